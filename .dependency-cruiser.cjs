@@ -25,6 +25,14 @@ const FRAMEWORKS = '^node_modules/(@nestjs|@fastify|fastify|typeorm|pg|pg-copy-s
 const INPUT_OUTPUT =
   '^(node:)?(fs|fs/promises|net|http|https|http2|tls|dgram|dns|child_process|worker_threads|cluster|process|timers|timers/promises|readline)$';
 
+/**
+ * Rooms of an app. The rules (`domain/` where a service is still laid out the old way) are pure; the core is the table that
+ * is made of them (`core.ts` and `rows.ts`, or `application/`); the edge touches the world.
+ */
+const RULES = '^apps/[^/]+/src/(domain|rules)/';
+const CORE = String.raw`^apps/([^/]+)/src/(domain/|rules/|application/|[a-z.-]*core\.ts$|[a-z.-]*rows\.ts$)`;
+const EDGE = String.raw`(inbound|outbound|http|reads|follower|sender|store)/|main\.ts$|app\.module\.ts$`;
+
 /** One rule per library: the row of the table above. Proof may also use libs/testing. */
 function libraryRules() {
   return Object.entries(LIBRARIES).map(([name, allowed]) => ({
@@ -90,56 +98,71 @@ const rules = [
     name: 'apps-get-kafka-from-outside',
     comment: 'The core of an app is functions over data: Kafka, store and edge come in through main and module.',
     severity: 'error',
-    from: { path: '^apps/[^/]+/src/(domain|application)/', pathNot: PROOF },
+    from: { path: CORE, pathNot: PROOF },
     to: { path: '^libs/(kafka|service|config|telemetry|sdk|testing)/' },
   },
   {
-    name: 'domain-is-pure',
-    comment: 'domain/ sees only itself and the pure libraries (and the types of event-log, below).',
+    name: 'rules-are-pure',
+    comment: 'rules/ (and domain/) see only themselves and the pure libraries (and the types of event-log, below).',
     severity: 'error',
-    from: { path: '^apps/[^/]+/src/domain/', pathNot: PROOF },
+    from: { path: RULES, pathNot: PROOF },
     to: {
       path: ['^libs/', '^apps/'],
-      pathNot: [`^libs/(${PURE.join('|')})/`, '^libs/event-log/', '^apps/[^/]+/src/domain/'],
+      pathNot: [`^libs/(${PURE.join('|')})/`, '^libs/event-log/', RULES],
     },
   },
   {
-    name: 'domain-uses-types-of-the-loop',
-    comment: 'domain/ may name the shapes of libs/event-log; what runs there belongs to application/.',
+    name: 'rules-use-types-of-the-loop',
+    comment: 'rules/ may name the shapes of libs/event-log; what runs there belongs to the core.',
     severity: 'error',
-    from: { path: '^apps/[^/]+/src/domain/', pathNot: PROOF },
+    from: { path: RULES, pathNot: PROOF },
     to: { path: '^libs/event-log/', dependencyTypesNot: ['type-only'] },
   },
   {
-    name: 'domain-needs-no-package',
+    name: 'rules-need-no-package',
     comment: 'Rules are plain TypeScript.',
     severity: 'error',
-    from: { path: '^apps/[^/]+/src/domain/', pathNot: PROOF },
+    from: { path: RULES, pathNot: PROOF },
     to: { path: '^node_modules/' },
   },
   {
     name: 'cores-do-no-io',
-    comment: 'decide and evolve are pure (L1, L2): no I/O in the pure libraries, domain/ and application/.',
+    comment: 'decide and evolve are pure (L1, L2): no I/O in the pure libraries, in rules and in cores.',
     severity: 'error',
     from: {
-      path: [`^libs/(${PURE.join('|')})/src/`, '^apps/[^/]+/src/(domain|application)/'],
+      path: [`^libs/(${PURE.join('|')})/src/`, CORE],
       pathNot: String.raw`\.(spec|testing)\.ts$`,
     },
     to: { path: INPUT_OUTPUT },
   },
   {
     name: 'nest-is-wiring',
-    comment: 'Nest, HTTP and SQL stay in inbound/, outbound/, modules and mains (ADR-0006).',
+    comment: 'Nest and HTTP stay in http/ (inbound/), modules and mains (ADR-0006).',
     severity: 'error',
-    from: { path: ['^libs/(?!service/)', '^apps/[^/]+/src/(domain|application)/', '^deploy/', '^test/simulation/'] },
+    from: {
+      path: [
+        '^libs/(?!service/)',
+        CORE,
+        '^apps/[^/]+/src/(reads|follower|sender|store)/',
+        '^deploy/',
+        '^test/simulation/',
+      ],
+    },
     to: { path: '^node_modules/(@nestjs|@fastify|fastify)/' },
   },
   {
-    name: 'application-knows-no-edge',
-    comment: 'inbound and outbound call application, never the other way round.',
+    name: 'core-knows-no-edge',
+    comment: 'The edge calls the core, never the other way round.',
     severity: 'error',
-    from: { path: '^apps/([^/]+)/src/(domain|application)/', pathNot: String.raw`\.spec\.ts$` },
-    to: { path: '^apps/$1/src/(inbound|outbound|main\\.ts|app\\.module\\.ts)' },
+    from: { path: CORE, pathNot: String.raw`\.spec\.ts$` },
+    to: { path: `^apps/$1/src/(${EDGE})` },
+  },
+  {
+    name: 'http-is-called-by-nobody',
+    comment: 'HTTP is the way in: reads and whatever follows, sends or stores works without it.',
+    severity: 'error',
+    from: { path: '^apps/([^/]+)/src/(reads|follower|sender|store)/', pathNot: String.raw`\.spec\.ts$` },
+    to: { path: String.raw`^apps/$1/src/(http/|inbound/|main\.ts$|app\.module\.ts$)` },
   },
   {
     name: 'kafkajs-behind-the-port',
@@ -151,18 +174,32 @@ const rules = [
   },
   {
     name: 'kafkajs-in-its-adapter',
-    comment: 'Within libs/kafka only the adapters (and the specs that compare with kafkajs) name it.',
+    comment: 'Within libs/kafka only its own adapters (and specs that look from the side) name kafkajs.',
     severity: 'error',
     from: { path: '^libs/kafka/src/', pathNot: String.raw`^libs/kafka/src/(kafkajs|registry|testing)/|\.spec\.ts$` },
     to: { path: '^node_modules/(kafkajs|@kafkajs/)' },
   },
   {
-    name: 'sql-in-outbound',
+    name: 'platformatic-in-its-adapter',
+    comment: 'Only the adapters that need @platformatic/kafka name it; loading it takes half a second (ADR-0025).',
+    severity: 'error',
+    from: { path: '^libs/kafka/src/', pathNot: '^libs/kafka/src/platformatic/' },
+    to: { path: '^node_modules/@platformatic/' },
+  },
+  {
+    name: 'platformatic-is-loaded-late',
+    comment: 'Who does not append to a log or read one does not wait for the client (ADR-0025).',
+    severity: 'error',
+    from: { path: '^libs/kafka/src/', pathNot: '^libs/kafka/src/platformatic/' },
+    to: { path: '^libs/kafka/src/platformatic/', dependencyTypesNot: ['dynamic-import'] },
+  },
+  {
+    name: 'sql-in-stores',
     comment:
-      'pg and TypeORM live in outbound/ folders; the development stack creates databases, proofs look at tables.',
+      'pg and TypeORM live in outbound/ and store/ folders; the development stack creates databases, proofs look at tables.',
     severity: 'error',
     from: {
-      pathNot: String.raw`^(apps/[^/]+|libs/service|examples/[^/]+)/src/outbound/|^deploy/dev/src/|^test/(integration|e2e|crash|bench)/|\.(integration|e2e)\.spec\.ts$`,
+      pathNot: String.raw`^(apps/[^/]+|libs/service|examples/[^/]+)/src/(outbound|store)/|^deploy/dev/src/|^test/(integration|e2e|crash|bench)/|\.(integration|e2e)\.spec\.ts$`,
     },
     to: { path: '^node_modules/(pg|pg-copy-streams|typeorm|postgres)/' },
   },

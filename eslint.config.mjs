@@ -40,6 +40,19 @@ const BASE_RULES = {
   eqeqeq: 'error',
 };
 
+/**
+ * How big a piece may grow before something in it wants a name. What is bigger today stands in eslint-suppressions.json, file
+ * by file with its count; a count that no longer holds fails the lint, so the list only shrinks:
+ * run `npm run lint -- --prune-suppressions` once something is smaller.
+ */
+const LIMITS = {
+  'max-lines-per-function': ['error', { max: 40, skipBlankLines: true, skipComments: true }],
+  'max-lines': ['error', { max: 300 }],
+  'max-params': ['error', { max: 4 }],
+  'max-depth': ['error', { max: 3 }],
+  complexity: ['error', { max: 15 }],
+};
+
 const UNUSED = {
   argsIgnorePattern: '^_',
   varsIgnorePattern: '^_',
@@ -65,6 +78,12 @@ export default tseslint.config(
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   { rules: BASE_RULES },
   {
+    // A spec is as long as what it tells; the rows of test/breaks quote code.
+    files: ['**/*.ts', '**/*.mjs'],
+    ignores: ['**/*.spec.ts', '**/*.contract.ts', 'test/breaks/**'],
+    rules: LIMITS,
+  },
+  {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { project: ['./tsconfig.json'], tsconfigRootDir: import.meta.dirname } },
@@ -83,6 +102,8 @@ export default tseslint.config(
       ],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       '@typescript-eslint/restrict-plus-operands': ['error', { allowNumberAndString: true }],
+      // There are no enums here, only unions of literals; the search for them took a fifth of the lint.
+      '@typescript-eslint/no-unsafe-enum-assignment': 'off',
       // Both notations are used on purpose: brackets for names that are data.
       '@typescript-eslint/dot-notation': 'off',
       // A class may be empty when Nest's decorators carry its meaning; a dynamic module is a class with one static function.
@@ -95,7 +116,7 @@ export default tseslint.config(
   },
   {
     // Nest reads a constructor's parameter types at run time, so what looks like a type there is a value.
-    files: ['apps/*/src/inbound/**/*.ts', 'apps/*/src/**/*.module.ts', 'libs/service/src/**/*.ts'],
+    files: ['apps/*/src/{http,inbound}/**/*.ts', 'apps/*/src/**/*.module.ts', 'libs/service/src/**/*.ts'],
     rules: {
       '@typescript-eslint/consistent-type-imports': 'off',
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true }],

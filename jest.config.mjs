@@ -10,7 +10,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.recourse/', '<rootDir>/.cache/'],
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swc, sourceMaps: 'inline' }] },
   moduleNameMapper: {
-    '^@recourse/(kernel|messages|chain|contract|kafka|event-log|config|telemetry|testing|sdk|service)$':
+    '^@recourse/(kernel|messages|chain|contract|kafka|event-log|config|telemetry|testing|sdk|service|lineage)$':
       '<rootDir>/libs/$1/src/index.ts',
     '^@recourse/(contract-registry|mutation-ledger|recovery-orchestrator|budget-accountant|notifier|cli)$':
       '<rootDir>/apps/$1/src/index.ts',

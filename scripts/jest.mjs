@@ -28,24 +28,28 @@ await main(async () => {
     writeFileSync(results, JSON.stringify({ numPassedTests: 0, numFailedTests: 0, numFailedTestSuites: 0 }));
     return 0;
   }
-  const run = () =>
-    runNode([
-      '--experimental-vm-modules',
-      '--disable-warning=ExperimentalWarning',
-      '--disable-warning=TimeoutNegativeWarning',
-      join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
-      '--config',
-      join(root, 'jest.config.mjs'),
-      '--json',
-      '--outputFile',
-      results,
-      `--maxWorkers=${suite.workers}`,
-      // Broker and database clients may linger for a while after the last spec; the verdict is in by then.
-      ...(suite.stack === 'none' ? [] : ['--forceExit']),
-      ...args.filter((arg) => arg.startsWith('--') && arg !== '--'),
-      '--runTestsByPath',
-      ...specs,
-    ]);
+  const options = args.filter((arg) => arg.startsWith('--') && arg !== '--');
+  const run = () => runNode(jestArguments(suite, results, options, specs), { leadsGroup: true });
   const code = suite.stack === 'shared' ? await withTestStack(run) : await run();
   return existsSync(results) ? code : code || 1;
 });
+
+function jestArguments(suite, results, options, specs) {
+  return [
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=TimeoutNegativeWarning',
+    join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
+    '--config',
+    join(root, 'jest.config.mjs'),
+    '--json',
+    '--outputFile',
+    results,
+    `--maxWorkers=${suite.workers}`,
+    // Broker and database clients may linger for a while after the last spec; the verdict is in by then.
+    ...(suite.stack === 'none' ? [] : ['--forceExit']),
+    ...options,
+    '--runTestsByPath',
+    ...specs,
+  ];
+}

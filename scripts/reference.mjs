@@ -1,4 +1,5 @@
-// Writes the reference pages that follow from compiled sources: state machines, codes, configuration, the command line.
+// Writes the reference pages that follow from compiled sources: state machines, codes, configuration, the command line; and
+// the table of requirements.
 //
 //   node scripts/reference.mjs            writes what changed; the build must be there (`npm run build`)
 //   node scripts/reference.mjs --check    writes nothing; exit 1 with the list of stale pages
@@ -22,6 +23,9 @@ const { contractPage, contractSchemaFile } = await import('./generate/contract-p
 const { configPage } = await import('./generate/config-page.mjs');
 const { failuresPage } = await import('./generate/failures-page.mjs');
 const { machinesPage } = await import('./generate/machines-page.mjs');
+const { traceabilityPage } = await import('./generate/traceability-page.mjs');
+const { readBreaks } = await import('./lib/break-tables.mjs');
+const { readRequirements } = await import('./lib/requirements.mjs');
 
 const built = (path) => import(pathToFileURL(join(root, path)).href);
 const source = (path) => readFileSync(join(root, path), 'utf8');
@@ -32,6 +36,7 @@ const pages = [
   { path: 'docs/reference/contracts.md', text: await contractPage(built) },
   { path: 'schemas/reversal-contract.schema.json', text: await contractSchemaFile(built) },
   { path: 'docs/reference/cli.md', text: await cliPage(built) },
+  { path: 'docs/traceability.md', text: traceabilityPage(readRequirements(), await readBreaks()) },
 ];
 const stale = pages.filter(
   ({ path, text }) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text,

@@ -1,74 +1,79 @@
-// npm test: from nothing to a verdict. Verify, then everything on real Kafka, registry and PostgreSQL.
+// npm test: from nothing to a verdict. Verify, then the suites on real Kafka, registry and PostgreSQL, then short runs of the
+// long lanes. What it leaves out stands at its end (scripts/lib/lanes.mjs has the table).
 //
-//   --only a,b   only these suites
+//   --set all    npm run test:all: every lane in full
+//   --set ci     what .ci/run runs
+//   --only a,b   only these lanes
 //
-// The last line is `N passed, N failed`, summed over all suites; the exit code is 0 only if nothing failed.
-import { join } from 'node:path';
+// The last line is `N passed, N failed`, summed over all lanes; the exit code is 0 only if nothing failed.
 import { bootstrap, main } from './lib/bootstrap.mjs';
 import { countsIn, jestCounts, lastLine, settleCounts, sumCounts } from './lib/counts.mjs';
 import { failuresIn } from './lib/failures.mjs';
-import { pinnedNode, root } from './lib/paths.mjs';
+import { argumentsOf, lanesOf, leftOutOf } from './lib/lanes.mjs';
+import { pinnedNode } from './lib/paths.mjs';
 import { table } from './lib/table.mjs';
 import { runTee } from './lib/tee.mjs';
 import { withTestStack } from './lib/test-stack.mjs';
+import { noteTiming } from './lib/timings.mjs';
 
-const script = (name, ...args) => [join(root, 'scripts', name), ...args];
-
-/** `kind`: counts come from Jest's results, else from the last line the suite prints. */
-const SUITES = [
-  { name: 'verify', args: script('verify.mjs') },
-  { name: 'integration', args: script('jest.mjs', 'integration'), kind: 'integration' },
-  { name: 'e2e', args: script('jest.mjs', 'e2e'), kind: 'e2e', ownStack: true },
-  { name: 'crash', args: script('crash.mjs'), ownStack: true },
-  // Every two of point, action and process; all three on request: npm run test:crash -- --matrix whole.
-  { name: 'matrix', args: script('crash.mjs', '--matrix'), ownStack: true },
-  // More seeds in .ci/run, and on request: npm run simulate -- --seeds A..B.
-  { name: 'simulation', args: script('simulate.mjs', '--seeds', '1..400'), ownStack: true },
-  { name: 'mutants', args: script('simulate.mjs', '--mutants', '--events', '150'), ownStack: true },
-  // All of them on request: npm run breaks.
-  { name: 'breaks', args: script('breaks.mjs', '--changed'), ownStack: true },
-];
+/** Name of each set in the timings, which is also the npm script that runs it. */
+const SETS = { test: 'test', ci: 'ci', all: 'test:all' };
 
 await main(async () => {
-  const suites = chosen(process.argv.slice(2));
+  const startedAt = performance.now();
+  const { set, lanes, isWhole } = optionsOf(process.argv.slice(2));
   await bootstrap();
-  const sharing = suites.filter((suite) => suite.ownStack !== true);
-  const alone = suites.filter((suite) => suite.ownStack === true);
-  // The shared stack is gone before the suites that bring their own: two cores carry one.
-  const done = [...(sharing.length > 0 ? await withTestStack(() => runAll(sharing)) : []), ...(await runAll(alone))];
-  console.log(
-    `\n${table(
-      ['suite', 'passed', 'failed', 'seconds'],
-      done.map(({ name, passed, failed, seconds }) => [name, passed, failed, seconds]),
-    )}\n`,
-  );
-  for (const { name, failed, output } of done)
-    if (failed > 0) console.log(`##### what failed in ${name}\n${failuresIn(output)}\n`);
+  const sharing = lanes.filter((lane) => lane.usesSharedStack === true);
+  const alone = lanes.filter((lane) => lane.usesSharedStack !== true);
+  // The shared stack is gone before the lanes that bring their own: two cores carry one.
+  const done = [
+    ...(sharing.length > 0 ? await withTestStack(() => runAll(sharing, set)) : []),
+    ...(await runAll(alone, set)),
+  ];
   const sum = sumCounts(done);
+  if (isWhole) console.log(`\n${leftOutOf(set).join('\n')}`);
+  tell(done);
+  if (isWhole && sum.failed === 0) console.log(`${SETS[set]} took ${noteTiming(SETS[set], startedAt, done)} s\n`);
   console.log(lastLine(sum));
   return sum.failed > 0 ? 1 : 0;
 });
 
-async function runAll(suites) {
+async function runAll(lanes, set) {
   const done = [];
-  for (const suite of suites) done.push(await runSuite(suite));
+  for (const lane of lanes) done.push(await runLane(lane, set));
   return done;
 }
 
-async function runSuite({ name, args, kind }) {
-  console.log(`\n##### ${name}`);
+async function runLane(lane, set) {
+  console.log(`\n##### ${lane.name}`);
   const startedAt = performance.now();
-  const { code, output } = await runTee(pinnedNode, args);
-  const counted = kind === undefined ? countsIn(output) : jestCounts(kind);
-  return { name, ...settleCounts(counted, code), output, seconds: Math.round((performance.now() - startedAt) / 1000) };
+  const { code, output } = await runTee(pinnedNode, argumentsOf(lane, set));
+  const counted = lane.kind === undefined ? countsIn(output) : jestCounts(lane.kind);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  return { name: lane.name, ...settleCounts(counted, code), output, seconds };
 }
 
-function chosen(args) {
-  const at = args.indexOf('--only');
-  if (at < 0) return SUITES;
-  const names = (args[at + 1] ?? '').split(',');
-  const unknown = names.filter((name) => !SUITES.some((suite) => suite.name === name));
+function tell(done) {
+  const rows = done.map(({ name, passed, failed, seconds }) => [name, passed, failed, seconds]);
+  console.log(`\n${table(['lane', 'passed', 'failed', 'seconds'], rows)}\n`);
+  for (const { name, failed, output } of done)
+    if (failed > 0) console.log(`##### what failed in ${name}\n${failuresIn(output)}\n`);
+}
+
+function optionsOf(args) {
+  const valueOf = (flag) => (args.includes(flag) ? (args[args.indexOf(flag) + 1] ?? '') : null);
+  const set = valueOf('--set') ?? 'test';
+  if (!Object.hasOwn(SETS, set)) throw new Error(`--set ${set}: choose from ${Object.keys(SETS).join(', ')}`);
+  const only = valueOf('--only')?.split(',') ?? null;
+  const lanes = lanesOf(only === null ? set : 'all');
+  const unknown = (only ?? []).filter((name) => !lanes.some((lane) => lane.name === name));
   if (unknown.length > 0)
-    throw new Error(`--only ${names.join(',')}: choose from ${SUITES.map((suite) => suite.name).join(', ')}`);
-  return SUITES.filter((suite) => names.includes(suite.name));
+    throw new Error(`--only ${unknown.join(',')}: choose from ${lanes.map((lane) => lane.name).join(', ')}`);
+  if (only === null) return { set, lanes, isWhole: true };
+  // A lane that the set leaves out runs in full when it is asked for by name.
+  return {
+    set,
+    lanes: lanes.filter((lane) => only.includes(lane.name)).map((lane) => ({ ...lane, [set]: lane[set] ?? lane.all })),
+    isWhole: false,
+  };
 }

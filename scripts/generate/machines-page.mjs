@@ -90,7 +90,7 @@ const MACHINES = [
   },
   {
     title: 'A delivery of a notice',
-    file: 'apps/notifier/dist/domain/delivery/delivery.transitions.js',
+    file: 'apps/notifier/dist/rules/delivery/delivery.transitions.js',
     table: 'DELIVERY_AFTER',
     start: 'queued',
     ends: 'DELIVERY_ENDS',

@@ -22,11 +22,24 @@ function relaySignals() {
   relaying = true;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      for (const child of running) child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal);
+      for (const child of running) passOn(child, signal === 'SIGHUP' ? 'SIGTERM' : signal);
       if (running.size === 0) process.exit(130);
       // Children get the time to stop what they started; a second signal does not wait.
       process.once(signal, () => process.exit(130));
     });
+  }
+}
+
+/** Children that lead a process group: a signal goes to all of it. */
+const leaders = new WeakSet();
+
+function passOn(child, signal) {
+  if (!leaders.has(child)) return child.kill(signal);
+  try {
+    return process.kill(-child.pid, signal);
+  } catch (cause) {
+    if (cause.code === 'ESRCH') return false;
+    throw cause;
   }
 }
 
@@ -75,14 +88,21 @@ export function runQuiet(command, args, options = {}) {
  *
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{cwd?: string, env?: NodeJS.ProcessEnv}} [options]
+ * @param {{cwd?: string, env?: NodeJS.ProcessEnv, leadsGroup?: boolean}} [options] `leadsGroup`: a signal also ends the
+ *   processes that the program starts and would leave behind
  * @returns {Promise<number>} its exit code; 128 + signal number is folded into 1
  */
 export function runLoud(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = relay(
-      spawn(command, args, { cwd: options.cwd ?? root, env: options.env ?? process.env, stdio: 'inherit' }),
+      spawn(command, args, {
+        cwd: options.cwd ?? root,
+        env: options.env ?? process.env,
+        stdio: 'inherit',
+        detached: options.leadsGroup === true,
+      }),
     );
+    if (options.leadsGroup === true) leaders.add(child);
     child.once('error', reject);
     child.once('close', (code, signal) => resolve(signal === 'SIGINT' ? 130 : (code ?? 1)));
   });

@@ -11,8 +11,8 @@ export const JEST_SUITES = {
   unit: { stack: 'none', workers: 2 },
   contract: { stack: 'shared', workers: 1 },
   simulation: { stack: 'none', workers: 2 },
-  integration: { stack: 'shared', workers: 1 },
-  e2e: { stack: 'own', workers: 1 },
+  integration: { stack: 'shared', workers: 2 },
+  e2e: { stack: 'own', workers: 2 },
 };
 
 /** Specs about the tree itself: they are quick, need nothing, and run with the unit specs. */

@@ -70,3 +70,14 @@ describe('a log', () => {
     expect(services).toContain(writer);
   });
 });
+
+describe('the services (F1)', () => {
+  const LANGUAGES = /\.(js|mjs|cjs|jsx|py|java|kt|go|rs|rb|cs)$/;
+
+  it('are TypeScript', () => {
+    const sources = [...filesBelow('apps'), ...filesBelow('libs')].filter((path) => path.includes('/src/'));
+    expect(sources.filter((path) => path.endsWith('.ts')).length).toBeGreaterThan(100);
+    expect(sources.filter((path) => LANGUAGES.test(path))).toEqual([]);
+    expect(LANGUAGES.test('apps/auditor/src/main.py')).toBe(true);
+  });
+});

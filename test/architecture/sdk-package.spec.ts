@@ -112,7 +112,7 @@ describe('the packages others install', () => {
     expect(loaded).toContain('libs/sdk/src/guard/before.ts');
     expect(loaded.filter((path) => /^libs\/sdk\/src\/(worker|consumer|adapters|stores|edge)\//.test(path))).toEqual([]);
     expect(
-      loaded.filter((name) => name === '@recourse/kafka' || name === 'kafkajs' || name.endsWith('.http.ts')),
+      loaded.filter((name) => name === '@recourse/kafka' || name === 'kafkajs' || name === '@platformatic/kafka' || name.endsWith('.http.ts')),
     ).toEqual([]);
   });
 });

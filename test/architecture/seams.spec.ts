@@ -34,7 +34,7 @@ const SEAMS: Readonly<Record<string, Seam>> = {
     suite: 'libs/kafka/src/kafka.contract.ts',
     runs: [
       ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('memory'"],
-      ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('kafkajs'"],
+      ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('broker'"],
     ],
   },
   'reversal runner: the tools that a worker calls': {
@@ -62,12 +62,12 @@ const SEAMS: Readonly<Record<string, Seam>> = {
   'decision store: the log itself, whole batches or none': {
     port: 'libs/kafka/src/kafka.port.ts',
     name: 'LogProducer',
-    real: ['libs/kafka/src/kafkajs/log-producer.kafka.ts', 'implements LogProducer'],
+    real: ['libs/kafka/src/platformatic/log-producer.kafka.ts', 'implements LogProducer'],
     twin: ['libs/kafka/src/memory/producers.memory.ts', 'implements LogProducer'],
     suite: 'libs/kafka/src/kafka.contract.ts',
     runs: [
       ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('memory'"],
-      ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('kafkajs'"],
+      ['libs/kafka/src/kafka.contract.spec.ts', "kafkaContract('broker'"],
     ],
   },
 };

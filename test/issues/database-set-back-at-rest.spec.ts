@@ -7,10 +7,12 @@ import { projectedIn, ProjectionEnd } from '../../libs/service/src/projection-en
 
 const REF = 'r1';
 const PARTITIONS = 2;
+/** The loop does not look on its own while this runs: only a read finds what is missing. */
+const NEVER_MS = 3_600_000;
 
 let world: LoopWorld;
 beforeEach(async () => {
-  world = await new LoopWorld().prepare();
+  world = await new LoopWorld(undefined, { headCheckMs: NEVER_MS }).prepare();
 });
 afterEach(async () => {
   await world.stop();

@@ -1,43 +1,14 @@
 // Environment of the notifier.
 import { integer, url } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
-import { SERVICE_CONFIG } from '@recourse/service';
+import { EDGE_CONFIG } from '@recourse/service';
 import { endpointsFile } from './endpoints.config.js';
 
-const {
-  brokers,
-  kafkaVia,
-  registryUrl,
-  logId,
-  databaseUrl,
-  databasePassword,
-  httpHost,
-  httpPort,
-  jwksFile,
-  jwksUrl,
-  jwtIssuer,
-  jwtAudience,
-  instance,
-  logLevel,
-} = SERVICE_CONFIG;
 const HTTP = { protocols: ['http:', 'https:'] } as const;
 const MS = { unit: 'milliseconds' } as const;
 
 export const CONFIG = {
-  brokers,
-  kafkaVia,
-  registryUrl,
-  logId,
-  databaseUrl,
-  databasePassword,
-  httpHost,
-  httpPort,
-  jwksFile,
-  jwksUrl,
-  jwtIssuer,
-  jwtAudience,
-  instance,
-  logLevel,
+  ...EDGE_CONFIG,
   endpoints: endpointsFile('RECOURSE_WEBHOOKS_FILE', {
     doc: 'Endpoints that are told what waits for a person, with their secrets.',
   }),

@@ -2,10 +2,10 @@
 import { file } from '@recourse/config';
 import type { Variable } from '@recourse/config';
 import { z } from 'zod';
-import { ITEM_KINDS } from './domain/item/item.messages.js';
-import { SHAPES } from './domain/webhook/endpoint.messages.js';
-import type { Endpoint } from './domain/webhook/endpoint.messages.js';
-import { keyOfSecret } from './domain/webhook/signature.decisions.js';
+import { ITEM_KINDS } from './rules/item/item.messages.js';
+import { SHAPES } from './rules/webhook/endpoint.messages.js';
+import type { Endpoint } from './rules/webhook/endpoint.messages.js';
+import { keyOfSecret } from './rules/webhook/signature.decisions.js';
 
 const NAME = /^[a-z][a-z0-9-]{0,62}$/;
 const ALL = 'all';

@@ -1,2 +1,2 @@
 export { CONFIG } from './config.js';
-export { BUDGET_MEANINGS, RECOVERY_MEANINGS } from './domain/item/item.decider.js';
+export { HEARD } from './core.js';

@@ -1,8 +1,8 @@
 // Records as the logs hold them, made from the schemas, for the specs of the notifier.
 import { SCHEMAS, TOPICS } from '@recourse/messages';
-import type { Endpoint } from './domain/webhook/endpoint.messages.js';
-import type { FollowedLog, LogFact } from './domain/item/item.decider.js';
-import type { Thing } from './domain/item/item.messages.js';
+import type { Endpoint } from './rules/webhook/endpoint.messages.js';
+import type { FollowedLog } from './core.js';
+import type { Thing } from './rules/item/item.messages.js';
 
 export const RECOVERIES = 'recourse.recoveries';
 export const BUDGETS = 'recourse.budgets';
@@ -16,7 +16,7 @@ export function recordTypesOf(log: FollowedLog): readonly string[] {
 }
 
 /** A record of a type with what is given; every other text in it is the canary, every other number 1. */
-export function recordOf(log: FollowedLog, type: string, more: Readonly<Record<string, unknown>> = {}): LogFact {
+export function recordOf(log: FollowedLog, type: string, more: Readonly<Record<string, unknown>> = {}): HeardRecord {
   const full = (TOPICS.find(({ name }) => name === log)?.records ?? []).find((name) => name.endsWith(`.${type}`)) ?? '';
   // Avro JSON of a record is an object.
   return { type, body: { ...(valueOf(full, '') as Readonly<Record<string, unknown>>), ...IDS, ...more } };
@@ -37,6 +37,12 @@ const IDS = {
   breaker_id: 'brk-1',
 } as const;
 const TOLD: readonly string[] = Object.keys(IDS);
+
+/** A record as a codec answers it. */
+export interface HeardRecord {
+  readonly type: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
 
 interface AvroSchema {
   readonly type: unknown;

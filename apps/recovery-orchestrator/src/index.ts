@@ -21,26 +21,21 @@ export type {
 } from './domain/decision/recovery.decisions.js';
 export { backoffMs, grantLease, leaseIdOf } from './domain/lease/lease.decisions.js';
 export type { Lease, LeaseBounds } from './domain/lease/lease.decisions.js';
+export { REFUSAL_CODES } from './domain/refusal.messages.js';
+export type { RefusalCode } from './domain/refusal.messages.js';
+export type { RollbackDoc } from './domain/rollback/rollback.messages.js';
 export { rollbackIdOf, rollbackKey } from './domain/rollback/rollback.decider.js';
 export { ROLES_OF } from './domain/step/approval.decisions.js';
 export { VERDICT_TABLE } from './domain/step/judgement.decisions.js';
 export { actionDigest, recoveryIdOf, stepIdOf } from './domain/step/opening.decisions.js';
 export type { Action } from './domain/step/opening.decisions.js';
-export {
-  ESCALATION_REASONS,
-  REFUSAL_CODES,
-  REPORT_REFUSALS,
-  STEP_EVENTS,
-  STEP_PHASES,
-} from './domain/step/step.messages.js';
+export { ESCALATION_REASONS, REPORT_REFUSALS, STEP_EVENTS, STEP_PHASES } from './domain/step/step.messages.js';
 export type {
   ApprovalDoc,
   EscalationReason,
   LegDoc,
   RecoveryDoc,
-  RefusalCode,
   ReportRefusal,
-  RollbackDoc,
   StepDoc,
   StepEvent,
   StepPhase,

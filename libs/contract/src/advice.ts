@@ -151,13 +151,8 @@ function ladder(contract: Contract): readonly Hint[] {
 function care(contract: Contract): readonly Hint[] {
   const window = windowOf(contract);
   const lifetime = contract.idempotency?.key_lifetime_ms;
-  const { blast_radius: caps } = contract;
-  const isUncapped =
-    caps?.max_calls_per_run === undefined &&
-    caps?.max_value_per_run === undefined &&
-    caps?.max_subjects_per_run === undefined;
   return [
-    [isUncapped, 'BOUND_BY_CAPS', '/blast_radius', 'nothing bounds what one run can do'],
+    [isUncapped(contract), 'BOUND_BY_CAPS', '/blast_radius', 'nothing bounds what one run can do'],
     [
       contract.reconcile_capability === undefined,
       'UNCERTAIN_GOES_TO_PEOPLE',
@@ -189,4 +184,12 @@ function care(contract: Contract): readonly Hint[] {
       'the effect counts nowhere',
     ],
   ];
+}
+
+function isUncapped({ blast_radius: caps }: Contract): boolean {
+  return (
+    caps?.max_calls_per_run === undefined &&
+    caps?.max_value_per_run === undefined &&
+    caps?.max_subjects_per_run === undefined
+  );
 }

@@ -63,8 +63,8 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
  * Shape:  draft 2020-12. It says what can be written; what the fields must say together, the rules do.
  */
 export function contractJsonSchema(): Json {
-  // What zod writes is JSON.
-  const generated = z.toJSONSchema(contractSchema, { io: 'input' }) as unknown as {
+  // zod types what it writes more widely than the JSON it is.
+  const generated = JSON.parse(JSON.stringify(z.toJSONSchema(contractSchema, { io: 'input' }))) as {
     readonly properties: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   };
   const described = Object.entries(generated.properties).map(([name, schema]) => [

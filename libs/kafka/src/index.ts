@@ -23,8 +23,8 @@ export type {
 export { murmur2, partitionForKey } from './murmur2.js';
 export { assignPartitions } from './partition-assignment.decisions.js';
 export type { GroupMember, MemberShare, PartitionCounts } from './partition-assignment.decisions.js';
-export { createKafka } from './kafkajs/create.kafka.js';
-export type { KafkaLogger, KafkaLogLine, KafkaOptions } from './kafkajs/client.kafka.js';
+export { createKafka } from './create.kafka.js';
+export type { KafkaLogger, KafkaLogLine, KafkaOptions } from './options.js';
 export { openGate } from './memory/gate.memory.js';
 export type { Gate, GateKind, GateOperation, GateVerdict } from './memory/gate.memory.js';
 export { MemoryBroker } from './memory/broker.memory.js';

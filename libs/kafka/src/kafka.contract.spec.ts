@@ -6,7 +6,7 @@ import type { Gate, GateVerdict } from './memory/gate.memory.js';
 import { openRealBroker } from './testing/real-broker.js';
 
 kafkaContract('memory', () => Promise.resolve(openMemoryBroker()));
-kafkaContract('kafkajs', openRealBroker);
+kafkaContract('broker', openRealBroker);
 
 function openMemoryBroker(): KafkaHarness {
   const appends = new Map<string, GateVerdict>();

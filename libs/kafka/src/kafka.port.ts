@@ -1,7 +1,7 @@
 // The Kafka port: all that the rest of the project may know of a broker.
 //
-// Boundary: kafkajs and the registry client are imported in this package only. Two adapters implement the port, kafkajs
-// (real) and memory (specs, simulation), and both pass `kafka.contract.ts`.
+// Boundary: Kafka clients and the registry client are imported in this package only. Two adapters implement the port, one
+// on brokers and one in memory (specs, simulation), and both pass `kafka.contract.ts`.
 
 /** A record as it is sent. Keys and values are bytes; logs always carry a key. */
 export interface OutgoingRecord {

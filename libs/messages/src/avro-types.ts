@@ -101,12 +101,20 @@ export class UnrecognizedSymbol extends RangeError {
   override readonly name = 'UnrecognizedSymbol';
 }
 
-interface EnumReader {
-  readonly default: string;
-  readonly name: string;
-}
 interface EnumResolver {
   _read?: (tap: Tap) => unknown;
+}
+
+declare module 'avsc' {
+  // eslint-disable-next-line @typescript-eslint/no-namespace -- the typings of avsc have one
+  namespace types {
+    /** Members of avsc's enumeration that its typings leave out. */
+    interface EnumType {
+      readonly default: string;
+      _read(tap: Tap): unknown;
+      _update(resolver: EnumResolver, type: Type, options: unknown): void;
+    }
+  }
 }
 
 /**
@@ -116,36 +124,25 @@ interface EnumResolver {
 class StrictEnum extends avsc.types.EnumType {
   /** A value for property tests: a symbol that says something. */
   override random(): this {
-    const { default: unknown } = this as unknown as EnumReader;
-    const meant = this.symbols.filter((symbol) => symbol !== unknown);
-    // The typings say that a random value of a type is a type.
-    return meant[Math.floor(Math.random() * meant.length)] as unknown as this;
+    const meant = this.symbols.filter((symbol) => symbol !== this.default);
+    const symbol: unknown = meant[Math.floor(Math.random() * meant.length)];
+    return symbol as this; // the typings say that a random value of a type is a type
   }
 
-  _read(tap: Tap): unknown {
-    return recognized(this as unknown as EnumReader, enumBase._read.call(this, tap));
+  override _read(tap: Tap): unknown {
+    return recognized(this, super._read(tap));
   }
 
-  _update(resolver: EnumResolver, type: avsc.Type, options: unknown): void {
-    enumBase._update.call(this, resolver, type, options);
+  override _update(resolver: EnumResolver, type: avsc.Type, options: unknown): void {
+    super._update(resolver, type, options);
     const read = resolver._read;
-    // The members of avsc's own class that its typings leave out.
-    const self = this as unknown as EnumReader;
-    if (read !== undefined)
-      resolver._read = function (this: unknown, tap: Tap) {
-        return recognized(self, read.call(this, tap));
-      };
+    if (read !== undefined) resolver._read = (tap) => recognized(this, read.call(resolver, tap));
   }
 }
 
-/** Methods of avsc's enumeration that its typings leave out. */
-const enumBase = avsc.types.EnumType.prototype as unknown as {
-  _read(this: unknown, tap: Tap): unknown;
-  _update(this: unknown, resolver: EnumResolver, type: avsc.Type, options: unknown): void;
-};
-
-function recognized({ default: unknown, name }: EnumReader, symbol: unknown): unknown {
-  if (symbol === unknown) throw new UnrecognizedSymbol(`a symbol of ${name} that this build does not know`);
+function recognized(type: avsc.types.EnumType, symbol: unknown): unknown {
+  if (symbol === type.default)
+    throw new UnrecognizedSymbol(`a symbol of ${String(type.name)} that this build does not know`);
   return symbol;
 }
 

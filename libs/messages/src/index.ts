@@ -1,6 +1,8 @@
 export * from './generated/index.js';
-export { createCodecs, recordOf, recordsOf } from './codecs.js';
-export type { BadReason, Codecs, Decoded, DecodedRecord, ForeignRecord, SchemaSource } from './codecs.js';
+export { recordsOf } from './catalogue.js';
+export { createCodecs, recordOf } from './codecs.js';
+export type { Codecs, SchemaSource } from './codecs.js';
+export type { BadReason, Decoded, DecodedRecord, ForeignRecord } from './readers.js';
 export { FRAME_SIZE, frameOf, readHead, schemaIdOf } from '@recourse/chain';
 export type { RecordHead } from '@recourse/chain';
 export { bodyIn, recordIn } from './records.js';

@@ -8,7 +8,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { MemoryDatabase, withCommonKinds } from '@recourse/event-log';
-import type { KindSpec, ServiceCore } from '@recourse/event-log';
+import type { KindSpec } from '@recourse/event-log';
 import { partitionForKey } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { Metrics } from '@recourse/telemetry';
@@ -37,7 +37,7 @@ const thing: KindSpec = {
   table: 'thing',
   columns: [{ name: 'tenant', type: 'text', of: ({ doc }) => String(doc['tenant']) }],
 };
-const core = { log: LOG, inputs: [], views: [], kinds: withCommonKinds([thing]) } as unknown as ServiceCore; // the edge reads these members only
+const KINDS = withCommonKinds([thing]);
 
 @Controller('v1/things')
 class ThingsController {
@@ -99,7 +99,7 @@ describe('the HTTP edge', () => {
     const context: ServiceContext = {
       definition: {
         name: 'things',
-        cores: [core, { ...core, log: OTHER_LOG }],
+        cores: [{ log: LOG }, { log: OTHER_LOG }],
         commandTopic: 'recourse.thing-commands',
         commandLog: LOG,
       },
@@ -107,8 +107,7 @@ describe('the HTTP edge', () => {
         health: () => health,
         page: (query) => (isDatabaseDown ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'down')) : page(query)),
         commandRow: () => Promise.resolve(null),
-        partition: (log, partition) =>
-          new MemoryDatabase({ kinds: core.kinds, now: () => 1 }).partition(log, partition),
+        partition: (log, partition) => new MemoryDatabase({ kinds: KINDS, now: () => 1 }).partition(log, partition),
       },
       projection: { isReached: () => Promise.resolve(reached()) },
       edge: {

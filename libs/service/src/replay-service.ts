@@ -6,12 +6,12 @@
 import { OwnLog, replayPartition, withCommonKinds } from '@recourse/event-log';
 import type { OwnLogOptions, ReplayBounds, Replayed, ServiceCore } from '@recourse/event-log';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
-import type { Kafka } from '@recourse/kafka';
 import { Failure, sha256Hex } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { z } from 'zod';
 import { openProjectedStates } from './outbound/postgres-state.js';
 import type { ProjectedStates } from './outbound/postgres-state.js';
+import { PartitionCounts } from './partition-counts.js';
 import { judgeReplay } from './replay.decisions.js';
 import type { ReplayVerdict, StateAt } from './replay.decisions.js';
 
@@ -81,7 +81,7 @@ async function replayLog(
   coresOf: (partitionCount: number) => readonly ServiceCore[],
 ): Promise<void> {
   const kafka = createKafka({ brokers: input.brokers, clientId: 'recourse-replay' });
-  const partitionCount = await countOf(kafka, input.log);
+  const partitionCount = await new PartitionCounts(kafka).of(input.log);
   if (input.partition !== null && input.partition >= partitionCount)
     throw new Unanswerable('PARTITION_UNKNOWN', `${input.log} has ${String(partitionCount)} partitions, from 0`);
   const core = coresOf(partitionCount).find(({ log }) => log === input.log);
@@ -107,17 +107,6 @@ async function replayLog(
     }
   } finally {
     await states?.close();
-  }
-}
-
-async function countOf(kafka: Kafka, topic: string): Promise<number> {
-  const admin = await kafka.admin();
-  try {
-    const count = await admin.partitionCount(topic);
-    if (count === null) throw new Failure('TOPIC_MISSING', topic);
-    return count;
-  } finally {
-    await admin.close();
   }
 }
 

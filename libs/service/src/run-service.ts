@@ -1,31 +1,28 @@
 // Puts one service together from its definition and its configuration, and runs it until it is told to stop.
 //
 // Boundary: the only place where real parts meet: Kafka, registry, PostgreSQL, HTTP. Everything else takes ports.
-import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
 import type { Provider, Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { ConfigInvalid } from '@recourse/config';
 import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds } from '@recourse/event-log';
-import type { AcceptedRecord, ChangedRow, KeyStore, Sealing, ServiceCore } from '@recourse/event-log';
-import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import type { AcceptedRecord, ChangedRow, KeyStore, ServiceCore } from '@recourse/event-log';
+import { createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry } from '@recourse/kafka';
-import { Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { createLogger, Metrics, NO_TRACES, traceFile } from '@recourse/telemetry';
 import type { Logger, SpanSpec, Traces } from '@recourse/telemetry';
 import { createAuthenticate } from './edge/authenticate.js';
 import { CommandEdge } from './edge/command-edge.js';
 import { EventLogTransport } from './event-log.transport.js';
-import { serveDocs } from './inbound/http/docs.js';
 import { PostgresKeyStore } from './outbound/postgres-key-store.js';
 import { PostgresDatabase } from './outbound/postgres-database.js';
 import type { ProjectedLog, ProjectedView } from './outbound/postgres-schema.js';
 import { measuredKafka, measuredStores } from './measured.js';
 import { projectedIn, ProjectionEnd } from './projection-end.js';
+import { PartitionCounts } from './partition-counts.js';
+import { connectKafka, createEdge, runProcess } from './process.js';
 import { gauge, tell } from './runtime-events.js';
+import type { PlacedEvent } from './runtime-events.js';
 import type { RunningService } from './running-service.js';
 import { databaseUrlOf, jwksOf, keyStoreUrlOf } from './service-config.js';
 import type { ServiceConfig } from './service-config.js';
@@ -60,36 +57,21 @@ export interface ServiceSpec extends Omit<ServiceDefinition, 'cores'> {
 const BODY_BYTES_MAX = 200 * 1_024;
 
 /** Runs a service's process: configuration problems and what no retry helps against end it with exit code 1. */
-export async function runService<C extends ServiceConfig>(
-  load: () => C,
-  specOf: (config: C) => ServiceSpec,
-): Promise<void> {
-  try {
+export function runService<C extends ServiceConfig>(load: () => C, specOf: (config: C) => ServiceSpec): Promise<void> {
+  return runProcess(() => {
     const config = load();
-    await startService(config, specOf(config));
-  } catch (error) {
-    process.stderr.write(
-      `${error instanceof ConfigInvalid || error instanceof TypeError ? error.message : describe(error)}\n`,
-    );
-    process.exit(1);
-  }
+    return startService(config, specOf(config));
+  });
 }
 
 /** Starts a service; HTTP answers before the loop runs, so that health can be asked. */
 export async function startService(config: ServiceConfig, spec: ServiceSpec): Promise<NestFastifyApplication> {
   const logger = createLogger({ service: spec.name, instance: config.instance, level: config.logLevel });
-  const parts = assemble(config, spec, logger);
-  const app = await NestFactory.create<NestFastifyApplication>(
-    ServiceModule.forService(parts.context, spec.controllers, spec.providers),
-    new FastifyAdapter({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true }),
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-    { logger: false, abortOnError: false },
-  );
+  const { context, host, stop } = assemble(partsOf(config, spec, logger));
+  const module = ServiceModule.forService(context, spec.controllers, spec.providers);
+  const app = await createEdge(spec.name, module, BODY_BYTES_MAX);
   app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
-  serveDocs(app, spec.name);
-  app.connectMicroservice({
-    strategy: new EventLogTransport({ start: () => parts.host.start(), stop: () => parts.stop() }),
-  });
+  app.connectMicroservice({ strategy: new EventLogTransport({ start: () => host.start(), stop }) });
   await app.listen(config.httpPort, config.httpHost);
   logger.info({ url: await app.getUrl() }, 'listening');
   try {
@@ -102,40 +84,59 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
   return app;
 }
 
+/** What the pieces of a service share. */
+interface Parts {
+  readonly config: ServiceConfig;
+  readonly spec: ServiceSpec;
+  /** Cores of one partition: they tell logs, inputs and kinds, and decide nothing. */
+  readonly shapes: readonly ServiceCore[];
+  readonly kafka: Kafka;
+  readonly registry: SchemaRegistry;
+  readonly counts: PartitionCounts;
+  readonly keys: PostgresKeyStore;
+  readonly sealing: Vault;
+  readonly metrics: Metrics;
+  readonly traces: Traces;
+  readonly logger: Logger;
+}
+
+function partsOf(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Parts {
+  const metrics = new Metrics({ service: spec.name });
+  metrics.collectProcess();
+  const kafka = connectKafka(spec.name, config, logger);
+  const keys = new PostgresKeyStore({ url: keyStoreUrlOf(config) });
+  return {
+    config,
+    spec,
+    shapes: spec.cores(() => 1),
+    kafka,
+    registry: createSchemaRegistry({ url: config.registryUrl }),
+    counts: new PartitionCounts(kafka),
+    keys,
+    sealing: new Vault({
+      store: keys,
+      windowMs: config.sealWindowMs,
+      now: () => performance.now(),
+      random: randomBytes,
+    }),
+    metrics,
+    traces: tracesOf(config, spec, logger),
+    logger,
+  };
+}
+
 interface Assembled {
   readonly context: ServiceContext;
   readonly host: ServiceHost;
   readonly stop: () => Promise<void>;
 }
 
-function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Assembled {
-  const metrics = new Metrics({ service: spec.name });
-  metrics.collectProcess();
-  const kafka = createKafka({
-    brokers: config.brokers,
-    clientId: `${spec.name}-${config.instance}`,
-    ...(config.kafkaVia === undefined ? {} : { via: config.kafkaVia }),
-    logger: ({ level, message, fields }) => {
-      logger[level]({ kafka: fields }, message);
-    },
-  });
-  const registry = createSchemaRegistry({ url: config.registryUrl });
-  const traces = tracesOf(config, spec, logger);
-  const shapes = spec.cores(() => 1);
-  const keys = new PostgresKeyStore({ url: keyStoreUrlOf(config) });
-  const sealing = new Vault({
-    store: keys,
-    windowMs: config.sealWindowMs,
-    now: () => performance.now(),
-    random: randomBytes,
-  });
+function assemble(parts: Parts): Assembled {
+  const { config, spec, shapes, kafka, registry, counts, keys, traces, logger } = parts;
   const host = new ServiceHost({
     openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(shapes, spec.views)),
     createRuntime: async (database) =>
-      runtimeOf(
-        { config, spec, kafka, registry, sealing, metrics, traces, logger, counts: await countsOf(kafka, shapes) },
-        database,
-      ),
+      runtimeOf(parts, database, spec.cores(await counts.all(shapes.flatMap(topicsOf)))),
     logger,
   });
   const edge = new CommandEdge({
@@ -145,33 +146,15 @@ function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Ass
     edgeKey: config.edgeKey,
     patienceMs: config.patienceMs,
   });
-  const counts = new Map<string, Promise<number>>();
-  const partitionCount = (topic: string): Promise<number> =>
-    remembered(counts, topic, async () => countOf(await counted(kafka, [topic]), topic));
   const projection = new ProjectionEnd({
     reader: () => kafka.rawReader(),
-    partitionCount,
+    partitionCount: (topic) => counts.of(topic),
     head: (log, partition) => host.partition(log, partition).head(),
     projectedHere: (log, partition) => host.projected(log, partition),
     logId: config.logId,
   });
-  const context: ServiceContext = {
-    definition: { name: spec.name, cores: shapes, commandTopic: spec.commandTopic, commandLog: spec.commandLog },
-    host,
-    edge,
-    projection,
-    metrics,
-    keys: destroying(keys, sealing),
-    shown: (docs) => showLoaded(sealing, docs),
-    authenticate: createAuthenticate({ issuer: config.jwtIssuer, audience: config.jwtAudience, jwks: jwksOf(config) }),
-    partitionCount,
-    view: (name) => host.view(name),
-    onError: (error) => {
-      logger.error({ err: error }, 'a request failed');
-    },
-  };
   return {
-    context,
+    context: contextOf(parts, { host, edge, projection }),
     host,
     stop: async () => {
       await edge.close();
@@ -183,23 +166,29 @@ function assemble(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Ass
   };
 }
 
-interface RuntimeParts {
-  readonly config: ServiceConfig;
-  readonly spec: ServiceSpec;
-  readonly kafka: Kafka;
-  readonly registry: SchemaRegistry;
-  readonly sealing: Sealing;
-  readonly metrics: Metrics;
-  readonly traces: Traces;
-  readonly logger: Logger;
-  readonly counts: ReadonlyMap<string, number>;
+function contextOf(
+  { config, spec, shapes, counts, keys, sealing, metrics, logger }: Parts,
+  { host, edge, projection }: { host: ServiceHost; edge: CommandEdge; projection: ProjectionEnd },
+): ServiceContext {
+  return {
+    definition: { name: spec.name, cores: shapes, commandTopic: spec.commandTopic, commandLog: spec.commandLog },
+    host,
+    edge,
+    projection,
+    metrics,
+    keys: destroying(keys, sealing),
+    shown: (docs) => showLoaded(sealing, docs),
+    authenticate: createAuthenticate({ issuer: config.jwtIssuer, audience: config.jwtAudience, jwks: jwksOf(config) }),
+    partitionCount: (topic) => counts.of(topic),
+    view: (name) => host.view(name),
+    onError: (error) => {
+      logger.error({ err: error }, 'a request failed');
+    },
+  };
 }
 
-function runtimeOf(
-  { config, spec, kafka, registry, sealing, metrics, traces, logger, counts }: RuntimeParts,
-  database: ServiceDatabase,
-): RunningService {
-  const cores = spec.cores((topic) => countOf(counts, topic));
+function runtimeOf(parts: Parts, database: ServiceDatabase, cores: readonly ServiceCore[]): RunningService {
+  const { config, spec, kafka, registry, sealing, metrics } = parts;
   const runtime = createServiceRuntime({
     cores,
     kafka: measuredKafka(kafka, metrics),
@@ -211,10 +200,7 @@ function runtimeOf(
     sealing,
     sessionTimeoutMs: config.sessionTimeoutMs,
     onEvent: (event) => {
-      tell(event, metrics, logger);
-      if (event.kind !== 'accepted') return;
-      spec.measure?.(event.record, metrics, event.rows);
-      if (traces !== NO_TRACES) for (const span of spec.trace?.(event.record, event.rows) ?? []) traces.tell(span);
+      observe(event, parts);
     },
   });
   const standing = new StandingGauges({
@@ -242,6 +228,14 @@ function runtimeOf(
       await runtime.stop();
     },
   };
+}
+
+/** Logs and counts what the loop says of itself, and what an accepted record says. */
+function observe(event: PlacedEvent, { spec, metrics, traces, logger }: Parts): void {
+  tell(event, metrics, logger);
+  if (event.kind !== 'accepted') return;
+  spec.measure?.(event.record, metrics, event.rows);
+  if (traces !== NO_TRACES) for (const span of spec.trace?.(event.record, event.rows) ?? []) traces.tell(span);
 }
 
 /** What a key that is gone had opened is handed out no more. */
@@ -287,40 +281,6 @@ function logsOf(cores: readonly ServiceCore[], views: ServiceSpec['views'] = {})
   ]);
 }
 
-/** Partition counts never change (DESIGN 3.2); what could not be asked is asked again. */
-function remembered(known: Map<string, Promise<number>>, topic: string, ask: () => Promise<number>): Promise<number> {
-  const asking = known.get(topic) ?? ask();
-  known.set(topic, asking);
-  asking.catch(() => {
-    known.delete(topic);
-  });
-  return asking;
-}
-
-function countsOf(kafka: Kafka, cores: readonly ServiceCore[]): Promise<ReadonlyMap<string, number>> {
-  return counted(kafka, [...new Set(cores.flatMap(({ log, inputs }) => [log, ...inputs.map(({ topic }) => topic)]))]);
-}
-
-async function counted(kafka: Kafka, topics: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const admin = await kafka.admin();
-  try {
-    const counts = new Map<string, number>();
-    for (const topic of topics) {
-      const count = await admin.partitionCount(topic);
-      if (count !== null) counts.set(topic, count);
-    }
-    return counts;
-  } finally {
-    await admin.close();
-  }
-}
-
-function countOf(counts: ReadonlyMap<string, number>, topic: string): number {
-  const count = counts.get(topic);
-  if (count === undefined) throw new Failure('TOPIC_MISSING', topic);
-  return count;
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+function topicsOf({ log, inputs }: ServiceCore): readonly string[] {
+  return [log, ...inputs.map(({ topic }) => topic)];
 }

@@ -1,21 +1,15 @@
-// Variables that every service has.
+// Variables that programs share.
 import { hostPorts, integer, oneOf, optional, passwordFile, port, secretFile, text, url } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 
-export const SERVICE_CONFIG = {
-  brokers: hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers for the first connection.' }),
+/** Variables of every program that reads logs, has a database of its own and answers HTTP. */
+export const EDGE_CONFIG = {
+  brokers: hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers to begin with.' }),
   kafkaVia: optional(
     text('RECOURSE_KAFKA_VIA', {
       doc: 'One `host:port` that every connection to a broker goes to, whatever brokers advertise (a tunnel, a proxy).',
     }),
   ),
-  sessionTimeoutMs: integer('RECOURSE_KAFKA_SESSION_TIMEOUT_MS', {
-    doc: 'How long an instance may be silent before others take over its partitions.',
-    min: 500,
-    max: 60_000,
-    unit: 'milliseconds',
-    fallback: '6000',
-  }),
   registryUrl: url('RECOURSE_REGISTRY_URL', {
     doc: 'Schema registry, Confluent interface.',
     protocols: ['http:', 'https:'],
@@ -30,6 +24,36 @@ export const SERVICE_CONFIG = {
   databasePassword: optional(
     passwordFile('RECOURSE_DATABASE_PASSWORD_FILE', { doc: 'Password of the role, when the address has none.' }),
   ),
+  httpHost: text('RECOURSE_HTTP_HOST', { doc: 'Address the HTTP edge listens on.', fallback: '127.0.0.1' }),
+  httpPort: port('RECOURSE_HTTP_PORT', { doc: 'Port the HTTP edge listens on.' }),
+  jwksFile: optional(
+    text('RECOURSE_JWKS_FILE', { doc: 'Public keys of the token issuer, as a file. Exactly one of file and address.' }),
+  ),
+  jwksUrl: optional(
+    url('RECOURSE_JWKS_URL', {
+      doc: 'Public keys of the token issuer, as an address.',
+      protocols: ['http:', 'https:'],
+    }),
+  ),
+  jwtIssuer: text('RECOURSE_JWT_ISSUER', { doc: 'The only issuer whose tokens are taken.' }),
+  jwtAudience: text('RECOURSE_JWT_AUDIENCE', { doc: 'The only audience for which tokens are taken.' }),
+  instance: text('RECOURSE_INSTANCE', { doc: 'Name of this process among those of its service.', fallback: '1' }),
+  logLevel: oneOf('RECOURSE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], {
+    doc: 'Least severe line that is logged.',
+    fallback: 'info',
+  }),
+} as const;
+
+/** Variables that every service has: it also owns a log, seals payloads and takes commands. */
+export const SERVICE_CONFIG = {
+  ...EDGE_CONFIG,
+  sessionTimeoutMs: integer('RECOURSE_KAFKA_SESSION_TIMEOUT_MS', {
+    doc: 'Longest silence of an instance before others take its partitions over.',
+    min: 500,
+    max: 60_000,
+    unit: 'milliseconds',
+    fallback: '6000',
+  }),
   keyStoreUrl: url('RECOURSE_KEY_STORE_URL', {
     doc: "Database of the keys that seal payloads, apart from every service's own.",
     protocols: ['postgres:', 'postgresql:'],
@@ -44,23 +68,9 @@ export const SERVICE_CONFIG = {
     unit: 'milliseconds',
     fallback: '2592000000',
   }),
-  httpHost: text('RECOURSE_HTTP_HOST', { doc: 'Address the HTTP edge listens on.', fallback: '127.0.0.1' }),
-  httpPort: port('RECOURSE_HTTP_PORT', { doc: 'Port the HTTP edge listens on.' }),
-  jwksFile: optional(
-    text('RECOURSE_JWKS_FILE', { doc: 'Public keys of the token issuer, as a file. Exactly one of file and address.' }),
-  ),
-  jwksUrl: optional(
-    url('RECOURSE_JWKS_URL', {
-      doc: 'Public keys of the token issuer, as an address.',
-      protocols: ['http:', 'https:'],
-    }),
-  ),
-  jwtIssuer: text('RECOURSE_JWT_ISSUER', { doc: 'The only issuer whose tokens are taken.' }),
-  jwtAudience: text('RECOURSE_JWT_AUDIENCE', { doc: 'The only audience for which tokens are taken.' }),
   edgeKey: secretFile('RECOURSE_EDGE_KEY_FILE', {
     doc: 'Key under which the edge signs commands and the loop checks them.',
   }),
-  instance: text('RECOURSE_INSTANCE', { doc: 'Name of this process among those of its service.', fallback: '1' }),
   patienceMs: integer('RECOURSE_PATIENCE_MS', {
     doc: 'Longest wait for the outcome of a command before 202 is answered.',
     min: 0,
@@ -73,12 +83,9 @@ export const SERVICE_CONFIG = {
       doc: 'File to which spans of recoveries are appended, one OpenTelemetry JSON export request per line. Without it nothing is traced.',
     }),
   ),
-  logLevel: oneOf('RECOURSE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], {
-    doc: 'Least severe level that is logged.',
-    fallback: 'info',
-  }),
 } as const;
 
+export type EdgeConfig = ConfigOf<typeof EDGE_CONFIG>;
 export type ServiceConfig = ConfigOf<typeof SERVICE_CONFIG>;
 
 /** Where the keys are. Errors: TypeError unless exactly one place is given. */

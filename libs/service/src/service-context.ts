@@ -10,7 +10,7 @@ import type { ServiceHost } from './service-host.js';
 export interface ServiceDefinition {
   /** Name of the process and of its consumer group, e.g. `mutation-ledger`. */
   readonly name: string;
-  readonly cores: readonly ServiceCore[];
+  readonly cores: readonly Pick<ServiceCore, 'log'>[];
   /** Command wire of the service. */
   readonly commandTopic: string;
   /** Log of its commands' answers. */

@@ -8,6 +8,7 @@
 import type { BroadcastView, PartitionStore } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import type { Logger } from '@recourse/telemetry';
+import { persistently } from './persistently.js';
 import type { Page, PageQuery, PlacedRow, ProjectionReads } from './projection-reads.js';
 import type { ProjectedHere, RunningService, ServiceHealth } from './running-service.js';
 
@@ -20,44 +21,43 @@ export interface ServiceHostOptions {
   readonly openDatabase: () => Promise<ServiceDatabase>;
   readonly createRuntime: (database: ServiceDatabase) => Promise<RunningService> | RunningService;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  readonly sleep?: (ms: number) => Promise<void>;
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
-
-const RETRY_MIN_MS = 200;
-const RETRY_MAX_MS = 5_000;
 
 export class ServiceHost implements ProjectionReads {
   private database: ServiceDatabase | undefined;
   private runtime: RunningService | undefined;
   private hasStarted = false;
-  private isStopping = false;
   private inTheWay: { readonly code: string; readonly detail: string } | null = null;
-  private readonly stopped = Promise.withResolvers<undefined>();
+  private readonly stopping = new AbortController();
 
   constructor(private readonly options: ServiceHostOptions) {}
 
-  /** Errors: a Failure that no retry helps against; anything that is a bug. */
+  /** Returns early when it is told to stop. Errors: a Failure that no retry helps against; anything that is a bug. */
   async start(): Promise<void> {
-    this.database = await this.persistently('database', this.options.openDatabase);
-    const { database } = this;
-    if (!database) return;
-    this.runtime = await this.persistently('loop', async () => {
-      const runtime = await this.options.createRuntime(database);
-      try {
-        await runtime.start();
-        return runtime;
-      } catch (error) {
-        await runtime.stop().catch(() => undefined);
-        throw error;
-      }
-    });
-    this.hasStarted = this.runtime !== undefined;
-    if (this.hasStarted) this.options.logger.info('started');
+    try {
+      const database = (this.database = await this.try('database', this.options.openDatabase));
+      this.runtime = await this.try('loop', () => this.startRuntime(database));
+      this.hasStarted = true;
+      this.options.logger.info('started');
+    } catch (error) {
+      if (error !== this.stopping.signal.reason) throw error;
+    }
+  }
+
+  private async startRuntime(database: ServiceDatabase): Promise<RunningService> {
+    const runtime = await this.options.createRuntime(database);
+    try {
+      await runtime.start();
+      return runtime;
+    } catch (error) {
+      await runtime.stop().catch(() => undefined);
+      throw error;
+    }
   }
 
   async stop(): Promise<void> {
-    this.isStopping = true;
-    this.stopped.resolve(undefined);
+    this.stopping.abort();
     await this.runtime?.stop();
     await this.database?.close();
   }
@@ -66,7 +66,7 @@ export class ServiceHost implements ProjectionReads {
     if (!this.runtime || !this.hasStarted)
       return { live: true, ready: false, started: false, detail: { in_the_way: this.inTheWay } };
     const health = this.runtime.health();
-    return this.isStopping ? { ...health, ready: false } : health;
+    return this.stopping.signal.aborted ? { ...health, ready: false } : health;
   }
 
   /** Null before the loop runs, too. */
@@ -92,34 +92,21 @@ export class ServiceHost implements ProjectionReads {
     return this.opened().partition(log, partition);
   }
 
-  /** Undefined when the host is told to stop meanwhile. */
-  private async persistently<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
-    for (let delayMs = RETRY_MIN_MS; !this.isStopping; delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)) {
-      try {
-        const result = await work();
-        this.inTheWay = null;
-        return result;
-      } catch (error) {
-        if (!(error instanceof Failure) || error.retry === 'never') throw error;
-        this.inTheWay = { code: error.code, detail: error.message };
-        this.options.logger.warn(
-          { code: error.code, detail: error.message, retry_ms: delayMs },
-          `${what} does not start`,
-        );
-      }
-      await Promise.race([(this.options.sleep ?? pause)(delayMs), this.stopped.promise]);
-    }
-    return undefined;
+  private async try<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const result = await persistently(work, {
+      signal: this.stopping.signal,
+      sleep: this.options.sleep,
+      onFailure: ({ code, message }, retryMs) => {
+        this.inTheWay = { code, detail: message };
+        this.options.logger.warn({ code, detail: message, retry_ms: retryMs }, `${what} does not start`);
+      },
+    });
+    this.inTheWay = null;
+    return result;
   }
 
   private opened(): ServiceDatabase {
     if (this.database) return this.database;
     throw new Failure('DATABASE_UNAVAILABLE', 'the database was not reached yet');
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { METRICS, Metrics } from './metrics.js';
+import { METRICS } from './metric-table.js';
+import { Metrics } from './metrics.js';
 
 /** Labels whose values come from closed sets; anything else would grow with traffic. */
 const CLOSED_LABELS = [

@@ -1,29 +1,25 @@
 // Given-when-then over a ServiceCore: what the loop does to one partition, without Kafka, database or clock.
 //
-//   harness(core, { views, isRebuilt }).given(fact('RunOpened', {...})).when(wire(...), 2_000).then(fact('StepFailed', {...}))
+//   harness(core, { views, isRebuilt }).given(record('RunOpened', {...})).when(wire(...), 2_000).then(record('StepFailed', {...}))
 //
-// Boundary: owns the rows, the seq and the fake hashes; decisions and evolutions are the core's.
+// Boundary: owns the rows, the seq and the fake hashes; decides and evolves nothing itself.
 //
 // Invariants
 //   H1. State, input and records are frozen: a core that mutates what it is given fails every spec.
 //   H2. Every group is cold when decide or evolve begins, apart from those of `needs`: NotLoaded is answered by loading and calling again.
 //   H3. With isRebuilt, the rows are thrown away and folded anew from the recorded records before every step.
-import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import { NotLoaded } from '@recourse/event-log';
 import type {
   AcceptedRecord,
   BroadcastView,
-  Change,
   ChangedRow,
   CommandAnswer,
   DecideContext,
   Decided,
   Decision,
   Derived,
-  Doc,
   Input,
   Outgoing,
-  RecordInput,
   Row,
   RowAddress,
   ServiceCore,
@@ -31,7 +27,9 @@ import type {
   TimerInput,
   Views,
 } from '@recourse/event-log';
-import { deepFreeze, mismatch, plainProblem } from './plain-data.js';
+import { fakeHash, shown } from './inputs.js';
+import { deepFreeze, mismatch } from './plain-data.js';
+import { RowStore, timerOf } from './row-store.js';
 
 /** The two ways every scenario is run: straight through, and with state rebuilt from the records before every step. */
 export const WAYS = [
@@ -46,43 +44,6 @@ export interface HarnessOptions {
   readonly isRebuilt?: boolean;
   /** Partition the loop owns; 0 unless told. */
   readonly partition?: number;
-}
-
-/** A record to be expected or given: its type and (part of) its body. */
-export function fact(type: string, body: Doc = {}): Decided {
-  return { type, body };
-}
-
-/** Input from a wire. The key is '' unless told; specs of aligned cores rarely need it. */
-export function wire(topic: string, type: string, body: object, more: Partial<RecordInput> = {}): RecordInput {
-  return {
-    source: 'wire',
-    topic,
-    partition: 0,
-    offset: 0,
-    key: '',
-    type,
-    body: body as Doc,
-    seq: 0,
-    hash: Buffer.alloc(32),
-    ...more,
-  };
-}
-
-/** Input from an accepted record of a log, at chain position `seq`. */
-export function logged(
-  topic: string,
-  type: string,
-  body: object,
-  seq: number,
-  more: Partial<RecordInput> = {},
-): RecordInput {
-  return { ...wire(topic, type, body), source: 'log', seq, hash: fakeHash(topic, seq, body), ...more };
-}
-
-/** Same record hash for equal records, without any chain. */
-export function fakeHash(...parts: readonly unknown[]): Buffer {
-  return Buffer.from(sha256Hex(canonicalJson(parts.map(hexed))), 'hex');
 }
 
 /**
@@ -109,7 +70,7 @@ export class CoreHarness {
     private readonly core: ServiceCore,
     private readonly options: HarnessOptions,
   ) {
-    this.state = new RowStore(kindNames(core));
+    this.state = new RowStore(core.kinds);
   }
 
   /** Takes records as already accepted, in order. */
@@ -251,11 +212,10 @@ export class CoreHarness {
   }
 
   private decide(input: Input, now: number, viewsFresh: boolean): Decision {
-    const run = (fresh: boolean): Decision =>
-      this.coldly(this.core.needs(input, { view: (name) => this.viewNamed(name) }), (state) =>
-        this.core.decide(this.context(state, now, fresh), input),
-      );
-    const decision = deepFreeze(run(viewsFresh));
+    const needs = this.core.needs(input, { view: (name) => this.viewNamed(name) });
+    const decision = deepFreeze(
+      this.coldly(needs, (state) => this.core.decide(this.context(state, now, viewsFresh), input)),
+    );
     if (decision.refresh !== undefined && decision.records.length > 0) throw new Error('a refresh carries no records');
     return decision;
   }
@@ -300,17 +260,14 @@ export class CoreHarness {
 
   private rebuild(): void {
     const before = shown(this.state.all());
-    this.state = new RowStore(kindNames(this.core));
+    this.state = new RowStore(this.core.kinds);
     for (const record of this.accepted) this.evolve(record);
     if (shown(this.state.all()) !== before)
       throw new Error(`rebuilt rows differ\nbefore  ${before}\nrebuilt ${shown(this.state.all())}`);
   }
 
   /** Calls with cold groups until all that is read has been loaded. */
-  private coldly<T>(
-    needs: readonly { readonly kind: string; readonly group: string }[],
-    call: (state: StateView) => T,
-  ): T {
+  private coldly<T>(needs: readonly Pick<RowAddress, 'kind' | 'group'>[], call: (state: StateView) => T): T {
     const loaded = new Set(needs.map(({ kind, group }) => `${kind}/${group}`));
     for (;;) {
       try {
@@ -329,73 +286,6 @@ export class CoreHarness {
   }
 }
 
-/** Rows by kind, group and key. */
-class RowStore {
-  private readonly rows = new Map<string, Row>();
-  constructor(private readonly kinds: ReadonlySet<string>) {}
-
-  apply(changes: readonly Change[]): readonly ChangedRow[] {
-    return changes.map((change) => {
-      const address = change.op === 'delete' ? change.address : change.row;
-      const before = this.rows.get(idOf(address))?.doc;
-      if (change.op === 'delete') {
-        this.rows.delete(idOf(address));
-        return { kind: address.kind, before, after: undefined };
-      }
-      this.assertStorable(change.row);
-      this.rows.set(idOf(address), change.row);
-      return { kind: address.kind, before, after: change.row.doc };
-    });
-  }
-
-  view(loaded: ReadonlySet<string>): StateView {
-    const touch = (kind: string, group: string): void => {
-      if (!this.kinds.has(kind)) throw new Error(`kind ${kind} is not declared`);
-      if (!loaded.has(`${kind}/${group}`)) throw new NotLoaded(kind, group);
-    };
-    return {
-      get: (kind, group, key) => {
-        touch(kind, group);
-        return this.rows.get(idOf({ kind, group, key }))?.doc;
-      },
-      list: (kind, group) => {
-        touch(kind, group);
-        return this.all()
-          .filter((row) => row.kind === kind && row.group === group)
-          .map((row) => row.doc);
-      },
-      // The other way round: no decision may rest on an order that nobody promised.
-      all: (kind, group) => {
-        touch(kind, group);
-        return this.all()
-          .filter((row) => row.kind === kind && row.group === group)
-          .map((row) => row.doc)
-          .reverse();
-      },
-    };
-  }
-
-  due(now: number): readonly Row[] {
-    return this.all()
-      .filter((row) => row.dueAt !== null && row.dueAt <= now)
-      .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
-  }
-
-  all(): readonly Row[] {
-    return [...this.rows.values()].sort(
-      (a, b) => compare(a.kind, b.kind) || compare(a.group, b.group) || compare(a.key, b.key),
-    );
-  }
-
-  private assertStorable(row: Row): void {
-    if (!this.kinds.has(row.kind)) throw new Error(`kind ${row.kind} is not declared`);
-    if (Buffer.byteLength(row.group) > 512 || Buffer.byteLength(row.key) > 512)
-      throw new Error(`address of a ${row.kind} is above 512 bytes`);
-    const problem = plainProblem(row.doc, row.kind);
-    if (problem !== null) throw new Error(`row is not plain data: ${problem}`);
-  }
-}
-
 /** Makes the call now, and gives or throws what came of it as often as it is asked. */
 function outcomeOf<T>(call: () => T): () => T {
   try {
@@ -406,34 +296,4 @@ function outcomeOf<T>(call: () => T): () => T {
       throw error;
     };
   }
-}
-
-function kindNames(core: ServiceCore): ReadonlySet<string> {
-  return new Set(core.kinds.map((spec) => spec.kind));
-}
-
-function timerOf(row: Row): TimerInput {
-  return { source: 'timer', address: { kind: row.kind, group: row.group, key: row.key }, dueAt: row.dueAt ?? 0 };
-}
-
-function idOf({ kind, group, key }: RowAddress): string {
-  return JSON.stringify([kind, group, key]);
-}
-
-/** Code unit order, as a C collation gives it for ASCII keys. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function shown(value: unknown): string {
-  return canonicalJson(hexed(value));
-}
-
-/** The value with bytes as hex text, for printing and hashing. */
-function hexed(value: unknown): unknown {
-  if (Buffer.isBuffer(value)) return `0x${value.toString('hex')}`;
-  if (Array.isArray(value)) return value.map(hexed);
-  if (value !== null && typeof value === 'object')
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hexed(member)]));
-  return value;
 }

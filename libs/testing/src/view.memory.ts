@@ -1,6 +1,6 @@
 // A broadcast log and its view in memory, for specs of cores that read one.
 import type { AcceptedRecord, BroadcastView, Decided, Doc, RecordInput, ViewSpec } from '@recourse/event-log';
-import { fakeHash, logged } from './core-harness.js';
+import { fakeHash, logged } from './inputs.js';
 import { deepFreeze } from './plain-data.js';
 
 /** A broadcast log that can be appended to, and the view folded from it as far as the spec lets it. */

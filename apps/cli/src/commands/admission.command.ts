@@ -172,7 +172,7 @@ function addBreakers(program: Command, act: Act): void {
   );
   breakers
     .command('close')
-    .description('closes a breaker on every partition on which it is open: what it held is decided again')
+    .description('closes a breaker on every partition: what it held is decided again')
     .argument('<breaker>', 'breaker id')
     .requiredOption('--reason <text>', 'why, in your words')
     .addOption(IDEMPOTENCY_KEY())

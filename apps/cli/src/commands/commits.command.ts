@@ -41,7 +41,7 @@ export function addCommits(program: Command, act: Act): void {
   commits
     .command('diff')
     .description(
-      'what differs between the releases that two commits pin: prompt, model, policy, tools, context, eval, memory',
+      'shows what differs between the releases that two commits pin: prompt, model, policy, tools, context, eval, memory',
     )
     .argument('<from>', 'commit id')
     .argument('<to>', 'commit id')

@@ -68,7 +68,7 @@ function addReads(contracts: Command, act: Act): void {
   );
   contracts
     .command('show')
-    .description('one contract: of the registry, its newest version unless another is named; or of a file')
+    .description('shows one contract, from the registry (the newest version unless another is named) or from a file')
     .argument('<name-or-file>', 'capability, such as payments.issue_refund, or a file')
     .option('--contract-version <n>', 'version', positiveInteger)
     .action(
@@ -155,7 +155,7 @@ function addRegistration(contracts: Command, act: Act): void {
   contracts
     .command('register')
     .description(
-      'registers contracts or new versions; everything wrong with one is listed at once; a weaker version waits for a second person',
+      'registers contracts or new versions; lists everything that is wrong at once; a weaker version waits for a second person',
     )
     .argument('<paths...>', 'files or folders, YAML or JSON')
     .addOption(IDEMPOTENCY_KEY())

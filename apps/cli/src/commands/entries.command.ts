@@ -75,7 +75,7 @@ export function addEntries(program: Command, act: Act): void {
 function addReads(entries: Command, act: Act): void {
   entries
     .command('list')
-    .description('entries of the tenant and those for all, of one kind')
+    .description('lists the entries of one kind, of the tenant and for all tenants')
     .argument('<kind>', KIND_HELP)
     .option('--name <name>', 'of one name')
     .option('--retired', 'retired ones instead of those that stand')
@@ -89,7 +89,7 @@ function addReads(entries: Command, act: Act): void {
     );
   entries
     .command('show')
-    .description('one entry, its newest version')
+    .description('shows the newest version of one entry')
     .argument('<kind>', KIND_HELP)
     .argument('<name>', 'its name')
     .action(
@@ -103,7 +103,7 @@ function addReads(entries: Command, act: Act): void {
 function addChanges(entries: Command, act: Act): void {
   entries
     .command('register')
-    .description('registers entries or new versions of them; everything wrong with one is listed at once')
+    .description('registers entries or new versions of them; lists everything that is wrong at once')
     .argument('<kind>', KIND_HELP)
     .argument('<paths...>', 'files or folders, YAML or JSON; each document has a name beside its fields')
     .option('--name <name>', 'name of a single entry')
@@ -120,7 +120,7 @@ function addChanges(entries: Command, act: Act): void {
     );
   entries
     .command('retire')
-    .description('retires what stands')
+    .description('retires what is registered')
     .argument('<kind>', KIND_HELP)
     .argument('<name>', 'its name')
     .requiredOption('--reason <text>', 'why, in your words')
@@ -138,7 +138,7 @@ function addSwitches(program: Command, act: Act): void {
     .description('stops effects at once: while one is on, nothing of its scope is dispatched, guarded or reserved');
   switches
     .command('on')
-    .description('turns one on, or changes one that is on')
+    .description('turns a switch on, or changes one that is on')
     .argument('<name>', 'its name')
     .requiredOption('--over <scope>', 'tenant, agent:<id> or capability:<name>', scopeOf)
     .requiredOption('--reason <text>', 'why, in your words')
@@ -149,7 +149,7 @@ function addSwitches(program: Command, act: Act): void {
     .action(act<SwitchOptions>((session, options, name = '') => switchOn(session, name, options)));
   switches
     .command('off')
-    .description('lifts one; what it held back goes on')
+    .description('turns a switch off; what it held back continues')
     .argument('<name>', 'its name')
     .requiredOption('--reason <text>', 'why, in your words')
     .addOption(IDEMPOTENCY_KEY())

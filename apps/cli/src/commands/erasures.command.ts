@@ -14,7 +14,7 @@ export function addErasures(program: Command, act: Act): void {
   program
     .command('erase')
     .description(
-      'destroys the keys that seal what was recorded of a subject; hashes and chains stay, the data is gone for good',
+      'destroys the keys that seal what was recorded about a subject; hashes and chains stay, the data is gone for good',
     )
     .option('--subject <subject>', 'whose data, as its records name it, e.g. customer/7 or run/<run id>')
     .option('--ended-by <time>', 'only of retention windows that ended by this time, ISO 8601')

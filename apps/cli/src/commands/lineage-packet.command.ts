@@ -25,7 +25,7 @@ export function addPackets(lineage: Command, act: Act): void {
   lineage
     .command('packet')
     .description(
-      'all that is needed to reproduce a commit without its log: states, gate inputs, policy, release and proof, in the clear',
+      'writes everything needed to reproduce a commit without its log: states, gate inputs, policy, release and proof, in the clear',
     )
     .argument('<commit>', 'commit id')
     .option('--out <file>', 'a new file for it, instead of the terminal')

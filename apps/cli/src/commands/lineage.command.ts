@@ -58,7 +58,7 @@ export function addLineage(program: Command, act: Act): void {
   const lineage = program
     .command('lineage')
     .description(
-      'what rests on what: the graph around a commit, what would fall with it, whether a fall has settled, and runtimes that diverge',
+      'what rests on what: the graph around a commit, what would fall with it, whether a fall has settled, and which runtimes diverge',
     );
   addReads(lineage, act);
   addReconciling(lineage, act);
@@ -69,7 +69,7 @@ function addReads(lineage: Command, act: Act): void {
   lineage
     .command('show')
     .description(
-      'the graph around a commit: what fell, was reattached or is beyond the bound, who was told and who has not answered',
+      'shows the graph around a commit: what fell, was reattached or is beyond the bound, who was told and who has not answered',
     )
     .argument('<commit>', 'commit or mutation id')
     .option('--rollback <id>', 'only what this rollback reached')
@@ -83,7 +83,7 @@ function addReads(lineage: Command, act: Act): void {
     );
   lineage
     .command('preview')
-    .description('what a rollback of the commit would reach; nothing is done')
+    .description('shows what a rollback of the commit would reach; does nothing')
     .argument('<commit>', 'commit or mutation id')
     .action(
       act(async (session, _options, commit = '') => {
@@ -93,7 +93,7 @@ function addReads(lineage: Command, act: Act): void {
     );
   lineage
     .command('settled')
-    .description('whether every partition has taken the fall of a commit into account, and what is missing')
+    .description('shows whether every partition has taken the fall of a commit into account, and what is missing')
     .argument('<commit>', 'commit or mutation id')
     .action(
       act(async (session, _options, commit = '') => {
@@ -117,7 +117,7 @@ function addReconciling(lineage: Command, act: Act): void {
     )
     .option(
       '--every <span>',
-      'again and again, such as 60s or 5min, until interrupted; the file is read anew each time',
+      'repeat at this interval, such as 60s or 5min, until interrupted; the file is read again each time',
       seconds,
     )
     .action(

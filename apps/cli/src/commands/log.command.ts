@@ -33,7 +33,7 @@ export function addLog(program: Command, act: Act): void {
   log
     .command('accept-cut')
     .description(
-      'accepts that a log lost acknowledged records: shows what is lost, records it at the head, and drops the projection so that the service rebuilds. Stop the service first.',
+      'accepts that a log lost acknowledged records: shows what is lost, records the loss at the head, and drops the projection so that the service rebuilds. Stop the service first.',
     )
     .addOption(new Option('--log <topic>', 'the log').choices([...OWNED_LOGS.keys()]).makeOptionMandatory())
     .requiredOption('--partition <n>', 'its partition', partitionNumber)

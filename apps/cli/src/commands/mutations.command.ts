@@ -71,7 +71,7 @@ export function addMutations(program: Command, act: Act): void {
 function addHorizon(mutations: Command, act: Act): void {
   mutations
     .command('horizon')
-    .description('windows that close next, and the money that can be taken back until then')
+    .description('shows the windows that close next, and the money that can be recovered until then')
     .option('--within <minutes>', 'only what closes within so many minutes', positiveInteger)
     .option('--capability <name>', 'of one capability')
     .addOption(LIMIT())

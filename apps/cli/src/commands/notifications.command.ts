@@ -73,7 +73,7 @@ export function addNotifications(program: Command, act: Act): void {
 function addEndpoints(notifications: Command, act: Act): void {
   notifications
     .command('endpoints')
-    .description('who is told of what, and whether it is on')
+    .description('lists endpoints: who is told what, and whether it is on')
     .action(
       act(async (session) => {
         const listed = await session.service('notifier').list('/v1/endpoints', {}, Number.MAX_SAFE_INTEGER);
@@ -82,12 +82,12 @@ function addEndpoints(notifications: Command, act: Act): void {
     );
   notifications
     .command('test')
-    .description('sends an endpoint a notice that is about nothing, and waits for what comes of it')
+    .description('sends an endpoint a test notice, and waits for the outcome')
     .argument('<endpoint>', 'name')
     .action(act((session, _options, name = '') => outcome(session, endpointPath(name, 'test'))));
   notifications
     .command('on')
-    .description('turns an endpoint on whose receiver had said that it is gone')
+    .description('turns an endpoint back on after its receiver said it was gone')
     .argument('<endpoint>', 'name')
     .action(
       act(async (session, _options, name = '') => {

@@ -34,7 +34,7 @@ export function addParked(program: Command, act: Act): void {
     .description('records that could not be taken; those of the same key wait behind them');
   parked
     .command('list')
-    .description('parked records of all services')
+    .description('lists the parked records of all services')
     .option('--closed', 'those that were redriven or discarded')
     .addOption(LIMIT())
     .action(

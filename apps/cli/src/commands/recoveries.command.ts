@@ -33,7 +33,7 @@ export function addRecoveries(program: Command, act: Act): void {
   const recoveries = program.command('recoveries').description('recoveries, and the steps that wait for a person');
   recoveries
     .command('list')
-    .description('recoveries, one per run; with --state the steps in that state')
+    .description('lists recoveries, one per run; with --state, the steps in that state')
     .option('--state <state>', 'steps that wait for a person (open), or in one phase, such as awaiting_approval')
     .option('--run <id>', 'of one run')
     .addOption(LIMIT())

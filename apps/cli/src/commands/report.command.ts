@@ -49,7 +49,7 @@ export function addReport(program: Command, act: Act): void {
   report
     .command('exposure')
     .description(
-      'what stands open, beyond reversal or uncertain, what its recovery costs at most, and what recoveries took',
+      'shows what is open, past reversal or uncertain, what its recovery costs at most, and how long recoveries took',
     )
     .option('--capability <name>', 'of one capability')
     .addOption(LIMIT())

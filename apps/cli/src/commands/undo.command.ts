@@ -72,7 +72,7 @@ export function addUndo(program: Command, act: Act): void {
     .option('--reason <text>', 'why, in your words; needed unless --preview')
     .option(
       '--wait <seconds>',
-      'wait so long for every effect to be settled, and tell what became of it',
+      'wait this long for every effect to settle, and report how each ended',
       positiveInteger,
     )
     .addOption(IDEMPOTENCY_KEY())

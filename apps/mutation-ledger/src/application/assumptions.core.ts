@@ -14,18 +14,15 @@ import type {
   StateView,
 } from '@recourse/event-log';
 import { facts, NOTHING } from '@recourse/event-log';
-import type { AssumptionStated, StatementConflicted } from '@recourse/messages';
+import { recordIn } from '@recourse/messages';
+import type { BodyOf } from '@recourse/messages';
 import { decideStatement, effectiveAt } from '../domain/assumption/assumption.decider.js';
-import type {
-  Body,
-  KnownStatement,
-  StandingStatement,
-  StatementEvent,
-} from '../domain/assumption/assumption.messages.js';
+import type { KnownStatement, StandingStatement, StatementEvent } from '../domain/assumption/assumption.messages.js';
 import { RESERVED_PREFIX } from '../domain/mutation/lineage.decider.js';
 import { eventScope, refScope } from '../domain/scope.js';
 
 const LOG = 'recourse.assumptions';
+const WIRE = 'recourse.assumption-events';
 
 /** The log needs no settings yet; its core is a function all the same, like every other. */
 export type AssumptionsConfig = Readonly<Record<string, unknown>>;
@@ -50,7 +47,7 @@ export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
 
 const INPUTS: readonly InputSpec[] = [
   {
-    topic: 'recourse.assumption-events',
+    topic: WIRE,
     source: 'wire',
     mode: 'aligned',
     types: ['AssumptionDeclared', 'AssumptionInvalidated', 'AssumptionReaffirmed'],
@@ -86,16 +83,17 @@ function decide(state: StateView, input: RecordInput, now: number): Decision {
     };
   const known = state.get('statement', eventScope(tenant, ref, eventId), 'event') as KnownStatement | undefined;
   const standing = state.get('assumption', refScope(tenant, ref), scopeKey(runId)) as StandingStatement | undefined;
-  const fact = decideStatement(event, { known: known ?? null, standing: standing ?? null }, now);
-  return fact === null ? NOTHING : facts(fact);
+  const stated = decideStatement(event, { known: known ?? null, standing: standing ?? null }, now);
+  return stated === null ? NOTHING : facts(stated);
 }
 
 function evolve(state: StateView, record: AcceptedRecord): readonly Change[] {
-  if (record.type === 'AssumptionStated') return stated(record.body as Body<AssumptionStated>, record.decidedAt);
-  return record.type === 'StatementConflicted' ? conflicted(state, record.body as Body<StatementConflicted>) : [];
+  const { type, body } = recordIn(LOG, record);
+  if (type === 'AssumptionStated') return stated(body, record.decidedAt);
+  return type === 'StatementConflicted' ? conflicted(state, body) : [];
 }
 
-function stated(body: Body<AssumptionStated>, decidedAt: number): readonly Change[] {
+function stated(body: BodyOf<typeof LOG, 'AssumptionStated'>, decidedAt: number): readonly Change[] {
   const { tenant, ref, run_id, event_id, verdict, source, source_kind, stated_at, content_sha256 } = body;
   const known: KnownStatement = { event_id, tenant, ref, run_id, content_sha256, conflict_sha256: null };
   const standing: StandingStatement = {
@@ -115,7 +113,7 @@ function stated(body: Body<AssumptionStated>, decidedAt: number): readonly Chang
 
 function conflicted(
   state: StateView,
-  { tenant, ref, event_id, conflicting_sha256 }: Body<StatementConflicted>,
+  { tenant, ref, event_id, conflicting_sha256 }: BodyOf<typeof LOG, 'StatementConflicted'>,
 ): readonly Change[] {
   const group = eventScope(tenant, ref, event_id);
   const known = state.get('statement', group, 'event') as KnownStatement | undefined;
@@ -140,9 +138,9 @@ function put(kind: string, group: string, key: string, doc: KnownStatement | Sta
   return { op: 'put', row: { kind, group, key, dueAt: null, doc } };
 }
 
-// The catalogue admits only these types on the wire, and the codec has checked their shape.
 function eventOf(input: RecordInput): StatementEvent {
-  return { type: input.type, body: input.body } as unknown as StatementEvent;
+  const event = recordIn(WIRE, input);
+  return event;
 }
 // Rows of this kind are written by `stated` alone.
 function standingOf(row: Row): StandingStatement {

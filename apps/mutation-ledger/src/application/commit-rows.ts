@@ -3,20 +3,15 @@
 // Rows: `commit` and `state_chunk` by run. Timer: a commit when its state is given up.
 import type { AcceptedRecord, Change, KindSpec, Row, StateView } from '@recourse/event-log';
 import { DEPTH_MAX } from '@recourse/lineage';
-import type {
-  CheckpointHardened,
-  CheckpointRecorded,
-  CheckpointRolledBack,
-  CommitBeyondBound,
-  Reattached,
-  StateChunkRecorded,
-} from '@recourse/messages';
+import type { CheckpointHardened, CheckpointRecorded, Reattached } from '@recourse/messages';
 import { givenUpAt } from '../domain/commit/checkpoint.decisions.js';
 import { stands } from '../domain/commit/ancestry.decisions.js';
 import type { Chunk, Commit } from '../domain/commit/commit.messages.js';
 import { standsRef } from '../domain/mutation/lineage.decider.js';
-import type { Binding, Body } from '../domain/mutation/mutation.messages.js';
+import type { Binding } from '../domain/mutation/mutation.messages.js';
 import { refScope } from '../domain/scope.js';
+import type { Fold } from './fold.js';
+import type { Body } from '../domain/record.messages.js';
 
 const text = (name: string, of: (commit: Commit) => string | null): KindSpec['columns'][number] => ({
   name,
@@ -86,45 +81,54 @@ export function chunkIn(state: StateView, runId: string, commitId: string, index
   return state.get('state_chunk', runId, chunkKey(commitId, index)) as Chunk | undefined;
 }
 
-/** Rows that records of commits change; undefined for other records. */
-export const COMMIT_EVOLVE: Readonly<Record<string, (state: StateView, record: AcceptedRecord) => readonly Change[]>> =
-  {
-    CheckpointRecorded: recorded,
-    StateChunkRecorded: (state, { body, decidedAt }) => {
-      const { tenant, run_id, commit_id, index, chunk, chunks_missing } = body as Body<StateChunkRecorded>; // the type says which body it is
-      const doc: Chunk = { tenant, run_id, commit_id, index, chunk };
-      return [
-        { op: 'put', row: { kind: 'state_chunk', group: run_id, key: chunkKey(commit_id, index), dueAt: null, doc } },
-        ...changed(state, run_id, commit_id, decidedAt, { chunks_missing }),
-      ];
-    },
-    CheckpointRolledBack: (state, { body, decidedAt }) => {
-      const { run_id, commit_id, rollback_id, evidence, resume, harden_at } = body as Body<CheckpointRolledBack>;
-      return changed(state, run_id, commit_id, decidedAt, {
-        rollback_id,
-        rollback_evidence: evidence,
-        rolled_back_at: decidedAt,
-        resume,
-        harden_at,
-      });
-    },
-    CommitBeyondBound: (state, { body, decidedAt }) => {
-      const { tenant, run_id, mutation_id, evidence } = body as Body<CommitBeyondBound>;
-      const commit = commitIn(state, run_id, mutation_id);
-      const beyond =
-        evidence.root === null || commit === undefined
-          ? []
-          : changed(state, run_id, mutation_id, decidedAt, { beyond: [...commit.beyond, evidence.root.rollback_id] });
-      return [...beyond, ...taken(state, tenant, mutation_id, evidence)];
-    },
-    Reattached: reattached,
-    CheckpointHardened: hardened,
-  };
+/** Rows that records of commits change. */
+export const COMMIT_FOLD = {
+  CheckpointRecorded: recorded,
+  StateChunkRecorded: ({ tenant, run_id, commit_id, index, chunk, chunks_missing }, state, { decidedAt }) => {
+    const doc: Chunk = { tenant, run_id, commit_id, index, chunk };
+    return [
+      { op: 'put', row: { kind: 'state_chunk', group: run_id, key: chunkKey(commit_id, index), dueAt: null, doc } },
+      ...changed(state, run_id, commit_id, decidedAt, { chunks_missing }),
+    ];
+  },
+  CheckpointRolledBack: ({ run_id, commit_id, rollback_id, evidence, resume, harden_at }, state, { decidedAt }) => {
+    return changed(state, run_id, commit_id, decidedAt, {
+      rollback_id,
+      rollback_evidence: evidence,
+      rolled_back_at: decidedAt,
+      resume,
+      harden_at,
+    });
+  },
+  CommitBeyondBound: ({ tenant, run_id, mutation_id, evidence }, state, { decidedAt }) => {
+    const commit = commitIn(state, run_id, mutation_id);
+    const beyond =
+      evidence.root === null || commit === undefined
+        ? []
+        : changed(state, run_id, mutation_id, decidedAt, { beyond: [...commit.beyond, evidence.root.rollback_id] });
+    return [...beyond, ...taken(state, tenant, mutation_id, evidence)];
+  },
+  Reattached: reattached,
+  CheckpointHardened: hardened,
+} satisfies Fold;
 
 /** What builds on the state of others keeps theirs as long as its own. */
-function recorded(state: StateView, { body, decidedAt, hash, seq }: AcceptedRecord): readonly Change[] {
-  const { run_id, tenant, commit_id, checkpoint, judged, event_id, content_sha256, depth, chunks_missing, full_until } =
-    body as Body<CheckpointRecorded>;
+function recorded(
+  {
+    run_id,
+    tenant,
+    commit_id,
+    checkpoint,
+    judged,
+    event_id,
+    content_sha256,
+    depth,
+    chunks_missing,
+    full_until,
+  }: Body<CheckpointRecorded>,
+  state: StateView,
+  { decidedAt, hash, seq }: AcceptedRecord,
+): readonly Change[] {
   const commit: Commit = {
     commit_id,
     tenant,
@@ -179,8 +183,11 @@ function kept(state: StateView, { run_id, checkpoint, full_until }: Commit): rea
 }
 
 /** The binding to what fell goes, and one to the new parent comes; one that stands already keeps its place. */
-function reattached(state: StateView, { body, decidedAt }: AcceptedRecord): readonly Change[] {
-  const { tenant, run_id, mutation_id, fallen, parent, judged, evidence } = body as Body<Reattached>;
+function reattached(
+  { tenant, run_id, mutation_id, fallen, parent, judged, evidence }: Body<Reattached>,
+  state: StateView,
+  { decidedAt }: AcceptedRecord,
+): readonly Change[] {
   const commit = commitIn(state, run_id, mutation_id);
   if (commit === undefined) return [];
   const rest = commit.parents.filter(({ commit_id: id }) => id !== fallen.commit_id);
@@ -221,8 +228,11 @@ function reattached(state: StateView, { body, decidedAt }: AcceptedRecord): read
 }
 
 /** Rows let go of the sealed bytes too; their key is destroyed by the janitor. */
-function hardened(state: StateView, { body, decidedAt }: AcceptedRecord): readonly Change[] {
-  const { run_id, commit_id, cause } = body as Body<CheckpointHardened>;
+function hardened(
+  { run_id, commit_id, cause }: Body<CheckpointHardened>,
+  state: StateView,
+  { decidedAt }: AcceptedRecord,
+): readonly Change[] {
   const commit = commitIn(state, run_id, commit_id);
   if (commit === undefined) return [];
   const { gate, state: told } = commit.checkpoint;

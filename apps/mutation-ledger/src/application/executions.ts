@@ -16,7 +16,7 @@ import {
   standingOfIntent,
 } from '../domain/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
-import type { CancelReason, Mutation, MutationFact, ParkCode } from '../domain/mutation/mutation.messages.js';
+import type { CancelReason, Mutation, ParkCode } from '../domain/mutation/mutation.messages.js';
 import {
   judgeParents,
   namesReserved,
@@ -29,6 +29,7 @@ import type { Judgement } from '../domain/mutation/refs.decider.js';
 import { undoAfterFailure, undoPart } from '../domain/mutation/undo.decider.js';
 import { refScope } from '../domain/scope.js';
 import { bindingIn, mutationIn, mutationsIn, triggerIn } from './mutation-rows.js';
+import type { MutationRecord } from '../domain/record.messages.js';
 
 export type ToolEvent =
   | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
@@ -108,7 +109,7 @@ export function executionFacts(
   event: ToolExecuted,
   contract: NamedContract | null,
   policy: LedgerPolicy,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   const { tenant, run_id: runId, outcome } = event;
   const mutation = mutationIn(context.state, runId, id);
   const view = context.views.view('assumptions');
@@ -129,7 +130,7 @@ export function executionFacts(
   const { ref, terms, recoverability } = recorded.body;
   const closed =
     recoverability === 'reversal_available' ? alreadyClosed({ tenant, run_id: runId, ref, terms }, view) : null;
-  const accepted: MutationFact =
+  const accepted: MutationRecord =
     closed === null
       ? recorded
       : {
@@ -162,7 +163,7 @@ function takenAlong(
   id: string,
   event: ToolExecuted,
   state: ExecutionState,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   if (event.on_failure === 'keep' || state !== 'failed') return [];
   const before = mutationsIn(context.state, event.run_id).filter(
     ({ mutation_id, rollback_id }) => mutation_id !== id && rollback_id === null,
@@ -176,7 +177,7 @@ function closes(
   id: string,
   { tenant, run_id, capability, outcome }: ToolExecuted,
   subjectRef: string | null,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   if (outcome !== 'succeeded' || !isCloser(context.views.view('contracts'), capability)) return [];
   return closedByExecution(
     { mutation_id: id, tenant, capability, subject_ref: subjectRef },
@@ -191,7 +192,7 @@ function intentFacts(
   event: ToolPlanned,
   contract: NamedContract | null,
   policy: LedgerPolicy,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   const { tenant, run_id: runId } = event;
   const judgements = event.is_held ? judgementsOf(context, event, event.assumption_refs) : [];
   const planned = recordIntent(
@@ -268,7 +269,7 @@ export function contractOfMutation({ views }: DecideContext, { terms }: Pick<Mut
   return terms === null ? null : (contractByDigest(views.view('contracts'), terms.contract_digest)?.contract ?? null);
 }
 
-export function oneOrNone(fact: MutationFact | null): Decision {
+export function oneOrNone(fact: MutationRecord | null): Decision {
   return fact === null ? NOTHING : facts(fact);
 }
 

@@ -6,13 +6,15 @@ import { dutyOf } from '../domain/mutation/agenda.decisions.js';
 import { askAgain, askOf, missAnswer, refuseAnswer, takeAnswer } from '../domain/mutation/answer.decider.js';
 import type { AnswerContext } from '../domain/mutation/answer.decider.js';
 import { cancelHeld, endHold, isHeld } from '../domain/mutation/hold.decider.js';
-import { closeWindow, concludeExecution, warnOfEnd } from '../domain/mutation/mutation.decider.js';
+import { concludeExecution, warnOfEnd } from '../domain/mutation/mutation.decider.js';
+import { closeWindow } from '../domain/mutation/recoverability.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
-import type { CancelReason, Mutation, MutationFact } from '../domain/mutation/mutation.messages.js';
+import type { CancelReason, Mutation } from '../domain/mutation/mutation.messages.js';
 import { contractOf, contractOfMutation, executionFacts, judgementsOf, oneOrNone } from './executions.js';
 import type { Named } from './executions.js';
 import { mutationIn } from './mutation-rows.js';
+import type { MutationRecord } from '../domain/record.messages.js';
 
 /** Roles of which one may take back an effect that is held. */
 export const CANCEL_ROLES: readonly string[] = ['agent', 'operator', 'approver', 'administrator'];
@@ -73,7 +75,7 @@ export function cancels(
   reason: CancelReason,
   eventId: string,
   policy: LedgerPolicy,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   return cancelHeld(
     held,
     { reason, eventId, contract: contractOfMutation(context, held), refs: held.forward?.refs ?? [] },

@@ -21,8 +21,8 @@ import type {
 import { fact, harness, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
-import type { Body } from '../domain/mutation/mutation.messages.js';
 import { assumptionView, fallenView, mutationIdOf, mutationsCore } from './mutations.core.js';
+import type { Body } from '../domain/record.messages.js';
 
 export const TENANT = 'acme';
 export const RUN = 'run-1';

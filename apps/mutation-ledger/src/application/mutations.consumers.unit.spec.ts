@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
 import type { CheckpointRolledBack, RollbackAcknowledged } from '@recourse/messages';
 import { fact, WAYS, wire } from '@recourse/testing';
-import type { Body } from '../domain/mutation/mutation.messages.js';
 import {
   EVIDENCE,
   executed,
@@ -16,6 +15,7 @@ import {
   TENANT,
 } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
+import type { Body } from '../domain/record.messages.js';
 
 const MARKED = NOW + 10;
 const ASYNC_MS = 60_000;

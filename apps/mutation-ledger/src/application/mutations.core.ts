@@ -1,93 +1,65 @@
 // The mutations log: every execution, how it is undone, and what became of it (DESIGN 6.2).
 //
-// Boundary: reads state and views, hands them to the deciders, maps their facts. Executions are taken in executions.ts, what
-// workers are asked in forward-legs.ts; rows are made in mutation-rows.ts.
+// Boundary: says what the log reads and who decides it. Executions are taken in executions.ts, statements in statements.part.ts,
+// commits in commits.part.ts, what workers are asked in forward-legs.ts; records become rows in mutations.fold.ts.
 import { contractView, entryView, isClosingRef, subjectOfRecord } from '@recourse/contract';
 import { facts, NOTHING } from '@recourse/event-log';
 import type {
-  AcceptedRecord,
   DecideContext,
   Decision,
   Doc,
   InputSpec,
+  AcceptedRecord,
   Outgoing,
   RecordInput,
   ServiceCore,
   StateView,
   TimerInput,
-  Views,
-  ViewSpec,
 } from '@recourse/event-log';
-import { InvariantViolation, isAskOfLedger } from '@recourse/kernel';
-import { isCommitId } from '@recourse/lineage';
-import type {
-  AssumptionStated,
-  Checkpoint,
-  Execution,
-  LegRequested,
-  RollbackOpened,
-  WorkerAsked,
-} from '@recourse/messages';
-import type { AckWaits } from '../domain/consumer/consumer.messages.js';
-import { ACK_WAITS } from '../domain/consumer/due.decider.js';
-import { closeByEvent, closedByStatement } from '../domain/mutation/closing.decider.js';
-import { decideFall, fallenEntry, standsRef } from '../domain/mutation/lineage.decider.js';
-import type { Announced, Passed } from '../domain/mutation/lineage.decider.js';
-import { isHeld } from '../domain/mutation/hold.decider.js';
-import { decideRecovery, decideRollback, LEDGER_POLICY, rollBack } from '../domain/mutation/mutation.decider.js';
-import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
-import { isRecorded } from '../domain/mutation/mutation.messages.js';
-import type { Binding, Body, MutationEvent, MutationFact, Trigger } from '../domain/mutation/mutation.messages.js';
-import {
-  continueSpread,
-  decideReaffirmation,
-  decideStatement,
-  EFFECTS_MAX,
-  verdictEntry,
-} from '../domain/mutation/refs.decider.js';
-import { refScope } from '../domain/scope.js';
-import { undoOf, undoPart } from '../domain/mutation/undo.decider.js';
+import { isAskOfLedger } from '@recourse/kernel';
+import { bodyIn } from '@recourse/messages';
+import type { Checkpoint, Execution, RollbackOpened } from '@recourse/messages';
 import { KEEPING } from '../domain/commit/checkpoint.decisions.js';
 import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
-import { markCommit, needsOfCommit, onChunk, onCommit, onCommitDue, triggerOf, withFates } from './commits.part.js';
+import type { AckWaits } from '../domain/consumer/consumer.messages.js';
+import { ACK_WAITS } from '../domain/consumer/due.decider.js';
+import { isHeld } from '../domain/mutation/hold.decider.js';
+import { decideRollback, LEDGER_POLICY, rollBack } from '../domain/mutation/mutation.decider.js';
+import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
+import { isRecorded } from '../domain/mutation/mutation.messages.js';
+import type { Trigger } from '../domain/mutation/mutation.messages.js';
+import { decideRecovery } from '../domain/mutation/recoverability.decider.js';
+import { EFFECTS_MAX } from '../domain/mutation/refs.decider.js';
+import { undoOf, undoPart } from '../domain/mutation/undo.decider.js';
+import { MUTATIONS_LOG } from '../domain/record.messages.js';
+import type { Body } from '../domain/record.messages.js';
+import { commitIn } from './commit-rows.js';
+import { markCommit, onChunk, onCommit, onCommitDue, triggerOf } from './commits.part.js';
+import { CONSUMER_KINDS } from './consumer-rows.js';
 import {
   ACKS_INPUT,
-  CONSUMER_KINDS,
   consumersDue,
-  evolveConsumers,
   isDeliveryTimer,
-  needsOfAck,
   onAck,
   onDeliveryDue,
   READ_SUBSCRIPTIONS,
   scopedOf,
 } from './consumers.part.js';
-import { commitIn } from './commit-rows.js';
-import { bindingScopes, oneOrNone, onTool } from './executions.js';
+import { oneOrNone, onTool } from './executions.js';
 import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
+import { MUTATION_KINDS, mutationIn, mutationsIn, triggerIn, undoIn } from './mutation-rows.js';
+import { eventOf } from './mutations.events.js';
+import { foldMutations } from './mutations.fold.js';
+import { needsOfEvent, needsOfTimer } from './mutations.needs.js';
+import { assumptionView, fallenView, NOTICES } from './mutations.views.js';
 import { onReconcile } from './reconciliations.part.js';
-import {
-  bindingsIn,
-  evolveMutations,
-  MUTATION_KINDS,
-  mutationIn,
-  mutationsIn,
-  namesOf,
-  spreadsIn,
-  triggerIn,
-  undoIn,
-} from './mutation-rows.js';
-import {
-  needsOfBundle,
-  needsOfSuccessor,
-  onReevaluationDue,
-  onSuccessor,
-  REEVALUATION_KIND,
-  SUCCESSORS,
-} from './reevaluations.part.js';
+import { REEVALUATION_KIND } from './reevaluation-rows.js';
+import { onReevaluationDue, onSuccessor, SUCCESSORS } from './reevaluations.part.js';
 import type { Reevaluating } from './reevaluations.part.js';
 import { noticesOf } from './rollback-notices.js';
+import { onFall, onSpreadDue, onStatement } from './statements.part.js';
 
+export { assumptionView, fallenView } from './mutations.views.js';
 export { mutationIdOf } from './executions.js';
 
 export interface MutationsConfig extends Partial<LedgerPolicy>, Partial<Keeping>, Partial<Reevaluating> {
@@ -99,8 +71,8 @@ export interface MutationsConfig extends Partial<LedgerPolicy>, Partial<Keeping>
 
 type Policy = Required<MutationsConfig>;
 
-/** Derived from this log, and read again by every partition of it: the fall of a commit is news to those derived from it. */
-const NOTICES = 'recourse.rollback-notifications';
+/** Topics of requests differ by adapter alone. */
+const REQUESTS = 'recourse.tool-requests.payments';
 
 /** The mutations log as pure functions. */
 export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
@@ -113,7 +85,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     ...config,
   };
   return {
-    log: 'recourse.mutations',
+    log: MUTATIONS_LOG,
     inputs: INPUTS,
     views: [contractView, entryView, assumptionView, fallenView],
     kinds: [...MUTATION_KINDS, ...CONSUMER_KINDS],
@@ -128,9 +100,12 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     needs: (input, views) => (input.source === 'timer' ? needsOfTimer(input) : needsOfEvent(eventOf(input), views)),
     // A mark names the consumers that are waited for: whoever has subscribed by then.
     readsViewsToEnd: ({ type }) => type === 'RollbackOpened',
-    decide: (context, input) =>
-      input.source === 'timer' ? onTimer(context, input, policy) : onEvent(context, input, policy),
-    evolve: (state, record) => [...evolveMutations(state, record), ...evolveConsumers(state, record)],
+    decide: (context, input) => {
+      if (input.source === 'timer') return onTimer(context, input, policy);
+      const isHeard = INPUTS.some(({ topic, types }) => topic === input.topic && types.includes(input.type));
+      return isHeard ? onEvent(context, input, policy) : NOTHING;
+    },
+    evolve: foldMutations,
     react: requestsOf,
     owed: isAskOwed,
     owedNeeds: ({ key }) => [{ kind: 'mutation', group: key }],
@@ -148,25 +123,6 @@ function subjectIn(state: StateView, runId: string, { mutation_id, commit_id, ch
 function unitOf(type: string, { commit_id }: Doc): { readonly unit?: string } {
   return type === 'CheckpointRecorded' || type === 'StateChunkRecorded' ? { unit: String(commit_id) } : {};
 }
-
-/** View of the assumptions log: the verdict that stands per ref and scope. */
-export const assumptionView: ViewSpec = {
-  name: 'assumptions',
-  topic: 'recourse.assumptions',
-  fold: (record: AcceptedRecord) => {
-    if (record.type !== 'AssumptionStated') return [];
-    const entry = verdictEntry(record.body as Body<AssumptionStated>, record.seq); // the type says which body it is
-    return entry === null ? [] : [entry];
-  },
-};
-
-/** View of the log derived from this one: the commits that fell, each with the place of its announcement. */
-export const fallenView: ViewSpec = {
-  name: 'fallen',
-  topic: NOTICES,
-  fold: ({ type, body, seq }: AcceptedRecord) =>
-    type === 'RollbackAnnounced' || type === 'BoundReached' ? [fallenEntry(body as Announced | Passed, seq)] : [], // the type says which body it is
-};
 
 const INPUTS: readonly InputSpec[] = [
   {
@@ -275,112 +231,13 @@ function onRollback(context: DecideContext, opened: Body<RollbackOpened>, policy
   return facts(marked, ...cancelled);
 }
 
-/** Statements that reach the commits of a ref: it does not hold, or it holds again. */
-function isNewsOfRef({ verdict, kind }: Pick<AssumptionStated, 'verdict' | 'kind'>): boolean {
-  return verdict === 'invalidated' || kind === 'reaffirmed';
-}
-
-/** A statement is decided once the view has it: what binds from here on is judged at or after it. */
-function onStatement(
-  context: DecideContext,
-  input: RecordInput,
-  body: Body<AssumptionStated>,
-  policy: Policy,
-): Decision {
-  const { state, views } = context;
-  const isEvent = isClosingRef(body.ref);
-  if (body.superseded || !(isNewsOfRef(body) || isEvent)) return NOTHING;
-  const behind = behindOf(context, 'assumptions', input);
-  if (behind !== null) return behind;
-  const scope = refScope(body.tenant, body.ref);
-  const bindings = bindingsIn(state, scope);
-  const closed = closedByStatement(body, bindings).flatMap(
-    (binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body) ?? [],
-  );
-  const contradicted = decideStatement(
-    body,
-    input.partition,
-    input.seq,
-    bindings,
-    spreadsIn(state, scope),
-    policy.effectsMax,
-  );
-  const reaffirmed = decideReaffirmation(
-    body,
-    input.partition,
-    input.seq,
-    bindings,
-    spreadsIn(state, scope),
-    policy.effectsMax,
-    views.view('assumptions'),
-  );
-  return facts(...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed);
-}
-
-/** A commit fell: those derived from it are contradicted. As a statement it is decided once the view has it. */
-function onFall(context: DecideContext, input: RecordInput, body: Announced | Passed, policy: Policy): Decision {
-  const behind = behindOf(context, 'fallen', input);
-  if (behind !== null) return behind;
-  const scope = refScope(body.tenant, standsRef(body.mutation_id));
-  const bindings = bindingsIn(context.state, scope);
-  const fallen = decideFall(
-    body,
-    input.partition,
-    input.seq,
-    bindings,
-    spreadsIn(context.state, scope),
-    policy.effectsMax,
-  );
-  return facts(...withCancels(context, withFates(context, fallen, bindings), bindings, policy));
-}
-
-/** What to do until a view has come as far as an input of its log; null once it has. */
-function behindOf(
-  { views, viewsFresh }: DecideContext,
-  view: string,
-  { partition, seq }: RecordInput,
-): Decision | null {
-  if (views.view(view).position(partition) >= seq) return null;
-  if (viewsFresh)
-    throw new InvariantViolation('judged-at', `the view is behind a statement at ${partition}/${seq}`, 'partition');
-  return { records: [], refresh: [view] };
-}
-
-/** Where a contradicted effect is still held, it is cancelled in the same decision. */
-function withCancels(
-  context: DecideContext,
-  decided: readonly MutationFact[],
-  bindings: readonly Binding[],
-  policy: Policy,
-): readonly MutationFact[] {
-  const held = new Set(bindings.filter((binding) => binding.is_held === true).map((binding) => binding.mutation_id));
-  if (held.size === 0) return decided;
-  return decided.flatMap((fact) => {
-    if (fact.type !== 'MutationContradicted' || !held.has(fact.body.mutation_id)) return [fact];
-    const mutation = mutationIn(context.state, fact.body.run_id, fact.body.mutation_id);
-    return isHeld(mutation)
-      ? [fact, ...cancels(context, mutation, 'REF_INVALIDATED', fact.body.evidence.event_id, policy)]
-      : [fact];
-  });
-}
-
 function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Decision {
   const {
     address: { kind, group, key },
   } = timer;
   const { state } = context;
   if (isDeliveryTimer(timer)) return onDeliveryDue(context, timer);
-  if (kind === 'spread') {
-    const bindings = bindingsIn(state, group);
-    return facts(
-      ...withCancels(
-        context,
-        withFates(context, continueSpread(spreadsIn(state, group), bindings, policy.effectsMax), bindings),
-        bindings,
-        policy,
-      ),
-    );
-  }
+  if (kind === 'spread') return onSpreadDue(context, group, policy);
   if (kind === REEVALUATION_KIND) return onReevaluationDue(context, { group, key }, policy);
   if (kind === 'mutation') {
     const mutation = mutationIn(state, group, key);
@@ -403,7 +260,7 @@ function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Dec
 /** One request per record that a worker was asked, in its own words. */
 function requestsOf(record: AcceptedRecord): readonly Outgoing[] {
   if (record.type !== 'WorkerAsked') return [];
-  const { adapter, run_id, request } = record.body as Body<WorkerAsked>; // the type says which body it is
+  const { adapter, run_id, request } = bodyIn(MUTATIONS_LOG, 'WorkerAsked', record);
   return [
     {
       obligationId: request.leg_id,
@@ -417,98 +274,11 @@ function requestsOf(record: AcceptedRecord): readonly Outgoing[] {
 
 /** Owed as long as it is open and a worker may still take it. */
 function isAskOwed(state: StateView, message: Outgoing, now: number): boolean {
-  const { run_id, leg_id, lease_id, not_after, steps } = message.body as unknown as LegRequested; // requestsOf alone makes the messages of this log
+  const { run_id, leg_id, lease_id, not_after, steps } = bodyIn(REQUESTS, 'LegRequested', {
+    type: 'LegRequested',
+    body: message.body,
+  });
   const mutation = mutationIn(state, run_id, steps[0]?.step_id ?? '');
   const ask = mutation?.forward?.asks.find((one) => one.leg_id === leg_id && one.lease_id === lease_id);
   return ask?.answered === null && now < not_after;
-}
-
-interface Group {
-  readonly kind: string;
-  readonly group: string;
-}
-
-function needsOfEvent({ type, body }: MutationEvent, views: Views): readonly Group[] {
-  switch (type) {
-    case 'AssumptionStated':
-      return isNewsOfRef(body) || isClosingRef(body.ref) ? needsOfRef(refScope(body.tenant, body.ref)) : [];
-    case 'ToolPlanned':
-      return body.is_held
-        ? [
-            { kind: 'mutation', group: body.run_id },
-            { kind: 'trigger', group: body.run_id },
-          ]
-        : [{ kind: 'mutation', group: body.run_id }];
-    case 'ToolExecuted':
-      return [
-        { kind: 'mutation', group: body.run_id },
-        { kind: 'trigger', group: body.run_id },
-        ...bindingScopes(body, views).map((group) => ({ kind: 'binding', group })),
-      ];
-    case 'CheckpointTaken':
-      return needsOfCommit(body);
-    case 'StateChunk':
-      return [
-        { kind: 'commit', group: body.run_id },
-        { kind: 'state_chunk', group: body.run_id },
-      ];
-    case 'EntryRegistered':
-      return needsOfSuccessor(body);
-    case 'RollbackAnnounced':
-    case 'BoundReached':
-      return needsOfRef(refScope(body.tenant, standsRef(body.mutation_id)));
-    case 'RollbackOpened': {
-      const { rollback, recovery } = namesOf(body);
-      const about = isCommitId(body.mutation_id)
-        ? [{ kind: 'commit', group: body.run_id }]
-        : [{ kind: 'named', group: recovery }];
-      return [
-        ...about,
-        { kind: 'mutation', group: body.run_id },
-        { kind: 'trigger', group: body.run_id },
-        { kind: 'named', group: rollback },
-        ...needsOfAck(body.run_id),
-      ];
-    }
-    case 'RollbackAcknowledged':
-      return needsOfAck(body.run_id);
-    case 'UndoOpened':
-    case 'LegReported':
-    case 'CancelMutation':
-    case 'LegDispatched':
-    case 'StepOutcomeRecorded':
-    case 'StepEscalated':
-    case 'StepDenied':
-    case 'StepResolved':
-      return [{ kind: 'mutation', group: body.run_id }];
-    // The loop's own commands read nothing of the core's.
-    default:
-      return [];
-  }
-}
-
-function needsOfTimer(timer: TimerInput): readonly Group[] {
-  const {
-    address: { kind, group },
-  } = timer;
-  if (isDeliveryTimer(timer)) return [{ kind, group }];
-  if (kind === 'spread') return needsOfRef(group);
-  if (kind === 'commit') return [{ kind, group }];
-  if (kind === REEVALUATION_KIND) return needsOfBundle(group);
-  return [
-    { kind: 'mutation', group },
-    { kind: kind === 'undo' ? 'undo' : 'trigger', group },
-  ];
-}
-
-function needsOfRef(scope: string): readonly Group[] {
-  return [
-    { kind: 'binding', group: scope },
-    { kind: 'spread', group: scope },
-  ];
-}
-
-// The catalogue admits only these types, and the codec has checked their shape.
-function eventOf(input: RecordInput): MutationEvent {
-  return { type: input.type, body: input.body } as unknown as MutationEvent;
 }

@@ -2,8 +2,8 @@
 //
 // Boundary: pure. The trace is about the rollback's id, and hangs on the orchestrator's span `trigger`.
 import type { AcceptedRecord } from '@recourse/event-log';
-import type { MutationRolledBack, RecoverabilityChanged } from '@recourse/messages';
-import type { Body } from '../domain/mutation/mutation.messages.js';
+import { recordIn } from '@recourse/messages';
+import { MUTATIONS_LOG } from '../domain/record.messages.js';
 
 /** A span that has ended; times are epoch milliseconds. */
 export interface LedgerSpan {
@@ -23,12 +23,13 @@ const TRIGGER = { name: 'trigger', which: '' } as const;
 const ENDS: readonly string[] = ['compensated', 'manual_resolution_required'];
 
 /** Spans that an accepted record ends; each is a moment. Pure. */
-export function ledgerSpans({ type, body, decidedAt, seq }: AcceptedRecord): readonly LedgerSpan[] {
+export function ledgerSpans(accepted: AcceptedRecord): readonly LedgerSpan[] {
+  const { decidedAt, seq } = accepted;
+  const { type, body } = recordIn(MUTATIONS_LOG, accepted);
   const moment = { parent: TRIGGER, startAt: decidedAt, endAt: decidedAt } as const;
-  const place = { 'record.log': 'recourse.mutations', 'record.type': type, 'record.seq': seq };
-  // Bodies of a type have its fields.
+  const place = { 'record.log': MUTATIONS_LOG, 'record.type': type, 'record.seq': seq };
   if (type === 'MutationRolledBack') {
-    const { rollback_id, tenant, run_id, mutation_id, execution, recoverability } = body as Body<MutationRolledBack>;
+    const { rollback_id, tenant, run_id, mutation_id, execution, recoverability } = body;
     return [
       {
         about: rollback_id,
@@ -41,7 +42,7 @@ export function ledgerSpans({ type, body, decidedAt, seq }: AcceptedRecord): rea
     ];
   }
   if (type !== 'RecoverabilityChanged') return [];
-  const { rollback_id, tenant, run_id, mutation_id, ref, to_state, reason } = body as Body<RecoverabilityChanged>;
+  const { rollback_id, tenant, run_id, mutation_id, ref, to_state, reason } = body;
   if (rollback_id === null || !ENDS.includes(to_state)) return [];
   const problem = to_state === 'compensated' ? null : (reason ?? to_state);
   return [

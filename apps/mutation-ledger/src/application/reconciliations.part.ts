@@ -2,22 +2,15 @@
 //
 // Rows: `reconciliation` by runtime.
 import { accepted, refused } from '@recourse/event-log';
-import type {
-  AcceptedRecord,
-  Change,
-  DecideContext,
-  Decision,
-  Doc,
-  KindSpec,
-  RecordInput,
-  Row,
-} from '@recourse/event-log';
+import type { DecideContext, Decision, Doc, KindSpec, RecordInput, Row } from '@recourse/event-log';
 import type { LineageReconciled, ReconcileLineage } from '@recourse/messages';
 import { standsRef } from '../domain/mutation/lineage.decider.js';
-import type { Body, Verdict } from '../domain/mutation/mutation.messages.js';
+import type { Verdict } from '../domain/mutation/mutation.messages.js';
 import { COMMITS_MAX, reconcile } from '../domain/reconciliation/reconciliation.decider.js';
 import type { FallOf } from '../domain/reconciliation/reconciliation.decider.js';
 import { refScope, verdictScope } from '../domain/scope.js';
+import type { Body } from '../domain/record.messages.js';
+import type { Fold } from './fold.js';
 
 /** Roles of which one may have a runtime compared. */
 export const RECONCILE_ROLES: readonly string[] = ['agent', 'operator', 'administrator', 'auditor'];
@@ -83,24 +76,14 @@ export function onReconcile(
   );
 }
 
-/** Rows an accepted comparison makes; none for other records. */
-export function evolveReconciliation({ type, body, decidedAt }: AcceptedRecord): readonly Change[] {
-  if (type !== 'LineageReconciled') return [];
-  const told = body as Body<LineageReconciled>; // the type says which body it is
-  const doc: Reconciliation = { ...told, diverges: told.contaminated.length > 0, reconciled_at: decidedAt };
-  return [
-    {
-      op: 'put',
-      row: {
-        kind: 'reconciliation',
-        group: refScope(told.tenant, told.runtime),
-        key: told.reconciliation_id,
-        dueAt: null,
-        doc,
-      },
-    },
-  ];
-}
+/** The row of an accepted comparison. */
+export const RECONCILIATION_FOLD = {
+  LineageReconciled: (told, _state, { decidedAt }) => {
+    const doc: Reconciliation = { ...told, diverges: told.contaminated.length > 0, reconciled_at: decidedAt };
+    const group = refScope(told.tenant, told.runtime);
+    return [{ op: 'put', row: { kind: 'reconciliation', group, key: told.reconciliation_id, dueAt: null, doc } }];
+  },
+} satisfies Fold;
 
 // Rows of this kind are written here alone.
 function reconciliationOf(doc: Doc): Reconciliation {

@@ -1,5 +1,6 @@
 // The derived log: what downstream must hear of the mutations log, in order (L17).
 import type { AcceptedRecord, Derived } from '@recourse/event-log';
+import { recordIn } from '@recourse/messages';
 import type {
   BoundReached,
   CheckpointRolledBack,
@@ -16,20 +17,24 @@ import type {
 } from '@recourse/messages';
 import { parentsElsewhere } from '../domain/mutation/lineage.decider.js';
 import { RESTING_BEFORE_ROLLBACK, RESTING_STATES } from '../domain/mutation/mutation.transitions.js';
-import type { Body } from '../domain/mutation/mutation.messages.js';
+import { callByType, MUTATIONS_LOG } from '../domain/record.messages.js';
+import type { Body, ByType } from '../domain/record.messages.js';
 
 type NoticeBody<T> = Omit<T, 'seq' | 'prev_hash' | 'source_seq' | 'source_index'>;
 
 /** Notices that follow from one record of the mutations log. */
-export function noticesOf(record: AcceptedRecord): readonly Derived[] {
-  // The type says which body it is.
-  if (record.type === 'MutationRolledBack') return noticesOfRollback(record.body as Body<MutationRolledBack>);
-  if (record.type === 'MutationRecorded') return noticesOfNews(record.body as Body<MutationRecorded>);
-  if (record.type === 'CheckpointRolledBack') return noticesOfCheckpoint(record.body as Body<CheckpointRolledBack>);
-  if (record.type === 'CommitBeyondBound') return [beyond(record.body as Body<CommitBeyondBound>)];
-  if (record.type === 'Reattached') return [reattached(record.body as Body<Reattached>)];
-  return record.type === 'RecoverabilityChanged' ? noticesOfMove(record.body as Body<RecoverabilityChanged>) : [];
+export function noticesOf(accepted: AcceptedRecord): readonly Derived[] {
+  return callByType(NOTICES, recordIn(MUTATIONS_LOG, accepted)) ?? [];
 }
+
+const NOTICES: ByType<[], readonly Derived[]> = {
+  MutationRolledBack: noticesOfRollback,
+  MutationRecorded: noticesOfNews,
+  CheckpointRolledBack: noticesOfCheckpoint,
+  CommitBeyondBound: (body) => [beyond(body)],
+  Reattached: (body) => [reattached(body)],
+  RecoverabilityChanged: noticesOfMove,
+};
 
 /** What was derived from other runs says so; what a marked commit turned out to be may leave nothing to recovery. */
 function noticesOfNews({

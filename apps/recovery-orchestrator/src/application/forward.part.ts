@@ -1,10 +1,10 @@
 // Forward approvals as a part of the orchestrator's core: commands and timers in, records and rows out.
 //
 // Boundary: translates between the loop and the forward decider; rows are grouped by run, like everything of this log.
-import { accepted, facts, NOTHING, refused } from '@recourse/event-log';
-import type { AcceptedRecord, Change, Decision, Doc, KindSpec, RecordInput, Row, StateView } from '@recourse/event-log';
+import { accepted, refused } from '@recourse/event-log';
+import type { Change, Decision, KindSpec, Row, StateView } from '@recourse/event-log';
 import type { Contract } from '@recourse/contract';
-import type { DecideForwardApproval, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
+import type { DecideForwardApproval, RecordOf, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
 import {
   decideForward,
   forwardDue,
@@ -14,7 +14,8 @@ import {
 } from '../domain/forward/forward.decider.js';
 import type { ForwardContext, ForwardOutcome } from '../domain/forward/forward.decider.js';
 import { FORWARD_REFUSALS } from '../domain/forward/forward.messages.js';
-import type { ForwardDoc, ForwardRecordType, ForwardRefusalCode } from '../domain/forward/forward.messages.js';
+import type { ForwardDoc, ForwardRecord, ForwardRefusalCode } from '../domain/forward/forward.messages.js';
+import type { RecoveryRecord } from '../domain/record.messages.js';
 import { forwardAfter, forwardDueAt } from '../domain/forward/forward.transitions.js';
 import { roleRefusal } from '../domain/step/approval.decisions.js';
 
@@ -24,12 +25,8 @@ export const FORWARD_KIND = 'forward';
 export const FORWARD_COMMANDS = ['RequestForwardApproval', 'DecideForwardApproval', 'UseForwardApproval'] as const;
 export type ForwardCommandType = (typeof FORWARD_COMMANDS)[number];
 
-const FORWARD_RECORDS: readonly ForwardRecordType[] = [
-  'ForwardApprovalRequested',
-  'ForwardApprovalDecided',
-  'ForwardApprovalUsed',
-  'ForwardApprovalExpired',
-];
+type Command = RecordOf<'recourse.recovery-commands'>;
+export type ForwardCommand = Extract<Command, { readonly type: ForwardCommandType }>;
 
 const text = (name: keyof ForwardDoc): KindSpec['columns'][number] => ({
   name,
@@ -67,9 +64,9 @@ export const forwardKind: KindSpec = {
   indexes: [['tenant', 'phase', 'deadline_at'], ['approval_id']],
 };
 
-/** Is this input a command about forward approvals? */
-export function isForwardCommand(type: string): type is ForwardCommandType {
-  return FORWARD_COMMANDS.some((each) => each === type);
+/** Is this command about forward approvals? */
+export function isForwardCommand(command: Command): command is ForwardCommand {
+  return FORWARD_COMMANDS.some((type) => type === command.type);
 }
 
 /** What the part needs of the world. */
@@ -79,38 +76,30 @@ export interface ForwardWorld extends ForwardContext {
   readonly contractOf: (digest: Buffer) => Contract | null;
 }
 
-/** Answers a command. */
-export function decideForwardCommand(input: RecordInput, type: ForwardCommandType, world: ForwardWorld): Decision {
-  const runId = String(input.body['run_id']);
-  if (input.key !== runId) return refusal('KEY_MISMATCH', 'The record key must be the run the command is about.');
+/** Answers a command that came under a record key. */
+export function decideForwardCommand({ type, body }: ForwardCommand, key: string, world: ForwardWorld): Decision {
+  if (key !== body.run_id) return refusal('KEY_MISMATCH', 'The record key must be the run the command is about.');
   switch (type) {
     case 'RequestForwardApproval':
-      return onRequest(bodyAs<RequestForwardApproval>(input.body), world);
+      return onRequest(body, world);
     case 'DecideForwardApproval':
-      return onVerdict(bodyAs<DecideForwardApproval>(input.body), world);
+      return onVerdict(body, world);
     case 'UseForwardApproval':
-      return onUse(bodyAs<UseForwardApproval>(input.body), world);
+      return onUse(body, world);
   }
 }
 
 /** What becomes of a question whose time has come. */
-export function dueForward(state: StateView, runId: string, id: string, now: number): Decision {
+export function dueForward(state: StateView, runId: string, id: string, now: number): readonly RecoveryRecord[] {
   const standing = readForward(state, runId, id);
   const over = standing === undefined ? null : forwardDue(standing, now);
-  return over === null ? NOTHING : facts(over);
+  return over === null ? [] : [over];
 }
 
-/** Rows an accepted record of forward approvals changes; null for other records. */
-export function evolveForward(state: StateView, record: AcceptedRecord): readonly Change[] | null {
-  const type = FORWARD_RECORDS.find((each) => each === record.type);
-  if (type === undefined) return null;
-  const [runId, id] = [String(record.body['run_id']), String(record.body['approval_id'])];
-  return [
-    {
-      op: 'put',
-      row: forwardRow(forwardAfter(readForward(state, runId, id), { type, body: record.body }, record.decidedAt)),
-    },
-  ];
+/** The row after a record about a forward approval. */
+export function evolveForward(state: StateView, told: ForwardRecord, at: number): readonly Change[] {
+  const standing = readForward(state, told.body.run_id, told.body.approval_id);
+  return [{ op: 'put', row: forwardRow(forwardAfter(standing, told, at)) }];
 }
 
 /** What a caller is told of a question; never its arguments. */
@@ -177,7 +166,7 @@ function onUse(command: UseForwardApproval, world: ForwardWorld): Decision {
   return standing === undefined ? unknown() : answered(standing, useForward(standing, command, world), 200, world.now);
 }
 
-/** Another tenant's question is as unknown as none. */
+/** To a tenant, another's question does not exist. */
 function ownOf(
   { state }: ForwardWorld,
   { envelope, run_id, approval_id }: DecideForwardApproval | UseForwardApproval,
@@ -198,7 +187,7 @@ function answered(
     case 'unchanged':
       return accepted(200, standing === undefined ? {} : forwardAnswer(standing));
     case 'recorded':
-      return accepted(httpStatus, forwardAnswer(forwardAfter(standing, outcome.fact, now)), outcome.fact);
+      return accepted(httpStatus, forwardAnswer(forwardAfter(standing, outcome.record, now)), outcome.record);
   }
 }
 
@@ -219,10 +208,4 @@ const ID_MAX = 200;
 
 function forwardRow(doc: ForwardDoc): Row {
   return { kind: FORWARD_KIND, group: doc.run_id, key: doc.approval_id, dueAt: forwardDueAt(doc), doc };
-}
-
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the record type it looked at
-function bodyAs<Body>(body: Doc): Body {
-  // The loop decodes a record by its schema before it hands it over; the type name was looked at above.
-  return body as unknown as Body;
 }

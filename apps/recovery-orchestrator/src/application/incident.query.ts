@@ -1,7 +1,8 @@
 // What happened, in its order, for whom an incident is shown (C64): every entry is something a record said.
 //
 // Boundary: pure; reads the rows of an incident and its step.
-import type { IncidentDoc, StepDoc } from '../domain/step/step.messages.js';
+import type { StepDoc } from '../domain/step/step.messages.js';
+import type { IncidentDoc } from '../domain/task/task.messages.js';
 
 /** One entry; `at` in epoch milliseconds. */
 export interface TimelineEntry {

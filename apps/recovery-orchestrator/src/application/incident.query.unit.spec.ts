@@ -14,8 +14,9 @@ import {
   terms,
   views,
 } from '../recoveries.testing.js';
-import type { IncidentDoc, StepDoc } from '../domain/step/step.messages.js';
+import type { StepDoc } from '../domain/step/step.messages.js';
 import { timelineOf } from './incident.query.js';
+import type { IncidentDoc } from '../domain/task/task.messages.js';
 
 it('tells what happened to an incident in its order, and who did it', () => {
   const run = harness(core(), { views: views() })

@@ -1,26 +1,38 @@
 // The request a dispatch sends, and whether it is still owed (L9, L11).
 import type { AcceptedRecord, Outgoing, StateView } from '@recourse/event-log';
 import { TRACEPARENT, traceparentOf } from '@recourse/kernel';
+import { bodyIn, recordIn } from '@recourse/messages';
 import type { LegRequested, LegStep } from '@recourse/messages';
-import type { FactBodies } from '../domain/step/step.messages.js';
-import { bodyOf } from '../domain/step/step-row.transitions.js';
+import { RECOVERIES_LOG } from '../domain/record.messages.js';
 import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
 import { readRow } from './recoveries.kinds.js';
 import { DECISION, legSpan } from './recoveries.spans.js';
 import type { SpanPlace } from './recoveries.spans.js';
+import type { Body } from '../domain/record.messages.js';
 
+/** Topics of requests differ by adapter alone. */
+const REQUESTS = 'recourse.tool-requests.payments';
 /** Why workers are called (C10). */
 const CALL_REASON = 'agent_effect_compensation';
 /** Why workers look. */
 const LOOK_REASON = 'agent_effect_observation';
 
 /** One request per dispatch, in the words of the record alone. */
-export function legRequests(record: AcceptedRecord): readonly Outgoing[] {
-  if (record.type === 'LookDispatched') return [lookRequest(bodyOf('LookDispatched', record.body))];
-  if (record.type === 'FactsAsked') return [factsRequest(bodyOf('FactsAsked', record.body))];
-  if (record.type !== 'LegDispatched') return [];
-  const leg = bodyOf('LegDispatched', record.body);
-  const { terms } = leg;
+export function legRequests(accepted: AcceptedRecord): readonly Outgoing[] {
+  const told = recordIn(RECOVERIES_LOG, accepted);
+  switch (told.type) {
+    case 'LegDispatched':
+      return [legRequest(told.body)];
+    case 'LookDispatched':
+      return [lookRequest(told.body)];
+    case 'FactsAsked':
+      return [factsRequest(told.body)];
+    default:
+      return [];
+  }
+}
+
+function legRequest(leg: Body<'LegDispatched'>): Outgoing {
   const request: LegRequested = {
     leg_id: leg.leg_id,
     kind: 'compensate',
@@ -29,25 +41,26 @@ export function legRequests(record: AcceptedRecord): readonly Outgoing[] {
     attempt: leg.attempt,
     lease_id: leg.lease_id,
     not_after: leg.not_after,
-    call_timeout_ms: terms.call_timeout_ms,
+    call_timeout_ms: leg.terms.call_timeout_ms,
     reconcile_first: leg.reconcile_first,
     reason: CALL_REASON,
     steps: [stepOf(leg)],
   };
-  return [
-    {
-      obligationId: leg.leg_id,
-      topic: `recourse.tool-requests.${leg.adapter}`,
-      key: leg.run_id,
-      type: 'recourse.tools.LegRequested',
-      body: { ...request },
-      headers: placedIn(leg, legSpan(leg.attempt, 'answered')),
-    },
-  ];
+  return { ...outgoing(leg.adapter, request), headers: placedIn(leg, legSpan(leg.attempt, 'answered')) };
+}
+
+function outgoing(adapter: string, request: LegRequested): Outgoing {
+  return {
+    obligationId: request.leg_id,
+    topic: `recourse.tool-requests.${adapter}`,
+    key: request.run_id,
+    type: 'recourse.tools.LegRequested',
+    body: { ...request },
+  };
 }
 
 /** Looks change nothing: the capability that observes, and the condition that must hold. */
-function lookRequest(look: FactBodies['LookDispatched']): Outgoing {
+function lookRequest(look: Body<'LookDispatched'>): Outgoing {
   const request: LegRequested = {
     leg_id: look.leg_id,
     kind: 'observe',
@@ -61,14 +74,7 @@ function lookRequest(look: FactBodies['LookDispatched']): Outgoing {
     reason: LOOK_REASON,
     steps: [stepOf(look)],
   };
-  return {
-    obligationId: look.leg_id,
-    topic: `recourse.tool-requests.${look.adapter}`,
-    key: look.run_id,
-    type: 'recourse.tools.LegRequested',
-    body: { ...request },
-    headers: placedIn(look, DECISION),
-  };
+  return { ...outgoing(look.adapter, request), headers: placedIn(look, DECISION) };
 }
 
 /** The worker's calls hang below this span of the rollback's trace. */
@@ -80,7 +86,7 @@ function placedIn(
 }
 
 /** A look at the resource: the capability of the stale-state check, and no condition to meet. */
-function factsRequest(ask: FactBodies['FactsAsked']): Outgoing {
+function factsRequest(ask: Body<'FactsAsked'>): Outgoing {
   const step = stepOf(ask);
   const request: LegRequested = {
     leg_id: ask.leg_id,
@@ -95,13 +101,7 @@ function factsRequest(ask: FactBodies['FactsAsked']): Outgoing {
     reason: LOOK_REASON,
     steps: [{ ...step, verify_capability: step.stale_capability, success_condition: step.stale_condition }],
   };
-  return {
-    obligationId: ask.leg_id,
-    topic: `recourse.tool-requests.${ask.adapter}`,
-    key: ask.run_id,
-    type: 'recourse.tools.LegRequested',
-    body: { ...request },
-  };
+  return outgoing(ask.adapter, request);
 }
 
 function stepOf({
@@ -109,7 +109,7 @@ function stepOf({
   call,
   terms,
   ref,
-}: Pick<FactBodies['LegDispatched'], 'step_id' | 'call' | 'terms' | 'ref'>): LegStep {
+}: Pick<Body<'LegDispatched'>, 'step_id' | 'call' | 'terms' | 'ref'>): LegStep {
   return {
     step_id,
     call,
@@ -128,15 +128,10 @@ function stepOf({
 
 /** Owed as long as its step is out with this attempt and a worker may still take it. */
 export function isLegOwed(state: StateView, message: Outgoing, now: number): boolean {
-  const request = requestOf(message);
+  const request = bodyIn(REQUESTS, 'LegRequested', { type: 'LegRequested', body: message.body });
   const stepId = request.steps[0]?.step_id;
   const step = stepId === undefined ? undefined : readRow(state, 'step', request.run_id, stepId);
   if (step?.facts_ask?.leg_id === request.leg_id) return now < request.not_after;
   if (step?.phase === 'looking') return step.look?.leg_id === request.leg_id && now < request.not_after;
   return step?.phase === 'dispatched' && step.attempt === request.attempt && now < request.not_after;
-}
-
-function requestOf(message: Outgoing): LegRequested {
-  // legRequests alone makes the messages of this log.
-  return message.body as unknown as LegRequested;
 }

@@ -7,9 +7,10 @@ import type { CommitRef, DerivationAnnounced, RollbackSettled } from '@recourse/
 import { dependentKey, noteDependent, settleDependent } from '../domain/lineage/dependents.decisions.js';
 import type { Child } from '../domain/lineage/dependents.decisions.js';
 import { childrenSettled } from '../domain/step/step.decider.js';
-import type { StepContext } from '../domain/step/step.decider.js';
-import type { DependentDoc, Fact } from '../domain/step/step.messages.js';
+import type { StepContext } from '../domain/step/step-draft.decisions.js';
 import { readRow, readRows } from './recoveries.kinds.js';
+import type { DependentDoc } from '../domain/lineage/dependents.messages.js';
+import type { RecoveryRecord } from '../domain/record.messages.js';
 
 const NOTICES = 'recourse.rollback-notifications';
 
@@ -39,7 +40,7 @@ export function noteChildren(
   state: StateView,
   parents: readonly CommitRef[],
   { tenant, run_id, mutation_id }: Pick<DerivationAnnounced, 'tenant' | 'run_id' | 'mutation_id'>,
-): readonly Fact[] {
+): readonly RecoveryRecord[] {
   const child: Child = { tenant, run_id, mutation_id };
   return parents.flatMap(
     (parent) =>
@@ -53,7 +54,7 @@ export function settleChildren(
   parents: readonly CommitRef[],
   notice: Pick<RollbackSettled, 'tenant' | 'run_id' | 'mutation_id' | 'recoverability'>,
   contextOf: (runId: string) => StepContext,
-): readonly Fact[] {
+): readonly RecoveryRecord[] {
   const { tenant, run_id, mutation_id, recoverability } = notice;
   const child: Child = { tenant, run_id, mutation_id };
   return [...new Set(parents.map((parent) => parent.run_id))].flatMap((runId) => {

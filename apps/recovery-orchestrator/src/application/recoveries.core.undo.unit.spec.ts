@@ -4,7 +4,7 @@ import { plainPayload } from '@recourse/contract';
 import { fact, harness, logged, wire, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { MARK_WITHIN_MS } from '../domain/rollback/rollback.decider.js';
-import type { StepDoc, UndoDoc } from '../domain/step/step.messages.js';
+import type { StepDoc } from '../domain/step/step.messages.js';
 import { UNDO_IDS_MAX, undoIdOf } from '../domain/undo/undo.decider.js';
 import {
   answered,
@@ -26,6 +26,7 @@ import {
   views,
 } from '../recoveries.testing.js';
 import { undoReport } from './undo-report.query.js';
+import type { UndoDoc } from '../domain/undo/undo.messages.js';
 
 const AT = 10_000;
 const UNDO = undoIdOf('cmd-ursula');

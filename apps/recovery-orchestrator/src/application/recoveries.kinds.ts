@@ -1,19 +1,22 @@
 // Rows of the orchestrator as tables: what people list, sort and filter by. Every open item has a deadline and an owner (P12).
-import type { Change, ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
-import type {
-  ApprovalDoc,
-  DependentDoc,
-  HaltDoc,
-  IncidentDoc,
-  RecoveryDoc,
-  RollbackDoc,
-  StepDoc,
-  TaskDoc,
-  UndoDoc,
-} from '../domain/step/step.messages.js';
+import type { AcceptedRecord, Change, ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
+import type { ApprovalDoc, HaltDoc, RecoveryDoc, StepDoc } from '../domain/step/step.messages.js';
 import { forwardKind } from './forward.part.js';
 import { dependentKey } from '../domain/lineage/dependents.decisions.js';
+import { InvariantViolation } from '@recourse/kernel';
+import type { ByType, RecordType } from '../domain/record.messages.js';
 import { isTimed, rollbackKey } from '../domain/rollback/rollback.decider.js';
+import type { DependentDoc } from '../domain/lineage/dependents.messages.js';
+import type { RollbackDoc } from '../domain/rollback/rollback.messages.js';
+import type { IncidentDoc, TaskDoc } from '../domain/task/task.messages.js';
+import type { UndoDoc } from '../domain/undo/undo.messages.js';
+
+/** What records of some types make of rows. */
+export type Fold<Type extends RecordType = RecordType> = ByType<
+  Type,
+  [state: StateView, record: AcceptedRecord],
+  readonly Change[]
+>;
 
 /** Documents by kind. */
 export interface RowDocs {
@@ -91,6 +94,24 @@ export function readHalts(state: StateView): readonly HaltDoc[] {
 export function readHalt(state: StateView, stepId: string): HaltDoc | undefined {
   // As in readHalts.
   return state.get('halt', HALTED, stepId) as HaltDoc | undefined;
+}
+
+/** The rollback of a commit. */
+export function rollbackIn(
+  state: StateView,
+  { tenant, run_id, mutation_id }: Pick<RollbackDoc, 'tenant' | 'run_id' | 'mutation_id'>,
+): RollbackDoc | undefined {
+  return readRow(state, 'rollback', run_id, rollbackKey(tenant, mutation_id));
+}
+
+/** The same, where a record says that it stands. Errors: InvariantViolation when it does not. */
+export function existingRollback(
+  state: StateView,
+  about: Pick<RollbackDoc, 'tenant' | 'run_id' | 'mutation_id'>,
+): RollbackDoc {
+  const standing = rollbackIn(state, about);
+  if (standing === undefined) throw new InvariantViolation('rollback-unknown', about.mutation_id);
+  return standing;
 }
 
 const texts = (...names: readonly string[]): readonly ColumnSpec[] =>

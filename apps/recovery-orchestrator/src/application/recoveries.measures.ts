@@ -7,7 +7,9 @@ import type { AcceptedRecord, ChangedRow } from '@recourse/event-log';
 import type { LimitScope } from '@recourse/messages';
 import type { ForwardDoc } from '../domain/forward/forward.messages.js';
 import { JUDGEMENT_REASONS } from '../domain/step/judgement.decisions.js';
-import { bodyOf } from '../domain/step/step-row.transitions.js';
+import { recordIn } from '@recourse/messages';
+import { RECOVERIES_LOG } from '../domain/record.messages.js';
+import type { RecoveryRecord } from '../domain/record.messages.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
 import { isAtRest } from '../domain/step/step.transitions.js';
 import { FORWARD_KIND } from './forward.part.js';
@@ -46,17 +48,18 @@ export type TriggerOutcome = (typeof TRIGGER_OUTCOMES)[number];
 
 /** What a record adds to the series. Pure. */
 export function recoveryMeasures(record: AcceptedRecord, rows: readonly ChangedRow[]): readonly RecoveryMeasure[] {
-  const trigger = triggered(record);
+  const told = recordIn(RECOVERIES_LOG, record);
+  const trigger = triggered(told);
   if (trigger !== null) return [trigger];
   const step = movedIn<StepDoc>('step', rows);
   if (step !== undefined)
-    return [...ended(step, record.decidedAt), ...attempted(record, step.after), ...answeredStep(record, step)];
+    return [...ended(step, record.decidedAt), ...attempted(told, step.after), ...answeredStep(record, step)];
   const question = movedIn<ForwardDoc>(FORWARD_KIND, rows);
   return question === undefined ? [] : answeredQuestion(record, question);
 }
 
 /** Precision as a series: confirmed of what was judged. Names of sources are anybody's, so they are in the report, not here. */
-function triggered({ type, body }: AcceptedRecord): RecoveryMeasure | null {
+function triggered({ type, body }: RecoveryRecord): RecoveryMeasure | null {
   switch (type) {
     case 'RollbackOpened':
       return { series: 'triggers', outcome: 'opened' };
@@ -65,9 +68,9 @@ function triggered({ type, body }: AcceptedRecord): RecoveryMeasure | null {
     case 'TriggerRedundant':
       return { series: 'triggers', outcome: 'redundant' };
     case 'SourceJudged':
-      return { series: 'triggers', outcome: bodyOf(type, body).confirmed ? 'confirmed' : 'rejected' };
+      return { series: 'triggers', outcome: body.confirmed ? 'confirmed' : 'rejected' };
     case 'BreakerOpened':
-      return { series: 'breakersOpened', scope: bodyOf(type, body).scope };
+      return { series: 'breakersOpened', scope: body.scope };
     default:
       return null;
   }
@@ -89,12 +92,11 @@ function ended({ before, after }: Moved<StepDoc>, at: number): readonly Recovery
     : [share];
 }
 
-function attempted({ type, body }: AcceptedRecord, step: StepDoc): readonly RecoveryMeasure[] {
+function attempted({ type, body }: RecoveryRecord, step: StepDoc): readonly RecoveryMeasure[] {
   const tool = toolOf(step);
-  if (type === 'StepUncertain')
-    return [{ series: 'compensationFailures', tool, reason: failureReason(bodyOf(type, body).reason) }];
+  if (type === 'StepUncertain') return [{ series: 'compensationFailures', tool, reason: failureReason(body.reason) }];
   if (type !== 'StepOutcomeRecorded') return [];
-  const { outcome, reason } = bodyOf(type, body);
+  const { outcome, reason } = body;
   if (outcome === 'compensated') return [];
   const failure: RecoveryMeasure = { series: 'compensationFailures', tool, reason: failureReason(reason) };
   return outcome === 'stale' ? [failure, { series: 'staleConflicts', tool }] : [failure];

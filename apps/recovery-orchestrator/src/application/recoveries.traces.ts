@@ -6,9 +6,10 @@
 //                       ├─ leg ── verification, and what its worker called (libs/sdk)
 //                       └─ handover
 import type { AcceptedRecord, ChangedRow } from '@recourse/event-log';
-import { bodyOf } from '../domain/step/step-row.transitions.js';
+import { recordIn } from '@recourse/messages';
+import { RECOVERIES_LOG } from '../domain/record.messages.js';
+import type { Body } from '../domain/record.messages.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
-import { RECOVERIES_LOG } from './recoveries.core.js';
 import { DECISION, legSpan, TRIGGER } from './recoveries.spans.js';
 import type { SpanName, SpanPlace } from './recoveries.spans.js';
 
@@ -28,24 +29,27 @@ export interface RecoverySpan {
 }
 
 /** Spans that a record ends. Pure. */
-export function recoverySpans(record: AcceptedRecord, rows: readonly ChangedRow[]): readonly RecoverySpan[] {
-  if (record.type === 'RollbackOpened') return [triggerOf(record)];
+export function recoverySpans(accepted: AcceptedRecord, rows: readonly ChangedRow[]): readonly RecoverySpan[] {
+  const told = recordIn(RECOVERIES_LOG, accepted);
+  if (told.type === 'RollbackOpened') return [triggerSpan(accepted, told.body)];
   const row = rows.find(({ kind, after }) => kind === 'step' && after !== undefined);
   // Rows of this kind are written from steps alone.
-  return row === undefined ? [] : stepSpans(record, row.before as StepDoc | undefined, row.after as StepDoc);
+  return row === undefined ? [] : stepSpans(accepted, row.before as StepDoc | undefined, row.after as StepDoc);
 }
 
-function triggerOf(record: AcceptedRecord): RecoverySpan {
-  const { rollback_id, tenant, run_id, mutation_id, evidence } = bodyOf('RollbackOpened', record.body);
+function triggerSpan(
+  accepted: AcceptedRecord,
+  { rollback_id, tenant, run_id, mutation_id, evidence }: Body<'RollbackOpened'>,
+): RecoverySpan {
   return {
     about: rollback_id,
     ...TRIGGER,
     parent: null,
-    startAt: record.decidedAt,
-    endAt: record.decidedAt,
+    startAt: accepted.decidedAt,
+    endAt: accepted.decidedAt,
     problem: null,
     attributes: {
-      ...placeOf(record),
+      ...placeOf(accepted),
       tenant,
       run_id,
       mutation_id,
@@ -56,88 +60,65 @@ function triggerOf(record: AcceptedRecord): RecoverySpan {
   };
 }
 
-function stepSpans(record: AcceptedRecord, before: StepDoc | undefined, after: StepDoc): readonly RecoverySpan[] {
-  const { decidedAt } = record;
-  const told = (
-    span: Pick<RecoverySpan, 'name' | 'which' | 'parent' | 'startAt'> & Partial<RecoverySpan>,
-  ): RecoverySpan => ({
+/** What is particular to a span of a step; the rest is told by its row and its record. */
+type StepSpan = Pick<RecoverySpan, 'name' | 'which' | 'parent' | 'startAt'> & Partial<RecoverySpan>;
+
+function stepSpans(accepted: AcceptedRecord, before: StepDoc | undefined, after: StepDoc): readonly RecoverySpan[] {
+  return endedSpans(accepted, before, after).map((span) => ({
     about: after.rollback_id,
-    endAt: decidedAt,
+    endAt: accepted.decidedAt,
     problem: null,
     ...span,
-    attributes: { ...placeOf(record), ...stepAttributes(after), ...span.attributes },
-  });
-  switch (record.type) {
+    attributes: { ...placeOf(accepted), ...stepAttributes(after), ...span.attributes },
+  }));
+}
+
+function endedSpans(accepted: AcceptedRecord, before: StepDoc | undefined, after: StepDoc): readonly StepSpan[] {
+  const told = recordIn(RECOVERIES_LOG, accepted);
+  const { decidedAt } = accepted;
+  switch (told.type) {
     case 'StepDecided':
-      return [told({ ...DECISION, parent: TRIGGER, startAt: after.triggered_at ?? decidedAt })];
+      return [{ ...DECISION, parent: TRIGGER, startAt: after.triggered_at ?? decidedAt }];
     case 'StepApproved':
-    case 'StepDenied':
-      return [
-        told({
-          name: 'approval',
-          which: String(after.approvals.length),
-          parent: DECISION,
-          startAt: before?.updated_at ?? decidedAt,
-          problem: record.type === 'StepDenied' ? 'DENIED' : null,
-        }),
-      ];
-    case 'StepUncertain':
-      return [
-        told({
-          ...legSpan(after.attempt, 'unanswered'),
-          parent: DECISION,
-          startAt: sentAt(before, after, after.attempt),
-          problem: bodyOf(record.type, record.body).reason,
-        }),
-      ];
+    case 'StepDenied': {
+      const which = String(after.approvals.length);
+      const problem = told.type === 'StepDenied' ? 'DENIED' : null;
+      return [{ name: 'approval', which, parent: DECISION, startAt: before?.updated_at ?? decidedAt, problem }];
+    }
+    case 'StepUncertain': {
+      const startAt = sentAt(before, after, after.attempt);
+      return [{ ...legSpan(after.attempt, 'unanswered'), parent: DECISION, startAt, problem: told.body.reason }];
+    }
     case 'StepOutcomeRecorded':
-      return outcomeSpans(record, before, after, told);
+      return outcomeSpans(told.body, before, after, decidedAt);
     case 'StepEscalated':
-      return [
-        told({
-          name: 'handover',
-          which: '',
-          parent: DECISION,
-          startAt: decidedAt,
-          problem: bodyOf(record.type, record.body).reason,
-        }),
-      ];
+      return [{ name: 'handover', which: '', parent: DECISION, startAt: decidedAt, problem: told.body.reason }];
     default:
       return [];
   }
 }
 
-type Told = (span: Pick<RecoverySpan, 'name' | 'which' | 'parent' | 'startAt'> & Partial<RecoverySpan>) => RecoverySpan;
-
 function outcomeSpans(
-  record: AcceptedRecord,
+  { attempt, outcome, reason, observations }: Body<'StepOutcomeRecorded'>,
   before: StepDoc | undefined,
   after: StepDoc,
-  told: Told,
-): readonly RecoverySpan[] {
-  const { attempt, outcome, reason, observations } = bodyOf('StepOutcomeRecorded', record.body);
+  decidedAt: number,
+): readonly StepSpan[] {
   const problem = outcome === 'compensated' ? null : reason;
   const leg = legSpan(attempt, 'answered');
   const looks = observations.filter(({ phase }) => phase === 'verify').map(({ observed_at: at }) => at);
-  const answered = told({
-    ...leg,
-    parent: DECISION,
-    startAt: sentAt(before, after, attempt),
-    problem,
-    attributes: { attempt, outcome },
-  });
+  const startAt = sentAt(before, after, attempt);
+  const answered: StepSpan = { ...leg, parent: DECISION, startAt, problem, attributes: { attempt, outcome } };
   if (looks.length === 0) return [answered];
-  return [
-    answered,
-    told({
-      name: 'verification',
-      which: String(attempt),
-      parent: leg,
-      startAt: Math.min(...looks, record.decidedAt),
-      problem,
-      attributes: { attempt, outcome, looks: looks.length },
-    }),
-  ];
+  const verification: StepSpan = {
+    name: 'verification',
+    which: String(attempt),
+    parent: leg,
+    startAt: Math.min(...looks, decidedAt),
+    problem,
+    attributes: { attempt, outcome, looks: looks.length },
+  };
+  return [answered, verification];
 }
 
 /** A dispatched step changes by nothing but the end of its attempt; of an answer that comes later only the first dispatch is known. */

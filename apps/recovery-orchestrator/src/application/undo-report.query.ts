@@ -8,7 +8,8 @@
 //   V2. Every effect of the undo is listed, also one that no step is about yet.
 import type { ReversalClass } from '@recourse/messages';
 import { isAtRest } from '../domain/step/step.transitions.js';
-import type { StepDoc, UndoDoc } from '../domain/step/step.messages.js';
+import type { StepDoc } from '../domain/step/step.messages.js';
+import type { UndoDoc } from '../domain/undo/undo.messages.js';
 
 export const ITEM_OUTCOMES = ['undone_clean', 'undone_with_residue', 'not_undone', 'still_open'] as const;
 export type ItemOutcome = (typeof ITEM_OUTCOMES)[number];

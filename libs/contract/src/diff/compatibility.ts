@@ -50,13 +50,17 @@ export function compatibilityReport(versions: readonly OpenVersion[], newer: Con
 }
 
 function notesOf(older: Contract, newer: Contract): Compatibility['notes'] {
+  return remarksOn(older, newer)
+    .filter(([applies]) => applies)
+    .map(([, code, what]) => ({ code, message: `${what}. ${COMPATIBILITY_NOTES[code]}` }));
+}
+
+/** Everything there is to say, and whether it holds. */
+function remarksOn(older: Contract, newer: Contract): readonly (readonly [boolean, CompatibilityCode, string])[] {
   const [before, after] = [reversalCapabilityOf(older), reversalCapabilityOf(newer)];
-  const approvals = ['auto', 'human', 'dual_control'];
-  const raise =
-    approvals.indexOf(newer.recovery_approval_mode ?? 'human') -
-    approvals.indexOf(older.recovery_approval_mode ?? 'human');
+  const raise = approvalRank(newer) - approvalRank(older);
   const longer = (availableFor(newer) ?? 0) - (availableFor(older) ?? 0);
-  const found: readonly (readonly [boolean, CompatibilityCode, string])[] = [
+  return [
     [before !== null && after === null, 'NOT_UNDONE_ANY_MORE', `the older version is undone by ${before ?? ''}`],
     [
       before !== null && after !== null && adapterOf(before) !== adapterOf(after),
@@ -90,9 +94,10 @@ function notesOf(older: Contract, newer: Contract): Compatibility['notes'] {
       `the window shrinks by ${-longer} ms for new executions alone`,
     ],
   ];
-  return found
-    .filter(([applies]) => applies)
-    .map(([, code, what]) => ({ code, message: `${what}. ${COMPATIBILITY_NOTES[code]}` }));
+}
+
+function approvalRank({ recovery_approval_mode: mode }: Contract): number {
+  return ['auto', 'human', 'dual_control'].indexOf(mode ?? 'human');
 }
 
 function observersOf({ stale_check, verification, reconcile_capability }: Contract): readonly string[] {

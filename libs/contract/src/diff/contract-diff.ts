@@ -149,10 +149,11 @@ const COMPARERS: Readonly<Record<Exclude<keyof Contract, NotCompared>, Comparer>
 
 /** Lists every difference of two versions, weakening ones first. */
 export function diffContracts(older: Contract, newer: Contract): readonly Difference[] {
-  // Contracts are plain JSON data; a field that is not there is undefined.
-  const [before, after] = [older, newer] as unknown as readonly Readonly<Record<string, Json | undefined>>[];
+  const before: Readonly<Record<string, unknown>> = { ...older };
+  const after: Readonly<Record<string, unknown>> = { ...newer };
   const all = Object.entries(COMPARERS).flatMap(([field, compare]) =>
-    compare(before?.[field], after?.[field], `/${field}`),
+    // Contracts are plain JSON data; a field that is not there is undefined.
+    compare(before[field] as Json | undefined, after[field] as Json | undefined, `/${field}`),
   );
   const order = ['weakening', 'strengthening', 'neutral'];
   return [...all].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));

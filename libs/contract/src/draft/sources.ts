@@ -195,21 +195,12 @@ function declaredDraft(tool: Doc, { adapter, owner, currency }: DraftOptions): D
     SAFETY_CLASSES.find((each) => each === textOf(tool['safety_class'])?.toUpperCase()) ?? 'DESTRUCTIVE';
   const metadata = isObject(tool['metadata']) ? tool['metadata'] : {};
   const valueArg = textOf(metadata['value_arg']);
-  const given = isObject(tool['args_schema'])
-    ? tool['args_schema']
-    : isObject(tool['parameters'])
-      ? tool['parameters']
-      : {};
-  const properties = {
-    ...(valueArg === null ? {} : { [valueArg]: { type: 'integer' } }),
-    ...(isObject(given['properties']) ? given['properties'] : {}),
-  };
   const draft = draftOf(
     {
       name: dot < 0 ? id : id.slice(dot + 1),
       adapter: dot < 0 ? adapter : id.slice(0, dot),
       description: textOf(tool['description']) ?? textOf(tool['name']),
-      argsSchema: { ...given, properties },
+      argsSchema: argsSchemaOf(tool, valueArg),
       resultSchema: null,
       safetyClass,
       because: 'declared',
@@ -231,6 +222,16 @@ function declaredDraft(tool: Doc, { adapter, owner, currency }: DraftOptions): D
     },
     decide: [...draft.decide, ...(valueArg === null ? [] : [`Is ${valueArg} in minor units of ${currency}?`])],
   };
+}
+
+/** The declared schema of the arguments; the argument that holds the value is an integer unless it says otherwise. */
+function argsSchemaOf(tool: Doc, valueArg: string | null): Doc {
+  const given = [tool['args_schema'], tool['parameters']].find(isObject) ?? {};
+  const properties = {
+    ...(valueArg === null ? {} : { [valueArg]: { type: 'integer' } }),
+    ...(isObject(given['properties']) ? given['properties'] : {}),
+  };
+  return { ...given, properties };
 }
 
 function reversalOf(reversal: Doc, currency: string): ContractDraft {

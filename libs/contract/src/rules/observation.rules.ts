@@ -127,46 +127,20 @@ interface Expression {
 
 const JUDGED = ['observed', 'bound'];
 
-function expressionsOf(contract: ContractDraft): readonly Expression[] {
-  const { precondition, stale_check: stale, verification, consequence = {} } = contract;
-  return [
-    ...(precondition === undefined
-      ? []
-      : [
-          {
-            path: '/precondition/condition',
-            text: precondition.condition,
-            variables: ['observed', 'args'],
-            observer: precondition.observe_capability,
-          },
-        ]),
-    ...(stale === undefined
-      ? []
-      : [
-          {
-            path: '/stale_check/condition',
-            text: stale.condition,
-            variables: JUDGED,
-            observer: stale.observe_capability,
-          },
-        ]),
-    ...(verification === undefined
-      ? []
-      : [
-          {
-            path: '/verification/success_condition',
-            text: verification.success_condition,
-            variables: JUDGED,
-            observer: verification.verify_capability,
-          },
-        ]),
-    ...Object.entries(consequence).map(([dimension, text]) => ({
-      path: pointerOf(['consequence', dimension]),
-      text,
-      variables: ['args', 'result'],
-      observer: undefined,
-    })),
-  ];
+function expressionsOf({ precondition, stale_check, verification, consequence }: ContractDraft): readonly Expression[] {
+  const found: Expression[] = [];
+  const add = (path: string, text: string, variables: readonly string[], observer: string | undefined): void => {
+    found.push({ path, text, variables, observer });
+  };
+  if (precondition !== undefined)
+    add('/precondition/condition', precondition.condition, ['observed', 'args'], precondition.observe_capability);
+  if (stale_check !== undefined)
+    add('/stale_check/condition', stale_check.condition, JUDGED, stale_check.observe_capability);
+  if (verification !== undefined)
+    add('/verification/success_condition', verification.success_condition, JUDGED, verification.verify_capability);
+  for (const [dimension, text] of Object.entries(consequence ?? {}))
+    add(pointerOf(['consequence', dimension]), text, ['args', 'result'], undefined);
+  return found;
 }
 
 /** Members an expression reads and nothing declares: what is not there fails closed, for ever. */

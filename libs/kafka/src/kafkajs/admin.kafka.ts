@@ -3,9 +3,9 @@ import type { Admin } from 'kafkajs';
 import { Failure, systemClock } from '@recourse/kernel';
 import type { KafkaAdmin, TopicSpec } from '../kafka.port.js';
 import { clientFor } from './client.kafka.js';
-import type { KafkaOptions } from './client.kafka.js';
+import type { KafkaOptions } from '../options.js';
 import { asFailure } from './failures.kafka.js';
-import { ended, within } from './time-limit.kafka.js';
+import { ended, within } from '../time-limit.js';
 
 const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5 } as const;
 const CREATE_TIMEOUT_MS = 10_000;

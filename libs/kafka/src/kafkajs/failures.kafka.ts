@@ -1,5 +1,6 @@
 // What kafkajs throws, told as the port's failures. Errors come wrapped (`cause`), and only some carry a `type`.
-import { Failure } from '@recourse/kernel';
+import type { Failure } from '@recourse/kernel';
+import { failureOf } from '../failures.js';
 
 /** Protocol error name (`OFFSET_OUT_OF_RANGE`, …) anywhere in the chain of causes, or null. */
 export function protocolErrorType(error: unknown): string | null {
@@ -9,14 +10,9 @@ export function protocolErrorType(error: unknown): string | null {
   return null;
 }
 
-/** Maps an error of a read or an administrative call; `what` names the topic or the call. */
+/** Maps an error of kafkajs; `what` names the topic or the call. */
 export function asFailure(error: unknown, what: string): Failure {
-  if (error instanceof Failure) return error;
-  const type = protocolErrorType(error);
-  if (type === 'OFFSET_OUT_OF_RANGE') return new Failure('CURSOR_OUT_OF_RANGE', what, { cause: error });
-  if (type === 'UNKNOWN_TOPIC_OR_PARTITION' || type === 'INVALID_TOPIC_EXCEPTION')
-    return new Failure('TOPIC_MISSING', what, { cause: error });
-  return new Failure('BROKER_UNAVAILABLE', what, { cause: error });
+  return failureOf(protocolErrorType(error), what, error);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

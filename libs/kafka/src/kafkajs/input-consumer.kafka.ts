@@ -16,10 +16,10 @@ import { Failure, InvariantViolation, systemClock } from '@recourse/kernel';
 import type { InputConsumer, InputConsumerOptions, InputHandlers, TopicPartition } from '../kafka.port.js';
 import { alignedAssigner } from './assigner.kafka.js';
 import { clientFor } from './client.kafka.js';
-import type { KafkaLogLine, KafkaOptions } from './client.kafka.js';
+import type { KafkaLogLine, KafkaOptions } from '../options.js';
 import { asFailure } from './failures.kafka.js';
 import { asRecord } from './records.kafka.js';
-import { ended, within } from './time-limit.kafka.js';
+import { ended, within } from '../time-limit.js';
 
 const SESSION_TIMEOUT_MS = 6_000;
 const HEARTBEAT_INTERVAL_MS = 300;

@@ -9,8 +9,8 @@ import { Failure, systemClock } from '@recourse/kernel';
 import type { OutgoingRecord, WireProducer } from '../kafka.port.js';
 import { asFailure } from './failures.kafka.js';
 import { clientFor } from './client.kafka.js';
-import type { KafkaOptions } from './client.kafka.js';
-import { ended, within } from './time-limit.kafka.js';
+import type { KafkaOptions } from '../options.js';
+import { ended, within } from '../time-limit.js';
 
 /** For connections. Sends are retried here: kafkajs would try for seconds to find a topic that does not exist. */
 const CONNECTION_RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 3 } as const;

@@ -70,8 +70,8 @@ class ConfluentRegistry implements SchemaRegistry {
   }
 
   private async inlined(id: number): Promise<string> {
-    // The client types an avsc type by what it uses of it; printing is avsc's own method.
-    const type = (await this.client.getSchema(id)) as unknown as Inlinable;
+    const type: unknown = await this.client.getSchema(id);
+    if (!isInlinable(type)) throw new Error(`schema ${String(id)} is no Avro type that can be printed`);
     return JSON.stringify(type.schema({ exportAttrs: true }));
   }
 
@@ -137,6 +137,11 @@ class ConfluentRegistry implements SchemaRegistry {
 /** An avsc type, of which only the printing is needed. */
 interface Inlinable {
   schema(options: { readonly exportAttrs: boolean }): unknown;
+}
+
+/** The client types an avsc type by what it uses of it; printing is avsc's own method. */
+function isInlinable(type: unknown): type is Inlinable {
+  return typeof type === 'object' && type !== null && 'schema' in type && typeof type.schema === 'function';
 }
 
 function asFailure(error: unknown, what: string): Failure {

@@ -4,7 +4,7 @@
 import { Kafka as KafkaJs, logLevel } from 'kafkajs';
 import type { Admin, ConfigResourceTypes } from 'kafkajs';
 import { systemClock } from '@recourse/kernel';
-import { createKafka } from '../kafkajs/create.kafka.js';
+import { createKafka } from '../create.kafka.js';
 import type { Kafka, OutgoingRecord } from '../kafka.port.js';
 
 export interface TopicCut {

@@ -1,6 +1,6 @@
 // The real half of the contract: a broker from the test stack, reached directly or through a misbehaving proxy.
 import { Kafka as KafkaJs, logLevel } from 'kafkajs';
-import { createKafka } from '../kafkajs/create.kafka.js';
+import { createKafka } from '../create.kafka.js';
 import type { FaultyKafka, KafkaHarness } from '../kafka-scene.contract.js';
 import { startTcpProxy } from './tcp-proxy.js';
 import type { TcpProxy } from './tcp-proxy.js';

@@ -74,10 +74,10 @@ describe('a connection of an inbox that breaks', () => {
 
   it('while its tables are made is told and destroyed', async () => {
     const { pool, inbox, trouble } = stage();
-    const preparing = inbox.prepare();
+    const failed = expect(inbox.prepare()).rejects.toThrow(ENDED);
     await Promise.resolve();
     pool.made[0]?.break();
-    await expect(preparing).rejects.toThrow(ENDED);
+    await failed;
     expect([trouble, pool.made[0]?.released]).toEqual([[ENDED], true]);
   });
 

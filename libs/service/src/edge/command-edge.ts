@@ -10,6 +10,7 @@ import type { CommandDoc, Doc, Row } from '@recourse/event-log';
 import type { WireProducer } from '@recourse/kafka';
 import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Codecs, CommandEnvelope } from '@recourse/messages';
+import { z } from 'zod';
 import type { Principal } from './principal.js';
 import { EdgeRefusal } from './problem.js';
 
@@ -95,7 +96,7 @@ export class CommandEdge {
         body: JSON.stringify({ command_id: commandId, status: 'pending' }),
         retryAfterS: RETRY_AFTER_S,
       };
-    const { http_status, answer } = commandOf(row);
+    const { http_status, answer } = commandDoc.parse(row.doc);
     return { httpStatus: http_status, body: answer };
   }
 
@@ -149,7 +150,7 @@ export class CommandEdge {
   ): Promise<EdgeAnswer | null> {
     const row = await this.options.commandRow(log, command_id);
     if (!row) return null;
-    const stored = commandOf(row);
+    const stored = commandDoc.parse(row.doc);
     if (stored.body_sha256 !== body_sha256.toString('hex'))
       throw new EdgeRefusal('IDEMPOTENCY_KEY_REUSED', 'this key was used for another body; choose a new one');
     return { httpStatus: stored.http_status, body: stored.answer };
@@ -196,10 +197,12 @@ export class CommandEdge {
   }
 }
 
-function commandOf(row: Row): CommandDoc {
-  // Rows of kind `command` are written by the loop from CommandAnswered alone.
-  return row.doc as unknown as CommandDoc;
-}
+/** What the edge needs of a row of kind `command`. */
+const commandDoc: z.ZodType<Pick<CommandDoc, 'body_sha256' | 'http_status' | 'answer'>> = z.object({
+  body_sha256: z.string(),
+  http_status: z.number(),
+  answer: z.string(),
+});
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {

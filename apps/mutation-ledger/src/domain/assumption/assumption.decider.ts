@@ -2,7 +2,7 @@
 import { assertNever } from '@recourse/kernel';
 import type { StatedVerdict, StatementKind } from '@recourse/messages';
 import { contentHash } from '../content.js';
-import type { AssumptionFact, KnownStatement, StandingStatement, StatementEvent } from './assumption.messages.js';
+import type { StatementRecord, KnownStatement, StandingStatement, StatementEvent } from './assumption.messages.js';
 
 export interface StatementState {
   /** The statement of this event id about this ref; null when it is new. */
@@ -18,7 +18,7 @@ export interface StatementState {
  *         statement never lifts an invalidation that holds for all.
  * Units:  source time counts up to `now`: a clock ahead cannot make a statement unassailable.
  */
-export function decideStatement(event: StatementEvent, state: StatementState, now: number): AssumptionFact | null {
+export function decideStatement(event: StatementEvent, state: StatementState, now: number): StatementRecord | null {
   const content = contentHash(event.type, event.body);
   return state.known === null ? stated(event, content, state.standing, now) : repeated(event, content, state.known);
 }
@@ -28,7 +28,7 @@ export function effectiveAt(statedAt: number, recordedAt: number): number {
   return Math.min(statedAt, recordedAt);
 }
 
-function repeated({ body }: StatementEvent, content: Buffer, known: KnownStatement): AssumptionFact | null {
+function repeated({ body }: StatementEvent, content: Buffer, known: KnownStatement): StatementRecord | null {
   if (content.equals(known.content_sha256) || known.conflict_sha256?.equals(content) === true) return null;
   const { event_id, tenant, ref } = body;
   return {
@@ -42,7 +42,7 @@ function stated(
   content: Buffer,
   standing: StandingStatement | null,
   now: number,
-): AssumptionFact {
+): StatementRecord {
   const { event_id, tenant, ref, run_id, source, statement, stated_at } = event.body;
   const superseded = standing !== null && effectiveAt(stated_at, now) < standing.effective_at;
   const { kind, verdict } = meaningOf(event.type);

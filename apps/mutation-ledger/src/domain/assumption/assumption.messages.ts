@@ -1,25 +1,14 @@
 // Statements about assumptions: what comes in, what is recorded, what stands.
-import type {
-  AssumptionDeclared,
-  AssumptionInvalidated,
-  AssumptionReaffirmed,
-  AssumptionStated,
-  StatedSourceKind,
-  StatedVerdict,
-  StatementConflicted,
-} from '@recourse/messages';
+import type { RecordOf, StatedSourceKind, StatedVerdict } from '@recourse/messages';
 
-/** A record's fields as a decision states them; the loop adds its place in the chain. */
-export type Body<T> = Omit<T, 'seq' | 'prev_hash' | 'decided_at'>;
+/** What somebody states about a ref. */
+export type StatementEvent = RecordOf<'recourse.assumption-events'>;
 
-export type StatementEvent =
-  | { readonly type: 'AssumptionDeclared'; readonly body: AssumptionDeclared }
-  | { readonly type: 'AssumptionInvalidated'; readonly body: AssumptionInvalidated }
-  | { readonly type: 'AssumptionReaffirmed'; readonly body: AssumptionReaffirmed };
-
-export type AssumptionFact =
-  | { readonly type: 'AssumptionStated'; readonly body: Body<AssumptionStated> }
-  | { readonly type: 'StatementConflicted'; readonly body: Body<StatementConflicted> };
+/** What is recorded of it. */
+export type StatementRecord = Extract<
+  RecordOf<'recourse.assumptions'>,
+  { readonly type: 'AssumptionStated' | 'StatementConflicted' }
+>;
 
 /** The statement that stands for a ref in a scope. */
 export type StandingStatement = {

@@ -19,8 +19,9 @@ import type {
   StateChunk,
 } from '@recourse/messages';
 import { contentHash } from '../content.js';
-import type { MutationFact, Trigger } from '../mutation/mutation.messages.js';
+import type { Trigger } from '../mutation/mutation.messages.js';
 import type { Commit, CommitParkCode } from './commit.messages.js';
+import type { MutationRecord } from '../record.messages.js';
 
 /** How long states are kept. */
 export interface Keeping {
@@ -115,7 +116,7 @@ export function recordCheckpoint(
   base: Commit | undefined,
   now: number,
   { fullFidelityMs }: Keeping,
-): Extract<MutationFact, { type: 'CheckpointRecorded' }> {
+): Extract<MutationRecord, { type: 'CheckpointRecorded' }> {
   const { checkpoint, tenant, run_id } = event;
   const { state } = checkpoint;
   return {
@@ -140,7 +141,7 @@ export function recordChunk(
   { commit_id, tenant, run_id, index, chunk }: StateChunk,
   commit: Commit | undefined,
   isKnown: boolean,
-): MutationFact | CommitProblem | null {
+): MutationRecord | CommitProblem | null {
   const state = commit?.tenant === tenant ? commit.checkpoint.state : null;
   if (commit === undefined || state === null || state.body !== null)
     return problem('CHUNK_UNKNOWN', `no commit ${commit_id} of this run waits for chunks: tell the commit first`);
@@ -153,7 +154,7 @@ export function recordChunk(
   };
 }
 
-/** Marks a commit rolled back; null when it is. `resume`: where its run goes on; `consumers`: who has to hear of it. */
+/** Marks a commit rolled back that is not. `resume`: where its run goes on; `consumers`: who has to hear of it. */
 export function rollBackCommit(
   commit: Commit,
   { rollback_id, evidence }: Pick<Trigger, 'rollback_id' | 'evidence'>,
@@ -161,8 +162,7 @@ export function rollBackCommit(
   consumers: readonly DueConsumer[],
   now: number,
   { softRollbackMs }: Keeping,
-): MutationFact | null {
-  if (commit.rollback_id !== null) return null;
+): MutationRecord {
   const {
     commit_id,
     tenant,
@@ -211,7 +211,7 @@ export function givenUpAt({
 }
 
 /** Gives up the state of a commit; null when its time has not come. */
-export function harden(commit: Commit, now: number): MutationFact | null {
+export function harden(commit: Commit, now: number): MutationRecord | null {
   const at = givenUpAt(commit);
   if (at === null || now < at) return null;
   const cause: HardenCause = commit.harden_at !== null && commit.harden_at <= now ? 'rolled_back' : 'retention';

@@ -5,7 +5,8 @@
 //   F2. A gated commit that its bundle admits without what fell is reattached, and bound to its new parent (E15, E16).
 //   F3. A delta on a state that fell holds what fell: such a commit is never reattached (E33).
 import type { CommitRef, Evidence, JudgedRef } from '@recourse/messages';
-import type { Binding, MutationFact } from '../mutation/mutation.messages.js';
+import type { Binding } from '../mutation/mutation.messages.js';
+import type { MutationRecord } from '../record.messages.js';
 
 /** What a walk knows of the commit it reaches. */
 export interface Reached {
@@ -34,7 +35,7 @@ export function leaveToPerson(
   recordedAt: number,
   evidence: Evidence,
   { agent_id, subject_ref, derived_from }: Reached,
-): MutationFact {
+): MutationRecord {
   return {
     type: 'CommitBeyondBound',
     body: { mutation_id, tenant, run_id, evidence, agent_id, subject_ref, committed_at: recordedAt, derived_from },
@@ -48,7 +49,7 @@ export function reattach(
   evidence: Evidence,
   { agent_id, subject_ref }: Reached,
   { bundle, bundle_version, parent, judged }: Readmitted,
-): MutationFact {
+): MutationRecord {
   return {
     type: 'Reattached',
     body: {

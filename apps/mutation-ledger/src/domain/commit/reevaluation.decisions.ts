@@ -12,9 +12,9 @@ import { admissionVerdict, conditionProblem, plainPayload } from '@recourse/cont
 import { deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { EntryRegistered, Evidence, Payload, ReevaluationContinued } from '@recourse/messages';
-import type { Body, MutationFact } from '../mutation/mutation.messages.js';
 import { inputsOf } from './gate.decisions.js';
 import type { StandingBundle } from './gate.decisions.js';
+import type { Body, MutationRecord } from '../record.messages.js';
 
 /** Places of this log that make a block: at most so many commits are read in a turn, and as many may be contradicted by it. */
 export const BLOCK_PLACES = 200;
@@ -87,7 +87,7 @@ export function openReevaluation(
   blocks: readonly BundleBlock[],
   now: number,
   boundMs: number | null,
-): MutationFact | null {
+): MutationRecord | null {
   const since = boundMs === null ? 0 : Math.max(0, now - boundMs);
   if (kind !== 'policy_bundle' || version < 2 || !blocks.some(({ recorded_at }) => recorded_at >= since)) return null;
   return {
@@ -130,7 +130,7 @@ export interface Turn {
 export function continueReevaluation(
   job: Reevaluation,
   { bundle, commits, hasMoreBlocks, isOver, now, effectsMax }: Turn,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   const left = bundle === null ? [] : commits.filter(({ recorded_seq }) => placeKey(recorded_seq) > job.through);
   const part = left.slice(0, Math.max(1, effectsMax));
   const judged = part
@@ -186,7 +186,7 @@ export function judgeAtRecording(
   standing: OwnedBundle | null,
   job: Pick<Reevaluation, 'phase'> | undefined,
   now: number,
-): MutationFact | null {
+): MutationRecord | null {
   if (standing === null || commit.bundle_version >= standing.version || job?.phase === 'running') return null;
   const verdict = verdictOn({ ...commit, is_gone: false }, standing);
   if (verdict.kind !== 'refused') return null;
@@ -237,7 +237,7 @@ function contradicted(
   { tenant, run_id, commit_id }: Pick<UnderBundle, 'tenant' | 'run_id' | 'commit_id'>,
   reason: string,
   now: number,
-): MutationFact {
+): MutationRecord {
   const evidence: Evidence = {
     kind: 'policy_reevaluation',
     event_id: job_id,

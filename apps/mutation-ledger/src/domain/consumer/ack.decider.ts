@@ -6,7 +6,7 @@
 //   K3. What a consumer derived or let out is recorded as it says: it invalidates that itself.
 import { contentHash } from '../content.js';
 import { OWNER_OF_OVERDUE } from '../mutation/people.js';
-import type { Ack, AckRefusal, ConsumerFact, Delivery, RolledBack } from './consumer.messages.js';
+import type { Ack, AckRefusal, ConsumerRecord, Delivery, RolledBack } from './consumer.messages.js';
 
 /** Derived commits, and emissions, that one acknowledgement may name; SDK consumers name no more. */
 export const ACK_LIST_MAX = 1_000;
@@ -22,7 +22,7 @@ export interface AckState {
 }
 
 /** Records an acknowledgement, or why it is none; null for one that is known. Pure. */
-export function decideAck(ack: Ack, { delivery, rolledBack }: AckState, now: number): ConsumerFact | null {
+export function decideAck(ack: Ack, { delivery, rolledBack }: AckState, now: number): ConsumerRecord | null {
   const malformed = malformationOf(ack);
   if (malformed !== null) return refusal(ack, 'ACK_MALFORMED', malformed);
   if (rolledBack === undefined)
@@ -46,7 +46,7 @@ export function decideAck(ack: Ack, { delivery, rolledBack }: AckState, now: num
 export function decideOverdue(
   { tenant, run_id, mutation_id, rollback_id, consumer, mode, phase, ack_by }: Delivery,
   now: number,
-): ConsumerFact | null {
+): ConsumerRecord | null {
   if (phase !== 'waiting' || now < ack_by) return null;
   return {
     type: 'DeliveryOverdue',
@@ -75,7 +75,7 @@ function acknowledged(
   { tenant, run_id, mutation_id, rollback_id, consumer, event_id, applied_at, derived, emissions }: Ack,
   { rolled_back_at, ack_by }: Delivery,
   now: number,
-): ConsumerFact {
+): ConsumerRecord {
   return {
     type: 'ConsumerAcknowledged',
     body: {
@@ -127,6 +127,6 @@ function refusal(
   { tenant, run_id, mutation_id, rollback_id, consumer, event_id }: Ack,
   code: AckRefusal,
   detail: string,
-): ConsumerFact {
+): ConsumerRecord {
   return { type: 'AckRefused', body: { tenant, run_id, mutation_id, rollback_id, consumer, event_id, code, detail } };
 }

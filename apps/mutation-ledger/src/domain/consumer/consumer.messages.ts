@@ -8,7 +8,7 @@ import type {
   RollbackAcknowledged,
   SubscriptionMode,
 } from '@recourse/messages';
-import type { Body } from '../mutation/mutation.messages.js';
+import type { Body } from '../record.messages.js';
 
 /** Phases of a delivery: what one consumer has to say about one rollback. */
 export const DELIVERY_PHASES = ['waiting', 'overdue', 'acknowledged'] as const;
@@ -18,7 +18,7 @@ export type DeliveryPhase = (typeof DELIVERY_PHASES)[number];
 export const DELIVERY_EVENTS = ['ConsumerAcknowledged', 'DeliveryOverdue'] as const;
 export type DeliveryEvent = (typeof DELIVERY_EVENTS)[number];
 
-export type ConsumerFact =
+export type ConsumerRecord =
   | { readonly type: 'ConsumerAcknowledged'; readonly body: Body<ConsumerAcknowledged> }
   | { readonly type: 'DeliveryOverdue'; readonly body: Body<DeliveryOverdue> }
   | { readonly type: 'AckRefused'; readonly body: Body<AckRefused> & { readonly code: AckRefusal } };

@@ -1,5 +1,8 @@
 // What the ledger's records say of effects, as series: by status and tool (C65), and those that nothing undoes (C70).
-import type { MutationRolledBack, MutationRecorded, RecoverabilityChanged } from '@recourse/messages';
+import { recordIn } from '@recourse/messages';
+import type { DecodedBody, MutationRecorded, MutationRolledBack, RecoverabilityChanged } from '@recourse/messages';
+import { MUTATIONS_LOG } from '../record.messages.js';
+import type { Body } from '../record.messages.js';
 import { statusOf } from './effect.decisions.js';
 import type { EffectStatus } from './effect.decisions.js';
 
@@ -12,21 +15,16 @@ export interface EffectMeasure {
   readonly isNewlyIrreversible: boolean;
 }
 
-interface EffectRecord {
-  readonly type: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
 /** Null for a record that moves no effect. Pure. */
-export function effectMeasure({ type, body }: EffectRecord): EffectMeasure | null {
-  // Bodies of a type have its fields.
-  switch (type) {
+export function effectMeasure(record: DecodedBody): EffectMeasure | null {
+  const told = recordIn(MUTATIONS_LOG, record);
+  switch (told.type) {
     case 'MutationRecorded':
-      return ofRecorded(body as unknown as MutationRecorded);
+      return ofRecorded(told.body);
     case 'MutationRolledBack':
-      return ofRolledBack(body as unknown as MutationRolledBack);
+      return ofRolledBack(told.body);
     case 'RecoverabilityChanged':
-      return ofChanged(body as unknown as RecoverabilityChanged);
+      return ofChanged(told.body);
     default:
       return null;
   }
@@ -39,7 +37,7 @@ function ofRecorded({
   rollback_id,
   terms,
   ref,
-}: MutationRecorded): EffectMeasure {
+}: Body<MutationRecorded>): EffectMeasure {
   const isNewlyIrreversible = execution_state === 'succeeded' && ref.reversal_class === 'irreversible';
   return {
     tool: toolOf(execution.capability, terms !== null),
@@ -48,7 +46,7 @@ function ofRecorded({
   };
 }
 
-function ofRolledBack({ execution, execution_state, recoverability, terms }: MutationRolledBack): EffectMeasure {
+function ofRolledBack({ execution, execution_state, recoverability, terms }: Body<MutationRolledBack>): EffectMeasure {
   return {
     tool: toolOf(execution.capability, terms !== null),
     status: statusOf(execution_state, recoverability, true),
@@ -57,7 +55,7 @@ function ofRolledBack({ execution, execution_state, recoverability, terms }: Mut
 }
 
 /** Only what was committed changes so; the terms are not repeated, but a reversal or a verifier comes from no other place. */
-function ofChanged({ ref, to_state, rollback_id }: RecoverabilityChanged): EffectMeasure {
+function ofChanged({ ref, to_state, rollback_id }: Body<RecoverabilityChanged>): EffectMeasure {
   const isContracted = ref.reversal_capability !== null || ref.verification_ref !== null;
   return {
     tool: toolOf(ref.capability, isContracted),

@@ -13,10 +13,11 @@ import { askPerson, askWorker, attemptsOf } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
 import { cancelHeld, endHold, fallenRef, giveBackStaged, isHeld, letGo } from './hold.decider.js';
 import { EXECUTION_AFTER } from './mutation.transitions.js';
-import type { Ask, Mutation, MutationFact } from './mutation.messages.js';
+import type { Ask, Mutation } from './mutation.messages.js';
 import { NO_ANSWER, readAnswer } from './reading.decisions.js';
 import type { Reading } from './reading.decisions.js';
 import type { Judgement } from './refs.decider.js';
+import type { MutationRecord } from '../record.messages.js';
 
 /** What a decision about an answer takes from elsewhere. */
 export interface AnswerContext {
@@ -26,7 +27,7 @@ export interface AnswerContext {
   /** Verdicts on the mutation's refs, from one view. */
   readonly judgements: readonly Judgement[];
   /** Records an execution with its reversal bound. */
-  readonly record: (event: ToolExecuted) => readonly MutationFact[];
+  readonly record: (event: ToolExecuted) => readonly MutationRecord[];
 }
 
 export type AnswerRefusal = 'KEY_MISMATCH' | 'LEASE_UNKNOWN' | 'REFUSED_LATE' | 'ALREADY_ANSWERED' | 'OVERTAKEN';
@@ -35,7 +36,7 @@ export type AnswerRefusal = 'KEY_MISMATCH' | 'LEASE_UNKNOWN' | 'REFUSED_LATE' | 
 export function refuseAnswer(
   { tenant, run_id, leg_id, attempt }: Pick<LegReported, 'tenant' | 'run_id' | 'leg_id' | 'attempt'>,
   code: AnswerRefusal,
-): MutationFact {
+): MutationRecord {
   return { type: 'AnswerRefused', body: { tenant, run_id, leg_id, attempt, code } };
 }
 
@@ -55,7 +56,7 @@ export function takeAnswer(
   ask: Ask,
   mutation: Mutation,
   context: AnswerContext,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   const report = message.steps.find(({ step_id }) => step_id === mutation.mutation_id);
   // A refusal by one copy proves nothing about another: the request stays open until its time is over.
   if (report?.outcome === 'refused_late') return [refuseAnswer(message, 'REFUSED_LATE')];
@@ -65,7 +66,7 @@ export function takeAnswer(
 }
 
 /** Takes it that no answer came in time. */
-export function missAnswer(mutation: Mutation, context: AnswerContext): readonly MutationFact[] {
+export function missAnswer(mutation: Mutation, context: AnswerContext): readonly MutationRecord[] {
   const ask = mutation.forward?.asks.at(-1);
   return ask === undefined || ask.answered !== null ? [] : close(ask, NO_ANSWER, [], mutation, context);
 }
@@ -76,11 +77,11 @@ function close(
   observations: readonly Observation[],
   mutation: Mutation,
   context: AnswerContext,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   const { mutation_id, tenant, run_id } = mutation;
   const { leg_id, kind, attempt } = ask;
   const retry_at = retryAt(ask, reading, mutation, context);
-  const answered: MutationFact = {
+  const answered: MutationRecord = {
     type: 'WorkerAnswered',
     body: {
       mutation_id,
@@ -105,7 +106,12 @@ function retryAt(ask: Ask, { verdict }: Reading, { terms }: Mutation, { now, pol
   return now + backoffMs(ask.attempt, policy.backoff);
 }
 
-function consequences(ask: Ask, reading: Reading, mutation: Mutation, context: AnswerContext): readonly MutationFact[] {
+function consequences(
+  ask: Ask,
+  reading: Reading,
+  mutation: Mutation,
+  context: AnswerContext,
+): readonly MutationRecord[] {
   const { now, policy } = context;
   switch (ask.kind) {
     case 'observe':
@@ -126,7 +132,7 @@ function recorded(
   told: ToolExecuted,
   mutation: Mutation,
   { record, now, policy }: AnswerContext,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   const isInVain = told.outcome === 'failed' && (mutation.forward?.hold ?? null) !== null;
   return [...record(told), ...(isInVain ? giveBackStaged(mutation, now, policy) : [])];
 }
@@ -137,7 +143,7 @@ function afterLook(
   { verdict }: Reading,
   mutation: Mutation,
   { now, policy, contract, judgements }: AnswerContext,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   if (fallenRef(judgements) !== null) return endHold(mutation, judgements, contract, now, policy);
   if (verdict === 'met') return letGo(mutation, judgements, now, policy);
   return cancelHeld(
@@ -159,7 +165,7 @@ function takeLate(
   reading: Reading,
   mutation: Mutation,
   context: AnswerContext,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   if (ask.answered === reading.verdict) return [];
   if (reading.verdict === 'unknown' || ask.kind === 'observe')
     return [refuseAnswer(message, ask.answered === 'overtaken' ? 'OVERTAKEN' : 'ALREADY_ANSWERED')];
@@ -174,7 +180,7 @@ function takeLate(
     : recorded(told, mutation, context);
 }
 
-function conflict(told: ToolExecuted, { mutation_id, run_id, tenant, executed_sha256 }: Mutation): MutationFact {
+function conflict(told: ToolExecuted, { mutation_id, run_id, tenant, executed_sha256 }: Mutation): MutationRecord {
   const conflicting = contentHash('ToolExecuted', told);
   return {
     type: 'ExecutionConflicted',
@@ -248,6 +254,6 @@ function observationsOf(report: StepReport | undefined): readonly Observation[] 
 }
 
 /** Asks again what was not answered. */
-export function askAgain(mutation: Mutation, ask: Ask, now: number, policy: AskPolicy): readonly MutationFact[] {
+export function askAgain(mutation: Mutation, ask: Ask, now: number, policy: AskPolicy): readonly MutationRecord[] {
   return ask.kind === 'observe' && !isHeld(mutation) ? [] : [askWorker(mutation, ask.kind, now, policy)];
 }

@@ -9,7 +9,8 @@ import { ASK_PREFIX, deriveId, grantLease, leaseIdOf } from '@recourse/kernel';
 import type { Lease, RetryBackoff } from '@recourse/kernel';
 import type { ContractTerms, LegStep, RecoveryCall } from '@recourse/messages';
 import { OWNER_OF_OVERDUE } from './people.js';
-import type { AskKind, Mutation, MutationFact } from './mutation.messages.js';
+import type { AskKind, Mutation } from './mutation.messages.js';
+import type { MutationRecord } from '../record.messages.js';
 
 export interface AskPolicy {
   /** Secret of the lease HMAC; null where the ledger asks no workers. */
@@ -57,7 +58,7 @@ export function capabilityAsked(
 }
 
 /** Asks a worker, or a person where no worker can be asked; exactly one record. */
-export function askWorker(mutation: Asked, kind: AskKind, now: number, policy: AskPolicy): MutationFact {
+export function askWorker(mutation: Asked, kind: AskKind, now: number, policy: AskPolicy): MutationRecord {
   const { terms } = mutation;
   const capability = capabilityAsked(kind, mutation);
   const before = mutation.forward?.asks.filter((ask) => ask.kind === kind) ?? [];
@@ -107,7 +108,7 @@ export function askPerson(
   }: Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'execution_state'>,
   now: number,
   policy: Pick<AskPolicy, 'reviewDeadlineMs'>,
-): MutationFact {
+): MutationRecord {
   return {
     type: 'ExecutionOverdue',
     body: {
@@ -148,7 +149,7 @@ interface Request {
 function requestOf(
   mutation: Asked,
   { kind, attempt, capability, terms, lease, leaseKey }: Request,
-): Extract<MutationFact, { type: 'WorkerAsked' }>['body']['request'] {
+): Extract<MutationRecord, { type: 'WorkerAsked' }>['body']['request'] {
   const legId = deriveId(ASK_PREFIX, mutation.mutation_id, kind, attempt);
   return {
     leg_id: legId,

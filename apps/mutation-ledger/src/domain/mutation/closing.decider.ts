@@ -6,10 +6,11 @@
 import { closingRef } from '@recourse/contract';
 import type { AssumptionStated, ContractTerms } from '@recourse/messages';
 import { verdictScope } from '../scope.js';
-import { closeWindow } from './mutation.decider.js';
+import { closeWindow } from './recoverability.decider.js';
 import { isRecorded } from './mutation.messages.js';
-import type { Binding, Body, Mutation, MutationFact, RecordedMutation, Verdict } from './mutation.messages.js';
+import type { Binding, Mutation, RecordedMutation, Verdict } from './mutation.messages.js';
 import type { VerdictView } from './refs.decider.js';
+import type { Body, MutationRecord } from '../record.messages.js';
 
 /** Refs of the events that close a mutation's window; none without a subject they could be about. */
 export function closingRefsOf(
@@ -36,7 +37,7 @@ export function closedByStatement(
 export function closeByEvent(
   mutation: Mutation | undefined,
   { ref, stated_at }: Pick<Body<AssumptionStated>, 'ref' | 'stated_at'>,
-): MutationFact | null {
+): MutationRecord | null {
   return isRecorded(mutation) && stated_at >= mutation.ref.committed_at
     ? closeWindow(mutation, `CLOSED_BY:${eventOf(mutation, ref)}`)
     : null;
@@ -56,7 +57,7 @@ export function closedByExecution(
     readonly subject_ref: string | null;
   },
   run: readonly Mutation[],
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   if (subject_ref === null) return [];
   return run.flatMap((mutation) => {
     const isAbout =

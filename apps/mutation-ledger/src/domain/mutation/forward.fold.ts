@@ -1,23 +1,11 @@
 // What accepted records make of the forward part of a mutation: its hold, and what workers were asked (L2).
-import type {
-  HoldElapsed,
-  MutationPlanned,
-  MutationRef,
-  WindowClosing,
-  WorkerAnswered,
-  WorkerAsked,
-} from '@recourse/messages';
+import type { MutationPlanned, MutationRef, WorkerAnswered, WorkerAsked } from '@recourse/messages';
 import { ownerOfAsk } from './people.js';
-import type { Ask, AskKind, Body, Forward, Mutation } from './mutation.messages.js';
+import type { Ask, AskKind, Forward, Mutation } from './mutation.messages.js';
+import type { Body, MutationRecord } from '../record.messages.js';
 
-/** Records that move the forward part of a mutation, or its warning, and nothing else of it. */
-export const FORWARD_RECORDS: readonly string[] = ['HoldElapsed', 'WorkerAsked', 'WorkerAnswered', 'WindowClosing'];
-
-interface FoldedRecord {
-  readonly type: string;
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly decidedAt: number;
-}
+/** A record that moves the forward part of a mutation, or its warning, and nothing else of it. */
+export type ForwardRecord = MutationRecord<'HoldElapsed' | 'WorkerAsked' | 'WorkerAnswered' | 'WindowClosing'>;
 
 type Moved = Partial<Pick<Mutation, 'forward' | 'awaited' | 'execution_state' | 'warn_at' | 'warned_at'>>;
 
@@ -58,8 +46,8 @@ export function givenToPerson(forward: Forward): Forward {
   };
 }
 
-/** What a record of FORWARD_RECORDS changes. */
-export function forwardAfter(mutation: Mutation, { type, body, decidedAt }: FoldedRecord): Moved {
+/** What such a record changes. */
+export function forwardAfter(mutation: Mutation, { type, body }: ForwardRecord, decidedAt: number): Moved {
   const forward = mutation.forward ?? {
     refs: mutation.ref?.assumption_refs ?? [],
     since: mutation.created_at,
@@ -67,21 +55,18 @@ export function forwardAfter(mutation: Mutation, { type, body, decidedAt }: Fold
     asks: [],
     reconcile_at: null,
   };
-  // The type says which body it is.
   switch (type) {
     case 'HoldElapsed':
-      return { forward: { ...forward, hold: { until: (body as Body<HoldElapsed>).hold_until, is_over: true } } };
+      return { forward: { ...forward, hold: { until: body.hold_until, is_over: true } } };
     case 'WorkerAsked':
-      return asked(mutation, forward, body as Body<WorkerAsked>);
+      return asked(mutation, forward, body);
     case 'WorkerAnswered':
-      return answered(forward, body as Body<WorkerAnswered>);
+      return answered(forward, body);
     case 'WindowClosing':
       return {
         warn_at: null,
-        warned_at: (body as Body<WindowClosing>).closes_at === mutation.expires_at ? decidedAt : mutation.warned_at,
+        warned_at: body.closes_at === mutation.expires_at ? decidedAt : mutation.warned_at,
       };
-    default:
-      return {};
   }
 }
 

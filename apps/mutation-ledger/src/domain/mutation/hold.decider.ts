@@ -10,8 +10,9 @@ import { cancelledRef } from './binding.decider.js';
 import { askWorker } from './asking.decider.js';
 import type { Asked, AskPolicy } from './asking.decider.js';
 import { RECOVERABILITY_AFTER } from './mutation.transitions.js';
-import type { CancelReason, Forward, Mutation, MutationFact } from './mutation.messages.js';
+import type { CancelReason, Forward, Mutation } from './mutation.messages.js';
 import type { Judgement } from './refs.decider.js';
+import type { MutationRecord } from '../record.messages.js';
 
 /** A mutation whose effect is held; what a decision about the hold looks at. */
 export type Held = Asked & Pick<Mutation, 'recoverability' | 'forward'>;
@@ -44,9 +45,9 @@ export function cancelHeld(
   { reason, eventId, contract, refs }: Cancel,
   now: number,
   policy: AskPolicy,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   const { mutation_id, execution, terms, recoverability } = held;
-  const cancelled: MutationFact = {
+  const cancelled: MutationRecord = {
     type: 'MutationRecorded',
     body: {
       mutation_id,
@@ -69,7 +70,7 @@ export function cancelHeld(
 }
 
 /** Has what is staged given back, once the effect is known not to happen (H3). */
-export function giveBackStaged(held: Asked, now: number, policy: AskPolicy): readonly MutationFact[] {
+export function giveBackStaged(held: Asked, now: number, policy: AskPolicy): readonly MutationRecord[] {
   const isStaged = held.execution.staged_ref !== null || held.terms?.hold?.is_reservation === true;
   return isStaged ? [askWorker({ ...held, execution_state: 'failed' }, 'cancel', now, policy)] : [];
 }
@@ -81,7 +82,7 @@ export function endHold(
   contract: Contract | null,
   now: number,
   policy: AskPolicy,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   const fallen = fallenRef(judgements);
   if (fallen !== null)
     return cancelHeld(
@@ -101,7 +102,7 @@ export function letGo(
   judgements: readonly Judgement[],
   now: number,
   policy: AskPolicy,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   const { mutation_id, tenant, run_id, forward } = held;
   const judged = judgements.map((one) => one.judged);
   return [

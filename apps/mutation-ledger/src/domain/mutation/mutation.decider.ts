@@ -3,34 +3,18 @@
 // Invariants
 //   M1. (run, effect key) is one mutation; a second report with other content changes it only where the execution table says so.
 //   M2. A commit is rolled back once.
-//   M3. Recoverability moves only as RECOVERABILITY_AFTER says.
 //   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
-import { assertNever, MARGIN_MS } from '@recourse/kernel';
-import type {
-  DueConsumer,
-  JudgedRef,
-  Money,
-  MutationRef,
-  RecoverabilityEvent,
-  ToolExecuted,
-  ToolPlanned,
-} from '@recourse/messages';
+import { MARGIN_MS } from '@recourse/kernel';
+import type { DueConsumer, JudgedRef, MutationRef, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import { contentHash } from '../content.js';
 import { askPerson, askWorker, canReconcile } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
 import { acceptExecution, acceptIntent, UNKNOWN_BEFORE } from './binding.decider.js';
 import type { NamedContract } from './binding.decider.js';
-import { parentsElsewhere } from './lineage.decider.js';
-import { EXECUTION_AFTER, RECOVERABILITY_AFTER } from './mutation.transitions.js';
+import { EXECUTION_AFTER } from './mutation.transitions.js';
 import { isRecorded } from './mutation.messages.js';
-import type {
-  Mutation,
-  MutationFact,
-  ReasonCode,
-  RecordedMutation,
-  RecoveryEvent,
-  Trigger,
-} from './mutation.messages.js';
+import type { Mutation, RecordedMutation, Trigger } from './mutation.messages.js';
+import type { MutationRecord } from '../record.messages.js';
 
 /** How long the ledger waits for others, and how it asks workers. */
 export interface LedgerPolicy extends AskPolicy {
@@ -104,7 +88,7 @@ export function recordExecution(
   mutation: Mutation | undefined,
   now: number,
   policy: LedgerPolicy,
-): Extract<MutationFact, { type: 'MutationRecorded' }> {
+): Extract<MutationRecord, { type: 'MutationRecorded' }> {
   const accepted = acceptExecution(id, event, named, mutation ?? UNKNOWN_BEFORE, now);
   const before = mutation?.execution_state ?? 'planned';
   const executionState = EXECUTION_AFTER[before][event.outcome] ?? before;
@@ -148,7 +132,7 @@ export function recordIntent(
   judged: readonly JudgedRef[],
   now: number,
   policy: LedgerPolicy,
-): Extract<MutationFact, { type: 'MutationPlanned' }> {
+): Extract<MutationRecord, { type: 'MutationPlanned' }> {
   const accepted = acceptIntent(event, named);
   const hold = event.is_held ? (accepted.terms?.hold ?? null) : null;
   return {
@@ -171,7 +155,7 @@ export function recordIntent(
 export function recordConflict(
   event: { readonly type: 'ToolPlanned' | 'ToolExecuted'; readonly body: ToolPlanned | ToolExecuted },
   mutation: Mutation,
-): MutationFact | null {
+): MutationRecord | null {
   const conflicting = contentHash(event.type, event.body);
   if (mutation.conflict_sha256?.equals(conflicting) === true) return null;
   const recorded = (event.type === 'ToolPlanned' ? mutation.planned_sha256 : mutation.executed_sha256) ?? conflicting;
@@ -195,7 +179,7 @@ export function decideRollback(
   mutation: Mutation | undefined,
   waiting: Trigger | undefined,
   consumers: readonly DueConsumer[],
-): MutationFact | null {
+): MutationRecord | null {
   const { mutation_id, tenant, run_id, rollback_id, evidence } = event;
   if (isRecorded(mutation) && mutation.tenant === tenant)
     return rollBack(mutation, { mutation_id, tenant, run_id, rollback_id, evidence }, consumers);
@@ -209,7 +193,7 @@ export function rollBack(
   mutation: RecordedMutation,
   trigger: Trigger,
   consumers: readonly DueConsumer[],
-): MutationFact | null {
+): MutationRecord | null {
   if (mutation.rollback_id !== null) return null;
   const {
     mutation_id,
@@ -246,102 +230,16 @@ export function rollBack(
   };
 }
 
-/** Moves a mutation as its recovery goes; null when that changes nothing. */
-export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation): MutationFact | null {
-  const stepId = event.body.step_id;
-  switch (event.type) {
-    case 'LegDispatched':
-      return isAttemptKnown(mutation, event.body.attempt) ? null : move(mutation, 'compensation_started', { stepId });
-    case 'StepEscalated':
-      return move(mutation, 'manual_required', { stepId, reason: event.body.reason });
-    case 'StepDenied':
-      return move(mutation, 'manual_required', { stepId, reason: 'DENIED' satisfies ReasonCode });
-    case 'StepResolved':
-      return move(mutation, 'resolved', { stepId, reason: `RESOLVED:${event.body.resolution}` satisfies ReasonCode });
-    case 'StepOutcomeRecorded':
-      return moveByOutcome(mutation, event.body.outcome, event.body.reason, stepId);
-    default:
-      return assertNever(event);
-  }
-}
-
-/** An attempt is on record once; the first one after a failure begins anew. */
-function isAttemptKnown({ recoverability, compensation_attempts }: RecordedMutation, attempt: number): boolean {
-  return recoverability === 'compensating' && attempt <= compensation_attempts;
-}
-
 /** Asks how an execution ended that nobody told the end of in time: a worker where one can find out, else a person, once. */
-export function concludeExecution(mutation: Mutation, now: number, policy: LedgerPolicy): MutationFact {
+export function concludeExecution(mutation: Mutation, now: number, policy: LedgerPolicy): MutationRecord {
   return canReconcile(mutation, policy)
     ? askWorker(mutation, 'reconcile', now, policy)
     : askPerson(mutation, now, policy);
 }
 
 /** Warns people that a window closes soon. */
-export function warnOfEnd({ mutation_id, tenant, run_id, expires_at }: Mutation): MutationFact | null {
+export function warnOfEnd({ mutation_id, tenant, run_id, expires_at }: Mutation): MutationRecord | null {
   return expires_at === null
     ? null
     : { type: 'WindowClosing', body: { mutation_id, tenant, run_id, closes_at: expires_at } };
-}
-
-/** The clock closes a window, or an event before it; null where no reversal was available. */
-export function closeWindow(
-  mutation: RecordedMutation,
-  reason: Extract<ReasonCode, 'WINDOW_CLOSED' | `CLOSED_BY:${string}`> = 'WINDOW_CLOSED',
-): MutationFact | null {
-  return mutation.recoverability === 'reversal_available' ? move(mutation, 'window_closed', { reason }) : null;
-}
-
-/** A stale resource was not touched and an uncertain step goes on: neither moves the mutation by itself. */
-function moveByOutcome(
-  mutation: RecordedMutation,
-  outcome: 'compensated' | 'stale' | 'failed' | 'unverified' | 'uncertain',
-  reason: string,
-  stepId: string,
-): MutationFact | null {
-  switch (outcome) {
-    case 'compensated':
-      return move(mutation, 'compensation_verified', { stepId, refund: mutation.execution.value });
-    case 'failed':
-    case 'unverified':
-      return move(mutation, 'compensation_failed', { stepId, reason });
-    case 'stale':
-    case 'uncertain':
-      return null;
-    default:
-      return assertNever(outcome);
-  }
-}
-
-interface MoveFacts {
-  readonly stepId?: string;
-  readonly reason?: string;
-  readonly refund?: Money | null;
-}
-
-function move(
-  mutation: RecordedMutation,
-  event: RecoverabilityEvent,
-  { stepId, reason, refund }: MoveFacts,
-): MutationFact | null {
-  const to = RECOVERABILITY_AFTER[mutation.recoverability][event];
-  if (to === null) return null;
-  const { mutation_id, tenant, run_id, rollback_id, ref, recoverability, execution } = mutation;
-  return {
-    type: 'RecoverabilityChanged',
-    body: {
-      mutation_id,
-      tenant,
-      run_id,
-      event,
-      from_state: recoverability,
-      to_state: to,
-      reason: reason ?? null,
-      rollback_id,
-      step_id: stepId ?? null,
-      ref,
-      refund: refund ?? null,
-      derived_from: parentsElsewhere(execution),
-    },
-  };
 }

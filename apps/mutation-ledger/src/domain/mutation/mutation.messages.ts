@@ -1,119 +1,23 @@
 // Mutations: what comes in, what is recorded, what stands in a row.
 import type {
-  AnswerRefused,
   AskVerdict,
-  AssumptionStated,
-  BoundReached,
-  CancelMutation,
-  CheckpointHardened,
-  CheckpointRecorded,
-  CheckpointRolledBack,
-  CommitBeyondBound,
-  MutationContradicted,
-  MutationReaffirmed,
-  CheckpointTaken,
   CommitRef,
-  MutationRolledBack,
   ContractTerms,
-  EntryRegistered,
   Evidence,
   Execution,
-  ExecutionConflicted,
-  ExecutionOverdue,
   ExecutionState,
-  HoldElapsed,
-  LegDispatched,
   LegKind,
-  LegReported,
-  MutationPlanned,
-  MutationRecorded,
   MutationRef,
-  ReevaluationClosed,
-  ReevaluationContinued,
-  ReevaluationOpened,
-  RecoverabilityChanged,
-  Reattached,
+  RecordOf,
   RecoverabilityState,
-  ReconcileLineage,
-  RollbackAcknowledged,
-  RollbackAnnounced,
-  RollbackOpened,
-  SpreadClosed,
-  SpreadContinued,
-  SpreadOpened,
-  StateChunk,
-  StateChunkRecorded,
-  StepDenied,
-  StepEscalated,
-  StepOutcomeRecorded,
-  StepResolved,
-  ToolExecuted,
-  ToolPlanned,
-  TriggerUnmatched,
-  UndoOpened,
-  UndoSpread,
-  WindowClosing,
-  WorkerAnswered,
-  WorkerAsked,
 } from '@recourse/messages';
 import type { CommitParkCode } from '../commit/commit.messages.js';
 
-/** A record's fields as a decision states them; the loop adds its place in the chain. */
-export type Body<T> = Omit<T, 'seq' | 'prev_hash' | 'decided_at'>;
-
 /** What the orchestrator recorded about a mutation. */
-export type RecoveryEvent =
-  | { readonly type: 'LegDispatched'; readonly body: Body<LegDispatched> }
-  | { readonly type: 'StepOutcomeRecorded'; readonly body: Body<StepOutcomeRecorded> }
-  | { readonly type: 'StepEscalated'; readonly body: Body<StepEscalated> }
-  | { readonly type: 'StepDenied'; readonly body: Body<StepDenied> }
-  | { readonly type: 'StepResolved'; readonly body: Body<StepResolved> };
-
-export type MutationEvent =
-  | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
-  | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted }
-  | { readonly type: 'AssumptionStated'; readonly body: Body<AssumptionStated> }
-  | { readonly type: 'RollbackOpened'; readonly body: Body<RollbackOpened> }
-  | { readonly type: 'CheckpointTaken'; readonly body: CheckpointTaken }
-  | { readonly type: 'StateChunk'; readonly body: StateChunk }
-  | { readonly type: 'RollbackAnnounced'; readonly body: Omit<Body<RollbackAnnounced>, 'source_seq' | 'source_index'> }
-  | { readonly type: 'BoundReached'; readonly body: Omit<Body<BoundReached>, 'source_seq' | 'source_index'> }
-  | { readonly type: 'UndoOpened'; readonly body: Body<UndoOpened> }
-  | { readonly type: 'LegReported'; readonly body: LegReported }
-  | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
-  | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
-  | { readonly type: 'RollbackAcknowledged'; readonly body: RollbackAcknowledged }
-  | { readonly type: 'EntryRegistered'; readonly body: Body<EntryRegistered> }
-  | RecoveryEvent;
-
-export type MutationFact =
-  | { readonly type: 'MutationPlanned'; readonly body: Body<MutationPlanned> }
-  | { readonly type: 'MutationRecorded'; readonly body: Body<MutationRecorded> }
-  | { readonly type: 'ExecutionConflicted'; readonly body: Body<ExecutionConflicted> }
-  | { readonly type: 'ExecutionOverdue'; readonly body: Body<ExecutionOverdue> }
-  | { readonly type: 'MutationContradicted'; readonly body: Body<MutationContradicted> }
-  | { readonly type: 'MutationReaffirmed'; readonly body: Body<MutationReaffirmed> }
-  | { readonly type: 'MutationRolledBack'; readonly body: Body<MutationRolledBack> }
-  | { readonly type: 'RecoverabilityChanged'; readonly body: Body<RecoverabilityChanged> }
-  | { readonly type: 'TriggerUnmatched'; readonly body: Body<TriggerUnmatched> }
-  | { readonly type: 'SpreadOpened'; readonly body: Body<SpreadOpened> }
-  | { readonly type: 'SpreadContinued'; readonly body: Body<SpreadContinued> }
-  | { readonly type: 'SpreadClosed'; readonly body: Body<SpreadClosed> }
-  | { readonly type: 'UndoSpread'; readonly body: Body<UndoSpread> }
-  | { readonly type: 'ReevaluationOpened'; readonly body: Body<ReevaluationOpened> }
-  | { readonly type: 'ReevaluationContinued'; readonly body: Body<ReevaluationContinued> }
-  | { readonly type: 'ReevaluationClosed'; readonly body: Body<ReevaluationClosed> }
-  | { readonly type: 'HoldElapsed'; readonly body: Body<HoldElapsed> }
-  | { readonly type: 'WorkerAsked'; readonly body: Body<WorkerAsked> }
-  | { readonly type: 'WorkerAnswered'; readonly body: Body<WorkerAnswered> }
-  | { readonly type: 'AnswerRefused'; readonly body: Body<AnswerRefused> }
-  | { readonly type: 'WindowClosing'; readonly body: Body<WindowClosing> }
-  | { readonly type: 'CheckpointRecorded'; readonly body: Body<CheckpointRecorded> }
-  | { readonly type: 'StateChunkRecorded'; readonly body: Body<StateChunkRecorded> }
-  | { readonly type: 'CheckpointRolledBack'; readonly body: Body<CheckpointRolledBack> }
-  | { readonly type: 'CommitBeyondBound'; readonly body: Body<CommitBeyondBound> }
-  | { readonly type: 'Reattached'; readonly body: Body<Reattached> }
-  | { readonly type: 'CheckpointHardened'; readonly body: Body<CheckpointHardened> };
+export type RecoveryEvent = Extract<
+  RecordOf<'recourse.recoveries'>,
+  { readonly type: 'LegDispatched' | 'StepOutcomeRecorded' | 'StepEscalated' | 'StepDenied' | 'StepResolved' }
+>;
 
 /** Why automation is not possible; REVERSAL_ARGS_INCOMPLETE is followed by the fields that lack, CLOSED_BY by the event. */
 export type ReasonCode =

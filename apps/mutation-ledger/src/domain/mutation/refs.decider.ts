@@ -9,7 +9,8 @@
 import { deriveId } from '@recourse/kernel';
 import type { AssumptionStated, Evidence, JudgedRef } from '@recourse/messages';
 import { verdictScope } from '../scope.js';
-import type { Binding, Body, MutationFact, Spread, Verdict } from './mutation.messages.js';
+import type { Binding, Spread, Verdict } from './mutation.messages.js';
+import type { Body, MutationRecord } from '../record.messages.js';
 
 /** Most refs of one execution: with the mutation itself, their contradictions stay within one decision. */
 export const REFS_MAX = 100;
@@ -77,7 +78,7 @@ export function contradictionsAtBinding(
   runId: string,
   judgements: readonly Judgement[],
   bound: readonly Binding[],
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   return judgements.flatMap(({ judged, evidence }) => {
     const before = bound.find((binding) => binding.ref === judged.ref);
     if (evidence === null || (before !== undefined && evidence.position <= before.position)) return [];
@@ -97,7 +98,7 @@ export function decideStatement(
   bindings: readonly Binding[],
   spreads: readonly Spread[],
   effectsMax: number,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   if (body.verdict !== 'invalidated' || body.superseded) return [];
   const { tenant, ref, run_id: scope_run_id } = body;
   return invalidate(
@@ -116,7 +117,7 @@ export function invalidate(
   bindings: readonly Binding[],
   spreads: readonly Spread[],
   effectsMax: number,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   const { partition, position } = evidence;
   if (spreads.some((spread) => spread.position === position)) return [];
   const reached = reachedBy({ ...about, position }, bindings);
@@ -151,7 +152,7 @@ export function decideReaffirmation(
   spreads: readonly Spread[],
   effectsMax: number,
   view: VerdictView,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   if (
     body.kind !== 'reaffirmed' ||
     body.verdict !== 'holds' ||
@@ -194,7 +195,7 @@ function contradictedBefore(
 function reaffirmed(
   { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
   evidence: Evidence,
-): MutationFact {
+): MutationRecord {
   return { type: 'MutationReaffirmed', body: { mutation_id, tenant, run_id, evidence } };
 }
 
@@ -203,7 +204,7 @@ export function continueSpread(
   spreads: readonly Spread[],
   bindings: readonly Binding[],
   effectsMax: number,
-): readonly MutationFact[] {
+): readonly MutationRecord[] {
   const [spread] = [...spreads].sort((a, b) => a.position - b.position);
   if (spread === undefined) return [];
   const reached = spread.reaffirms === true ? contradictedBefore(spread, bindings) : reachedBy(spread, bindings);
@@ -251,7 +252,7 @@ export function newest(bindings: readonly Binding[], count: number): readonly Bi
 function contradicted(
   { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
   evidence: Evidence,
-): MutationFact {
+): MutationRecord {
   return { type: 'MutationContradicted', body: { mutation_id, tenant, run_id, evidence } };
 }
 

@@ -7,7 +7,8 @@
 //   U4. What is recorded again between two parts is still named: its place moves, what was named is remembered.
 import { deriveId } from '@recourse/kernel';
 import type { Evidence, ToolExecuted, UndoOpened } from '@recourse/messages';
-import type { Body, Mutation, MutationFact, Undo } from './mutation.messages.js';
+import type { Mutation, Undo } from './mutation.messages.js';
+import type { Body, MutationRecord } from '../record.messages.js';
 
 /** Places above those of any log: a plan has none yet. Forty-eight bits of its id keep plans apart. */
 const PLANNED_FROM = 2 ** 52;
@@ -46,7 +47,7 @@ export function undoAfterFailure(
 }
 
 /** The next part: its effects are named, and those that stand contradicted. `mutations` are those of the run. */
-export function undoPart(undo: Undo, mutations: readonly Mutation[], effectsMax: number): readonly MutationFact[] {
+export function undoPart(undo: Undo, mutations: readonly Mutation[], effectsMax: number): readonly MutationRecord[] {
   const { undo_id, tenant, run_id, asked_ids, evidence, begun_at: begunAt } = undo;
   const named = new Set(undo.named_ids);
   const own = mutations.filter((mutation) => mutation.tenant === tenant);
@@ -62,7 +63,7 @@ export function undoPart(undo: Undo, mutations: readonly Mutation[], effectsMax:
   const isLast = part.length === reached.length;
   const standing = part.filter(({ mutation }) => mutation.rollback_id === null);
   const unknown = isLast ? asked_ids.filter((id) => !own.some(({ mutation_id }) => mutation_id === id)) : [];
-  const spread: MutationFact = {
+  const spread: MutationRecord = {
     type: 'UndoSpread',
     body: {
       undo_id,
@@ -78,7 +79,7 @@ export function undoPart(undo: Undo, mutations: readonly Mutation[], effectsMax:
   };
   return [
     spread,
-    ...standing.map(({ mutation: { mutation_id } }): MutationFact => ({
+    ...standing.map(({ mutation: { mutation_id } }): MutationRecord => ({
       type: 'MutationContradicted',
       body: { mutation_id, tenant, run_id, evidence },
     })),

@@ -6,7 +6,7 @@
 //   C3. A commit left to a person did not fall: nobody diverges by keeping it.
 import { deriveId } from '@recourse/kernel';
 import type { CommitRef, Contamination, LineageReconciled, ReconcileLineage, RuntimeCommit } from '@recourse/messages';
-import type { Body } from '../mutation/mutation.messages.js';
+import type { Body } from '../record.messages.js';
 
 /** Most commits of one comparison: a command on the wire has 256 KB, a decision 900. */
 export const COMMITS_MAX = 1_000;

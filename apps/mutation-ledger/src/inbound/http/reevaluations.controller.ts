@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger'
 import { FromCaller, idText, pageQuery, parse, Reads } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
-import { REEVALUATION_KIND } from '../../application/reevaluations.part.js';
+import { REEVALUATION_KIND } from '../../application/reevaluation-rows.js';
 import { REEVALUATION_PHASES } from '../../domain/commit/reevaluation.decisions.js';
 import { MUTATIONS_LOG } from '../../outbound/mutation-statements.js';
 

@@ -6,10 +6,12 @@
 //   J3. A weight stays between 0 and 1000, and moves the way it is told.
 import { isPerson, isSamePerson } from '@recourse/kernel';
 import type { BreakerClosed, CloseBreaker, ConfirmTrigger, RejectTrigger } from '@recourse/messages';
-import { fact } from '../step/step.messages.js';
-import type { Fact, Refusal, RollbackDoc } from '../step/step.messages.js';
 import { CONFIRMED_ADDS, REJECTED_TAKES, WEIGHT_MAX } from './admission.messages.js';
 import type { BreakerDoc } from './admission.messages.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
+import type { RollbackDoc } from '../rollback/rollback.messages.js';
 
 export type Verdict = 'confirmed' | 'rejected';
 
@@ -58,8 +60,8 @@ export function judgedFact(
   { envelope, reason }: ConfirmTrigger | RejectTrigger,
   verdict: Verdict,
   weight: number,
-): Fact {
-  return fact('SourceJudged', {
+): RecoveryRecord {
+  return record('SourceJudged', {
     rollback_id,
     tenant,
     run_id,
@@ -77,8 +79,8 @@ export function judgedFact(
 export function rejectedFact(
   { rollback_id, tenant, run_id, mutation_id, evidence: { event_id } }: RollbackDoc,
   { envelope, reason }: RejectTrigger,
-): Fact {
-  return fact('TriggerRejected', {
+): RecoveryRecord {
+  return record('TriggerRejected', {
     rollback_id,
     tenant,
     run_id,
@@ -91,7 +93,10 @@ export function rejectedFact(
 }
 
 /** Closes a breaker, or says why not. */
-export function closeBreaker(breaker: BreakerDoc | undefined, { envelope, reason }: CloseBreaker): Fact | Refusal {
+export function closeBreaker(
+  breaker: BreakerDoc | undefined,
+  { envelope, reason }: CloseBreaker,
+): RecoveryRecord | Refusal {
   if (breaker?.tenant !== envelope.tenant)
     return { httpStatus: 404, code: 'BREAKER_UNKNOWN', message: 'There is no such breaker of this tenant.' };
   if (!isPerson(envelope.principal))
@@ -113,5 +118,5 @@ export function closeBreaker(breaker: BreakerDoc | undefined, { envelope, reason
     reason,
     command_id: envelope.command_id,
   };
-  return fact('BreakerClosed', body);
+  return record('BreakerClosed', body);
 }

@@ -13,8 +13,8 @@ import type { DecideForwardApproval, Payload, RequestForwardApproval, UseForward
 import { OWNER_OF_APPROVALS } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { editorRefusal, selfRefusal } from '../step/approval.decisions.js';
-import { forwardFact } from './forward.messages.js';
-import type { ForwardDoc, ForwardFact, ForwardRefusal, ForwardRefusalCode } from './forward.messages.js';
+import type { ForwardDoc, ForwardRecord, ForwardRefusal, ForwardRefusalCode } from './forward.messages.js';
+import { record } from '../record.messages.js';
 
 /** A word of a newer producer is no verdict. */
 const VERDICTS: readonly string[] = ['approve', 'deny'];
@@ -28,7 +28,7 @@ export interface ForwardContext {
 }
 
 export type ForwardOutcome =
-  | { readonly kind: 'recorded'; readonly fact: ForwardFact }
+  | { readonly kind: 'recorded'; readonly record: ForwardRecord }
   /** It was said before. */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly refusal: ForwardRefusal };
@@ -56,7 +56,7 @@ export function requestForward(
     asked.mode === 'dual_control' || contract?.forward_approval === 'dual_control' || answerableTo === null;
   return {
     kind: 'recorded',
-    fact: forwardFact('ForwardApprovalRequested', {
+    record: record('ForwardApprovalRequested', {
       ...asked,
       tenant: envelope.tenant,
       approval_id: forwardIdOf(envelope.tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')),
@@ -92,7 +92,7 @@ export function decideForward(
   const expires = isLast ? now + policy.forwardValidMs : (deadline_at ?? now);
   return {
     kind: 'recorded',
-    fact: forwardFact('ForwardApprovalDecided', {
+    record: record('ForwardApprovalDecided', {
       approval_id,
       tenant,
       run_id,
@@ -122,7 +122,7 @@ export function useForward(standing: ForwardDoc, command: UseForwardApproval, { 
   const { principal, command_id } = command.envelope;
   return {
     kind: 'recorded',
-    fact: forwardFact('ForwardApprovalUsed', {
+    record: record('ForwardApprovalUsed', {
       approval_id,
       tenant,
       run_id,
@@ -139,11 +139,11 @@ export function useForward(standing: ForwardDoc, command: UseForwardApproval, { 
 export function forwardDue(
   { approval_id, tenant, run_id, round, phase, deadline_at, expires_at }: ForwardDoc,
   now: number,
-): ForwardFact | null {
+): ForwardRecord | null {
   if (phase === 'awaiting' && deadline_at !== null && now >= deadline_at)
-    return forwardFact('ForwardApprovalExpired', { approval_id, tenant, run_id, round, reason: 'NOBODY_DECIDED' });
+    return record('ForwardApprovalExpired', { approval_id, tenant, run_id, round, reason: 'NOBODY_DECIDED' });
   if (phase === 'approved' && expires_at !== null && now >= expires_at)
-    return forwardFact('ForwardApprovalExpired', { approval_id, tenant, run_id, round, reason: 'NOT_USED' });
+    return record('ForwardApprovalExpired', { approval_id, tenant, run_id, round, reason: 'NOT_USED' });
   return null;
 }
 

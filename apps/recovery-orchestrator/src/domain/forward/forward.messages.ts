@@ -1,12 +1,6 @@
 // A forward approval: people are asked before an effect, about exactly one action. Its phases, its row and its records.
-import type {
-  ForwardApprovalDecided,
-  ForwardApprovalExpired,
-  ForwardApprovalRequested,
-  ForwardApprovalUsed,
-  Payload,
-  RecoveryApprovalMode,
-} from '@recourse/messages';
+import type { Payload, RecoveryApprovalMode } from '@recourse/messages';
+import type { RecoveryRecord } from '../record.messages.js';
 import type { GivenApproval } from '../step/step.messages.js';
 
 export const FORWARD_PHASES = ['absent', 'awaiting', 'approved', 'denied', 'used', 'expired'] as const;
@@ -52,26 +46,17 @@ export type ForwardDoc = {
   readonly updated_at: number;
 };
 
-/** Fields the log adds to every record. */
-type ChainField = 'seq' | 'prev_hash' | 'decided_at';
+/** Records about forward approvals. */
+export const FORWARD_RECORDS = [
+  'ForwardApprovalRequested',
+  'ForwardApprovalDecided',
+  'ForwardApprovalUsed',
+  'ForwardApprovalExpired',
+] as const;
+export type ForwardRecord = RecoveryRecord<(typeof FORWARD_RECORDS)[number]>;
 
-/** Bodies of the records about forward approvals. */
-export interface ForwardBodies {
-  readonly ForwardApprovalRequested: Omit<ForwardApprovalRequested, ChainField>;
-  readonly ForwardApprovalDecided: Omit<ForwardApprovalDecided, ChainField>;
-  readonly ForwardApprovalUsed: Omit<ForwardApprovalUsed, ChainField>;
-  readonly ForwardApprovalExpired: Omit<ForwardApprovalExpired, ChainField>;
-}
-export type ForwardRecordType = keyof ForwardBodies;
-
-export interface ForwardFact {
-  readonly type: ForwardRecordType;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-/** Makes a record of a type with the body that type has. */
-export function forwardFact<Type extends ForwardRecordType>(type: Type, body: ForwardBodies[Type]): ForwardFact {
-  return { type, body: { ...body } };
+export function isForwardRecord(told: RecoveryRecord): told is ForwardRecord {
+  return FORWARD_RECORDS.some((type) => type === told.type);
 }
 
 /** Refusals of commands about forward approvals, with their HTTP status. */

@@ -1,13 +1,7 @@
 // The life of a forward approval, and its row. An approval is used once; what was used or ran out can be asked for anew.
 import { InvariantViolation } from '@recourse/kernel';
-import type {
-  ForwardBodies,
-  ForwardDoc,
-  ForwardEvent,
-  ForwardFact,
-  ForwardPhase,
-  ForwardRecordType,
-} from './forward.messages.js';
+import type { ForwardDoc, ForwardEvent, ForwardPhase, ForwardRecord } from './forward.messages.js';
+import type { Body } from '../record.messages.js';
 
 const NEVER = {
   Requested: null,
@@ -49,31 +43,28 @@ export function forwardDueAt({ phase, deadline_at, expires_at }: ForwardDoc): nu
   return phase === 'awaiting' ? deadline_at : phase === 'approved' ? expires_at : null;
 }
 
-/** The row after a record. `at` is the record's decided_at. */
-export function forwardAfter(standing: ForwardDoc | undefined, { type, body }: ForwardFact, at: number): ForwardDoc {
-  if (type === 'ForwardApprovalRequested') return requestedBy(standing, bodyAs(type, body), at);
-  if (standing === undefined) throw new InvariantViolation('forward-unknown', `${type} about a question nobody asked`);
-  switch (type) {
+/** The row after a record. `at` is the record's decided_at. Errors: InvariantViolation about a question nobody asked. */
+export function forwardAfter(standing: ForwardDoc | undefined, told: ForwardRecord, at: number): ForwardDoc {
+  if (told.type === 'ForwardApprovalRequested') return requestedBy(standing, told.body, at);
+  if (standing === undefined)
+    throw new InvariantViolation('forward-unknown', `${told.type} about a question nobody asked`);
+  switch (told.type) {
     case 'ForwardApprovalDecided':
-      return decidedBy(standing, bodyAs(type, body), at);
+      return decidedBy(standing, told.body, at);
     case 'ForwardApprovalUsed':
-      return usedBy(standing, bodyAs(type, body), at);
+      return usedBy(standing, told.body, at);
     case 'ForwardApprovalExpired':
       return {
         ...standing,
         phase: forwardPhaseAfter(standing.phase, 'Expired'),
-        reason: bodyAs(type, body).reason,
+        reason: told.body.reason,
         deadline_at: null,
         updated_at: at,
       };
   }
 }
 
-function requestedBy(
-  standing: ForwardDoc | undefined,
-  body: ForwardBodies['ForwardApprovalRequested'],
-  at: number,
-): ForwardDoc {
+function requestedBy(standing: ForwardDoc | undefined, body: Body<'ForwardApprovalRequested'>, at: number): ForwardDoc {
   const { command_id: _command, ...asked } = body;
   return {
     ...asked,
@@ -89,7 +80,7 @@ function requestedBy(
   };
 }
 
-function decidedBy(standing: ForwardDoc, body: ForwardBodies['ForwardApprovalDecided'], at: number): ForwardDoc {
+function decidedBy(standing: ForwardDoc, body: Body<'ForwardApprovalDecided'>, at: number): ForwardDoc {
   const { verdict, by, reason, command_id, expires_at } = body;
   if (verdict === 'deny')
     return {
@@ -106,15 +97,6 @@ function decidedBy(standing: ForwardDoc, body: ForwardBodies['ForwardApprovalDec
   return { ...standing, phase, approvals, updated_at: at, ...(isComplete ? { expires_at, deadline_at: null } : {}) };
 }
 
-function usedBy(
-  standing: ForwardDoc,
-  { mutation_id, attempt }: ForwardBodies['ForwardApprovalUsed'],
-  at: number,
-): ForwardDoc {
+function usedBy(standing: ForwardDoc, { mutation_id, attempt }: Body<'ForwardApprovalUsed'>, at: number): ForwardDoc {
   return { ...standing, phase: forwardPhaseAfter(standing.phase, 'Used'), mutation_id, attempt, updated_at: at };
-}
-
-function bodyAs<Type extends ForwardRecordType>(_type: Type, body: ForwardFact['body']): ForwardBodies[Type] {
-  // The codec of the record's type made the body, so it has the fields its schema names.
-  return body as unknown as ForwardBodies[Type];
 }

@@ -7,8 +7,10 @@
 //   C2. One that is noted once its parent is being undone comes after it, and the record says so.
 //   C3. Nothing of another tenant is waited for.
 import type { CommitRef } from '@recourse/messages';
-import { fact } from '../step/step.messages.js';
-import type { DependentDoc, Fact, StepDoc } from '../step/step.messages.js';
+import type { StepDoc } from '../step/step.messages.js';
+import type { DependentDoc } from './dependents.messages.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
 
 /** How long an effect waits for those derived from it in other runs, milliseconds: some hops, and what their tools take. */
 export const CHILDREN_FIRST_MS = 30_000;
@@ -46,12 +48,12 @@ export function noteDependent(
   parent: CommitRef,
   standing: DependentDoc | undefined,
   steps: readonly StepDoc[],
-): Fact | null {
+): RecoveryRecord | null {
   if (standing !== undefined) return null;
   const isLate = steps.some(
     (step) => step.tenant === child.tenant && step.mutation_id === parent.commit_id && step.attempt > 0,
   );
-  return fact('DependentNoted', { ...aboutOf(child, parent), is_late: isLate });
+  return record('DependentNoted', { ...aboutOf(child, parent), is_late: isLate });
 }
 
 /** Records that a child came to rest; null when nobody noted it, or it did before. */
@@ -60,9 +62,9 @@ export function settleDependent(
   parent: CommitRef,
   recoverability: NonNullable<DependentDoc['settled_as']>,
   standing: DependentDoc | undefined,
-): Fact | null {
+): RecoveryRecord | null {
   if (standing === undefined || standing.settled_as !== null) return null;
-  return fact('DependentSettled', { ...aboutOf(child, parent), recoverability });
+  return record('DependentSettled', { ...aboutOf(child, parent), recoverability });
 }
 
 function aboutOf(

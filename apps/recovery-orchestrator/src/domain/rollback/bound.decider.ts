@@ -11,9 +11,11 @@ import type { CheckpointRolledBack, CommitBeyondBound, Evidence, ReviewOutOfBand
 import type { AdmissionLimits } from '../admission/admission.messages.js';
 import { OWNER_OF_APPROVALS } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { fact } from '../step/step.messages.js';
-import type { Fact, Refusal, RollbackDoc } from '../step/step.messages.js';
 import { rollbackIdOf } from './rollback.decider.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
+import type { RollbackDoc } from './rollback.messages.js';
 
 /** Shortest bound that can be set, milliseconds: below it hardly a record is within. */
 export const BOUND_MIN_MS = 1_000;
@@ -43,9 +45,9 @@ export function markWithoutEffect(
     run_id,
     commit_id,
   }: Pick<CheckpointRolledBack, 'rollback_id' | 'tenant' | 'run_id' | 'commit_id'>,
-): Fact | null {
+): RecoveryRecord | null {
   if (standing?.phase !== 'opened' && standing?.phase !== 'escalated') return null;
-  return fact('RollbackMarked', { rollback_id, tenant, run_id, mutation_id: commit_id });
+  return record('RollbackMarked', { rollback_id, tenant, run_id, mutation_id: commit_id });
 }
 
 type Beyond = Pick<CommitBeyondBound, 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'committed_at'>;
@@ -56,7 +58,7 @@ export function outOfBand(
   about: Beyond,
   now: number,
   policy: Pick<RecoveryPolicy, 'reviewDeadlineMs'>,
-): Fact | null {
+): RecoveryRecord | null {
   return isSettledFor(standing, about.evidence.event_id) ? null : listed(about, now, policy);
 }
 
@@ -65,7 +67,7 @@ export function reopened(
   { tenant, run_id, mutation_id, beyond }: RollbackDoc,
   now: number,
   policy: Pick<RecoveryPolicy, 'reviewDeadlineMs'>,
-): readonly Fact[] {
+): readonly RecoveryRecord[] {
   return beyond === null ? [] : [listed({ tenant, run_id, mutation_id, ...beyond }, now, policy)];
 }
 
@@ -90,8 +92,8 @@ function listed(
   { tenant, run_id, mutation_id, evidence, committed_at }: Beyond,
   now: number,
   { reviewDeadlineMs }: Pick<RecoveryPolicy, 'reviewDeadlineMs'>,
-): Fact {
-  return fact('RollbackOutOfBand', {
+): RecoveryRecord {
+  return record('RollbackOutOfBand', {
     rollback_id: rollbackIdOf(mutation_id),
     tenant,
     run_id,
@@ -140,8 +142,8 @@ export function reviewRefusal(
 export function reviewedFact(
   { rollback_id, tenant, run_id, mutation_id }: RollbackDoc,
   { envelope, verdict, reason }: ReviewOutOfBand,
-): Fact {
-  return fact('OutOfBandReviewed', {
+): RecoveryRecord {
+  return record('OutOfBandReviewed', {
     rollback_id,
     tenant,
     run_id,

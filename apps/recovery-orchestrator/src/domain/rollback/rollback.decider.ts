@@ -5,8 +5,11 @@ import { plainPayload } from '@recourse/contract';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { HoldReason } from '../admission/admission.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { fact } from '../step/step.messages.js';
-import type { EscalationReason, Fact, Refusal, RollbackDoc } from '../step/step.messages.js';
+import type { EscalationReason } from '../step/step.messages.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
+import type { RollbackDoc } from './rollback.messages.js';
 
 /** Longest tenant, run or mutation id a command may name, bytes: keys of rows stay below 512 (L7). */
 const ID_BYTES_MAX = 200;
@@ -38,13 +41,13 @@ export interface Admitted {
 }
 
 /** A rollback stands already, or waits in a list: the trigger is on record, and changes nothing. */
-export function redundant(trigger: Trigger): Fact {
-  return fact('TriggerRedundant', { ...aboutOf(trigger), evidence: trigger.evidence });
+export function redundant(trigger: Trigger): RecoveryRecord {
+  return record('TriggerRedundant', { ...aboutOf(trigger), evidence: trigger.evidence });
 }
 
 /** Opens a rollback; how far back it goes is on record with it (E14). */
-export function opened(trigger: Trigger, { confirmedBy, stormWindowMs, isHit, boundAt }: Admitted): Fact {
-  return fact('RollbackOpened', {
+export function opened(trigger: Trigger, { confirmedBy, stormWindowMs, isHit, boundAt }: Admitted): RecoveryRecord {
+  return record('RollbackOpened', {
     ...aboutOf(trigger),
     evidence: trigger.evidence,
     command_id: trigger.commandId,
@@ -61,8 +64,8 @@ export function held(
   { reason, cause, detail }: Holding,
   now: number,
   { reviewDeadlineMs }: Pick<RecoveryPolicy, 'reviewDeadlineMs'>,
-): Fact {
-  return fact('TriggerHeld', {
+): RecoveryRecord {
+  return record('TriggerHeld', {
     ...aboutOf(trigger),
     evidence: trigger.evidence,
     command_id: trigger.commandId,
@@ -137,10 +140,10 @@ export function escalateRollback(
   rollback: RollbackDoc,
   now: number,
   policy: Pick<RecoveryPolicy, 'reviewDeadlineMs'>,
-): Fact | null {
+): RecoveryRecord | null {
   if (!isTimed(rollback) || rollback.deadline_at === null || now < rollback.deadline_at) return null;
   const { rollback_id, tenant, run_id, mutation_id } = rollback;
-  return fact('RollbackEscalated', {
+  return record('RollbackEscalated', {
     rollback_id,
     tenant,
     run_id,

@@ -3,7 +3,8 @@ import { isPerson, isSamePerson } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
 import type { ApproveStep, BreakGlass, CommandEnvelope, DenyStep, ResolveStep } from '@recourse/messages';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
-import type { Refusal, StepDoc, StepPhase } from './step.messages.js';
+import type { StepDoc, StepPhase } from './step.messages.js';
+import type { Refusal } from '../refusal.messages.js';
 
 /** What a command may be refused with depends on the phase. `null` = open to it. */
 const REFUSED_IN = {

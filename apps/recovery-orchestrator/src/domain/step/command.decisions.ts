@@ -16,8 +16,11 @@ import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messa
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { selfRefusal } from './approval.decisions.js';
 import { judgeLook } from './judgement.decisions.js';
-import { fact, identityOf } from './step.messages.js';
-import type { Fact, LookDoc, Refusal, StepDoc, StepPhase } from './step.messages.js';
+import { identityOf } from './step.messages.js';
+import type { LookDoc, StepDoc, StepPhase } from './step.messages.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
 
 /** Phases in which nothing is out with a worker, so that a step may be given up. */
 const ABANDONABLE: readonly StepPhase[] = [
@@ -40,7 +43,7 @@ export function reopen(
   { envelope, reason }: RetryStep,
   now: number,
   policy: RecoveryPolicy,
-): Fact | Refusal {
+): RecoveryRecord | Refusal {
   const {
     call,
     terms,
@@ -70,7 +73,7 @@ export function reopen(
     step.answerable_to,
     riskOf(terms, policy.riskLimit),
   );
-  return fact('StepReopened', {
+  return record('StepReopened', {
     ...identityOf(step),
     required_approvals: required,
     action_digest: digest,
@@ -91,7 +94,7 @@ export function look(
   { envelope, purpose, evidence, reason }: CheckStep,
   now: number,
   policy: RecoveryPolicy,
-): Fact | Refusal {
+): RecoveryRecord | Refusal {
   const { call, terms, ref } = step;
   const refusal =
     personOnly(envelope.principal) ??
@@ -119,7 +122,7 @@ export function look(
     policy,
   );
   if (lease.kind !== 'granted') return wrongPhase('No lease can be granted.');
-  return fact('LookDispatched', {
+  return record('LookDispatched', {
     ...identityOf(step),
     leg_id: legId,
     purpose,
@@ -146,7 +149,7 @@ export function lookedAt(
   message: LegReported,
   now: number,
   policy: RecoveryPolicy,
-): readonly Fact[] {
+): readonly RecoveryRecord[] {
   const judgement = judgeLook(
     step,
     message.steps.find((one) => one.step_id === step.step_id),
@@ -156,7 +159,7 @@ export function lookedAt(
   if (seen.purpose === 'repair') {
     return [
       answered,
-      fact('StepResolved', {
+      record('StepResolved', {
         ...identityOf(step),
         resolution: 'repaired',
         evidence: seen.evidence,
@@ -169,7 +172,7 @@ export function lookedAt(
   }
   return [
     answered,
-    fact('StepOutcomeRecorded', {
+    record('StepOutcomeRecorded', {
       ...identityOf(step),
       leg_id: seen.leg_id,
       attempt: step.attempt,
@@ -188,7 +191,7 @@ export function lookedAt(
 }
 
 /** Nobody answered a look: nothing was seen. */
-export function lookMissed(step: StepDoc, seen: LookDoc, now: number, policy: RecoveryPolicy): Fact {
+export function lookMissed(step: StepDoc, seen: LookDoc, now: number, policy: RecoveryPolicy): RecoveryRecord {
   return lookAnswered(step, seen, { verdict: 'unknown', reason: 'NO_ANSWER', observations: [] }, now, policy);
 }
 
@@ -207,12 +210,12 @@ export function escalateToIncident(
   { envelope, severity, runbook, reason }: EscalateStep,
   now: number,
   policy: RecoveryPolicy,
-): Fact | Refusal {
+): RecoveryRecord | Refusal {
   if (!SEVERITY_VALUES.some((known) => known === severity))
     return { httpStatus: 422, code: 'COMMAND_INVALID', message: `A severity is one of ${SEVERITY_VALUES.join(', ')}.` };
   if (OVER.includes(step.phase))
     return wrongPhase(`The step is ${step.phase}: there is nothing to make an incident of.`);
-  return fact('IncidentOpened', {
+  return record('IncidentOpened', {
     ...identityOf(step),
     incident_id: deriveId('inc', envelope.command_id),
     severity,
@@ -231,8 +234,8 @@ function lookAnswered(
   { verdict, reason, observations }: ReturnType<typeof judgeLook>,
   now: number,
   policy: RecoveryPolicy,
-): Fact {
-  return fact('LookAnswered', {
+): RecoveryRecord {
+  return record('LookAnswered', {
     ...identityOf(step),
     leg_id,
     verdict,

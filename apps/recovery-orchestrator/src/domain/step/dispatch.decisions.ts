@@ -21,9 +21,11 @@ import type { Lease } from '../lease/lease.decisions.js';
 import { OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { agreeing } from './glass.decisions.js';
-import { fact, identityOf } from './step.messages.js';
-import type { EscalationReason, Fact, StepDoc } from './step.messages.js';
+import { identityOf } from './step.messages.js';
+import type { EscalationReason, StepDoc } from './step.messages.js';
 import { ESCALATION_OF_VERDICT } from './step.transitions.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
 
 /** What the next attempt would be, and whether there is one. */
 type NextAttempt =
@@ -38,14 +40,14 @@ type NextAttempt =
   | { readonly kind: 'person'; readonly reason: EscalationReason };
 
 /** Gives the next attempt to a worker, or the step to a person; exactly one record. */
-export function dispatchOrEscalate(step: StepDoc, now: number, policy: RecoveryPolicy): Fact {
+export function dispatchOrEscalate(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryRecord {
   const next = nextAttempt(step, now, policy);
   return next.kind === 'leg' ? dispatched(step, next, policy) : escalated(step, next.reason, now, policy);
 }
 
 /** Gives a step to a person. */
-export function escalated(step: StepDoc, reason: string, now: number, policy: RecoveryPolicy): Fact {
-  return fact('StepEscalated', {
+export function escalated(step: StepDoc, reason: string, now: number, policy: RecoveryPolicy): RecoveryRecord {
+  return record('StepEscalated', {
     ...identityOf(step),
     reason,
     owner: OWNER_OF_MANUAL,
@@ -125,9 +127,9 @@ function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAt
     : { kind: 'person', reason: lease.reason };
 }
 
-function dispatched(step: StepDoc, next: NextAttempt & { kind: 'leg' }, policy: RecoveryPolicy): Fact {
+function dispatched(step: StepDoc, next: NextAttempt & { kind: 'leg' }, policy: RecoveryPolicy): RecoveryRecord {
   const legId = deriveId('leg', step.step_id, next.attempt);
-  return fact('LegDispatched', {
+  return record('LegDispatched', {
     ...identityOf(step),
     leg_id: legId,
     adapter: next.call.adapter_id,

@@ -15,8 +15,10 @@ import type { Evidence, FactsPurpose, LegReported, Observation } from '@recourse
 import { dispatchableUntil, grantLease, leaseIdOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { fact, identityOf } from './step.messages.js';
-import type { Fact, FactsAsk, StepDoc, StepPhase } from './step.messages.js';
+import { identityOf } from './step.messages.js';
+import type { FactsAsk, StepDoc, StepPhase } from './step.messages.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
 
 /** How often is asked before a person is told that nothing can be seen. */
 export const FACT_ROUNDS_MAX = 3;
@@ -49,7 +51,12 @@ export function lacksFacts(step: StepDoc): boolean {
 }
 
 /** Asks a worker to look; nothing where no lease can be granted. */
-export function askFacts(step: StepDoc, purpose: FactsPurpose, now: number, policy: RecoveryPolicy): Fact | null {
+export function askFacts(
+  step: StepDoc,
+  purpose: FactsPurpose,
+  now: number,
+  policy: RecoveryPolicy,
+): RecoveryRecord | null {
   const { call, terms, ref } = step;
   if (call === null || terms === null) return null;
   const round = step.facts_ask?.purpose === purpose ? step.facts_ask.round + 1 : 1;
@@ -66,7 +73,7 @@ export function askFacts(step: StepDoc, purpose: FactsPurpose, now: number, poli
   );
   if (lease.kind !== 'granted') return null;
   const legId = deriveId('facts', step.step_id, step.facts_asked + 1);
-  return fact('FactsAsked', {
+  return record('FactsAsked', {
     ...identityOf(step),
     leg_id: legId,
     purpose,
@@ -82,8 +89,8 @@ export function askFacts(step: StepDoc, purpose: FactsPurpose, now: number, poli
 }
 
 /** What a worker saw. */
-export function factsObserved(step: StepDoc, { leg_id, purpose }: FactsAsk, message: LegReported): Fact {
-  return fact('FactsObserved', {
+export function factsObserved(step: StepDoc, { leg_id, purpose }: FactsAsk, message: LegReported): RecoveryRecord {
+  return record('FactsObserved', {
     ...identityOf(step),
     leg_id,
     purpose,
@@ -139,9 +146,9 @@ export function factChanged(
   evidence: Evidence | null,
   now: number,
   policy: RecoveryPolicy,
-): Fact {
+): RecoveryRecord {
   const isForPeople = !KEPT_BY_PERSON.includes(step.phase);
-  return fact('FactChanged', {
+  return record('FactChanged', {
     ...identityOf(step),
     changed,
     evidence,
@@ -166,7 +173,12 @@ const RELYING: readonly StepPhase[] = [
 ];
 
 /** The assumption is said to hold again: whoever agreed because it did not is asked anew. */
-export function reaffirmedBy(step: StepDoc, evidence: Evidence, now: number, policy: RecoveryPolicy): Fact | null {
+export function reaffirmedBy(
+  step: StepDoc,
+  evidence: Evidence,
+  now: number,
+  policy: RecoveryPolicy,
+): RecoveryRecord | null {
   const isRelied = RELYING.includes(step.phase) && step.required_approvals > 0 && step.attempt === step.attempts_before;
   if (!isRelied || step.evidence.ref !== evidence.ref || step.reaffirmed?.event_id === evidence.event_id) return null;
   return factChanged(step, [evidence.ref ?? ''], evidence, now, policy);

@@ -10,8 +10,11 @@ import { deriveId, isSamePerson } from '@recourse/kernel';
 import type { BreakGlass } from '@recourse/messages';
 import { glassRefusal } from './approval.decisions.js';
 import type { ApprovalContext } from './approval.decisions.js';
-import { fact, identityOf } from './step.messages.js';
-import type { Fact, Refusal, StepDoc } from './step.messages.js';
+import { identityOf } from './step.messages.js';
+import type { StepDoc } from './step.messages.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
 
 /** Longest an emergency lasts, milliseconds. */
 export const GLASS_VALID_MAX_MS = 3_600_000;
@@ -23,7 +26,7 @@ const PEOPLE = 2;
 const REASON_MIN = 10;
 
 /** Breaks the glass, or says why not. */
-export function breakGlass(step: StepDoc, command: BreakGlass, context: ApprovalContext): Fact | Refusal {
+export function breakGlass(step: StepDoc, command: BreakGlass, context: ApprovalContext): RecoveryRecord | Refusal {
   const {
     envelope: { principal, command_id },
     action_digest,
@@ -43,7 +46,7 @@ export function breakGlass(step: StepDoc, command: BreakGlass, context: Approval
       code: 'SAME_APPROVER',
       message: 'This person has broken the glass already; another one is needed.',
     };
-  return fact('GlassBroken', {
+  return record('GlassBroken', {
     ...identityOf(step),
     approval_id: deriveId('glass', command_id),
     action_digest,

@@ -18,8 +18,11 @@ import { askFacts, relyOnFacts } from './facts.decisions.js';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import { orderOf } from './order.decisions.js';
 import type { Order } from './order.decisions.js';
-import { fact, identityOf } from './step.messages.js';
-import type { DependentDoc, Fact, StepDoc } from './step.messages.js';
+import { identityOf } from './step.messages.js';
+import type { StepDoc } from './step.messages.js';
+import type { DependentDoc } from '../lineage/dependents.messages.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
 
 /** What kill switches and breakers say of an action. */
 export type Stopping = Verdict | { readonly admitted: false; readonly code: 'BREAKER_OPEN'; readonly reason: string };
@@ -48,7 +51,7 @@ export function actingOf(step: Pick<StepDoc, 'tenant' | 'execution' | 'call'>): 
 }
 
 /** Sends the step on, unless a switch stops it: to a worker, to a person, or into the list of what is halted; exactly one record. */
-export function goOn(step: StepDoc, going: Going): Fact {
+export function goOn(step: StepDoc, going: Going): RecoveryRecord {
   const { now, policy, killed, steps, isObserved = false } = going;
   const next = dispatchOrEscalate(step, now, policy);
   if (next.type !== 'LegDispatched') return next;
@@ -87,10 +90,10 @@ function placeOf(step: StepDoc, { now, rates, nextAt, steps }: Going): Place {
 }
 
 /** It waits for its place; where that comes too late a person is told at once (R3). */
-function paced(step: StepDoc, { goAt, paced: places }: Place, now: number, policy: RecoveryPolicy): Fact {
+function paced(step: StepDoc, { goAt, paced: places }: Place, now: number, policy: RecoveryPolicy): RecoveryRecord {
   const deadline = deadlineOf(step, now, policy);
   if (goAt >= deadline) return escalated(step, 'RATE_LIMITED', now, policy);
-  return fact('StepWaits', {
+  return record('StepWaits', {
     ...identityOf(step),
     reason: 'RATE_LIMITED',
     outstanding: [],
@@ -117,10 +120,10 @@ function waits(
   { reason, steps: outstanding }: Extract<Order, { kind: 'wait' }>,
   now: number,
   policy: RecoveryPolicy,
-): Fact {
+): RecoveryRecord {
   const owner = reason === 'BLOCKED_BY_STEP' ? OWNER_OF_MANUAL : OWNER_OF_ORDER;
   const deadline = reason === 'CHILDREN' ? childDeadline(step, now, policy) : deadlineOf(step, now, policy);
-  return fact('StepWaits', {
+  return record('StepWaits', {
     ...identityOf(step),
     reason,
     outstanding,
@@ -142,9 +145,9 @@ function halted(
   { code, reason: detail }: Exclude<Stopping, { readonly admitted: true }>,
   now: number,
   policy: RecoveryPolicy,
-): Fact {
+): RecoveryRecord {
   const { agent, capability } = actingOf(step);
-  return fact('StepHalted', {
+  return record('StepHalted', {
     ...identityOf(step),
     reason: code === 'BREAKER_OPEN' ? 'BREAKER_OPEN' : 'KILL_SWITCH',
     detail,

@@ -17,7 +17,8 @@ import { dispatchableUntil, windowOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { bindFromSteps } from './binding.decisions.js';
-import type { FactBodies, StepDoc } from './step.messages.js';
+import type { StepDoc } from './step.messages.js';
+import type { Body } from '../record.messages.js';
 
 export type Marked = Omit<MutationRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
 
@@ -38,12 +39,7 @@ export interface Around {
 }
 
 /** Decides what is done about a marked commit: the body of `StepDecided`. */
-export function openStep(
-  marked: Marked,
-  now: number,
-  policy: RecoveryPolicy,
-  around: Around,
-): FactBodies['StepDecided'] {
+export function openStep(marked: Marked, now: number, policy: RecoveryPolicy, around: Around): Body<'StepDecided'> {
   const { ref, handle } = handled(marked, around);
   const decided = decideOn({ ...marked, ref }, handle, now, policy);
   return { ...opened({ ...marked, ref }, decided.chosen, now, policy), ...decided.bound };
@@ -55,7 +51,7 @@ export function advanceStep(
   now: number,
   policy: RecoveryPolicy,
   around: Around,
-): FactBodies['MutationAdvanced'] {
+): Body<'MutationAdvanced'> {
   const { evidence: _told, ...decided } = openStep(marked, now, policy, around);
   return { ...decided, execution_state: marked.execution_state, recoverability: marked.recoverability };
 }
@@ -64,7 +60,7 @@ export function advanceStep(
 interface DecidedCall {
   readonly chosen: RecoveryDecision;
   readonly bound: Pick<
-    FactBodies['StepDecided'],
+    Body<'StepDecided'>,
     'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'
   >;
 }
@@ -158,7 +154,7 @@ export function actionDigest(action: Action): Buffer {
 }
 
 type OpenedBody = Omit<
-  FactBodies['StepDecided'],
+  Body<'StepDecided'>,
   'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'
 >;
 

@@ -13,7 +13,8 @@
 import { isCommitId } from '@recourse/lineage';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import { isAtRest, isSettled } from './step.transitions.js';
-import type { DependentDoc, StepDoc } from './step.messages.js';
+import type { StepDoc } from './step.messages.js';
+import type { DependentDoc } from '../lineage/dependents.messages.js';
 
 /** What a step waits for. */
 export type Order =

@@ -9,10 +9,12 @@ import { orderOf } from './order.decisions.js';
 import { goOn } from './halt.decisions.js';
 import type { Going } from './halt.decisions.js';
 import { deadlineOf, decideOn } from './opening.decisions.js';
-import { isStepRecord, stepAfter } from './step-row.transitions.js';
-import { fact, identityOf } from './step.messages.js';
-import type { Fact, StepDoc } from './step.messages.js';
+import { stepFollowing } from './step-row.transitions.js';
+import { identityOf } from './step.messages.js';
+import type { StepDoc } from './step.messages.js';
 import { isAtRest } from './step.transitions.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
 
 interface Waking extends Going {
   readonly contractOf: (digest: Buffer) => Contract | null;
@@ -21,22 +23,22 @@ interface Waking extends Going {
 /** Steps of a run with the records decided so far folded into them. */
 export interface Woken {
   readonly steps: readonly StepDoc[];
-  readonly facts: readonly Fact[];
+  readonly records: readonly RecoveryRecord[];
 }
 
 /** Every step that waited for `rested`, and those that waited for these. */
 export function rebound(rested: StepDoc, context: Waking): Woken {
-  let woken: Woken = { steps: replaced(context.steps, rested), facts: [] };
+  let woken: Woken = { steps: replaced(context.steps, rested), records: [] };
   for (let rests = 1; rests > 0;) {
     rests = 0;
-    if (woken.facts.length >= WAKES_MAX) break;
+    if (woken.records.length >= WAKES_MAX) break;
     for (const waiting of woken.steps.filter(
       (step) => (isWaiting(step) || step.phase === 'waiting') && step.recovery_id === rested.recovery_id,
     )) {
       const now = { ...context, steps: woken.steps };
-      const facts = waiting.phase === 'waiting' ? turnOf(waiting, now) : wakened(waiting, now);
-      const after = facts.reduce((step, next) => folded(step, next, context.now), waiting);
-      woken = { steps: replaced(woken.steps, after), facts: [...woken.facts, ...facts] };
+      const records = waiting.phase === 'waiting' ? turnOf(waiting, now) : wakened(waiting, now);
+      const after = records.reduce((step, next) => stepFollowing(step, next, context.now), waiting);
+      woken = { steps: replaced(woken.steps, after), records: [...woken.records, ...records] };
       if (isAtRest(after.phase)) rests += 1;
     }
   }
@@ -54,7 +56,7 @@ export function replaced(steps: readonly StepDoc[], step: StepDoc): readonly Ste
 const WAKES_MAX = 150;
 
 /** What a step does whose turn may have come; nothing while it waits for the same ones. */
-function turnOf(waiting: StepDoc, context: Waking): readonly Fact[] {
+function turnOf(waiting: StepDoc, context: Waking): readonly RecoveryRecord[] {
   if (waiting.go_at !== null && context.now < waiting.go_at) return [];
   const order = orderOf(waiting, context.steps, context.dependentsIn(waiting.run_id));
   if (order.kind === 'wait' && order.reason === waiting.reason && order.steps.join() === waiting.outstanding.join())
@@ -68,7 +70,7 @@ function isWaiting(step: StepDoc): boolean {
   return step.phase === 'held' && step.reason === 'STEP_RESULT_PENDING';
 }
 
-function wakened(waiting: StepDoc, context: Waking): readonly Fact[] {
+function wakened(waiting: StepDoc, context: Waking): readonly RecoveryRecord[] {
   const { now, policy, steps } = context;
   const binding = bindFromSteps(
     waiting,
@@ -86,7 +88,7 @@ function wakened(waiting: StepDoc, context: Waking): readonly Fact[] {
   }
 }
 
-function decidedAnew(step: StepDoc, from: readonly string[], context: Waking): readonly Fact[] {
+function decidedAnew(step: StepDoc, from: readonly string[], context: Waking): readonly RecoveryRecord[] {
   const { now, policy } = context;
   const {
     chosen,
@@ -94,7 +96,7 @@ function decidedAnew(step: StepDoc, from: readonly string[], context: Waking): r
   } = decideOn({ ...step, execution_state: 'succeeded', recoverability: 'reversal_available' }, 'bound', now, policy);
   const isToGo = chosen.decision === 'compensate_now' || chosen.decision === 'request_approval';
   if (!isToGo || call === null || digest === null) return [escalated(step, chosen.reason, now, policy)];
-  const bound = fact('StepBound', {
+  const bound = record('StepBound', {
     ...identityOf(step),
     reason: chosen.reason,
     call,
@@ -105,10 +107,6 @@ function decidedAnew(step: StepDoc, from: readonly string[], context: Waking): r
     owner: required_approvals > 0 ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,
     deadline_at: deadlineOf(step, chosen, now, policy),
   });
-  const after = folded(step, bound, now);
+  const after = stepFollowing(step, bound, now);
   return after.phase === 'approved' ? [bound, goOn(after, context)] : [bound];
-}
-
-function folded(step: StepDoc, next: Fact, now: number): StepDoc {
-  return isStepRecord(next.type) ? stepAfter(step, next.type, next.body, now) : step;
 }

@@ -3,8 +3,10 @@ import { InvariantViolation } from '@recourse/kernel';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
 import { ownerOfLeg } from '../policy.messages.js';
 import { seenResource } from './facts.decisions.js';
-import type { Fact, FactBodies, FactType, LastOutcome, LegDoc, StepDoc, StepEvent } from './step.messages.js';
+import type { LastOutcome, LegDoc, StepDoc, StepEvent } from './step.messages.js';
 import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY, phaseAfter } from './step.transitions.js';
+import { callByType } from '../record.messages.js';
+import type { Body, ByType, RecoveryRecord } from '../record.messages.js';
 
 /** Records that open or move a step. */
 export const STEP_RECORDS = [
@@ -30,16 +32,33 @@ export const STEP_RECORDS = [
 ] as const;
 export type StepRecordType = (typeof STEP_RECORDS)[number];
 
-export function isStepRecord(type: string): type is StepRecordType {
-  const types: readonly string[] = STEP_RECORDS;
-  return types.includes(type);
+export type StepRecord = RecoveryRecord<StepRecordType>;
+
+export function isStepRecord(told: RecoveryRecord): told is StepRecord {
+  return STEP_RECORDS.some((type) => type === told.type);
 }
 
-/** Body of a record of a type. */
-export function bodyOf<Type extends FactType>(_type: Type, body: Fact['body']): FactBodies[Type] {
-  // The codec of the record's type made the body, so it has the fields its schema names.
-  return body as unknown as FactBodies[Type];
-}
+/** The row after each record about a step that was decided. */
+const ROW_AFTER: ByType<Exclude<StepRecordType, 'StepDecided'>, [StepDoc, number], StepDoc> = {
+  StepApproved: approvedBy,
+  StepDenied: deniedBy,
+  StepResolved: resolvedBy,
+  LegDispatched: dispatchedBy,
+  StepOutcomeRecorded: settledBy,
+  StepUncertain: silentAfter,
+  StepEscalated: escalatedBy,
+  StepHalted: haltedBy,
+  StepWaits: waitsAfter,
+  GlassBroken: glassBrokenBy,
+  StepReopened: reopenedBy,
+  LookDispatched: lookSentBy,
+  LookAnswered: lookEndedBy,
+  FactsAsked: factsAskedBy,
+  FactsObserved: factsSeenBy,
+  FactChanged: factChangedBy,
+  StepBound: boundBy,
+  MutationAdvanced: advancedBy,
+};
 
 /**
  * The row after a record.
@@ -47,50 +66,19 @@ export function bodyOf<Type extends FactType>(_type: Type, body: Fact['body']): 
  * Units:  `at` is the record's decided_at, epoch milliseconds.
  * Errors: InvariantViolation for a record its phase has no cell for, or about a step nobody opened.
  */
-export function stepAfter(step: StepDoc | undefined, type: StepRecordType, body: Fact['body'], at: number): StepDoc {
-  if (type === 'StepDecided') return openedBy(bodyOf(type, body), at);
-  if (step === undefined) throw new InvariantViolation('step-unknown', `${type} about a step that was not decided`);
-  switch (type) {
-    case 'StepApproved':
-      return approvedBy(step, bodyOf(type, body), at);
-    case 'StepDenied':
-      return deniedBy(step, bodyOf(type, body), at);
-    case 'StepResolved':
-      return resolvedBy(step, bodyOf(type, body), at);
-    case 'LegDispatched':
-      return dispatchedBy(step, bodyOf(type, body), at);
-    case 'StepOutcomeRecorded':
-      return settledBy(step, bodyOf(type, body), at);
-    case 'StepUncertain':
-      return silentAfter(step, bodyOf(type, body), at);
-    case 'StepEscalated':
-      return escalatedBy(step, bodyOf(type, body), at);
-    case 'StepHalted':
-      return haltedBy(step, bodyOf(type, body), at);
-    case 'GlassBroken':
-      return glassBrokenBy(step, bodyOf(type, body), at);
-    case 'StepReopened':
-      return reopenedBy(step, bodyOf(type, body), at);
-    case 'LookDispatched':
-      return lookSentBy(step, bodyOf(type, body), at);
-    case 'LookAnswered':
-      return lookEndedBy(step, bodyOf(type, body), at);
-    case 'FactsAsked':
-      return factsAskedBy(step, bodyOf(type, body), at);
-    case 'FactsObserved':
-      return factsSeenBy(step, bodyOf(type, body), at);
-    case 'FactChanged':
-      return factChangedBy(step, bodyOf(type, body), at);
-    case 'StepWaits':
-      return waitsAfter(step, bodyOf(type, body), at);
-    case 'StepBound':
-      return boundBy(step, bodyOf(type, body), at);
-    case 'MutationAdvanced':
-      return advancedBy(step, bodyOf(type, body), at);
-  }
+export function stepAfter(step: StepDoc | undefined, told: StepRecord, at: number): StepDoc {
+  if (told.type === 'StepDecided') return openedBy(told.body, at);
+  if (step === undefined)
+    throw new InvariantViolation('step-unknown', `${told.type} about a step that was not decided`);
+  return callByType(ROW_AFTER, told, step, at);
 }
 
-function openedBy(body: FactBodies['StepDecided'], at: number): StepDoc {
+/** The row after a record that may be about something else. */
+export function stepFollowing(step: StepDoc, told: RecoveryRecord, at: number): StepDoc {
+  return isStepRecord(told) && told.body.step_id === step.step_id ? stepAfter(step, told, at) : step;
+}
+
+function openedBy(body: Body<'StepDecided'>, at: number): StepDoc {
   // A reason this version does not know cannot be in its own log: the decision table is the only writer.
   const phase = PHASE_OPENED_BY[body.reason as DecisionReason];
   const isOver = isAtRest(phase);
@@ -127,7 +115,7 @@ function openedBy(body: FactBodies['StepDecided'], at: number): StepDoc {
   };
 }
 
-function approvedBy(step: StepDoc, body: FactBodies['StepApproved'], at: number): StepDoc {
+function approvedBy(body: Body<'StepApproved'>, step: StepDoc, at: number): StepDoc {
   const approvals = [...step.approvals, { approval_id: body.approval_id, by: body.by, reason: body.reason, at }];
   return moved(
     { ...step, approvals },
@@ -136,19 +124,19 @@ function approvedBy(step: StepDoc, body: FactBodies['StepApproved'], at: number)
   );
 }
 
-function deniedBy(step: StepDoc, body: FactBodies['StepDenied'], at: number): StepDoc {
+function deniedBy(body: Body<'StepDenied'>, step: StepDoc, at: number): StepDoc {
   return moved({ ...step, denied_by: body.by, reason: 'DENIED' }, 'Denied', at);
 }
 
 function resolvedBy(
+  { resolution, by, reason, evidence, verified }: Body<'StepResolved'>,
   step: StepDoc,
-  { resolution, by, reason, evidence, verified }: FactBodies['StepResolved'],
   at: number,
 ): StepDoc {
   return moved({ ...step, resolved: { resolution, by, reason, evidence, verified, at } }, 'Resolved', at);
 }
 
-function dispatchedBy(step: StepDoc, body: FactBodies['LegDispatched'], at: number): StepDoc {
+function dispatchedBy(body: Body<'LegDispatched'>, step: StepDoc, at: number): StepDoc {
   const leg: LegDoc = {
     leg_id: body.leg_id,
     attempt: body.attempt,
@@ -173,7 +161,7 @@ function dispatchedBy(step: StepDoc, body: FactBodies['LegDispatched'], at: numb
   );
 }
 
-function settledBy(step: StepDoc, body: FactBodies['StepOutcomeRecorded'], at: number): StepDoc {
+function settledBy(body: Body<'StepOutcomeRecorded'>, step: StepDoc, at: number): StepDoc {
   const legs = step.legs.map((leg) => (leg.leg_id === body.leg_id ? { ...leg, answered: body.reported } : leg));
   const { attempt, reported, outcome, reason, observations } = body;
   const last: LastOutcome = { attempt, reported, outcome, reason, observations, at };
@@ -188,7 +176,7 @@ function settledBy(step: StepDoc, body: FactBodies['StepOutcomeRecorded'], at: n
   return moved(outcome === 'compensated' ? { ...next, reason } : next, EVENT_OF_VERDICT[outcome], at);
 }
 
-function silentAfter(step: StepDoc, body: FactBodies['StepUncertain'], at: number): StepDoc {
+function silentAfter(body: Body<'StepUncertain'>, step: StepDoc, at: number): StepDoc {
   const last: LastOutcome = {
     attempt: body.attempt,
     reported: null,
@@ -201,14 +189,14 @@ function silentAfter(step: StepDoc, body: FactBodies['StepUncertain'], at: numbe
 }
 
 /** A manual item keeps deadline and owner: it waits for a person, in the open (P12). */
-function escalatedBy(step: StepDoc, body: FactBodies['StepEscalated'], at: number): StepDoc {
+function escalatedBy(body: Body<'StepEscalated'>, step: StepDoc, at: number): StepDoc {
   const kind = step.outcome_kind === 'reversal_refused' ? step.outcome_kind : body.outcome_kind;
   const given = moved({ ...step, reason: body.reason, owner: body.owner, outcome_kind: kind }, 'Escalated', at);
   return { ...given, deadline_at: body.deadline_at };
 }
 
 /** A halted item keeps its reason in the open, with deadline and owner (P12). */
-function haltedBy(step: StepDoc, body: FactBodies['StepHalted'], at: number): StepDoc {
+function haltedBy(body: Body<'StepHalted'>, step: StepDoc, at: number): StepDoc {
   return {
     ...moved({ ...step, reason: body.reason, owner: body.owner }, 'Halted', at),
     deadline_at: body.deadline_at,
@@ -218,8 +206,8 @@ function haltedBy(step: StepDoc, body: FactBodies['StepHalted'], at: number): St
 
 /** The second person completes it; it holds as long as the shorter of the two. */
 function glassBrokenBy(
+  { approval_id, by, reason, valid_until: until, is_complete: isComplete }: Body<'GlassBroken'>,
   step: StepDoc,
-  { approval_id, by, reason, valid_until: until, is_complete: isComplete }: FactBodies['GlassBroken'],
   at: number,
 ): StepDoc {
   const glass = [...step.glass.filter((one) => one.until > at), { approval_id, by, reason, at, until }];
@@ -232,8 +220,8 @@ function glassBrokenBy(
 
 /** Approvals were used: new attempts are agreed to anew. */
 function reopenedBy(
+  { required_approvals, owner, deadline_at }: Body<'StepReopened'>,
   step: StepDoc,
-  { required_approvals, owner, deadline_at }: FactBodies['StepReopened'],
   at: number,
 ): StepDoc {
   const again = {
@@ -254,7 +242,7 @@ function reopenedBy(
   return { ...next, due_at: deadline_at };
 }
 
-function lookSentBy(step: StepDoc, body: FactBodies['LookDispatched'], at: number): StepDoc {
+function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: number): StepDoc {
   const { leg_id, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id, owner, deadline_at } =
     body;
   const looking = moved(
@@ -272,8 +260,8 @@ function lookSentBy(step: StepDoc, body: FactBodies['LookDispatched'], at: numbe
 
 /** It is the person's again, with what was seen. */
 function lookEndedBy(
+  { verdict, reason, observations, owner, deadline_at }: Body<'LookAnswered'>,
   step: StepDoc,
-  { verdict, reason, observations, owner, deadline_at }: FactBodies['LookAnswered'],
   at: number,
 ): StepDoc {
   const outcome = verdict === 'met' ? 'compensated' : verdict === 'not_met' ? 'unverified' : 'uncertain';
@@ -283,8 +271,8 @@ function lookEndedBy(
 
 /** A look for the review moves nothing; one before the dispatch is waited for. */
 function factsAskedBy(
+  { leg_id, purpose, round, lease_id, not_after, answer_by, adapter }: Body<'FactsAsked'>,
   step: StepDoc,
-  { leg_id, purpose, round, lease_id, not_after, answer_by, adapter }: FactBodies['FactsAsked'],
   at: number,
 ): StepDoc {
   const asked = moved(
@@ -302,7 +290,7 @@ function factsAskedBy(
 }
 
 /** What was seen before the dispatch is compared, not kept: people agreed to what they saw. */
-function factsSeenBy(step: StepDoc, { purpose, observations }: FactBodies['FactsObserved'], at: number): StepDoc {
+function factsSeenBy({ purpose, observations }: Body<'FactsObserved'>, step: StepDoc, at: number): StepDoc {
   const seen = seenResource(step, observations);
   const ask = seen === undefined ? step.facts_ask : null;
   return moved(
@@ -318,8 +306,8 @@ function factsSeenBy(step: StepDoc, { purpose, observations }: FactBodies['Facts
 }
 
 function factChangedBy(
+  { changed, evidence, action_digest, owner, deadline_at }: Body<'FactChanged'>,
   step: StepDoc,
-  { changed, evidence, action_digest, owner, deadline_at }: FactBodies['FactChanged'],
   at: number,
 ): StepDoc {
   const told = { ...step, changed, reaffirmed: evidence ?? step.reaffirmed };
@@ -345,7 +333,7 @@ function factChangedBy(
 }
 
 /** It stands in a list, and says whom it waits for (P12). */
-function waitsAfter(step: StepDoc, body: FactBodies['StepWaits'], at: number): StepDoc {
+function waitsAfter(body: Body<'StepWaits'>, step: StepDoc, at: number): StepDoc {
   const { reason, outstanding, owner, deadline_at, paced, go_at } = body;
   return {
     ...moved({ ...step, reason, outstanding, owner, paced, go_at: go_at ?? step.go_at }, 'Waited', at),
@@ -354,7 +342,7 @@ function waitsAfter(step: StepDoc, body: FactBodies['StepWaits'], at: number): S
   };
 }
 
-function boundBy(step: StepDoc, body: FactBodies['StepBound'], at: number): StepDoc {
+function boundBy(body: Body<'StepBound'>, step: StepDoc, at: number): StepDoc {
   const { reason, call, ref, action_digest, required_approvals, owner, deadline_at } = body;
   const isForPeople = required_approvals > 0;
   const bound = {
@@ -376,7 +364,7 @@ function boundBy(step: StepDoc, body: FactBodies['StepBound'], at: number): Step
 }
 
 /** A person who has the step keeps reason, owner and deadline; the facts are those of now. */
-function advancedBy(step: StepDoc, body: FactBodies['MutationAdvanced'], at: number): StepDoc {
+function advancedBy(body: Body<'MutationAdvanced'>, step: StepDoc, at: number): StepDoc {
   const {
     execution,
     terms,

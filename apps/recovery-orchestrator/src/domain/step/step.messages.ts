@@ -1,69 +1,22 @@
 // A step: one compensation inside a recovery, its phases, its row and the records that move it.
 import type {
-  DependentNoted,
-  DependentSettled,
   ContractTerms,
   Evidence,
   Execution,
-  FactChanged,
-  FactsAsked,
-  FactsObserved,
   FactsPurpose,
-  GlassBroken,
-  HaltsReviewed,
-  IncidentClosed,
-  IncidentOpened,
-  LegDispatched,
-  LookAnswered,
   LookDispatched,
   LookPurpose,
-  MutationAdvanced,
   MutationRef,
   Observation,
   OutcomeKind,
-  RecoveryCall,
-  RecoveryClosed,
-  ReportRefused,
-  RollbackEscalated,
-  RollbackOpened,
-  StepApproved,
-  Resolution,
-  Severity,
-  StepBound,
-  StepDecided,
-  StepDecision,
-  StepDenied,
-  StepEscalated,
-  StepHalted,
-  StepOutcome,
-  StepOutcomeRecorded,
-  StepReopened,
-  StepResolved,
-  StepUncertain,
-  StepVerdict,
-  StepWaits,
-  BreakerClosed,
-  BreakerOpened,
-  HeldReviewed,
-  OutOfBandReviewed,
-  OutOfBandVerdict,
   Pace,
-  RollbackMarked,
-  RollbackOutOfBand,
-  SourceJudged,
-  StormCounted,
-  TaskClosed,
-  TaskKind,
-  TasksOpened,
-  TriggerHeld,
-  TriggerRedundant,
-  TriggerRejected,
-  UndoEscalated,
-  UndoListed,
-  UndoOpened,
+  RecoveryCall,
+  Resolution,
+  StepDecision,
+  StepOutcome,
+  StepResolved,
+  StepVerdict,
 } from '@recourse/messages';
-import type { RollbackPhase } from '../rollback/rollback.transitions.js';
-import type { UndoPhase } from '../undo/undo.transitions.js';
 
 export const STEP_PHASES = [
   'held',
@@ -312,131 +265,6 @@ export type RecoveryDoc = {
   readonly updated_at: number;
 };
 
-export type RollbackDoc = {
-  readonly rollback_id: string;
-  readonly tenant: string;
-  readonly run_id: string;
-  readonly mutation_id: string;
-  /** held: waits for a person; rejected: a person said it was wrong; opened: asked of the ledger; escalated: not marked in time, a person was asked; beyond: a fall reaches it beyond its bound, a person looks at it; reviewed: they have; marked: the commit is marked and its step, where it has one, was decided. */
-  readonly phase: RollbackPhase;
-  readonly evidence: Evidence;
-  readonly command_id: string | null;
-  /** What holds it; null while nothing does. */
-  readonly held: { readonly reason: string; readonly detail: string; readonly cause: string } | null;
-  /** Person who let it through; null when nobody had to. */
-  readonly confirmed_by: string | null;
-  /** What a person said of it; null while nobody did. */
-  readonly judged: {
-    readonly verdict: 'confirmed' | 'rejected';
-    readonly by: string;
-    readonly reason: string;
-    readonly at: number;
-  } | null;
-  /** Descendants recorded before this are not rolled back with it, but reviewed; null without a bound, and while it is not admitted. */
-  readonly bound_at: number | null;
-  /** The fall that reaches the commit beyond its bound, and when the commit was recorded; null while none does. */
-  readonly beyond: { readonly evidence: Evidence; readonly committed_at: number } | null;
-  /** What a person made of that; null while nobody looked. */
-  readonly reviewed: {
-    readonly verdict: OutOfBandVerdict;
-    readonly by: string;
-    readonly reason: string;
-    readonly at: number;
-  } | null;
-  readonly owner: string;
-  readonly deadline_at: number | null;
-  /** When it was admitted; of a held one, when it was held. */
-  readonly opened_at: number;
-  readonly updated_at: number;
-};
-
-/** What people are asked to do about an effect nothing will undo. */
-export type TaskDoc = {
-  readonly task_id: string;
-  readonly task_kind: TaskKind;
-  readonly step_id: string;
-  readonly recovery_id: string;
-  readonly tenant: string;
-  readonly run_id: string;
-  readonly mutation_id: string;
-  readonly capability: string;
-  readonly effect: string;
-  readonly phase: 'open' | 'done' | 'dropped';
-  readonly owner: string;
-  readonly deadline_at: number | null;
-  /** Null while it is open. */
-  readonly closed: {
-    readonly by: string;
-    readonly reason: string;
-    readonly content: TaskClosed['content'];
-    readonly correction_ref: string | null;
-    readonly at: number;
-  } | null;
-  readonly opened_at: number;
-  readonly updated_at: number;
-};
-
-/** What a person made an incident of. */
-export type IncidentDoc = {
-  readonly incident_id: string;
-  readonly step_id: string;
-  readonly recovery_id: string;
-  readonly tenant: string;
-  readonly run_id: string;
-  readonly mutation_id: string;
-  readonly severity: Severity;
-  readonly runbook: string | null;
-  readonly phase: 'open' | 'closed';
-  readonly owner: string;
-  readonly deadline_at: number | null;
-  readonly opened: { readonly by: string; readonly reason: string; readonly at: number };
-  /** Null while it is open. */
-  readonly closed: {
-    readonly by: string;
-    readonly reason: string;
-    readonly summary: IncidentClosed['summary'];
-    readonly at: number;
-  } | null;
-  readonly opened_at: number;
-  readonly updated_at: number;
-};
-
-/** A commit of another run that was derived from one of this run. */
-export type DependentDoc = {
-  readonly tenant: string;
-  readonly run_id: string;
-  /** What it was derived from. */
-  readonly mutation_id: string;
-  readonly child_run_id: string;
-  readonly child_mutation_id: string;
-  /** It was noted when what it was derived from was being undone already. */
-  readonly is_late: boolean;
-  /** State it came to rest in; null while it has not. */
-  readonly settled_as: DependentSettled['recoverability'] | null;
-  readonly noted_at: number;
-  readonly updated_at: number;
-};
-
-export type UndoDoc = {
-  readonly undo_id: string;
-  readonly tenant: string;
-  readonly run_id: string;
-  readonly recovery_id: string;
-  /** Mutations asked for; empty for the whole run. */
-  readonly asked_ids: readonly string[];
-  /** opened: the ledger names the effects; escalated: it did not in time; listed: it has. */
-  readonly phase: UndoPhase;
-  /** Effects of the undo, last first. */
-  readonly mutation_ids: readonly string[];
-  readonly unknown_ids: readonly string[];
-  readonly evidence: Evidence;
-  readonly command_id: string;
-  readonly owner: string;
-  readonly deadline_at: number | null;
-  readonly opened_at: number;
-  readonly updated_at: number;
-};
-
 export type ApprovalDoc = {
   readonly approval_id: string;
   readonly tenant: string;
@@ -451,107 +279,6 @@ export type ApprovalDoc = {
   readonly approved_at: number;
   readonly updated_at: number;
 };
-
-/** Fields the log adds to every record. */
-type ChainField = 'seq' | 'prev_hash' | 'decided_at';
-
-/** Bodies of the records this service decides. */
-export interface FactBodies {
-  readonly RollbackOpened: Omit<RollbackOpened, ChainField>;
-  readonly RollbackEscalated: Omit<RollbackEscalated, ChainField>;
-  readonly RollbackMarked: Omit<RollbackMarked, ChainField>;
-  readonly RollbackOutOfBand: Omit<RollbackOutOfBand, ChainField>;
-  readonly OutOfBandReviewed: Omit<OutOfBandReviewed, ChainField>;
-  readonly TriggerRedundant: Omit<TriggerRedundant, ChainField>;
-  readonly TriggerHeld: Omit<TriggerHeld, ChainField>;
-  readonly TriggerRejected: Omit<TriggerRejected, ChainField>;
-  readonly SourceJudged: Omit<SourceJudged, ChainField>;
-  readonly StormCounted: Omit<StormCounted, ChainField>;
-  readonly BreakerOpened: Omit<BreakerOpened, ChainField>;
-  readonly BreakerClosed: Omit<BreakerClosed, ChainField>;
-  readonly HeldReviewed: Omit<HeldReviewed, ChainField>;
-  readonly StepDecided: Omit<StepDecided, ChainField>;
-  readonly StepApproved: Omit<StepApproved, ChainField>;
-  readonly StepDenied: Omit<StepDenied, ChainField>;
-  readonly StepResolved: Omit<StepResolved, ChainField>;
-  readonly LegDispatched: Omit<LegDispatched, ChainField>;
-  readonly StepOutcomeRecorded: Omit<StepOutcomeRecorded, ChainField>;
-  readonly StepUncertain: Omit<StepUncertain, ChainField>;
-  readonly StepEscalated: Omit<StepEscalated, ChainField>;
-  readonly StepHalted: Omit<StepHalted, ChainField>;
-  readonly HaltsReviewed: Omit<HaltsReviewed, ChainField>;
-  readonly GlassBroken: Omit<GlassBroken, ChainField>;
-  readonly StepReopened: Omit<StepReopened, ChainField>;
-  readonly LookDispatched: Omit<LookDispatched, ChainField>;
-  readonly LookAnswered: Omit<LookAnswered, ChainField>;
-  readonly FactsAsked: Omit<FactsAsked, ChainField>;
-  readonly FactsObserved: Omit<FactsObserved, ChainField>;
-  readonly FactChanged: Omit<FactChanged, ChainField>;
-  readonly IncidentOpened: Omit<IncidentOpened, ChainField>;
-  readonly IncidentClosed: Omit<IncidentClosed, ChainField>;
-  readonly StepWaits: Omit<StepWaits, ChainField>;
-  readonly UndoOpened: Omit<UndoOpened, ChainField>;
-  readonly UndoListed: Omit<UndoListed, ChainField>;
-  readonly UndoEscalated: Omit<UndoEscalated, ChainField>;
-  readonly TasksOpened: Omit<TasksOpened, ChainField>;
-  readonly TaskClosed: Omit<TaskClosed, ChainField>;
-  readonly StepBound: Omit<StepBound, ChainField>;
-  readonly MutationAdvanced: Omit<MutationAdvanced, ChainField>;
-  readonly DependentNoted: Omit<DependentNoted, ChainField>;
-  readonly DependentSettled: Omit<DependentSettled, ChainField>;
-  readonly ReportRefused: Omit<ReportRefused, ChainField>;
-  readonly RecoveryClosed: Omit<RecoveryClosed, ChainField>;
-}
-
-export type FactType = keyof FactBodies;
-
-/** A record to be appended. */
-export interface Fact {
-  readonly type: FactType;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-/** Makes a record of a type with the body that type has. */
-export function fact<Type extends FactType>(type: Type, body: FactBodies[Type]): Fact {
-  return { type, body: { ...body } };
-}
-
-/** A command that is refused: the fact, and the HTTP status it is told with. */
-export interface Refusal {
-  readonly httpStatus: number;
-  readonly code: RefusalCode;
-  readonly message: string;
-}
-
-export const REFUSAL_CODES = [
-  'KEY_MISMATCH',
-  'COMMAND_INVALID',
-  'ROLE_REQUIRED',
-  'STEP_UNKNOWN',
-  'SELF_APPROVAL',
-  'APPROVER_NOT_A_PERSON',
-  'EDITOR_APPROVAL',
-  'DIGEST_MISMATCH',
-  'APPROVAL_USED',
-  'STEP_WRONG_PHASE',
-  'WINDOW_CLOSED',
-  'SAME_APPROVER',
-  'TASK_UNKNOWN',
-  'TASK_CLOSED',
-  'AUTHOR_NOT_A_PERSON',
-  'INCIDENT_UNKNOWN',
-  'INCIDENT_CLOSED',
-  'ROLLBACK_UNKNOWN',
-  'TRIGGER_JUDGED',
-  'SELF_JUDGEMENT',
-  'JUDGE_NOT_A_PERSON',
-  'BREAKER_UNKNOWN',
-  'BREAKER_CLOSED',
-  'NO_TRIGGER',
-  'NOT_BEYOND_BOUND',
-  'OUT_OF_BAND_REVIEWED',
-] as const;
-export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
 /** Identity fields every record about a step carries. */
 export function identityOf(

@@ -10,8 +10,12 @@ import type { DecisionReason } from '../decision/recovery.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { isUsableId } from '../rollback/rollback.decider.js';
 import { selfRefusal } from '../step/approval.decisions.js';
-import { fact, identityOf } from '../step/step.messages.js';
-import type { Fact, Refusal, StepDoc, TaskDoc } from '../step/step.messages.js';
+import { identityOf } from '../step/step.messages.js';
+import type { StepDoc } from '../step/step.messages.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
+import type { TaskDoc } from './task.messages.js';
 
 /** Why a step is a person's when no contract will ever undo its effect. */
 const NEEDS_CORRECTION: readonly string[] = [
@@ -36,7 +40,7 @@ export function taskIdOf(stepId: string, kind: TaskKind): string {
 }
 
 /** The work that follows an effect nothing will undo; null where something may. */
-export function tasksFor(step: StepDoc, reason: string, now: number, policy: RecoveryPolicy): Fact | null {
+export function tasksFor(step: StepDoc, reason: string, now: number, policy: RecoveryPolicy): RecoveryRecord | null {
   if (!NEEDS_CORRECTION.includes(reason)) return null;
   const tasks = KINDS.map((kind) => ({
     task_id: taskIdOf(step.step_id, kind),
@@ -44,7 +48,7 @@ export function tasksFor(step: StepDoc, reason: string, now: number, policy: Rec
     owner: TASKS[kind].owner,
     deadline_at: now + policy.reviewDeadlineMs,
   }));
-  return fact('TasksOpened', {
+  return record('TasksOpened', {
     ...identityOf(step),
     capability: step.execution.capability,
     effect: step.terms?.effect ?? '',
@@ -72,7 +76,7 @@ export function taskRefusal(
 }
 
 /** Ends a task; a correction that is done closes its step as corrected where a person still has it. */
-export function closeTask(task: TaskDoc, step: StepDoc | undefined, command: CloseTask): readonly Fact[] {
+export function closeTask(task: TaskDoc, step: StepDoc | undefined, command: CloseTask): readonly RecoveryRecord[] {
   const { step_id, recovery_id, tenant, run_id, mutation_id, task_id, task_kind: kind } = task;
   const {
     envelope: { principal: by, command_id },
@@ -82,7 +86,7 @@ export function closeTask(task: TaskDoc, step: StepDoc | undefined, command: Clo
     reason,
   } = command;
   const about = { step_id, recovery_id, tenant, run_id, mutation_id };
-  const closed = fact('TaskClosed', {
+  const closed = record('TaskClosed', {
     ...about,
     task_id,
     kind,
@@ -98,7 +102,7 @@ export function closeTask(task: TaskDoc, step: StepDoc | undefined, command: Clo
   return isCorrected
     ? [
         closed,
-        fact('StepResolved', {
+        record('StepResolved', {
           ...about,
           resolution: 'corrected',
           evidence: content,

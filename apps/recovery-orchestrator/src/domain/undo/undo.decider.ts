@@ -9,8 +9,11 @@ import { OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { isUsableId, MARK_WITHIN_MS } from '../rollback/rollback.decider.js';
 import { recoveryIdOf } from '../step/opening.decisions.js';
-import { fact } from '../step/step.messages.js';
-import type { EscalationReason, Fact, Refusal, UndoDoc } from '../step/step.messages.js';
+import type { EscalationReason } from '../step/step.messages.js';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
+import type { UndoDoc } from './undo.messages.js';
 
 /** Most mutations one request may name; a whole run may have any number. */
 export const UNDO_IDS_MAX = 200;
@@ -34,7 +37,7 @@ export function undoRefusal({ envelope, run_id, mutation_ids: ids }: UndoRun): R
 }
 
 /** Opens an undo. */
-export function openUndo({ envelope, run_id, mutation_ids, reason }: UndoRun, now: number): Fact {
+export function openUndo({ envelope, run_id, mutation_ids, reason }: UndoRun, now: number): RecoveryRecord {
   const { command_id: commandId, principal, tenant, issued_at } = envelope;
   const evidence: Evidence = {
     kind: 'human',
@@ -47,7 +50,7 @@ export function openUndo({ envelope, run_id, mutation_ids, reason }: UndoRun, no
     position: -1,
     root: null,
   };
-  return fact('UndoOpened', {
+  return record('UndoOpened', {
     undo_id: undoIdOf(commandId),
     tenant,
     run_id,
@@ -64,9 +67,9 @@ export function openUndo({ envelope, run_id, mutation_ids, reason }: UndoRun, no
 export function listUndo(
   undo: UndoDoc | undefined,
   { undo_id, tenant, run_id, mutation_ids, unknown_ids, is_last }: Omit<UndoSpread, 'seq' | 'prev_hash' | 'decided_at'>,
-): Fact | null {
+): RecoveryRecord | null {
   if (undo?.tenant !== tenant || undo.phase === 'listed') return null;
-  return fact('UndoListed', { undo_id, tenant, run_id, mutation_ids, unknown_ids, is_last });
+  return record('UndoListed', { undo_id, tenant, run_id, mutation_ids, unknown_ids, is_last });
 }
 
 /** Gives an undo whose effects were not named in time to a person; the list still counts when it comes (P12). */
@@ -74,9 +77,9 @@ export function escalateUndo(
   { undo_id, tenant, run_id, phase, deadline_at: until }: UndoDoc,
   now: number,
   { reviewDeadlineMs }: Pick<RecoveryPolicy, 'reviewDeadlineMs'>,
-): Fact | null {
+): RecoveryRecord | null {
   if (phase !== 'opened' || until === null || now < until) return null;
-  return fact('UndoEscalated', {
+  return record('UndoEscalated', {
     undo_id,
     tenant,
     run_id,

@@ -22,7 +22,6 @@ import { trendOf } from '../../domain/admission/admission.decisions.js';
 import type { Trend } from '../../domain/admission/admission.decisions.js';
 import type { AdmissionLimits, BreakerDoc } from '../../domain/admission/admission.messages.js';
 import type { Rates } from '../../domain/admission/pace.decisions.js';
-import type { RollbackDoc } from '../../domain/step/step.messages.js';
 import { RecoveryQueries } from '../../outbound/recovery-queries.js';
 import type {
   BusyPace,
@@ -32,6 +31,7 @@ import type {
   TriggerSource,
 } from '../../outbound/recovery-queries.js';
 import { DAY_MS, HOUR_MS } from '../../outbound/recovery-statements.js';
+import type { RollbackDoc } from '../../domain/rollback/rollback.messages.js';
 
 /** Limits over all partitions, as the process was started with them. */
 export interface LimitsInForce {

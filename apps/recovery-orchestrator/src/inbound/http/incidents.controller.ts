@@ -18,7 +18,8 @@ import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { timelineOf } from '../../application/incident.query.js';
 import { RECOVERIES_LOG } from '../../application/recoveries.core.js';
-import type { IncidentDoc, StepDoc } from '../../domain/step/step.messages.js';
+import type { StepDoc } from '../../domain/step/step.messages.js';
+import type { IncidentDoc } from '../../domain/task/task.messages.js';
 
 const closing = z.strictObject({ summary: z.json(), reason: reasonText });
 const listQuery = z.strictObject({

@@ -18,7 +18,7 @@ import {
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { RECOVERIES_LOG } from '../../application/recoveries.core.js';
-import type { TaskDoc } from '../../domain/step/step.messages.js';
+import type { TaskDoc } from '../../domain/task/task.messages.js';
 
 const PHASES = ['open', ...TASK_OUTCOME_VALUES] as const;
 const said = z.string().min(1).max(20_000);

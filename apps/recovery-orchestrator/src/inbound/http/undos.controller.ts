@@ -16,9 +16,10 @@ import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { RECOVERIES_LOG } from '../../application/recoveries.core.js';
 import { undoReport } from '../../application/undo-report.query.js';
-import type { StepDoc, UndoDoc } from '../../domain/step/step.messages.js';
+import type { StepDoc } from '../../domain/step/step.messages.js';
 import { UNDO_IDS_MAX } from '../../domain/undo/undo.decider.js';
 import { UNDO_PHASES } from '../../domain/undo/undo.transitions.js';
+import type { UndoDoc } from '../../domain/undo/undo.messages.js';
 
 const undo = z.strictObject({
   run_id: idText,

@@ -1,12 +1,12 @@
 // Routes every service has: answers of commands, parked records, status, state hash.
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Controller, Inject, Param } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { PARKED_KIND } from '@recourse/event-log';
 import { partitionForKey } from '@recourse/kafka';
 import { z } from 'zod';
 import { ALL_TENANTS, requireRole, seesAllTenants } from '../../edge/principal.js';
 import { EdgeRefusal } from '../../edge/problem.js';
-import { idText, openApiSchema, parse, reasonText } from '../../edge/validate.js';
+import { idText, reasonText } from '../../edge/validate.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { ServiceContext } from '../../service-context.js';
 import { FromCaller } from './caller.js';
@@ -14,6 +14,7 @@ import type { Caller } from './caller.js';
 import { Commands, send } from './commands.js';
 import { pageQuery, Reads } from './reads.js';
 import type { ListAnswer } from './reads.js';
+import { CommandRoute, Given, Queried, ReadRoute } from './routes.js';
 
 const parkedQuery = z.strictObject({
   ...pageQuery,
@@ -35,8 +36,7 @@ export class AdministrationController {
     @Inject(Commands) private readonly commands: Commands,
   ) {}
 
-  @Get('commands/:ticket')
-  @ApiOperation({ summary: 'What became of a command: its answer, or 202 while there is none.' })
+  @ReadRoute('commands/:ticket', 'What became of a command: its answer, or 202 while there is none.')
   async command(@FromCaller() caller: Caller, @Param('ticket') ticket: string): Promise<void> {
     const { edge, definition } = this.service;
     // A ticket is of one log; the others do not know it.
@@ -46,16 +46,16 @@ export class AdministrationController {
     send(caller, answer);
   }
 
-  @Get('parked')
-  @ApiOperation({
-    summary: 'Records that could not be taken, and why. For administrators and auditors of all tenants.',
-  })
-  @ApiQuery({ name: 'open', required: false })
-  @ApiQuery({ name: 'log', required: false })
-  @ApiQuery({ name: 'cursor', required: false })
-  parked(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
+  @ReadRoute(
+    'parked',
+    'Records that could not be taken, and why. For administrators and auditors of all tenants.',
+    parkedQuery,
+  )
+  parked(
+    @FromCaller() caller: Caller,
+    @Queried(parkedQuery) { log, open, cursor, limit }: z.infer<typeof parkedQuery>,
+  ): Promise<ListAnswer> {
     requireAll(caller);
-    const { log, open, cursor, limit } = parse(parkedQuery, query);
     return this.reads.list(caller, {
       log: this.logOf(log),
       kind: PARKED_KIND,
@@ -65,36 +65,42 @@ export class AdministrationController {
     });
   }
 
-  @Post('parked/:id/redrive')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Takes a parked record again, and those of its key behind it.' })
-  @ApiBody({ schema: openApiSchema(resolution) })
-  redrive(@FromCaller() caller: Caller, @Param('id') id: string, @Body() body: unknown): Promise<void> {
+  @CommandRoute('parked/:id/redrive', {
+    summary: 'Takes a parked record again, and those of its key behind it.',
+    body: resolution,
+  })
+  redrive(
+    @FromCaller() caller: Caller,
+    @Param('id') id: string,
+    @Given(resolution) body: z.infer<typeof resolution>,
+  ): Promise<void> {
     return this.resolve(caller, 'RedriveParked', id, body);
   }
 
-  @Post('parked/:id/discard')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Gives a parked record up; its bytes stay in the log.' })
-  @ApiBody({ schema: openApiSchema(resolution) })
-  discard(@FromCaller() caller: Caller, @Param('id') id: string, @Body() body: unknown): Promise<void> {
+  @CommandRoute('parked/:id/discard', {
+    summary: 'Gives a parked record up; its bytes stay in the log.',
+    body: resolution,
+  })
+  discard(
+    @FromCaller() caller: Caller,
+    @Param('id') id: string,
+    @Given(resolution) body: z.infer<typeof resolution>,
+  ): Promise<void> {
     return this.resolve(caller, 'DiscardParked', id, body);
   }
 
-  @Get('status')
-  @ApiOperation({ summary: 'Partitions, heads, cursors and lag of this process.' })
+  @ReadRoute('status', 'Partitions, heads, cursors and lag of this process.')
   status(): unknown {
     const { definition, host } = this.service;
     return { service: definition.name, logs: definition.cores.map(({ log }) => log), ...host.health() };
   }
 
-  @Get('state-hash')
-  @ApiOperation({ summary: 'Hash of all rows of one partition; equal after a rebuild from the log.' })
-  @ApiQuery({ name: 'partition' })
-  @ApiQuery({ name: 'log', required: false })
-  async stateHash(@FromCaller() caller: Caller, @Query() query: unknown): Promise<unknown> {
+  @ReadRoute('state-hash', 'Hash of all rows of one partition; equal after a rebuild from the log.', stateHashQuery)
+  async stateHash(
+    @FromCaller() caller: Caller,
+    @Queried(stateHashQuery) { log: named, partition }: z.infer<typeof stateHashQuery>,
+  ): Promise<unknown> {
     requireAll(caller);
-    const { log: named, partition } = parse(stateHashQuery, query);
     const log = this.logOf(named);
     const store = this.service.host.partition(log, partition);
     const [head, hash] = [await store.head(), await store.stateHash()];
@@ -105,11 +111,10 @@ export class AdministrationController {
     caller: Caller,
     verb: 'RedriveParked' | 'DiscardParked',
     id: string,
-    input: unknown,
+    body: z.infer<typeof resolution>,
   ): Promise<void> {
     requireRole(caller.principal, 'administrator');
     requireAll(caller);
-    const body = parse(resolution, input);
     const log = this.logOf(body.log);
     const { partition } = await this.reads.find(caller, { log, kind: PARKED_KIND, where: { row_key: id } });
     const key = keyOn(partition, await this.service.partitionCount(this.service.definition.commandTopic), id);

@@ -35,9 +35,9 @@ const LIMIT_MAX = 500;
 
 /** Query members that every list takes. */
 export const pageQuery = {
-  cursor: z.string().max(2_048).optional(),
+  tenant: idText.optional().describe('Only a token for all tenants may name one.'),
+  cursor: z.string().max(2_048).optional().describe('next_cursor of the previous page.'),
   limit: z.coerce.number().int().min(1).max(LIMIT_MAX).optional(),
-  tenant: idText.optional(),
 };
 
 const position = z.object({ partition: z.number().int().min(0), group: z.string(), key: z.string() });

@@ -1,0 +1,226 @@
+// Rows of consumers: what accepted records make of them, and nothing else (L2).
+//
+// Rows: `rolled_back` by run, each commit that was marked; `delivery` by run, one per commit and consumer that is waited for.
+// Timers: a delivery at its deadline, once.
+import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
+import type { CheckpointRolledBack, ConsumerAcknowledged, DueConsumer, MutationRolledBack } from '@recourse/messages';
+import { lateAmong } from '../domain/consumer/ack.decider.js';
+import { deliveryKey } from '../domain/consumer/consumer.messages.js';
+import type { Ack, Answer, Delivery, DeliveryEvent, RolledBack } from '../domain/consumer/consumer.messages.js';
+import { DELIVERY_AFTER } from '../domain/consumer/delivery.transitions.js';
+import { contentHash } from '../domain/content.js';
+import type { Body } from '../domain/record.messages.js';
+import type { Fold } from './fold.js';
+
+export const [DELIVERY, ROLLED_BACK] = ['delivery', 'rolled_back'] as const;
+
+export const CONSUMER_KINDS: readonly KindSpec[] = [
+  {
+    kind: DELIVERY,
+    table: 'delivery',
+    columns: [
+      ...(['tenant', 'run_id', 'mutation_id', 'rollback_id', 'consumer', 'mode', 'phase'] as const).map((name) => ({
+        name,
+        type: 'text' as const,
+        of: (row: Row) => deliveryOf(row.doc)[name],
+      })),
+      ...(['commit_to_user_ms', 'rolled_back_at', 'deadline_at'] as const).map((name) => ({
+        name,
+        type: 'bigint' as const,
+        of: (row: Row) => deliveryOf(row.doc)[name],
+      })),
+      ...(['after_ms', 'trigger_ms', 'late_emissions', 'latest_ms'] as const).map((name) => ({
+        name,
+        type: 'bigint' as const,
+        of: (row: Row) => deliveryOf(row.doc).answer?.[name] ?? null,
+      })),
+      { name: 'emissions', type: 'bigint', of: (row) => deliveryOf(row.doc).answer?.emissions.length ?? null },
+      { name: 'is_late', type: 'boolean', of: (row) => deliveryOf(row.doc).answer?.is_late ?? null },
+    ],
+    indexes: [['mutation_id'], ['tenant', 'consumer', 'phase'], ['phase', 'deadline_at']],
+  },
+  {
+    kind: ROLLED_BACK,
+    table: 'rolled_back',
+    columns: [
+      ...(['tenant', 'agent_id', 'run_id', 'commit_id', 'subject_ref', 'rollback_id'] as const).map((name) => ({
+        name,
+        type: 'text' as const,
+        of: (row: Row) => rolledBackOf(row.doc)[name],
+      })),
+      ...(['seq', 'rolled_back_at'] as const).map((name) => ({
+        name,
+        type: 'bigint' as const,
+        of: (row: Row) => rolledBackOf(row.doc)[name],
+      })),
+    ],
+    indexes: [['commit_id'], ['log_partition', 'seq']],
+  },
+];
+
+/** Rows of consumers that records of the mutations log change. */
+export const CONSUMER_FOLD = {
+  MutationRolledBack: (body, _state, accepted) => marked(rolledBackBy(accepted, body), body.consumers),
+  CheckpointRolledBack: (body, _state, accepted) => marked(fallenBy(accepted, body), body.consumers),
+  ConsumerAcknowledged: answered,
+  DeliveryOverdue: ({ run_id, mutation_id, consumer, owner, deadline_at }, state) =>
+    moved(state, { run_id, mutation_id, consumer }, 'DeliveryOverdue', { owner, deadline_at }),
+} satisfies Fold;
+
+function rolledBackBy(
+  { seq, decidedAt }: AcceptedRecord,
+  { tenant, run_id, mutation_id, rollback_id, evidence, execution, consumers }: Body<MutationRolledBack>,
+): RolledBack {
+  const { agent_id, subject_ref } = execution;
+  return {
+    tenant,
+    agent_id,
+    run_id,
+    commit_id: mutation_id,
+    subject_ref,
+    rollback_id,
+    has_effect: true,
+    seq,
+    rolled_back_at: decidedAt,
+    triggered_at: Math.min(evidence.stated_at, decidedAt),
+    consumers: consumers.map(({ consumer }) => consumer),
+  };
+}
+
+function fallenBy(
+  { seq, decidedAt }: AcceptedRecord,
+  { tenant, run_id, commit_id, rollback_id, evidence, agent_id, subject_ref, consumers }: Body<CheckpointRolledBack>,
+): RolledBack {
+  return {
+    tenant,
+    agent_id,
+    run_id,
+    commit_id,
+    subject_ref,
+    rollback_id,
+    has_effect: false,
+    seq,
+    rolled_back_at: decidedAt,
+    triggered_at: Math.min(evidence.stated_at, decidedAt),
+    consumers: consumers.map(({ consumer }) => consumer),
+  };
+}
+
+function marked(fallen: RolledBack, consumers: readonly DueConsumer[]): readonly Change[] {
+  const { tenant, run_id, commit_id, rollback_id, rolled_back_at, triggered_at } = fallen;
+  const waiting = consumers.map(({ subscription, consumer, mode, ack_by, commit_to_user_ms }) =>
+    putDelivery({
+      tenant,
+      run_id,
+      mutation_id: commit_id,
+      rollback_id,
+      subscription,
+      consumer,
+      mode,
+      commit_to_user_ms,
+      phase: 'waiting',
+      rolled_back_at,
+      triggered_at,
+      ack_by,
+      owner: consumer,
+      deadline_at: ack_by,
+      answer: null,
+    }),
+  );
+  return [
+    { op: 'put', row: { kind: ROLLED_BACK, group: run_id, key: commit_id, dueAt: null, doc: fallen } },
+    ...waiting,
+  ];
+}
+
+function answered(
+  body: Body<ConsumerAcknowledged>,
+  state: StateView,
+  { decidedAt }: AcceptedRecord,
+): readonly Change[] {
+  const { run_id, mutation_id, consumer, event_id, applied_at, derived, emissions } = body;
+  const delivery = deliveryIn(state, run_id, mutation_id, consumer);
+  if (delivery === undefined) return [];
+  const late = lateAmong(emissions, delivery.rolled_back_at).map(
+    ({ emitted_at }) => emitted_at - delivery.rolled_back_at,
+  );
+  const answer: Answer = {
+    event_id,
+    content_sha256: contentHash('RollbackAcknowledged', ackIn(body)),
+    applied_at,
+    acknowledged_at: decidedAt,
+    after_ms: body.after_ms,
+    trigger_ms: decidedAt - delivery.triggered_at,
+    is_late: body.is_late,
+    derived,
+    emissions,
+    late_emissions: body.late_emissions,
+    latest_ms: late.length === 0 ? null : Math.max(...late),
+  };
+  return moved(state, { run_id, mutation_id, consumer }, 'ConsumerAcknowledged', { answer });
+}
+
+/** The acknowledgement as it came in. */
+function ackIn({
+  event_id,
+  tenant,
+  run_id,
+  mutation_id,
+  rollback_id,
+  consumer,
+  applied_at,
+  derived,
+  emissions,
+}: Body<ConsumerAcknowledged>): Ack {
+  return { event_id, tenant, run_id, mutation_id, rollback_id, consumer, applied_at, derived, emissions };
+}
+
+function moved(
+  state: StateView,
+  { run_id, mutation_id, consumer }: Pick<Delivery, 'run_id' | 'mutation_id' | 'consumer'>,
+  event: DeliveryEvent,
+  changes: Partial<Delivery>,
+): readonly Change[] {
+  const delivery = deliveryIn(state, run_id, mutation_id, consumer);
+  const phase = delivery === undefined ? null : DELIVERY_AFTER[delivery.phase][event];
+  return delivery === undefined || phase === null ? [] : [putDelivery({ ...delivery, ...changes, phase })];
+}
+
+function putDelivery(delivery: Delivery): Change {
+  const { run_id, mutation_id, consumer, phase, ack_by } = delivery;
+  return {
+    op: 'put',
+    row: {
+      kind: DELIVERY,
+      group: run_id,
+      key: deliveryKey(mutation_id, consumer),
+      dueAt: phase === 'waiting' ? ack_by : null,
+      doc: delivery,
+    },
+  };
+}
+
+/** What a consumer has to say about a rollback. */
+export function deliveryIn(
+  state: StateView,
+  runId: string,
+  mutationId: string,
+  consumer: string,
+): Delivery | undefined {
+  const doc = state.get(DELIVERY, runId, deliveryKey(mutationId, consumer));
+  return doc === undefined ? undefined : deliveryOf(doc);
+}
+
+/** A commit that was marked. */
+export function rolledBackIn(state: StateView, runId: string, commitId: string): RolledBack | undefined {
+  return state.get(ROLLED_BACK, runId, commitId) as RolledBack | undefined;
+}
+
+/** A delivery, from a row that this file alone writes. */
+export function deliveryOf(doc: Doc): Delivery {
+  return doc as Delivery;
+}
+/** As above. */
+function rolledBackOf(doc: Doc): RolledBack {
+  return doc as RolledBack;
+}

@@ -1,0 +1,127 @@
+// What statements about refs and falls of commits do to those that rely on them, as a part of the mutations core.
+//
+// Boundary: reads bindings and spreads, and asks the deciders; holds no rule.
+import { isClosingRef } from '@recourse/contract';
+import { facts, NOTHING } from '@recourse/event-log';
+import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
+import { InvariantViolation } from '@recourse/kernel';
+import type { AssumptionStated } from '@recourse/messages';
+import { closeByEvent, closedByStatement } from '../domain/mutation/closing.decider.js';
+import { isHeld } from '../domain/mutation/hold.decider.js';
+import { decideFall, standsRef } from '../domain/mutation/lineage.decider.js';
+import type { Announced, Passed } from '../domain/mutation/lineage.decider.js';
+import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
+import type { Binding } from '../domain/mutation/mutation.messages.js';
+import { continueSpread, decideReaffirmation, decideStatement } from '../domain/mutation/refs.decider.js';
+import type { Body, MutationRecord } from '../domain/record.messages.js';
+import { refScope } from '../domain/scope.js';
+import { withFates } from './fates.part.js';
+import { cancels } from './forward-legs.js';
+import { bindingsIn, mutationIn, spreadsIn } from './mutation-rows.js';
+
+/** What the part needs to be told. */
+export interface StatementPolicy extends LedgerPolicy {
+  /** Most contradictions of one decision. */
+  readonly effectsMax: number;
+}
+
+/** Statements that reach the commits of a ref: it does not hold, or it holds again. */
+export function isNewsOfRef({ verdict, kind }: Pick<AssumptionStated, 'verdict' | 'kind'>): boolean {
+  return verdict === 'invalidated' || kind === 'reaffirmed';
+}
+
+/** A statement is decided once the view has it: what binds from here on is judged at or after it. */
+export function onStatement(
+  context: DecideContext,
+  input: RecordInput,
+  body: Body<AssumptionStated>,
+  policy: StatementPolicy,
+): Decision {
+  const { state, views } = context;
+  const isEvent = isClosingRef(body.ref);
+  if (body.superseded || !(isNewsOfRef(body) || isEvent)) return NOTHING;
+  const behind = behindOf(context, 'assumptions', input);
+  if (behind !== null) return behind;
+  const scope = refScope(body.tenant, body.ref);
+  const bindings = bindingsIn(state, scope);
+  const closed = closedByStatement(body, bindings).flatMap(
+    (binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body) ?? [],
+  );
+  const contradicted = decideStatement(
+    body,
+    input.partition,
+    input.seq,
+    bindings,
+    spreadsIn(state, scope),
+    policy.effectsMax,
+  );
+  const reaffirmed = decideReaffirmation(
+    body,
+    input.partition,
+    input.seq,
+    bindings,
+    spreadsIn(state, scope),
+    policy.effectsMax,
+    views.view('assumptions'),
+  );
+  return facts(...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed);
+}
+
+/** A commit fell: those derived from it are contradicted. As a statement it is decided once the view has it. */
+export function onFall(
+  context: DecideContext,
+  input: RecordInput,
+  body: Announced | Passed,
+  policy: StatementPolicy,
+): Decision {
+  const behind = behindOf(context, 'fallen', input);
+  if (behind !== null) return behind;
+  const scope = refScope(body.tenant, standsRef(body.mutation_id));
+  const bindings = bindingsIn(context.state, scope);
+  const fallen = decideFall(
+    body,
+    input.partition,
+    input.seq,
+    bindings,
+    spreadsIn(context.state, scope),
+    policy.effectsMax,
+  );
+  return facts(...withCancels(context, withFates(context, fallen, bindings), bindings, policy));
+}
+
+/** What to do until a view has come as far as an input of its log; null once it has. */
+function behindOf(
+  { views, viewsFresh }: DecideContext,
+  view: string,
+  { partition, seq }: RecordInput,
+): Decision | null {
+  if (views.view(view).position(partition) >= seq) return null;
+  if (viewsFresh)
+    throw new InvariantViolation('judged-at', `the view is behind a statement at ${partition}/${seq}`, 'partition');
+  return { records: [], refresh: [view] };
+}
+
+/** Where a contradicted effect is still held, it is cancelled in the same decision. */
+export function withCancels(
+  context: DecideContext,
+  decided: readonly MutationRecord[],
+  bindings: readonly Binding[],
+  policy: StatementPolicy,
+): readonly MutationRecord[] {
+  const held = new Set(bindings.filter((binding) => binding.is_held === true).map((binding) => binding.mutation_id));
+  if (held.size === 0) return decided;
+  return decided.flatMap((one) => {
+    if (one.type !== 'MutationContradicted' || !held.has(one.body.mutation_id)) return [one];
+    const mutation = mutationIn(context.state, one.body.run_id, one.body.mutation_id);
+    return isHeld(mutation)
+      ? [one, ...cancels(context, mutation, 'REF_INVALIDATED', one.body.evidence.event_id, policy)]
+      : [one];
+  });
+}
+
+/** The next part of a statement that reaches more commits than one decision may hold. */
+export function onSpreadDue(context: DecideContext, scope: string, policy: StatementPolicy): Decision {
+  const bindings = bindingsIn(context.state, scope);
+  const next = continueSpread(spreadsIn(context.state, scope), bindings, policy.effectsMax);
+  return facts(...withCancels(context, withFates(context, next, bindings), bindings, policy));
+}

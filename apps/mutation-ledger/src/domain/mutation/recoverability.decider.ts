@@ -1,0 +1,96 @@
+// How a mutation's recoverability moves: as its recovery goes, and as its window closes. Pure.
+//
+// Invariant
+//   M3. Recoverability moves only as RECOVERABILITY_AFTER says.
+import { assertNever } from '@recourse/kernel';
+import type { Money, RecoverabilityEvent } from '@recourse/messages';
+import type { MutationRecord } from '../record.messages.js';
+import { parentsElsewhere } from './lineage.decider.js';
+import { RECOVERABILITY_AFTER } from './mutation.transitions.js';
+import type { ReasonCode, RecordedMutation, RecoveryEvent } from './mutation.messages.js';
+
+/** Moves a mutation as its recovery goes; null when that changes nothing. */
+export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation): MutationRecord | null {
+  const stepId = event.body.step_id;
+  switch (event.type) {
+    case 'LegDispatched':
+      return isAttemptKnown(mutation, event.body.attempt) ? null : move(mutation, 'compensation_started', { stepId });
+    case 'StepEscalated':
+      return move(mutation, 'manual_required', { stepId, reason: event.body.reason });
+    case 'StepDenied':
+      return move(mutation, 'manual_required', { stepId, reason: 'DENIED' satisfies ReasonCode });
+    case 'StepResolved':
+      return move(mutation, 'resolved', { stepId, reason: `RESOLVED:${event.body.resolution}` satisfies ReasonCode });
+    case 'StepOutcomeRecorded':
+      return moveByOutcome(mutation, event.body.outcome, event.body.reason, stepId);
+    default:
+      return assertNever(event);
+  }
+}
+
+/** An attempt is on record once; the first one after a failure begins anew. */
+function isAttemptKnown({ recoverability, compensation_attempts }: RecordedMutation, attempt: number): boolean {
+  return recoverability === 'compensating' && attempt <= compensation_attempts;
+}
+
+/** The clock closes a window, or an event before it; null where no reversal was available. */
+export function closeWindow(
+  mutation: RecordedMutation,
+  reason: Extract<ReasonCode, 'WINDOW_CLOSED' | `CLOSED_BY:${string}`> = 'WINDOW_CLOSED',
+): MutationRecord | null {
+  return mutation.recoverability === 'reversal_available' ? move(mutation, 'window_closed', { reason }) : null;
+}
+
+/** A stale resource was not touched and an uncertain step goes on: neither moves the mutation by itself. */
+function moveByOutcome(
+  mutation: RecordedMutation,
+  outcome: 'compensated' | 'stale' | 'failed' | 'unverified' | 'uncertain',
+  reason: string,
+  stepId: string,
+): MutationRecord | null {
+  switch (outcome) {
+    case 'compensated':
+      return move(mutation, 'compensation_verified', { stepId, refund: mutation.execution.value });
+    case 'failed':
+    case 'unverified':
+      return move(mutation, 'compensation_failed', { stepId, reason });
+    case 'stale':
+    case 'uncertain':
+      return null;
+    default:
+      return assertNever(outcome);
+  }
+}
+
+interface MoveDetails {
+  readonly stepId?: string;
+  readonly reason?: string;
+  readonly refund?: Money | null;
+}
+
+function move(
+  mutation: RecordedMutation,
+  event: RecoverabilityEvent,
+  { stepId, reason, refund }: MoveDetails,
+): MutationRecord | null {
+  const to = RECOVERABILITY_AFTER[mutation.recoverability][event];
+  if (to === null) return null;
+  const { mutation_id, tenant, run_id, rollback_id, ref, recoverability, execution } = mutation;
+  return {
+    type: 'RecoverabilityChanged',
+    body: {
+      mutation_id,
+      tenant,
+      run_id,
+      event,
+      from_state: recoverability,
+      to_state: to,
+      reason: reason ?? null,
+      rollback_id,
+      step_id: stepId ?? null,
+      ref,
+      refund: refund ?? null,
+      derived_from: parentsElsewhere(execution),
+    },
+  };
+}

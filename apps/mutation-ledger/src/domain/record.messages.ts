@@ -1,0 +1,30 @@
+// Records of recourse.mutations, by type.
+import type { BodyOf, ChainField, RecordTypeOf } from '@recourse/messages';
+
+export const MUTATIONS_LOG = 'recourse.mutations';
+
+export type RecordType = RecordTypeOf<typeof MUTATIONS_LOG>;
+
+type Bodies = { readonly [Type in RecordType]: BodyOf<typeof MUTATIONS_LOG, Type> };
+
+/** A record of one of some types; of any, unless told. */
+export type MutationRecord<Type extends RecordType = RecordType> = {
+  readonly [One in Type]: { readonly type: One; readonly body: Bodies[One] };
+}[Type];
+
+/** A record's fields as a decision states them; the loop adds its place in the chain. */
+export type Body<T> = Omit<T, ChainField>;
+
+/** Functions for some record types; `Given` is what each gets beside the body. */
+export type ByType<Given extends readonly unknown[], Result, Type extends RecordType = RecordType> = {
+  readonly [One in Type]?: (body: Bodies[One], ...given: Given) => Result;
+};
+
+/** Calls the function that a table has for the type of a record; undefined where it has none. */
+export function callByType<Type extends RecordType, Given extends readonly unknown[], Result>(
+  table: ByType<Given, Result, Type>,
+  { type, body }: MutationRecord<Type>,
+  ...given: Given
+): Result | undefined {
+  return table[type]?.(body, ...given);
+}

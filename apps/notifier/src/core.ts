@@ -1,0 +1,197 @@
+// What the notifier hears: for each log it follows, a line per record type. A type without a line does not compile.
+//
+// Boundary: pure; (what is known, record) -> what is known then. Decides nothing about recoveries: what the record says is so.
+//
+// Invariants
+//   N1. Every record type has a line; a type that is newer than this build says nothing.
+//   N2. A thing that waits for the same again goes on waiting: it is no new item.
+//   N3. Nothing but ids, codes, counts and instants is taken from a record.
+import type { BodyOf, DecodedBody, RecordTypeOf, TopicName } from '@recourse/messages';
+import type { Known, Place, ThingChange } from './rules/item/item.messages.js';
+import {
+  breakerOf,
+  ends,
+  escalationOf,
+  forwardOf,
+  incidentOf,
+  rests,
+  rollbackOf,
+  stepOf,
+  taskOf,
+  undoOf,
+} from './rules/item/item.decisions.js';
+import {
+  advance,
+  approveStep,
+  askAfterBinding,
+  askAfterReopening,
+  askAgain,
+  decide,
+  escalateStep,
+  haltStep,
+  moveDeadline,
+} from './rules/item/step.decisions.js';
+import {
+  askBeforeEffect,
+  askForCeiling,
+  askForOverdue,
+  askForOverrun,
+  askForRollback,
+  askForUndo,
+  beyondBound,
+  decideForward,
+  openBreaker,
+  openIncident,
+  openTasks,
+  tasksOf,
+} from './rules/item/waiting.decisions.js';
+
+/** Logs in which something can come to wait for a person. */
+export const FOLLOWED_LOGS = ['recourse.recoveries', 'recourse.budgets'] as const satisfies readonly TopicName[];
+export type FollowedLog = (typeof FOLLOWED_LOGS)[number];
+
+/** What a record type does. */
+interface Meaning<Body> {
+  /** Keys of the things the record is about. */
+  readonly about: (body: Body) => readonly string[];
+  readonly then: (body: Body, known: Known, place: Place) => readonly ThingChange[];
+}
+
+/** Bodies by record type. */
+type Bodies<Log extends FollowedLog> = { readonly [Type in RecordTypeOf<Log>]: BodyOf<Log, Type> };
+
+/** `null`: nothing opens, ends or moves. */
+type Meanings<Of> = { readonly [Type in keyof Of]: Meaning<Of[Type]> | null };
+
+/** The things are over. */
+function over<Body>(about: Meaning<Body>['about']): Meaning<Body> {
+  return { about, then: (body, known) => ends(known, about(body)) };
+}
+
+/** Nobody is waited for any more; it may come to wait again. */
+function resting<Body>(about: Meaning<Body>['about']): Meaning<Body> {
+  return { about, then: (body, known) => rests(known, about(body)) };
+}
+
+/** Only where the body says so. */
+function only<Body>(applies: (body: Body) => boolean, { about, then }: Meaning<NoInfer<Body>>): Meaning<Body> {
+  return { about, then: (body, known, place) => (applies(body) ? then(body, known, place) : []) };
+}
+
+/** Records of the loop itself. What is parked waits for an administrator, who has a list of it. */
+const OF_THE_LOOP = {
+  Progress: null,
+  RecordParked: null,
+  ParkedResolved: null,
+  CommandAnswered: null,
+  ObligationResent: null,
+  CutAccepted: null,
+} as const;
+
+const RECOVERIES: Meanings<Bodies<'recourse.recoveries'>> = {
+  ...OF_THE_LOOP,
+  RollbackOpened: over(rollbackOf),
+  TriggerRedundant: null,
+  TriggerHeld: { about: rollbackOf, then: askForRollback },
+  TriggerRejected: over(rollbackOf),
+  SourceJudged: null,
+  StormCounted: null,
+  HeldReviewed: null,
+  RollbackMarked: over(rollbackOf),
+  RollbackEscalated: { about: rollbackOf, then: askForRollback },
+  RollbackOutOfBand: { about: rollbackOf, then: beyondBound },
+  OutOfBandReviewed: over(rollbackOf),
+  DependentNoted: null,
+  DependentSettled: null,
+  BreakerOpened: { about: breakerOf, then: openBreaker },
+  BreakerClosed: over(breakerOf),
+  HaltsReviewed: null,
+  ReportRefused: null,
+  RecoveryClosed: null,
+
+  StepDecided: { about: (body) => [...stepOf(body), ...rollbackOf(body)], then: decide },
+  StepApproved: { about: stepOf, then: approveStep },
+  GlassBroken: only(({ is_complete }) => is_complete, resting(stepOf)),
+  StepDenied: resting(stepOf),
+  StepResolved: over(stepOf),
+  LegDispatched: resting(stepOf),
+  StepWaits: resting(stepOf),
+  StepUncertain: null,
+  StepOutcomeRecorded: only(({ outcome }) => outcome === 'compensated', over(stepOf)),
+  StepEscalated: { about: stepOf, then: escalateStep },
+  StepHalted: { about: stepOf, then: haltStep },
+  StepBound: { about: stepOf, then: askAfterBinding },
+  StepReopened: { about: stepOf, then: askAfterReopening },
+  MutationAdvanced: { about: stepOf, then: advance },
+  FactsAsked: null,
+  FactsObserved: null,
+  FactChanged: { about: stepOf, then: askAgain },
+  LookDispatched: { about: stepOf, then: moveDeadline },
+  LookAnswered: { about: stepOf, then: moveDeadline },
+
+  UndoOpened: null,
+  UndoEscalated: { about: undoOf, then: askForUndo },
+  UndoListed: only(({ is_last }) => is_last, over(undoOf)),
+  TasksOpened: { about: tasksOf, then: openTasks },
+  TaskClosed: over(taskOf),
+  IncidentOpened: { about: (body) => [...incidentOf(body), ...stepOf(body)], then: openIncident },
+  IncidentClosed: over(incidentOf),
+  ForwardApprovalRequested: { about: forwardOf, then: askBeforeEffect },
+  ForwardApprovalDecided: { about: forwardOf, then: decideForward },
+  ForwardApprovalUsed: over(forwardOf),
+  ForwardApprovalExpired: over(forwardOf),
+};
+
+/** An item keeps its question until a person decides it, or there is nothing left to decide. */
+const BUDGETS: Meanings<Bodies<'recourse.budgets'>> = {
+  ...OF_THE_LOOP,
+  BudgetOpened: null,
+  BudgetReserved: null,
+  BudgetRefunded: null,
+  BudgetEscalated: { about: escalationOf, then: askForCeiling },
+  BudgetOverrun: { about: escalationOf, then: askForOverrun },
+  BudgetOverdue: { about: escalationOf, then: askForOverdue },
+  EscalationDecided: over(escalationOf),
+  BudgetSettled: over(escalationOf),
+  BudgetReleased: over(escalationOf),
+};
+
+/** The table of each log. */
+export const HEARD = { 'recourse.recoveries': RECOVERIES, 'recourse.budgets': BUDGETS } as const satisfies Record<
+  FollowedLog,
+  object
+>;
+
+/** What one record means. */
+export interface Heard {
+  /** Keys of the things it is about. */
+  readonly about: readonly string[];
+  /** What is known after it. */
+  readonly then: (known: Known, place: Place) => readonly ThingChange[];
+}
+
+const NOTHING: Heard = { about: [], then: () => [] };
+
+/** Says what a record of a log means. */
+export function hear(log: FollowedLog, record: DecodedBody): Heard {
+  return log === 'recourse.budgets' ? heardIn(BUDGETS, record) : heardIn(RECOVERIES, record);
+}
+
+type Typed<Of, Type extends keyof Of = keyof Of> = {
+  [One in Type]: { readonly type: One; readonly body: Of[One] & object };
+}[Type];
+
+function heardIn<Of>(table: Meanings<Of>, record: DecodedBody): Heard {
+  return isHeard(table, record) ? bound(table, record) : NOTHING;
+}
+
+/** The codec read the body by the schema of its type, and the table has a line for the type. */
+function isHeard<Of>(table: Meanings<Of>, record: DecodedBody): record is DecodedBody & Typed<Of> {
+  return Object.hasOwn(table, record.type);
+}
+
+function bound<Of, Type extends keyof Of>(table: Meanings<Of>, { type, body }: Typed<Of, Type>): Heard {
+  const meaning: Meaning<Of[Type]> | null = table[type];
+  if (meaning === null) return NOTHING;
+  return { about: meaning.about(body), then: (known, place) => meaning.then(body, known, place) };
+}

@@ -1,0 +1,357 @@
+import { describe, expect, it } from '@jest/globals';
+import { deepFreeze } from '@recourse/testing';
+import { BUDGETS, RECOVERIES, recordOf, recordTypesOf } from './items.testing.js';
+import type { HeardRecord } from './items.testing.js';
+import { hear, HEARD } from './core.js';
+import type { FollowedLog } from './core.js';
+import { capabilityOf, codeOf, keyOf } from './rules/item/item.messages.js';
+import type { Thing } from './rules/item/item.messages.js';
+
+const ASKED = {
+  decision: 'request_approval',
+  reason: 'HIGH_IMPACT',
+  required_approvals: 2,
+  deadline_at: 9_000,
+  execution: { capability: 'payments.issue_refund' },
+};
+
+/** Folds records; what is known is frozen between them. */
+function world(log: FollowedLog = RECOVERIES, ...records: readonly HeardRecord[]): Map<string, Thing> {
+  const known = new Map<string, Thing>();
+  records.forEach((record, index) => {
+    for (const change of hear(log, deepFreeze(record)).then((key) => known.get(key), {
+      topic: log,
+      partition: 0,
+      seq: index + 1,
+      at: 100 * (index + 1),
+    })) {
+      if (change.op === 'put') known.set(keyOf(change.thing), deepFreeze(change.thing));
+      else known.delete(change.key);
+    }
+  });
+  return known;
+}
+
+const told = (type: string, more: Readonly<Record<string, unknown>> = {}): HeardRecord =>
+  recordOf(RECOVERIES, type, more);
+const step = (...records: readonly HeardRecord[]): Thing | undefined =>
+  world(RECOVERIES, ...records).get('step:step-1');
+const decided = (more: Readonly<Record<string, unknown>> = {}): HeardRecord =>
+  told('StepDecided', { ...ASKED, ...more });
+const escalated = told('StepEscalated', { reason: 'RESOURCE_CHANGED', deadline_at: 20_000 });
+
+describe('the table of meanings', () => {
+  it.each([
+    [RECOVERIES, HEARD[RECOVERIES]],
+    [BUDGETS, HEARD[BUDGETS]],
+  ] as const)('has a row for every record of %s and for no other', (log, table) => {
+    expect(Object.keys(table).sort()).toEqual([...recordTypesOf(log)].sort());
+  });
+
+  it.each([RECOVERIES, BUDGETS] as const)('takes every record of %s about things nobody knows', (log) => {
+    for (const type of recordTypesOf(log)) expect(() => world(log, recordOf(log, type))).not.toThrow();
+  });
+
+  it.each([RECOVERIES, BUDGETS] as const)('changes only things the record is about: %s', (log) => {
+    for (const type of recordTypesOf(log)) {
+      const record = recordOf(log, type);
+      const about = hear(log, record).about;
+      const changes = hear(log, record).then(() => undefined, { topic: log, partition: 0, seq: 1, at: 1 });
+      expect(
+        changes
+          .map((change) => (change.op === 'put' ? keyOf(change.thing) : change.key))
+          .filter((key) => !about.includes(key)),
+      ).toEqual([]);
+    }
+  });
+
+  it('says nothing about a record that is newer than this build', () => {
+    expect([
+      hear(RECOVERIES, { type: 'StepSung', body: {} }).about,
+      world(RECOVERIES, { type: 'toString', body: {} }).size,
+    ]).toEqual([[], 0]);
+  });
+});
+
+describe('a commit beyond the bound of a fall', () => {
+  const beyond = told('RollbackOutOfBand', { deadline_at: 7_000 });
+  const rollback = (...records: readonly HeardRecord[]): Thing | undefined =>
+    world(RECOVERIES, ...records).get(keyOf({ thing: 'rollback', id: String(beyond.body['rollback_id']) }));
+
+  it('waits for a review until its deadline, and is another item once that is over', () => {
+    expect(rollback(beyond)?.item).toMatchObject({
+      kind: 'rollback',
+      reason: 'BEYOND_BOUND',
+      deadlineAt: 7_000,
+      opening: 'recourse.recoveries/0/1',
+    });
+    expect(
+      rollback(beyond, told('RollbackEscalated', { reason: 'BOUND_NOT_REVIEWED', deadline_at: 9_000 }))?.item,
+    ).toMatchObject({ reason: 'BOUND_NOT_REVIEWED', deadlineAt: 9_000, opening: 'recourse.recoveries/0/2' });
+  });
+
+  it.each(['OutOfBandReviewed', 'RollbackOpened', 'RollbackMarked', 'TriggerRejected'])('is over with %s', (type) => {
+    expect(rollback(beyond, told(type))).toBeUndefined();
+  });
+
+  it('comes back when what was held over it is rejected', () => {
+    expect(
+      rollback(beyond, told('TriggerHeld', { reason: 'SOURCE_UNTRUSTED' }), told('TriggerRejected'), beyond)?.item,
+    ).toMatchObject({ reason: 'BEYOND_BOUND', opening: 'recourse.recoveries/0/4' });
+  });
+});
+
+describe('a step', () => {
+  it('waits for the approvals it asks for', () => {
+    expect(step(decided())).toEqual({
+      thing: 'step',
+      id: 'step-1',
+      tenant: 'acme',
+      runId: 'run-1',
+      recoveryId: 'rec-1',
+      stepId: 'step-1',
+      capability: 'payments.issue_refund',
+      item: {
+        kind: 'approval',
+        opening: 'recourse.recoveries/0/1',
+        openedAt: 100,
+        deadlineAt: 9_000,
+        reason: 'HIGH_IMPACT',
+        requiredApprovals: 2,
+        approvals: 0,
+      },
+    });
+  });
+
+  it('waits for nobody when the machine may go on', () => {
+    expect(step(decided({ decision: 'compensate_now', required_approvals: 0 }))?.item).toBeNull();
+  });
+
+  it('waits until the last approval is there', () => {
+    expect(step(decided(), told('StepApproved'))?.item).toMatchObject({
+      approvals: 1,
+      opening: 'recourse.recoveries/0/1',
+    });
+    expect(step(decided(), told('StepApproved'), told('StepApproved'))?.item).toBeNull();
+  });
+
+  it.each(['StepDenied', 'LegDispatched', 'StepWaits'])('waits no more after %s, and is still known', (type) => {
+    expect(step(decided(), told(type))).toMatchObject({ item: null });
+  });
+
+  it('waits no more when the glass was broken by as many as it takes', () => {
+    expect(step(decided(), told('GlassBroken', { is_complete: false }))?.item).not.toBeNull();
+    expect(step(decided(), told('GlassBroken', { is_complete: true }))?.item).toBeNull();
+  });
+
+  it('is forgotten when it is resolved or compensated, and by no other outcome', () => {
+    expect(step(decided(), escalated, told('StepResolved'))).toBeUndefined();
+    expect(step(decided(), told('StepOutcomeRecorded', { outcome: 'compensated' }))).toBeUndefined();
+    expect(step(decided(), told('StepOutcomeRecorded', { outcome: 'failed' }))).toBeDefined();
+  });
+
+  it('is asked for anew when a fact that people relied on changed, and stays whose it is', () => {
+    const changed = told('FactChanged', { required_approvals: 2, deadline_at: 30_000 });
+    expect(step(decided(), told('StepApproved'), changed)?.item).toMatchObject({
+      kind: 'approval',
+      reason: 'FACT_CHANGED',
+      approvals: 0,
+      requiredApprovals: 2,
+      opening: 'recourse.recoveries/0/3',
+      deadlineAt: 30_000,
+    });
+    expect(step(decided(), escalated, changed)?.item).toMatchObject({
+      kind: 'manual',
+      reason: 'RESOURCE_CHANGED',
+      deadlineAt: 30_000,
+    });
+  });
+
+  it('that is given to a person is another item than the approval nobody gave', () => {
+    expect(step(decided(), escalated)?.item).toMatchObject({
+      kind: 'manual',
+      opening: 'recourse.recoveries/0/2',
+      openedAt: 200,
+      deadlineAt: 20_000,
+      reason: 'RESOURCE_CHANGED',
+    });
+  });
+
+  it('that was never seen before is told of without its capability', () => {
+    expect(step(escalated)).toMatchObject({ capability: null, item: { kind: 'manual' } });
+  });
+
+  it('stays halted when it is halted again, with the deadline it has then', () => {
+    const halted = (deadline_at: number): HeardRecord => told('StepHalted', { reason: 'KILL_SWITCH', deadline_at });
+    expect(step(decided(), halted(5_000), halted(6_000))?.item).toMatchObject({
+      kind: 'halted',
+      opening: 'recourse.recoveries/0/2',
+      deadlineAt: 6_000,
+      reason: 'KILL_SWITCH',
+    });
+    expect(step(decided(), halted(5_000), told('LegDispatched'))?.item).toBeNull();
+  });
+
+  it('that is bound or tried again asks people where the contract does', () => {
+    for (const type of ['StepBound', 'StepReopened']) {
+      expect(
+        step(decided(), escalated, told(type, { required_approvals: 1, deadline_at: 30_000, reason: 'HIGH_IMPACT' }))
+          ?.item,
+      ).toMatchObject({ kind: 'approval', opening: 'recourse.recoveries/0/3', requiredApprovals: 1, approvals: 0 });
+      expect(step(decided(), escalated, told(type, { required_approvals: 0 }))?.item).toBeNull();
+    }
+  });
+
+  it('stays with the person who has a look taken, with another deadline', () => {
+    for (const type of ['LookDispatched', 'LookAnswered'])
+      expect(step(decided(), escalated, told(type, { deadline_at: 40_000 }))?.item).toMatchObject({
+        kind: 'manual',
+        opening: 'recourse.recoveries/0/2',
+        deadlineAt: 40_000,
+      });
+  });
+
+  it('stays with the person who has it when the ledger learns more, and is decided anew else', () => {
+    const advanced = told('MutationAdvanced', { ...ASKED, deadline_at: 50_000 });
+    expect(step(decided(), escalated, advanced)?.item).toMatchObject({ kind: 'manual', deadlineAt: 20_000 });
+    expect(step(decided({ decision: 'reconcile_first' }), advanced)?.item).toMatchObject({
+      kind: 'approval',
+      opening: 'recourse.recoveries/0/2',
+    });
+    expect(
+      step(decided({ decision: 'reconcile_first' }), told('MutationAdvanced', { ...ASKED, decision: 'compensate_now' }))
+        ?.item,
+    ).toBeNull();
+  });
+});
+
+describe('what else waits for people', () => {
+  it('a rollback the ledger did not mark, until it does', () => {
+    const late = told('RollbackEscalated', { reason: 'COMMIT_NOT_MARKED', deadline_at: 7_000 });
+    expect(world(RECOVERIES, late).get('rollback:rb-1')?.item).toMatchObject({
+      kind: 'rollback',
+      reason: 'COMMIT_NOT_MARKED',
+    });
+    expect(world(RECOVERIES, late, decided()).has('rollback:rb-1')).toBe(false);
+  });
+
+  it('an undo the ledger did not list, until it does', () => {
+    const late = told('UndoEscalated', { reason: 'UNDO_NOT_LISTED', deadline_at: 7_000 });
+    expect(world(RECOVERIES, late, told('UndoListed', { is_last: false })).get('undo:undo-1')?.item?.kind).toBe('undo');
+    expect(world(RECOVERIES, late, told('UndoListed', { is_last: true })).size).toBe(0);
+  });
+
+  it('each task, until it is closed', () => {
+    const tasks = [
+      { task_id: 'task-1', kind: 'correction', owner: 'role:approver', deadline_at: 7_000 },
+      { task_id: 'task-2', kind: 'support', owner: 'role:requester', deadline_at: 8_000 },
+    ];
+    const opened = told('TasksOpened', { tasks, capability: 'mail.send_message' });
+    expect(world(RECOVERIES, opened).get('task:task-2')).toMatchObject({
+      stepId: 'step-1',
+      capability: 'mail.send_message',
+      item: { kind: 'task', reason: 'SUPPORT', deadlineAt: 8_000 },
+    });
+    expect([...world(RECOVERIES, opened, told('TaskClosed')).keys()]).toEqual(['task:task-2']);
+  });
+
+  it('an incident, by its severity, until it is closed', () => {
+    const opened = told('IncidentOpened', { severity: 'sev2', deadline_at: 7_000 });
+    expect(world(RECOVERIES, decided(), opened).get('incident:inc-1')).toMatchObject({
+      capability: 'payments.issue_refund',
+      item: { kind: 'incident', reason: 'SEV2' },
+    });
+    expect(world(RECOVERIES, opened, told('IncidentClosed')).has('incident:inc-1')).toBe(false);
+  });
+
+  it('a question before an effect, until as many agreed as it takes, one refused, or its time is over', () => {
+    const asked = told('ForwardApprovalRequested', {
+      required_approvals: 2,
+      deadline_at: 7_000,
+      mode: 'dual_control',
+      capability: 'payments.issue_refund',
+    });
+    const agreed = told('ForwardApprovalDecided', { verdict: 'approve' });
+    const item = (...more: readonly HeardRecord[]): unknown =>
+      world(RECOVERIES, asked, ...more).get('forward:ask-1')?.item ?? null;
+    expect(item()).toMatchObject({ kind: 'forward_approval', reason: 'FORWARD_DUAL_CONTROL', requiredApprovals: 2 });
+    expect(item(agreed)).toMatchObject({ approvals: 1 });
+    expect([
+      item(agreed, agreed),
+      item(told('ForwardApprovalDecided', { verdict: 'deny' })),
+      item(told('ForwardApprovalExpired')),
+    ]).toEqual([null, null, null]);
+    expect(item(told('ForwardApprovalExpired'), asked)).toMatchObject({
+      opening: 'recourse.recoveries/0/3',
+      approvals: 0,
+    });
+  });
+
+  it('a reservation above a ceiling, until it is decided or given back; with its next owner it is the same question', () => {
+    const about = (type: string, more: Readonly<Record<string, unknown>> = {}): HeardRecord =>
+      recordOf(BUDGETS, type, more);
+    const asked = about('BudgetEscalated', { deadline_at: 7_000, capability: 'payments.issue_refund' });
+    const item = (...more: readonly HeardRecord[]): unknown =>
+      world(BUDGETS, asked, ...more).get('escalation:res-1')?.item ?? null;
+    expect(item(about('BudgetOverdue', { about: 'ceiling', deadline_at: 8_000 }))).toMatchObject({
+      kind: 'budget',
+      opening: 'recourse.budgets/0/1',
+      deadlineAt: 8_000,
+      reason: 'CEILING_EXCEEDED',
+    });
+    expect(item(about('BudgetOverrun', { deadline_at: 9_000 }))).toMatchObject({
+      opening: 'recourse.budgets/0/2',
+      reason: 'OVERRUN',
+    });
+    expect([item(about('EscalationDecided')), item(about('BudgetReleased')), item(about('BudgetSettled'))]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect(world(BUDGETS, about('BudgetOverdue', { about: 'unsettled' })).get('escalation:res-1')?.item?.reason).toBe(
+      'UNSETTLED',
+    );
+  });
+});
+
+describe('what is taken from a text', () => {
+  it('is a code, or the word that it is none', () => {
+    expect([codeOf('HIGH_IMPACT'), codeOf('sev1'), codeOf('ask Asha'), codeOf('')]).toEqual([
+      'HIGH_IMPACT',
+      'SEV1',
+      'UNRECOGNIZED',
+      'UNRECOGNIZED',
+    ]);
+  });
+  it('is a capability, or nothing', () => {
+    expect([capabilityOf('payments.issue_refund'), capabilityOf('asha@example.org'), capabilityOf('Asha')]).toEqual([
+      'payments.issue_refund',
+      null,
+      null,
+    ]);
+  });
+});
+
+describe('a trigger that is held, and a breaker', () => {
+  const held = told('TriggerHeld', { reason: 'SOURCE_UNTRUSTED', deadline_at: 9_000 });
+  const opened = told('BreakerOpened', { scope: 'tenant', deadline_at: 9_000 });
+
+  it('wait for a person', () => {
+    expect(world(RECOVERIES, held).get('rollback:rb-1')?.item).toMatchObject({
+      kind: 'rollback',
+      reason: 'SOURCE_UNTRUSTED',
+    });
+    expect(world(RECOVERIES, opened).get('breaker:brk-1')?.item).toMatchObject({
+      kind: 'breaker',
+      reason: 'BREAKER_TENANT',
+    });
+  });
+
+  it.each(['RollbackOpened', 'TriggerRejected'])('is over with %s', (type) => {
+    expect(world(RECOVERIES, held, told(type)).size).toBe(0);
+  });
+
+  it('is over when somebody closes it', () => {
+    expect(world(RECOVERIES, opened, told('BreakerClosed')).size).toBe(0);
+  });
+});

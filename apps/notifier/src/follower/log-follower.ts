@@ -1,0 +1,150 @@
+// Reads one partition of a log and keeps what it means for what waits: cursor, things and deliveries in one step.
+//
+// Boundary: asks the decider what a record means and the store to keep it; sends nothing.
+//
+// Invariants
+//   F1. Only accepted records count, in order, and each once: the step is kept where the cursor stands as it was read, or not at all.
+//   F2. A kill between two records loses nothing and queues nothing twice.
+import type { LogPosition, PlacedRecord } from '@recourse/event-log';
+import type { Delivery } from '../rules/delivery/delivery.messages.js';
+import { newsOf } from '../rules/delivery/occasion.decisions.js';
+import type { News, Superseding } from '../rules/delivery/occasion.decisions.js';
+import { hear } from '../core.js';
+import type { FollowedLog } from '../core.js';
+import { keyOf } from '../rules/item/item.messages.js';
+import type { Thing, ThingChange } from '../rules/item/item.messages.js';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
+import type { NotifierStore, Taken } from '../store/notifier-store.port.js';
+
+/** What is read of a log: pages of accepted records up to the end seen at the call. */
+export interface FollowedPartition {
+  /** Where the log begins. */
+  readonly origin: () => LogPosition;
+  /** Where reading stands: void records move it too. */
+  readonly position: () => LogPosition;
+  /** Errors: those of the log's reader. */
+  readonly read: (from: LogPosition) => AsyncIterable<readonly PlacedRecord[]>;
+}
+
+export interface FollowerOptions {
+  readonly topic: FollowedLog;
+  readonly partition: number;
+  readonly log: FollowedPartition;
+  readonly store: Pick<NotifierStore, 'position' | 'things' | 'take'>;
+  readonly endpoints: readonly Endpoint[];
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+export class LogFollower {
+  #position: LogPosition | null = null;
+
+  constructor(private readonly options: FollowerOptions) {}
+
+  /**
+   * Reads on to the end seen at the call; answers how many records were accepted.
+   *
+   * Errors: those of the log and of the store; nothing of an unfinished page is kept, and the next call reads it again.
+   */
+  async readOn(): Promise<number> {
+    const { log } = this.options;
+    const from = this.#position ?? (await this.#stored());
+    let count = 0;
+    try {
+      let at = from;
+      for await (const records of log.read(from)) {
+        if (!(await this.#take(records, at))) return count;
+        at = this.#position = log.position();
+        count += records.length;
+      }
+      // Void records at the end are not read again; what is kept stands before them.
+      this.#position = log.position();
+      return count;
+    } catch (cause) {
+      this.#position = null;
+      throw cause;
+    }
+  }
+
+  async #stored(): Promise<LogPosition> {
+    const { store, topic, partition, log } = this.options;
+    const stored = await store.position(topic, partition);
+    return stored === null ? log.origin() : { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
+  }
+
+  async #take(records: readonly PlacedRecord[], from: LogPosition): Promise<boolean> {
+    const { store, topic, partition, log } = this.options;
+    const { head, offset } = log.position();
+    const step = await this.#judged(records);
+    const isOurs = await store.take({
+      topic,
+      partition,
+      fromSeq: from.head.seq,
+      to: { seq: head.seq, hash: head.hash, offset },
+      ...step,
+    });
+    // Another process reads the same log for us: where it stands is read from the store.
+    if (!isOurs) this.#position = null;
+    return isOurs;
+  }
+
+  async #judged(records: readonly PlacedRecord[]): Promise<Pick<Taken, 'changes' | 'superseded' | 'queued'>> {
+    const { store, topic, partition, endpoints, now } = this.options;
+    const keys = [...new Set(records.flatMap((record) => hear(topic, record).about))];
+    const things = new Map((await store.things(keys)).map((thing): readonly [string, Thing] => [keyOf(thing), thing]));
+    const page = new PageOfNews(now());
+    const changes: ThingChange[] = [];
+    for (const record of records) {
+      const place = { topic, partition, seq: record.seq, at: record.decidedAt };
+      for (const change of hear(topic, record).then((key) => things.get(key), place)) {
+        const key = change.op === 'put' ? keyOf(change.thing) : change.key;
+        const after = change.op === 'put' ? change.thing : undefined;
+        page.add(newsOf(things.get(key), after, endpoints, place));
+        if (after === undefined) things.delete(key);
+        else things.set(key, after);
+        changes.push(change);
+      }
+    }
+    return { changes, ...page.all() };
+  }
+}
+
+/** News of a page: what was queued and is over within the page was never queued. */
+class PageOfNews {
+  readonly #queued = new Map<string, Delivery>();
+  readonly #superseded: Superseding[] = [];
+
+  constructor(private readonly now: number) {}
+
+  add({ queued, superseded }: News): void {
+    for (const one of superseded) {
+      for (const delivery of this.#queued.values()) if (isMeant(delivery, one)) this.#queued.delete(delivery.id);
+      this.#superseded.push(one);
+    }
+    for (const delivery of queued) {
+      const current = dueFrom(delivery, this.now);
+      if (current !== null) this.#queued.set(current.id, current);
+    }
+  }
+
+  all(): Pick<Taken, 'superseded' | 'queued'> {
+    return { superseded: this.#superseded, queued: [...this.#queued.values()] };
+  }
+}
+
+function isMeant({ about, notice }: Delivery, { key, opening, only }: Superseding): boolean {
+  return (
+    about?.key === key &&
+    about.opening === opening &&
+    (only === null ? notice.occasion !== 'ended' : notice.occasion === only)
+  );
+}
+
+/** What is read late is due now, and tried as long as any other; a reminder of a deadline that is over reminds of nothing. */
+function dueFrom(delivery: Delivery, now: number): Delivery | null {
+  const {
+    notice: { occasion, item },
+  } = delivery;
+  if (occasion === 'reminder' && item !== null && item.deadlineAt <= now) return null;
+  return { ...delivery, dueAt: Math.max(now, delivery.dueAt), nextAt: Math.max(now, delivery.nextAt), updatedAt: now };
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LogPosition, PlacedRecord } from '@recourse/event-log';
+import { Failure } from '@recourse/kernel';
+import { endpoint, RECOVERIES, recordOf } from '../items.testing.js';
+import { LogFollower } from './log-follower.js';
+import type { FollowedPartition } from './log-follower.js';
+import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
+import type { NotifierStore } from '../store/notifier-store.port.js';
+
+const NOW = 50_000;
+const PAGER = endpoint({ name: 'pager', remindBeforeMs: 10_000, tellsEnds: true });
+const START: LogPosition = { head: { seq: 0, hash: Buffer.alloc(32) }, offset: 0 };
+const asked = (step: string, deadline_at = 90_000): Readonly<Record<string, unknown>> => ({
+  step_id: step,
+  rollback_id: `rb-${step}`,
+  decision: 'request_approval',
+  reason: 'HIGH_IMPACT',
+  required_approvals: 1,
+  deadline_at,
+});
+
+/** A log in memory, read in pages. */
+class Log implements FollowedPartition {
+  readonly records: PlacedRecord[] = [];
+  #at: LogPosition = START;
+  constructor(private readonly pageSize = 100) {}
+
+  add(type: string, more: Readonly<Record<string, unknown>>): void {
+    const seq = this.records.length + 1;
+    this.records.push({
+      ...recordOf(RECOVERIES, type, more),
+      seq,
+      hash: Buffer.alloc(32, seq),
+      prevHash: Buffer.alloc(32, seq - 1),
+      decidedAt: 1_000 * seq,
+      offset: seq - 1,
+      key: 'run-1',
+    });
+  }
+
+  origin(): LogPosition {
+    return START;
+  }
+  position(): LogPosition {
+    return this.#at;
+  }
+  async *read(from: LogPosition): AsyncGenerator<readonly PlacedRecord[]> {
+    this.#at = from;
+    for (let at = from.head.seq; at < this.records.length; at = this.#at.head.seq) {
+      const page = await Promise.resolve(this.records.slice(at, at + this.pageSize));
+      const last = page.at(-1);
+      if (last === undefined) return;
+      this.#at = { head: { seq: last.seq, hash: last.hash }, offset: last.offset + 1 };
+      yield page;
+    }
+  }
+}
+
+function follower(log: Log, store: Pick<NotifierStore, 'position' | 'things' | 'take'>, now = NOW): LogFollower {
+  return new LogFollower({ topic: RECOVERIES, partition: 0, log, store, endpoints: [PAGER], now: () => now });
+}
+
+async function queuedIn(store: MemoryNotifierStore): Promise<readonly (readonly [string, string, number])[]> {
+  return (await store.list({ countMax: 100, state: 'queued' }))
+    .map(({ notice, nextAt }) => [notice.item?.id ?? '', notice.occasion, nextAt] as const)
+    .sort();
+}
+
+describe('who follows a log', () => {
+  it('queues what opened, and its reminder, due from when it is read', async () => {
+    const [log, store] = [new Log(), new MemoryNotifierStore()];
+    log.add('StepDecided', asked('s1'));
+    expect(await follower(log, store).readOn()).toBe(1);
+    expect(await queuedIn(store)).toEqual([
+      ['s1', 'opened', NOW],
+      ['s1', 'reminder', 80_000],
+    ]);
+    expect(await store.position(RECOVERIES, 0)).toEqual({ seq: 1, hash: Buffer.alloc(32, 1), offset: 1 });
+  });
+
+  it.each([1, 100])(
+    'tells nobody of what ended meanwhile, and takes its reminder back: pages of %i',
+    async (pageSize) => {
+      const [log, store] = [new Log(pageSize), new MemoryNotifierStore()];
+      log.add('StepDecided', asked('s1'));
+      log.add('StepDecided', asked('s2'));
+      log.add('StepDenied', { step_id: 's1' });
+      await follower(log, store).readOn();
+      expect(await queuedIn(store)).toEqual([
+        ['s1', 'ended', NOW],
+        ['s2', 'opened', NOW],
+        ['s2', 'reminder', 80_000],
+      ]);
+    },
+  );
+
+  it('reminds of no deadline that is over', async () => {
+    const [log, store] = [new Log(), new MemoryNotifierStore()];
+    log.add('StepDecided', asked('s1', 40_000));
+    await follower(log, store).readOn();
+    expect(await queuedIn(store)).toEqual([['s1', 'opened', NOW]]);
+  });
+
+  it('goes on where it stopped, and queues nothing twice when it is killed between two pages', async () => {
+    const [log, store] = [new Log(1), new MemoryNotifierStore()];
+    log.add('StepDecided', asked('s1'));
+    log.add('StepDecided', asked('s2'));
+    let pages = 0;
+    const dying = {
+      position: store.position.bind(store),
+      things: store.things.bind(store),
+      take: (taken: Parameters<NotifierStore['take']>[0]) => {
+        pages += 1;
+        return pages === 2 ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'killed')) : store.take(taken);
+      },
+    };
+    await expect(follower(log, dying).readOn()).rejects.toThrow('killed');
+    expect(await follower(log, store, NOW + 5).readOn()).toBe(1);
+    expect((await queuedIn(store)).map(([id, occasion, at]) => [id, occasion, at])).toEqual([
+      ['s1', 'opened', NOW],
+      ['s1', 'reminder', 80_000],
+      ['s2', 'opened', NOW + 5],
+      ['s2', 'reminder', 80_000],
+    ]);
+  });
+
+  it('keeps nothing where another process has read on, and goes on from there', async () => {
+    const [log, store] = [new Log(1), new MemoryNotifierStore()];
+    log.add('StepDecided', asked('s1'));
+    const [slow, quick] = [follower(log, store), follower(log, store)];
+    await slow.readOn();
+    log.add('StepDecided', asked('s2'));
+    await quick.readOn();
+    expect([await slow.readOn(), await slow.readOn()]).toEqual([0, 0]);
+    log.add('StepDenied', { step_id: 's2' });
+    expect(await slow.readOn()).toBe(1);
+    expect((await queuedIn(store)).map(([id, occasion]) => `${id} ${occasion}`)).toEqual([
+      's1 opened',
+      's1 reminder',
+      's2 ended',
+    ]);
+  });
+});

@@ -1,0 +1,15 @@
+// What the controllers of the notifier get.
+import type { NotifierStore } from '../store/notifier-store.port.js';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
+
+export interface NotifierContext {
+  readonly endpoints: readonly Endpoint[];
+  readonly store: Pick<NotifierStore, 'find' | 'list' | 'retry' | 'queue' | 'turnOn' | 'figures'>;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Something nobody said before. */
+  readonly nonce: () => string;
+}
+
+/** Token of the NotifierContext. */
+export const NOTIFIER_CONTEXT = Symbol('NotifierContext');

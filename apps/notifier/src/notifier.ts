@@ -1,0 +1,110 @@
+// The notifier at work: one loop per partition that reads, one per endpoint that sends, one that tidies up.
+//
+// Boundary: runs the loops and says how they are; what each does is in its own file.
+//
+// Invariants
+//   R1. Nothing is sent before every partition was read to the end seen at the start: what is over by then is told to nobody.
+//   R2. A loop that fails says so, waits, and goes on; the others do not notice.
+import { Failure } from '@recourse/kernel';
+import type { EndpointSender } from './sender/endpoint-sender.js';
+import type { LogFollower } from './follower/log-follower.js';
+import type { NotifierStore } from './store/notifier-store.port.js';
+
+export interface NotifierOptions {
+  readonly followers: readonly { readonly name: string; readonly follower: Pick<LogFollower, 'readOn'> }[];
+  readonly senders: readonly { readonly name: string; readonly sender: Pick<EndpointSender, 'sendDue'> }[];
+  readonly store: Pick<NotifierStore, 'prune'>;
+  readonly keepMs: number;
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** A loop failed; it goes on. */
+  readonly onTrouble: (name: string, cause: unknown) => void;
+}
+
+export interface NotifierHealth {
+  /** Every log was read to the end seen at the start, and none is in trouble. */
+  readonly ready: boolean;
+  /** Loops in trouble, with the code of what is in the way. */
+  readonly trouble: Readonly<Record<string, string>>;
+}
+
+const POLL_MS = 200;
+const TROUBLE_MS = 1_000;
+const PRUNE_EVERY_MS = 3_600_000;
+
+export class Notifier {
+  readonly #stopped = new AbortController();
+  readonly #trouble = new Map<string, string>();
+  readonly #behind: Set<string>;
+  readonly #caughtUp = Promise.withResolvers<undefined>();
+  #loops: readonly Promise<void>[] = [];
+
+  constructor(private readonly options: NotifierOptions) {
+    this.#behind = new Set(options.followers.map(({ name }) => name));
+  }
+
+  start(): void {
+    const { followers, senders, store, keepMs, now } = this.options;
+    this.#loops = [
+      ...followers.map(({ name, follower }) =>
+        this.#run(
+          name,
+          () => follower.readOn(),
+          POLL_MS,
+          () => {
+            this.#caughtUpWith(name);
+          },
+        ),
+      ),
+      ...senders.map(async ({ name, sender }) => {
+        await this.#caughtUp.promise;
+        await this.#run(name, () => sender.sendDue(), POLL_MS);
+      }),
+      this.#run(
+        'tidying',
+        async () => {
+          await store.prune(now() - keepMs);
+          return 0;
+        },
+        PRUNE_EVERY_MS,
+      ),
+    ];
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#caughtUp.resolve(undefined);
+    await Promise.all(this.#loops);
+  }
+
+  health(): NotifierHealth {
+    return {
+      ready: this.#behind.size === 0 && this.#trouble.size === 0 && !this.#stopped.signal.aborted,
+      trouble: Object.fromEntries(this.#trouble),
+    };
+  }
+
+  /** Works without a pause while there is something to do. */
+  async #run(name: string, work: () => Promise<number>, pauseMs: number, onDone?: () => void): Promise<void> {
+    const { sleep, onTrouble } = this.options;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      try {
+        const count = await work();
+        this.#trouble.delete(name);
+        onDone?.();
+        if (count === 0) await sleep(pauseMs, signal);
+      } catch (cause) {
+        this.#trouble.set(name, cause instanceof Failure ? cause.code : 'INTERNAL');
+        onTrouble(name, cause);
+        await sleep(TROUBLE_MS, signal);
+      }
+    }
+  }
+
+  /** A call that ended has read to the end seen when it began. */
+  #caughtUpWith(name: string): void {
+    this.#behind.delete(name);
+    if (this.#behind.size === 0) this.#caughtUp.resolve(undefined);
+  }
+}

@@ -1,0 +1,91 @@
+// What can come to wait for a person, as far as somebody is told of it: ids, codes, counts and instants, and no text that a
+// person or an agent wrote. What is not in these types cannot leave this process.
+
+/** Things of the logs that people are asked about. */
+export const THINGS = ['step', 'rollback', 'undo', 'task', 'incident', 'forward', 'escalation', 'breaker'] as const;
+export type ThingKind = (typeof THINGS)[number];
+
+/** What somebody waits for. */
+export const ITEM_KINDS = [
+  'approval',
+  'manual',
+  'halted',
+  'rollback',
+  'undo',
+  'task',
+  'incident',
+  'forward_approval',
+  'budget',
+  'breaker',
+] as const;
+export type ItemKind = (typeof ITEM_KINDS)[number];
+
+/** An item that is open: one waiting of one thing. A thing that comes to wait again is another item. */
+export interface OpenItem {
+  readonly kind: ItemKind;
+  /** Place of the record that opened it, `topic/partition/seq`: what tells two waitings of one thing apart. */
+  readonly opening: string;
+  /** Epoch milliseconds. */
+  readonly openedAt: number;
+  /** Epoch milliseconds. */
+  readonly deadlineAt: number;
+  /** A code; never a sentence. */
+  readonly reason: string;
+  readonly requiredApprovals: number;
+  /** Given since it opened. */
+  readonly approvals: number;
+}
+
+/** One thing of a log, and whether it waits. */
+export interface Thing {
+  readonly thing: ThingKind;
+  /** As its service names it: `step_id`, `task_id`, … */
+  readonly id: string;
+  readonly tenant: string;
+  readonly runId: string;
+  readonly recoveryId: string | null;
+  readonly stepId: string | null;
+  readonly capability: string | null;
+  readonly item: OpenItem | null;
+}
+
+/** What a record does to what is known: a thing as it is now, or one that will never wait again. */
+export type ThingChange =
+  { readonly op: 'put'; readonly thing: Thing } | { readonly op: 'forget'; readonly key: string };
+
+/** What is known of a thing, by its key. */
+export type Known = (key: string) => Thing | undefined;
+
+/** Where a record stands, and when it was decided; epoch milliseconds. */
+export interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  readonly seq: number;
+  readonly at: number;
+}
+
+/** Name of a thing among those of all kinds. */
+export function keyOf({ thing, id }: Pick<Thing, 'thing' | 'id'>): string {
+  return `${thing}:${id}`;
+}
+
+/** Name of the place of a record. */
+export function nameOf({ topic, partition, seq }: Place): string {
+  return `${topic}/${String(partition)}/${String(seq)}`;
+}
+
+const CODE = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+/** `adapter.verb_noun`, as contracts name capabilities; a producer without one can write anything there. */
+const CAPABILITY = /^[a-z][a-z0-9-]{0,62}\.[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
+const CAPABILITY_MAX = 128;
+const UNRECOGNIZED = 'UNRECOGNIZED';
+
+/** A reason that is a code; whatever else stands there is not repeated. */
+export function codeOf(text: string): string {
+  return CODE.test(text) ? text.toUpperCase() : UNRECOGNIZED;
+}
+
+/** A capability that has the form of one; null for whatever else stands there. */
+export function capabilityOf(text: string): string | null {
+  return text.length <= CAPABILITY_MAX && CAPABILITY.test(text) ? text : null;
+}

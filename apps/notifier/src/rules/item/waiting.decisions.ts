@@ -1,0 +1,99 @@
+// What else waits for people: rollbacks, undos, breakers, tasks, incidents, questions before an effect, reservations.
+import type { BodyOf, RecordTypeOf } from '@recourse/messages';
+import { agrees, bare, ends, forwardOf, opens } from './item.decisions.js';
+import { capabilityOf, keyOf } from './item.messages.js';
+import type { Known, Place, Thing, ThingChange } from './item.messages.js';
+import { stepThing } from './step.decisions.js';
+
+type Recoveries<Type extends RecordTypeOf<'recourse.recoveries'>> = BodyOf<'recourse.recoveries', Type>;
+type Budgets<Type extends RecordTypeOf<'recourse.budgets'>> = BodyOf<'recourse.budgets', Type>;
+
+export function askForRollback(
+  body: Recoveries<'TriggerHeld'> | Recoveries<'RollbackEscalated'>,
+  _known: Known,
+  place: Place,
+): readonly ThingChange[] {
+  return opens(bare('rollback', body.rollback_id, body), 'rollback', body, place);
+}
+
+export function beyondBound(
+  body: Recoveries<'RollbackOutOfBand'>,
+  _known: Known,
+  place: Place,
+): readonly ThingChange[] {
+  return opens(bare('rollback', body.rollback_id, body), 'rollback', { ...body, reason: 'BEYOND_BOUND' }, place);
+}
+
+export function openBreaker(body: Recoveries<'BreakerOpened'>, _known: Known, place: Place): readonly ThingChange[] {
+  return opens(bare('breaker', body.breaker_id, body), 'breaker', { ...body, reason: `BREAKER_${body.scope}` }, place);
+}
+
+export function askForUndo(body: Recoveries<'UndoEscalated'>, _known: Known, place: Place): readonly ThingChange[] {
+  return opens(bare('undo', body.undo_id, body), 'undo', body, place);
+}
+
+/** Keys of the tasks that a record opens. */
+export function tasksOf({ tasks }: Pick<Recoveries<'TasksOpened'>, 'tasks'>): readonly string[] {
+  return tasks.map(({ task_id: id }) => keyOf({ thing: 'task', id }));
+}
+
+export function openTasks(body: Recoveries<'TasksOpened'>, _known: Known, place: Place): readonly ThingChange[] {
+  return body.tasks.flatMap(({ task_id: id, kind, deadline_at }) => {
+    const task: Thing = {
+      ...bare('task', id, body),
+      recoveryId: body.recovery_id,
+      stepId: body.step_id,
+      capability: capabilityOf(body.capability),
+    };
+    return opens(task, 'task', { reason: kind, deadline_at }, place);
+  });
+}
+
+/** An incident goes by its severity and shows the capability of its step, where that is known. */
+export function openIncident(body: Recoveries<'IncidentOpened'>, known: Known, place: Place): readonly ThingChange[] {
+  const incident: Thing = {
+    ...bare('incident', body.incident_id, body),
+    recoveryId: body.recovery_id,
+    stepId: body.step_id,
+    capability: stepThing(body, known).capability,
+  };
+  return opens(incident, 'incident', { reason: body.severity, deadline_at: body.deadline_at }, place);
+}
+
+export function askBeforeEffect(
+  body: Recoveries<'ForwardApprovalRequested'>,
+  _known: Known,
+  place: Place,
+): readonly ThingChange[] {
+  const question: Thing = { ...bare('forward', body.approval_id, body), capability: capabilityOf(body.capability) };
+  return opens(question, 'forward_approval', { ...body, reason: `FORWARD_${body.mode}` }, place);
+}
+
+export function decideForward(body: Recoveries<'ForwardApprovalDecided'>, known: Known): readonly ThingChange[] {
+  return body.verdict === 'approve' ? agrees(known, forwardOf(body)) : ends(known, forwardOf(body));
+}
+
+export function askForCeiling(body: Budgets<'BudgetEscalated'>, _known: Known, place: Place): readonly ThingChange[] {
+  const reservation: Thing = {
+    ...bare('escalation', body.reservation_id, body),
+    capability: capabilityOf(body.capability),
+  };
+  return opens(reservation, 'budget', { ...body, reason: 'CEILING_EXCEEDED' }, place);
+}
+
+export function askForOverrun(body: Budgets<'BudgetOverrun'>, known: Known, place: Place): readonly ThingChange[] {
+  return opens(reservationThing(body, known), 'budget', { ...body, reason: 'OVERRUN' }, place);
+}
+
+/** What a question about a reservation that passed its deadline was about; the others are about a ceiling. */
+const QUESTION_ABOUT: Readonly<Record<string, string>> = { unsettled: 'UNSETTLED', overrun: 'OVERRUN' };
+
+export function askForOverdue(body: Budgets<'BudgetOverdue'>, known: Known, place: Place): readonly ThingChange[] {
+  const reason = QUESTION_ABOUT[body.about] ?? 'CEILING_EXCEEDED';
+  return opens(reservationThing(body, known), 'budget', { ...body, reason }, place);
+}
+
+function reservationThing(body: Budgets<'BudgetOverrun'> | Budgets<'BudgetOverdue'>, known: Known): Thing {
+  const id = body.reservation_id;
+  return known(keyOf({ thing: 'escalation', id })) ?? bare('escalation', id, body);
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals';
+import { BUDGETS, CANARY, endpoint, RECOVERIES, recordOf, recordTypesOf, WAITING } from '../../items.testing.js';
+import { newsOf, testOf } from '../delivery/occasion.decisions.js';
+import type { Delivery } from '../delivery/delivery.messages.js';
+import { hear } from '../../core.js';
+import { keyOf } from '../item/item.messages.js';
+import type { Thing } from '../item/item.messages.js';
+import { bodyOf } from './body.decisions.js';
+import { SHAPES } from './endpoint.messages.js';
+
+const BASES = { recoveries: 'https://recoveries.example.org', budgets: 'https://budgets.example.org' };
+const EVERYTHING = [endpoint({ remindBeforeMs: 1_000, tellsEnds: true })];
+const PLACE = { topic: RECOVERIES, partition: 0, seq: 1, at: 0 };
+const [OPENED] = newsOf(undefined, WAITING, [endpoint()], PLACE).queued;
+const notice = (
+  OPENED ??
+  (() => {
+    throw new Error('it opened');
+  })()
+).notice;
+
+/** Whatever is told of each record of both logs, when it is the first and when it follows an open item. */
+function everythingTold(): readonly Delivery[] {
+  return ([RECOVERIES, BUDGETS] as const).flatMap((log) =>
+    recordTypesOf(log).flatMap((type) => {
+      const record = recordOf(log, type, {
+        deadline_at: 9_000,
+        ...(type === 'StepDecided' ? { decision: 'request_approval' } : {}),
+      });
+      return [undefined, WAITING].flatMap((known) =>
+        hear(log, record)
+          .then((key) => (known !== undefined && key === keyOf(known) ? known : undefined), {
+            topic: log,
+            partition: 0,
+            seq: 8,
+            at: 1,
+          })
+          .flatMap((change) => newsOf(known, change.op === 'put' ? change.thing : undefined, EVERYTHING, PLACE).queued),
+      );
+    }),
+  );
+}
+
+describe('a body', () => {
+  it('holds no personal data: nothing of what any record says in words', () => {
+    const told = everythingTold();
+    expect(new Set(told.map((one) => one.notice.item?.kind)).size).toBeGreaterThanOrEqual(8);
+    for (const word of [CANARY, ...CANARY.split(' '), Buffer.from(CANARY).toString('base64')]) {
+      for (const shape of SHAPES) for (const one of told) expect(bodyOf(shape, one.notice, BASES)).not.toContain(word);
+    }
+    expect(JSON.stringify(told)).not.toContain('asha');
+  });
+
+  it('gives no power: it has no digest, no token, and links without either', () => {
+    for (const shape of SHAPES) {
+      for (const one of everythingTold())
+        expect(bodyOf(shape, one.notice, BASES)).not.toMatch(/digest|token|secret|approve"|lease/i);
+      expect(
+        [...bodyOf(shape, notice, BASES).matchAll(/https:\/\/[^"\\]+/g)]
+          .map(([url]) => url)
+          .filter((url) => new URL(url).search.replace('?run_id=run-1', '') !== ''),
+      ).toEqual([]);
+    }
+  });
+
+  it('for programs says what waits, since when, until when, and where', () => {
+    expect(JSON.parse(bodyOf('generic', notice, BASES))).toEqual({
+      type: 'recourse.item.opened',
+      occurred_at: '1970-01-01T00:00:01.000Z',
+      tenant: 'acme',
+      item_kind: 'approval',
+      item_id: 'step-1',
+      step_id: 'step-1',
+      recovery_id: 'rec-1',
+      run_id: 'run-1',
+      capability: 'payments.reverse_refund',
+      reason: 'HIGH_IMPACT',
+      required_approvals: 1,
+      deadline_at: '1970-01-01T00:00:11.000Z',
+      links: {
+        item: 'https://recoveries.example.org/v1/reviews/step-1',
+        run: 'https://recoveries.example.org/v1/recoveries?run_id=run-1',
+      },
+    });
+  });
+
+  it('for a chat is a headline, the same facts as plain text, and one way to the item', () => {
+    const body = JSON.parse(bodyOf('slack', notice, BASES)) as {
+      readonly text: string;
+      readonly blocks: readonly Readonly<Record<string, unknown>>[];
+    };
+    expect(body.text).toBe('Waits for a person: approval');
+    expect(body.blocks.map(({ type }) => type)).toEqual(['header', 'section', 'actions']);
+    expect(JSON.stringify(body.blocks)).toContain('Reason: HIGH_IMPACT');
+    expect(JSON.stringify(body.blocks)).not.toContain('mrkdwn');
+    expect(JSON.stringify(body.blocks[2])).toContain('https://recoveries.example.org/v1/reviews/step-1');
+  });
+
+  it('links a question about a budget to the budgets, and keeps ids in their place', () => {
+    const asked: Thing = { ...WAITING, thing: 'escalation', id: 'res-1', runId: 'a/b?c' };
+    const [one] = newsOf(undefined, asked, [endpoint()], PLACE).queued;
+    expect(JSON.parse(bodyOf('generic', one?.notice ?? notice, BASES))).toMatchObject({
+      links: { item: 'https://budgets.example.org/v1/escalations?run_id=a%2Fb%3Fc' },
+    });
+  });
+
+  it('of a test names no item', () => {
+    const { notice: test } = testOf({ name: 'chat' }, 'acme', 'n', 5);
+    expect(JSON.parse(bodyOf('generic', test, BASES))).toEqual({
+      type: 'recourse.test',
+      occurred_at: '1970-01-01T00:00:00.005Z',
+      tenant: 'acme',
+    });
+    expect(JSON.parse(bodyOf('slack', test, BASES))).toMatchObject({ text: 'This endpoint works' });
+  });
+});

@@ -1,0 +1,274 @@
+// The store in the notifier's own database. Commits wait for the disk: what was queued is sent, whatever is killed.
+//
+// Boundary: SQL; what follows from what is decided in rules/. Every call is one statement or one transaction.
+import { coded, createPool, inTransaction, migrate, numberOrNull, Parameters, whereOf } from '@recourse/service';
+import type { Query } from '@recourse/service';
+import type { Pool, PoolClient } from 'pg';
+import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
+import { DELIVERY_STATES } from '../rules/delivery/delivery.messages.js';
+import type { Delivery, DeliveryEvent, DeliveryState } from '../rules/delivery/delivery.messages.js';
+import { DELIVERY_AFTER } from '../rules/delivery/delivery.transitions.js';
+import { keyOf } from '../rules/item/item.messages.js';
+import type { Thing, ThingChange } from '../rules/item/item.messages.js';
+import type { Superseding } from '../rules/delivery/occasion.decisions.js';
+import type {
+  Claim,
+  DeliveryQuery,
+  EndpointFigures,
+  NotifierStore,
+  ReadPosition,
+  Taken,
+} from './notifier-store.port.js';
+import { DELIVERY_COLUMNS, deliveryOf } from '../rows.js';
+import type { DeliveryRow } from '../rows.js';
+import { NOTIFIER_MIGRATIONS } from './notifier-store.migrations.js';
+
+const CONNECTIONS_MAX = 8;
+
+const MOVE_ON = `
+INSERT INTO read_positions (topic, log_partition, seq, hash, next_offset) SELECT $1, $2, $4, $5, $6 WHERE $3 = 0
+ON CONFLICT (topic, log_partition) DO NOTHING`;
+const MOVE =
+  'UPDATE read_positions SET seq = $4, hash = $5, next_offset = $6 WHERE topic = $1 AND log_partition = $2 AND seq = $3';
+
+const PUT_THINGS =
+  'INSERT INTO things (thing_key, doc) SELECT * FROM unnest($1::text[], $2::jsonb[]) ON CONFLICT (thing_key) DO UPDATE SET doc = EXCLUDED.doc';
+
+/** `only` is null for everything but the word that the item ended. */
+const MEANT = `FROM unnest($1::text[], $2::text[], $3::text[]) AS s(thing_key, opening, only_occasion)
+WHERE d.state = 'queued' AND d.thing_key = s.thing_key AND d.opening = s.opening AND CASE WHEN s.only_occasion IS NULL THEN d.occasion <> 'ended' ELSE d.occasion = s.only_occasion END`;
+const FORGET_UNTRIED = `DELETE FROM deliveries d USING (SELECT d.id ${MEANT.replace('FROM unnest', 'FROM deliveries d, unnest')} AND d.attempts = 0) u WHERE d.id = u.id`;
+const SUPERSEDE = `UPDATE deliveries d SET state = 'superseded' ${MEANT}`;
+
+const QUEUE = `
+INSERT INTO deliveries (${DELIVERY_COLUMNS.map(({ name }) => name).join(', ')})
+SELECT * FROM unnest(${DELIVERY_COLUMNS.map(({ type }, n) => `$${String(n + 1)}::${type}[]`).join(', ')})
+ON CONFLICT (id) DO NOTHING`;
+
+const CLAIM = `
+UPDATE deliveries d SET attempts = d.attempts + 1, next_at = $3, updated_at = $2 FROM (
+  SELECT id FROM deliveries WHERE endpoint = $1 AND state = 'queued' AND next_at <= $2 AND NOT EXISTS (SELECT 1 FROM endpoints_off WHERE endpoint = $1)
+  ORDER BY next_at LIMIT $4 FOR UPDATE SKIP LOCKED) due
+WHERE d.id = due.id RETURNING d.*`;
+
+/** The table of states as SQL: one list of old and new per event. */
+const SETTLE = `
+UPDATE deliveries d SET state = m.after, next_at = $4, error_code = $5, http_status = $6, updated_at = $7
+FROM unnest($2::text[], $3::text[]) AS m(before, after) WHERE d.id = $1 AND d.attempts = $8 AND d.state = m.before`;
+
+const RETRY = `
+UPDATE deliveries SET state = 'queued', due_at = $2, next_at = $2, error_code = NULL, http_status = NULL, updated_at = $2 WHERE id = $1 AND state = ANY($3::text[]) RETURNING *`;
+
+const FIGURES = `
+SELECT coalesce(d.endpoint, o.endpoint) AS name, o.off_since, count(*) FILTER (WHERE d.state = 'queued') AS queued,
+  min(d.due_at) FILTER (WHERE d.state = 'queued' AND d.due_at <= $1) AS oldest_due_at, count(*) FILTER (WHERE d.state = 'given_up') AS given_up
+FROM deliveries d FULL JOIN endpoints_off o ON o.endpoint = d.endpoint GROUP BY 1, 2 ORDER BY 1`;
+
+/** Deliveries and cursors in PostgreSQL. */
+export class PostgresNotifierStore implements NotifierStore {
+  private constructor(private readonly pool: Pool) {}
+
+  /** Connects and brings the tables to shape. Errors: Failure(DATABASE_UNAVAILABLE). */
+  static async open(url: string): Promise<PostgresNotifierStore> {
+    const source = await migrate({ url, applicationName: 'recourse-notifier', migrations: NOTIFIER_MIGRATIONS });
+    await source.destroy();
+    return new PostgresNotifierStore(createPool({ url, connectionsMax: CONNECTIONS_MAX, isDurable: true }));
+  }
+
+  position(topic: string, partition: number): Promise<ReadPosition | null> {
+    return coded('read the position', async () => {
+      const {
+        rows: [row],
+      } = await this.pool.query<{ seq: string; hash: Buffer; next_offset: string }>(
+        'SELECT seq, hash, next_offset FROM read_positions WHERE topic = $1 AND log_partition = $2',
+        [topic, partition],
+      );
+      return row === undefined ? null : { seq: Number(row.seq), hash: row.hash, offset: Number(row.next_offset) };
+    });
+  }
+
+  things(keys: readonly string[]): Promise<readonly Thing[]> {
+    if (keys.length === 0) return Promise.resolve([]);
+    // Docs are written by `take` alone.
+    return coded('read things', async () =>
+      (
+        await this.pool.query<{ doc: Thing }>('SELECT doc FROM things WHERE thing_key = ANY($1::text[])', [keys])
+      ).rows.map(({ doc }) => doc),
+    );
+  }
+
+  take(taken: Taken): Promise<boolean> {
+    return coded('take what was read', () =>
+      inTransaction(this.pool, 'BEGIN', async (client) => {
+        if (!(await moveOn(client, taken))) return false;
+        await putChanges(client, taken.changes);
+        await supersede(client, taken.superseded);
+        await queue(client, taken.queued);
+        return true;
+      }),
+    );
+  }
+
+  claim({ endpoint, now, until, countMax }: Claim): Promise<readonly Delivery[]> {
+    return coded('claim deliveries', async () =>
+      (await this.pool.query<DeliveryRow>(CLAIM, [endpoint, now, until, countMax])).rows
+        .map(deliveryOf)
+        .sort((a, b) => a.dueAt - b.dueAt),
+    );
+  }
+
+  settle(
+    { id, attempts, endpoint }: Pick<Delivery, 'id' | 'attempts' | 'endpoint'>,
+    { event, error, nextAt, closesEndpoint }: AttemptVerdict,
+    now: number,
+  ): Promise<void> {
+    return coded('settle an attempt', () =>
+      inTransaction(this.pool, 'BEGIN', async (client) => {
+        if (closesEndpoint)
+          await client.query('INSERT INTO endpoints_off (endpoint, off_since) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+            endpoint,
+            now,
+          ]);
+        const [before, after] = movesOf(event);
+        await client.query(SETTLE, [
+          id,
+          before,
+          after,
+          nextAt,
+          error?.code ?? null,
+          error?.httpStatus ?? null,
+          now,
+          attempts,
+        ]);
+      }),
+    );
+  }
+
+  queue(delivery: Delivery): Promise<void> {
+    return coded('queue a delivery', () => inTransaction(this.pool, 'BEGIN', (client) => queue(client, [delivery])));
+  }
+
+  find(id: string): Promise<Delivery | null> {
+    return coded('read a delivery', async () =>
+      firstOf((await this.pool.query<DeliveryRow>('SELECT * FROM deliveries WHERE id = $1', [id])).rows),
+    );
+  }
+
+  list(query: DeliveryQuery): Promise<readonly Delivery[]> {
+    const { text, values } = listQuery(query);
+    return coded('list deliveries', async () =>
+      (await this.pool.query<DeliveryRow>(text, [...values])).rows.map(deliveryOf),
+    );
+  }
+
+  retry(id: string, now: number): Promise<Delivery | null> {
+    return coded('retry a delivery', async () =>
+      firstOf((await this.pool.query<DeliveryRow>(RETRY, [id, now, movesOf('Retried')[0]])).rows),
+    );
+  }
+
+  turnOn(endpoint: string): Promise<void> {
+    return coded('turn an endpoint on', async () => {
+      await this.pool.query('DELETE FROM endpoints_off WHERE endpoint = $1', [endpoint]);
+    });
+  }
+
+  figures(now: number): Promise<readonly EndpointFigures[]> {
+    return coded('count deliveries', async () => {
+      const { rows } = await this.pool.query<{
+        name: string;
+        off_since: string | null;
+        queued: string;
+        oldest_due_at: string | null;
+        given_up: string;
+      }>(FIGURES, [now]);
+      return rows.map(({ name, off_since, queued: waiting, oldest_due_at, given_up }) => ({
+        name,
+        offSince: numberOrNull(off_since),
+        queued: Number(waiting),
+        oldestDueAt: numberOrNull(oldest_due_at),
+        givenUp: Number(given_up),
+      }));
+    });
+  }
+
+  prune(before: number): Promise<void> {
+    return coded('forget deliveries', async () => {
+      await this.pool.query("DELETE FROM deliveries WHERE state <> 'queued' AND updated_at < $1", [before]);
+    });
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+}
+
+/** The newest first; ids of one millisecond by their bytes. */
+function listQuery({ state, endpoint, tenant, countMax, after }: DeliveryQuery): Query {
+  const given = new Parameters();
+  const equal = given.equal({ state, endpoint, tenant });
+  const behind =
+    after === undefined
+      ? []
+      : [`(updated_at, id COLLATE "C") < (${given.add(after.updatedAt)}, ${given.add(after.id)} COLLATE "C")`];
+  return {
+    text: `SELECT * FROM deliveries${whereOf([...equal, ...behind])} ORDER BY updated_at DESC, id COLLATE "C" DESC LIMIT ${given.add(countMax)}`,
+    values: given.values,
+  };
+}
+
+/** The cursor is the fence: whoever does not move it keeps nothing. */
+async function moveOn(client: PoolClient, { topic, partition, fromSeq, to }: Taken): Promise<boolean> {
+  const { rowCount } = await client.query(fromSeq === 0 ? MOVE_ON : MOVE, [
+    topic,
+    partition,
+    fromSeq,
+    to.seq,
+    to.hash,
+    to.offset,
+  ]);
+  if (rowCount === 1) return true;
+  // Void records at the start move the offset and leave the seq at 0.
+  return (
+    fromSeq === 0 && (await client.query(MOVE, [topic, partition, fromSeq, to.seq, to.hash, to.offset])).rowCount === 1
+  );
+}
+
+async function putChanges(client: PoolClient, changes: readonly ThingChange[]): Promise<void> {
+  // The last change of a thing is what is so: one statement takes each key once.
+  const last = new Map(changes.map((change) => [change.op === 'put' ? keyOf(change.thing) : change.key, change]));
+  const puts = [...last].flatMap(([key, change]) =>
+    change.op === 'put' ? [[key, JSON.stringify(change.thing)] as const] : [],
+  );
+  const gone = [...last].flatMap(([key, { op }]) => (op === 'forget' ? [key] : []));
+  if (puts.length > 0) await client.query(PUT_THINGS, [puts.map(([key]) => key), puts.map(([, doc]) => doc)]);
+  if (gone.length > 0) await client.query('DELETE FROM things WHERE thing_key = ANY($1::text[])', [gone]);
+}
+
+async function supersede(client: PoolClient, items: readonly Superseding[]): Promise<void> {
+  if (items.length === 0) return;
+  const values = [items.map(({ key }) => key), items.map(({ opening }) => opening), items.map(({ only }) => only)];
+  await client.query(FORGET_UNTRIED, values);
+  await client.query(SUPERSEDE, values);
+}
+
+async function queue(client: PoolClient, all: readonly Delivery[]): Promise<void> {
+  if (all.length === 0) return;
+  await client.query(
+    QUEUE,
+    DELIVERY_COLUMNS.map(({ of }) => all.map(of)),
+  );
+}
+
+/** States an event moves, and where to: a row of the table for each. */
+function movesOf(event: DeliveryEvent): readonly [readonly DeliveryState[], readonly DeliveryState[]] {
+  const moves = DELIVERY_STATES.flatMap((before) => {
+    const after: DeliveryState | null = DELIVERY_AFTER[before][event];
+    return after === null ? [] : [{ before, after }];
+  });
+  return [moves.map(({ before }) => before), moves.map(({ after }) => after)];
+}
+
+function firstOf(rows: readonly DeliveryRow[]): Delivery | null {
+  return rows[0] === undefined ? null : deliveryOf(rows[0]);
+}

@@ -1,0 +1,340 @@
+// Commands of people: who may give them, what they do, and what the caller is told.
+//
+// Boundary: checks key and role, asks the domain, answers. A new command is a line of COMMANDS and a function of the domain.
+import { accepted, NOTHING } from '@recourse/event-log';
+import type { Decision } from '@recourse/event-log';
+import { recordIn } from '@recourse/messages';
+import type {
+  ApproveStep,
+  BreakGlass,
+  BodyOf,
+  CloseBreaker,
+  CloseIncident,
+  CloseTask,
+  ConfirmTrigger,
+  DenyStep,
+  EscalateStep,
+  RecordTypeOf,
+  RejectTrigger,
+  ResolveStep,
+  ReviewOutOfBand,
+  TriggerRollback,
+  UndoRun,
+  AbandonStep,
+  CheckStep,
+  RetryStep,
+} from '@recourse/messages';
+import type { Verdict } from '../domain/admission/judging.decisions.js';
+import { record } from '../domain/record.messages.js';
+import type { RecoveryRecord } from '../domain/record.messages.js';
+import type { Refusal } from '../domain/refusal.messages.js';
+import { isUsableId, rollbackIdOf, triggerOfCommand, triggerRefusal } from '../domain/rollback/rollback.decider.js';
+import { roleRefusal } from '../domain/step/approval.decisions.js';
+import { escalateToIncident } from '../domain/step/command.decisions.js';
+import { recoveryIdOf } from '../domain/step/opening.decisions.js';
+import {
+  approve,
+  breakOpen,
+  check,
+  deny,
+  endTask,
+  giveUp,
+  resolve,
+  retry,
+} from '../domain/step/step-commands.decider.js';
+import type { StepContext } from '../domain/step/step-draft.decisions.js';
+import { stepFollowing } from '../domain/step/step-row.transitions.js';
+import type { StepDoc } from '../domain/step/step.messages.js';
+import { openUndo, undoIdOf, undoRefusal } from '../domain/undo/undo.decider.js';
+import { close, decideTrigger, judge } from './admission.part.js';
+import { onReview } from './bound.part.js';
+import { decideForwardCommand, FORWARD_COMMANDS, isForwardCommand } from './forward.part.js';
+import type { ForwardCommand, ForwardCommandType } from './forward.part.js';
+import { lacksContract, READ_CONTRACT, READ_EDITORS, refuse, stepContext } from './recoveries.context.js';
+import type { Asked } from './recoveries.context.js';
+import { readRow } from './recoveries.kinds.js';
+
+const WIRE = 'recourse.recovery-commands';
+
+/** Commands about what is parked are the loop's. */
+type LoopCommand = 'RedriveParked' | 'DiscardParked';
+type Commands = {
+  readonly [Type in Exclude<RecordTypeOf<typeof WIRE>, LoopCommand | ForwardCommandType>]: BodyOf<typeof WIRE, Type>;
+};
+type Command<Type extends keyof Commands> = {
+  readonly [One in Type]: { readonly type: One; readonly body: Commands[One] };
+}[Type];
+
+/** What each command does. */
+const COMMANDS: { readonly [Type in keyof Commands]: (command: Commands[Type], asked: Asked) => Decision } = {
+  TriggerRollback: onTrigger,
+  ApproveStep: onApprove,
+  DenyStep: onDeny,
+  ResolveStep: onResolve,
+  UndoRun: onUndo,
+  CloseTask: onCloseTask,
+  BreakGlass: onBreakGlass,
+  RetryStep: (command, asked) => onStep(command, asked, retry),
+  CheckStep: (command, asked) => onStep(command, asked, check),
+  AbandonStep: (command, asked) => onStep(command, asked, giveUp),
+  EscalateStep: (command, asked) => onStep(command, asked, openIncident),
+  CloseIncident: onCloseIncident,
+  ConfirmTrigger: (command, asked) => onJudged(command, 'confirmed', asked),
+  RejectTrigger: (command, asked) => onJudged(command, 'rejected', asked),
+  CloseBreaker: onCloseBreaker,
+  ReviewOutOfBand: onReviewed,
+};
+
+/** Types of the wire that the core is asked about. */
+export const COMMAND_TYPES: readonly string[] = [...Object.keys(COMMANDS), ...FORWARD_COMMANDS];
+
+/** Decides a command. */
+export function onCommand(asked: Asked): Decision {
+  const told = recordIn(WIRE, asked.input);
+  if (told.type === 'RedriveParked' || told.type === 'DiscardParked') return NOTHING;
+  return isForwardCommand(told) ? onForward(told, asked) : act(told, asked);
+}
+
+/** Acts on a command whose key and role allow it. */
+function act<Type extends keyof Commands>({ type, body }: Command<Type>, asked: Asked): Decision {
+  const refusal = gateRefusal(type, body, asked.input.key);
+  return refusal === null ? COMMANDS[type](body, asked) : refuse(refusal);
+}
+
+/** Why a command is not looked at: its key or its role. Which role ends a task depends on its kind. */
+function gateRefusal(
+  type: keyof Commands,
+  { run_id, envelope }: Pick<ApproveStep, 'run_id' | 'envelope'>,
+  key: string,
+): Refusal | null {
+  if (key !== run_id)
+    return { httpStatus: 422, code: 'KEY_MISMATCH', message: 'The record key must be the run the command is about.' };
+  return type === 'CloseTask' ? null : roleRefusal(type, envelope);
+}
+
+function onTrigger(command: TriggerRollback, { context, policy }: Asked): Decision {
+  const refusal = triggerRefusal(command);
+  if (refusal !== null) return refuse(refusal);
+  const { tenant } = command.envelope;
+  const { records, outcome } = decideTrigger(context, triggerOfCommand(command), {
+    policy,
+    limits: policy.admission,
+  });
+  const body = {
+    rollback_id: rollbackIdOf(command.mutation_id),
+    recovery_id: recoveryIdOf(tenant, command.run_id),
+    run_id: command.run_id,
+    mutation_id: command.mutation_id,
+    redundant: outcome === 'redundant',
+    held: outcome === 'held',
+  };
+  return accepted(outcome === 'redundant' ? 200 : outcome === 'held' ? 202 : 201, body, ...records);
+}
+
+function onJudged(command: ConfirmTrigger | RejectTrigger, verdict: Verdict, { context, policy }: Asked): Decision {
+  if (![command.envelope.tenant, command.mutation_id].every(isUsableId))
+    return refuse({
+      httpStatus: 422,
+      code: 'COMMAND_INVALID',
+      message: 'Tenant and mutation must be 1 to 200 bytes without NUL.',
+    });
+  const judged = judge(context, command, verdict, { policy, limits: policy.admission });
+  return 'code' in judged
+    ? refuse(judged)
+    : accepted(
+        200,
+        { rollback_id: command.rollback_id, run_id: command.run_id, phase: judged.phase, verdict },
+        ...judged.records,
+      );
+}
+
+function onReviewed(command: ReviewOutOfBand, { context, policy }: Asked): Decision {
+  const reviewed = onReview(context, command, { policy, limits: policy.admission });
+  return 'code' in reviewed
+    ? refuse(reviewed)
+    : accepted(
+        200,
+        {
+          rollback_id: rollbackIdOf(command.mutation_id),
+          run_id: command.run_id,
+          phase: reviewed.phase,
+          verdict: command.verdict,
+        },
+        ...reviewed.records,
+      );
+}
+
+function onCloseBreaker(command: CloseBreaker, { context }: Asked): Decision {
+  const closed = close(context, command);
+  return 'code' in closed ? refuse(closed) : accepted(200, { breaker_id: command.breaker_id, phase: 'closed' }, closed);
+}
+
+function onApprove(command: ApproveStep, { context, policy }: Asked): Decision {
+  const within = stepContext(context, command.run_id, policy);
+  const step = stepOf(within, command);
+  if (step === undefined) return refuse(STEP_UNKNOWN);
+  const outcome = approve(step, command, within);
+  if ('code' in outcome) return refuse(outcome);
+  if (!context.viewsFresh) return READ_EDITORS;
+  const after = outcome.step;
+  const body = {
+    step_id: after.step_id,
+    recovery_id: after.recovery_id,
+    approval_id: outcome.approvalId,
+    phase: after.phase,
+    reason: after.reason,
+    approvals: after.approvals.length,
+    required_approvals: after.required_approvals,
+  };
+  return accepted(200, body, ...outcome.records);
+}
+
+function onDeny(command: DenyStep, { context, policy }: Asked): Decision {
+  const within = stepContext(context, command.run_id, policy);
+  const step = stepOf(within, command);
+  if (step === undefined) return refuse(STEP_UNKNOWN);
+  const outcome = deny(step, command, within);
+  if ('code' in outcome) return refuse(outcome);
+  return accepted(200, { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'denied' }, ...outcome);
+}
+
+function onResolve(command: ResolveStep, { context, policy }: Asked): Decision {
+  const within = stepContext(context, command.run_id, policy);
+  const step = stepOf(within, command);
+  if (step === undefined) return refuse(STEP_UNKNOWN);
+  const outcome = resolve(step, command, within);
+  if ('code' in outcome) return refuse(outcome);
+  return accepted(
+    200,
+    { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'resolved', resolution: command.resolution },
+    ...outcome,
+  );
+}
+
+/** A command about one step; the answer names its phase and what else was made of it. */
+function onStep<StepCommand extends BreakGlass | RetryStep | CheckStep | AbandonStep | EscalateStep>(
+  command: StepCommand,
+  { context, policy }: Asked,
+  decide: (step: StepDoc, command: StepCommand, within: StepContext) => readonly RecoveryRecord[] | Refusal,
+): Decision {
+  const within = stepContext(context, command.run_id, policy);
+  const step = stepOf(within, command);
+  if (step === undefined) return refuse(STEP_UNKNOWN);
+  const outcome = decide(step, command, within);
+  if ('code' in outcome) return refuse(outcome);
+  const after = outcome.reduce((doc, next) => stepFollowing(doc, next, context.now), step);
+  const incident = outcome.find((next) => next.type === 'IncidentOpened')?.body.incident_id;
+  return accepted(
+    200,
+    {
+      step_id: step.step_id,
+      recovery_id: step.recovery_id,
+      phase: after.phase,
+      reason: after.reason,
+      ...(incident === undefined ? {} : { incident_id: incident }),
+    },
+    ...outcome,
+  );
+}
+
+/** An incident is a record of its own. */
+function openIncident(
+  step: StepDoc,
+  command: EscalateStep,
+  { now, policy }: StepContext,
+): readonly RecoveryRecord[] | Refusal {
+  const opened = escalateToIncident(step, command, now, policy);
+  return 'code' in opened ? opened : [opened];
+}
+
+function onCloseIncident(
+  { envelope, run_id, incident_id, summary, reason }: CloseIncident,
+  { context }: Asked,
+): Decision {
+  const incident = isUsableId(incident_id) ? readRow(context.state, 'incident', run_id, incident_id) : undefined;
+  if (incident?.tenant !== envelope.tenant)
+    return refuse({
+      httpStatus: 404,
+      code: 'INCIDENT_UNKNOWN',
+      message: 'There is no such incident in this run of this tenant.',
+    });
+  if (incident.phase === 'closed')
+    return refuse({
+      httpStatus: 409,
+      code: 'INCIDENT_CLOSED',
+      message: 'Somebody has ended this incident already.',
+    });
+  const { step_id, recovery_id, tenant, mutation_id } = incident;
+  return accepted(
+    200,
+    { incident_id, step_id, phase: 'closed' },
+    record('IncidentClosed', {
+      step_id,
+      recovery_id,
+      tenant,
+      run_id,
+      mutation_id,
+      incident_id,
+      summary,
+      by: envelope.principal,
+      reason,
+      command_id: envelope.command_id,
+    }),
+  );
+}
+
+function onUndo(command: UndoRun, { context }: Asked): Decision {
+  const refusal = undoRefusal(command);
+  if (refusal !== null) return refuse(refusal);
+  const {
+    run_id,
+    envelope: { tenant, command_id },
+  } = command;
+  return accepted(
+    201,
+    { undo_id: undoIdOf(command_id), recovery_id: recoveryIdOf(tenant, run_id), run_id, phase: 'opened' },
+    openUndo(command, context.now),
+  );
+}
+
+function onCloseTask(command: CloseTask, { context, policy }: Asked): Decision {
+  const task = isUsableId(command.task_id)
+    ? readRow(context.state, 'task', command.run_id, command.task_id)
+    : undefined;
+  if (task?.tenant !== command.envelope.tenant)
+    return refuse({
+      httpStatus: 404,
+      code: 'TASK_UNKNOWN',
+      message: 'There is no such task in this run of this tenant.',
+    });
+  const outcome = endTask(task, command, stepContext(context, command.run_id, policy));
+  if ('code' in outcome) return refuse(outcome);
+  return accepted(200, { task_id: task.task_id, step_id: task.step_id, phase: command.outcome }, ...outcome);
+}
+
+/** Nobody breaks the glass before it is known who edited the contract up to now. */
+function onBreakGlass(command: BreakGlass, asked: Asked): Decision {
+  const decision = onStep(command, asked, breakOpen);
+  return decision.answer?.status === 'accepted' && !asked.context.viewsFresh ? READ_EDITORS : decision;
+}
+
+function onForward(told: ForwardCommand, { context, input, policy }: Asked): Decision {
+  if (told.type === 'RequestForwardApproval' && lacksContract(context, told.body.contract_digest)) return READ_CONTRACT;
+  const { now, policy: within, contractOf, editorsOf } = stepContext(context, told.body.run_id, policy, []);
+  const world = { now, policy: within, contractOf, editorsOf, state: context.state };
+  const decision = decideForwardCommand(told, input.key, world);
+  const isApproved =
+    told.type === 'DecideForwardApproval' && told.body.verdict === 'approve' && decision.records.length > 0;
+  return isApproved && !context.viewsFresh ? READ_EDITORS : decision;
+}
+
+/** To a tenant, another's step does not exist. */
+const STEP_UNKNOWN: Refusal = {
+  httpStatus: 404,
+  code: 'STEP_UNKNOWN',
+  message: 'There is no such step in this run of this tenant.',
+};
+
+function stepOf(within: StepContext, command: Pick<ApproveStep, 'envelope' | 'step_id'>): StepDoc | undefined {
+  return within.steps.find((step) => step.step_id === command.step_id && step.tenant === command.envelope.tenant);
+}

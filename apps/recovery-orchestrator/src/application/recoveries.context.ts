@@ -1,0 +1,136 @@
+// What deciding about recoveries needs beside the input: the policy of this process, and what rows and views say of a run.
+import {
+  charterFor,
+  contractByDigest,
+  contractByName,
+  contractView,
+  editorsOf,
+  entryView,
+  killVerdict,
+} from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
+import { facts, NOTHING, refused } from '@recourse/event-log';
+import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
+import type { RecoveryApprovalMode } from '@recourse/messages';
+import { NO_LIMITS } from '../domain/admission/admission.messages.js';
+import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
+import { NO_RATES } from '../domain/admission/pace.decisions.js';
+import type { Rates } from '../domain/admission/pace.decisions.js';
+import { CHILDREN_FIRST_MS } from '../domain/lineage/dependents.decisions.js';
+import { FORWARD_VALID_MS, MARGIN_MS, RISK_LIMIT } from '../domain/policy.messages.js';
+import type { RecoveryPolicy, RiskLevel } from '../domain/policy.messages.js';
+import type { RecoveryRecord } from '../domain/record.messages.js';
+import type { Refusal } from '../domain/refusal.messages.js';
+import type { StepContext } from '../domain/step/step-draft.decisions.js';
+import { isBroken, nextPlaceAt } from './admission.rows.js';
+import { readRows } from './recoveries.kinds.js';
+
+/** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
+export type RecoveriesConfig = Omit<
+  RecoveryPolicy,
+  'marginMs' | 'forwardValidMs' | 'modeNow' | 'riskLimit' | 'childrenFirstMs'
+> & {
+  readonly marginMs?: number;
+  readonly forwardValidMs?: number;
+  readonly riskLimit?: RiskLevel;
+  readonly childrenFirstMs?: number;
+  /** Partitions of the log: says which runs are this partition's; one unless told. */
+  readonly partitionCount?: number;
+  /** Limits of triggers and rates of compensations of this partition; none unless told. */
+  readonly admission?: AdmissionLimits;
+  readonly rates?: Rates;
+};
+
+/** The policy with everything told. */
+export type CorePolicy = RecoveryPolicy & {
+  readonly admission: AdmissionLimits;
+  readonly rates: Rates;
+  readonly partitionCount: number;
+};
+
+/** An input, and what it is decided on. */
+export interface Asked {
+  readonly context: DecideContext;
+  readonly input: RecordInput;
+  readonly policy: CorePolicy;
+}
+
+/** Fills in what nobody told. */
+export function policyOf(config: RecoveriesConfig): CorePolicy {
+  return {
+    ...config,
+    childrenFirstMs: config.childrenFirstMs ?? CHILDREN_FIRST_MS,
+    partitionCount: config.partitionCount ?? 1,
+    admission: config.admission ?? NO_LIMITS,
+    rates: config.rates ?? NO_RATES,
+    modeNow: () => null,
+    marginMs: config.marginMs ?? MARGIN_MS,
+    forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS,
+    riskLimit: config.riskLimit ?? RISK_LIMIT,
+  };
+}
+
+/** `steps` are those of the run unless told. */
+export function stepContext(
+  { now, state, views }: DecideContext,
+  runId: string,
+  policy: CorePolicy,
+  steps = readRows(state, 'step', runId),
+): StepContext {
+  const entries = views.view(entryView.name);
+  return {
+    now,
+    steps,
+    policy: {
+      ...policy,
+      ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent),
+      modeNow: (capability) => modeOf(contractByName(views.view(contractView.name), capability)?.contract),
+    },
+    killed: (acting) => {
+      const verdict = killVerdict(entries, acting);
+      return verdict.admitted && policy.admission.storm !== null && isBroken(state, acting.tenant, acting.capability)
+        ? BROKEN
+        : verdict;
+    },
+    rates: policy.rates,
+    dependentsIn: (run) => readRows(state, 'dependent', run),
+    nextAt: (tenant, scope, name) => nextPlaceAt(state, tenant, scope, name),
+    contractOf: (digest) => contractByDigest(views.view(contractView.name), digest)?.contract ?? null,
+    editorsOf: (digest) => editorsOf(views.view(contractView.name), digest),
+  };
+}
+
+/** What a breaker over a capability says of it. */
+export const BROKEN = {
+  admitted: false,
+  code: 'BREAKER_OPEN',
+  reason: 'a burst opened the breaker over the capability that would be called',
+} as const;
+
+/** Nobody approves before it is known who edited the contract up to now: an edit of a moment ago may not be in the view. */
+export const READ_EDITORS: Decision = { records: [], refresh: [contractView.name] };
+
+/** A record names a contract that the view has not come to yet. */
+export const READ_CONTRACT: Decision = { records: [], refresh: [contractView.name] };
+
+/** Recovery mode a contract asks for; people are the default (D27). */
+function modeOf(contract: Contract | undefined): RecoveryApprovalMode | null {
+  return contract === undefined ? null : (contract.recovery_approval_mode ?? 'human');
+}
+
+/** The view may not have come as far as who names a contract. */
+export function lacksContract({ views, viewsFresh }: DecideContext, digest: unknown): boolean {
+  return (
+    !viewsFresh && Buffer.isBuffer(digest) && contractByDigest(views.view(contractView.name), digest) === undefined
+  );
+}
+
+/** A decision that answers nobody. */
+export function append(records: readonly RecoveryRecord[]): Decision {
+  return records.length === 0 ? NOTHING : facts(...records);
+}
+
+/** Refuses a command; the refusal is its answer. */
+export function refuse({ httpStatus, code, message }: Refusal): Decision {
+  return refused(httpStatus, code, message);
+}

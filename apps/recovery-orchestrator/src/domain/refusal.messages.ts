@@ -1,0 +1,38 @@
+// Why a command of people is refused: the closed list of codes.
+
+/** A command that is refused: the fact, and the HTTP status it is told with. */
+export interface Refusal {
+  readonly httpStatus: number;
+  readonly code: RefusalCode;
+  readonly message: string;
+}
+
+export const REFUSAL_CODES = [
+  'KEY_MISMATCH',
+  'COMMAND_INVALID',
+  'ROLE_REQUIRED',
+  'STEP_UNKNOWN',
+  'SELF_APPROVAL',
+  'APPROVER_NOT_A_PERSON',
+  'EDITOR_APPROVAL',
+  'DIGEST_MISMATCH',
+  'APPROVAL_USED',
+  'STEP_WRONG_PHASE',
+  'WINDOW_CLOSED',
+  'SAME_APPROVER',
+  'TASK_UNKNOWN',
+  'TASK_CLOSED',
+  'AUTHOR_NOT_A_PERSON',
+  'INCIDENT_UNKNOWN',
+  'INCIDENT_CLOSED',
+  'ROLLBACK_UNKNOWN',
+  'TRIGGER_JUDGED',
+  'SELF_JUDGEMENT',
+  'JUDGE_NOT_A_PERSON',
+  'BREAKER_UNKNOWN',
+  'BREAKER_CLOSED',
+  'NO_TRIGGER',
+  'NOT_BEYOND_BOUND',
+  'OUT_OF_BAND_REVIEWED',
+] as const;
+export type RefusalCode = (typeof REFUSAL_CODES)[number];

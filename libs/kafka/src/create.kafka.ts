@@ -1,0 +1,21 @@
+// The real adapter of the Kafka port: kafkajs for groups, wires and administration, @platformatic/kafka for logs (ADR-0025).
+import type { Kafka } from './kafka.port.js';
+import { connectAdmin } from './kafkajs/admin.kafka.js';
+import { KafkaJsInputConsumer } from './kafkajs/input-consumer.kafka.js';
+import { connectWireProducer } from './kafkajs/wire-producer.kafka.js';
+import type { KafkaOptions } from './options.js';
+
+/**
+ * A cluster by its brokers' addresses; connects nothing by itself.
+ *
+ * @platformatic/kafka is loaded by who first appends to a log or reads one: that takes a process half a second.
+ */
+export function createKafka(options: KafkaOptions): Kafka {
+  return {
+    logProducer: async () => (await import('./platformatic/log-producer.kafka.js')).connectLogProducer(options),
+    rawReader: async () => (await import('./platformatic/raw-reader.kafka.js')).connectRawReader(options),
+    wireProducer: () => connectWireProducer(options),
+    inputConsumer: (consumer) => new KafkaJsInputConsumer(options, consumer),
+    admin: () => connectAdmin(options),
+  };
+}

@@ -1,0 +1,21 @@
+// What a broker's refusal means to who asked.
+import { Failure } from '@recourse/kernel';
+
+/**
+ * The port's failure for an error of a client.
+ *
+ * Shape: `refusal` is the protocol's name for it (`OFFSET_OUT_OF_RANGE`, …), or null when no broker said anything;
+ *        `what` names the topic or the call.
+ */
+export function failureOf(refusal: string | null, what: string, cause: unknown): Failure {
+  if (cause instanceof Failure) return cause;
+  switch (refusal) {
+    case 'OFFSET_OUT_OF_RANGE':
+      return new Failure('CURSOR_OUT_OF_RANGE', what, { cause });
+    case 'UNKNOWN_TOPIC_OR_PARTITION':
+    case 'INVALID_TOPIC_EXCEPTION':
+      return new Failure('TOPIC_MISSING', what, { cause });
+    default:
+      return new Failure('BROKER_UNAVAILABLE', what, { cause });
+  }
+}

@@ -1,0 +1,130 @@
+// The brokers of a cluster and who leads which partition: the connection and protocol of @platformatic/kafka, without its
+// clients, which retry and batch as they see fit.
+//
+// Boundary: opens connections and asks for metadata; what is sent through them is the caller's.
+//
+// Invariants
+//   I1. Nothing is sent twice: a connection that is gone is replaced before a request, never during one.
+//   I2. Versions are fixed, the newest that kafkajs speaks too: no round trip to agree on them. Kafka 2.4 and newer know them.
+import { Connection, metadataV8 } from '@platformatic/kafka';
+import type { ConnectionOptions, SASLOptions } from '@platformatic/kafka';
+import { Failure } from '@recourse/kernel';
+import { isIP } from 'node:net';
+import { addressOf, CONNECTION_TIMEOUT_MS } from '../options.js';
+import type { Address, KafkaOptions, KafkaSasl } from '../options.js';
+
+const SASL_MECHANISMS = {
+  plain: 'PLAIN',
+  'scram-sha-256': 'SCRAM-SHA-256',
+  'scram-sha-512': 'SCRAM-SHA-512',
+  oauthbearer: 'OAUTHBEARER',
+} as const satisfies Record<KafkaSasl['mechanism'], SASLOptions['mechanism']>;
+
+export class BrokerCluster {
+  private readonly connections = new Map<string, Promise<Connection>>();
+  /** Leader's node id of each partition, by topic. */
+  private readonly leaders = new Map<string, ReadonlyMap<number, number>>();
+  private brokers: ReadonlyMap<number, Address> = new Map();
+  private closed = false;
+
+  /** `requestTimeoutMs`: longest wait for an answer; it costs the connection. */
+  constructor(
+    private readonly options: KafkaOptions,
+    private readonly requestTimeoutMs: number,
+  ) {}
+
+  /** Learns who the brokers are. Errors: those of the client, when none answers. */
+  async connect(): Promise<void> {
+    await this.learn([]);
+  }
+
+  /** Connection to the leader of a partition. Errors: Failure(TOPIC_MISSING); those of the client. */
+  async leaderOf(topic: string, partition: number): Promise<Connection> {
+    if (this.leaders.get(topic)?.has(partition) !== true) await this.learn([topic]);
+    const leader = this.leaders.get(topic)?.get(partition);
+    if (leader === undefined) throw new Failure('TOPIC_MISSING', `${topic} has no partition ${String(partition)}`);
+    const address = this.brokers.get(leader);
+    if (address === undefined) throw new Error(`${topic}/${String(partition)} has no leader`);
+    return this.connectionTo(address);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const opened = [...this.connections.values()];
+    this.connections.clear();
+    await Promise.allSettled(opened.map(async (connection) => (await connection).close()));
+  }
+
+  private async learn(topics: string[]): Promise<void> {
+    const found = await metadataV8.api.async(await this.anyConnection(), topics, false);
+    this.brokers = new Map(found.brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]));
+    for (const { name, partitions } of found.topics)
+      this.leaders.set(name, new Map(partitions.map(({ partitionIndex, leaderId }) => [partitionIndex, leaderId])));
+  }
+
+  /** To the first broker that answers: one we were told of, or one of the cluster as it was seen last. */
+  private async anyConnection(): Promise<Connection> {
+    let failure: unknown = new Error('no broker is named');
+    for (const address of [...this.options.brokers.map(addressOf), ...this.brokers.values()]) {
+      try {
+        return await this.connectionTo(address);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  private connectionTo(address: Address): Promise<Connection> {
+    const key = `${address.host}:${String(address.port)}`;
+    const known = this.connections.get(key);
+    if (known !== undefined) return known;
+    const opened = this.open(address, () => {
+      if (this.connections.get(key) === opened) this.connections.delete(key);
+    });
+    this.connections.set(key, opened);
+    return opened;
+  }
+
+  /** Opens a connection; `forget` is called as soon as nothing can be sent through it any more. */
+  private async open(address: Address, forget: () => void): Promise<Connection> {
+    if (this.closed) throw new Error('the cluster is closed');
+    const connection = new Connection(
+      this.options.clientId,
+      connectionOptions(this.options, address, this.requestTimeoutMs),
+    );
+    // Errors are told to whoever waits for an answer; without a listener they would end the process.
+    connection.on('error', forget);
+    connection.on('close', forget);
+    const { host, port } = this.options.via === undefined ? address : addressOf(this.options.via);
+    try {
+      await connection.connect(host, port);
+    } catch (error) {
+      forget();
+      throw error;
+    }
+    return connection;
+  }
+}
+
+/** Options of a connection to a broker, whose certificate has to name it also when the way leads through a tunnel. */
+export function connectionOptions(
+  { connectionTimeoutMs, ssl, sasl }: KafkaOptions,
+  { host }: Address,
+  requestTimeoutMs: number,
+): ConnectionOptions {
+  const named = isIP(host) === 0 ? { servername: host } : {};
+  return {
+    connectTimeout: connectionTimeoutMs ?? CONNECTION_TIMEOUT_MS,
+    requestTimeout: requestTimeoutMs,
+    ...(ssl === undefined || ssl === false ? {} : { tls: { ...named, ...(ssl === true ? {} : ssl) } }),
+    ...(sasl === undefined ? {} : { sasl: saslOf(sasl) }),
+  };
+}
+
+function saslOf(sasl: KafkaSasl): SASLOptions {
+  const mechanism = SASL_MECHANISMS[sasl.mechanism];
+  return sasl.mechanism === 'oauthbearer'
+    ? { mechanism, token: sasl.token }
+    : { mechanism, username: sasl.username, password: sasl.password };
+}

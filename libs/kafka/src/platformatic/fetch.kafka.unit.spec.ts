@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import type { RecordsBatch } from '@platformatic/kafka';
+import { visibleIn } from './fetch.kafka.js';
+
+const TRANSACTIONAL = 1 << 4;
+const CONTROL = 1 << 5;
+const [COMMIT, ABORT] = [Buffer.from([0, 0, 0, 1]), Buffer.from([0, 0, 0, 0])];
+const NOBODY = -1n;
+
+const batch = (firstOffset: number, keys: readonly (string | Buffer)[], more: Partial<RecordsBatch>): RecordsBatch => ({
+  firstOffset: BigInt(firstOffset),
+  length: 0,
+  partitionLeaderEpoch: 0,
+  magic: 2,
+  crc: 0,
+  attributes: 0,
+  lastOffsetDelta: keys.length - 1,
+  firstTimestamp: 1_000n,
+  maxTimestamp: 1_000n,
+  producerId: NOBODY,
+  producerEpoch: 0,
+  firstSequence: 0,
+  records: keys.map((key, offsetDelta) => ({
+    length: 0,
+    attributes: 0,
+    timestampDelta: BigInt(offsetDelta),
+    offsetDelta,
+    key: Buffer.from(key),
+    value: null,
+    headers: [],
+  })),
+  ...more,
+});
+const seen = (
+  position: number,
+  records: readonly RecordsBatch[],
+  abortedTransactions: { producerId: bigint; firstOffset: bigint }[] | null = null,
+): { readonly keys: readonly string[]; readonly next: number } => {
+  const visible = visibleIn({ records: [...records], abortedTransactions }, position);
+  return { keys: visible.records.map(({ key }) => String(key)), next: visible.next };
+};
+
+describe('what a reader sees of a fetch answer', () => {
+  it('begins at its position, in the middle of a batch', () => {
+    expect(seen(5, [batch(3, ['a', 'b', 'c', 'd'], {}), batch(7, ['e'], {})])).toEqual({
+      keys: ['c', 'd', 'e'],
+      next: 8,
+    });
+    expect(visibleIn({ records: [batch(3, ['a', 'b'], {})], abortedTransactions: null }, 4).records).toEqual([
+      { offset: 4, key: Buffer.from('b'), value: null, timestamp: 1_001, headers: {} },
+    ]);
+  });
+
+  it('is nothing at the end, and reading stays there', () => {
+    expect(seen(5, [])).toEqual({ keys: [], next: 5 });
+    expect(visibleIn({ records: null, abortedTransactions: null }, 5)).toEqual({ records: [], next: 5 });
+  });
+
+  it('has no control records, though reading goes on behind them', () => {
+    const committed = [
+      batch(0, ['a'], { attributes: TRANSACTIONAL, producerId: 7n }),
+      batch(1, [COMMIT], { attributes: TRANSACTIONAL | CONTROL, producerId: 7n }),
+    ];
+    expect(seen(0, committed)).toEqual({ keys: ['a'], next: 2 });
+  });
+
+  it('has nothing of an aborted transaction, all of its neighbours, and all of the next one of the same producer', () => {
+    const answer = [
+      batch(0, ['before'], { attributes: TRANSACTIONAL, producerId: 7n }),
+      batch(1, [COMMIT], { attributes: TRANSACTIONAL | CONTROL, producerId: 7n }),
+      batch(2, ['aborted', 'too'], { attributes: TRANSACTIONAL, producerId: 7n }),
+      batch(4, ['of another'], { attributes: TRANSACTIONAL, producerId: 8n }),
+      batch(5, ['of nobody'], {}),
+      batch(6, [ABORT], { attributes: TRANSACTIONAL | CONTROL, producerId: 7n }),
+      batch(7, ['after'], { attributes: TRANSACTIONAL, producerId: 7n }),
+    ];
+    expect(seen(0, answer, [{ producerId: 7n, firstOffset: 2n }])).toEqual({
+      keys: ['before', 'of another', 'of nobody', 'after'],
+      next: 8,
+    });
+  });
+
+  it('has the last of a header that is given twice', () => {
+    const [record] = batch(0, ['a'], {}).records;
+    const headers: [Buffer, Buffer][] = ['old', 'new'].map((text) => [Buffer.from('ce_id'), Buffer.from(text)]);
+    const given = batch(0, ['a'], { records: record === undefined ? [] : [{ ...record, headers }] });
+    const { records } = visibleIn({ records: [given], abortedTransactions: null }, 0);
+    expect(String(records[0]?.headers['ce_id'])).toBe('new');
+  });
+});

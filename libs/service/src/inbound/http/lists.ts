@@ -1,0 +1,123 @@
+// Lists of a log's rows as a table: path, kind, and which query member narrows which column. The routes follow from it.
+import { Controller, Inject } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import type { ColumnValue } from '@recourse/event-log';
+import { z } from 'zod';
+import { render } from '../../edge/render.js';
+import { FromCaller } from './caller.js';
+import type { Caller } from './caller.js';
+import { pageQuery, Reads } from './reads.js';
+import type { ListAnswer } from './reads.js';
+import { Id, Queried, ReadRoute } from './routes.js';
+
+/** What a query member means for a column. */
+type Narrowing = z.ZodType<ColumnValue | readonly string[] | undefined>;
+
+export interface ListSpec {
+  readonly kind: string;
+  readonly summary: string;
+  /** By query member: it narrows the column of its name. A transform may put other values for those a caller names. */
+  readonly where?: Readonly<Record<string, Narrowing>>;
+  /** By query member: the column, where it has another name. */
+  readonly columns?: Readonly<Record<string, string>>;
+  /** Tenant whose rows everybody sees, e.g. `*` for contracts of all. */
+  readonly sharedTenant?: string;
+  /** Answers `<path>/:id` with the one row in which this column holds the id. */
+  readonly one?: { readonly column: string; readonly summary: string };
+}
+
+export interface ListsOptions {
+  /** Groups the routes in OpenAPI. */
+  readonly tag: string;
+  /** Topic of the log. */
+  readonly log: string;
+  /** By path below `v1`. */
+  readonly lists: Readonly<Record<string, ListSpec>>;
+}
+
+/** A controller of lists. Errors of its routes: those of Reads. */
+export function listsController({ tag, log, lists }: ListsOptions): Type {
+  @ApiTags(tag)
+  @ApiBearerAuth()
+  @Controller('v1')
+  class ListsController {
+    constructor(@Inject(Reads) readonly reads: Reads) {}
+  }
+  for (const [path, spec] of Object.entries(lists)) {
+    const { summary, where = {}, one } = spec;
+    const query = z.strictObject({ ...pageQuery, ...where });
+    addRoute(ListsController, `list ${path}`, {
+      decorators: [ReadRoute(path, summary, query)],
+      parameters: [FromCaller(), Queried(query)],
+      handle: ({ reads }, caller: Caller, asked: Asked) => listOf(reads, { log, spec, caller }, asked),
+    });
+    if (one !== undefined)
+      addRoute(ListsController, `one of ${path}`, {
+        decorators: [ReadRoute(`${path}/:id`, one.summary)],
+        parameters: [FromCaller(), Id('id')],
+        handle: ({ reads }, caller: Caller, id: string) => oneOf(reads, { log, spec, caller }, one.column, id),
+      });
+  }
+  return ListsController;
+}
+
+type Asked = z.infer<z.ZodObject<typeof pageQuery>> &
+  Readonly<Record<string, ColumnValue | readonly string[] | undefined>>;
+
+interface Place {
+  readonly log: string;
+  readonly spec: ListSpec;
+  readonly caller: Caller;
+}
+
+function listOf(reads: Reads, { log, spec, caller }: Place, asked: Asked): Promise<ListAnswer> {
+  const { tenant, cursor, limit, ...narrowed } = asked;
+  const { kind, columns = {}, sharedTenant } = spec;
+  const where = Object.fromEntries(Object.entries(narrowed).map(([name, value]) => [columns[name] ?? name, value]));
+  return reads.list(caller, {
+    log,
+    kind,
+    where,
+    tenant,
+    cursor,
+    limit,
+    ...(sharedTenant === undefined ? {} : { sharedTenant }),
+  });
+}
+
+async function oneOf(reads: Reads, { log, spec, caller }: Place, column: string, id: string): Promise<unknown> {
+  const { kind, sharedTenant } = spec;
+  const query = { log, kind, where: { [column]: id }, ...(sharedTenant === undefined ? {} : { sharedTenant }) };
+  const { doc } = await reads.find(caller, query);
+  const [shown] = await reads.shown([doc]);
+  return render(shown);
+}
+
+interface Route<Self, Parameters extends readonly unknown[]> {
+  readonly decorators: readonly MethodDecorator[];
+  /** One per parameter of `handle` after the first. */
+  readonly parameters: readonly ParameterDecorator[];
+  readonly handle: (self: Self, ...parameters: Parameters) => Promise<unknown>;
+}
+
+/** Adds a method to a controller as its decorators would. */
+function addRoute<Self extends object, Parameters extends readonly unknown[]>(
+  controller: Type<Self>,
+  name: string,
+  { decorators, parameters, handle }: Route<Self, Parameters>,
+): void {
+  const { prototype } = controller as { readonly prototype: Self };
+  const descriptor: PropertyDescriptor = {
+    value(this: Self, ...given: Parameters): Promise<unknown> {
+      return handle(this, ...given);
+    },
+    configurable: true,
+    writable: true,
+  };
+  Object.defineProperty(prototype, name, descriptor);
+  parameters.forEach((decorate, index) => {
+    decorate(prototype, name, index);
+  });
+  for (const decorate of decorators) decorate(prototype, name, descriptor);
+}

@@ -1,0 +1,207 @@
+import 'reflect-metadata';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Controller, Delete } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Metrics } from '@recourse/telemetry';
+import { z } from 'zod';
+import { idText } from '../../edge/validate.js';
+import type { PageQuery, PlacedRow } from '../../projection-reads.js';
+import type { ServiceContext } from '../../service-context.js';
+import { createEdge } from '../../process.js';
+import { ServiceModule } from '../../service.module.js';
+import { FromCaller } from './caller.js';
+import type { Caller } from './caller.js';
+import { send } from './commands.js';
+import { listsController } from './lists.js';
+import { CommandRoute, Given, Id } from './routes.js';
+
+const LOG = 'recourse.things';
+const shelving = z.strictObject({ shelf: z.number().int() });
+
+const Things = listsController({
+  tag: 'things',
+  log: LOG,
+  lists: {
+    things: {
+      kind: 'thing',
+      summary: 'Things and where they lie.',
+      where: {
+        state: z
+          .enum(['open', 'closed'])
+          .transform((state) => (state === 'open' ? ['new', 'waiting'] : state))
+          .optional()
+          .describe('open: new or waiting'),
+        subject: idText.optional(),
+      },
+      columns: { state: 'phase' },
+      one: { column: 'thing_id', summary: 'One thing.' },
+    },
+    shelves: { kind: 'shelf', summary: 'Shelves of all.', sharedTenant: '*' },
+  },
+});
+
+@Controller('v1')
+class CommandsController {
+  @CommandRoute('things/:id/place', { summary: 'Lays a thing on a shelf.', body: shelving })
+  place(
+    @FromCaller() caller: Caller,
+    @Id('id') id: string,
+    @Given(shelving) { shelf }: z.infer<typeof shelving>,
+  ): Promise<void> {
+    send(caller, { httpStatus: 200, body: JSON.stringify({ id, shelf }) });
+    return Promise.resolve();
+  }
+  @CommandRoute('things/:id', { summary: 'Throws a thing away.', httpStatus: 204, verb: Delete })
+  remove(@FromCaller() caller: Caller, @Id('id') id: string): Promise<void> {
+    send(caller, { httpStatus: 204, body: id });
+    return Promise.resolve();
+  }
+}
+
+const THING: PlacedRow = {
+  partition: 0,
+  kind: 'thing',
+  group: 'a',
+  key: 'a',
+  dueAt: null,
+  doc: { thing_id: 'a', hash: Buffer.from('ab', 'hex') },
+};
+
+let app: NestFastifyApplication;
+let asked: PageQuery[] = [];
+
+function notAsked(): never {
+  throw new Error('no route here asks for this');
+}
+
+beforeAll(async () => {
+  const context: ServiceContext = {
+    definition: { name: 'things', cores: [{ log: LOG }], commandTopic: 'recourse.thing-commands', commandLog: LOG },
+    host: {
+      health: () => ({ live: true, ready: true, started: true, detail: {} }),
+      page: (query) => {
+        asked.push(query);
+        return Promise.resolve({ rows: query.where['thing_id'] === 'b' ? [] : [THING], next: null });
+      },
+      commandRow: notAsked,
+      partition: notAsked,
+    },
+    edge: { submit: notAsked, lookUp: notAsked },
+    projection: { isReached: () => Promise.resolve(true) },
+    authenticate: () => Promise.resolve({ subject: 'asha', tenant: 'acme', roles: ['operator'] }),
+    metrics: new Metrics({ service: 'things' }),
+    keys: { destroy: notAsked, destroyUnits: notAsked },
+    shown: (docs) => Promise.resolve(docs),
+    partitionCount: notAsked,
+    onError: () => undefined,
+  };
+  const module = ServiceModule.forService(context, [Things, CommandsController]);
+  app = await createEdge('things', module, 10_000);
+  await app.init();
+}, 60_000);
+afterAll(() => app.close());
+
+async function call(method: 'GET' | 'POST' | 'DELETE', url: string, body?: object) {
+  asked = [];
+  const { statusCode, payload } = await app.inject({
+    method,
+    url,
+    ...(body === undefined ? {} : { payload: body }),
+  });
+  // Every answer here is JSON or nothing.
+  return { status: statusCode, body: (payload === '' ? null : JSON.parse(payload)) as unknown };
+}
+
+describe('a list', () => {
+  it('narrows columns by the members of its query, to the tenant of the token', async () => {
+    expect(await call('GET', '/v1/things?state=open&subject=s-1&limit=7')).toEqual({
+      status: 200,
+      body: { items: [{ thing_id: 'a', hash: 'ab' }], next_cursor: null },
+    });
+    expect(asked).toEqual([
+      {
+        log: LOG,
+        kind: 'thing',
+        where: { phase: ['new', 'waiting'], subject: 's-1', tenant: 'acme' },
+        after: undefined,
+        limit: 7,
+      },
+    ]);
+  });
+
+  it("shows what is everybody's where it says so", async () => {
+    await call('GET', '/v1/shelves');
+    expect(asked[0]?.where).toEqual({ tenant: ['acme', '*'] });
+  });
+
+  it('refuses a member it does not have, a value it does not take, and a foreign tenant', async () => {
+    expect(await call('GET', '/v1/things?colour=red')).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } });
+    expect(await call('GET', '/v1/things?state=lost')).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } });
+    expect(await call('GET', '/v1/things?tenant=other')).toMatchObject({ status: 403 });
+    expect(asked).toEqual([]);
+  });
+
+  it('answers one row by its id, and 404 without one', async () => {
+    expect(await call('GET', '/v1/things/a')).toEqual({ status: 200, body: { thing_id: 'a', hash: 'ab' } });
+    expect(asked[0]?.where).toEqual({ thing_id: 'a', tenant: 'acme' });
+    expect(await call('GET', '/v1/things/b')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+  });
+});
+
+describe('a command', () => {
+  it('gets its body and its id checked', async () => {
+    expect(await call('POST', '/v1/things/a/place', { shelf: 3 })).toEqual({
+      status: 200,
+      body: { id: 'a', shelf: 3 },
+    });
+    expect(await call('POST', '/v1/things/a/place', { shelf: 'top' })).toMatchObject({
+      status: 400,
+      body: { problems: [{ path: '/shelf' }] },
+    });
+    expect(await call('POST', '/v1/things/a%07/place', { shelf: 3 })).toMatchObject({ status: 400 });
+    expect((await call('DELETE', '/v1/things/a')).status).toBe(204);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('says what the schemas say', async () => {
+    const { body } = await call('GET', '/openapi.json');
+    expect(body).toMatchObject({
+      paths: {
+        '/v1/things': {
+          get: {
+            summary: 'Things and where they lie.',
+            tags: ['things'],
+            parameters: [
+              {
+                name: 'tenant',
+                in: 'query',
+                required: false,
+                description: 'Only a token for all tenants may name one.',
+              },
+              { name: 'cursor', required: false },
+              { name: 'limit', required: false, schema: { maximum: 500 } },
+              {
+                name: 'state',
+                required: false,
+                description: 'open: new or waiting',
+                schema: { enum: ['open', 'closed'] },
+              },
+              { name: 'subject', required: false },
+            ],
+          },
+        },
+        '/v1/things/{id}/place': {
+          post: {
+            parameters: expect.arrayContaining([
+              expect.objectContaining({ name: 'Idempotency-Key', in: 'header', required: false }),
+            ]) as unknown,
+            requestBody: {
+              content: { 'application/json': { schema: { properties: { shelf: { type: 'integer' } } } } },
+            },
+          },
+        },
+      },
+    });
+  });
+});

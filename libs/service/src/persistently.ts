@@ -1,0 +1,35 @@
+// Work that is tried until it succeeds: at the start of a process its database and its logs may not be there yet.
+import { setTimeout as pause } from 'node:timers/promises';
+import { Failure } from '@recourse/kernel';
+
+const RETRY_MIN_MS = 200;
+const RETRY_MAX_MS = 5_000;
+
+export interface Persistence {
+  /** Aborted: nothing is tried again. */
+  readonly signal: AbortSignal;
+  readonly onFailure: (failure: Failure, retryMs: number) => void;
+  readonly sleep?: ((ms: number, signal: AbortSignal) => Promise<unknown>) | undefined;
+}
+
+/** Tries until it works. Errors: what no retry helps against, bugs, and the signal's reason. */
+export async function persistently<T>(
+  work: () => Promise<T>,
+  { signal, onFailure, sleep = quietPause }: Persistence,
+): Promise<T> {
+  for (let delayMs = RETRY_MIN_MS; ; delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)) {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Failure) || error.retry === 'never') throw error;
+      onFailure(error, delayMs);
+    }
+    await sleep(delayMs, signal);
+  }
+}
+
+/** Waits, and no longer than until the signal. */
+export async function quietPause(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,54 @@
+// What a scenario is told in: records of a log, inputs from wires and logs, and hashes without a chain.
+import { canonicalJson, sha256Hex } from '@recourse/kernel';
+import type { Decided, Doc, RecordInput } from '@recourse/event-log';
+
+/** A record to be expected or given: its type and (part of) its body. */
+export function record(type: string, body: Doc = {}): Decided {
+  return { type, body };
+}
+
+/** Input from a wire. The key is '' unless told; specs of aligned cores rarely need it. */
+export function wire(topic: string, type: string, body: object, more: Partial<RecordInput> = {}): RecordInput {
+  return {
+    source: 'wire',
+    topic,
+    partition: 0,
+    offset: 0,
+    key: '',
+    type,
+    body: body as Doc,
+    seq: 0,
+    hash: Buffer.alloc(32),
+    ...more,
+  };
+}
+
+/** Input from an accepted record of a log, at chain position `seq`. */
+export function logged(
+  topic: string,
+  type: string,
+  body: object,
+  seq: number,
+  more: Partial<RecordInput> = {},
+): RecordInput {
+  return { ...wire(topic, type, body), source: 'log', seq, hash: fakeHash(topic, seq, body), ...more };
+}
+
+/** Same record hash for equal records, without any chain. */
+export function fakeHash(...parts: readonly unknown[]): Buffer {
+  return Buffer.from(sha256Hex(canonicalJson(parts.map(hexed))), 'hex');
+}
+
+/** A value as canonical text, bytes as hex. */
+export function shown(value: unknown): string {
+  return canonicalJson(hexed(value));
+}
+
+/** The value with bytes as hex text, for printing and hashing. */
+function hexed(value: unknown): unknown {
+  if (Buffer.isBuffer(value)) return `0x${value.toString('hex')}`;
+  if (Array.isArray(value)) return value.map(hexed);
+  if (value !== null && typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hexed(member)]));
+  return value;
+}

@@ -1,0 +1,89 @@
+// The rows of one partition in memory: cold until they are loaded, plain data throughout.
+import { NotLoaded } from '@recourse/event-log';
+import type { Change, ChangedRow, Row, RowAddress, ServiceCore, StateView, TimerInput } from '@recourse/event-log';
+import { plainProblem } from './plain-data.js';
+
+/** Rows by kind, group and key. */
+export class RowStore {
+  private readonly rows = new Map<string, Row>();
+  private readonly kinds: ReadonlySet<string>;
+
+  constructor(kinds: ServiceCore['kinds']) {
+    this.kinds = new Set(kinds.map(({ kind }) => kind));
+  }
+
+  apply(changes: readonly Change[]): readonly ChangedRow[] {
+    return changes.map((change) => {
+      const address = change.op === 'delete' ? change.address : change.row;
+      const before = this.rows.get(idOf(address))?.doc;
+      if (change.op === 'delete') {
+        this.rows.delete(idOf(address));
+        return { kind: address.kind, before, after: undefined };
+      }
+      this.assertStorable(change.row);
+      this.rows.set(idOf(address), change.row);
+      return { kind: address.kind, before, after: change.row.doc };
+    });
+  }
+
+  view(loaded: ReadonlySet<string>): StateView {
+    const touch = (kind: string, group: string): void => {
+      if (!this.kinds.has(kind)) throw new Error(`kind ${kind} is not declared`);
+      if (!loaded.has(`${kind}/${group}`)) throw new NotLoaded(kind, group);
+    };
+    return {
+      get: (kind, group, key) => {
+        touch(kind, group);
+        return this.rows.get(idOf({ kind, group, key }))?.doc;
+      },
+      list: (kind, group) => {
+        touch(kind, group);
+        return this.all()
+          .filter((row) => row.kind === kind && row.group === group)
+          .map((row) => row.doc);
+      },
+      // The other way round: no decision may rest on an order that nobody promised.
+      all: (kind, group) => {
+        touch(kind, group);
+        return this.all()
+          .filter((row) => row.kind === kind && row.group === group)
+          .map((row) => row.doc)
+          .reverse();
+      },
+    };
+  }
+
+  due(now: number): readonly Row[] {
+    return this.all()
+      .filter((row) => row.dueAt !== null && row.dueAt <= now)
+      .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
+  }
+
+  all(): readonly Row[] {
+    return [...this.rows.values()].sort(
+      (a, b) => compare(a.kind, b.kind) || compare(a.group, b.group) || compare(a.key, b.key),
+    );
+  }
+
+  private assertStorable(row: Row): void {
+    if (!this.kinds.has(row.kind)) throw new Error(`kind ${row.kind} is not declared`);
+    if (Buffer.byteLength(row.group) > 512 || Buffer.byteLength(row.key) > 512)
+      throw new Error(`address of a ${row.kind} is above 512 bytes`);
+    const problem = plainProblem(row.doc, row.kind);
+    if (problem !== null) throw new Error(`row is not plain data: ${problem}`);
+  }
+}
+
+/** The timer that is set on a row. */
+export function timerOf(row: Row): TimerInput {
+  return { source: 'timer', address: { kind: row.kind, group: row.group, key: row.key }, dueAt: row.dueAt ?? 0 };
+}
+
+function idOf({ kind, group, key }: RowAddress): string {
+  return JSON.stringify([kind, group, key]);
+}
+
+/** Code unit order, as a C collation gives it for ASCII keys. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,19 @@
+export type LaneSet = 'test' | 'ci' | 'all';
+export interface Lane {
+  readonly name: string;
+  readonly script: string;
+  readonly args?: readonly string[];
+  readonly command: string;
+  readonly test: readonly string[] | null;
+  readonly ci: readonly string[] | null;
+  readonly all: readonly string[] | null;
+  readonly kind?: string;
+  readonly usesSharedStack?: boolean;
+}
+export const LANES: readonly Lane[];
+export const ON_REQUEST: readonly { readonly command: string; readonly says: string }[];
+export function lanesOf(set: LaneSet): readonly Lane[];
+export function argumentsOf(lane: Lane, set: LaneSet): readonly string[];
+export function commandOf(lane: Lane, set: LaneSet): string;
+export function lanesTable(): string;
+export function leftOutOf(set: LaneSet): readonly string[];

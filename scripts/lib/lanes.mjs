@@ -1,0 +1,143 @@
+// The lanes of proof, and which of them run when. `npm test`, `npm run test:all`, .ci/run and docs/proof.md read this table.
+import { join } from 'node:path';
+import { root } from './paths.mjs';
+
+/**
+ * @typedef {'test' | 'ci' | 'all'} LaneSet
+ * @typedef {object} Lane
+ * @property {string} name
+ * @property {string} script below scripts/
+ * @property {readonly string[]} [args] that the lane always has
+ * @property {string} command what a person types to run the lane alone; the arguments of a set are added to it
+ * @property {readonly string[] | null} test arguments in `npm test`; null: left out
+ * @property {readonly string[] | null} ci arguments in .ci/run
+ * @property {readonly string[] | null} all arguments in `npm run test:all`
+ * @property {string} [kind] counts come from Jest's results, else from the last line that the lane prints
+ * @property {boolean} [usesSharedStack] runs beside other lanes on one stack; the rest start their own, or need none
+ */
+
+/** @type {readonly Lane[]} */
+export const LANES = [
+  { name: 'verify', script: 'verify.mjs', command: 'npm run verify', test: [], ci: [], all: [], usesSharedStack: true },
+  {
+    name: 'integration',
+    script: 'jest.mjs',
+    args: ['integration'],
+    command: 'npm run test:integration',
+    test: [],
+    ci: [],
+    all: [],
+    kind: 'integration',
+    usesSharedStack: true,
+  },
+  {
+    name: 'e2e',
+    script: 'jest.mjs',
+    args: ['e2e'],
+    command: 'npm run test:e2e',
+    test: [],
+    ci: [],
+    all: [],
+    kind: 'e2e',
+  },
+  // The quick runs kill each process once; all of them make a third of their runs on two instances of every service.
+  { name: 'crash', script: 'crash.mjs', command: 'npm run test:crash', test: ['--quick'], ci: [], all: [] },
+  {
+    name: 'simulation',
+    script: 'simulate.mjs',
+    command: 'npm run simulate',
+    test: ['--seeds', '1..40', '--events', '150'],
+    ci: ['--seeds', '1..400'],
+    all: ['--seeds', '1..400'],
+  },
+  { name: 'interop', script: 'interop.mjs', command: 'npm run test:interop', test: null, ci: [], all: [] },
+  {
+    name: 'mutants',
+    script: 'simulate.mjs',
+    args: ['--mutants', '--events', '150'],
+    command: 'npm run simulate -- --mutants --events 150',
+    test: null,
+    ci: [],
+    all: [],
+  },
+  // Every two of point, action and process; all three on request: npm run test:crash -- --matrix whole.
+  {
+    name: 'matrix',
+    script: 'crash.mjs',
+    args: ['--matrix'],
+    command: 'npm run test:crash -- --matrix',
+    test: null,
+    ci: [],
+    all: [],
+  },
+  {
+    name: 'seeds',
+    script: 'simulate.mjs',
+    command: 'npm run simulate',
+    test: null,
+    ci: ['--seeds', '401..800', '--events', '100'],
+    all: ['--seeds', '401..800', '--events', '100'],
+  },
+  {
+    name: 'breaks',
+    script: 'breaks.mjs',
+    command: 'npm run breaks',
+    test: null,
+    ci: ['--changed', '--minutes', '5'],
+    all: [],
+  },
+  { name: 'sdk', script: 'pack.mjs', command: 'npm run pack:sdk', test: null, ci: null, all: [] },
+];
+
+/** Kept apart from the lanes: they want a download, or hours. `npm test` and `npm run test:all` name them at their end. */
+export const ON_REQUEST = [
+  { command: 'npm run test:node22', says: 'the SDK on the oldest Node it promises; downloads that Node' },
+  { command: 'npm run test:crash -- --matrix whole', says: 'all 108 cases of the crash matrix' },
+  { command: 'npm run test:crash -- --consumers', says: 'consumers of rollbacks, killed, paused and rebalanced' },
+];
+
+/** @param {LaneSet} set @returns {readonly Lane[]} */
+export const lanesOf = (set) => LANES.filter((lane) => lane[set] !== null);
+
+/** The command line of a lane in a set, for the pinned Node. */
+export const argumentsOf = (lane, set) => [join(root, 'scripts', lane.script), ...(lane.args ?? []), ...lane[set]];
+
+/** What a person types to run the lane alone as it runs in the set. Pure. */
+export function commandOf(lane, set) {
+  const args = lane[set] ?? [];
+  if (args.length === 0) return lane.command;
+  return `${lane.command}${lane.command.includes(' -- ') ? '' : ' --'} ${args.join(' ')}`;
+}
+
+/** The table of docs/proof.md. Pure. */
+export function lanesTable() {
+  const cell = (lane, set) => {
+    if (lane[set] === null) return '-';
+    return lane[set].length === 0 ? 'yes' : `\`${lane[set].join(' ')}\``;
+  };
+  return [
+    '| Lane | Command | `npm test` | `.ci/run` | `npm run test:all` |',
+    '|---|---|---|---|---|',
+    ...LANES.map(
+      (lane) =>
+        `| ${lane.name} | \`${lane.command}\` | ${cell(lane, 'test')} | ${cell(lane, 'ci')} | ${cell(lane, 'all')} |`,
+    ),
+  ].join('\n');
+}
+
+/**
+ * What a set leaves out of `npm run test:all`, or runs with less, and what neither runs. Pure.
+ *
+ * @param {LaneSet} set
+ * @returns {readonly string[]} lines for people
+ */
+export function leftOutOf(set) {
+  const isLess = (lane) => lane[set] === null || lane[set].join(' ') !== lane.all.join(' ');
+  const lanes = set === 'all' ? [] : LANES.filter((lane) => lane.all !== null && isLess(lane));
+  return [
+    ...(lanes.length === 0 ? [] : ['Left out, or run with less; all of it: npm run test:all']),
+    ...lanes.map((lane) => `  ${lane.name.padEnd(11)} ${commandOf(lane, 'all')}`),
+    'On request:',
+    ...ON_REQUEST.map(({ command, says }) => `  ${command}: ${says}`),
+  ];
+}

@@ -1,0 +1,1 @@
+export function subjectProblems(message: string): readonly string[];

@@ -1,0 +1,70 @@
+// The lanes of proof are one table: what people read of it, and what runs them, says the same.
+import { describe, expect, it } from '@jest/globals';
+import { JEST_SUITES } from '../../scripts/lib/suites.mjs';
+import { argumentsOf, commandOf, LANES, lanesOf, lanesTable, leftOutOf, ON_REQUEST } from '../../scripts/lib/lanes.mjs';
+import type { LaneSet } from '../../scripts/lib/lanes.mjs';
+import { filesBelow, textOf } from './tree.testing.js';
+
+const SCRIPTS = (JSON.parse(textOf('package.json')) as { readonly scripts: Readonly<Record<string, string>> }).scripts;
+const namesIn = (set: LaneSet): readonly string[] => lanesOf(set).map(({ name }) => name);
+const scriptOf = (command: string): string => /^npm run (\S+)/.exec(command)?.[1] ?? '';
+
+describe('the lanes', () => {
+  it('stand in docs/proof.md as they run', () => {
+    expect(textOf('docs/proof.md')).toContain(`${lanesTable()}\n`);
+  });
+
+  it.each(LANES.map((lane) => [lane.name, lane] as const))('%s can be run alone as it is written', (_name, lane) => {
+    const script = SCRIPTS[scriptOf(lane.command)];
+    expect(script).toBe(['node', `scripts/${lane.script}`, ...(lane.kind === undefined ? [] : [lane.kind])].join(' '));
+  });
+
+  it('of npm test run in .ci/run as well, and those of .ci/run in npm run test:all', () => {
+    expect(namesIn('ci')).toEqual(expect.arrayContaining([...namesIn('test')]));
+    expect(namesIn('all')).toEqual(LANES.map(({ name }) => name));
+  });
+
+  it('hold every suite that Jest runs, by themselves or in verify', () => {
+    const verify = textOf('scripts/verify.mjs');
+    const left = Object.keys(JEST_SUITES).filter(
+      (kind) => !LANES.some((lane) => lane.kind === kind) && !verify.includes(`script('jest.mjs', '${kind}')`),
+    );
+    expect(left).toEqual([]);
+  });
+
+  it('are run by the script that each set names', () => {
+    expect(SCRIPTS['test']).toBe('node scripts/test.mjs');
+    expect(SCRIPTS['test:all']).toBe('node scripts/test.mjs --set all');
+    expect(textOf('.ci/run')).toContain('node scripts/test.mjs --set ci ');
+  });
+});
+
+describe('a run', () => {
+  it('of npm test names each lane that it leaves out or shortens, with the command for all of it', () => {
+    const said = leftOutOf('test').join('\n');
+    expect(said).toContain('npm run test:all');
+    const shortened = LANES.filter((lane) => lane.test?.join(' ') !== lane.all?.join(' '));
+    expect(shortened.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['crash', 'simulation', 'mutants', 'matrix', 'breaks']),
+    );
+    for (const lane of shortened) expect(said).toContain(commandOf(lane, 'all'));
+  });
+
+  it('of everything names only what has to be asked for', () => {
+    expect(leftOutOf('all').join('\n')).not.toContain('test:all');
+    for (const { command } of ON_REQUEST) expect(leftOutOf('all').join('\n')).toContain(command);
+  });
+
+  it('of a lane gets its own arguments before those of the set', () => {
+    const mutants = LANES.find(({ name }) => name === 'mutants');
+    const crash = LANES.find(({ name }) => name === 'crash');
+    expect(argumentsOf(mutants!, 'ci').slice(1)).toEqual(['--mutants', '--events', '150']);
+    expect(argumentsOf(crash!, 'test').slice(1)).toEqual(['--quick']);
+    expect(commandOf(crash!, 'test')).toBe('npm run test:crash -- --quick');
+  });
+
+  it('on request is a script of ours', () => {
+    for (const { command } of ON_REQUEST)
+      expect(filesBelow('scripts')).toContain((SCRIPTS[scriptOf(command)] ?? '').replace('node ', ''));
+  });
+});
