@@ -158,8 +158,9 @@ async function undo(
   return report['outcome'] === 'still_open' ? 'pending' : undefined;
 }
 
-async function followed({ service, clock }: Session, path: string, withinMs: number): Promise<Doc> {
-  const orchestrator = service('recoveries');
+async function followed(session: Session, path: string, withinMs: number): Promise<Doc> {
+  const orchestrator = session.service('recoveries');
+  const { clock } = session;
   const until = clock.monotonic() + withinMs;
   let report = await orchestrator.get(path);
   while (report['outcome'] === 'still_open' && clock.monotonic() < until) {
