@@ -78,7 +78,7 @@ export const BREAKS: readonly Break[] = [
     id: 'e15-step-asks-nothing-of-the-state',
     requirement: 'E15/agent',
     spec: 'examples/resumable-agent/src/agent.unit.spec.ts',
-    test: 'an agent whose steps are commits has made its carrier depend on its warehouse: run again on what is left, the gate refuses it (E15)',
+    test: 'an agent whose steps are checkpoints has made its carrier depend on its warehouse: run again on what is left, the gate refuses it (E15)',
     file: 'examples/resumable-agent/src/watch.ts',
     find: "{ name: 'grounded', when: 'gate.needs.all(part, part in state)', reason: 'what it was decided on is not decided' },",
     replace: '',

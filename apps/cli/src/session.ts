@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { userInfo } from 'node:os';
-import { bodyOf, edgeClient } from '@recourse/sdk';
-import type { EdgeClient } from '@recourse/sdk';
+import { bodyOf, edgeClient, systemClock } from '@recourse/sdk';
+import type { Clock, EdgeClient } from '@recourse/sdk';
 import { known, resolveSettings } from './config.js';
 import type { Flags, Service, Settings } from './config.js';
 import type { Terminal } from './output/terminal.js';
@@ -16,6 +16,8 @@ export interface Surroundings {
   /** Relative paths are meant from here. */
   readonly folder: string;
   readonly fetch: typeof fetch;
+  /** The host's unless told. */
+  readonly clock?: Clock;
 }
 
 export interface Session {
@@ -24,6 +26,7 @@ export interface Session {
   readonly terminal: Terminal;
   readonly folder: string;
   readonly isJson: boolean;
+  readonly clock: Clock;
   readonly tenant: string | null;
   service(name: Service): EdgeClient;
   /** The next request reads or asks for the token anew: a call that goes on for long outlives one. */
@@ -46,7 +49,10 @@ const FLAG_OF: Readonly<Record<Service, string>> = {
 };
 
 /** Begins a session; nothing is asked before it is needed. Errors: those of resolveSettings. */
-export function openSession(flags: Flags, { terminal, environment, folder, fetch }: Surroundings): Session {
+export function openSession(
+  flags: Flags,
+  { terminal, environment, folder, fetch, clock = systemClock }: Surroundings,
+): Session {
   const settings = resolveSettings(flags, environment, folder);
   const isJson = flags.json === true;
   let token: Promise<string | null> | null = null;
@@ -57,6 +63,7 @@ export function openSession(flags: Flags, { terminal, environment, folder, fetch
     terminal,
     folder,
     isJson,
+    clock,
     tenant: settings.tenant,
     service: (name) =>
       edgeClient({
@@ -69,6 +76,7 @@ export function openSession(flags: Flags, { terminal, environment, folder, fetch
         ),
         token: tokenOnce,
         fetch,
+        clock,
       }),
     renewToken: () => {
       token = null;

@@ -1,4 +1,5 @@
 // The agent: makes its calls in order, each under its guard, and asks again where people have not decided yet.
+import { systemClock } from '@recourse/sdk';
 import type { GuardedResult } from '@recourse/sdk';
 import { AGENT_ID } from '@recourse/example-little-services';
 import type { Call, Stage } from '@recourse/example-little-services';
@@ -29,9 +30,7 @@ export async function onboard(
     const isAsked = isWaiting(result);
     if (isAsked) await onWaiting(call);
     for (let asks = 0; isWaiting(result) && asks < ASKS_MAX; asks += 1) {
-      await new Promise((resolve) => {
-        setTimeout(resolve, ASK_AGAIN_MS);
-      });
+      await systemClock.sleep(ASK_AGAIN_MS);
       result = await stage.act(run, call);
     }
     made.push({ call, result, gate: result.kind === 'held' ? 'hold' : isAsked ? 'approval' : 'policy' });

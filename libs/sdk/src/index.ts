@@ -76,7 +76,7 @@ export { MemoryBudget } from './guard/budget.memory.js';
 export { undos } from './undo/undo.js';
 export type { PreviewItem, ReportItem, UndoOptions, UndoPreview, UndoReport, UndoRequest, Undos } from './undo/undo.js';
 export { createWorker, RESULTS_TOPIC } from './worker/worker.js';
-export type { Worker, WorkerNote, WorkerOptions } from './worker/worker.js';
+export type { Worker, WorkerNote, WorkerOptions } from './worker/worker.messages.js';
 export { closingRef, forwardFinding, happened, notHappened } from '@recourse/contract';
 export type { ForwardFinding } from '@recourse/contract';
 export { runLeg } from './worker/leg-runner.js';
@@ -92,10 +92,10 @@ export type {
   StepEvent,
   StepProgress,
   StepSituation,
-} from './worker/leg.decisions.js';
+} from './worker/leg.messages.js';
 export { MEMORY_CONTRACTS, MemoryTools } from './worker/tool.memory.js';
 export { runDrill } from './drill/drill.js';
-export type { Canary, DrillFinding, DrillKit, DrillOptions, DrillReport } from './drill/drill.js';
+export type { Canary, DrillFinding, DrillKit, DrillOptions, DrillReport } from './drill/drill.messages.js';
 export { DRILL_PATHS } from './drill/drill.decisions.js';
 export type { DriftKind, DrillPath, DrillVerdict } from './drill/drill.decisions.js';
 export { ToolRejected } from './tool/tool.js';

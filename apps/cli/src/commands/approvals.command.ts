@@ -46,7 +46,7 @@ export function addApprovals(program: Command, act: Act): void {
       .description('shows one question: who wants to do what, on whose behalf, and who has agreed')
       .argument('<approval>', 'approval id'),
     act,
-    { service: 'recoveries', path: approvalPath, text: (found) => describeApproval(found, Date.now()) },
+    { service: 'recoveries', path: approvalPath, text: describeApproval },
   );
   const item = { path: approvalPath, describe: describeApproval, argument: 'approval' };
   addVerdict(approvals, act, 'approve', { ...item, description: 'agrees to exactly the action that is shown, once' });

@@ -1,5 +1,4 @@
 // recourse lineage …: what rests on a commit and what became of it, what would fall, whether a fall has settled, and what runtimes hold that fell.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import { InvalidArgumentError, Option } from 'commander';
@@ -230,7 +229,7 @@ async function reconcileAgainAndAgain(
       if (endsComparing(problem.exit, isFirst)) throw thrown;
       session.terminal.note(problemText(problem, session.isJson));
     }
-    await sleep(everySeconds * 1_000);
+    await session.clock.sleep(everySeconds * 1_000);
     session.renewToken();
   }
 }

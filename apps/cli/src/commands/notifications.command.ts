@@ -1,5 +1,4 @@
 // recourse notifications …: who is told what waits for a person, what did not arrive, and the way out.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
@@ -103,9 +102,9 @@ async function outcome(session: Session, path: string): Promise<ExitKind | undef
   const notifier = session.service('notifier');
   let delivery = await notifier.command(path, {});
   const before = delivery['attempts'];
-  const deadline = performance.now() + PATIENCE_MS;
-  while (delivery['state'] === 'queued' && !hasFailedSince(delivery, before) && performance.now() < deadline) {
-    await sleep(LOOK_EVERY_MS);
+  const deadline = session.clock.monotonic() + PATIENCE_MS;
+  while (delivery['state'] === 'queued' && !hasFailedSince(delivery, before) && session.clock.monotonic() < deadline) {
+    await session.clock.sleep(LOOK_EVERY_MS);
     delivery = await notifier.get(deliveryPath(String(delivery['id'])));
   }
   session.show(delivery, () => describeDelivery(delivery));

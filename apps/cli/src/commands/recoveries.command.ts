@@ -107,7 +107,7 @@ async function showOne(session: Session, id: string): Promise<void> {
   const orchestrator = session.service('recoveries');
   const step = await stepOrNull(orchestrator, id);
   if (step !== null) {
-    session.show(step, () => describeStep(step, Date.now()));
+    session.show(step, () => describeStep(step, session.clock.now()));
     return;
   }
   const { items } = await orchestrator.list('/v1/recoveries', { tenant: session.tenant }, SEARCH_MAX);

@@ -39,7 +39,8 @@ interface ReportAction<Options> {
 interface ShowAction {
   readonly service: Service;
   readonly path: (id: string) => string;
-  readonly text: (found: Doc) => string;
+  /** `now`: epoch milliseconds, for the time that is left. */
+  readonly text: (found: Doc, now: number) => string;
 }
 
 interface SendAction<Options> {
@@ -90,7 +91,7 @@ export function addShowAction(command: Command, act: Act, { service, path, text 
   command.action(
     act(async (session, _options, id = '') => {
       const found = await session.service(service).get(path(id));
-      session.show(found, () => text(found));
+      session.show(found, () => text(found, session.clock.now()));
     }),
   );
 }

@@ -1,6 +1,5 @@
 // recourse undo …: what an undo of a run would do, the request for it, and the truthful report of what became of each effect.
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Doc, EdgeClient } from '@recourse/sdk';
+import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { cellText, formatFields, formatTable, instant, span } from '../output/table.js';
@@ -150,15 +149,18 @@ async function undo(
     );
     return undefined;
   }
-  const report = await followed(orchestrator, undoPath(cellText(opened['undo_id'])), Date.now() + wait * 1_000);
+  const report = await followed(session, undoPath(cellText(opened['undo_id'])), wait * 1_000);
   session.show(report, () => reportText(report));
   return report['outcome'] === 'still_open' ? 'pending' : undefined;
 }
 
-async function followed(orchestrator: EdgeClient, path: string, until: number): Promise<Doc> {
+async function followed(session: Session, path: string, withinMs: number): Promise<Doc> {
+  const orchestrator = session.service('recoveries');
+  const { clock } = session;
+  const until = clock.monotonic() + withinMs;
   let report = await orchestrator.get(path);
-  while (report['outcome'] === 'still_open' && Date.now() < until) {
-    await sleep(POLL_MS);
+  while (report['outcome'] === 'still_open' && clock.monotonic() < until) {
+    await clock.sleep(POLL_MS);
     report = await orchestrator.get(path);
   }
   return report;

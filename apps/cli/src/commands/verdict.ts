@@ -47,10 +47,10 @@ async function decide(
   id: string,
   options: VerdictOptions,
 ): Promise<ExitKind> {
-  const { terminal } = session;
+  const { clock, terminal } = session;
   const orchestrator = session.service('recoveries');
   const item = await orchestrator.get(path(id));
-  terminal.note(`${describe(item, Date.now())}\n`);
+  terminal.note(`${describe(item, clock.now())}\n`);
   const digest = digestOf(item, options.digest);
   if (options.yes !== true) {
     if (!terminal.isInteractive)

@@ -3,6 +3,7 @@ import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
+import { systemClock } from '@recourse/sdk';
 import { ask } from './http.js';
 
 export interface Recourse {
@@ -30,9 +31,7 @@ export async function untilReached<T>(what: string, act: () => Promise<T>): Prom
       return await act();
     } catch (error) {
       process.stderr.write(`${what}: ${error instanceof Error ? error.message : String(error)}\n`);
-      await new Promise((resolve) => {
-        setTimeout(resolve, RETRY_PAUSE_MS);
-      });
+      await systemClock.sleep(RETRY_PAUSE_MS);
     }
   }
 }

@@ -1,4 +1,5 @@
 // The desk the story is told from: asks each side over HTTP, waits for what must come, and keeps the list of checks.
+import type { Clock } from '@recourse/sdk';
 import type { Ask, HttpReply } from '../common/http.js';
 
 /** Base addresses, without a slash at their ends. */
@@ -23,10 +24,8 @@ export interface Check {
 }
 
 /** How the story reaches the world; each may be replaced by a spec. */
-export interface Fetchers {
+export interface Fetchers extends Pick<Clock, 'now' | 'sleep'> {
   readonly ask: Ask;
-  readonly sleep: (ms: number) => Promise<void>;
-  readonly now: () => number;
 }
 
 export interface Person {

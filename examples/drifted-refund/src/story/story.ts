@@ -2,6 +2,7 @@
 //
 // An agent refunds an order because it was not shipped. Then it is shipped. Recourse finds the refund that relied on it,
 // asks a person, takes the refund back, and looks whether it is back.
+import { systemClock } from '@recourse/sdk';
 import { ask } from '../common/http.js';
 import { ISSUE_INSTANT_REFUND, ISSUE_REFUND } from '../common/contracts.js';
 import { Desk } from './desk.js';
@@ -35,14 +36,7 @@ export interface StoryResult {
   readonly checks: readonly Check[];
 }
 
-const REAL: Fetchers = {
-  ask,
-  sleep: (ms) =>
-    new Promise((resolve) => {
-      setTimeout(resolve, ms);
-    }),
-  now: () => Date.now(),
-};
+const REAL: Fetchers = { ask, ...systemClock };
 /** More often than any retry asks. */
 const FAULT_TIMES = 1_000;
 

@@ -86,19 +86,11 @@ export class Stage {
 
   static async open(place: Place): Promise<Stage> {
     const { urls, brokers, registryUrl, tenant = TENANT, say } = place;
-    const fetchers = {
-      ask,
-      sleep: (ms: number) =>
-        new Promise<void>((resolve) => {
-          setTimeout(resolve, ms);
-        }),
-      now: () => Date.now(),
-    };
     const producer = await createProducer({
       ...reachRecourse(brokers, registryUrl, 'little-agent'),
       source: 'little-agent',
     });
-    return new Stage(place, new Desk<keyof LittleUrls>(urls, tenant, fetchers, say), producer);
+    return new Stage(place, new Desk<keyof LittleUrls>(urls, tenant, { ask, ...systemClock }, say), producer);
   }
 
   async close(): Promise<void> {

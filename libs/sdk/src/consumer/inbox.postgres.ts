@@ -5,7 +5,7 @@
 // Breaks: a connection that ends is told and not used again; the transaction on it fails, and whoever asked for it tries anew. Without a
 //         listener the 'error' event of a driver ends the process.
 import type { CommitRef, Emission, RollbackAcknowledged } from '@recourse/messages';
-import type { CommitState, Inbox, InboxSession } from './inbox.port.js';
+import type { CommitState, Inbox, InboxSession, OwnCommit } from './inbox.port.js';
 
 /** A connection within a transaction. */
 export interface SqlClient {
@@ -70,7 +70,7 @@ export class PostgresInbox<Client extends SqlClient = SqlClient> implements Inbo
         `SELECT pg_advisory_xact_lock${kind === 'apply' ? '' : '_shared'}(hashtext('recourse_inbox'), hashtext($1))`,
         [this.consumer],
       );
-      const result = await work(this.session(client));
+      const result = await work(new PostgresSession(client, this.consumer));
       await client.query('COMMIT');
       isBroken = false;
       return result;
@@ -101,96 +101,110 @@ export class PostgresInbox<Client extends SqlClient = SqlClient> implements Inbo
       },
     };
   }
+}
 
-  private session(client: Client): InboxSession<Client> {
-    const { consumer } = this;
-    const run = async (text: string, ...values: unknown[]): Promise<readonly Row[]> =>
-      (await client.query(text, [consumer, ...values])).rows as readonly Row[]; // the statements name their columns
-    const keys = (commits: readonly CommitRef[]): [string[], string[]] => [
-      commits.map(({ run_id }) => run_id),
-      commits.map(({ commit_id }) => commit_id),
-    ];
-    return {
-      tx: client,
-      mark: async (name) =>
-        textOr(
-          (await run('SELECT content FROM recourse_inbox_mark WHERE consumer = $1 AND name = $2', name))[0]?.[
-            'content'
-          ],
-        ),
-      keepMark: async (name, text) => {
-        await run(
-          'INSERT INTO recourse_inbox_mark VALUES ($1, $2, $3) ON CONFLICT (consumer, name) DO UPDATE SET content = excluded.content',
-          name,
-          text,
-        );
-      },
-      stateOf: async ({ run_id, commit_id }) =>
-        textOr(
-          (
-            await run(
-              'SELECT state FROM recourse_inbox_commit WHERE consumer = $1 AND run_id = $2 AND commit_id = $3',
-              run_id,
-              commit_id,
-            )
-          )[0]?.['state'],
-        ) as CommitState | null, // keepState wrote it
-      keepState: async ({ run_id, commit_id }, state) => {
-        await run(
-          'INSERT INTO recourse_inbox_commit VALUES ($1, $2, $3, $4) ON CONFLICT (consumer, run_id, commit_id) DO UPDATE SET state = excluded.state',
-          run_id,
-          commit_id,
-          state,
-        );
-      },
-      keepOwn: async ({ commit, parents }) => {
-        await run(
-          'INSERT INTO recourse_inbox_own SELECT $1, p.run_id, p.commit_id, $4, $5 FROM unnest($2::text[], $3::text[]) AS p (run_id, commit_id) ON CONFLICT DO NOTHING',
-          ...keys(parents),
-          commit.run_id,
-          commit.commit_id,
-        );
-      },
-      madeFrom: async (commits) =>
-        (
-          await run(
-            'SELECT DISTINCT o.run_id, o.commit_id FROM recourse_inbox_own o JOIN unnest($2::text[], $3::text[]) AS p (run_id, commit_id) ON o.parent_run_id = p.run_id AND o.parent_commit_id = p.commit_id WHERE o.consumer = $1 ORDER BY 1, 2',
-            ...keys(commits),
-          )
-        ).map((row) => ({ run_id: String(row['run_id']), commit_id: String(row['commit_id']) })),
-      keepEmission: async ({ run_id, commit_id }, { kind, ref, emitted_at }) => {
-        await run(
-          'INSERT INTO recourse_inbox_emission (consumer, run_id, commit_id, kind, ref, emitted_at) VALUES ($1, $2, $3, $4, $5, $6)',
-          run_id,
-          commit_id,
-          kind,
-          ref,
-          emitted_at,
-        );
-      },
-      emissionsOf: async (commits) =>
-        (
-          await run(
-            'SELECT e.kind, e.ref, e.emitted_at::text AS emitted_at FROM recourse_inbox_emission e JOIN unnest($2::text[], $3::text[]) AS c (run_id, commit_id) USING (run_id, commit_id) WHERE e.consumer = $1 ORDER BY e.place',
-            ...keys(commits),
-          )
-        ).map(emissionOf),
-      owe: async (ack) => {
-        await run(
-          'INSERT INTO recourse_inbox_ack (consumer, event_id, content) VALUES ($1, $2, $3) ON CONFLICT (consumer, event_id) DO NOTHING',
-          ack.event_id,
-          JSON.stringify(ack),
-        );
-      },
-      owed: async (limit) =>
-        (await run('SELECT content FROM recourse_inbox_ack WHERE consumer = $1 ORDER BY place LIMIT $2', limit)).map(
-          (row) => JSON.parse(String(row['content'])) as RollbackAcknowledged,
-        ), // owe wrote it
-      settle: async (ids) => {
-        await run('DELETE FROM recourse_inbox_ack WHERE consumer = $1 AND event_id = ANY($2)', ids);
-      },
-    };
+/** What a transaction does with the rows of its consumer. */
+class PostgresSession<Client extends SqlClient> implements InboxSession<Client> {
+  constructor(
+    readonly tx: Client,
+    private readonly consumer: string,
+  ) {}
+
+  async mark(name: string): Promise<string | null> {
+    const [row] = await this.run('SELECT content FROM recourse_inbox_mark WHERE consumer = $1 AND name = $2', name);
+    return textOr(row?.['content']);
   }
+
+  async keepMark(name: string, text: string): Promise<void> {
+    await this.run(
+      'INSERT INTO recourse_inbox_mark VALUES ($1, $2, $3) ON CONFLICT (consumer, name) DO UPDATE SET content = excluded.content',
+      name,
+      text,
+    );
+  }
+
+  async stateOf({ run_id, commit_id }: CommitRef): Promise<CommitState | null> {
+    const [row] = await this.run(
+      'SELECT state FROM recourse_inbox_commit WHERE consumer = $1 AND run_id = $2 AND commit_id = $3',
+      run_id,
+      commit_id,
+    );
+    return textOr(row?.['state']) as CommitState | null; // keepState wrote it
+  }
+
+  async keepState({ run_id, commit_id }: CommitRef, state: CommitState): Promise<void> {
+    await this.run(
+      'INSERT INTO recourse_inbox_commit VALUES ($1, $2, $3, $4) ON CONFLICT (consumer, run_id, commit_id) DO UPDATE SET state = excluded.state',
+      run_id,
+      commit_id,
+      state,
+    );
+  }
+
+  async keepOwn({ commit, parents }: OwnCommit): Promise<void> {
+    await this.run(
+      'INSERT INTO recourse_inbox_own SELECT $1, p.run_id, p.commit_id, $4, $5 FROM unnest($2::text[], $3::text[]) AS p (run_id, commit_id) ON CONFLICT DO NOTHING',
+      ...columnsOf(parents),
+      commit.run_id,
+      commit.commit_id,
+    );
+  }
+
+  async madeFrom(commits: readonly CommitRef[]): Promise<readonly CommitRef[]> {
+    const rows = await this.run(
+      'SELECT DISTINCT o.run_id, o.commit_id FROM recourse_inbox_own o JOIN unnest($2::text[], $3::text[]) AS p (run_id, commit_id) ON o.parent_run_id = p.run_id AND o.parent_commit_id = p.commit_id WHERE o.consumer = $1 ORDER BY 1, 2',
+      ...columnsOf(commits),
+    );
+    return rows.map((row) => ({ run_id: String(row['run_id']), commit_id: String(row['commit_id']) }));
+  }
+
+  async keepEmission({ run_id, commit_id }: CommitRef, { kind, ref, emitted_at }: Emission): Promise<void> {
+    await this.run(
+      'INSERT INTO recourse_inbox_emission (consumer, run_id, commit_id, kind, ref, emitted_at) VALUES ($1, $2, $3, $4, $5, $6)',
+      run_id,
+      commit_id,
+      kind,
+      ref,
+      emitted_at,
+    );
+  }
+
+  async emissionsOf(commits: readonly CommitRef[]): Promise<readonly Emission[]> {
+    const rows = await this.run(
+      'SELECT e.kind, e.ref, e.emitted_at::text AS emitted_at FROM recourse_inbox_emission e JOIN unnest($2::text[], $3::text[]) AS c (run_id, commit_id) USING (run_id, commit_id) WHERE e.consumer = $1 ORDER BY e.place',
+      ...columnsOf(commits),
+    );
+    return rows.map(emissionOf);
+  }
+
+  async owe(ack: RollbackAcknowledged): Promise<void> {
+    await this.run(
+      'INSERT INTO recourse_inbox_ack (consumer, event_id, content) VALUES ($1, $2, $3) ON CONFLICT (consumer, event_id) DO NOTHING',
+      ack.event_id,
+      JSON.stringify(ack),
+    );
+  }
+
+  async owed(limit: number): Promise<readonly RollbackAcknowledged[]> {
+    const rows = await this.run(
+      'SELECT content FROM recourse_inbox_ack WHERE consumer = $1 ORDER BY place LIMIT $2',
+      limit,
+    );
+    return rows.map((row) => JSON.parse(String(row['content'])) as RollbackAcknowledged); // owe wrote it
+  }
+
+  async settle(ids: readonly string[]): Promise<void> {
+    await this.run('DELETE FROM recourse_inbox_ack WHERE consumer = $1 AND event_id = ANY($2)', ids);
+  }
+
+  private async run(text: string, ...values: unknown[]): Promise<readonly Row[]> {
+    return (await this.tx.query(text, [this.consumer, ...values])).rows as readonly Row[]; // the statements name their columns
+  }
+}
+
+/** Commits as two columns of a statement. */
+function columnsOf(commits: readonly CommitRef[]): [string[], string[]] {
+  return [commits.map(({ run_id }) => run_id), commits.map(({ commit_id }) => commit_id)];
 }
 
 type Row = Readonly<Record<string, unknown>>;

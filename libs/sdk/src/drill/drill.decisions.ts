@@ -1,6 +1,6 @@
 // What a call of a drill says about its repair path: as the contract has it, drifted, or not exercised. Pure.
 import { evaluateExpression } from '@recourse/contract';
-import type { Contract } from '@recourse/contract';
+import type { Contract, ForwardFinding } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { checkArgs } from '../guard/args.decisions.js';
 import { verdictFor } from '../guard/verdict.decisions.js';
@@ -116,4 +116,22 @@ export function resultSchemaOf(
   capability: string,
 ): Contract['result_schema'] | undefined {
   return contracts.find(({ name }) => name === capability)?.result_schema;
+}
+
+/** What a look back at a forward call shows: whether it says what is so, and under which handle. */
+export function ofFinding(
+  finding: ForwardFinding,
+  wanted: 'happened' | 'not_happened',
+  externalRef: string | null,
+): DrillVerdict {
+  if (finding.kind === 'unknown')
+    return drifted('schema', 'its answer says neither that the call happened nor that it did not');
+  if (finding.kind !== wanted)
+    return drifted(
+      'behaviour',
+      wanted === 'happened' ? 'a call that happened is not found' : 'a call that never was is found',
+    );
+  return finding.kind === 'happened' && externalRef !== null && finding.externalRef !== externalRef
+    ? drifted('behaviour', 'it finds the call under another handle')
+    : CLEAN;
 }

@@ -9,73 +9,22 @@
 import { bindReversal, boundFacts, forwardFinding, reversalCapabilityOf, termsOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
-import type { Clock, Json } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
 import type { ContractTerms, ObservationPhase } from '@recourse/messages';
-import type { ForwardTool } from '../guard/guard.messages.js';
-import type { Tool } from '../tool/tool.js';
+import { DrillCalls, handleOf } from './drill.calls.js';
+import type { Answered, BoundStep, Made } from './drill.calls.js';
 import {
   CLEAN,
   DRILL_PATHS,
   drifted,
   notRun,
   ofCondition,
-  ofError,
+  ofFinding,
   ofShape,
   resultSchemaOf,
 } from './drill.decisions.js';
 import type { DrillPath, DrillVerdict } from './drill.decisions.js';
-
-/** How to make an effect that harms nobody. */
-export interface Canary {
-  /** The forward tool, as a guard wraps it. */
-  readonly forward: ForwardTool;
-  /** Arguments of the canary; asked anew for each drill. */
-  readonly args: () => Json | Promise<Json>;
-  /** How often something took effect under an idempotency key, by the provider's own account. Without it a second effect shows in observations only. */
-  readonly effectsUnder?: (idempotencyKey: string) => Promise<number>;
-}
-
-/** What a tool owner gives for drills. */
-export interface DrillKit {
-  readonly adapter: string;
-  /** By capability: those of the worker. */
-  readonly tools: Readonly<Record<string, Tool>>;
-  /** By forward capability. */
-  readonly canaries: Readonly<Record<string, Canary>>;
-}
-
-/** What one path of one capability showed. */
-export interface DrillFinding extends DrillVerdict {
-  /** Forward capability whose repair was exercised. */
-  readonly capability: string;
-  readonly path: DrillPath;
-  /** Capability that the path calls; null where it calls none. */
-  readonly called: string | null;
-}
-
-/** A drill of one adapter. */
-export interface DrillReport {
-  readonly adapter: string;
-  readonly drill_id: string;
-  /** Epoch milliseconds. */
-  readonly started_at: number;
-  /** Epoch milliseconds. */
-  readonly ended_at: number;
-  /** `drift` when any path drifted, else `not_run` when any was not exercised. */
-  readonly verdict: DrillVerdict['verdict'];
-  readonly findings: readonly DrillFinding[];
-}
-
-/** What a drill needs. */
-export interface DrillOptions {
-  readonly kit: DrillKit;
-  /** Contracts that stand for the adapter: forward capabilities, what undoes them and what looks at them. */
-  readonly contracts: readonly Contract[];
-  readonly clock: Clock;
-  /** Names the drill: run and keys follow from it, so that each drill is given another. */
-  readonly drillId: string;
-  readonly tenant: string;
-}
+import type { Canary, DrillFinding, DrillOptions, DrillReport } from './drill.messages.js';
 
 /**
  * Exercises every repair path of an adapter, one capability after the other.
@@ -124,7 +73,6 @@ export async function runDrill(options: DrillOptions): Promise<DrillReport> {
 
 /** A drill goes by the words of a contract, not by its digest. */
 const NO_DIGEST = Buffer.alloc(32);
-const REASON = 'drill';
 
 interface Scene extends DrillOptions {
   readonly contract: Contract;
@@ -133,24 +81,15 @@ interface Scene extends DrillOptions {
   readonly terms: ContractTerms;
 }
 
-/** The canary as it was made, and what is bound to undo it. */
-interface Made {
-  readonly args: Json;
-  readonly result: Json;
-  readonly externalRef: string | null;
-  readonly priorValue: Json | null;
-}
-
-/** A call that came back, or what its failure says. */
-type Answered =
-  { readonly kind: 'answered'; readonly value: Json } | { readonly kind: 'failed'; readonly verdict: DrillVerdict };
-
 class CapabilityDrill {
   private readonly findings: DrillFinding[] = [];
   private readonly forwardKey: string;
   private readonly undoKey: string;
 
+  private readonly calls: DrillCalls;
+
   constructor(private readonly scene: Scene) {
+    this.calls = new DrillCalls(scene, scene.terms);
     this.forwardKey = deriveId('drill', scene.drillId, scene.contract.name, 'forward');
     this.undoKey = `rev_${deriveId('drill', scene.drillId, scene.contract.name, 'undo')}`;
   }
@@ -176,7 +115,7 @@ class CapabilityDrill {
       await this.look('stale_check', 'stale_check', terms.stale_capability, terms.stale_condition, step, true);
     if (terms.verify_capability !== null && terms.success_condition !== null)
       await this.look('look_before', 'verify', terms.verify_capability, terms.success_condition, step, false);
-    const undone = await this.call(this.toolOf(reversal), 'execute', this.undoKey, step);
+    const undone = await this.calls.call(reversal, 'execute', this.undoKey, step);
     if (undone.kind === 'failed') {
       this.tell('undo', reversal, undone.verdict);
       this.rest('the canary could not be undone');
@@ -195,13 +134,18 @@ class CapabilityDrill {
     const priorValue =
       forward.capturePriorValue === undefined
         ? CAPTURED_NONE
-        : await this.attempt(() => forward.capturePriorValue?.(args) ?? Promise.resolve(null));
+        : await this.calls.attempt(() => forward.capturePriorValue?.(args) ?? Promise.resolve(null));
     if (priorValue.kind === 'failed') {
       this.tell('forward', contract.name, priorValue.verdict);
       return null;
     }
-    const context = { idempotencyKey: this.forwardKey, callId: this.forwardKey, runId: this.runId, stagedRef: null };
-    const answered = await this.attempt(() => forward.execute(args, context));
+    const context = {
+      idempotencyKey: this.forwardKey,
+      callId: this.forwardKey,
+      runId: this.calls.runId,
+      stagedRef: null,
+    };
+    const answered = await this.calls.attempt(() => forward.execute(args, context));
     if (answered.kind === 'failed') {
       this.tell('forward', contract.name, answered.verdict);
       return null;
@@ -224,7 +168,7 @@ class CapabilityDrill {
   ): Promise<void> {
     const { reconcile_capability: capability } = this.scene.terms;
     if (capability === null) return;
-    const asked = await this.call(this.toolOf(capability), 'reconcile', this.forwardKey, {
+    const asked = await this.calls.call(capability, 'reconcile', this.forwardKey, {
       args,
       made: { args, result: null, externalRef: null, priorValue: null },
     });
@@ -232,25 +176,7 @@ class CapabilityDrill {
       this.tell(path, capability, asked.verdict);
       return;
     }
-    const finding = forwardFinding(asked.value);
-    if (finding.kind === 'unknown')
-      this.tell(
-        path,
-        capability,
-        drifted('schema', 'its answer says neither that the call happened nor that it did not'),
-      );
-    else if (finding.kind !== wanted)
-      this.tell(
-        path,
-        capability,
-        drifted(
-          'behaviour',
-          wanted === 'happened' ? 'a call that happened is not found' : 'a call that never was is found',
-        ),
-      );
-    else if (finding.kind === 'happened' && externalRef !== null && finding.externalRef !== externalRef)
-      this.tell(path, capability, drifted('behaviour', 'it finds the call under another handle'));
-    else this.tell(path, capability, CLEAN);
+    this.tell(path, capability, ofFinding(forwardFinding(asked.value), wanted, externalRef));
   }
 
   private bind(made: Made): Json | null {
@@ -293,7 +219,7 @@ class CapabilityDrill {
     { args, made }: BoundStep,
     wanted: boolean,
   ): Promise<DrillVerdict> {
-    const answered = await this.call(this.toolOf(capability), phase, this.undoKey, { args, made });
+    const answered = await this.calls.call(capability, phase, this.undoKey, { args, made });
     if (answered.kind === 'failed') return answered.verdict;
     const shape = ofShape(answered.value, resultSchemaOf(this.scene.contracts, capability), 'what is seen');
     if (shape.verdict !== 'clean') return shape;
@@ -337,12 +263,12 @@ class CapabilityDrill {
       reversal,
       canary: { effectsUnder },
     } = this.scene;
-    const again = await this.call(this.toolOf(reversal), 'execute', this.undoKey, step);
+    const again = await this.calls.call(reversal, 'execute', this.undoKey, step);
     if (again.kind === 'failed') {
       this.tell('repeat', reversal, again.verdict);
       return;
     }
-    const counted = effectsUnder === undefined ? ONE : await this.attempt(() => effectsUnder(this.undoKey));
+    const counted = effectsUnder === undefined ? ONE : await this.calls.attempt(() => effectsUnder(this.undoKey));
     if (counted.kind === 'failed') {
       this.tell('repeat', reversal, counted.verdict);
       return;
@@ -354,57 +280,6 @@ class CapabilityDrill {
         ? CLEAN
         : drifted('behaviour', `two calls under one key had ${JSON.stringify(counted.value)} effects`),
     );
-  }
-
-  private get runId(): string {
-    return `drill-${this.scene.drillId}`;
-  }
-
-  private toolOf(capability: string): Tool | null {
-    const { tools } = this.scene.kit;
-    return (Object.hasOwn(tools, capability) ? tools[capability] : undefined) ?? null;
-  }
-
-  private call(
-    tool: Tool | null,
-    phase: ObservationPhase,
-    idempotencyKey: string,
-    { args, made }: BoundStep,
-  ): Promise<Answered> {
-    if (tool === null) return Promise.resolve({ kind: 'failed', verdict: notRun('the kit has no tool for it') });
-    const { tenant } = this.scene;
-    return this.attempt(() =>
-      tool(args, {
-        runId: this.runId,
-        tenant,
-        callId: idempotencyKey,
-        idempotencyKey,
-        reason: REASON,
-        attempt: 1,
-        phase,
-        subjectRef: null,
-        externalTransactionRef: made.externalRef,
-      }),
-    );
-  }
-
-  /** Waits for an answer as long as the contract lets a worker wait. */
-  private async attempt(ask: () => Promise<Json>): Promise<Answered> {
-    const {
-      clock,
-      terms: { call_timeout_ms: timeoutMs },
-    } = this.scene;
-    const answered = new AbortController();
-    const late = clock
-      .sleep(timeoutMs, answered.signal)
-      .then((): Answered => ({ kind: 'failed', verdict: notRun(`no answer within ${String(timeoutMs)} ms`) }));
-    try {
-      return await Promise.race([ask().then((value): Answered => ({ kind: 'answered', value })), late]);
-    } catch (error) {
-      return { kind: 'failed', verdict: ofError(error) };
-    } finally {
-      answered.abort();
-    }
   }
 
   private tell(path: DrillPath, called: string | null, verdict: DrillVerdict): void {
@@ -419,19 +294,5 @@ class CapabilityDrill {
   }
 }
 
-interface BoundStep {
-  readonly args: Json;
-  readonly made: Made;
-}
-
 const CAPTURED_NONE: Answered = { kind: 'answered', value: null };
 const ONE: Answered = { kind: 'answered', value: 1 };
-
-/** A handle that cannot be read off the answer is none; binding says what lacks it. */
-function handleOf(forward: ForwardTool, result: Json): string | null {
-  try {
-    return forward.externalTransactionRef?.(result) ?? null;
-  } catch {
-    return null;
-  }
-}

@@ -7,7 +7,7 @@ import { MEMORY_CONTRACTS, MemoryTools } from '../worker/tool.memory.js';
 import { ToolRejected } from '../tool/tool.js';
 import type { Tool } from '../tool/tool.js';
 import { runDrill } from './drill.js';
-import type { Canary, DrillReport } from './drill.js';
+import type { Canary, DrillReport } from './drill.messages.js';
 
 const MAKE = 'memory.make_thing';
 const UNDO = 'memory.undo_thing';

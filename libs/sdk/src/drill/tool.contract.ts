@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '@recourse/contract';
 import type { Clock } from '@recourse/kernel';
 import { runDrill } from './drill.js';
-import type { DrillKit, DrillReport } from './drill.js';
+import type { DrillKit, DrillReport } from './drill.messages.js';
 
 export interface ToolsUnderTest {
   readonly kit: DrillKit;

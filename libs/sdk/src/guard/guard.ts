@@ -21,7 +21,7 @@ import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import { verdictFor } from './verdict.decisions.js';
 import type { ToolVerdict } from './verdict.decisions.js';
-import { within } from './within.js';
+import { within } from '../within.js';
 
 /**
  * Wraps a tool.
@@ -125,7 +125,12 @@ type Performed = Omit<ActionOutcome, 'errorKind'> & { readonly errorKind: ToolVe
 async function perform({ tool, call, action, options }: Situation, priorValue: Json | null): Promise<Performed> {
   // The window may only be shortened by us: it counts from before the call.
   const committedAt = options.clock.now();
-  const attempted = await within(options, attempt(tool, call.args, action), LATE);
+  const attempted = await within(
+    options.clock,
+    options.contract.call_timeout_ms,
+    attempt(tool, call.args, action),
+    LATE,
+  );
   const base = { result: null, priorValue, externalTransactionRef: null, committedAt };
   if ('verdict' in attempted)
     return {

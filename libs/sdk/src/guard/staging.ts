@@ -11,7 +11,7 @@ import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import type { ForwardContext } from './guard.messages.js';
 import { verdictFor } from './verdict.decisions.js';
-import { within } from './within.js';
+import { within } from '../within.js';
 
 /** Handle of what is staged; null when nothing is, or nobody knows. */
 export interface Staged {
@@ -29,7 +29,7 @@ export async function stage(situation: Situation, isLeft: boolean): Promise<Stop
   const staged: Attempted =
     tool.stage === undefined
       ? { isRefused: true, message: 'the contract reserves, and the tool stages nothing' }
-      : await within(options, attempt(situation), {
+      : await within(options.clock, options.contract.call_timeout_ms, attempt(situation), {
           isRefused: false,
           message: `no answer within ${String(options.contract.call_timeout_ms)} ms`,
         });

@@ -7,8 +7,9 @@ import type { LegReported, LegRequested, LegStep, Observation, ObservationPhase,
 import type { ForwardTool } from '../guard/guard.messages.js';
 import { verdictFor } from '../guard/verdict.decisions.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
+import { within } from '../within.js';
 import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
-import type { CallFailure, ClaimAnswer, StepAction, StepEvent } from './leg.decisions.js';
+import type { CallFailure, ClaimAnswer, StepAction, StepEvent } from './leg.messages.js';
 import { ToolRejected } from '../tool/tool.js';
 import type { Tool } from '../tool/tool.js';
 
@@ -214,11 +215,12 @@ async function callTool(
     running.detail = `no tool ${capability}`;
     return { kind: 'failed', failure: 'TOOL_MISSING' };
   }
-  const called = await within(
-    Math.min(parts.callTimeoutMs, running.leg.call_timeout_ms),
-    parts.clock,
-    attempt(tool, phase, running),
-  );
+  const timeoutMs = Math.min(parts.callTimeoutMs, running.leg.call_timeout_ms);
+  const called = await within(parts.clock, timeoutMs, attempt(tool, phase, running), {
+    kind: 'failed',
+    failure: 'TOOL_TIMEOUT',
+    detail: `no answer within ${String(timeoutMs)} ms`,
+  });
   if (called.kind === 'answered') {
     running.detail = null;
     running.observations.push({
@@ -292,19 +294,4 @@ function hadNoEffect(error: unknown, kind: LegRequested['kind']): boolean {
   return (
     error instanceof ToolRejected || (kind === 'release' && verdictFor({ on: 'exception', error })?.effect === 'none')
   );
-}
-
-/** Waits for a call, at most so long. The call itself goes on: whoever comes after must not rely on its end. */
-async function within(timeoutMs: number, clock: Clock, attempted: Promise<Attempted>): Promise<Attempted> {
-  const answered = new AbortController();
-  const late = clock.sleep(timeoutMs, answered.signal).then((): Attempted => ({
-    kind: 'failed',
-    failure: 'TOOL_TIMEOUT',
-    detail: `no answer within ${String(timeoutMs)} ms`,
-  }));
-  try {
-    return await Promise.race([attempted, late]);
-  } finally {
-    answered.abort();
-  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LegRequested, LegStep } from '@recourse/messages';
 import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
-import type { StepEvent, StepProgress } from './leg.decisions.js';
+import type { StepEvent, StepProgress } from './leg.messages.js';
 import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
 
 interface Scene {

@@ -7,7 +7,7 @@ import type { LegRequested, LegStep, StepReport } from '@recourse/messages';
 import fc from 'fast-check';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
-import type { StepEvent, StepProgress } from './leg.decisions.js';
+import type { StepEvent, StepProgress } from './leg.messages.js';
 import { runLeg } from './leg-runner.js';
 import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
 import type { Tool, ToolContext } from '../tool/tool.js';

@@ -10,72 +10,19 @@
 //   I4. Reading again is harmless: a request past its `not_after` is refused, one that ran is deduplicated by the
 //       tool's key or by the claim.
 import { Failure, placeInTrace, TRACEPARENT } from '@recourse/kernel';
-import type { Clock, TracePlace } from '@recourse/kernel';
+import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
-import type { Codecs, LegReported, LegRequested } from '@recourse/messages';
-import type {
-  Assignment,
-  FetchedBatch,
-  FetchedRecord,
-  InputConsumer,
-  Kafka,
-  RawReader,
-  WireProducer,
-} from '@recourse/kafka';
-import type { ClaimStore } from '../stores/claim-store.port.js';
-import type { PositionStore } from '../stores/position-store.port.js';
-import type { ForwardTool } from '../guard/guard.messages.js';
+import type { LegReported, LegRequested } from '@recourse/messages';
+import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, RawReader, WireProducer } from '@recourse/kafka';
 import { KeyedQueue } from './keyed-queue.js';
 import { runLeg } from './leg-runner.js';
 import type { CalledTool } from './leg-runner.js';
 import { PartitionProgress } from './partition-progress.js';
 import { spanOf } from './spans.js';
-import type { OnSpan } from './spans.js';
-import type { Tool } from '../tool/tool.js';
+import type { Worker, WorkerOptions, WorkerNote } from './worker.messages.js';
 
 /** Wire on which workers report. */
 export const RESULTS_TOPIC = 'recourse.tool-results';
-
-/** What a worker says about itself; for logs and health, never for decisions. */
-export type WorkerNote =
-  | { readonly type: 'assigned'; readonly partitions: readonly number[] }
-  | { readonly type: 'answered'; readonly legId: string; readonly outcomes: readonly string[] }
-  | { readonly type: 'unreadable'; readonly partition: number; readonly offset: number; readonly reason: string }
-  | { readonly type: 'trouble'; readonly doing: string; readonly cause: unknown };
-
-/** What a worker needs. */
-export interface WorkerOptions {
-  readonly kafka: Kafka;
-  readonly codecs: Codecs;
-  /** Prefix of the capabilities, and end of the request topic's name. */
-  readonly adapter: string;
-  /** By capability. */
-  readonly tools: Readonly<Record<string, Tool>>;
-  /** Forward tools by capability, as a guard wraps them: effects that a contract holds are let go through these. */
-  readonly forwardTools?: Readonly<Record<string, ForwardTool>>;
-  readonly clock: Clock;
-  readonly claimStore: ClaimStore;
-  readonly positions: PositionStore;
-  readonly workerId: string;
-  readonly groupId: string;
-  /** Longest a call may take here, in milliseconds; a request may ask for less. */
-  readonly callTimeoutMs: number;
-  /** Runs that may be worked on at once. Default 32. */
-  readonly concurrencyMax?: number;
-  readonly registerSchemas?: boolean;
-  readonly onNote?: (note: WorkerNote) => void;
-  /** Takes a span for each call of a tool whose request names its place in a trace; see `spanFile`. */
-  readonly onSpan?: OnSpan;
-}
-
-/** A worker under way. */
-export interface Worker {
-  /** Resolves when the worker has joined its group. Errors: those of the ports. */
-  start(): Promise<void>;
-  /** Leaves the group; legs under way end unanswered and are asked again. */
-  stop(): Promise<void>;
-  isReady(): boolean;
-}
 
 const CONCURRENCY_MAX = 32;
 /** Requests waiting at which reading pauses, and at which it goes on. */

@@ -12,7 +12,7 @@ import { ToolRejected } from '../tool/tool.js';
 import type { WorkerSpan } from './spans.js';
 import type { Tool, ToolContext } from '../tool/tool.js';
 import { createWorker, RESULTS_TOPIC } from './worker.js';
-import type { Worker, WorkerNote } from './worker.js';
+import type { Worker, WorkerNote } from './worker.messages.js';
 
 const REQUESTS = 'recourse.tool-requests.payments';
 

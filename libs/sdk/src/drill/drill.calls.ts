@@ -1,0 +1,92 @@
+// How a drill calls tools: as a worker would, no longer than their contract lets it wait. A failure is a verdict.
+import type { Json } from '@recourse/kernel';
+import type { ContractTerms, ObservationPhase } from '@recourse/messages';
+import type { ForwardTool } from '../guard/guard.messages.js';
+import type { Tool } from '../tool/tool.js';
+import { within } from '../within.js';
+import { notRun, ofError } from './drill.decisions.js';
+import type { DrillVerdict } from './drill.decisions.js';
+import type { DrillOptions } from './drill.messages.js';
+
+const REASON = 'drill';
+
+/** The canary as it was made, and what is bound to undo it. */
+export interface Made {
+  readonly args: Json;
+  readonly result: Json;
+  readonly externalRef: string | null;
+  readonly priorValue: Json | null;
+}
+
+/** A call that came back, or what its failure says. */
+export type Answered =
+  { readonly kind: 'answered'; readonly value: Json } | { readonly kind: 'failed'; readonly verdict: DrillVerdict };
+
+/** The canary, and the arguments bound to undo it. */
+export interface BoundStep {
+  readonly args: Json;
+  readonly made: Made;
+}
+
+/** The calls of one drill, under the terms of one contract. */
+export class DrillCalls {
+  constructor(
+    private readonly options: DrillOptions,
+    private readonly terms: ContractTerms,
+  ) {}
+
+  get runId(): string {
+    return `drill-${this.options.drillId}`;
+  }
+
+  private toolOf(capability: string): Tool | null {
+    const { tools } = this.options.kit;
+    return (Object.hasOwn(tools, capability) ? tools[capability] : undefined) ?? null;
+  }
+
+  /** Calls a capability of the kit. */
+  call(
+    capability: string,
+    phase: ObservationPhase,
+    idempotencyKey: string,
+    { args, made }: BoundStep,
+  ): Promise<Answered> {
+    const tool = this.toolOf(capability);
+    if (tool === null) return Promise.resolve({ kind: 'failed', verdict: notRun('the kit has no tool for it') });
+    const { tenant } = this.options;
+    return this.attempt(() =>
+      tool(args, {
+        runId: this.runId,
+        tenant,
+        callId: idempotencyKey,
+        idempotencyKey,
+        reason: REASON,
+        attempt: 1,
+        phase,
+        subjectRef: null,
+        externalTransactionRef: made.externalRef,
+      }),
+    );
+  }
+
+  /** Waits for an answer as long as the contract lets a worker wait. */
+  async attempt(ask: () => Promise<Json>): Promise<Answered> {
+    const timeoutMs = this.terms.call_timeout_ms;
+    const late: Answered = { kind: 'failed', verdict: notRun(`no answer within ${String(timeoutMs)} ms`) };
+    const answer = ask().then((value): Answered => ({ kind: 'answered', value }));
+    try {
+      return await within(this.options.clock, timeoutMs, answer, late);
+    } catch (error) {
+      return { kind: 'failed', verdict: ofError(error) };
+    }
+  }
+}
+
+/** A handle that cannot be read off the answer is none; binding says what lacks it. */
+export function handleOf(forward: ForwardTool, result: Json): string | null {
+  try {
+    return forward.externalTransactionRef?.(result) ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,50 @@
+// What a worker needs, what it says of itself, and how it is started and stopped.
+import type { Kafka } from '@recourse/kafka';
+import type { Clock } from '@recourse/kernel';
+import type { Codecs } from '@recourse/messages';
+import type { ForwardTool } from '../guard/guard.messages.js';
+import type { ClaimStore } from '../stores/claim-store.port.js';
+import type { PositionStore } from '../stores/position-store.port.js';
+import type { Tool } from '../tool/tool.js';
+import type { OnSpan } from './spans.js';
+
+/** What a worker says about itself; for logs and health, never for decisions. */
+export type WorkerNote =
+  | { readonly type: 'assigned'; readonly partitions: readonly number[] }
+  | { readonly type: 'answered'; readonly legId: string; readonly outcomes: readonly string[] }
+  | { readonly type: 'unreadable'; readonly partition: number; readonly offset: number; readonly reason: string }
+  | { readonly type: 'trouble'; readonly doing: string; readonly cause: unknown };
+
+/** What a worker needs. */
+export interface WorkerOptions {
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
+  /** Prefix of the capabilities, and end of the request topic's name. */
+  readonly adapter: string;
+  /** By capability. */
+  readonly tools: Readonly<Record<string, Tool>>;
+  /** Forward tools by capability, as a guard wraps them: effects that a contract holds are let go through these. */
+  readonly forwardTools?: Readonly<Record<string, ForwardTool>>;
+  readonly clock: Clock;
+  readonly claimStore: ClaimStore;
+  readonly positions: PositionStore;
+  readonly workerId: string;
+  readonly groupId: string;
+  /** Longest a call may take here, in milliseconds; a request may ask for less. */
+  readonly callTimeoutMs: number;
+  /** Runs that may be worked on at once. Default 32. */
+  readonly concurrencyMax?: number;
+  readonly registerSchemas?: boolean;
+  readonly onNote?: (note: WorkerNote) => void;
+  /** Takes a span for each call of a tool whose request names its place in a trace; see `spanFile`. */
+  readonly onSpan?: OnSpan;
+}
+
+/** A worker under way. */
+export interface Worker {
+  /** Resolves when the worker has joined its group. Errors: those of the ports. */
+  start(): Promise<void>;
+  /** Leaves the group; legs under way end unanswered and are asked again. */
+  stop(): Promise<void>;
+  isReady(): boolean;
+}
