@@ -113,23 +113,40 @@ export const COMMIT_FOLD = {
 } satisfies Fold;
 
 /** What builds on the state of others keeps theirs as long as its own. */
-function recorded(
+function recorded(body: Body<CheckpointRecorded>, state: StateView, accepted: AcceptedRecord): readonly Change[] {
+  const commit = commitBy(body, accepted);
+  const { tenant, run_id, commit_id, checkpoint, recorded_seq, recorded_at } = commit;
+  const bindings = body.judged.map(({ ref, position }) =>
+    putBinding({
+      mutation_id: commit_id,
+      tenant,
+      run_id,
+      ref,
+      position,
+      recorded_seq,
+      recorded_at,
+      is_commit: true,
+      ...parentOf(checkpoint.parents, ref),
+    }),
+  );
+  return [putCommit(commit), ...bindings, ...kept(state, commit)];
+}
+
+function commitBy(
   {
     run_id,
     tenant,
     commit_id,
     checkpoint,
-    judged,
     event_id,
     content_sha256,
     depth,
     chunks_missing,
     full_until,
   }: Body<CheckpointRecorded>,
-  state: StateView,
   { decidedAt, hash, seq }: AcceptedRecord,
-): readonly Change[] {
-  const commit: Commit = {
+): Commit {
+  return {
     commit_id,
     tenant,
     run_id,
@@ -153,20 +170,6 @@ function recorded(
     reattached: [],
     updated_at: decidedAt,
   };
-  const bindings = judged.map(({ ref, position }) =>
-    putBinding({
-      mutation_id: commit_id,
-      tenant,
-      run_id,
-      ref,
-      position,
-      recorded_seq: seq,
-      recorded_at: decidedAt,
-      is_commit: true,
-      ...parentOf(checkpoint.parents, ref),
-    }),
-  );
-  return [putCommit(commit), ...bindings, ...kept(state, commit)];
 }
 
 function kept(state: StateView, { run_id, checkpoint, full_until }: Commit): readonly Change[] {

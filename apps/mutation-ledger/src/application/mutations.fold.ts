@@ -299,7 +299,7 @@ function contradicted(
     : [putBinding({ ...binding, position: evidence.position, is_contradicted: true })];
 }
 
-/** Who relied on its not holding is told once. */
+/** Tells whoever relied on its not holding, once. */
 function reaffirmed({ mutation_id, tenant, evidence }: Body<MutationReaffirmed>, state: StateView): readonly Change[] {
   if (evidence.ref === null) return [];
   const binding = bindingIn(state, refScope(tenant, evidence.ref), mutation_id);

@@ -37,7 +37,7 @@ export const RECONCILIATION_KINDS: readonly KindSpec[] = [
   },
 ];
 
-/** Answers a comparison; what fell before it was asked for is in the view before it is decided. */
+/** Answers a comparison; the view is read to its end first, so that everything that fell before the question counts. */
 export function onReconcile(
   { views, viewsFresh }: DecideContext,
   input: RecordInput,

@@ -30,7 +30,7 @@ export function isNewsOfRef({ verdict, kind }: Pick<AssumptionStated, 'verdict' 
   return verdict === 'invalidated' || kind === 'reaffirmed';
 }
 
-/** A statement is decided once the view has it: what binds from here on is judged at or after it. */
+/** Decides a statement once the view contains it: whatever binds later is then judged at or after it. */
 export function onStatement(
   context: DecideContext,
   input: RecordInput,
@@ -89,7 +89,7 @@ export function onFall(
   return facts(...withCancels(context, withFates(context, fallen, bindings), bindings, policy));
 }
 
-/** What to do until a view has come as far as an input of its log; null once it has. */
+/** Has a view read up to an input of its log; null once it has come that far. */
 function behindOf(
   { views, viewsFresh }: DecideContext,
   view: string,
@@ -101,7 +101,7 @@ function behindOf(
   return { records: [], refresh: [view] };
 }
 
-/** Where a contradicted effect is still held, it is cancelled in the same decision. */
+/** Cancels a contradicted effect that is still held, in the same decision. */
 export function withCancels(
   context: DecideContext,
   decided: readonly MutationRecord[],

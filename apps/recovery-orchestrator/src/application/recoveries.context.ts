@@ -107,7 +107,7 @@ export const BROKEN = {
   reason: 'a burst opened the breaker over the capability that would be called',
 } as const;
 
-/** Nobody approves before it is known who edited the contract up to now: an edit of a moment ago may not be in the view. */
+/** Reads the contracts before an approval counts: an edit of a moment ago may not be in the view yet, and editors may not approve. */
 export const READ_EDITORS: Decision = { records: [], refresh: [contractView.name] };
 
 /** A record names a contract that the view has not come to yet. */
