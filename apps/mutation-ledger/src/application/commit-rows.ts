@@ -10,6 +10,7 @@ import type { Chunk, Commit } from '../domain/commit/commit.messages.js';
 import { standsRef } from '../domain/mutation/lineage.decider.js';
 import type { Binding } from '../domain/mutation/mutation.messages.js';
 import { refScope } from '../domain/scope.js';
+import { bindingIn, putBinding } from './binding-rows.js';
 import type { Fold } from './fold.js';
 import type { Body } from '../domain/record.messages.js';
 
@@ -262,8 +263,7 @@ function taken(
   mutationId: string,
   { ref, position }: { readonly ref: string | null; readonly position: number },
 ): readonly Change[] {
-  const binding =
-    ref === null ? undefined : (state.get('binding', refScope(tenant, ref), mutationId) as Binding | undefined); // rows of this kind are bindings
+  const binding = ref === null ? undefined : bindingIn(state, refScope(tenant, ref), mutationId);
   return binding === undefined || position <= binding.position ? [] : [putBinding({ ...binding, position })];
 }
 
@@ -287,18 +287,6 @@ function putCommit(commit: Commit): Change {
   return {
     op: 'put',
     row: { kind: 'commit', group: commit.run_id, key: commit.commit_id, dueAt: givenUpAt(commit), doc: commit },
-  };
-}
-function putBinding(binding: Binding): Change {
-  return {
-    op: 'put',
-    row: {
-      kind: 'binding',
-      group: refScope(binding.tenant, binding.ref),
-      key: binding.mutation_id,
-      dueAt: null,
-      doc: binding,
-    },
   };
 }
 function chunkKey(commitId: string, index: number): string {

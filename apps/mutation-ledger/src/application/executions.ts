@@ -28,7 +28,8 @@ import { contradictionsAtBinding, EFFECTS_MAX, judgeRefs, REFS_MAX } from '../do
 import type { Judgement } from '../domain/mutation/refs.decider.js';
 import { undoAfterFailure, undoPart } from '../domain/mutation/undo.decider.js';
 import { refScope } from '../domain/scope.js';
-import { bindingIn, mutationIn, mutationsIn, triggerIn } from './mutation-rows.js';
+import { bindingIn } from './binding-rows.js';
+import { mutationIn, mutationsIn, triggerIn } from './mutation-rows.js';
 import type { MutationRecord } from '../domain/record.messages.js';
 
 export type ToolEvent =

@@ -18,11 +18,10 @@ import { COMMIT_FOLD } from './commit-rows.js';
 import { CONSUMER_FOLD } from './consumer-rows.js';
 import { foldBy } from './fold.js';
 import type { Fold } from './fold.js';
+import { bindingIn, putBinding } from './binding-rows.js';
 import {
-  bindingIn,
   mutationIn,
   namesOf,
-  putBinding,
   putMutation,
   putNamed,
   putSpread,

@@ -17,7 +17,8 @@ import type { Body, MutationRecord } from '../domain/record.messages.js';
 import { refScope } from '../domain/scope.js';
 import { withFates } from './fates.part.js';
 import { cancels } from './forward-legs.js';
-import { bindingsIn, mutationIn, spreadsIn } from './mutation-rows.js';
+import { bindingsIn } from './binding-rows.js';
+import { mutationIn, spreadsIn } from './mutation-rows.js';
 
 /** What the part needs to be told. */
 export interface StatementPolicy extends LedgerPolicy {
