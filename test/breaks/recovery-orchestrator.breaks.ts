@@ -516,7 +516,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/application/review-item.query.unit.spec.ts',
     test: 'a review item shows the objective, the action, the resource, the facts then and now, the compensation and its risk (C1, C55 to C61)',
     file: 'apps/recovery-orchestrator/src/application/review-item.query.ts',
-    find: 'effect: step.terms?.effect ?? null,',
+    find: 'effect: terms?.effect ?? null,',
     replace: 'effect: null,',
   },
   {
@@ -748,8 +748,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/application/review-item.query.unit.spec.ts',
     test: 'every review item says for whose objective and in which run, and keeps what the agent wrote apart from the facts (C55, C63)',
     file: 'apps/recovery-orchestrator/src/application/review-item.query.ts',
-    find: 'effect: step.terms?.effect ?? null,',
-    replace: 'effect: execution.objective ?? step.terms?.effect ?? null,',
+    find: 'effect: terms?.effect ?? null,',
+    replace: 'effect: execution.objective ?? terms?.effect ?? null,',
   },
   {
     id: 'c56-proposer-unnamed',

@@ -4,6 +4,7 @@ import { createPool, databaseUrlOf, SERVICE_CONTEXT } from '@recourse/service';
 import type { ServiceContext, ServiceSpec } from '@recourse/service';
 import { assumptionsCore } from './application/assumptions.core.js';
 import { mutationsCore } from './application/mutations.core.js';
+import type { MutationsConfig } from './application/mutations.core.js';
 import { ledgerSpans } from './application/mutations.traces.js';
 import { consumerMeasure } from './domain/consumer/consumer.measures.js';
 import { effectMeasure } from './domain/effect/effect.measures.js';
@@ -35,37 +36,11 @@ const WALKS = { connectionsMax: 2, statementTimeoutMs: 60_000 } as const;
 const ASK_MAX_MS = 60_000;
 
 export function serviceSpec(config: LedgerConfig): ServiceSpec {
-  const {
-    concludeWithinMs,
-    leaseKey,
-    leaseMs,
-    askAttemptsMax,
-    askBaseMs,
-    warnLeadMs,
-    fullFidelityMs,
-    softRollbackMs,
-    boundMs,
-    ackSyncMs,
-    ackAsyncMs,
-    ackPollMs,
-  } = config;
-  const policy = {
-    concludeWithinMs,
-    leaseKey,
-    leaseMs,
-    askAttemptsMax,
-    backoff: { baseMs: askBaseMs, maxMs: ASK_MAX_MS },
-    warnLeadMs,
-    fullFidelityMs,
-    softRollbackMs,
-    boundMs: boundMs ?? null,
-    ackWaits: { sync: ackSyncMs, async: ackAsyncMs, poll: ackPollMs },
-  };
   return {
     name: 'mutation-ledger',
     commandTopic: 'recourse.ledger-commands',
     commandLog: MUTATIONS_LOG,
-    cores: () => [assumptionsCore(), mutationsCore(policy)],
+    cores: () => [assumptionsCore(), mutationsCore(policyOf(config))],
     measure: (record, metrics, rows) => {
       measureConsumers(record, metrics, rows);
       const measure = effectMeasure(record);
@@ -86,28 +61,50 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       ReconciliationsController,
     ],
     trace: ledgerSpans,
-    providers: [
-      {
-        provide: LedgerQueries,
-        useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })),
-      },
-      {
-        provide: LineageQueries,
-        useFactory: () => new LineageQueries(createPool({ url: databaseUrlOf(config), ...WALKS })),
-      },
-      { provide: LineagePolicy, useValue: new LineagePolicy(boundMs ?? null) },
-      {
-        provide: StateJanitor,
-        inject: [SERVICE_CONTEXT],
-        useFactory: (service: ServiceContext) => janitorOf(config, service),
-      },
-      {
-        provide: ConsumerQueries,
-        useFactory: () => new ConsumerQueries(createPool({ url: databaseUrlOf(config), ...READS })),
-      },
-    ],
+    providers: providersOf(config),
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },
   };
+}
+
+/** What the core of mutations is told. */
+function policyOf(config: LedgerConfig): MutationsConfig {
+  const { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, warnLeadMs, fullFidelityMs, softRollbackMs } = config;
+  return {
+    concludeWithinMs,
+    leaseKey,
+    leaseMs,
+    askAttemptsMax,
+    backoff: { baseMs: config.askBaseMs, maxMs: ASK_MAX_MS },
+    warnLeadMs,
+    fullFidelityMs,
+    softRollbackMs,
+    boundMs: config.boundMs ?? null,
+    ackWaits: { sync: config.ackSyncMs, async: config.ackAsyncMs, poll: config.ackPollMs },
+  };
+}
+
+/** Reads of the HTTP edge, and what runs beside the loop. */
+function providersOf(config: LedgerConfig): NonNullable<ServiceSpec['providers']> {
+  return [
+    {
+      provide: LedgerQueries,
+      useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+    },
+    {
+      provide: LineageQueries,
+      useFactory: () => new LineageQueries(createPool({ url: databaseUrlOf(config), ...WALKS })),
+    },
+    { provide: LineagePolicy, useValue: new LineagePolicy(config.boundMs ?? null) },
+    {
+      provide: StateJanitor,
+      inject: [SERVICE_CONTEXT],
+      useFactory: (service: ServiceContext) => janitorOf(config, service),
+    },
+    {
+      provide: ConsumerQueries,
+      useFactory: () => new ConsumerQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+    },
+  ];
 }
 
 function janitorOf(config: LedgerConfig, { host, keys, metrics, onError }: ServiceContext): StateJanitor {

@@ -2,6 +2,7 @@
 import { createPool, databaseUrlOf } from '@recourse/service';
 import type { ServiceSpec } from '@recourse/service';
 import { recoveriesCore, RECOVERIES_LOG } from './application/recoveries.core.js';
+import type { RecoveriesConfig } from './application/recoveries.core.js';
 import { recoveryMeasures } from './application/recoveries.measures.js';
 import { recoverySpans } from './application/recoveries.traces.js';
 import { limitsOf, ratesOf } from './config.js';
@@ -24,28 +25,13 @@ import { RecoveryQueries } from './outbound/recovery-queries.js';
 const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 
 export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
-  const { leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, childrenFirstMs, riskLimit, retryBaseMs, retryMaxMs } =
-    config;
   const [limits, rates] = [limitsOf(config), ratesOf(config)];
   return {
     name: 'recovery-orchestrator',
     commandTopic: 'recourse.recovery-commands',
     commandLog: RECOVERIES_LOG,
     // Owners of agents are those of their charters, which the core reads from the registry's log (docs/design/edge.md).
-    cores: (partitionCountOf) => [
-      recoveriesCore({
-        leaseKey,
-        leaseMs,
-        reviewDeadlineMs,
-        forwardValidMs,
-        childrenFirstMs,
-        riskLimit,
-        backoff: { baseMs: retryBaseMs, maxMs: retryMaxMs },
-        ownerOf: () => null,
-        admission: sharedLimits(limits, partitionCountOf(RECOVERIES_LOG)),
-        rates: sharedRates(rates, partitionCountOf(RECOVERIES_LOG)),
-      }),
-    ],
+    cores: (partitionCountOf) => [recoveriesCore(configOf(config, partitionCountOf(RECOVERIES_LOG)))],
     measure: (record, metrics, rows) => {
       countMeasures(recoveryMeasures(record, rows()), metrics);
     },
@@ -67,5 +53,22 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
         useFactory: () => new RecoveryQueries(createPool({ url: databaseUrlOf(config), ...READS })),
       },
     ],
+  };
+}
+
+/** What the core is told; limits and rates are shared by its partitions. */
+function configOf(config: OrchestratorConfig, partitionCount: number): RecoveriesConfig {
+  const { leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, childrenFirstMs, riskLimit } = config;
+  return {
+    leaseKey,
+    leaseMs,
+    reviewDeadlineMs,
+    forwardValidMs,
+    childrenFirstMs,
+    riskLimit,
+    backoff: { baseMs: config.retryBaseMs, maxMs: config.retryMaxMs },
+    ownerOf: () => null,
+    admission: sharedLimits(limitsOf(config), partitionCount),
+    rates: sharedRates(ratesOf(config), partitionCount),
   };
 }

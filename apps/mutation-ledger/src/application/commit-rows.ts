@@ -10,6 +10,7 @@ import type { Chunk, Commit } from '../domain/commit/commit.messages.js';
 import { standsRef } from '../domain/mutation/lineage.decider.js';
 import type { Binding } from '../domain/mutation/mutation.messages.js';
 import { refScope } from '../domain/scope.js';
+import { bindingIn, putBinding } from './binding-rows.js';
 import type { Fold } from './fold.js';
 import type { Body } from '../domain/record.messages.js';
 
@@ -113,23 +114,40 @@ export const COMMIT_FOLD = {
 } satisfies Fold;
 
 /** What builds on the state of others keeps theirs as long as its own. */
-function recorded(
+function recorded(body: Body<CheckpointRecorded>, state: StateView, accepted: AcceptedRecord): readonly Change[] {
+  const commit = commitBy(body, accepted);
+  const { tenant, run_id, commit_id, checkpoint, recorded_seq, recorded_at } = commit;
+  const bindings = body.judged.map(({ ref, position }) =>
+    putBinding({
+      mutation_id: commit_id,
+      tenant,
+      run_id,
+      ref,
+      position,
+      recorded_seq,
+      recorded_at,
+      is_commit: true,
+      ...parentOf(checkpoint.parents, ref),
+    }),
+  );
+  return [putCommit(commit), ...bindings, ...kept(state, commit)];
+}
+
+function commitBy(
   {
     run_id,
     tenant,
     commit_id,
     checkpoint,
-    judged,
     event_id,
     content_sha256,
     depth,
     chunks_missing,
     full_until,
   }: Body<CheckpointRecorded>,
-  state: StateView,
   { decidedAt, hash, seq }: AcceptedRecord,
-): readonly Change[] {
-  const commit: Commit = {
+): Commit {
+  return {
     commit_id,
     tenant,
     run_id,
@@ -153,20 +171,6 @@ function recorded(
     reattached: [],
     updated_at: decidedAt,
   };
-  const bindings = judged.map(({ ref, position }) =>
-    putBinding({
-      mutation_id: commit_id,
-      tenant,
-      run_id,
-      ref,
-      position,
-      recorded_seq: seq,
-      recorded_at: decidedAt,
-      is_commit: true,
-      ...parentOf(checkpoint.parents, ref),
-    }),
-  );
-  return [putCommit(commit), ...bindings, ...kept(state, commit)];
 }
 
 function kept(state: StateView, { run_id, checkpoint, full_until }: Commit): readonly Change[] {
@@ -259,8 +263,7 @@ function taken(
   mutationId: string,
   { ref, position }: { readonly ref: string | null; readonly position: number },
 ): readonly Change[] {
-  const binding =
-    ref === null ? undefined : (state.get('binding', refScope(tenant, ref), mutationId) as Binding | undefined); // rows of this kind are bindings
+  const binding = ref === null ? undefined : bindingIn(state, refScope(tenant, ref), mutationId);
   return binding === undefined || position <= binding.position ? [] : [putBinding({ ...binding, position })];
 }
 
@@ -284,18 +287,6 @@ function putCommit(commit: Commit): Change {
   return {
     op: 'put',
     row: { kind: 'commit', group: commit.run_id, key: commit.commit_id, dueAt: givenUpAt(commit), doc: commit },
-  };
-}
-function putBinding(binding: Binding): Change {
-  return {
-    op: 'put',
-    row: {
-      kind: 'binding',
-      group: refScope(binding.tenant, binding.ref),
-      key: binding.mutation_id,
-      dueAt: null,
-      doc: binding,
-    },
   };
 }
 function chunkKey(commitId: string, index: number): string {

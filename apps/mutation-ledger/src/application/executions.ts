@@ -2,7 +2,7 @@
 import { contractByDigest, isCloser, PayloadUnreadable, readPayload, subjectOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
-import type { DecideContext, Decision, Views } from '@recourse/event-log';
+import type { BroadcastView, DecideContext, Decision, Views } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
 import type { ExecutionState, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../domain/mutation/binding.decider.js';
@@ -28,7 +28,8 @@ import { contradictionsAtBinding, EFFECTS_MAX, judgeRefs, REFS_MAX } from '../do
 import type { Judgement } from '../domain/mutation/refs.decider.js';
 import { undoAfterFailure, undoPart } from '../domain/mutation/undo.decider.js';
 import { refScope } from '../domain/scope.js';
-import { bindingIn, mutationIn, mutationsIn, triggerIn } from './mutation-rows.js';
+import { bindingIn } from './binding-rows.js';
+import { mutationIn, mutationsIn, triggerIn } from './mutation-rows.js';
 import type { MutationRecord } from '../domain/record.messages.js';
 
 export type ToolEvent =
@@ -127,22 +128,25 @@ export function executionFacts(
     context.now,
     policy,
   );
-  const { ref, terms, recoverability } = recorded.body;
-  const closed =
-    recoverability === 'reversal_available' ? alreadyClosed({ tenant, run_id: runId, ref, terms }, view) : null;
-  const accepted: MutationRecord =
-    closed === null
-      ? recorded
-      : {
-          ...recorded,
-          body: { ...recorded.body, recoverability: 'reversal_expired', reason: `CLOSED_BY:${closed}`, warn_at: null },
-        };
   return [
-    accepted,
+    closedAlready(recorded, event, view),
     ...contradictionsAtBinding(id, tenant, runId, judgements, bound),
-    ...closes(context, id, event, ref.subject_ref),
+    ...closes(context, id, event, recorded.body.ref.subject_ref),
     ...takenAlong(context, id, event, recorded.body.execution_state),
   ];
+}
+
+/** Where the event that closes the window happened before, the window is closed from the start. */
+function closedAlready(
+  recorded: MutationRecord<'MutationRecorded'>,
+  { tenant, run_id }: ToolExecuted,
+  view: BroadcastView,
+): MutationRecord {
+  const { ref, terms, recoverability } = recorded.body;
+  const closed = recoverability === 'reversal_available' ? alreadyClosed({ tenant, run_id, ref, terms }, view) : null;
+  if (closed === null) return recorded;
+  const reason = `CLOSED_BY:${closed}`;
+  return { ...recorded, body: { ...recorded.body, recoverability: 'reversal_expired', reason, warn_at: null } };
 }
 
 /** Verdicts on all that an action relies on: assumptions, and that the commits it was derived from stand. */
@@ -203,22 +207,11 @@ function intentFacts(
     context.now,
     policy,
   );
-  const { execution, terms, hold_until } = planned.body;
-  if (hold_until === null) return [planned];
+  if (planned.body.hold_until === null) return [planned];
   const reason = objectionTo(judgements, triggerIn(context.state, runId, tenant, id) !== undefined);
   if (reason === null) return [planned];
-  const held = {
-    mutation_id: id,
-    tenant,
-    run_id: runId,
-    execution,
-    execution_state: 'planned',
-    terms,
-    recoverability: 'pending_commit',
-    forward: null,
-  } as const;
   const cancelled = cancelHeld(
-    held,
+    heldBy(planned),
     {
       reason,
       eventId: fallenRef(judgements) ?? event.event_id,
@@ -229,6 +222,23 @@ function intentFacts(
     policy,
   );
   return [planned, ...contradictionsAtBinding(id, tenant, runId, judgements, []), ...cancelled];
+}
+
+/** The mutation as its intent makes it. */
+function heldBy({
+  body: { mutation_id, execution, terms },
+}: MutationRecord<'MutationPlanned'>): Parameters<typeof cancelHeld>[0] {
+  const { tenant, run_id } = execution;
+  return {
+    mutation_id,
+    tenant,
+    run_id,
+    execution,
+    execution_state: 'planned',
+    terms,
+    recoverability: 'pending_commit',
+    forward: null,
+  };
 }
 
 function objectionTo(judgements: readonly Judgement[], isRolledBack: boolean): CancelReason | null {

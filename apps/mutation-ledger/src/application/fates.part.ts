@@ -137,7 +137,7 @@ function reachedBy(state: StateView, runId: string, id: string): Reached {
   };
 }
 
-/** The same, commits that carry no state walked through: the newest state that was told is the one a step goes on from. */
+/** The same, but passing over commits that carry no state: a run continues from the newest state that was recorded. */
 function statefulSteps(state: StateView, runId: string): StepOf {
   const stepOf = stepsOf(state, runId);
   return (id) => {

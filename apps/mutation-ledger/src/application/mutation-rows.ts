@@ -11,7 +11,7 @@ import { refScope } from '../domain/scope.js';
 import { effectStatusOf } from '../domain/effect/effect.decisions.js';
 import { dutyOf } from '../domain/mutation/agenda.decisions.js';
 import { LINEAGE_COLUMNS } from './lineage-columns.js';
-import type { Binding, Mutation, Named, Spread, Trigger, Undo } from '../domain/mutation/mutation.messages.js';
+import type { Mutation, Named, Spread, Trigger, Undo } from '../domain/mutation/mutation.messages.js';
 
 export const MUTATION_KINDS: readonly KindSpec[] = [
   {
@@ -95,14 +95,6 @@ export function triggerKey(tenant: string, mutationId: string): string {
   return `${tenant}|${mutationId}`;
 }
 
-/** All bindings of a ref, in no order. */
-export function bindingsIn(state: StateView, scope: string): readonly Binding[] {
-  return state.all('binding', scope) as readonly Binding[];
-}
-/** The binding of a mutation or commit to a ref. */
-export function bindingIn(state: StateView, scope: string, id: string): Binding | undefined {
-  return state.get('binding', scope, id) as Binding | undefined;
-}
 /** An undo of a run that has not named all its effects yet. */
 export function undoIn(state: StateView, runId: string, undoId: string): Undo | undefined {
   return state.get('undo', runId, undoId) as Undo | undefined;
@@ -138,11 +130,6 @@ export function putNamed(named: Named): Change {
 /** Null for what no column of whole numbers holds: projection is total (L7). */
 function minorUnitsOf({ execution: { value } }: Mutation): number | null {
   return value !== null && Number.isSafeInteger(value.amount_minor) ? value.amount_minor : null;
-}
-
-/** Puts a binding. */
-export function putBinding(binding: Binding): Change {
-  return put('binding', refScope(binding.tenant, binding.ref), binding.mutation_id, binding);
 }
 
 /** A spread goes on at `dueAt`. */

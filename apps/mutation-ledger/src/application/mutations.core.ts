@@ -106,7 +106,7 @@ function subjectIn(state: StateView, runId: string, { mutation_id, commit_id, ch
   return ((checkpoint as Checkpoint | undefined) ?? commitIn(state, runId, commit_id)?.checkpoint)?.subject_ref ?? null; // records that name a commit hold its checkpoint, or follow one that did
 }
 
-/** The state of a commit has a key of its own: it is given up by itself (E27, E36). */
+/** The state of a commit is sealed under a key of its own, so that it can be destroyed alone (E27, E36). */
 function unitOf(type: string, { commit_id }: Doc): { readonly unit?: string } {
   return type === 'CheckpointRecorded' || type === 'StateChunkRecorded' ? { unit: String(commit_id) } : {};
 }

@@ -18,11 +18,10 @@ import { COMMIT_FOLD } from './commit-rows.js';
 import { CONSUMER_FOLD } from './consumer-rows.js';
 import { foldBy } from './fold.js';
 import type { Fold } from './fold.js';
+import { bindingIn, putBinding } from './binding-rows.js';
 import {
-  bindingIn,
   mutationIn,
   namesOf,
-  putBinding,
   putMutation,
   putNamed,
   putSpread,
@@ -299,7 +298,7 @@ function contradicted(
     : [putBinding({ ...binding, position: evidence.position, is_contradicted: true })];
 }
 
-/** Who relied on its not holding is told once. */
+/** Tells whoever relied on its not holding, once. */
 function reaffirmed({ mutation_id, tenant, evidence }: Body<MutationReaffirmed>, state: StateView): readonly Change[] {
   if (evidence.ref === null) return [];
   const binding = bindingIn(state, refScope(tenant, evidence.ref), mutation_id);

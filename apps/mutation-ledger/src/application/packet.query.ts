@@ -113,7 +113,7 @@ function packed(
   };
 }
 
-/** Sealing puts the hash of the sealed bytes wherever that of a payload of the record stood: what can be opened has its own again, the one that was committed to. */
+/** Sealing replaces each payload's hash by that of its sealed bytes; an opened payload gets back the hash that was committed to. */
 function asTold({ gate, state, ...facts }: Checkpoint): Checkpoint {
   const [inputs, body] = [toldHash(gate?.inputs ?? null), toldHash(state?.body ?? null)];
   return {

@@ -135,7 +135,7 @@ export function onReevaluationDue(
   );
 }
 
-/** The version a job applies; null when another stands by now, or none: the job of that one goes on. */
+/** The version a job applies; null when another version stands by now, or none: that version's own job takes over. */
 function versionOf(
   views: Views,
   { tenant, bundle, bundle_version: version }: Reevaluation,

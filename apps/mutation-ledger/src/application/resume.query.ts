@@ -31,11 +31,11 @@ export interface Resume {
     readonly evidence: Evidence;
   }[];
   readonly rolled_back: readonly string[];
-  /** Commits a bound left to a person: nothing goes on from them. */
+  /** Commits that the bound left to a person: no run continues from them. */
   readonly beyond: readonly string[];
 }
 
-/** Says where a run goes on. */
+/** Says from which commit a run continues. */
 export function resumeOf(rows: RunRows): Resume {
   const at = resumable(rows.commits, stepsIn(rows));
   const restored: Restored = at === null ? { ok: false, code: 'no_state' } : stateAt(at.commit_id, rows);

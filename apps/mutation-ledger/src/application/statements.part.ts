@@ -17,7 +17,8 @@ import type { Body, MutationRecord } from '../domain/record.messages.js';
 import { refScope } from '../domain/scope.js';
 import { withFates } from './fates.part.js';
 import { cancels } from './forward-legs.js';
-import { bindingsIn, mutationIn, spreadsIn } from './mutation-rows.js';
+import { bindingsIn } from './binding-rows.js';
+import { mutationIn, spreadsIn } from './mutation-rows.js';
 
 /** What the part needs to be told. */
 export interface StatementPolicy extends LedgerPolicy {
@@ -30,7 +31,7 @@ export function isNewsOfRef({ verdict, kind }: Pick<AssumptionStated, 'verdict' 
   return verdict === 'invalidated' || kind === 'reaffirmed';
 }
 
-/** A statement is decided once the view has it: what binds from here on is judged at or after it. */
+/** Decides a statement once the view contains it: whatever binds later is then judged at or after it. */
 export function onStatement(
   context: DecideContext,
   input: RecordInput,
@@ -96,7 +97,7 @@ function readUpTo({ views }: DecideContext, view: string, { partition, seq }: Re
     throw new InvariantViolation('judged-at', `the view is behind a statement at ${partition}/${seq}`, 'partition');
 }
 
-/** Where a contradicted effect is still held, it is cancelled in the same decision. */
+/** Cancels a contradicted effect that is still held, in the same decision. */
 export function withCancels(
   context: DecideContext,
   decided: readonly MutationRecord[],

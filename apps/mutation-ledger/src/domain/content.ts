@@ -33,7 +33,7 @@ function isSilent(type: string, name: string, value: unknown): boolean {
   return isEmpty && LATER_FIELDS[type]?.includes(name) === true;
 }
 
-/** Fields that are no part of what is stated. */
+/** Fields that are not part of the statement. */
 const NO_CONTENT: readonly string[] = ['event_id', 'handled_as'];
 
 /** Names in order, as last seen of this type: events of one type nearly always have the same. */

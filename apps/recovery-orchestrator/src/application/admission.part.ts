@@ -176,7 +176,7 @@ export function close({ state }: DecideContext, command: CloseBreaker): Recovery
   );
 }
 
-/** Longer ids were never given. */
+/** No id we gave out is longer. */
 const ID_MAX = 200;
 
 /** Counts a marked commit toward the breaker of the capability that would be called, and opens it when there are too many. */

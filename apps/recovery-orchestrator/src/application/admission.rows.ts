@@ -24,7 +24,7 @@ interface LimitDocs {
 /** The ledger marks what was admitted. */
 const OWNER_OF_MARKS = 'service:mutation-ledger';
 
-/** Most held triggers one record has looked at again (L4); the last of them goes on with the rest. */
+/** Most held triggers that one record puts up for review (L4); the last of them continues with the rest. */
 const REVIEW_MAX = 200;
 
 /** Rows that records of admission change. */
@@ -172,7 +172,7 @@ export function evolvePaces(
   });
 }
 
-/** A bounded number of those a cause holds, each looked at by itself. */
+/** Puts a bounded number of the triggers a cause holds up for review, each on its own. */
 function reviewed(state: StateView, cause: string, at: number): readonly Change[] {
   const waiting = readHelds(state, cause);
   return waiting

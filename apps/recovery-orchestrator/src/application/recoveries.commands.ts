@@ -8,30 +8,22 @@ import type {
   ApproveStep,
   BreakGlass,
   BodyOf,
-  CloseBreaker,
   CloseIncident,
   CloseTask,
-  ConfirmTrigger,
   DenyStep,
   EscalateStep,
   RecordTypeOf,
-  RejectTrigger,
   ResolveStep,
-  ReviewOutOfBand,
-  TriggerRollback,
-  UndoRun,
   AbandonStep,
   CheckStep,
   RetryStep,
 } from '@recourse/messages';
-import type { Verdict } from '../domain/admission/judging.decisions.js';
 import { record } from '../domain/record.messages.js';
 import type { RecoveryRecord } from '../domain/record.messages.js';
 import type { Refusal } from '../domain/refusal.messages.js';
-import { isUsableId, rollbackIdOf, triggerOfCommand, triggerRefusal } from '../domain/rollback/rollback.decider.js';
+import { isUsableId } from '../domain/rollback/rollback.decider.js';
 import { roleRefusal } from '../domain/step/approval.decisions.js';
 import { escalateToIncident } from '../domain/step/command.decisions.js';
-import { recoveryIdOf } from '../domain/step/opening.decisions.js';
 import {
   approve,
   breakOpen,
@@ -45,14 +37,12 @@ import {
 import type { StepContext } from '../domain/step/step-draft.decisions.js';
 import { stepFollowing } from '../domain/step/step-row.transitions.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
-import { openUndo, undoIdOf, undoRefusal } from '../domain/undo/undo.decider.js';
-import { close, decideTrigger, judge } from './admission.part.js';
-import { onReview } from './bound.part.js';
 import { decideForwardCommand, FORWARD_COMMANDS, isForwardCommand } from './forward.part.js';
 import type { ForwardCommand, ForwardCommandType } from './forward.part.js';
 import { readEditors, readUpToContract, refuse, stepContext } from './recoveries.context.js';
 import type { Asked } from './recoveries.context.js';
 import { readRow } from './recoveries.kinds.js';
+import { onCloseBreaker, onJudged, onReviewed, onTrigger, onUndo } from './trigger-commands.part.js';
 
 const WIRE = 'recourse.recovery-commands';
 
@@ -110,63 +100,6 @@ function gateRefusal(
   if (key !== run_id)
     return { httpStatus: 422, code: 'KEY_MISMATCH', message: 'The record key must be the run the command is about.' };
   return type === 'CloseTask' ? null : roleRefusal(type, envelope);
-}
-
-function onTrigger(command: TriggerRollback, { context, policy }: Asked): Decision {
-  const refusal = triggerRefusal(command);
-  if (refusal !== null) return refuse(refusal);
-  const { tenant } = command.envelope;
-  const { records, outcome } = decideTrigger(context, triggerOfCommand(command), {
-    policy,
-    limits: policy.admission,
-  });
-  const body = {
-    rollback_id: rollbackIdOf(command.mutation_id),
-    recovery_id: recoveryIdOf(tenant, command.run_id),
-    run_id: command.run_id,
-    mutation_id: command.mutation_id,
-    redundant: outcome === 'redundant',
-    held: outcome === 'held',
-  };
-  return accepted(outcome === 'redundant' ? 200 : outcome === 'held' ? 202 : 201, body, ...records);
-}
-
-function onJudged(command: ConfirmTrigger | RejectTrigger, verdict: Verdict, { context, policy }: Asked): Decision {
-  if (![command.envelope.tenant, command.mutation_id].every(isUsableId))
-    return refuse({
-      httpStatus: 422,
-      code: 'COMMAND_INVALID',
-      message: 'Tenant and mutation must be 1 to 200 bytes without NUL.',
-    });
-  const judged = judge(context, command, verdict, { policy, limits: policy.admission });
-  return 'code' in judged
-    ? refuse(judged)
-    : accepted(
-        200,
-        { rollback_id: command.rollback_id, run_id: command.run_id, phase: judged.phase, verdict },
-        ...judged.records,
-      );
-}
-
-function onReviewed(command: ReviewOutOfBand, { context, policy }: Asked): Decision {
-  const reviewed = onReview(context, command, { policy, limits: policy.admission });
-  return 'code' in reviewed
-    ? refuse(reviewed)
-    : accepted(
-        200,
-        {
-          rollback_id: rollbackIdOf(command.mutation_id),
-          run_id: command.run_id,
-          phase: reviewed.phase,
-          verdict: command.verdict,
-        },
-        ...reviewed.records,
-      );
-}
-
-function onCloseBreaker(command: CloseBreaker, { context }: Asked): Decision {
-  const closed = close(context, command);
-  return 'code' in closed ? refuse(closed) : accepted(200, { breaker_id: command.breaker_id, phase: 'closed' }, closed);
 }
 
 function onApprove(command: ApproveStep, { context, policy }: Asked): Decision {
@@ -283,20 +216,6 @@ function onCloseIncident(
   );
 }
 
-function onUndo(command: UndoRun, { context }: Asked): Decision {
-  const refusal = undoRefusal(command);
-  if (refusal !== null) return refuse(refusal);
-  const {
-    run_id,
-    envelope: { tenant, command_id },
-  } = command;
-  return accepted(
-    201,
-    { undo_id: undoIdOf(command_id), recovery_id: recoveryIdOf(tenant, run_id), run_id, phase: 'opened' },
-    openUndo(command, context.now),
-  );
-}
-
 function onCloseTask(command: CloseTask, { context, policy }: Asked): Decision {
   const task = isUsableId(command.task_id)
     ? readRow(context.state, 'task', command.run_id, command.task_id)
@@ -312,7 +231,7 @@ function onCloseTask(command: CloseTask, { context, policy }: Asked): Decision {
   return accepted(200, { task_id: task.task_id, step_id: task.step_id, phase: command.outcome }, ...outcome);
 }
 
-/** Nobody breaks the glass before it is known who edited the contract up to now. */
+/** Reads the contracts first here too: editors may not break the glass. */
 function onBreakGlass(command: BreakGlass, asked: Asked): Decision {
   const decision = onStep(command, asked, breakOpen);
   if (decision.answer?.status === 'accepted') readEditors(asked.context);

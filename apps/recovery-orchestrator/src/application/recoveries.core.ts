@@ -107,7 +107,7 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
   };
 }
 
-/** Of what the ledger records of its mutations: marks and hits, windows that close, and what it learns of a commit after its mark. */
+/** Picks what matters here: marks and contradictions, windows that close, and what the ledger learns of a commit after its mark. */
 function isNews({ type, body }: Pick<RecordInput, 'type' | 'body'>): boolean {
   switch (type) {
     case 'RecoverabilityChanged':

@@ -58,7 +58,7 @@ export function recoveryMeasures(record: AcceptedRecord, rows: readonly ChangedR
   return question === undefined ? [] : answeredQuestion(record, question);
 }
 
-/** Precision as a series: confirmed of what was judged. Names of sources are anybody's, so they are in the report, not here. */
+/** Precision as a series: confirmed out of judged. Anybody can name a source, so names are in the report and not in labels. */
 function triggered({ type, body }: RecoveryRecord): RecoveryMeasure | null {
   switch (type) {
     case 'RollbackOpened':

@@ -115,7 +115,7 @@ function onRecordedAgain(
   return append(advance(step, learnt, within));
 }
 
-/** The assumption is said to hold again: who agreed because it did not is asked anew. */
+/** The assumption is said to hold again: whoever agreed because it did not is asked again. */
 function onReaffirmed(
   context: DecideContext,
   { tenant, run_id, mutation_id, evidence }: News<'MutationReaffirmed'>,
@@ -137,7 +137,7 @@ function onRecoverability(
   return step === undefined ? NOTHING : append(closeWindow(step, within));
 }
 
-/** A report under another key than its run is refused on the key it came with: it must not stop either run. */
+/** Refuses a report that came under another key than its run, on that key: it must not stop either run. */
 export function onReport({ context, input, policy }: Asked): Decision {
   const message = bodyIn(RESULTS, 'LegReported', input);
   if (input.key === message.run_id) return append(report(message, stepContext(context, message.run_id, policy)));
@@ -145,7 +145,7 @@ export function onReport({ context, input, policy }: Asked): Decision {
   return append([record('ReportRefused', { tenant, run_id: input.key, leg_id, attempt, code: 'KEY_MISMATCH' })]);
 }
 
-/** The ledger names the effects of an undo. */
+/** The ledger lists the effects of an undo. */
 function onListed(context: DecideContext, part: News<'UndoSpread'>): Decision {
   const listed = listUndo(readRow(context.state, 'undo', part.run_id, part.undo_id), part);
   return append(listed === null ? [] : [listed]);

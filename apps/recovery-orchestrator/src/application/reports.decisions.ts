@@ -32,7 +32,7 @@ export interface PointedOut {
   /** Steps whose outcome could not be proven. */
   readonly unprovable: number;
   readonly ended: number;
-  /** Part of what ended, from 0 to 1. */
+  /** Share of those that ended, from 0 to 1. */
   readonly share: number;
 }
 
@@ -40,7 +40,7 @@ export function isUnprovable(reason: string): boolean {
   return UNPROVABLE.includes(reason);
 }
 
-/** Part of what ended, from 0 to 1, to four digits. */
+/** Share of those that ended, from 0 to 1, to four digits. */
 export function shareOf(steps: number, ended: number): number {
   return ended === 0 ? 0 : Math.round((steps / ended) * 10_000) / 10_000;
 }

@@ -1,4 +1,4 @@
-// What the orchestrator is told by its operator: clocks, key and people. Constant while the process runs.
+// What the operator configures: clocks, key and people. Constant while the process runs.
 
 import type { RetryBackoff } from '@recourse/kernel';
 import type { RecoveryApprovalMode } from '@recourse/messages';
@@ -6,11 +6,11 @@ import type { RecoveryApprovalMode } from '@recourse/messages';
 export { MARGIN_MS } from '@recourse/kernel';
 export type { RetryBackoff } from '@recourse/kernel';
 
-/** How much worse an unnecessary compensation can make it, from the least. */
+/** How much harm an unnecessary compensation can do, in ascending order. */
 export const RISK_LEVELS = ['low', 'medium', 'high'] as const;
 export type RiskLevel = (typeof RISK_LEVELS)[number];
 
-/** What the contract calls high is nothing to be done unseen. */
+/** What a contract calls high risk is not done without a person. */
 export const RISK_LIMIT: RiskLevel = 'medium';
 
 export interface RecoveryPolicy {
@@ -35,22 +35,22 @@ export interface RecoveryPolicy {
   readonly modeNow: (capability: string) => RecoveryApprovalMode | null;
 }
 
-/** A quarter of an hour: longer than an agent takes to notice, shorter than what was approved stays as it was seen. */
+/** A quarter of an hour: longer than an agent takes to notice, shorter than the approved situation can be trusted to last. */
 export const FORWARD_VALID_MS = 15 * 60_000;
 
-/** Who is to act on what waits for an approval. */
+/** Acts on what waits for an approval. */
 export const OWNER_OF_APPROVALS = 'role:approver';
 
-/** Who is to act on what automation may not touch. */
+/** Acts on what automation may not touch. */
 export const OWNER_OF_MANUAL = 'role:administrator';
 
-/** Who is to act on what a kill switch stops. */
+/** Acts on what a kill switch stops. */
 export const OWNER_OF_HALTED = 'role:operator';
 
-/** Who is to act on what waits for its turn: nobody but the service itself, until its deadline. */
+/** Acts on what waits for its turn: the service itself, until its deadline. */
 export const OWNER_OF_ORDER = 'service:recovery-orchestrator';
 
-/** Who is to act on a leg that is out: the workers of its adapter. */
+/** Acts on a leg that is out: the workers of its adapter. */
 export function ownerOfLeg(adapter: string): string {
   return `adapter:${adapter}`;
 }

@@ -1,6 +1,6 @@
 // Why a command of people is refused: the closed list of codes.
 
-/** A command that is refused: the fact, and the HTTP status it is told with. */
+/** Why a command is refused, and the HTTP status of the answer. */
 export interface Refusal {
   readonly httpStatus: number;
   readonly code: RefusalCode;

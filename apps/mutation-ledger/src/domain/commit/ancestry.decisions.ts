@@ -8,7 +8,7 @@ import type { Commit } from './commit.messages.js';
 export interface Passed {
   /** Null for an effect: it holds no state. */
   readonly commit: Commit | null;
-  /** It fell, or its state was made with what fell: nothing goes on from it. */
+  /** It fell, or its state was built on something that fell: no run continues from it. */
   readonly hasFallen: boolean;
   readonly parents: readonly CommitRef[];
 }

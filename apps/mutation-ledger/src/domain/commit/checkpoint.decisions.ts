@@ -40,7 +40,7 @@ export interface CommitProblem {
   readonly detail: string;
 }
 
-/** What is wrong with a commit by itself, or with the state it builds on; null when it can be taken. */
+/** What is wrong with a commit, or with the state it builds on; null when it can be recorded. */
 export function commitProblem(
   { commit_id, tenant, run_id, checkpoint }: CheckpointTaken,
   baseOf: (id: string) => Commit | undefined,
@@ -163,18 +163,7 @@ export function rollBackCommit(
   now: number,
   { softRollbackMs }: Keeping,
 ): MutationRecord {
-  const {
-    commit_id,
-    tenant,
-    run_id,
-    checkpoint,
-    parents,
-    recorded_hash,
-    recorded_seq,
-    recorded_at,
-    hardened,
-    full_until,
-  } = commit;
+  const { commit_id, tenant, run_id, checkpoint, recorded_hash, recorded_seq, hardened, full_until } = commit;
   const { agent_id, step_id, produced_by, subject_ref, assumption_refs } = checkpoint;
   const hardenAt = full_until === null || hardened !== null ? null : Math.min(full_until, now + softRollbackMs);
   return {
@@ -190,8 +179,8 @@ export function rollBackCommit(
       produced_by,
       subject_ref,
       assumption_refs,
-      derived_from: parents,
-      committed_at: Math.min(checkpoint.committed_at, recorded_at),
+      derived_from: commit.parents,
+      committed_at: Math.min(checkpoint.committed_at, commit.recorded_at),
       recorded_hash,
       recorded_seq,
       resume,

@@ -126,7 +126,7 @@ export interface Turn {
   readonly effectsMax: number;
 }
 
-/** Looks at the next commits, contradicts those the successor refuses, and goes on or ends (V2, V3). */
+/** Judges the next commits, contradicts those the successor refuses, and continues or ends the job (V2, V3). */
 export function continueReevaluation(
   job: Reevaluation,
   { bundle, commits, hasMoreBlocks, isOver, now, effectsMax }: Turn,

@@ -4,7 +4,7 @@ import type { ContractEntries, StandingSubscription } from '@recourse/contract';
 import type { DueConsumer } from '@recourse/messages';
 import type { AckWaits, Scoped } from './consumer.messages.js';
 
-/** A synchronous consumer holds up its users, so its silence is told soon; a poll may come once a day. Milliseconds. */
+/** A synchronous consumer holds up its users, so its silence is reported soon; a poll may come once a day. Milliseconds. */
 export const ACK_WAITS: AckWaits = { sync: 5_000, async: 60_000, poll: 86_400_000 };
 
 /** The stricter mode of two comes first. */

@@ -59,7 +59,7 @@ export interface LineagePreview {
   readonly truncated: boolean;
 }
 
-/** Adds up what would fall. The walk goes through what fell already and through what is beyond the bound. */
+/** Adds up what would fall. The walk continues through what has already fallen and what is beyond the bound. */
 export function lineagePreview({
   commit,
   reached,

@@ -202,47 +202,17 @@ const OUTCOME_OF = { met: 'succeeded', not_met: 'failed', unknown: 'uncertain' }
 
 /** The execution as a worker's answer tells it. The window counts from the earliest instant at which it can have happened. */
 function toldBy(ask: Ask, { verdict, happened }: Reading, { execution, terms, ref, forward }: Mutation): ToolExecuted {
-  const {
-    tenant,
-    run_id,
-    agent_id,
-    initiator,
-    objective,
-    step_id,
-    call_id,
-    capability,
-    effect_key,
-    idempotency_key,
-    subject_ref,
-    args,
-    prior_value,
-    derived_from,
-    on_failure,
-  } = execution;
+  const { value: _value, rehearsal: _rehearsal, staged_ref: _staged, ...told } = execution;
   return {
+    ...told,
     // A request that nobody answered in time may still be answered: that is another event.
     event_id: `${ask.leg_id}.${verdict}`,
-    tenant,
-    run_id,
-    agent_id,
-    initiator,
-    objective,
-    step_id,
-    call_id,
-    capability,
     contract_digest: terms?.contract_digest ?? null,
-    effect_key,
-    idempotency_key,
-    subject_ref,
-    args,
     assumption_refs: ref?.assumption_refs ?? forward?.refs ?? [],
     outcome: OUTCOME_OF[verdict],
     result: happened === null || happened.result === null ? execution.result : plainPayload(happened.result),
-    prior_value,
     external_transaction_ref: happened?.externalRef ?? execution.external_transaction_ref,
     error_kind: null,
-    derived_from,
-    on_failure,
     handled_as: null,
     committed_at:
       ref?.committed_at ?? (ask.kind === 'release' ? ask.first_asked_at : (forward?.since ?? ask.first_asked_at)),

@@ -36,7 +36,7 @@ export function forwardOfRecord(
   return { ...before, hold: over(before.hold), asks: before.asks.map(overtaken), reconcile_at: reconcileAt };
 }
 
-/** A person was asked: nothing goes on by itself. */
+/** A person was asked: nothing happens until they act. */
 export function givenToPerson(forward: Forward): Forward {
   return {
     ...forward,

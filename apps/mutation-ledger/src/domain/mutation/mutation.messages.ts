@@ -82,7 +82,7 @@ export type Ask = {
 /** How long an effect is held. Once it is over the effect is let go, or never will be. */
 export type Hold = { readonly until: number; readonly is_over: boolean };
 
-/** What is open about a forward action before its end is known, and what workers were asked about it. */
+/** What is still open about a forward action whose end is not known, and what workers were asked about it. */
 export type Forward = {
   /** Refs as planned. */
   readonly refs: readonly string[];
@@ -132,7 +132,7 @@ export type Mutation = {
   /** Null as long as nothing rolled it back. */
   readonly rollback_id: string | null;
   readonly rollback_evidence: Evidence | null;
-  /** Null for an execution that was told with its end and that nobody was asked about. */
+  /** Null for an execution that was reported with its end and that nobody was asked about. */
   readonly forward: Forward | null;
   /** When people are warned that the window closes, epoch milliseconds; null when they are not, or were. */
   readonly warn_at: number | null;
@@ -221,7 +221,7 @@ export type Verdict = {
   readonly evidence: Omit<Evidence, 'partition'> | null;
   /** When its source says it became so, epoch milliseconds. */
   readonly stated_at: number;
-  /** Of a commit that fell: the one before it in its run, where what is independent of it goes on. */
+  /** For a commit that fell: the commit before it in its run, from which independent work continues. */
   readonly resume?: CommitRef | null;
   /** The commit did not fall: it was left to a person, and what rests on it is reached through it. */
   readonly is_beyond?: true;

@@ -28,7 +28,7 @@ export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation)
   }
 }
 
-/** An attempt is on record once; the first one after a failure begins anew. */
+/** Each attempt is recorded once; after a failure the first one counts as new. */
 function isAttemptKnown({ recoverability, compensation_attempts }: RecordedMutation, attempt: number): boolean {
   return recoverability === 'compensating' && attempt <= compensation_attempts;
 }

@@ -186,7 +186,7 @@ export function burst(
   return count > limit ? { scope, count, limit, windowMs } : null;
 }
 
-/** Events that still count; the window is half open: what is exactly as old as it is long counts no more. */
+/** Events that still count; the window is half open, so an event exactly as old as the window no longer counts. */
 export function recent(storm: StormDoc | undefined, now: number, windowMs: number): StormDoc['events'] {
   return (storm?.events ?? []).filter(({ at }) => at > now - windowMs);
 }

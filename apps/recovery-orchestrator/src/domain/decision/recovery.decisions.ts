@@ -166,7 +166,7 @@ export function impactOf(terms: ContractTerms | null): Impact {
 /** From the least; a word this version does not know counts as the most (P14). */
 const RISK_ORDER: readonly string[] = ['low', 'medium', 'high'];
 
-/** Compares the risk a contract declares with the most that goes by itself. */
+/** Compares the risk a contract declares with the most that may run without a person. */
 export function riskOf(terms: ContractTerms | null, limit: string): Risk {
   const level = RISK_ORDER.indexOf(terms?.risk_level ?? 'medium');
   return level >= 0 && level <= RISK_ORDER.indexOf(limit) ? 'within' : 'above';

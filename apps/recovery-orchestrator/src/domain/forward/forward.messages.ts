@@ -14,7 +14,7 @@ export type ForwardDoc = {
   readonly approval_id: string;
   readonly tenant: string;
   readonly run_id: string;
-  /** How often the question was opened, from 1: an approval that was used or ran out is asked for anew. */
+  /** Counts from 1 how often the question was opened: an approval that was used or ran out can be asked for again. */
   readonly round: number;
   readonly phase: ForwardPhase;
   readonly agent_id: string;

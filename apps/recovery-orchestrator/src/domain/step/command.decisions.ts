@@ -8,14 +8,15 @@
 //   C3. A look calls nothing that changes anything; what it shows is judged here, from the observations.
 //   C4. What a worker has is not given up: until its lease, a call time-out and the margin are over it may still act (L11).
 import { deriveId } from '@recourse/kernel';
-import type { AbandonStep, CheckStep, EscalateStep, LegReported, RetryStep } from '@recourse/messages';
+import type { AbandonStep, CheckStep, ContractTerms, EscalateStep, LegReported, RetryStep } from '@recourse/messages';
 import { LOOK_PURPOSE_VALUES, SEVERITY_VALUES } from '@recourse/messages';
 import { impactOf, modeInForce, requiredApprovals, riskOf } from '../decision/recovery.decisions.js';
-import { dispatchableUntil, grantLease, leaseIdOf } from '../lease/lease.decisions.js';
+import { dispatchableUntil, grantLookLease, leaseIdOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { selfRefusal } from './approval.decisions.js';
 import { judgeLook } from './judgement.decisions.js';
+import type { LookJudgement } from './judgement.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { LookDoc, StepDoc, StepPhase } from './step.messages.js';
 import { record } from '../record.messages.js';
@@ -44,18 +45,14 @@ export function reopen(
   now: number,
   policy: RecoveryPolicy,
 ): RecoveryRecord | Refusal {
-  const {
-    call,
-    terms,
-    action_digest: digest,
-    ref: { reversal_expires_at: endsAt },
-  } = step;
+  const { call, terms, action_digest: digest } = step;
   const refusal =
     personOnly(envelope.principal) ??
-    (step.phase === 'manual' ? null : wrongPhase(`The step is ${step.phase}: only what is a person's is tried again.`));
+    (step.phase === 'manual' ? null : wrongPhase(`The step is ${step.phase}: only what a person has is tried again.`));
   if (refusal !== null) return refusal;
   if (call === null || terms === null || digest === null)
     return wrongPhase('There is no compensation to try: close it by hand, or correct it.');
+  const endsAt = step.ref.reversal_expires_at;
   if (endsAt === null || now >= dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs))
     return {
       httpStatus: 409,
@@ -67,12 +64,7 @@ export function reopen(
       'The tool does not recognise a repeated call: another attempt could act twice. Look again, or close it by hand.',
     );
   if (isCopyOut(step, now)) return stillOut(step);
-  const required = requiredApprovals(
-    modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name)),
-    impactOf(terms),
-    step.answerable_to,
-    riskOf(terms, policy.riskLimit),
-  );
+  const required = approvalsNow(step, terms, policy);
   return record('StepReopened', {
     ...identityOf(step),
     required_approvals: required,
@@ -88,6 +80,12 @@ export function reopen(
   });
 }
 
+/** How many people have to agree by what stands now. */
+function approvalsNow({ answerable_to }: StepDoc, terms: ContractTerms, policy: RecoveryPolicy): number {
+  const mode = modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name));
+  return requiredApprovals(mode, impactOf(terms), answerable_to, riskOf(terms, policy.riskLimit));
+}
+
 /** Has a worker look, or says why not. */
 export function look(
   step: StepDoc,
@@ -96,31 +94,15 @@ export function look(
   policy: RecoveryPolicy,
 ): RecoveryRecord | Refusal {
   const { call, terms, ref } = step;
-  const refusal =
-    personOnly(envelope.principal) ??
-    (step.phase === 'manual'
-      ? null
-      : wrongPhase(`The step is ${step.phase}: only at what is a person's somebody looks again.`));
+  const refusal = lookRefusal(step, envelope.principal, purpose);
   if (refusal !== null) return refusal;
-  if (!LOOK_PURPOSE_VALUES.some((known) => known === purpose))
-    return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'One looks after a repair, or to reconcile.' };
   if (call === null || terms === null || terms.verify_capability === null || terms.success_condition === null)
-    return wrongPhase('Nothing is declared that could observe it: close it by hand, with evidence.');
+    return wrongPhase('The contract declares nothing that could observe it: close it by hand, with evidence.');
   if (purpose === 'reconcile' && step.attempt === 0)
     return wrongPhase('No attempt was made that could have taken effect.');
   if (isCopyOut(step, now)) return stillOut(step);
   const legId = deriveId('look', step.step_id, envelope.command_id);
-  // A look changes nothing: it is bound by its own lease alone.
-  const lease = grantLease(
-    {
-      windowEndsAt: Number.MAX_SAFE_INTEGER,
-      firstDispatchedAt: now,
-      keyLifetimeMs: null,
-      callTimeoutMs: terms.call_timeout_ms,
-      now,
-    },
-    policy,
-  );
+  const lease = grantLookLease(terms.call_timeout_ms, now, policy);
   if (lease.kind !== 'granted') return wrongPhase('No lease can be granted.');
   return record('LookDispatched', {
     ...identityOf(step),
@@ -142,6 +124,14 @@ export function look(
   });
 }
 
+function lookRefusal({ phase }: StepDoc, principal: string, purpose: CheckStep['purpose']): Refusal | null {
+  const refusal =
+    personOnly(principal) ??
+    (phase === 'manual' ? null : wrongPhase(`The step is ${phase}: only what a person has is looked at again.`));
+  if (refusal !== null || LOOK_PURPOSE_VALUES.some((known) => known === purpose)) return refusal;
+  return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'A look is for a repair, or to reconcile.' };
+}
+
 /** What a look means: undone by an earlier attempt, repaired by hand and seen to be, or a person's still. */
 export function lookedAt(
   step: StepDoc,
@@ -156,38 +146,39 @@ export function lookedAt(
   );
   const answered = lookAnswered(step, seen, judgement, now, policy);
   if (judgement.verdict !== 'met') return [answered];
-  if (seen.purpose === 'repair') {
-    return [
-      answered,
-      record('StepResolved', {
-        ...identityOf(step),
-        resolution: 'repaired',
-        evidence: seen.evidence,
-        by: seen.by,
-        reason: seen.reason,
-        command_id: seen.command_id,
-        verified: true,
-      }),
-    ];
-  }
-  return [
-    answered,
-    record('StepOutcomeRecorded', {
-      ...identityOf(step),
-      leg_id: seen.leg_id,
-      attempt: step.attempt,
-      reported: 'verified',
-      outcome: 'compensated',
-      reason: 'SUCCESS_CONDITION_HELD',
-      observations: judgement.observations,
-      assumption_refs: step.ref.assumption_refs,
-      reverses_call_id: step.ref.original_call_id,
-      reverses_mutation_ref: step.mutation_id,
-      reverses_record_hash: step.reverses_record_hash,
-      retry_at: null,
-      outcome_kind: 'reversed',
-    }),
-  ];
+  return [answered, seen.purpose === 'repair' ? repaired(step, seen) : compensated(step, seen, judgement)];
+}
+
+/** A person repaired it by hand, and it was seen to be so. */
+function repaired(step: StepDoc, { evidence, by, reason, command_id }: LookDoc): RecoveryRecord {
+  return record('StepResolved', {
+    ...identityOf(step),
+    resolution: 'repaired',
+    evidence,
+    by,
+    reason,
+    command_id,
+    verified: true,
+  });
+}
+
+/** An earlier attempt had undone it. */
+function compensated(step: StepDoc, { leg_id }: LookDoc, { observations }: LookJudgement): RecoveryRecord {
+  return record('StepOutcomeRecorded', {
+    ...identityOf(step),
+    leg_id,
+    attempt: step.attempt,
+    reported: 'verified',
+    outcome: 'compensated',
+    reason: 'SUCCESS_CONDITION_HELD',
+    observations,
+    assumption_refs: step.ref.assumption_refs,
+    reverses_call_id: step.ref.original_call_id,
+    reverses_mutation_ref: step.mutation_id,
+    reverses_record_hash: step.reverses_record_hash,
+    retry_at: null,
+    outcome_kind: 'reversed',
+  });
 }
 
 /** Nobody answered a look: nothing was seen. */

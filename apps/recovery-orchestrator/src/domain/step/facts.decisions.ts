@@ -12,7 +12,7 @@ import { readPayload } from '@recourse/contract';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Evidence, FactsPurpose, LegReported, Observation } from '@recourse/messages';
-import { dispatchableUntil, grantLease, leaseIdOf } from '../lease/lease.decisions.js';
+import { dispatchableUntil, grantLookLease, leaseIdOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { identityOf } from './step.messages.js';
@@ -20,7 +20,7 @@ import type { FactsAsk, StepDoc, StepPhase } from './step.messages.js';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 
-/** How often is asked before a person is told that nothing can be seen. */
+/** Looks asked for before a person is told that nothing can be seen. */
 export const FACT_ROUNDS_MAX = 3;
 /** Facts named at the most; the observations hold the rest. */
 const NAMED_MAX = 20;
@@ -60,17 +60,7 @@ export function askFacts(
   const { call, terms, ref } = step;
   if (call === null || terms === null) return null;
   const round = step.facts_ask?.purpose === purpose ? step.facts_ask.round + 1 : 1;
-  // A look changes nothing: it is bound by its own lease alone.
-  const lease = grantLease(
-    {
-      windowEndsAt: Number.MAX_SAFE_INTEGER,
-      firstDispatchedAt: now,
-      keyLifetimeMs: null,
-      callTimeoutMs: terms.call_timeout_ms,
-      now,
-    },
-    policy,
-  );
+  const lease = grantLookLease(terms.call_timeout_ms, now, policy);
   if (lease.kind !== 'granted') return null;
   const legId = deriveId('facts', step.step_id, step.facts_asked + 1);
   return record('FactsAsked', {
@@ -139,7 +129,7 @@ function* differences(at: string, then: Json, now: Json, volatile: ReadonlySet<s
   }
 }
 
-/** Voids what was agreed to, and asks anew. */
+/** Voids the approvals given so far and asks again. */
 export function factChanged(
   step: StepDoc,
   changed: readonly string[],
@@ -160,7 +150,7 @@ export function factChanged(
   });
 }
 
-/** What a person was given stays theirs: they are told. */
+/** What a person was given stays theirs; they only learn of the change. */
 const KEPT_BY_PERSON: readonly StepPhase[] = ['manual', 'looking'];
 /** Phases in which somebody relies on the facts, and nothing is out. */
 const RELYING: readonly StepPhase[] = [
@@ -172,7 +162,7 @@ const RELYING: readonly StepPhase[] = [
   ...KEPT_BY_PERSON,
 ];
 
-/** The assumption is said to hold again: whoever agreed because it did not is asked anew. */
+/** The assumption is said to hold again: whoever agreed because it did not is asked again. */
 export function reaffirmedBy(
   step: StepDoc,
   evidence: Evidence,

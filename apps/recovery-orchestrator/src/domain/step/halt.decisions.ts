@@ -50,7 +50,7 @@ export function actingOf(step: Pick<StepDoc, 'tenant' | 'execution' | 'call'>): 
   return { tenant: step.tenant, agent: step.execution.agent_id, capability: step.call?.capability ?? '' };
 }
 
-/** Sends the step on, unless a switch stops it: to a worker, to a person, or into the list of what is halted; exactly one record. */
+/** Sends the step to a worker, to a person or, when a switch stops it, into the list of halted steps: exactly one record. */
 export function goOn(step: StepDoc, going: Going): RecoveryRecord {
   const { now, policy, killed, steps, isObserved = false } = going;
   const next = dispatchOrEscalate(step, now, policy);

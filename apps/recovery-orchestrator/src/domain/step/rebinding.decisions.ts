@@ -1,4 +1,4 @@
-// Goes on with the steps that waited for one that has come to rest: for its result, or for their turn.
+// Continues the steps that waited for one that came to rest: for its result, or for their turn.
 //
 // Boundary: pure; a decision is whole, so what a step that came to rest makes possible or impossible is in it.
 import type { Contract } from '@recourse/contract';

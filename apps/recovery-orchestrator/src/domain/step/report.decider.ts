@@ -2,7 +2,7 @@
 //
 // Invariants
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
-import type { LegReported, StepReport } from '@recourse/messages';
+import type { LegReported } from '@recourse/messages';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { lookedAt } from './command.decisions.js';
@@ -32,8 +32,7 @@ export function report(message: LegReported, context: StepContext): readonly Rec
   if (step === undefined || leg === undefined || leg.lease_id !== message.lease_id)
     return [refusedReport(message, 'LEASE_UNKNOWN')];
   if (leg.attempt !== message.attempt) return [refusedReport(message, 'ATTEMPT_STALE')];
-  const about = message.steps.find((one) => one.step_id === step.step_id);
-  return onLease(step, leg, message, about, context);
+  return onLease(step, leg, message, context);
 }
 
 function onLook(step: StepDoc, seen: LookDoc, message: LegReported, context: StepContext): readonly RecoveryRecord[] {
@@ -62,13 +61,8 @@ function onFacts(step: StepDoc, ask: FactsAsk, message: LegReported, context: St
   return conclude(append(told, goOn(told.step, { ...context, isObserved: true }), now), context);
 }
 
-function onLease(
-  step: StepDoc,
-  leg: LegDoc,
-  message: LegReported,
-  about: StepReport | undefined,
-  context: StepContext,
-): readonly RecoveryRecord[] {
+function onLease(step: StepDoc, leg: LegDoc, message: LegReported, context: StepContext): readonly RecoveryRecord[] {
+  const about = message.steps.find((one) => one.step_id === step.step_id);
   const isRepeated = leg.answered !== null && leg.answered === (about?.outcome ?? 'unknown');
   if (isAtRest(step.phase)) return isRepeated ? [] : [refusedReport(message, 'ALREADY_ANSWERED')];
   if (about?.outcome === 'refused_late') return [refusedReport(message, 'REFUSED_LATE')];

@@ -49,7 +49,7 @@ export function approve(step: StepDoc, command: ApproveStep, context: StepContex
   return { records: conclude(done, context), step: done.step, approvalId };
 }
 
-/** Takes it that somebody broke the glass; with the second person it goes in the same decision. */
+/** Takes it that somebody broke the glass; the second person's word dispatches in the same decision. */
 export function breakOpen(
   step: StepDoc,
   command: BreakGlass,
@@ -95,7 +95,7 @@ export function resolve(
   return wakeWaiting(draft(step, context.now, resolved), context);
 }
 
-/** Tries again what a person was given; where nobody has to agree it goes at once. */
+/** Tries a step again that a person had; where nobody has to agree it is dispatched at once. */
 export function retry(step: StepDoc, command: RetryStep, context: StepContext): readonly RecoveryRecord[] | Refusal {
   const reopened = reopen(step, command, context.now, context.policy);
   return 'code' in reopened
@@ -133,7 +133,7 @@ export function giveUp(step: StepDoc, command: AbandonStep, context: StepContext
   return step.phase === 'manual' ? wakeWaiting(over, context) : conclude(over, context);
 }
 
-/** Ends a task of people; whoever waited for its step goes on. */
+/** Ends a task of people; steps that waited for its step go on. */
 export function endTask(task: TaskDoc, command: CloseTask, context: StepContext): readonly RecoveryRecord[] | Refusal {
   const refusal = taskRefusal(task, command);
   if (refusal !== null) return refusal;

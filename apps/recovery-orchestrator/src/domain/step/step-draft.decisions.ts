@@ -39,7 +39,7 @@ export function goOnOnceApproved(begun: Draft, context: StepContext): Draft {
   return begun.step.phase === 'approved' ? append(begun, goOn(begun.step, context), context.now) : begun;
 }
 
-/** Goes on with the steps that waited for this one, then adds the close of the recovery when none is open any more. */
+/** Continues the steps that waited for this one, then closes the recovery when none is open any more. */
 export function conclude({ step, records }: Draft, context: StepContext): readonly RecoveryRecord[] {
   const woken = isAtRest(step.phase)
     ? rebound(step, { ...context, steps: replaced(context.steps, step) })
@@ -52,7 +52,7 @@ export function conclude({ step, records }: Draft, context: StepContext): readon
   return [...decided, record('RecoveryClosed', { recovery_id, rollback_id, tenant, run_id, outcome })];
 }
 
-/** Goes on with the steps that waited for what a person has closed; a recovery that was closed stays so. */
+/** Continues the steps that waited for what a person closed; a closed recovery stays closed. */
 export function wakeWaiting(closed: Draft, context: StepContext): readonly RecoveryRecord[] {
   const { recovery_id: recoveryId } = closed.step;
   const isOpen = context.steps.some((one) => one.recovery_id === recoveryId && !isAtRest(one.phase));

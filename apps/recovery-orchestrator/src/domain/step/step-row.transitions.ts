@@ -2,9 +2,10 @@
 import { InvariantViolation } from '@recourse/kernel';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
 import { ownerOfLeg } from '../policy.messages.js';
-import { seenResource } from './facts.decisions.js';
-import type { LastOutcome, LegDoc, StepDoc, StepEvent } from './step.messages.js';
-import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY, phaseAfter } from './step.transitions.js';
+import { factChangedBy, factsAskedBy, factsSeenBy, lookEndedBy, lookSentBy } from './step-look.transitions.js';
+import { moveStep } from './step-move.transitions.js';
+import type { LastOutcome, LegDoc, StepDoc } from './step.messages.js';
+import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY } from './step.transitions.js';
 import { callByType } from '../record.messages.js';
 import type { Body, ByType, RecoveryRecord } from '../record.messages.js';
 
@@ -117,7 +118,7 @@ function openedBy(body: Body<'StepDecided'>, at: number): StepDoc {
 
 function approvedBy(body: Body<'StepApproved'>, step: StepDoc, at: number): StepDoc {
   const approvals = [...step.approvals, { approval_id: body.approval_id, by: body.by, reason: body.reason, at }];
-  return moved(
+  return moveStep(
     { ...step, approvals },
     approvals.length >= step.required_approvals ? 'ApprovalCompleted' : 'ApprovalAdded',
     at,
@@ -125,7 +126,7 @@ function approvedBy(body: Body<'StepApproved'>, step: StepDoc, at: number): Step
 }
 
 function deniedBy(body: Body<'StepDenied'>, step: StepDoc, at: number): StepDoc {
-  return moved({ ...step, denied_by: body.by, reason: 'DENIED' }, 'Denied', at);
+  return moveStep({ ...step, denied_by: body.by, reason: 'DENIED' }, 'Denied', at);
 }
 
 function resolvedBy(
@@ -133,7 +134,7 @@ function resolvedBy(
   step: StepDoc,
   at: number,
 ): StepDoc {
-  return moved({ ...step, resolved: { resolution, by, reason, evidence, verified, at } }, 'Resolved', at);
+  return moveStep({ ...step, resolved: { resolution, by, reason, evidence, verified, at } }, 'Resolved', at);
 }
 
 function dispatchedBy(body: Body<'LegDispatched'>, step: StepDoc, at: number): StepDoc {
@@ -154,7 +155,7 @@ function dispatchedBy(body: Body<'LegDispatched'>, step: StepDoc, at: number): S
     first_dispatched_at: body.first_dispatched_at,
     legs: [...step.legs, leg],
   };
-  return moved(
+  return moveStep(
     { ...sent, owner: ownerOfLeg(body.adapter), deadline_at: body.answer_by, due_at: body.answer_by },
     'Dispatched',
     at,
@@ -173,7 +174,7 @@ function settledBy(body: Body<'StepOutcomeRecorded'>, step: StepDoc, at: number)
     deadline_at: body.retry_at ?? step.deadline_at,
     due_at: body.retry_at,
   };
-  return moved(outcome === 'compensated' ? { ...next, reason } : next, EVENT_OF_VERDICT[outcome], at);
+  return moveStep(outcome === 'compensated' ? { ...next, reason } : next, EVENT_OF_VERDICT[outcome], at);
 }
 
 function silentAfter(body: Body<'StepUncertain'>, step: StepDoc, at: number): StepDoc {
@@ -185,20 +186,20 @@ function silentAfter(body: Body<'StepUncertain'>, step: StepDoc, at: number): St
     observations: [],
     at,
   };
-  return moved({ ...step, last, deadline_at: body.retry_at, due_at: body.retry_at }, 'Uncertain', at);
+  return moveStep({ ...step, last, deadline_at: body.retry_at, due_at: body.retry_at }, 'Uncertain', at);
 }
 
 /** A manual item keeps deadline and owner: it waits for a person, in the open (P12). */
 function escalatedBy(body: Body<'StepEscalated'>, step: StepDoc, at: number): StepDoc {
   const kind = step.outcome_kind === 'reversal_refused' ? step.outcome_kind : body.outcome_kind;
-  const given = moved({ ...step, reason: body.reason, owner: body.owner, outcome_kind: kind }, 'Escalated', at);
+  const given = moveStep({ ...step, reason: body.reason, owner: body.owner, outcome_kind: kind }, 'Escalated', at);
   return { ...given, deadline_at: body.deadline_at };
 }
 
 /** A halted item keeps its reason in the open, with deadline and owner (P12). */
 function haltedBy(body: Body<'StepHalted'>, step: StepDoc, at: number): StepDoc {
   return {
-    ...moved({ ...step, reason: body.reason, owner: body.owner }, 'Halted', at),
+    ...moveStep({ ...step, reason: body.reason, owner: body.owner }, 'Halted', at),
     deadline_at: body.deadline_at,
     due_at: body.deadline_at,
   };
@@ -211,14 +212,14 @@ function glassBrokenBy(
   at: number,
 ): StepDoc {
   const glass = [...step.glass.filter((one) => one.until > at), { approval_id, by, reason, at, until }];
-  return moved(
+  return moveStep(
     { ...step, glass, glass_until: isComplete ? Math.min(...glass.map((one) => one.until)) : null },
     isComplete ? 'ApprovalCompleted' : 'GlassBroken',
     at,
   );
 }
 
-/** Approvals were used: new attempts are agreed to anew. */
+/** The approvals were used: a new attempt needs new ones. */
 function reopenedBy(
   { required_approvals, owner, deadline_at }: Body<'StepReopened'>,
   step: StepDoc,
@@ -238,105 +239,15 @@ function reopenedBy(
     due_at: deadline_at,
     reason: 'TRIED_AGAIN',
   };
-  const next = moved(again, required_approvals > 0 ? 'ReopenedForPeople' : 'ReopenedToGo', at);
+  const next = moveStep(again, required_approvals > 0 ? 'ReopenedForPeople' : 'ReopenedToGo', at);
   return { ...next, due_at: deadline_at };
-}
-
-function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: number): StepDoc {
-  const { leg_id, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id, owner, deadline_at } =
-    body;
-  const looking = moved(
-    {
-      ...step,
-      look: { leg_id, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id },
-      owner,
-      deadline_at,
-    },
-    'LookSent',
-    at,
-  );
-  return { ...looking, due_at: deadline_at };
-}
-
-/** It is the person's again, with what was seen. */
-function lookEndedBy(
-  { verdict, reason, observations, owner, deadline_at }: Body<'LookAnswered'>,
-  step: StepDoc,
-  at: number,
-): StepDoc {
-  const outcome = verdict === 'met' ? 'compensated' : verdict === 'not_met' ? 'unverified' : 'uncertain';
-  const last: LastOutcome = { attempt: step.attempt, reported: null, outcome, reason, observations, at };
-  return moved({ ...step, look: null, last, owner, deadline_at }, 'LookEnded', at);
-}
-
-/** A look for the review moves nothing; one before the dispatch is waited for. */
-function factsAskedBy(
-  { leg_id, purpose, round, lease_id, not_after, answer_by, adapter }: Body<'FactsAsked'>,
-  step: StepDoc,
-  at: number,
-): StepDoc {
-  const asked = moved(
-    {
-      ...step,
-      facts_asked: step.facts_asked + 1,
-      facts_ask: { leg_id, purpose, round, lease_id, not_after, answer_by },
-    },
-    'FactsAsked',
-    at,
-  );
-  return purpose === 'review'
-    ? asked
-    : { ...asked, owner: ownerOfLeg(adapter), deadline_at: answer_by, due_at: answer_by };
-}
-
-/** What was seen before the dispatch is compared, not kept: people agreed to what they saw. */
-function factsSeenBy({ purpose, observations }: Body<'FactsObserved'>, step: StepDoc, at: number): StepDoc {
-  const seen = seenResource(step, observations);
-  const ask = seen === undefined ? step.facts_ask : null;
-  return moved(
-    {
-      ...step,
-      facts_ask: ask,
-      facts: step.facts ?? seen ?? null,
-      last_seen: purpose === 'dispatch' ? (seen ?? null) : step.last_seen,
-    },
-    'FactsSeen',
-    at,
-  );
-}
-
-function factChangedBy(
-  { changed, evidence, action_digest, owner, deadline_at }: Body<'FactChanged'>,
-  step: StepDoc,
-  at: number,
-): StepDoc {
-  const told = { ...step, changed, reaffirmed: evidence ?? step.reaffirmed };
-  if (step.phase === 'manual' || step.phase === 'looking') return moved(told, 'FactNoted', at);
-  const now = evidence === null ? { facts_before: step.facts, facts: step.last_seen ?? step.facts } : {};
-  const asked = moved(
-    {
-      ...told,
-      ...now,
-      facts_ask: null,
-      last_seen: null,
-      approvals: [],
-      glass: [],
-      glass_until: null,
-      action_digest: action_digest ?? step.action_digest,
-      reason: 'FACT_CHANGED',
-      owner,
-    },
-    'FactChanged',
-    at,
-  );
-  return { ...asked, deadline_at, due_at: deadline_at };
 }
 
 /** It stands in a list, and says whom it waits for (P12). */
 function waitsAfter(body: Body<'StepWaits'>, step: StepDoc, at: number): StepDoc {
   const { reason, outstanding, owner, deadline_at, paced, go_at } = body;
   return {
-    ...moved({ ...step, reason, outstanding, owner, paced, go_at: go_at ?? step.go_at }, 'Waited', at),
+    ...moveStep({ ...step, reason, outstanding, owner, paced, go_at: go_at ?? step.go_at }, 'Waited', at),
     deadline_at,
     due_at: go_at ?? deadline_at,
   };
@@ -356,7 +267,7 @@ function boundBy(body: Body<'StepBound'>, step: StepDoc, at: number): StepDoc {
     deadline_at,
     due_at: deadline_at,
   };
-  return moved(
+  return moveStep(
     { ...bound, decision: isForPeople ? 'request_approval' : 'compensate_now' },
     isForPeople ? 'BoundForPeople' : 'BoundToGo',
     at,
@@ -396,13 +307,6 @@ function advancedBy(body: Body<'MutationAdvanced'>, step: StepDoc, at: number): 
     outcome_kind: outcome_kind ?? step.outcome_kind,
   };
   return event === 'AdvancedWithPerson'
-    ? moved(facts, event, at)
-    : moved({ ...facts, decision, reason, owner, deadline_at, due_at: deadline_at }, event, at);
-}
-
-function moved(step: StepDoc, event: StepEvent, at: number): StepDoc {
-  const phase = phaseAfter(step.phase, event);
-  const isClosed = phase === 'compensated' || phase === 'not_needed' || phase === 'resolved';
-  const deadlineAt = isClosed ? null : step.deadline_at;
-  return { ...step, phase, deadline_at: deadlineAt, due_at: isAtRest(phase) ? null : step.due_at, updated_at: at };
+    ? moveStep(facts, event, at)
+    : moveStep({ ...facts, decision, reason, owner, deadline_at, due_at: deadline_at }, event, at);
 }

@@ -97,7 +97,7 @@ export function due(step: StepDoc, dueAt: number, context: StepContext): readonl
   return next === null ? [] : conclude(draft(step, now, next), context);
 }
 
-/** Children of its effect in other runs came to rest, `dependents` says which: whoever waited for them alone goes on. */
+/** Effects of other runs that were made from these came to rest: the steps that waited only for them go on. */
 export function childrenSettled(
   mutationIds: readonly string[],
   tenant: string,
@@ -127,7 +127,7 @@ export function resume(step: StepDoc, context: StepContext): readonly RecoveryRe
   return step.phase === 'halted' ? conclude(draft(step, context.now, goOn(step, context)), context) : [];
 }
 
-/** The window of a mutation closed: who still waits for a person or for the forward action is told now. */
+/** The window of a mutation closed: a step that still waits for a person or for the forward action is escalated now. */
 export function closeWindow(step: StepDoc, context: StepContext): readonly RecoveryRecord[] {
   if (!WAITS_FOR_OTHERS.includes(step.phase)) return [];
   return conclude(draft(step, context.now, escalated(step, 'REVERSAL_EXPIRED', context.now, context.policy)), context);

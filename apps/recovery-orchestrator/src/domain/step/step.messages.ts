@@ -192,7 +192,7 @@ export type StepDoc = {
   readonly glass_until: number | null;
   /** Last attempt dispatched; 0 before the first. */
   readonly attempt: number;
-  /** Attempts made before a person had it tried again; those after count anew. */
+  /** Attempts made before a person had it tried again; later ones count from zero. */
   readonly attempts_before: number;
   /** Null while nobody looks. */
   readonly look: LookDoc | null;

@@ -62,7 +62,7 @@ const NEVER = {
   FactNoted: null,
 } as const;
 
-/** The ledger learnt how the forward action ended, and the table decided anew. */
+/** The ledger learnt how the forward action ended, and the table decided again. */
 const DECIDED_ANEW = {
   AdvancedToWait: 'held',
   AdvancedForPeople: 'awaiting_approval',

@@ -1,0 +1,96 @@
+// What looks make of the row of a step: a person's look at the outcome, and looks at the facts people rely on (L2).
+import { ownerOfLeg } from '../policy.messages.js';
+import type { Body } from '../record.messages.js';
+import { seenResource } from './facts.decisions.js';
+import { moveStep } from './step-move.transitions.js';
+import type { LastOutcome, StepDoc } from './step.messages.js';
+
+export function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: number): StepDoc {
+  const { leg_id, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id, owner, deadline_at } =
+    body;
+  const looking = moveStep(
+    {
+      ...step,
+      look: { leg_id, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id },
+      owner,
+      deadline_at,
+    },
+    'LookSent',
+    at,
+  );
+  return { ...looking, due_at: deadline_at };
+}
+
+/** It is the person's again, with what was seen. */
+export function lookEndedBy(
+  { verdict, reason, observations, owner, deadline_at }: Body<'LookAnswered'>,
+  step: StepDoc,
+  at: number,
+): StepDoc {
+  const outcome = verdict === 'met' ? 'compensated' : verdict === 'not_met' ? 'unverified' : 'uncertain';
+  const last: LastOutcome = { attempt: step.attempt, reported: null, outcome, reason, observations, at };
+  return moveStep({ ...step, look: null, last, owner, deadline_at }, 'LookEnded', at);
+}
+
+/** A look for the review moves nothing; one before the dispatch is waited for. */
+export function factsAskedBy(
+  { leg_id, purpose, round, lease_id, not_after, answer_by, adapter }: Body<'FactsAsked'>,
+  step: StepDoc,
+  at: number,
+): StepDoc {
+  const asked = moveStep(
+    {
+      ...step,
+      facts_asked: step.facts_asked + 1,
+      facts_ask: { leg_id, purpose, round, lease_id, not_after, answer_by },
+    },
+    'FactsAsked',
+    at,
+  );
+  return purpose === 'review'
+    ? asked
+    : { ...asked, owner: ownerOfLeg(adapter), deadline_at: answer_by, due_at: answer_by };
+}
+
+/** What was seen before the dispatch is compared, not kept: people agreed to what they saw. */
+export function factsSeenBy({ purpose, observations }: Body<'FactsObserved'>, step: StepDoc, at: number): StepDoc {
+  const seen = seenResource(step, observations);
+  const ask = seen === undefined ? step.facts_ask : null;
+  return moveStep(
+    {
+      ...step,
+      facts_ask: ask,
+      facts: step.facts ?? seen ?? null,
+      last_seen: purpose === 'dispatch' ? (seen ?? null) : step.last_seen,
+    },
+    'FactsSeen',
+    at,
+  );
+}
+
+export function factChangedBy(
+  { changed, evidence, action_digest, owner, deadline_at }: Body<'FactChanged'>,
+  step: StepDoc,
+  at: number,
+): StepDoc {
+  const told = { ...step, changed, reaffirmed: evidence ?? step.reaffirmed };
+  if (step.phase === 'manual' || step.phase === 'looking') return moveStep(told, 'FactNoted', at);
+  const now = evidence === null ? { facts_before: step.facts, facts: step.last_seen ?? step.facts } : {};
+  const asked = moveStep(
+    {
+      ...told,
+      ...now,
+      facts_ask: null,
+      last_seen: null,
+      approvals: [],
+      glass: [],
+      glass_until: null,
+      action_digest: action_digest ?? step.action_digest,
+      reason: 'FACT_CHANGED',
+      owner,
+    },
+    'FactChanged',
+    at,
+  );
+  return { ...asked, deadline_at, due_at: deadline_at };
+}

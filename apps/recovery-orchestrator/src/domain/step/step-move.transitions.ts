@@ -1,0 +1,11 @@
+// Moves a step from phase to phase: at rest it has no timer, and once it is closed no deadline.
+import type { StepDoc, StepEvent } from './step.messages.js';
+import { isAtRest, phaseAfter } from './step.transitions.js';
+
+/** The row after an event. Errors: InvariantViolation for history that cannot exist. */
+export function moveStep(step: StepDoc, event: StepEvent, at: number): StepDoc {
+  const phase = phaseAfter(step.phase, event);
+  const isClosed = phase === 'compensated' || phase === 'not_needed' || phase === 'resolved';
+  const deadlineAt = isClosed ? null : step.deadline_at;
+  return { ...step, phase, deadline_at: deadlineAt, due_at: isAtRest(phase) ? null : step.due_at, updated_at: at };
+}
