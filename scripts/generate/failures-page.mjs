@@ -37,7 +37,7 @@ const UNIONS = [
 /** Files whose parking decisions name their reasons in place. */
 const PARKING_FILES = [
   'libs/event-log/src/parking.decisions.ts',
-  'libs/event-log/src/batch.decisions.ts',
+  'libs/event-log/src/batch.ts',
   'libs/event-log/src/input-queue.ts',
   'apps/mutation-ledger/src/application/assumptions.core.ts',
 ];

@@ -60,7 +60,7 @@ describe('the packages others install', () => {
     '%s says on which Node it runs, that nothing happens on import, and where its types are',
     (name) => {
       const { engines, sideEffects, exports } = manifestOf(`libs/${name}`);
-      expect(engines).toEqual({ node: '>=22' });
+      expect(engines).toEqual({ node: '>=22.22' });
       expect(sideEffects).toBe(false);
       for (const entry of Object.values(exports ?? {}))
         expect(filesBelow(`libs/${name}/src`)).toContain(`libs/${name}/${String(entry.types).replace('./', '')}`);

@@ -273,7 +273,9 @@ describe('a page', () => {
       camelNames(text)
         .filter((name) => !known.has(name))
         .map((name) => `${path}: ${name}`);
-    expect(pages.flatMap((path) => unknown(path, textOf(path)))).toEqual([]);
+    // A decision may name what it replaced.
+    const present = pages.filter((path) => !path.startsWith('docs/adr/'));
+    expect(present.flatMap((path) => unknown(path, textOf(path)))).toEqual([]);
     expect(unknown('a.md', `See \`MutationRecorded\` and \`${['Mutation', 'Forgotten'].join('')}\`.`)).toHaveLength(1);
   });
 
