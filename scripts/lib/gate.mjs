@@ -78,7 +78,8 @@ async function runStep({ name, command: [file, ...args], kind }) {
   // What an earlier run counted must not stand for a step that does not get as far as counting.
   if (kind !== undefined) rmSync(join(cacheDir, 'results', `${kind}.json`), { force: true });
   // What is shown is a part of a longer text; FORCE_COLOR of any value turns the colours of some tools on.
-  const { FORCE_COLOR: _, ...env } = { ...process.env, NO_COLOR: '1' };
+  const env = { ...process.env, NO_COLOR: '1' };
+  delete env.FORCE_COLOR;
   const { code, output } = await runTee(file, args, { quiet: true, env });
   const counts = settleCounts(kind === undefined ? null : jestCounts(kind), code);
   return { name, ...counts, output, seconds: Math.round((performance.now() - startedAt) / 100) / 10 };

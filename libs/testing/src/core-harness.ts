@@ -23,7 +23,6 @@ import type {
   Input,
   Outgoing,
   Row,
-  RowAddress,
   ServiceCore,
   StateView,
   TimerInput,

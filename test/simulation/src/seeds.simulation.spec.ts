@@ -34,22 +34,18 @@ describe('the checker', () => {
     expect(violations.map(({ promise }) => promise)).toContain('P10');
   }, 120_000);
 
-  it('has a mutant for every rule the issue names', () => {
+  // Rules inside the loop are broken in the code itself: test/breaks/event-log.breaks.ts.
+  it('has a mutant for every rule that a port or a core can be made to miss', () => {
     expect(Object.keys(MUTANTS).sort()).toEqual([
-      'L10',
       'L11',
       'L11-abandon',
       'L11-claim',
       'L11-reconcile',
       'L12',
       'L2',
-      'L3',
       'L4',
       'L5',
-      'L5-seek',
       'L7',
-      'L9',
-      'acceptance',
       'ack-foreign',
       'ack-twice',
       'advanced',

@@ -30,21 +30,13 @@ import type {
   StateView,
   TimerInput,
 } from '@recourse/event-log';
-import { assertNever, InvariantViolation, partitionForKey } from '@recourse/kernel';
+import { assertNever, InvariantViolation } from '@recourse/kernel';
 import type { Money, MutationRecorded, RecoverabilityChanged } from '@recourse/messages';
-import {
-  decideEscalation,
-  decideOpen,
-  decideRelease,
-  decideReserve,
-  escalationIdOf,
-  isUnit,
-} from '../domain/budget/budget.decider.js';
+import { decideEscalation, decideOpen, decideRelease, decideReserve, isUnit } from '../domain/budget/budget.decider.js';
 import type { Scopes } from '../domain/budget/budget.decider.js';
 import { BUDGET_REJECTIONS } from '../domain/budget/budget.messages.js';
 import type {
   BudgetAnswer,
-  BudgetCommand,
   BudgetEvent,
   Escalation,
   EscalationPolicy,
@@ -57,7 +49,6 @@ import { refund, release, settle } from '../domain/budget/settlement.decider.js'
 import type { ExecutionEnd } from '../domain/budget/settlement.decider.js';
 import { BUDGET_COMMAND_TYPES, commandOf } from './budgets.commands.js';
 import {
-  budgetGroup,
   BUDGET_KINDS,
   evolveBudgets,
   MONEY,

@@ -7,7 +7,7 @@
 //   R2. What waits for a second person binds nobody, and lapses by itself.
 //   R3. Every command gets one answer; what is refused leaves no record beside it.
 import type { Contract } from '@recourse/contract';
-import { CAPABILITY_PATTERN, capabilitiesNamed, parseContract, readContract } from '@recourse/contract';
+import { CAPABILITY_PATTERN, parseContract } from '@recourse/contract';
 import { accepted, append, NOTHING, refused } from '@recourse/event-log';
 import type {
   AcceptedRecord,

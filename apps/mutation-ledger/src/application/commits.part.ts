@@ -16,10 +16,9 @@ import {
 } from '../domain/commit/checkpoint.decisions.js';
 import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
 import type { Commit } from '../domain/commit/commit.messages.js';
-import { judgeParents, namesReserved, RESERVED_PREFIX, standsRef } from '../domain/mutation/lineage.decider.js';
+import { judgeParents, namesReserved, RESERVED_PREFIX } from '../domain/mutation/lineage.decider.js';
 import type { Trigger } from '../domain/mutation/mutation.messages.js';
 import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../domain/mutation/refs.decider.js';
-import { refScope } from '../domain/scope.js';
 import type { AckWaits } from '../domain/consumer/consumer.messages.js';
 import { chunkIn, commitIn } from './commit-rows.js';
 import { consumersDue } from './consumers.part.js';

@@ -7,7 +7,7 @@ import type { DueConsumer } from '@recourse/messages';
 import { decideAck, decideOverdue } from '../domain/consumer/ack.decider.js';
 import type { Ack, AckWaits, Scoped } from '../domain/consumer/consumer.messages.js';
 import { dueConsumers } from '../domain/consumer/due.decider.js';
-import { DELIVERY, deliveryIn, deliveryOf, ROLLED_BACK, rolledBackIn } from './consumer-rows.js';
+import { DELIVERY, deliveryIn, deliveryOf, rolledBackIn } from './consumer-rows.js';
 import type { RecordedMutation } from '../domain/mutation/mutation.messages.js';
 
 /** What consumers say of the rollbacks they applied. */

@@ -1,12 +1,12 @@
 // Intents and executions as the ledger takes them: deduplicated, judged, bound under the contract they name.
-import { contractByDigest, isCloser, PayloadUnreadable, readPayload, subjectOf } from '@recourse/contract';
+import { contractByDigest, isCloser, PayloadUnreadable } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
-import type { BroadcastView, DecideContext, Decision, Views } from '@recourse/event-log';
+import type { BroadcastView, DecideContext, Decision } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
 import type { ExecutionState, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../domain/mutation/binding.decider.js';
-import { alreadyClosed, closedByExecution, closingRefsOf } from '../domain/mutation/closing.decider.js';
+import { alreadyClosed, closedByExecution } from '../domain/mutation/closing.decider.js';
 import { cancelHeld, fallenRef } from '../domain/mutation/hold.decider.js';
 import {
   recordConflict,
@@ -17,13 +17,7 @@ import {
 } from '../domain/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import type { CancelReason, Mutation, ParkCode } from '../domain/mutation/mutation.messages.js';
-import {
-  judgeParents,
-  namesReserved,
-  parentsOf,
-  RESERVED_PREFIX,
-  standsRef,
-} from '../domain/mutation/lineage.decider.js';
+import { judgeParents, namesReserved, RESERVED_PREFIX } from '../domain/mutation/lineage.decider.js';
 import { contradictionsAtBinding, EFFECTS_MAX, judgeRefs, REFS_MAX } from '../domain/mutation/refs.decider.js';
 import type { Judgement } from '../domain/mutation/refs.decider.js';
 import { undoAfterFailure, undoPart } from '../domain/mutation/undo.decider.js';
@@ -72,34 +66,6 @@ export function onTool(context: DecideContext, key: string, event: ToolEvent, po
   } catch (cause) {
     if (cause instanceof PayloadUnreadable) return parked(cause.code, cause.message);
     throw cause;
-  }
-}
-
-/** Scopes whose bindings an execution will seem to write: its refs, and the events that close its window. */
-export function bindingScopes(
-  { tenant, outcome, subject_ref, contract_digest, args, assumption_refs, derived_from }: ToolExecuted,
-  views: Views,
-): readonly string[] {
-  if (outcome === 'failed') return [];
-  const contract =
-    contract_digest === null ? undefined : contractByDigest(views.view('contracts'), contract_digest)?.contract;
-  const events = contract?.window_closed_by ?? [];
-  const closing =
-    contract === undefined || events.length === 0
-      ? []
-      : closingRefsOf(subject_ref ?? subjectIfReadable(contract, args), { window_closed_by: events });
-  const parents = parentsOf(derived_from)
-    .slice(0, REFS_MAX)
-    .map(({ commit_id: id }) => standsRef(id));
-  return [...assumption_refs.slice(0, REFS_MAX), ...parents, ...closing].map((ref) => refScope(tenant, ref));
-}
-
-/** What cannot be read is parked when it is decided. */
-function subjectIfReadable(contract: Contract, args: ToolExecuted['args']): string | null {
-  try {
-    return subjectOf(contract, readPayload(args));
-  } catch {
-    return null;
   }
 }
 

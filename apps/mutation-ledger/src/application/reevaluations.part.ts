@@ -5,7 +5,7 @@
 import { entryView, reviewEntry } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, InputSpec, RecordInput, RowAddress, Views } from '@recourse/event-log';
-import type { Checkpoint, CheckpointRecorded, EntryRegistered } from '@recourse/messages';
+import type { CheckpointRecorded, EntryRegistered } from '@recourse/messages';
 import type { StandingBundle } from '../domain/commit/gate.decisions.js';
 import {
   blocksLeft,

@@ -7,7 +7,6 @@ import type {
   Decided,
   DecideContext,
   Decision,
-  Input,
   InputSpec,
   RecordInput,
   ServiceCore,
@@ -21,14 +20,14 @@ import { escalateRollback } from '../domain/rollback/rollback.decider.js';
 import { due, resume } from '../domain/step/step.decider.js';
 import { escalateUndo } from '../domain/undo/undo.decider.js';
 import { reviewHeld } from './admission.part.js';
-import { dueForward, FORWARD_COMMANDS, FORWARD_KIND } from './forward.part.js';
+import { dueForward, FORWARD_KIND } from './forward.part.js';
 import { isLegOwed, legRequests } from './leg-request.js';
 import { NOTICES_INPUT } from './lineage.part.js';
 import { COMMAND_TYPES, onCommand } from './recoveries.commands.js';
 import { append, policyOf, stepContext } from './recoveries.context.js';
 import type { Asked, CorePolicy, RecoveriesConfig } from './recoveries.context.js';
 import { foldRecovery } from './recoveries.fold.js';
-import { HALTED, readHalt, readRow, RECOVERY_KINDS } from './recoveries.kinds.js';
+import { readHalt, readRow, RECOVERY_KINDS } from './recoveries.kinds.js';
 import { onMutations, onNotices, onReport, onSwitch } from './recoveries.news.js';
 
 export { RECOVERIES_LOG } from '../domain/record.messages.js';

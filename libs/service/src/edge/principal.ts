@@ -18,11 +18,11 @@ export const ROLES = {
   requester: 'asks for the undo of an action or a run',
   approver: 'approves, denies and closes what waits for a person',
   contract_editor: 'registers, confirms and retires contracts, charters, policies and sources',
-  operator: 'stops agents and tools, and lets them go on; subscribes consumers',
+  operator: 'stops agents and tools, and releases them; subscribes consumers',
   budget_owner: 'sets ceilings',
   agent: 'acts and asks beforehand; a program, which approves nothing',
   auditor: 'reads every tenant',
-  administrator: 'closes items, looks after parked records and keys, in every tenant; edits contracts',
+  administrator: 'closes items and looks after parked records and keys, in every tenant; edits contracts',
 } as const satisfies Record<string, string>;
 
 /** Two roles that nobody holds at once for one tenant: who writes the rule would be who it asks. */
