@@ -101,7 +101,7 @@ ${remedyTable(ENTRY_REMEDIES)}`;
 async function serviceCodes(built) {
   const { CONTRACT_REJECTIONS } = await built('apps/contract-registry/dist/domain/contract/contract.messages.js');
   const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/domain/entry/entry.messages.js');
-  const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/domain/budget/budget.messages.js');
+  const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/rules/budget/budget.messages.js');
   const { REFUSAL_CODES } = await built('apps/recovery-orchestrator/dist/domain/refusal.messages.js');
   const { ESCALATION_REASONS, REPORT_REFUSALS } = await built(
     'apps/recovery-orchestrator/dist/domain/step/step.messages.js',

@@ -82,7 +82,7 @@ const MACHINES = [
   },
   {
     title: 'A budget reservation',
-    file: 'apps/budget-accountant/dist/domain/budget/budget.transitions.js',
+    file: 'apps/budget-accountant/dist/rules/budget/budget.transitions.js',
     table: 'RESERVATION_PHASE_AFTER',
     start: 'absent',
     ends: 'RESERVATION_ENDS',

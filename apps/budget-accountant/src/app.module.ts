@@ -1,8 +1,8 @@
 // What the budget accountant is made of.
 import type { ServiceSpec } from '@recourse/service';
-import { BUDGETS_LOG, BUDGET_COMMANDS, budgetsCore } from './application/budgets.core.js';
+import { BUDGETS_LOG, BUDGET_COMMANDS, budgetsCore } from './core.js';
 import type { AccountantConfig } from './config.js';
-import { BudgetsController } from './inbound/http/budgets.controller.js';
+import { BudgetsController } from './http/budgets.controller.js';
 
 export function serviceSpec({ escalationOwner, escalationDeadlineMs, settleWithinMs }: AccountantConfig): ServiceSpec {
   return {

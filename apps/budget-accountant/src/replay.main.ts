@@ -1,5 +1,5 @@
 // Rebuilds the budgets' log in memory, for `recourse replay`. The fold reads records alone (L2), so no configuration is needed.
 import { replayService } from '@recourse/service/replay';
-import { budgetsCore } from './application/budgets.core.js';
+import { budgetsCore } from './core.js';
 
 await replayService(() => [budgetsCore()]);

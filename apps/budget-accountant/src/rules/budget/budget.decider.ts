@@ -2,18 +2,16 @@
 import { EXPOSURE, reservationId, weighted } from '@recourse/contract';
 import { deriveId, isPerson, isSamePerson } from '@recourse/kernel';
 import type { Money } from '@recourse/messages';
-import { APPROVER_ROLE, BUDGET_ROLES, LAST_RESORT_ROLE } from './budget.messages.js';
+import { APPROVER_ROLE, LAST_RESORT_ROLE } from './budget.messages.js';
 import type {
   Budget,
   BudgetAnswer,
-  BudgetEvent,
+  BudgetCommand,
+  BudgetRecord,
   BudgetRejectionCode,
-  DecideEscalationCommand,
   Escalation,
   EscalationPolicy,
-  OpenBudgetCommand,
   Reservation,
-  ReserveBudgetCommand,
 } from './budget.messages.js';
 
 /** The budgets a debit counts against; null where none was opened or used. */
@@ -53,24 +51,23 @@ export function exceededBy({ amount_minor: debitMinor, currency: unit }: Money, 
 }
 
 /** Sets the ceiling of a scope; a ceiling once set is not set otherwise by asking again. */
-export function decideOpen(command: OpenBudgetCommand, budget: Budget | null): BudgetAnswer {
-  const { asker, scope, scopeId, currency, ceilingMinor } = command;
-  if (!BUDGET_ROLES.some((role) => asker.roles.includes(role)))
-    return rejected('ROLE_REQUIRED', `ceilings are set by ${BUDGET_ROLES.join(' or ')}`);
-  if (scope === 'tenant' && scopeId !== asker.tenant)
+export function decideOpen(command: BudgetCommand<'OpenBudget'>, budget: Budget | null): BudgetAnswer {
+  const { envelope, scope, scope_id, currency, ceiling_minor } = command;
+  const { tenant, principal: by, command_id } = envelope;
+  if (scope === 'tenant' && scope_id !== tenant)
     return rejected('SCOPE_MISMATCH', 'the scope of a tenant budget is the tenant of the command');
-  const unfit = unfitMoney(ceilingMinor, currency);
+  const unfit = unfitMoney(ceiling_minor, currency);
   if (unfit !== null) return unfit;
-  const outcome = { tenant: asker.tenant, scope, scope_id: scopeId, currency, ceiling_minor: ceilingMinor };
+  const outcome = { tenant, scope, scope_id, currency, ceiling_minor };
   if (budget !== null && budget.ceiling_minor !== null) {
-    return budget.ceiling_minor === ceilingMinor
+    return budget.ceiling_minor === ceiling_minor
       ? { kind: 'unchanged', phase: null, outcome }
       : rejected('BUDGET_CONFLICT', `its ceiling is ${budget.ceiling_minor}`);
   }
   return {
     kind: 'recorded',
     outcome,
-    event: { type: 'BudgetOpened', body: { ...outcome, by: asker.principal, command_id: asker.commandId } },
+    event: { type: 'BudgetOpened', body: { ...outcome, by, command_id } },
   };
 }
 
@@ -86,7 +83,7 @@ export interface ReserveFacts {
 }
 
 /** Reserves a debit, or escalates it to a person when it would exceed a ceiling. */
-export function decideReserve(command: ReserveBudgetCommand, facts: ReserveFacts): BudgetAnswer {
+export function decideReserve(command: BudgetCommand<'ReserveBudget'>, facts: ReserveFacts): BudgetAnswer {
   const unfit = unfitMoney(command.value.amount_minor, command.value.currency);
   if (unfit !== null) return unfit;
   const { reservation } = facts;
@@ -98,19 +95,15 @@ export function decideReserve(command: ReserveBudgetCommand, facts: ReserveFacts
   return reserved(command, facts, debit);
 }
 
-function reserved(command: ReserveBudgetCommand, { scopes, policy, now }: ReserveFacts, debit: Money): BudgetAnswer {
-  const { asker, value } = command;
-  const id = reservationId(asker.tenant, command.runId, command.effectKey, value.currency);
-  const base = {
-    reservation_id: id,
-    tenant: asker.tenant,
-    run_id: command.runId,
-    effect_key: command.effectKey,
-    capability: command.capability,
-    value,
-    debit,
-    command_id: asker.commandId,
-  };
+function reserved(
+  command: BudgetCommand<'ReserveBudget'>,
+  { scopes, policy, now }: ReserveFacts,
+  debit: Money,
+): BudgetAnswer {
+  const { envelope, run_id, effect_key, capability, value } = command;
+  const { tenant, principal, command_id } = envelope;
+  const id = reservationId(tenant, run_id, effect_key, value.currency);
+  const base = { reservation_id: id, tenant, run_id, effect_key, capability, value, debit, command_id };
   const exceeded = exceededBy(debit, scopes);
   if (exceeded === null)
     return {
@@ -132,7 +125,7 @@ function reserved(command: ReserveBudgetCommand, { scopes, policy, now }: Reserv
       body: {
         ...base,
         ...escalation,
-        requested_by: asker.principal,
+        requested_by: principal,
         owner: policy.owner,
         deadline_at: now + policy.deadlineMs,
       },
@@ -140,7 +133,7 @@ function reserved(command: ReserveBudgetCommand, { scopes, policy, now }: Reserv
   };
 }
 
-function reservedBefore(command: ReserveBudgetCommand, reservation: Reservation): BudgetAnswer {
+function reservedBefore(command: BudgetCommand<'ReserveBudget'>, reservation: Reservation): BudgetAnswer {
   const { phase } = reservation;
   const sameValue =
     reservation.value_minor === command.value.amount_minor && reservation.currency === command.value.currency;
@@ -181,12 +174,12 @@ function givenBack(reservation: Reservation): BudgetAnswer {
  *         stands for another while; denied, it is given back.
  */
 export function decideEscalation(
-  command: DecideEscalationCommand,
+  command: BudgetCommand<'DecideEscalation'>,
   escalation: Escalation | null,
   now: number,
   policy: EscalationPolicy,
 ): BudgetAnswer {
-  const { asker, approved, reason } = command;
+  const { envelope: asker, approved, reason } = command;
   const roles = escalation?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
   if (!roles.some((role) => asker.roles.includes(role)))
     return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
@@ -216,10 +209,10 @@ export function decideEscalation(
     debit,
     by: asker.principal,
     reason,
-    command_id: asker.commandId,
+    command_id: asker.command_id,
     settle_by: goesOn ? now + policy.settleWithinMs : null,
   };
-  const event: BudgetEvent = { type: 'EscalationDecided', body };
+  const event: BudgetRecord = { type: 'EscalationDecided', body };
   if (approved || escalation.about !== 'unsettled') return { kind: 'recorded', outcome, event };
   const freed = { amount_minor: escalation.debit_minor, currency };
   return {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { entryView } from '@recourse/contract';
 import { fact, harness, WAYS, memoryView } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { budgetsCore } from './budgets.core.js';
+import { budgetsCore } from './core.js';
 import {
   decide,
   open,

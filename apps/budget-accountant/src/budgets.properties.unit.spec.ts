@@ -4,9 +4,9 @@ import type { RecordInput } from '@recourse/event-log';
 import { harness, memoryView } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import fc from 'fast-check';
-import { HOLDING_PHASES } from '../domain/budget/budget.transitions.js';
-import type { ReservationPhase } from '../domain/budget/budget.transitions.js';
-import { budgetsCore } from './budgets.core.js';
+import { HOLDING_PHASES } from './rules/budget/budget.transitions.js';
+import type { ReservationPhase } from './rules/budget/budget.transitions.js';
+import { budgetsCore } from './core.js';
 import { changed, open, recorded, releaseOf, reserve } from './budgets.testing.js';
 
 const RUN_CEILING = 300;

@@ -3,7 +3,7 @@ import { MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { entryView } from '@recourse/contract';
 import { harness, memoryView } from '@recourse/testing';
-import { budgetsCore, BUDGETS_LOG } from './budgets.core.js';
+import { budgetsCore, BUDGETS_LOG } from './core.js';
 import { changed, decide, open, recorded, refundView, releaseOf, reserve } from './budgets.testing.js';
 
 describe('the records of the budgets log', () => {

@@ -3,7 +3,7 @@ import { contractView, entryView } from '@recourse/contract';
 import { partitionForKey } from '@recourse/kernel';
 import { fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { budgetsCore } from './budgets.core.js';
+import { budgetsCore } from './core.js';
 import {
   changed,
   command,

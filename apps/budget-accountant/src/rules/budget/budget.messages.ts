@@ -1,76 +1,16 @@
 // Words of the budget aggregate: what is asked, what is recorded, what is refused.
 import type { Rejection } from '@recourse/kernel';
-import type {
-  BudgetEscalated,
-  BudgetOpened,
-  BudgetOverdue,
-  BudgetOverrun,
-  BudgetRefunded,
-  BudgetReleased,
-  BudgetReserved,
-  BudgetScope,
-  BudgetSettled,
-  EscalationDecided,
-  Money,
-} from '@recourse/messages';
+import type { BodyOf, BudgetScope, RecordOf, RecordTypeOf } from '@recourse/messages';
 import type { ReservationPhase } from './budget.transitions.js';
 
-/** Fields the loop adds to every record. */
-type ChainFields = 'seq' | 'prev_hash' | 'decided_at';
-type Event<Type extends string, Message> = { readonly type: Type; readonly body: Omit<Message, ChainFields> };
+/** A record of the budgets log, as it is decided. */
+export type BudgetRecord = RecordOf<'recourse.budgets'>;
 
-export type BudgetEvent =
-  | Event<'BudgetOpened', BudgetOpened>
-  | Event<'BudgetReserved', BudgetReserved>
-  | Event<'BudgetEscalated', BudgetEscalated>
-  | Event<'EscalationDecided', EscalationDecided>
-  | Event<'BudgetSettled', BudgetSettled>
-  | Event<'BudgetOverrun', BudgetOverrun>
-  | Event<'BudgetOverdue', BudgetOverdue>
-  | Event<'BudgetReleased', BudgetReleased>
-  | Event<'BudgetRefunded', BudgetRefunded>;
-
-/** Who asks. */
-export interface Asker {
-  readonly commandId: string;
-  readonly tenant: string;
-  readonly principal: string;
-  readonly roles: readonly string[];
-}
-
-export interface OpenBudgetCommand {
-  readonly type: 'OpenBudget';
-  readonly asker: Asker;
-  readonly scope: BudgetScope;
-  readonly scopeId: string;
-  readonly currency: string;
-  readonly ceilingMinor: number;
-}
-export interface ReserveBudgetCommand {
-  readonly type: 'ReserveBudget';
-  readonly asker: Asker;
-  readonly runId: string;
-  readonly effectKey: string;
-  readonly capability: string;
-  readonly value: Money;
-  /** Null when unknown. */ readonly agentId: string | null;
-}
-export interface ReleaseReservationCommand {
-  readonly type: 'ReleaseReservation';
-  readonly asker: Asker;
-  readonly runId: string;
-  readonly effectKey: string;
-}
-export interface DecideEscalationCommand {
-  readonly type: 'DecideEscalation';
-  readonly asker: Asker;
-  readonly escalationId: string;
-  readonly approved: boolean;
-  readonly reason: string;
-}
-
-export type BudgetCommand =
-  OpenBudgetCommand | ReserveBudgetCommand | ReleaseReservationCommand | DecideEscalationCommand;
+/** A command of the budget wire. */
+export type BudgetCommand<Type extends RecordTypeOf<'recourse.budget-commands'>> = BodyOf<
+  'recourse.budget-commands',
+  Type
+>;
 
 /** Roles that may set a ceiling; an agent never raises its own. */
 export const BUDGET_ROLES: readonly string[] = ['budget_owner', 'administrator'];
@@ -169,8 +109,8 @@ export interface EscalationPolicy {
 export type BudgetAnswer =
   | {
       readonly kind: 'recorded';
-      readonly event: BudgetEvent;
-      readonly also?: BudgetEvent;
+      readonly event: BudgetRecord;
+      readonly also?: BudgetRecord;
       readonly outcome: Readonly<Record<string, unknown>>;
     }
   /** The same was said before: nothing to record. */

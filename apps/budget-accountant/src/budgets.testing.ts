@@ -5,7 +5,7 @@ import type { RecordInput } from '@recourse/event-log';
 import { deriveId, partitionForKey } from '@recourse/kernel';
 import { fact, logged, memoryView, wire } from '@recourse/testing';
 import type { MemoryView } from '@recourse/testing';
-import { BUDGET_COMMANDS } from './budgets.core.js';
+import { BUDGET_COMMANDS } from './core.js';
 
 export const TENANT = 'acme';
 export const RUN = 'run_1';

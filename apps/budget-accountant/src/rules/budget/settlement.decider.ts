@@ -1,12 +1,12 @@
 // Decides what an execution, its cancellation or its compensation does to the debt.
 import { reservationId } from '@recourse/contract';
 import type { Money } from '@recourse/messages';
-import type { BudgetEvent, EscalationPolicy, Reservation } from './budget.messages.js';
+import type { BudgetRecord, EscalationPolicy, Reservation } from './budget.messages.js';
 
 /** How a mutation's execution ended. */
 export type ExecutionEnd = 'succeeded' | 'failed' | 'cancelled';
 
-export interface ExecutionFacts {
+export interface Ended {
   readonly mutationId: string;
   readonly tenant: string;
   readonly runId: string;
@@ -23,31 +23,31 @@ export interface ExecutionFacts {
  * an overrun, debited in full. A value nobody knows counts as what was asked for.
  */
 export function settle(
-  facts: ExecutionFacts,
+  ended: Ended,
   reservation: Reservation | null,
   policy: EscalationPolicy,
   now: number,
-): readonly BudgetEvent[] {
-  if (facts.end !== 'succeeded') return release(reservation, facts.end);
+): readonly BudgetRecord[] {
+  if (ended.end !== 'succeeded') return release(reservation, ended.end);
   switch (reservation?.phase ?? 'absent') {
     case 'settled':
     case 'overrun':
     case 'refunded':
       return [];
     case 'reserved':
-      return reservation === null ? [] : settled(facts, reservation, policy, now);
+      return reservation === null ? [] : settled(ended, reservation, policy, now);
     case 'absent':
     case 'released':
     case 'denied':
     case 'escalated': {
-      const debit = facts.debit ?? (reservation === null ? null : debitOf(reservation));
-      return debit === null || debit.amount_minor === 0 ? [] : [overrun(facts, debit, policy, now)];
+      const debit = ended.debit ?? (reservation === null ? null : debitOf(reservation));
+      return debit === null || debit.amount_minor === 0 ? [] : [overrun(ended, debit, policy, now)];
     }
   }
 }
 
 /** Frees the debit of a mutation whose compensation was observed; once. */
-export function refund(mutationId: string, reservation: Reservation | null): readonly BudgetEvent[] {
+export function refund(mutationId: string, reservation: Reservation | null): readonly BudgetRecord[] {
   if (reservation === null || (reservation.phase !== 'settled' && reservation.phase !== 'overrun')) return [];
   const { reservation_id, tenant, run_id, effect_key } = reservation;
   return [
@@ -59,7 +59,7 @@ export function refund(mutationId: string, reservation: Reservation | null): rea
 }
 
 /** Gives back what an execution that never took effect had reserved. */
-export function release(reservation: Reservation | null, cause: 'failed' | 'cancelled'): readonly BudgetEvent[] {
+export function release(reservation: Reservation | null, cause: 'failed' | 'cancelled'): readonly BudgetRecord[] {
   if (reservation === null || (reservation.phase !== 'reserved' && reservation.phase !== 'escalated')) return [];
   const { reservation_id, tenant, run_id, effect_key, currency } = reservation;
   const debit = reservation.phase === 'reserved' ? debitOf(reservation) : { amount_minor: 0, currency };
@@ -67,13 +67,13 @@ export function release(reservation: Reservation | null, cause: 'failed' | 'canc
 }
 
 function settled(
-  facts: ExecutionFacts,
+  ended: Ended,
   reservation: Reservation,
   policy: EscalationPolicy,
   now: number,
-): readonly BudgetEvent[] {
+): readonly BudgetRecord[] {
   const held = debitOf(reservation);
-  const actual = facts.debit ?? held;
+  const actual = ended.debit ?? held;
   const sameCurrency = actual.currency === held.currency;
   const kept = {
     amount_minor: sameCurrency ? Math.min(actual.amount_minor, held.amount_minor) : 0,
@@ -84,15 +84,15 @@ function settled(
     currency: actual.currency,
   };
   const { reservation_id, tenant, run_id, effect_key } = reservation;
-  const event: BudgetEvent = {
+  const event: BudgetRecord = {
     type: 'BudgetSettled',
-    body: { reservation_id, tenant, run_id, effect_key, mutation_id: facts.mutationId, debit: kept },
+    body: { reservation_id, tenant, run_id, effect_key, mutation_id: ended.mutationId, debit: kept },
   };
-  return excess.amount_minor > 0 ? [event, overrun(facts, excess, policy, now)] : [event];
+  return excess.amount_minor > 0 ? [event, overrun(ended, excess, policy, now)] : [event];
 }
 
-function overrun(facts: ExecutionFacts, debit: Money, policy: EscalationPolicy, now: number): BudgetEvent {
-  const { tenant, runId, effectKey, mutationId } = facts;
+function overrun(ended: Ended, debit: Money, policy: EscalationPolicy, now: number): BudgetRecord {
+  const { tenant, runId, effectKey, mutationId } = ended;
   return {
     type: 'BudgetOverrun',
     body: {

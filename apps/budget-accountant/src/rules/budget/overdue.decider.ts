@@ -1,14 +1,14 @@
 // Says what happens when the deadline of something open passes: it goes to the next owner, on record (P12).
 import { escalationIdOf } from './budget.decider.js';
 import { LAST_RESORT_ROLE } from './budget.messages.js';
-import type { BudgetEvent, Escalation, EscalationPolicy, Reservation } from './budget.messages.js';
+import type { BudgetRecord, Escalation, EscalationPolicy, Reservation } from './budget.messages.js';
 
 /** Asks a person about a reservation that was neither settled nor given back in time; null while there is time. */
 export function escalateReservation(
   reservation: Reservation,
   policy: EscalationPolicy,
   now: number,
-): BudgetEvent | null {
+): BudgetRecord | null {
   const { phase, settle_by, reservation_id, tenant, run_id, effect_key, debit_minor, currency } = reservation;
   if (phase !== 'reserved' || settle_by === null || now < settle_by) return null;
   return {
@@ -28,7 +28,7 @@ export function escalateReservation(
 }
 
 /** Passes an escalation nobody decided in time on to the last owner; null while there is time, and once that was done. */
-export function passOn(escalation: Escalation, policy: EscalationPolicy, now: number): BudgetEvent | null {
+export function passOn(escalation: Escalation, policy: EscalationPolicy, now: number): BudgetRecord | null {
   const {
     phase,
     is_overdue,

@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } fr
 import { Commands, FromCaller, idText, openApiSchema, pageQuery, parse, Reads, reasonText } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
-import { BUDGETS_LOG } from '../../application/budgets.core.js';
+import { BUDGETS_LOG } from '../core.js';
 
 const tenant = idText.optional();
 const currency = z.string().regex(/^(?:[A-Z]{3}|exposure)$/, 'must be an ISO 4217 code, or exposure for disclosures');

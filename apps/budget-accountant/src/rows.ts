@@ -1,0 +1,353 @@
+// Rows of the budgets log: what each record changes. Holds no rules; reads the record and rows of earlier records.
+import { EXPOSURE } from '@recourse/contract';
+import { row } from '@recourse/event-log';
+import type { Change, CoreTable, StateView } from '@recourse/event-log';
+import { deriveId, InvariantViolation } from '@recourse/kernel';
+import type { BodyOf, BudgetScope, Money, RecordTypeOf } from '@recourse/messages';
+import { escalationIdOf } from './rules/budget/budget.decider.js';
+import type { Budget, Escalation, Reservation } from './rules/budget/budget.messages.js';
+import { reservationPhaseAfter } from './rules/budget/budget.transitions.js';
+import type { ReservationEvent } from './rules/budget/budget.transitions.js';
+
+type Body<Type extends RecordTypeOf<'recourse.budgets'>> = BodyOf<'recourse.budgets', Type>;
+type ReservationBody = Pick<Body<'BudgetReleased'>, 'reservation_id' | 'tenant' | 'run_id' | 'effect_key' | 'debit'>;
+
+/** Group of the budget of a scope; its keys are currencies. */
+export function budgetGroup(tenant: string, scope: BudgetScope, scopeId: string): string {
+  return deriveId('bud', tenant, scope, scopeId);
+}
+
+// Groups are ids, so that texts of any length address them.
+export const budgets = row<Budget>({
+  kind: 'budget',
+  table: 'budgets',
+  group: ({ tenant, scope, scope_id }) => budgetGroup(tenant, scope, scope_id),
+  key: ({ currency }) => currency,
+  columns: {
+    tenant: 'text',
+    scope: 'text',
+    scope_id: 'text',
+    currency: 'text',
+    ceiling_minor: 'bigint',
+    used_minor: 'bigint',
+    overrun: 'boolean',
+  },
+  indexes: [['tenant', 'scope', 'scope_id']],
+});
+
+export const reservations = row<Reservation>({
+  kind: 'reservation',
+  table: 'reservations',
+  group: ({ reservation_id }) => reservation_id,
+  key: ({ reservation_id }) => reservation_id,
+  due: ({ settle_by }) => settle_by,
+  columns: {
+    reservation_id: 'text',
+    tenant: 'text',
+    run_id: 'text',
+    effect_key: 'text',
+    phase: 'text',
+    debit_minor: 'bigint',
+    currency: 'text',
+    mutation_id: 'text',
+  },
+  indexes: [['tenant', 'run_id'], ['phase']],
+});
+
+/** An open question has a timer until it stands with its last owner. */
+export const escalations = row<Escalation>({
+  kind: 'escalation',
+  table: 'escalations',
+  group: ({ escalation_id }) => escalation_id,
+  key: ({ escalation_id }) => escalation_id,
+  due: ({ phase, is_overdue, deadline_at }) => (phase === 'open' && !is_overdue ? deadline_at : null),
+  columns: {
+    escalation_id: 'text',
+    reservation_id: 'text',
+    tenant: 'text',
+    run_id: 'text',
+    about: 'text',
+    phase: 'text',
+    owner: 'text',
+    deadline_at: 'bigint',
+  },
+  indexes: [['tenant', 'phase', 'deadline_at']],
+});
+
+/** Which reservation a mutation was debited under; one row per unit. */
+interface DebitedMutation {
+  readonly mutation_id: string;
+  readonly reservation_id: string;
+}
+
+const debitedMoney = debited((id) => id);
+const debitedExposure = debited(() => EXPOSURE);
+function debited(key: (mutationId: string) => string) {
+  return row<DebitedMutation>({
+    kind: 'debited_mutation',
+    table: 'debited_mutations',
+    group: ({ mutation_id }) => mutation_id,
+    key: ({ mutation_id }) => key(mutation_id),
+    columns: { mutation_id: 'text', reservation_id: 'text' },
+  });
+}
+
+export const BUDGET_ROWS = [budgets, reservations, escalations, debitedMoney];
+
+export function readBudget(
+  state: StateView,
+  tenant: string,
+  scope: BudgetScope,
+  scopeId: string,
+  currency: string,
+): Budget | null {
+  return budgets.find(state, budgetGroup(tenant, scope, scopeId), currency);
+}
+
+/** Unit of every reservation that is none of disclosures, whatever its currency. */
+export const MONEY = 'money';
+
+/** Reservation a mutation was debited under in a unit; null when it was not. */
+export function reservationOfMutation(state: StateView, mutationId: string, unit: string): Reservation | null {
+  const index =
+    unit === EXPOSURE ? debitedExposure.find(state, mutationId, EXPOSURE) : debitedMoney.find(state, mutationId);
+  return index === null ? null : reservations.find(state, index.reservation_id);
+}
+
+/** What each record of the log changes. */
+export const EVOLVE: CoreTable<'recourse.budgets'>['evolve'] = {
+  BudgetOpened: opened,
+  BudgetReserved: (state, body) =>
+    moved(state, body, 'Reserved', { ...asked(body), settle_by: body.settle_by }, body.debit.amount_minor),
+  BudgetOverdue: overdue,
+  BudgetEscalated: (state, body) => [
+    ...moved(state, body, 'Escalated', asked(body), 0),
+    escalations.put(escalated(body)),
+  ],
+  EscalationDecided: decided,
+  BudgetSettled: settled,
+  BudgetOverrun: overrun,
+  BudgetReleased: (state, body) => [
+    ...moved(state, body, 'Released', {}, -body.debit.amount_minor),
+    ...withdrawn(state, body.reservation_id),
+  ],
+  BudgetRefunded: (state, body) => moved(state, body, 'Refunded', {}, -body.debit.amount_minor),
+};
+
+function opened(state: StateView, body: Body<'BudgetOpened'>): readonly Change[] {
+  const { tenant, scope, scope_id, currency, ceiling_minor } = body;
+  const standing =
+    readBudget(state, tenant, scope, scope_id, currency) ?? emptyBudget(tenant, scope, scope_id, currency);
+  return [budgets.put({ ...standing, ceiling_minor })];
+}
+
+function decided(state: StateView, body: Body<'EscalationDecided'>): readonly Change[] {
+  const escalation = escalations.find(state, body.escalation_id);
+  if (escalation === null)
+    throw new InvariantViolation('an escalation is raised before it is decided', body.escalation_id);
+  const outcome = body.approved ? 'approved' : 'denied';
+  return [
+    ...(escalation.about === 'unsettled'
+      ? kept(state, body)
+      : moved(
+          state,
+          body,
+          body.approved ? 'Approved' : 'Denied',
+          { settle_by: body.settle_by },
+          body.approved ? body.debit.amount_minor : 0,
+        )),
+    escalations.put({ ...escalation, phase: outcome, decided_by: body.by, reason: body.reason }),
+  ];
+}
+
+/** A reservation that a person lets stand has a deadline again; one that is given back says so in a record of its own. */
+function kept(state: StateView, body: Body<'EscalationDecided'>): readonly Change[] {
+  const standing = reservations.find(state, body.reservation_id);
+  return standing?.phase === 'reserved' ? [reservations.put({ ...standing, settle_by: body.settle_by })] : [];
+}
+
+/** Opens the question about a reservation nobody used, or passes an open one on. */
+function overdue(state: StateView, body: Body<'BudgetOverdue'>): readonly Change[] {
+  const { reservation_id, owner, deadline_at } = body;
+  const escalation = escalations.find(state, escalationIdOf(reservation_id));
+  if (escalation?.phase === 'open') return [escalations.put({ ...escalation, owner, deadline_at, is_overdue: true })];
+  const standing = reservations.find(state, reservation_id);
+  if (standing === null) throw new InvariantViolation('a reservation is made before it is overdue', reservation_id);
+  return [reservations.put({ ...standing, settle_by: null }), escalations.put(unsettled(body, escalation))];
+}
+
+function unsettled(
+  { escalation_id, reservation_id, tenant, run_id, effect_key, debit, owner, deadline_at }: Body<'BudgetOverdue'>,
+  before: Escalation | null,
+): Escalation {
+  return {
+    escalation_id,
+    reservation_id,
+    tenant,
+    run_id,
+    effect_key,
+    about: 'unsettled',
+    exceeded: null,
+    debit_minor: debit.amount_minor,
+    currency: debit.currency,
+    requested_by: before?.requested_by ?? null,
+    owner,
+    deadline_at,
+    is_overdue: false,
+    phase: 'open',
+    decided_by: null,
+    reason: null,
+  };
+}
+
+function settled(state: StateView, body: Body<'BudgetSettled'>): readonly Change[] {
+  const held = reservations.find(state, body.reservation_id)?.debit_minor ?? 0;
+  return [
+    ...moved(state, body, 'Settled', { debit_minor: body.debit.amount_minor }, body.debit.amount_minor - held),
+    ...withdrawn(state, body.reservation_id),
+  ];
+}
+
+function overrun(state: StateView, body: Body<'BudgetOverrun'>): readonly Change[] {
+  const standing = reservations.find(state, body.reservation_id);
+  const kept = standing?.phase === 'settled' && standing.currency === body.debit.currency ? standing.debit_minor : 0;
+  const change = { debit_minor: kept + body.debit.amount_minor, currency: body.debit.currency };
+  const escalation = escalations.find(state, escalationIdOf(body.reservation_id));
+  return [
+    ...moved(state, body, 'Overrun', change, body.debit.amount_minor),
+    escalations.put({
+      escalation_id: escalationIdOf(body.reservation_id),
+      reservation_id: body.reservation_id,
+      tenant: body.tenant,
+      run_id: body.run_id,
+      effect_key: body.effect_key,
+      about: 'overrun',
+      exceeded: null,
+      debit_minor: body.debit.amount_minor,
+      currency: body.debit.currency,
+      requested_by: escalation?.requested_by ?? null,
+      owner: body.owner,
+      deadline_at: body.deadline_at,
+      is_overdue: false,
+      phase: 'open',
+      decided_by: null,
+      reason: null,
+    }),
+  ];
+}
+
+function withdrawn(state: StateView, reservationId: string): readonly Change[] {
+  const escalation = escalations.find(state, escalationIdOf(reservationId));
+  return escalation?.phase === 'open' ? [escalations.put({ ...escalation, phase: 'withdrawn' })] : [];
+}
+
+/** Moves a reservation on and counts `deltaMinor` at its run and its tenant. */
+function moved(
+  state: StateView,
+  body: ReservationBody,
+  event: ReservationEvent,
+  change: Partial<Reservation>,
+  deltaMinor: number,
+): readonly Change[] {
+  const standing = reservations.find(state, body.reservation_id);
+  const next = {
+    ...(standing ?? emptyReservation(body)),
+    ...change,
+    phase: reservationPhaseAfter(standing?.phase ?? 'absent', event),
+  };
+  return [
+    reservations.put(next.phase === 'reserved' ? next : { ...next, settle_by: null }),
+    ...(standing === null ? [debitedUnder(next)] : []),
+    ...(deltaMinor === 0 && event !== 'Overrun'
+      ? []
+      : counted(state, body, body.debit, deltaMinor, event === 'Overrun')),
+  ];
+}
+
+function counted(
+  state: StateView,
+  { tenant, run_id }: ReservationBody,
+  { currency }: Money,
+  deltaMinor: number,
+  isOverrun: boolean,
+): readonly Change[] {
+  return (
+    [
+      ['run', run_id],
+      ['tenant', tenant],
+    ] as const
+  ).map(([scope, scopeId]) => {
+    const budget = readBudget(state, tenant, scope, scopeId, currency) ?? emptyBudget(tenant, scope, scopeId, currency);
+    // Rows hold safe integers: overruns that add up beyond them stay at the largest.
+    const used = Math.min(budget.used_minor + deltaMinor, Number.MAX_SAFE_INTEGER);
+    return budgets.put({ ...budget, used_minor: used, overrun: budget.overrun || isOverrun });
+  });
+}
+
+function asked(body: Body<'BudgetReserved'> | Body<'BudgetEscalated'>): Partial<Reservation> {
+  return {
+    capability: body.capability,
+    value_minor: body.value?.amount_minor ?? null,
+    debit_minor: body.debit.amount_minor,
+    currency: body.debit.currency,
+  };
+}
+
+function escalated(body: Body<'BudgetEscalated'>): Escalation {
+  const {
+    escalation_id,
+    reservation_id,
+    tenant,
+    run_id,
+    effect_key,
+    exceeded,
+    requested_by,
+    owner,
+    deadline_at,
+    debit,
+  } = body;
+  return {
+    escalation_id,
+    reservation_id,
+    tenant,
+    run_id,
+    effect_key,
+    about: 'ceiling',
+    exceeded,
+    debit_minor: debit.amount_minor,
+    currency: debit.currency,
+    requested_by,
+    owner,
+    deadline_at,
+    is_overdue: false,
+    phase: 'open',
+    decided_by: null,
+    reason: null,
+  };
+}
+
+function emptyReservation({ reservation_id, tenant, run_id, effect_key, debit }: ReservationBody): Reservation {
+  // The same derivation as the ledger's, so that a cancellation finds a reservation nothing was executed under.
+  const mutation_id = deriveId('mut', tenant, run_id, effect_key);
+  return {
+    reservation_id,
+    mutation_id,
+    tenant,
+    run_id,
+    effect_key,
+    capability: null,
+    value_minor: null,
+    debit_minor: 0,
+    currency: debit.currency,
+    phase: 'absent',
+    settle_by: null,
+  };
+}
+
+function emptyBudget(tenant: string, scope: BudgetScope, scope_id: string, currency: string): Budget {
+  return { tenant, scope, scope_id, currency, ceiling_minor: null, used_minor: 0, overrun: false };
+}
+
+function debitedUnder({ mutation_id, reservation_id, currency }: Reservation): Change {
+  return (currency === EXPOSURE ? debitedExposure : debitedMoney).put({ mutation_id, reservation_id });
+}
