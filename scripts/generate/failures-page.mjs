@@ -99,8 +99,8 @@ ${remedyTable(ENTRY_REMEDIES)}`;
 
 /** Codes of one service each. */
 async function serviceCodes(built) {
-  const { CONTRACT_REJECTIONS } = await built('apps/contract-registry/dist/domain/contract/contract.messages.js');
-  const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/domain/entry/entry.messages.js');
+  const { CONTRACT_REJECTIONS } = await built('apps/contract-registry/dist/rules/contract/contract.messages.js');
+  const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/rules/entry/entry.messages.js');
   const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/rules/budget/budget.messages.js');
   const { REFUSAL_CODES } = await built('apps/recovery-orchestrator/dist/domain/refusal.messages.js');
   const { ESCALATION_REASONS, REPORT_REFUSALS } = await built(

@@ -4,7 +4,7 @@
 const MACHINES = [
   {
     title: 'A contract version',
-    file: 'apps/contract-registry/dist/domain/contract/contract.transitions.js',
+    file: 'apps/contract-registry/dist/rules/contract/contract.transitions.js',
     table: 'CONTRACT_PHASE_AFTER',
     start: 'absent',
     ends: 'CONTRACT_ENDS',
@@ -12,7 +12,7 @@ const MACHINES = [
   },
   {
     title: 'A proposed version of a contract',
-    file: 'apps/contract-registry/dist/domain/contract/proposal.transitions.js',
+    file: 'apps/contract-registry/dist/rules/contract/proposal.transitions.js',
     table: 'PROPOSAL_PHASE_AFTER',
     start: 'absent',
     ends: 'PROPOSAL_ENDS',
@@ -20,7 +20,7 @@ const MACHINES = [
   },
   {
     title: 'An entry of the registry',
-    file: 'apps/contract-registry/dist/domain/entry/entry.transitions.js',
+    file: 'apps/contract-registry/dist/rules/entry/entry.transitions.js',
     table: 'ENTRY_PHASE_AFTER',
     start: 'absent',
     ends: 'ENTRY_RESTS',

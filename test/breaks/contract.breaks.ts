@@ -371,7 +371,7 @@ export const BREAKS: readonly Break[] = [
     id: 'c30-missing-guessed',
     requirement: 'C30',
     also: ['C27'],
-    spec: 'apps/contract-registry/src/application/contracts.examples.unit.spec.ts',
+    spec: 'apps/contract-registry/src/contracts.examples.unit.spec.ts',
     test: 'the shipped contracts names what is missing and guesses nothing (C30)',
     file: 'libs/contract/src/binding.ts',
     find: "if (missing.length > 0) return { kind: 'incomplete', missing: [...new Set(missing)] };",
@@ -518,7 +518,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'd64-switch-lifted-with-another',
     requirement: 'D64',
-    spec: 'apps/contract-registry/src/application/entries.unit.spec.ts',
+    spec: 'apps/contract-registry/src/entries.unit.spec.ts',
     test: 'an entry of the registry, straight feeds kill switches to whoever obeys them, until each is lifted',
     file: 'libs/contract/src/entries/view.ts',
     find: 'const without = from === null || from === undefined ? [] : namesIn(get(from)).filter((each) => each !== name);',
@@ -528,7 +528,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'd7-reversal-in-fingerprint',
     requirement: 'D7',
-    spec: 'apps/contract-registry/src/application/contracts.examples.unit.spec.ts',
+    spec: 'apps/contract-registry/src/contracts.examples.unit.spec.ts',
     test: 'the shipped contracts are the same tool before and after a reversal is declared (D7)',
     file: 'libs/contract/src/fingerprint.ts',
     find: "const TOOL_FIELDS = ['name', 'effect', 'impact', 'approval_mode', 'args_schema', 'result_schema'] as const;",

@@ -4,7 +4,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a16-example-of-another-class',
     requirement: 'A16',
-    spec: 'apps/contract-registry/src/application/contracts.examples.unit.spec.ts',
+    spec: 'apps/contract-registry/src/contracts.examples.unit.spec.ts',
     test: 'the shipped contracts all register, each after those it names',
     file: 'examples/contracts/storage.purge_object.json',
     find: '"reversal_class": "irreversible",',
@@ -41,7 +41,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'b9-compensation-counts-nowhere',
     requirement: 'B9',
-    spec: 'apps/contract-registry/src/application/contracts.examples.unit.spec.ts',
+    spec: 'apps/contract-registry/src/contracts.examples.unit.spec.ts',
     test: 'the shipped contracts declare of each compensation what it leaves and what it counts itself (B9)',
     file: 'examples/contracts/travel.cancel_booking.json',
     find: '}, "consequence": { "commitments": "1"',
@@ -50,7 +50,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'c28-ticket-without-its-comment',
     requirement: 'C28',
-    spec: 'apps/contract-registry/src/application/contracts.examples.unit.spec.ts',
+    spec: 'apps/contract-registry/src/contracts.examples.unit.spec.ts',
     test: 'the shipped contracts hold what a ticket update needs: prior status and comment id (C28)',
     file: 'examples/contracts/tickets.update_ticket.json',
     find: '"path": "/comment_id"',
@@ -59,7 +59,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'c29-commit-not-bound',
     requirement: 'C29',
-    spec: 'apps/contract-registry/src/application/contracts.examples.unit.spec.ts',
+    spec: 'apps/contract-registry/src/contracts.examples.unit.spec.ts',
     test: 'the shipped contracts hold what a pull request needs: branch, commit, number, repository (C29)',
     file: 'examples/contracts/github.merge_pull_request.json',
     find: '"path": "/commit"',
@@ -68,7 +68,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'd5-refund-without-cap',
     requirement: 'D5',
-    spec: 'apps/contract-registry/src/application/contracts.examples.unit.spec.ts',
+    spec: 'apps/contract-registry/src/contracts.examples.unit.spec.ts',
     test: 'the shipped contracts hold the refund of the declaration: compensable, by a person, an hour, one call, 5,000 a run (D5, A85)',
     file: 'examples/contracts/payments.issue_refund.json',
     find: '"max_calls_per_run": 1,',

@@ -1,8 +1,9 @@
 // What the contract registry is made of.
 import type { ServiceSpec } from '@recourse/service';
-import { CONTRACTS_LOG, registryCore, REGISTRY_COMMANDS } from './application/contracts.core.js';
-import { EntriesController } from './inbound/http/entries.controller.js';
-import { ContractProposalsController, ContractsController } from './inbound/http/contracts.controller.js';
+import { registryCore, REGISTRY_COMMANDS } from './core.js';
+import { CONTRACTS_LOG } from './rows.js';
+import { EntriesController } from './http/entries.controller.js';
+import { ContractProposalsController, ContractsController } from './http/contracts.controller.js';
 
 export function serviceSpec(): ServiceSpec {
   return {

@@ -1,5 +1,5 @@
 // Rebuilds the contracts' log in memory, for `recourse replay`.
 import { replayService } from '@recourse/service/replay';
-import { registryCore } from './application/contracts.core.js';
+import { registryCore } from './core.js';
 
 await replayService(() => [registryCore()]);

@@ -46,6 +46,8 @@ export interface RowShape<Document extends object> {
 export interface RowTable<Document extends object> {
   readonly spec: KindSpec;
   readonly find: (state: StateView, group: string, key?: string) => Document | null;
+  /** All rows of a group, ordered by key. */
+  readonly list: (state: StateView, group: string) => readonly Document[];
   readonly put: (doc: Document) => Change;
 }
 
@@ -65,6 +67,7 @@ export function row<Document extends object>(shape: RowShape<Document>): RowTabl
     },
     // Rows of a kind are written by its `put` alone.
     find: (state, of, at = of) => (state.get(kind, of, at) as Document | undefined) ?? null,
+    list: (state, of) => state.list(kind, of) as readonly Document[],
     put: (doc) => ({
       op: 'put',
       row: { kind, group: group(doc), key: key(doc), dueAt: due?.(doc) ?? null, doc: doc as Doc },
@@ -102,8 +105,8 @@ type SharedRecord =
 
 /** Every command of a wire has its line. */
 export interface CommandsTable<Wire extends TopicName> {
-  /** What the record key of a command has to be, and what it is called. */
-  readonly key: { readonly is: (envelope: CommandEnvelope) => string; readonly name: string };
+  /** What the record key of a command has to be, and what it is called; null: the wire has one partition, and any key will do. */
+  readonly key: { readonly is: (envelope: CommandEnvelope) => string; readonly name: string } | null;
   readonly commands: {
     readonly [Type in Exclude<RecordTypeOf<Wire>, SharedCommand>]: CommandLine<BodyOf<Wire, Type>>;
   };
@@ -140,7 +143,7 @@ export function commandsOf<Wire extends TopicName>(topic: Wire, { key, commands 
       const { envelope } = body as { readonly envelope: CommandEnvelope }; // every command has one
       const line = lines[input.type];
       if (line === undefined) return { records: [] };
-      if (input.key !== key.is(envelope))
+      if (key !== null && input.key !== key.is(envelope))
         return refused(422, 'KEY_MISMATCH', `The record key of this command must be its ${key.name}.`);
       if (line.roles !== 'anyone' && !line.roles.some((role) => envelope.roles.includes(role)))
         return refused(403, 'ROLE_REQUIRED', `${input.type} needs one of the roles ${line.roles.join(', ')}.`);

@@ -4,7 +4,8 @@ import type { RecordInput } from '@recourse/event-log';
 import { MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { fact, harness, WAYS, wire } from '@recourse/testing';
-import { CONTRACTS_LOG, PROPOSAL_KIND, registryCore, REGISTRY_COMMANDS } from './contracts.core.js';
+import { registryCore, REGISTRY_COMMANDS } from './core.js';
+import { CONTRACTS_LOG, PROPOSAL_KIND } from './rows.js';
 
 type Json = Record<string, unknown>;
 const ISSUE = 'payments.issue_refund';

@@ -15,7 +15,7 @@ import {
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
-import { CONTRACT_KIND, CONTRACTS_LOG, PROPOSAL_KIND } from '../../application/contracts.core.js';
+import { CONTRACT_KIND, CONTRACTS_LOG, PROPOSAL_KIND } from '../rows.js';
 
 /** The registry's own rules say what else a contract must be; here only what addresses the command. */
 const contract = z.looseObject({ name: idText, tenant: idText.optional() });

@@ -16,8 +16,7 @@ import {
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
-import { CONTRACTS_LOG } from '../../application/contracts.core.js';
-import { ENTRY_KIND } from '../../application/entries.part.js';
+import { CONTRACTS_LOG, ENTRY_KIND } from '../rows.js';
 
 const kindText = z.enum(ENTRY_KINDS);
 /** The registry's own rules say what else an entry must be. */

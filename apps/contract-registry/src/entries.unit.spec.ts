@@ -4,8 +4,8 @@ import type { RecordInput } from '@recourse/event-log';
 import { MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { fact, harness, memoryView, WAYS, wire } from '@recourse/testing';
-import { CONTRACTS_LOG, registryCore, REGISTRY_COMMANDS } from './contracts.core.js';
-import { ENTRY_KIND } from './entries.part.js';
+import { registryCore, REGISTRY_COMMANDS } from './core.js';
+import { CONTRACTS_LOG, ENTRY_KIND } from './rows.js';
 
 type Json = Record<string, unknown>;
 const envelope = (more: Json = {}) => ({

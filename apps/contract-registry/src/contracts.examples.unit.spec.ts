@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { adviceOn, bindReversal, capabilitiesNamed, parseContract, toolFingerprint } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { harness, wire } from '@recourse/testing';
-import { registryCore, REGISTRY_COMMANDS } from './contracts.core.js';
+import { registryCore, REGISTRY_COMMANDS } from './core.js';
 
 const FOLDER = 'examples/contracts';
 const CONTRACTS = readdirSync(FOLDER)

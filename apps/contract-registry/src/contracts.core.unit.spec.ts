@@ -5,7 +5,8 @@ import type { RecordInput } from '@recourse/event-log';
 import { MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { fact, harness, memoryView, WAYS, wire } from '@recourse/testing';
-import { CONTRACTS_LOG, registryCore, REGISTRY_COMMANDS } from './contracts.core.js';
+import { registryCore, REGISTRY_COMMANDS } from './core.js';
+import { CONTRACTS_LOG } from './rows.js';
 
 type Json = Record<string, unknown>;
 const envelope = {

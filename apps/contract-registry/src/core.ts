@@ -1,0 +1,142 @@
+// The contracts log as a table: commands in, versions of contracts and entries out.
+//
+// Boundary: translates between the loop and the rules. One partition, so every capability is at hand.
+//
+// Invariants
+//   R1. A version never changes once registered; a digest names one body for ever.
+//   R2. What waits for a second person binds nobody, and lapses by itself.
+//   R3. Every command gets one answer; what is refused leaves no record beside it.
+import type { Contract } from '@recourse/contract';
+import { CAPABILITY_PATTERN, parseContract } from '@recourse/contract';
+import { accepted, command, commandsOf, core, refused } from '@recourse/event-log';
+import type { DecideContext, Decision, ServiceCore, StateView } from '@recourse/event-log';
+import { InvariantViolation } from '@recourse/kernel';
+import type { CommandEnvelope } from '@recourse/messages';
+import { decideContract } from './rules/contract/contract.decider.js';
+import { CONTRACT_REJECTIONS, EVERY_TENANT } from './rules/contract/contract.messages.js';
+import type { Asker, ContractCommand, ContractState } from './rules/contract/contract.messages.js';
+import { dropped } from './rules/contract/registration.decisions.js';
+import { decideEntry } from './rules/entry/entry.decider.js';
+import { ENTRY_REJECTIONS } from './rules/entry/entry.messages.js';
+import type { EntryCommand } from './rules/entry/entry.messages.js';
+import { CONTRACTS_LOG, entries, entryGroup, EVOLVE, REGISTRY_ROWS, versions, waitingOf } from './rows.js';
+
+export const REGISTRY_COMMANDS = 'recourse.registry-commands';
+
+/** Builds the core of the contract registry. Who may change what depends on what it is: the rules say so. */
+export function registryCore(): ServiceCore {
+  return core(CONTRACTS_LOG, {
+    inputs: [
+      commandsOf(REGISTRY_COMMANDS, {
+        key: null,
+        commands: {
+          RegisterContract: command('anyone', ({ body: { envelope, name, body }, context }) =>
+            onContract(context, { type: 'RegisterContract', asker: askerOf(envelope), name, body }),
+          ),
+          RetireContract: command('anyone', ({ body: { envelope, name, version }, context }) =>
+            onContract(context, { type: 'RetireContract', asker: askerOf(envelope), name, version }),
+          ),
+          ConfirmRegistration: command('anyone', ({ body: { envelope, name, digest }, context }) =>
+            onContract(context, {
+              type: 'ConfirmRegistration',
+              asker: askerOf(envelope),
+              name,
+              digest: digest.toString('hex'),
+            }),
+          ),
+          WithdrawRegistration: command('anyone', ({ body: { envelope, name }, context }) =>
+            onContract(context, { type: 'WithdrawRegistration', asker: askerOf(envelope), name }),
+          ),
+          RegisterEntry: command('anyone', ({ body: { envelope, kind, name, body }, context }) =>
+            onEntry(context, { type: 'RegisterEntry', asker: askerOf(envelope), kind, name, body }),
+          ),
+          RetireEntry: command('anyone', ({ body: { envelope, kind, name, reason }, context }) =>
+            onEntry(context, { type: 'RetireEntry', asker: askerOf(envelope), kind, name, reason }),
+          ),
+        },
+      }),
+    ],
+    views: [],
+    rows: REGISTRY_ROWS,
+    keyOf: ({ name }) => name,
+    evolve: EVOLVE,
+    due: { proposal: ({ state, now }, { address }) => lapse(state, address.group, now) },
+  });
+}
+
+function askerOf({ command_id: commandId, tenant, principal, roles }: CommandEnvelope): Asker {
+  return { commandId, tenant, principal, roles };
+}
+
+/** A proposal nobody confirmed in time is dropped; a timer of one that is gone changes nothing. */
+function lapse(state: StateView, name: string, now: number): ReturnType<typeof dropped>[] {
+  const waiting = waitingOf(state, name);
+  return waiting === null || waiting.expires_at > now ? [] : [dropped(waiting, 'lapsed', null)];
+}
+
+function onContract({ state, now }: DecideContext, asked: ContractCommand): Decision {
+  const answer = decideContract(asked, stateOf(state, asked, now));
+  switch (answer.kind) {
+    case 'recorded':
+      return accepted(answer.isNew ? 201 : 200, { ...answer.outcome }, ...answer.events);
+    case 'unchanged':
+      return accepted(200, { ...answer.outcome });
+    case 'rejected': {
+      const { code, message, ...more } = answer.rejection;
+      return refused(CONTRACT_REJECTIONS[code], code, message, more);
+    }
+  }
+}
+
+/** Longest name that can be a row's key. */
+const ENTRY_NAME_MAX = 128;
+
+function onEntry({ state }: DecideContext, asked: EntryCommand): Decision {
+  const group = entryGroup(asked.kind, asked.asker.tenant);
+  const standing = asked.name.length > ENTRY_NAME_MAX ? null : entries.find(state, group, asked.name);
+  // Subscriptions of the tenant that stand, this one left out.
+  const others =
+    asked.kind === 'subscription'
+      ? entries.list(state, group).filter(({ retired, name }) => !retired && name !== asked.name).length
+      : 0;
+  const answer = decideEntry(asked, standing ?? undefined, others);
+  switch (answer.kind) {
+    case 'recorded':
+      return accepted(answer.event.type === 'EntryRegistered' ? 201 : 200, { ...answer.entry }, answer.event);
+    case 'unchanged':
+      return accepted(200, { ...answer.entry });
+    case 'rejected': {
+      const { code, message, ...more } = answer.rejection;
+      return refused(ENTRY_REJECTIONS[code], code, message, more);
+    }
+  }
+}
+
+function stateOf(state: StateView, { name, asker }: ContractCommand, now: number): ContractState {
+  const contractOf = (other: string): Contract | undefined => {
+    const usable = versions
+      .list(state, other)
+      .filter((version) => !version.retired && (version.tenant === EVERY_TENANT || version.tenant === asker.tenant));
+    const newest = usable.sort((a, b) => b.version - a.version)[0];
+    return newest === undefined ? undefined : parsed(newest.body);
+  };
+  if (!isAddress(name)) return { versions: [], proposal: null, contractOf, now };
+  return {
+    versions: versions.list(state, name),
+    proposal: waitingOf(state, name),
+    contractOf,
+    now,
+  };
+}
+
+function parsed(body: string): Contract {
+  const read = parseContract(body);
+  if (!read.ok)
+    throw new InvariantViolation('registered contracts parse', read.problems.map(({ code }) => code).join(', '));
+  return read.contract;
+}
+
+/** Anything else was never registered, and may be no address at all. */
+function isAddress(name: string): boolean {
+  return name.length <= 128 && CAPABILITY_PATTERN.test(name);
+}

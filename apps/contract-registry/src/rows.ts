@@ -1,0 +1,174 @@
+// Rows of the contracts log: versions of contracts, proposals that wait, entries. Holds no rules.
+import { row } from '@recourse/event-log';
+import type { AcceptedRecord, Change, CoreTable, StateView } from '@recourse/event-log';
+import type { BodyOf } from '@recourse/messages';
+import type { ContractVersion, Proposal } from './rules/contract/contract.messages.js';
+import { contractPhaseAfter } from './rules/contract/contract.transitions.js';
+import { proposalPhaseAfter } from './rules/contract/proposal.transitions.js';
+import type { EntryVersion } from './rules/entry/entry.messages.js';
+import { entryPhaseAfter } from './rules/entry/entry.transitions.js';
+
+export const CONTRACTS_LOG = 'recourse.contracts';
+
+/** A version with who registered it and when; epoch milliseconds. */
+interface KeptVersion extends ContractVersion {
+  readonly registered_by: string;
+  readonly confirmed_by: string | null;
+  readonly registered_at: number;
+}
+
+interface KeptProposal extends Proposal {
+  readonly proposed_at: number;
+}
+
+/** An entry with who registered it, and who retired it when; epoch milliseconds. */
+interface KeptEntry extends EntryVersion {
+  readonly registered_by: string;
+  readonly registered_at: number;
+  readonly retired_by?: string;
+  readonly retired_at?: number;
+  readonly reason?: string;
+}
+
+/** Group is the capability, key its version. `digest` is 64 hex digits. */
+export const versions = row<KeptVersion>({
+  kind: 'contract',
+  table: 'contracts',
+  group: ({ name }) => name,
+  key: ({ version }) => String(version),
+  columns: { name: 'text', version: 'bigint', tenant: 'text', digest: 'text', retired: 'boolean' },
+  indexes: [['name', 'version'], ['digest']],
+});
+
+const WAITING = 'waiting';
+
+/** What waits for a second person: group is the capability. The row is a timer: it lapses. */
+export const proposals = row<KeptProposal>({
+  kind: 'proposal',
+  table: 'contract_proposals',
+  group: ({ name }) => name,
+  key: () => WAITING,
+  due: ({ expires_at }) => expires_at,
+  columns: { name: 'text', tenant: 'text', proposed_by: 'text' },
+  indexes: [['tenant']],
+});
+
+/** The newest version of an entry: group is kind and tenant, key the name. */
+export const entries = row<KeptEntry>({
+  kind: 'entry',
+  table: 'entries',
+  group: ({ kind, tenant }) => entryGroup(kind, tenant),
+  key: ({ name }) => name,
+  columns: { kind: 'text', name: 'text', tenant: 'text', version: 'bigint', retired: 'boolean' },
+  indexes: [['kind', 'tenant', 'name']],
+});
+
+export const CONTRACT_KIND = versions.spec.kind;
+export const PROPOSAL_KIND = proposals.spec.kind;
+export const ENTRY_KIND = entries.spec.kind;
+export const REGISTRY_ROWS = [versions, proposals, entries];
+
+export function entryGroup(kind: string, tenant: string): string {
+  return `${kind}/${tenant}`;
+}
+
+export function waitingOf(state: StateView, name: string): Proposal | null {
+  return proposals.find(state, name, WAITING);
+}
+
+/** What each record of the log changes. */
+export const EVOLVE: CoreTable<typeof CONTRACTS_LOG>['evolve'] = {
+  ContractRegistered: registered,
+  ContractRetired: retired,
+  RegistrationProposed: proposed,
+  RegistrationDropped: (_, { name }) => [proposalEnd(name, 'RegistrationDropped')],
+  EntryRegistered: entryRegistered,
+  EntryRetired: entryRetired,
+};
+
+function registered(
+  state: StateView,
+  body: BodyOf<typeof CONTRACTS_LOG, 'ContractRegistered'>,
+  { decidedAt }: AcceptedRecord,
+): readonly Change[] {
+  const { name, version, tenant, registered_by, confirmed_by } = body;
+  const standing = versions.find(state, name, String(version));
+  const phase = contractPhaseAfter(standing === null ? 'absent' : phaseOf(standing), 'ContractRegistered');
+  const digest = body.digest.toString('hex');
+  const kept = standing ?? {
+    name,
+    version,
+    tenant,
+    body: body.body,
+    digest,
+    registered_by,
+    confirmed_by: confirmed_by ?? null,
+    registered_at: decidedAt,
+  };
+  // Is it the confirmation of what waits? Whatever else registers drops it first.
+  const isConfirmed = waitingOf(state, name)?.digest === digest;
+  return [
+    versions.put({ ...kept, retired: phase === 'retired' }),
+    ...(isConfirmed ? [proposalEnd(name, 'ContractRegistered')] : []),
+  ];
+}
+
+function retired(
+  state: StateView,
+  { name, version }: BodyOf<typeof CONTRACTS_LOG, 'ContractRetired'>,
+): readonly Change[] {
+  const standing = versions.find(state, name, String(version));
+  const phase = contractPhaseAfter(standing === null ? 'absent' : phaseOf(standing), 'ContractRetired');
+  return standing === null ? [] : [versions.put({ ...standing, retired: phase === 'retired' })];
+}
+
+function proposed(
+  _: StateView,
+  {
+    name,
+    version,
+    tenant,
+    digest,
+    body,
+    weakenings,
+    proposed_by,
+    expires_at,
+  }: BodyOf<typeof CONTRACTS_LOG, 'RegistrationProposed'>,
+  { decidedAt: proposed_at }: AcceptedRecord,
+): readonly Change[] {
+  const hex = digest.toString('hex');
+  return [
+    proposals.put({ name, version, tenant, digest: hex, body, weakenings, proposed_by, proposed_at, expires_at }),
+  ];
+}
+
+function proposalEnd(name: string, type: 'ContractRegistered' | 'RegistrationDropped'): Change {
+  proposalPhaseAfter('waiting', type);
+  return { op: 'delete', address: { kind: PROPOSAL_KIND, group: name, key: WAITING } };
+}
+
+function entryRegistered(
+  state: StateView,
+  { kind, tenant, name, version, digest, body, registered_by }: BodyOf<typeof CONTRACTS_LOG, 'EntryRegistered'>,
+  { decidedAt }: AcceptedRecord,
+): readonly Change[] {
+  const standing = entries.find(state, entryGroup(kind, tenant), name);
+  const phase = entryPhaseAfter(standing === null ? 'absent' : phaseOf(standing), 'EntryRegistered');
+  const kept = { kind, name, tenant, version, digest: digest.toString('hex'), body, registered_by };
+  return [entries.put({ ...kept, registered_at: decidedAt, retired: phase === 'retired' })];
+}
+
+function entryRetired(
+  state: StateView,
+  { kind, tenant, name, retired_by, reason }: BodyOf<typeof CONTRACTS_LOG, 'EntryRetired'>,
+  { decidedAt }: AcceptedRecord,
+): readonly Change[] {
+  const standing = entries.find(state, entryGroup(kind, tenant), name);
+  const phase = entryPhaseAfter(standing === null ? 'absent' : phaseOf(standing), 'EntryRetired');
+  if (standing === null) return [];
+  return [entries.put({ ...standing, retired_by, retired_at: decidedAt, reason, retired: phase === 'retired' })];
+}
+
+function phaseOf({ retired: isRetired }: { readonly retired: boolean }): 'retired' | 'standing' {
+  return isRetired ? 'retired' : 'standing';
+}
