@@ -61,14 +61,14 @@ describe('an agent whose steps are commits', () => {
 
   it('has each step on record, with its state', async () => {
     const first = await driven();
-    commits = first['commits'] as readonly string[];
+    commits = first['checkpoints'] as readonly string[];
     expect(first).toMatchObject({ resumedWith: [], refused: [], plan: { warehouse: 'east', carrier: 'bicycle' } });
     const at = await until('the last commit', async () => {
       const found = await resumed();
       return found.checkpoint?.commit_id === commits.at(-1) ? found : null;
     });
     expect(at).toMatchObject({ state: first['plan'], stateUnavailable: null, evidence: [], rolledBack: [] });
-    expect(await driven()).toMatchObject({ resumedWith: ['address', 'warehouse', 'carrier'], commits: [] });
+    expect(await driven()).toMatchObject({ resumedWith: ['address', 'warehouse', 'carrier'], checkpoints: [] });
   }, 120_000);
 
   it('goes on before the step that fell, and takes another way', async () => {
