@@ -33,9 +33,8 @@ export class Lacks {
     return this;
   }
 
-  /** A group that no row can have lacks nothing: the database refuses such keys (L7). */
   addGroup(kind: string, group: string): void {
-    if (isStorableKey(group)) this.#rows.set(`${kind}\u0000${group}`, { kind, group });
+    this.#rows.set(`${kind}\u0000${group}`, { kind, group });
   }
 
   get rows(): readonly GroupAddress[] {
@@ -49,8 +48,8 @@ export class Lacks {
   }
 }
 
-/** False for text PostgreSQL refuses in a key. */
-function isStorableKey(key: string): boolean {
+/** False for text PostgreSQL refuses in a key: no row can have it. */
+export function isStorableKey(key: string): boolean {
   return !key.includes('\u0000') && key.isWellFormed();
 }
 

@@ -4,7 +4,7 @@
 //   I1. A group is either loaded whole or not at all; reading a cold one throws Lacking.
 //   I2. A group with changes that are not projected yet is never evicted, so what is cold is in the store as it should be.
 import { InvariantViolation } from '@recourse/kernel';
-import { Lacking } from './lacks.js';
+import { isStorableKey, Lacking } from './lacks.js';
 import type { Lacks } from './lacks.js';
 import type { Change, ChangedRow, Doc, Row, RowAddress, StateView } from './service-core.js';
 
@@ -206,6 +206,8 @@ export class Overlay implements StateView {
   #group(kind: string, group: string): Group {
     const found = this.#own.find(kind, group)?.rows ?? this.cache.find(kind, group);
     if (found !== undefined) return found;
+    // A key that the database refuses has no rows (L7): asking for them would be asked again for ever.
+    if (!isStorableKey(group)) return EMPTY;
     if (this.lacks === undefined) throw new Lacking({ rows: [{ kind, group }] });
     this.lacks.addGroup(kind, group);
     return EMPTY;
