@@ -7,8 +7,13 @@ import { mutationsCore } from './application/mutations.core.js';
 import type { MutationsConfig } from './application/mutations.core.js';
 import { ledgerSpans } from './application/mutations.traces.js';
 import { consumerMeasure } from './domain/consumer/consumer.measures.js';
+import { sharedLimits } from './domain/admission/admission.decisions.js';
+import { triggerMeasure } from './domain/admission/trigger.measures.js';
 import { effectMeasure } from './domain/effect/effect.measures.js';
+import { limitsOf } from './config.js';
 import type { LedgerConfig } from './config.js';
+import { AdmissionController, LIMITS_IN_FORCE } from './inbound/http/admission.controller.js';
+import type { LimitsInForce } from './inbound/http/admission.controller.js';
 import { CommitsController } from './inbound/http/commits.controller.js';
 import { ConsumersController } from './inbound/http/consumers.controller.js';
 import { EffectsController } from './inbound/http/effects.controller.js';
@@ -19,12 +24,14 @@ import { ReevaluationsController } from './inbound/http/reevaluations.controller
 import { ReconciliationsController } from './inbound/http/reconciliations.controller.js';
 import { ReportsController } from './inbound/http/reports.controller.js';
 import { ResolveController } from './inbound/http/resolve.controller.js';
+import { UndosController } from './inbound/http/undos.controller.js';
 import { AGENT_EFFECTS_VIEW } from './outbound/agent-effects.view.js';
 import { HardenedCommits } from './outbound/hardened-commits.js';
 import { ConsumerQueries } from './outbound/consumer-queries.js';
 import { LedgerQueries } from './outbound/ledger-queries.js';
 import { LineageQueries } from './outbound/lineage-queries.js';
 import { MUTATIONS_LOG } from './outbound/mutation-statements.js';
+import { RollbackQueries } from './outbound/rollback-queries.js';
 import { StateJanitor } from './outbound/state-janitor.js';
 
 /** Connections that reads of people take from those of the loop, at the most; and how long one may run, milliseconds. */
@@ -40,9 +47,13 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
     name: 'mutation-ledger',
     commandTopic: 'recourse.ledger-commands',
     commandLog: MUTATIONS_LOG,
-    cores: () => [assumptionsCore(), mutationsCore(policyOf(config))],
+    cores: (partitionCountOf) => [
+      assumptionsCore(),
+      mutationsCore(policyOf(config, partitionCountOf(MUTATIONS_LOG))),
+    ],
     measure: (record, metrics, rows) => {
       measureConsumers(record, metrics, rows);
+      measureTriggers(record, metrics);
       const measure = effectMeasure(record);
       if (measure === null) return;
       metrics.count('effects', { tool: measure.tool, status: measure.status });
@@ -59,6 +70,8 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       ConsumersController,
       LineageController,
       ReconciliationsController,
+      AdmissionController,
+      UndosController,
     ],
     trace: ledgerSpans,
     providers: providersOf(config),
@@ -66,11 +79,12 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
   };
 }
 
-/** What the core of mutations is told. */
-function policyOf(config: LedgerConfig): MutationsConfig {
-  const { concludeWithinMs, leaseKey, leaseMs, askAttemptsMax, warnLeadMs, fullFidelityMs, softRollbackMs } = config;
+/** What the core of mutations is told; limits are shared by its partitions. */
+function policyOf(config: LedgerConfig, partitionCount: number): MutationsConfig {
+  const { concludeWithinMs, reviewDeadlineMs, leaseKey, leaseMs, askAttemptsMax, warnLeadMs, fullFidelityMs, softRollbackMs } = config;
   return {
     concludeWithinMs,
+    reviewDeadlineMs,
     leaseKey,
     leaseMs,
     askAttemptsMax,
@@ -79,6 +93,7 @@ function policyOf(config: LedgerConfig): MutationsConfig {
     fullFidelityMs,
     softRollbackMs,
     boundMs: config.boundMs ?? null,
+    admission: sharedLimits(limitsOf(config), partitionCount),
     ackWaits: { sync: config.ackSyncMs, async: config.ackAsyncMs, poll: config.ackPollMs },
   };
 }
@@ -89,6 +104,14 @@ function providersOf(config: LedgerConfig): NonNullable<ServiceSpec['providers']
     {
       provide: LedgerQueries,
       useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+    },
+    {
+      provide: RollbackQueries,
+      useFactory: () => new RollbackQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+    },
+    {
+      provide: LIMITS_IN_FORCE,
+      useValue: { limits: limitsOf(config), boundMs: config.boundMs ?? null } satisfies LimitsInForce,
     },
     {
       provide: LineageQueries,
@@ -132,4 +155,14 @@ const measureConsumers: NonNullable<ServiceSpec['measure']> = (record, metrics, 
   const { mode, outcome, seconds } = measure;
   metrics.count('deliveries', { mode, outcome });
   if (seconds !== null) metrics.observe('ackSeconds', { mode }, seconds);
+};
+
+const measureTriggers = (
+  record: Parameters<NonNullable<ServiceSpec['measure']>>[0],
+  metrics: Parameters<NonNullable<ServiceSpec['measure']>>[1],
+): void => {
+  const measure = triggerMeasure(record);
+  if (measure === null) return;
+  if (measure.series === 'triggers') metrics.count('triggers', { outcome: measure.outcome });
+  else metrics.count('breakersOpened', { scope: measure.scope });
 };

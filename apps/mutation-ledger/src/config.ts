@@ -1,7 +1,10 @@
 // Environment of the mutation ledger.
-import { integer, optional, secretFile } from '@recourse/config';
+import { integer, oneOf, optional, secretFile } from '@recourse/config';
 import type { ConfigOf, ConfigRule } from '@recourse/config';
 import { SERVICE_CONFIG } from '@recourse/service';
+import { THRESHOLD_MIN, WEIGHT_MAX } from './domain/admission/admission.messages.js';
+import type { AdmissionLimits } from './domain/admission/admission.messages.js';
+import { BOUND_MAX_MS, BOUND_MIN_MS } from './domain/rollback/bound.decider.js';
 
 export const CONFIG = {
   ...SERVICE_CONFIG,
@@ -11,6 +14,13 @@ export const CONFIG = {
     max: 30 * 86_400_000,
     unit: 'milliseconds',
     fallback: '900000',
+  }),
+  reviewDeadlineMs: integer('RECOURSE_REVIEW_DEADLINE_MS', {
+    doc: 'How long an open item may wait for a person.',
+    min: 1_000,
+    max: 30 * 86_400_000,
+    unit: 'milliseconds',
+    fallback: '86400000',
   }),
   leaseKey: secretFile('RECOURSE_LEASE_KEY_FILE', {
     doc: 'Secret that signs leases, so that nobody can answer a request they were not sent.',
@@ -66,12 +76,44 @@ export const CONFIG = {
   }),
   boundMs: optional(
     integer('RECOURSE_ROLLBACK_BOUND_MS', {
-      doc: 'How far back a rollback reaches over lineage: older descendants are not rolled back but reviewed by a person. Unset means no bound. Set the same in ledger and orchestrator.',
-      min: 1_000,
-      max: 3_650 * 86_400_000,
+      doc: 'How far back a rollback reaches over lineage: older descendants are not rolled back but reviewed by a person. Unset means no bound.',
+      min: BOUND_MIN_MS,
+      max: BOUND_MAX_MS,
       unit: 'milliseconds',
     }),
   ),
+  sourceTrust: oneOf('RECOURSE_SOURCE_TRUST', ['weighed', 'off'], {
+    doc: 'Whether a trigger of a source below the threshold waits for a person. `off` lets every source roll back by itself: for development.',
+    fallback: 'weighed',
+  }),
+  sourceTrustThreshold: integer('RECOURSE_SOURCE_TRUST_THRESHOLD_PERMILLE', {
+    doc: 'Weight from which a source rolls back by itself. A source that nobody registered or judged weighs 500.',
+    min: THRESHOLD_MIN,
+    max: WEIGHT_MAX,
+    unit: 'thousandths',
+    fallback: '600',
+  }),
+  stormLimit: integer('RECOURSE_STORM_LIMIT', {
+    doc: 'Rollbacks, each with evidence of its own, that one source, tenant or capability may start within the window before a breaker holds the next ones for a person, over all partitions together. 0 means no limit.',
+    min: 0,
+    max: 1_000_000,
+    unit: 'rollbacks',
+    fallback: '600',
+  }),
+  stormWindowMs: integer('RECOURSE_STORM_WINDOW_MS', {
+    doc: 'Window in which they are counted.',
+    min: 1_000,
+    max: 86_400_000,
+    unit: 'milliseconds',
+    fallback: '60000',
+  }),
+  closureMax: integer('RECOURSE_CLOSURE_MAX', {
+    doc: 'Commits one event may roll back before the rest waits for a person, over all partitions together. 0 means no limit.',
+    min: 0,
+    max: 100_000_000,
+    unit: 'commits',
+    fallback: '10000',
+  }),
   ackSyncMs: integer('RECOURSE_ACK_SYNC_MS', {
     doc: 'How long a synchronous consumer has to acknowledge a rollback before a person is told.',
     min: 100,
@@ -105,3 +147,21 @@ export const CONFIG_RULES: readonly ConfigRule<typeof CONFIG>[] = [
 ];
 
 export type LedgerConfig = ConfigOf<typeof CONFIG>;
+
+/** Limits of triggers over all partitions, as they are set. */
+export function limitsOf({
+  sourceTrust,
+  sourceTrustThreshold,
+  stormLimit,
+  stormWindowMs,
+  closureMax,
+}: Pick<
+  LedgerConfig,
+  'sourceTrust' | 'sourceTrustThreshold' | 'stormLimit' | 'stormWindowMs' | 'closureMax'
+>): AdmissionLimits {
+  return {
+    trustThresholdPermille: sourceTrust === 'off' ? null : sourceTrustThreshold,
+    storm: stormLimit === 0 ? null : { limit: stormLimit, windowMs: stormWindowMs },
+    closureMax: closureMax === 0 ? null : closureMax,
+  };
+}

@@ -18,7 +18,6 @@ import {
   rollbackOf,
   stepOf,
   taskOf,
-  undoOf,
 } from './rules/item/item.decisions.js';
 import {
   advance,
@@ -37,7 +36,6 @@ import {
   askForOverdue,
   askForOverrun,
   askForRollback,
-  askForUndo,
   beyondBound,
   decideForward,
   openBreaker,
@@ -47,7 +45,7 @@ import {
 } from './rules/item/waiting.decisions.js';
 
 /** Logs in which something can come to wait for a person. */
-export const FOLLOWED_LOGS = ['recourse.recoveries', 'recourse.budgets'] as const satisfies readonly TopicName[];
+export const FOLLOWED_LOGS = ['recourse.mutations', 'recourse.recoveries', 'recourse.budgets'] as const satisfies readonly TopicName[];
 export type FollowedLog = (typeof FOLLOWED_LOGS)[number];
 
 /** What a record type does. */
@@ -88,28 +86,63 @@ const OF_THE_LOOP = {
   CutAccepted: null,
 } as const;
 
-const RECOVERIES: Meanings<Bodies<'recourse.recoveries'>> = {
+/** What should not stand: held until a person judges it, or waiting for somebody to look. */
+const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   ...OF_THE_LOOP,
-  RollbackOpened: over(rollbackOf),
+  MutationRolledBack: over(rollbackOf),
+  CheckpointRolledBack: over(rollbackOf),
+  TriggerUnmatched: over(rollbackOf),
   TriggerRedundant: null,
   TriggerHeld: { about: rollbackOf, then: askForRollback },
   TriggerRejected: over(rollbackOf),
+  HeldReviewed: null,
   SourceJudged: null,
   StormCounted: null,
-  HeldReviewed: null,
-  RollbackMarked: over(rollbackOf),
   RollbackEscalated: { about: rollbackOf, then: askForRollback },
   RollbackOutOfBand: { about: rollbackOf, then: beyondBound },
   OutOfBandReviewed: over(rollbackOf),
-  DependentNoted: null,
-  DependentSettled: null,
   BreakerOpened: { about: breakerOf, then: openBreaker },
   BreakerClosed: over(breakerOf),
+  UndoListed: null,
+
+  MutationPlanned: null,
+  MutationRecorded: null,
+  ExecutionConflicted: null,
+  ExecutionOverdue: null,
+  RecoverabilityChanged: null,
+  MutationReaffirmed: null,
+  SpreadOpened: null,
+  SpreadContinued: null,
+  SpreadClosed: null,
+  HoldElapsed: null,
+  WorkerAsked: null,
+  WorkerAnswered: null,
+  AnswerRefused: null,
+  WindowClosing: null,
+  CheckpointRecorded: null,
+  StateChunkRecorded: null,
+  CommitBeyondBound: null,
+  Reattached: null,
+  CheckpointHardened: null,
+  ReevaluationOpened: null,
+  ReevaluationContinued: null,
+  ReevaluationClosed: null,
+  ConsumerAcknowledged: null,
+  DeliveryOverdue: null,
+  AckRefused: null,
+  LineageReconciled: null,
+};
+
+const RECOVERIES: Meanings<Bodies<'recourse.recoveries'>> = {
+  ...OF_THE_LOOP,
+  DependentNoted: null,
+  DependentSettled: null,
+  BreakerNoted: null,
   HaltsReviewed: null,
   ReportRefused: null,
   RecoveryClosed: null,
 
-  StepDecided: { about: (body) => [...stepOf(body), ...rollbackOf(body)], then: decide },
+  StepDecided: { about: stepOf, then: decide },
   StepApproved: { about: stepOf, then: approveStep },
   GlassBroken: only(({ is_complete }) => is_complete, resting(stepOf)),
   StepDenied: resting(stepOf),
@@ -129,9 +162,6 @@ const RECOVERIES: Meanings<Bodies<'recourse.recoveries'>> = {
   LookDispatched: { about: stepOf, then: moveDeadline },
   LookAnswered: { about: stepOf, then: moveDeadline },
 
-  UndoOpened: null,
-  UndoEscalated: { about: undoOf, then: askForUndo },
-  UndoListed: only(({ is_last }) => is_last, over(undoOf)),
   TasksOpened: { about: tasksOf, then: openTasks },
   TaskClosed: over(taskOf),
   IncidentOpened: { about: (body) => [...incidentOf(body), ...stepOf(body)], then: openIncident },
@@ -157,10 +187,11 @@ const BUDGETS: Meanings<Bodies<'recourse.budgets'>> = {
 };
 
 /** The table of each log. */
-export const HEARD = { 'recourse.recoveries': RECOVERIES, 'recourse.budgets': BUDGETS } as const satisfies Record<
-  FollowedLog,
-  object
->;
+export const HEARD = {
+  'recourse.mutations': MUTATIONS,
+  'recourse.recoveries': RECOVERIES,
+  'recourse.budgets': BUDGETS,
+} as const satisfies Record<FollowedLog, object>;
 
 /** What one record means. */
 export interface Heard {
@@ -174,7 +205,14 @@ const NOTHING: Heard = { about: [], then: () => [] };
 
 /** Says what a record of a log means. */
 export function hear(log: FollowedLog, record: DecodedBody): Heard {
-  return log === 'recourse.budgets' ? heardIn(BUDGETS, record) : heardIn(RECOVERIES, record);
+  switch (log) {
+    case 'recourse.mutations':
+      return heardIn(MUTATIONS, record);
+    case 'recourse.recoveries':
+      return heardIn(RECOVERIES, record);
+    case 'recourse.budgets':
+      return heardIn(BUDGETS, record);
+  }
 }
 
 type Typed<Of, Type extends keyof Of = keyof Of> = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { deepFreeze } from '@recourse/testing';
-import { BUDGETS, RECOVERIES, recordOf, recordTypesOf } from './items.testing.js';
+import { BUDGETS, MUTATIONS, RECOVERIES, recordOf, recordTypesOf } from './items.testing.js';
 import type { HeardRecord } from './items.testing.js';
 import { hear, HEARD } from './core.js';
 import type { FollowedLog } from './core.js';
@@ -42,17 +42,18 @@ const escalated = told('StepEscalated', { reason: 'RESOURCE_CHANGED', deadline_a
 
 describe('the table of meanings', () => {
   it.each([
+    [MUTATIONS, HEARD[MUTATIONS]],
     [RECOVERIES, HEARD[RECOVERIES]],
     [BUDGETS, HEARD[BUDGETS]],
   ] as const)('has a row for every record of %s and for no other', (log, table) => {
     expect(Object.keys(table).sort()).toEqual([...recordTypesOf(log)].sort());
   });
 
-  it.each([RECOVERIES, BUDGETS] as const)('takes every record of %s about things nobody knows', (log) => {
+  it.each([MUTATIONS, RECOVERIES, BUDGETS] as const)('takes every record of %s about things nobody knows', (log) => {
     for (const type of recordTypesOf(log)) expect(() => world(log, recordOf(log, type))).not.toThrow();
   });
 
-  it.each([RECOVERIES, BUDGETS] as const)('changes only things the record is about: %s', (log) => {
+  it.each([MUTATIONS, RECOVERIES, BUDGETS] as const)('changes only things the record is about: %s', (log) => {
     for (const type of recordTypesOf(log)) {
       const record = recordOf(log, type);
       const about = hear(log, record).about;

@@ -4,6 +4,7 @@ import type { Endpoint } from './rules/webhook/endpoint.messages.js';
 import type { FollowedLog } from './core.js';
 import type { Thing } from './rules/item/item.messages.js';
 
+export const MUTATIONS = 'recourse.mutations';
 export const RECOVERIES = 'recourse.recoveries';
 export const BUDGETS = 'recourse.budgets';
 

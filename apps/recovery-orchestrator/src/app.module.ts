@@ -5,19 +5,16 @@ import { recoveriesCore, RECOVERIES_LOG } from './application/recoveries.core.js
 import type { RecoveriesConfig } from './application/recoveries.core.js';
 import { recoveryMeasures } from './application/recoveries.measures.js';
 import { recoverySpans } from './application/recoveries.traces.js';
-import { limitsOf, ratesOf } from './config.js';
+import { ratesOf } from './config.js';
 import type { OrchestratorConfig } from './config.js';
-import { sharedLimits } from './domain/admission/admission.decisions.js';
 import { sharedRates } from './domain/admission/pace.decisions.js';
-import { AdmissionController, LIMITS_IN_FORCE } from './inbound/http/admission.controller.js';
-import type { LimitsInForce } from './inbound/http/admission.controller.js';
+import { RATES_IN_FORCE, RatesController } from './inbound/http/rates.controller.js';
 import { ForwardApprovalsController } from './inbound/http/forward-approvals.controller.js';
 import { RecoveriesController } from './inbound/http/recoveries.controller.js';
 import { ReportsController } from './inbound/http/reports.controller.js';
 import { IncidentsController } from './inbound/http/incidents.controller.js';
 import { StepCommandsController } from './inbound/http/step-commands.controller.js';
 import { TasksController } from './inbound/http/tasks.controller.js';
-import { UndosController } from './inbound/http/undos.controller.js';
 import { countMeasures } from './outbound/measures.metrics.js';
 import { RecoveryQueries } from './outbound/recovery-queries.js';
 
@@ -25,7 +22,6 @@ import { RecoveryQueries } from './outbound/recovery-queries.js';
 const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 
 export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
-  const [limits, rates] = [limitsOf(config), ratesOf(config)];
   return {
     name: 'recovery-orchestrator',
     commandTopic: 'recourse.recovery-commands',
@@ -39,15 +35,14 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
     controllers: [
       RecoveriesController,
       StepCommandsController,
-      UndosController,
       TasksController,
       IncidentsController,
       ForwardApprovalsController,
       ReportsController,
-      AdmissionController,
+      RatesController,
     ],
     providers: [
-      { provide: LIMITS_IN_FORCE, useValue: { limits, rates } satisfies LimitsInForce },
+      { provide: RATES_IN_FORCE, useValue: ratesOf(config) },
       {
         provide: RecoveryQueries,
         useFactory: () => new RecoveryQueries(createPool({ url: databaseUrlOf(config), ...READS })),
@@ -56,7 +51,7 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
   };
 }
 
-/** What the core is told; limits and rates are shared by its partitions. */
+/** What the core is told; rates are shared by its partitions. */
 function configOf(config: OrchestratorConfig, partitionCount: number): RecoveriesConfig {
   const { leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, childrenFirstMs, riskLimit } = config;
   return {
@@ -68,7 +63,6 @@ function configOf(config: OrchestratorConfig, partitionCount: number): Recoverie
     riskLimit,
     backoff: { baseMs: config.retryBaseMs, maxMs: config.retryMaxMs },
     ownerOf: () => null,
-    admission: sharedLimits(limitsOf(config), partitionCount),
     rates: sharedRates(ratesOf(config), partitionCount),
   };
 }

@@ -23,8 +23,6 @@ export { backoffMs, grantLease, leaseIdOf } from './domain/lease/lease.decisions
 export type { Lease, LeaseBounds } from './domain/lease/lease.decisions.js';
 export { REFUSAL_CODES } from './domain/refusal.messages.js';
 export type { RefusalCode } from './domain/refusal.messages.js';
-export type { RollbackDoc } from './domain/rollback/rollback.messages.js';
-export { rollbackIdOf, rollbackKey } from './domain/rollback/rollback.decider.js';
 export { ROLES_OF } from './domain/step/approval.decisions.js';
 export { VERDICT_TABLE } from './domain/step/judgement.decisions.js';
 export { actionDigest, recoveryIdOf, stepIdOf } from './domain/step/opening.decisions.js';

@@ -2,6 +2,6 @@
 import { loadConfig } from '@recourse/config';
 import { runService } from '@recourse/service';
 import { serviceSpec } from './app.module.js';
-import { CONFIG, CONFIG_RULES } from './config.js';
+import { CONFIG } from './config.js';
 
-await runService(() => loadConfig(CONFIG, process.env, CONFIG_RULES), serviceSpec);
+await runService(() => loadConfig(CONFIG, process.env), serviceSpec);

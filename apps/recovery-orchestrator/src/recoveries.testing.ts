@@ -19,8 +19,7 @@ import { fact, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { recoveriesCore } from './application/recoveries.core.js';
 import type { RecoveriesConfig } from './application/recoveries.core.js';
-import { rollbackIdOf } from './domain/rollback/rollback.decider.js';
-import { actionDigest, recoveryIdOf, stepIdOf } from './domain/step/opening.decisions.js';
+import { actionDigest, recoveryIdOf, rollbackIdOf, stepIdOf } from './domain/step/opening.decisions.js';
 
 export const TENANT = 'acme';
 export const RUN = 'run-1';

@@ -82,7 +82,7 @@ export function addAdmission(program: Command, act: Act): void {
       .option('--source <name>', 'one of them'),
     act,
     {
-      service: 'recoveries',
+      service: 'ledger',
       path: '/v1/sources',
       query: ({ source }) => ({ source }),
       text: (report) => listText(SOURCE_COLUMNS, rowsOf(report)),
@@ -93,7 +93,7 @@ export function addAdmission(program: Command, act: Act): void {
       .command('limits')
       .description('shows the limits of triggers and compensations: what is set, what is in use, what is rising'),
     act,
-    { service: 'recoveries', path: '/v1/limits', text: describeLimits },
+    { service: 'ledger', path: '/v1/limits', text: describeLimits },
   );
 }
 
@@ -111,7 +111,7 @@ function addRollbacks(program: Command, act: Act): void {
       .option('--run <id>', 'of one run'),
     act,
     {
-      service: 'recoveries',
+      service: 'ledger',
       path: '/v1/rollbacks',
       columns: ROLLBACK_COLUMNS,
       query: ({ phase, run }) => ({ phase, run_id: run }),
@@ -123,7 +123,7 @@ function addRollbacks(program: Command, act: Act): void {
       .description('shows one rollback: the evidence, what holds it, what people said about it')
       .argument('<rollback>', 'rollback id'),
     act,
-    { service: 'recoveries', path: rollbackPath, text: describeRollback },
+    { service: 'ledger', path: rollbackPath, text: describeRollback },
   );
   addJudgements(rollbacks, act);
 }
@@ -141,12 +141,12 @@ function addJudgements(rollbacks: Command, act: Act): void {
       new Option('--verdict <verdict>', 'what becomes of it').choices(['stands', 'rolled_back']).makeOptionMandatory(),
     ),
     act,
-    { service: 'recoveries', path: path('review'), body: ({ verdict }) => ({ verdict }) },
+    { service: 'ledger', path: path('review'), body: ({ verdict }) => ({ verdict }) },
   );
   addSendAction(
     command('confirm', 'says that the trigger was right: a held one goes on, and its source gains weight'),
     act,
-    { service: 'recoveries', path: path('confirm') },
+    { service: 'ledger', path: path('confirm') },
   );
   addSendAction(
     command(
@@ -154,7 +154,7 @@ function addJudgements(rollbacks: Command, act: Act): void {
       'says that the trigger was wrong: a held one is closed, and its source loses weight; what is rolled back stays rolled back',
     ),
     act,
-    { service: 'recoveries', path: path('reject') },
+    { service: 'ledger', path: path('reject') },
   );
 }
 
@@ -168,7 +168,7 @@ function addBreakers(program: Command, act: Act): void {
       .description('those that are open, or were closed')
       .addOption(new Option('--state <state>', 'which').choices(['open', 'closed']).default('open')),
     act,
-    { service: 'recoveries', path: '/v1/breakers', columns: BREAKER_COLUMNS, query: ({ state }) => ({ state }) },
+    { service: 'ledger', path: '/v1/breakers', columns: BREAKER_COLUMNS, query: ({ state }) => ({ state }) },
   );
   breakers
     .command('close')
@@ -188,8 +188,8 @@ function addBreakers(program: Command, act: Act): void {
 
 /** Each partition has opened its own; all of them are about the same. */
 async function closeEach(session: Session, id: string, reason: string, key?: string): Promise<readonly Doc[]> {
-  const orchestrator = session.service('recoveries');
-  const { items } = await orchestrator.list(
+  const ledger = session.service('ledger');
+  const { items } = await ledger.list(
     '/v1/breakers',
     { state: 'open', breaker_id: id, tenant: session.tenant },
     BREAKERS_MAX,
@@ -198,7 +198,7 @@ async function closeEach(session: Session, id: string, reason: string, key?: str
   const answers: Doc[] = [];
   for (const [place, { run_id }] of items.entries()) {
     answers.push(
-      await orchestrator.command(
+      await ledger.command(
         `/v1/breakers/${encodeURIComponent(cellText(run_id))}/${encodeURIComponent(id)}/close`,
         { reason },
         key === undefined ? undefined : `${key}-${String(place)}`,

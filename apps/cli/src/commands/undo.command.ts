@@ -41,8 +41,7 @@ const REPORT_COLUMNS: readonly Column<Doc>[] = [
   { title: 'IS', of: (row) => wordsOf(row['outcome']) },
   { title: 'BECAUSE', of: (row) => row['reason'] },
   { title: 'STAYS', of: (row) => row['residue'] },
-  { title: 'OWNER', of: (row) => row['owner'] },
-  { title: 'DEADLINE', of: (row) => instant(row['deadline_at']) },
+  { title: 'STEP', of: (row) => row['step_id'] },
 ];
 const POLL_MS = 500;
 
@@ -84,12 +83,12 @@ function addUndos(undos: Command, act: Act): void {
   addListAction<{ run?: string; phase?: string }>(
     undos
       .command('list')
-      .description('lists undos; opened: the ledger is still naming their effects; listed: it has')
+      .description('lists undos; opened: more of their effects are to be named; listed: all are')
       .option('--run <id>', 'of one run')
-      .option('--phase <phase>', 'opened, escalated or listed'),
+      .option('--phase <phase>', 'opened or listed'),
     act,
     {
-      service: 'recoveries',
+      service: 'ledger',
       path: '/v1/undos',
       columns: UNDO_COLUMNS,
       query: ({ run, phase }) => ({ run_id: run, phase }),
@@ -101,7 +100,7 @@ function addUndos(undos: Command, act: Act): void {
       .description('shows how each effect ended; the whole is undone only if every one is')
       .argument('<undo>', 'undo id'),
     act,
-    { service: 'recoveries', path: undoPath, text: reportText },
+    { service: 'ledger', path: undoPath, text: reportText },
   );
 }
 
@@ -135,12 +134,8 @@ async function undo(
     throw new CliProblem('INPUT_INVALID', 'an undo needs a reason', 'usage', {
       remedy: 'Pass --reason <text>, or --preview to see what it would do.',
     });
-  const orchestrator = session.service('recoveries');
-  const opened = await orchestrator.command(
-    '/v1/undos',
-    { run_id: run, mutation_ids: mutation, reason },
-    idempotencyKey,
-  );
+  const ledger = session.service('ledger');
+  const opened = await ledger.command('/v1/undos', { run_id: run, mutation_ids: mutation, reason }, idempotencyKey);
   if (wait === undefined) {
     session.show(
       opened,
@@ -155,13 +150,13 @@ async function undo(
 }
 
 async function followed(session: Session, path: string, withinMs: number): Promise<Doc> {
-  const orchestrator = session.service('recoveries');
+  const ledger = session.service('ledger');
   const { clock } = session;
   const until = clock.monotonic() + withinMs;
-  let report = await orchestrator.get(path);
+  let report = await ledger.get(path);
   while (report['outcome'] === 'still_open' && clock.monotonic() < until) {
     await clock.sleep(POLL_MS);
-    report = await orchestrator.get(path);
+    report = await ledger.get(path);
   }
   return report;
 }

@@ -7,7 +7,7 @@ import { commitIdOf, cutState } from '@recourse/lineage';
 import type { Checkpoint, CheckpointState, CheckpointTaken, CommitRef, Gate, Payload } from '@recourse/messages';
 import { fact, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
-import { decideRollbackOf, NOW, RUN, TENANT } from './ledger.testing.js';
+import { triggerOf, NOW, RUN, TENANT } from './ledger.testing.js';
 
 /** A commit ready to be told, with its name. */
 export interface Told {
@@ -115,7 +115,7 @@ export function chunk({ event, chunks }: Told, index: number): RecordInput {
 
 /** An admitted rollback of a commit, its root's bound said. */
 export function rollback({ ref, event }: Told, boundAt: number | null = null): RecordInput {
-  const opened = decideRollbackOf(ref.run_id, ref.commit_id, event.tenant);
+  const opened = triggerOf(ref.run_id, ref.commit_id, event.tenant);
   return { ...opened, body: { ...opened.body, bound_at: boundAt } };
 }
 
@@ -142,7 +142,7 @@ export function spread(run: CoreHarness, fallen: MemoryView, first: RecordInput,
         readonly tenant: string;
         readonly evidence: { readonly root: { readonly bound_at: number | null } | null };
       };
-      const opened = decideRollbackOf(run_id, mutation_id, tenant);
+      const opened = triggerOf(run_id, mutation_id, tenant);
       waiting.push({ ...opened, body: { ...opened.body, evidence, bound_at: evidence.root?.bound_at ?? null } });
     }
   }

@@ -15,16 +15,18 @@ import {
   standingOfExecution,
   standingOfIntent,
 } from '../domain/mutation/mutation.decider.js';
-import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import type { CancelReason, Mutation, ParkCode } from '../domain/mutation/mutation.messages.js';
 import { judgeParents, namesReserved, RESERVED_PREFIX } from '../domain/mutation/lineage.decider.js';
 import { contradictionsAtBinding, EFFECTS_MAX, judgeRefs, REFS_MAX } from '../domain/mutation/refs.decider.js';
 import type { Judgement } from '../domain/mutation/refs.decider.js';
-import { undoAfterFailure, undoPart } from '../domain/mutation/undo.decider.js';
+import { undoAfterFailure, undoPart } from '../domain/undo/undo.decider.js';
 import { refScope } from '../domain/scope.js';
 import { bindingIn } from './binding-rows.js';
-import { mutationIn, mutationsIn, triggerIn } from './mutation-rows.js';
-import type { MutationRecord } from '../domain/record.messages.js';
+import { fall } from './falls.part.js';
+import type { FallPolicy } from './falls.part.js';
+import { mutationIn, mutationsIn } from './mutation-rows.js';
+import { isRemembered, rollbackIn } from './rollback-rows.js';
+import type { Finding, MutationRecord } from '../domain/record.messages.js';
 
 export type ToolEvent =
   | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
@@ -40,7 +42,7 @@ export function mutationIdOf({
 }
 
 /** Takes an intent or an execution. */
-export function onTool(context: DecideContext, key: string, event: ToolEvent, policy: LedgerPolicy): Decision {
+export function onTool(context: DecideContext, key: string, event: ToolEvent, policy: FallPolicy): Decision {
   if (key !== event.body.run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
   if (event.body.assumption_refs.length + event.body.derived_from.length > REFS_MAX)
     return parked('TOO_MANY_REFS', `an execution relies on ${REFS_MAX} refs and commits at the most`);
@@ -75,7 +77,7 @@ export function executionFacts(
   id: string,
   event: ToolExecuted,
   contract: NamedContract | null,
-  policy: LedgerPolicy,
+  policy: FallPolicy,
 ): readonly MutationRecord[] {
   const { tenant, run_id: runId, outcome } = event;
   const mutation = mutationIn(context.state, runId, id);
@@ -94,12 +96,13 @@ export function executionFacts(
     context.now,
     policy,
   );
-  return [
+  const found = [
     closedAlready(recorded, event, view),
     ...contradictionsAtBinding(id, tenant, runId, judgements, bound),
     ...closes(context, id, event, recorded.body.ref.subject_ref),
     ...takenAlong(context, id, event, recorded.body.execution_state),
   ];
+  return fall(context, found, policy);
 }
 
 /** Where the event that closes the window happened before, the window is closed from the start. */
@@ -133,7 +136,7 @@ function takenAlong(
   id: string,
   event: ToolExecuted,
   state: ExecutionState,
-): readonly MutationRecord[] {
+): readonly Finding[] {
   if (event.on_failure === 'keep' || state !== 'failed') return [];
   const before = mutationsIn(context.state, event.run_id).filter(
     ({ mutation_id, rollback_id }) => mutation_id !== id && rollback_id === null,
@@ -161,7 +164,7 @@ function intentFacts(
   id: string,
   event: ToolPlanned,
   contract: NamedContract | null,
-  policy: LedgerPolicy,
+  policy: FallPolicy,
 ): readonly MutationRecord[] {
   const { tenant, run_id: runId } = event;
   const judgements = event.is_held ? judgementsOf(context, event, event.assumption_refs) : [];
@@ -174,7 +177,8 @@ function intentFacts(
     policy,
   );
   if (planned.body.hold_until === null) return [planned];
-  const reason = objectionTo(judgements, triggerIn(context.state, runId, tenant, id) !== undefined);
+  const rollback = rollbackIn(context.state, { tenant, run_id: runId, mutation_id: id });
+  const reason = objectionTo(judgements, rollback !== undefined && isRemembered(rollback));
   if (reason === null) return [planned];
   const cancelled = cancelHeld(
     heldBy(planned),
@@ -187,7 +191,7 @@ function intentFacts(
     context.now,
     policy,
   );
-  return [planned, ...contradictionsAtBinding(id, tenant, runId, judgements, []), ...cancelled];
+  return fall(context, [planned, ...contradictionsAtBinding(id, tenant, runId, judgements, []), ...cancelled], policy);
 }
 
 /** The mutation as its intent makes it. */

@@ -15,7 +15,7 @@ import type { Reached, Readmitted } from '../domain/commit/fate.decisions.js';
 import { runAgain } from '../domain/commit/gate.decisions.js';
 import { commitOf, judgeParents, standsRef } from '../domain/mutation/lineage.decider.js';
 import type { Binding, Verdict } from '../domain/mutation/mutation.messages.js';
-import type { MutationRecord } from '../domain/record.messages.js';
+import type { Contradiction, Finding, MutationRecord } from '../domain/record.messages.js';
 import { verdictScope } from '../domain/scope.js';
 import { chunkIn, commitIn } from './commit-rows.js';
 import { mutationIn } from './mutation-rows.js';
@@ -27,14 +27,14 @@ const RESUMES_MAX = 1_000;
 /** What falls reach, as each of them fares. */
 export function withFates(
   context: DecideContext,
-  decided: readonly MutationRecord[],
+  found: readonly Finding[],
   bindings: readonly Binding[],
-): readonly MutationRecord[] {
-  const reached = new Set(decided.flatMap((one) => (isByLineage(one) ? [one.body.mutation_id] : [])));
+): readonly Finding[] {
+  const reached = new Set(found.flatMap((one) => (isByLineage(one) ? [one.body.mutation_id] : [])));
   const bound = new Map(
     bindings.flatMap((binding) => (reached.has(binding.mutation_id) ? [[binding.mutation_id, binding] as const] : [])),
   );
-  return decided.flatMap((one) => {
+  return found.flatMap((one) => {
     if (!isByLineage(one)) return [one];
     const binding = bound.get(one.body.mutation_id);
     return fateOf(context, one, {
@@ -52,14 +52,12 @@ export interface Hit {
   readonly isCommit: boolean;
 }
 
-type Contradicted = Extract<MutationRecord, { type: 'MutationContradicted' }>;
-
-function isByLineage(one: MutationRecord): one is Contradicted {
-  return one.type === 'MutationContradicted' && one.body.evidence.kind === 'lineage';
+function isByLineage(one: Finding): one is Contradiction {
+  return one.type === 'Contradiction' && one.body.evidence.kind === 'lineage';
 }
 
 /** What becomes of a commit that a fall reaches: it falls too, is left to a person, or stands without what fell. */
-export function fateOf(context: DecideContext, one: MutationRecord, hit: Hit): readonly MutationRecord[] {
+export function fateOf(context: DecideContext, one: Finding, hit: Hit): readonly Finding[] {
   if (!isByLineage(one)) return [one];
   const { mutation_id, run_id, evidence } = one.body;
   if (isBeyond(evidence, hit.recordedAt))
@@ -71,7 +69,7 @@ export function fateOf(context: DecideContext, one: MutationRecord, hit: Hit): r
 /** Runs the gate of a commit again without what fell; null where it does not admit it. */
 function readmission(
   { state, views }: DecideContext,
-  { body }: Contradicted,
+  { body }: Contradiction,
   { checkpoint, parents, hardened }: Pick<Commit, 'checkpoint' | 'parents' | 'hardened'>,
 ): MutationRecord | null {
   const { gate, run_id, tenant } = checkpoint;

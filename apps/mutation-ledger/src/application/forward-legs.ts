@@ -9,6 +9,7 @@ import { cancelHeld, endHold, isHeld } from '../domain/mutation/hold.decider.js'
 import { concludeExecution, warnOfEnd } from '../domain/mutation/mutation.decider.js';
 import { closeWindow } from '../domain/mutation/recoverability.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
+import type { FallPolicy } from './falls.part.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
 import type { CancelReason, Mutation } from '../domain/mutation/mutation.messages.js';
 import { contractOf, contractOfMutation, executionFacts, judgementsOf, oneOrNone } from './executions.js';
@@ -24,7 +25,7 @@ export function onReport(
   context: DecideContext,
   input: RecordInput,
   message: LegReported,
-  policy: LedgerPolicy,
+  policy: FallPolicy,
 ): Decision {
   if (input.key !== message.run_id) return append(refuseAnswer({ ...message, run_id: input.key }, 'KEY_MISMATCH'));
   const [mutationId] = message.steps.map(({ step_id }) => step_id);
@@ -85,7 +86,7 @@ export function cancels(
 }
 
 /** Does what is due about a mutation. */
-export function onDue(context: DecideContext, mutation: Mutation, policy: LedgerPolicy): Decision {
+export function onDue(context: DecideContext, mutation: Mutation, policy: FallPolicy): Decision {
   const duty = dutyOf(mutation);
   const { now } = context;
   if (duty === null || now < duty.at) return NOTHING;
@@ -122,7 +123,7 @@ function answering(
   context: DecideContext,
   mutation: Mutation,
   { contract }: Extract<Named, { kind: 'found' }>,
-  policy: LedgerPolicy,
+  policy: FallPolicy,
 ): AnswerContext {
   return {
     now: context.now,

@@ -6,12 +6,13 @@ import { contractDigest, contractView, entryView, plainPayload } from '@recourse
 import type { BroadcastView, Decided, RecordInput } from '@recourse/event-log';
 import type {
   AssumptionStated,
+  CommandEnvelope,
   Evidence,
   LegReported,
   LegRequested,
   Observation,
   ObservationPhase,
-  RollbackOpened,
+  RecordTypeOf,
   StepReport,
   StatedVerdict,
   StepVerdict,
@@ -20,6 +21,7 @@ import type {
 } from '@recourse/messages';
 import { fact, harness, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
+import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
 import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
 import { assumptionView, fallenView, mutationIdOf, mutationsCore } from './mutations.core.js';
 import type { Body } from '../domain/record.messages.js';
@@ -169,7 +171,7 @@ export function statement(
   return fact('AssumptionStated', body);
 }
 
-/** Evidence of the warehouse, as the orchestrator admitted it. */
+/** Evidence of the warehouse. */
 export const EVIDENCE: Evidence = {
   kind: 'observation',
   event_id: 'inv-1',
@@ -189,32 +191,43 @@ export function fromRecoveries(type: string, body: object): RecordInput {
 
 const ABOUT = { tenant: TENANT, run_id: RUN, mutation_id: MUTATION, step_id: 'step-1', recovery_id: 'rec-1' } as const;
 
-export const ROLLBACK_OPENED: RecordInput = fromRecoveries('RollbackOpened', {
-  rollback_id: ROLLBACK,
-  tenant: TENANT,
-  run_id: RUN,
-  mutation_id: MUTATION,
-  evidence: EVIDENCE,
-  command_id: null,
-  confirmed_by: null,
-  storm_window_ms: 0,
-  closure_counted: false,
-  bound_at: null,
-} satisfies Body<RollbackOpened>);
-/** An admitted rollback of some commit. */
-export function decideRollbackOf(runId: string, mutationId: string, tenant = TENANT): RecordInput {
+/** Somebody who sends a command. */
+export function envelope(
+  principal: string,
+  roles: readonly string[],
+  more: Partial<CommandEnvelope> = {},
+): CommandEnvelope {
   return {
-    ...ROLLBACK_OPENED,
-    key: runId,
-    body: {
-      ...ROLLBACK_OPENED.body,
-      tenant,
-      run_id: runId,
-      mutation_id: mutationId,
-      rollback_id: deriveId('rb', mutationId),
-    },
+    command_id: `cmd-${principal}`,
+    tenant: TENANT,
+    principal,
+    roles,
+    route: 'POST /x',
+    idempotency_key: 'k',
+    body_sha256: Buffer.alloc(32),
+    issued_at: 10,
+    signature: Buffer.alloc(0),
+    ...more,
   };
 }
+
+/** A command about what should not stand. */
+export function command(
+  type: RecordTypeOf<'recourse.ledger-commands'>,
+  from: CommandEnvelope,
+  body: Readonly<Record<string, unknown>>,
+): RecordInput {
+  return wire('recourse.ledger-commands', type, { envelope: from, ...body }, { key: String(body['run_id']) });
+}
+
+/** A person says that some commit should not stand. */
+export function triggerOf(runId: string, mutationId: string, tenant = TENANT, by = 'rita'): RecordInput {
+  const from = envelope(by, ['reporter'], { tenant, command_id: `cmd-${by}-${mutationId}` });
+  return command('TriggerRollback', from, { run_id: runId, mutation_id: mutationId, reason: 'wrong order' });
+}
+
+/** The same of the refund of the story. */
+export const TRIGGERED = triggerOf(RUN, MUTATION);
 export const DISPATCHED = fromRecoveries('LegDispatched', { ...ABOUT, leg_id: 'leg-1', attempt: 1 });
 export const DENIED = fromRecoveries('StepDenied', { ...ABOUT, by: 'grace', reason: 'the customer keeps it' });
 export function resolvedBy(resolution: string): RecordInput {
@@ -259,8 +272,12 @@ export interface LedgerOptions {
   readonly contracts?: readonly string[];
   /** How long states are kept. */
   readonly keeping?: Partial<Keeping>;
-  /** How far back a successor bundle reaches, milliseconds; no bound unless told. */
+  /** How far back rollbacks and successor bundles reach, milliseconds; no bound unless told. */
   readonly boundMs?: number;
+  /** Limits of triggers; none unless told. */
+  readonly admission?: AdmissionLimits;
+  /** How long people have, milliseconds. */
+  readonly reviewDeadlineMs?: number;
 }
 
 /** How the ledger of a spec asks workers. */
@@ -284,6 +301,8 @@ export function ledger({
   partition = 0,
   keeping = {},
   boundMs,
+  admission,
+  reviewDeadlineMs,
 }: LedgerOptions = {}): Ledger {
   const assumptions = memoryView(assumptionView, partitioner);
   // The fold of this view takes less of a record than a core's view is given.
@@ -294,6 +313,8 @@ export function ledger({
   const config = {
     ...keeping,
     ...(boundMs === undefined ? {} : { boundMs }),
+    ...(admission === undefined ? {} : { admission }),
+    ...(reviewDeadlineMs === undefined ? {} : { reviewDeadlineMs }),
     ...(effectsMax === undefined ? {} : { effectsMax }),
     ...(concludeWithinMs === undefined ? {} : { concludeWithinMs }),
     ...(asks ? ASKING : {}),

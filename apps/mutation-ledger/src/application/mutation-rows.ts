@@ -1,7 +1,7 @@
 // Rows of the mutations log: tables, readers and writers. What records make of them is in mutations.fold.ts.
 //
-// Rows: `mutation` by run; `undo`, a run whose effects are being named, by run; `named`, what a rollback or a recovery is about, by its id; `trigger`, a rollback of a commit that is not recorded, by run; `binding` and `spread` by ref.
-// Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a trigger once its commit is recorded, a spread until it is closed.
+// Rows: `mutation` by run; `named`, what a rollback or a recovery is about, by its id; `binding` and `spread` by ref.
+// Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a spread until it is closed.
 import { deriveId } from '@recourse/kernel';
 import type { Change, Doc, KindSpec, Row, RowAddress, StateView } from '@recourse/event-log';
 import { COMMIT_KINDS } from './commit-rows.js';
@@ -11,7 +11,7 @@ import { refScope } from '../domain/scope.js';
 import { effectStatusOf } from '../domain/effect/effect.decisions.js';
 import { dutyOf } from '../domain/mutation/agenda.decisions.js';
 import { LINEAGE_COLUMNS } from './lineage-columns.js';
-import type { Mutation, Named, Spread, Trigger, Undo } from '../domain/mutation/mutation.messages.js';
+import type { Mutation, Named, Spread } from '../domain/mutation/mutation.messages.js';
 
 export const MUTATION_KINDS: readonly KindSpec[] = [
   {
@@ -66,12 +66,10 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
     columns: [textColumn('mutation_id'), textColumn('ref'), ...LINEAGE_COLUMNS],
     indexes: [['mutation_id'], ['parent_id']],
   },
-  { kind: 'trigger', table: 'trigger_waiting', columns: [textColumn('mutation_id'), textColumn('rollback_id')] },
   { kind: 'spread', table: 'spread', columns: [textColumn('tenant'), textColumn('ref')] },
   ...COMMIT_KINDS,
   ...REEVALUATION_KINDS,
   ...RECONCILIATION_KINDS,
-  { kind: 'undo', table: 'undo_spread', columns: [textColumn('tenant'), textColumn('run_id')] },
 ];
 
 /** A mutation by run and id. */
@@ -85,20 +83,6 @@ export function mutationsIn(state: StateView, runId: string): readonly Mutation[
   return state.list('mutation', runId).map(mutationOf);
 }
 
-/** A remembered trigger: by tenant too, so that naming somebody else's commit takes nothing from its owner. */
-export function triggerIn(state: StateView, runId: string, tenant: string, mutationId: string): Trigger | undefined {
-  return state.get('trigger', runId, triggerKey(tenant, mutationId)) as Trigger | undefined;
-}
-
-/** Key of a remembered trigger among those of its run. */
-export function triggerKey(tenant: string, mutationId: string): string {
-  return `${tenant}|${mutationId}`;
-}
-
-/** An undo of a run that has not named all its effects yet. */
-export function undoIn(state: StateView, runId: string, undoId: string): Undo | undefined {
-  return state.get('undo', runId, undoId) as Undo | undefined;
-}
 /** Spreads of a ref that go on. */
 export function spreadsIn(state: StateView, scope: string): readonly Spread[] {
   return state.list('spread', scope) as readonly Spread[];
@@ -110,7 +94,15 @@ export function spreadIn(state: StateView, tenant: string, ref: string, position
 }
 
 /** Ids of others under which a rolled-back commit is known: its rollback, and the recovery of its run. */
-export function namesOf({ tenant, run_id, rollback_id }: Pick<Trigger, 'tenant' | 'run_id' | 'rollback_id'>): {
+export function namesOf({
+  tenant,
+  run_id,
+  rollback_id,
+}: {
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly rollback_id: string;
+}): {
   readonly rollback: string;
   readonly recovery: string;
 } {
@@ -135,16 +127,6 @@ function minorUnitsOf({ execution: { value } }: Mutation): number | null {
 /** A spread goes on at `dueAt`. */
 export function putSpread(spread: Spread, dueAt: number): Change {
   return put('spread', refScope(spread.tenant, spread.ref), spreadKey(spread.position), spread, dueAt);
-}
-
-/** Puts a remembered trigger; it fires at `dueAt`. */
-export function putTrigger(trigger: Trigger, dueAt: number | null): Change {
-  return put('trigger', trigger.run_id, triggerKey(trigger.tenant, trigger.mutation_id), trigger, dueAt);
-}
-
-/** An undo goes on at `dueAt`. */
-export function putUndo(undo: Undo, dueAt: number): Change {
-  return put('undo', undo.run_id, undo.undo_id, undo, dueAt);
 }
 
 /** Where a spread stands. */

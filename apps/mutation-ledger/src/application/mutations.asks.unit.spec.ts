@@ -15,7 +15,7 @@ import {
   refund,
   reported,
   request,
-  ROLLBACK_OPENED,
+  TRIGGERED,
   RUN,
   seen,
   TENANT,
@@ -236,7 +236,7 @@ describe.each(WAYS)('an execution nobody knows the end of, $way', ({ isRebuilt }
   it('and that was rolled back meanwhile is still found out', () => {
     const run = start()
       .when(executed(UNCERTAIN), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .whenDue(ASKED_AT);
     run
       .when(reported(request(run), FOUND), ASKED_AT + 5)

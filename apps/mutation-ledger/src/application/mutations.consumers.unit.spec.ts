@@ -10,7 +10,7 @@ import {
   NOW,
   refund,
   ROLLBACK,
-  ROLLBACK_OPENED,
+  TRIGGERED,
   RUN,
   TENANT,
 } from './ledger.testing.js';
@@ -57,7 +57,7 @@ describe.each(WAYS)('a mark, $way', ({ isRebuilt }) => {
     all.run.when(executed(refund()), NOW);
     return all;
   }
-  const due = ({ run }: Ledger) => run.when(ROLLBACK_OPENED, MARKED).recorded()[0]?.body['consumers'];
+  const due = ({ run }: Ledger) => run.when(TRIGGERED, MARKED).recorded()[0]?.body['consumers'];
 
   it('names whoever had subscribed over the commit, and by when each is heard from', () => {
     const all = started('mailer');
@@ -91,7 +91,7 @@ describe.each(WAYS)('a mark, $way', ({ isRebuilt }) => {
 
   it('reads the subscriptions to their end first: whoever subscribed before hears', () => {
     const all = started();
-    all.run.whenBehind(ROLLBACK_OPENED, MARKED);
+    all.run.whenBehind(TRIGGERED, MARKED);
     all.entries.append('mailer', subscribed('mailer'));
     expect(due(all)).toMatchObject([{ consumer: 'mailer' }]);
   });
@@ -108,7 +108,7 @@ describe.each(WAYS)('a mark, $way', ({ isRebuilt }) => {
   it('of a commit that came after its trigger names them too', () => {
     const all = ledger({ isRebuilt });
     all.entries.append('mailer', subscribed('mailer'));
-    all.run.when(ROLLBACK_OPENED, NOW - 1).then(fact('TriggerUnmatched'));
+    all.run.when(TRIGGERED, NOW - 1).then(fact('TriggerUnmatched'));
     all.run
       .when(executed(refund()), NOW)
       .whenDue(NOW)
@@ -132,7 +132,7 @@ describe.each(WAYS)('a consumer that is waited for, $way', ({ isRebuilt }) => {
   function marked() {
     const all = ledger({ isRebuilt });
     for (const name of ['mailer', 'report']) all.entries.append(name, subscribed(name));
-    return all.run.when(executed(refund()), NOW).when(ROLLBACK_OPENED, MARKED);
+    return all.run.when(executed(refund()), NOW).when(TRIGGERED, MARKED);
   }
   const phaseOf = (run: ReturnType<typeof marked>, consumer = 'mailer') =>
     run.rows('delivery').find(({ doc }) => doc['consumer'] === consumer)?.doc['phase'];

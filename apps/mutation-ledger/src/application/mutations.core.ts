@@ -17,29 +17,32 @@ import type {
   TimerInput,
 } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
+import { isCommitId } from '@recourse/lineage';
 import { bodyIn } from '@recourse/messages';
-import type { Checkpoint, Execution, RollbackOpened } from '@recourse/messages';
+import type { Checkpoint, Execution } from '@recourse/messages';
+import { NO_LIMITS } from '../domain/admission/admission.messages.js';
+import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
 import { KEEPING } from '../domain/commit/checkpoint.decisions.js';
 import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
 import type { AckWaits } from '../domain/consumer/consumer.messages.js';
 import { ACK_WAITS } from '../domain/consumer/due.decider.js';
-import { isHeld } from '../domain/mutation/hold.decider.js';
-import { decideRollback, LEDGER_POLICY, rollBack } from '../domain/mutation/mutation.decider.js';
+import { LEDGER_POLICY } from '../domain/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
-import type { Trigger } from '../domain/mutation/mutation.messages.js';
 import { decideRecovery } from '../domain/mutation/recoverability.decider.js';
 import { EFFECTS_MAX } from '../domain/mutation/refs.decider.js';
-import { undoOf, undoPart } from '../domain/mutation/undo.decider.js';
+import { undoPart } from '../domain/undo/undo.decider.js';
 import { MUTATIONS_LOG } from '../domain/record.messages.js';
-import type { Body } from '../domain/record.messages.js';
 import { commitIn } from './commit-rows.js';
-import { markCommit, onChunk, onCommit, onCommitDue, triggerOf } from './commits.part.js';
+import { onChunk, onCommit, onCommitDue } from './commits.part.js';
 import { CONSUMER_KINDS } from './consumer-rows.js';
-import { ACKS_INPUT, consumersDue, isDeliveryTimer, onAck, onDeliveryDue, scopedOf } from './consumers.part.js';
+import { ACKS_INPUT, isDeliveryTimer, onAck, onDeliveryDue } from './consumers.part.js';
 import { oneOrNone, onTool } from './executions.js';
-import { cancels, onCancel, onDue, onReport } from './forward-legs.js';
-import { MUTATION_KINDS, mutationIn, mutationsIn, triggerIn, undoIn } from './mutation-rows.js';
+import { FALL_COMMANDS, isFallCommand, onFallCommand } from './fall-commands.part.js';
+import { fall, onHeldDue, onRollbackDue } from './falls.part.js';
+import { onCancel, onDue, onReport } from './forward-legs.js';
+import { LIMIT_KINDS } from './limit-rows.js';
+import { MUTATION_KINDS, mutationIn, mutationsIn } from './mutation-rows.js';
 import { eventOf } from './mutations.events.js';
 import { foldMutations } from './mutations.fold.js';
 import { assumptionView, fallenView, NOTICES } from './mutations.views.js';
@@ -48,14 +51,17 @@ import { REEVALUATION_KIND } from './reevaluation-rows.js';
 import { onReevaluationDue, onSuccessor, SUCCESSORS } from './reevaluations.part.js';
 import type { Reevaluating } from './reevaluations.part.js';
 import { noticesOf } from './rollback-notices.js';
+import { ROLLBACK_KINDS, undoIn } from './rollback-rows.js';
 import { onFall, onSpreadDue, onStatement } from './statements.part.js';
 
 export { assumptionView, fallenView } from './mutations.views.js';
 export { mutationIdOf } from './executions.js';
 
 export interface MutationsConfig extends Partial<LedgerPolicy>, Partial<Keeping>, Partial<Reevaluating> {
-  /** Most contradictions of one decision; EFFECTS_MAX unless told. */
+  /** Most commits that one decision contradicts; EFFECTS_MAX unless told. */
   readonly effectsMax?: number;
+  /** Limits of triggers of this partition; none unless told. */
+  readonly admission?: AdmissionLimits;
   /** How long consumers have to answer, by mode; ACK_WAITS unless told. */
   readonly ackWaits?: AckWaits;
 }
@@ -72,6 +78,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     ...KEEPING,
     effectsMax: EFFECTS_MAX,
     boundMs: null,
+    admission: NO_LIMITS,
     ackWaits: ACK_WAITS,
     ...config,
   };
@@ -79,7 +86,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     log: MUTATIONS_LOG,
     inputs: INPUTS,
     views: [contractView, entryView, assumptionView, fallenView],
-    kinds: [...MUTATION_KINDS, ...CONSUMER_KINDS],
+    kinds: [...MUTATION_KINDS, ...ROLLBACK_KINDS, ...LIMIT_KINDS, ...CONSUMER_KINDS],
     sealScope: ({ type, body }, state) => ({
       ...subjectOfRecord(body, (run) => subjectIn(state, run, body)),
       ...unitOf(type, body),
@@ -102,8 +109,16 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
 
 /** Subject of the mutation or commit a record is about, as far as it is known. */
 function subjectIn(state: StateView, runId: string, { mutation_id, commit_id, checkpoint }: Doc): string | null {
-  if (typeof commit_id !== 'string') return mutationIn(state, runId, String(mutation_id))?.subject_ref ?? null;
+  if (typeof commit_id !== 'string') return subjectNamed(state, runId, String(mutation_id));
   return ((checkpoint as Checkpoint | undefined) ?? commitIn(state, runId, commit_id)?.checkpoint)?.subject_ref ?? null; // records that name a commit hold its checkpoint, or follow one that did
+}
+
+/** What should not stand is named alike, with an effect or without. */
+function subjectNamed(state: StateView, runId: string, id: string): string | null {
+  const subject = isCommitId(id)
+    ? commitIn(state, runId, id)?.checkpoint.subject_ref
+    : mutationIn(state, runId, id)?.subject_ref;
+  return subject ?? null;
 }
 
 /** The state of a commit is sealed under a key of its own, so that it can be destroyed alone (E27, E36). */
@@ -125,21 +140,18 @@ const INPUTS: readonly InputSpec[] = [
     types: ['LegReported'],
     concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])),
   },
-  { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: ['CancelMutation', 'ReconcileLineage'] },
+  {
+    topic: 'recourse.ledger-commands',
+    source: 'wire',
+    mode: 'aligned',
+    types: ['CancelMutation', 'ReconcileLineage', ...FALL_COMMANDS],
+  },
   ACKS_INPUT,
   {
     topic: 'recourse.recoveries',
     source: 'log',
     mode: 'aligned',
-    types: [
-      'RollbackOpened',
-      'UndoOpened',
-      'LegDispatched',
-      'StepOutcomeRecorded',
-      'StepEscalated',
-      'StepDenied',
-      'StepResolved',
-    ],
+    types: ['LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'],
   },
   {
     topic: 'recourse.assumptions',
@@ -156,6 +168,7 @@ const INPUTS: readonly InputSpec[] = [
 
 function onEvent(context: DecideContext, input: RecordInput, policy: Policy): Decision {
   const event = eventOf(input);
+  if (isFallCommand(event)) return onFallCommand(context, input.key, event, policy);
   switch (event.type) {
     case 'ToolPlanned':
     case 'ToolExecuted':
@@ -169,10 +182,6 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'RollbackAnnounced':
     case 'BoundReached':
       return onFall(context, input, event.body, policy);
-    case 'RollbackOpened':
-      return onRollback(context, event.body, policy);
-    case 'UndoOpened':
-      return append(...undoPart(undoOf(event.body), mutationsIn(context.state, event.body.run_id), policy.effectsMax));
     case 'LegReported':
       return onReport(context, input, event.body, policy);
     case 'CancelMutation':
@@ -197,26 +206,6 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
   }
 }
 
-/** A rollback of an effect that is held cancels it: once that is recorded, the remembered trigger finds it so. */
-function onRollback(context: DecideContext, opened: Body<RollbackOpened>, policy: Policy): Decision {
-  const event = triggerOf(opened);
-  const { run_id, tenant, mutation_id, rollback_id } = event;
-  const commit = markCommit(context, event, policy);
-  if (commit !== null) return commit;
-  const mutation = mutationIn(context.state, run_id, mutation_id);
-  const due =
-    isRecorded(mutation) && mutation.rollback_id === null
-      ? consumersDue(context, scopedOf(mutation), policy.ackWaits)
-      : [];
-  const marked = decideRollback(event, mutation, triggerIn(context.state, run_id, tenant, mutation_id), due);
-  if (marked === null) return NOTHING;
-  const cancelled =
-    isHeld(mutation) && mutation.tenant === tenant
-      ? cancels(context, mutation, 'ROLLED_BACK', rollback_id, policy)
-      : [];
-  return append(marked, ...cancelled);
-}
-
 function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Decision {
   const {
     address: { kind, group, key },
@@ -230,17 +219,12 @@ function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Dec
     return mutation === undefined ? NOTHING : onDue(context, mutation, policy);
   }
   if (kind === 'commit') return onCommitDue(context, group, key);
-  if (kind === 'undo') {
-    const undo = undoIn(state, group, key);
-    return undo === undefined ? NOTHING : append(...undoPart(undo, mutationsIn(state, group), policy.effectsMax));
-  }
-  const waiting = state.get(kind, group, key) as Trigger | undefined;
-  const marked = waiting === undefined ? null : markCommit(context, waiting, policy);
-  if (marked !== null) return marked;
-  const commit = waiting === undefined ? undefined : mutationIn(state, group, waiting.mutation_id);
-  if (waiting === undefined || !isRecorded(commit)) return NOTHING;
-  const due = consumersDue(context, scopedOf(commit), policy.ackWaits);
-  return oneOrNone(rollBack(commit, waiting, due));
+  if (kind === 'rollback') return onRollbackDue(context, { group, key }, policy);
+  if (kind === 'held') return onHeldDue(context, { group, key }, policy);
+  const undo = kind === 'undo' ? undoIn(state, group, key) : undefined;
+  return undo === undefined
+    ? NOTHING
+    : append(...fall(context, undoPart(undo, mutationsIn(state, group), policy.effectsMax), policy));
 }
 
 /** One request per record that a worker was asked, in its own words. */

@@ -17,7 +17,7 @@ import {
   planned,
   refund,
   REF,
-  ROLLBACK_OPENED,
+  TRIGGERED,
   RUN,
   state,
   statement,
@@ -44,7 +44,7 @@ describe.each(WAYS)('an effect on record, $way', ({ isRebuilt }) => {
     });
     const proven = uncertain.when(executed(refund({ event_id: 'ev-2' })), NOW + 1);
     expect(effect(proven)).toMatchObject({ external_ref: 're_1', status: 'succeeded', compensation_attempts: 0 });
-    proven.when(ROLLBACK_OPENED, NOW + 2).when(DISPATCHED, NOW + 3);
+    proven.when(TRIGGERED, NOW + 2).when(DISPATCHED, NOW + 3);
     expect(effect(proven)).toMatchObject({
       tool_name: 'payments.issue_refund',
       arguments: refund().args,
@@ -80,9 +80,7 @@ describe.each(WAYS)('an effect on record, $way', ({ isRebuilt }) => {
       external_transaction_ref: 're_1',
       idempotency_key: 'key-1',
     });
-    run
-      .when(ROLLBACK_OPENED, NOW + 1_000)
-      .then(fact('MutationRolledBack', { mutation_id: MUTATION, ref: { ...bound } }));
+    run.when(TRIGGERED, NOW + 1_000).then(fact('MutationRolledBack', { mutation_id: MUTATION, ref: { ...bound } }));
   });
 });
 
@@ -112,7 +110,7 @@ describe('the log alone (F6)', () => {
       refund({ effect_key: 'refund-4713', call_id: 'call-3', event_id: 'ev-3', assumption_refs: ['order/4713#open'] }),
     ];
     [refund(), ...others].forEach((each, at) => run.when(executed(each), NOW + at));
-    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 10).when(ROLLBACK_OPENED, NOW + 11);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 10).when(TRIGGERED, NOW + 11);
     const [first, second] = [MUTATION, ...others.map(mutationIdOf)];
     expect(closureOf(run.records(), REF)).toEqual({
       relying: [first, second].sort(),

@@ -13,7 +13,7 @@ import {
   outcome,
   refund,
   ROLLBACK,
-  ROLLBACK_OPENED,
+  TRIGGERED,
   RUN,
   TENANT,
 } from './ledger.testing.js';
@@ -47,7 +47,7 @@ describe.each(WAYS)('the effect of a mutation, $way', ({ isRebuilt }) => {
   });
 
   it('waits for its compensation once it is rolled back', () => {
-    expect(effect(recorded().when(ROLLBACK_OPENED, NOW + 1))).toMatchObject({
+    expect(effect(recorded().when(TRIGGERED, NOW + 1))).toMatchObject({
       status: 'compensation_pending',
       updated_at: NOW + 1,
     });
@@ -55,7 +55,7 @@ describe.each(WAYS)('the effect of a mutation, $way', ({ isRebuilt }) => {
 
   it('counts each attempt that is dispatched, and each once', () => {
     const run = recorded()
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .when(attempt(1), NOW + 2)
       .when(attempt(1), NOW + 3)
       .thenNothing();
@@ -72,7 +72,7 @@ describe.each(WAYS)('the effect of a mutation, $way', ({ isRebuilt }) => {
 
   it('keeps the last thing that went wrong', () => {
     const run = recorded()
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .when(attempt(1), NOW + 2)
       .when(outcome('failed', 'PROVIDER_REFUSED'), NOW + 3);
     expect(effect(run)).toMatchObject({ status: 'manual_review', last_error: 'PROVIDER_REFUSED' });
@@ -102,7 +102,7 @@ describe.each(WAYS)('the ids of a rollback, $way', ({ isRebuilt }) => {
 
   it('name its commit, and the recovery its run', () => {
     const { run } = ledger({ isRebuilt });
-    run.when(executed(refund()), NOW).when(ROLLBACK_OPENED, NOW + 1);
+    run.when(executed(refund()), NOW).when(TRIGGERED, NOW + 1);
     expect(run.rows('named').map(({ group, doc }) => [group, doc])).toEqual([
       [ROLLBACK, { id: ROLLBACK, names: 'rollback', tenant: TENANT, run_id: RUN, mutation_id: MUTATION }],
       [recovery, { id: recovery, names: 'recovery', tenant: TENANT, run_id: RUN, mutation_id: null }],
@@ -112,9 +112,9 @@ describe.each(WAYS)('the ids of a rollback, $way', ({ isRebuilt }) => {
   it('are known before the commit is, to the tenant that named it and apart from its owner', () => {
     const { run } = ledger({ isRebuilt });
     run
-      .when({ ...ROLLBACK_OPENED, body: { ...ROLLBACK_OPENED.body, tenant: 'other' } }, NOW)
+      .when({ ...TRIGGERED, body: { ...TRIGGERED.body, tenant: 'other' } }, NOW)
       .when(executed(refund()), NOW + 1)
-      .when(ROLLBACK_OPENED, NOW + 2);
+      .when(TRIGGERED, NOW + 2);
     expect(
       run
         .rows('named')

@@ -1,17 +1,17 @@
 // Folds accepted records of recourse.mutations into rows. Reads the record and rows that earlier records made, nothing else (L2).
 import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
 import type {
-  MutationContradicted,
   MutationPlanned,
   MutationReaffirmed,
   MutationRecorded,
   MutationRolledBack,
+  TriggerUnmatched,
 } from '@recourse/messages';
 import { closingRefsOf } from '../domain/mutation/closing.decider.js';
 import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from '../domain/mutation/forward.fold.js';
 import type { ForwardRecord } from '../domain/mutation/forward.fold.js';
 import { parentsOf, standsRef } from '../domain/mutation/lineage.decider.js';
-import type { Awaited, Binding, Mutation, Undo } from '../domain/mutation/mutation.messages.js';
+import type { Awaited, Binding, Mutation } from '../domain/mutation/mutation.messages.js';
 import type { Body } from '../domain/record.messages.js';
 import { refScope } from '../domain/scope.js';
 import { COMMIT_FOLD } from './commit-rows.js';
@@ -19,22 +19,11 @@ import { CONSUMER_FOLD } from './consumer-rows.js';
 import { foldBy } from './fold.js';
 import type { Fold } from './fold.js';
 import { bindingIn, putBinding } from './binding-rows.js';
-import {
-  mutationIn,
-  namesOf,
-  putMutation,
-  putNamed,
-  putSpread,
-  putTrigger,
-  putUndo,
-  spreadAddress,
-  spreadIn,
-  triggerIn,
-  triggerKey,
-  undoIn,
-} from './mutation-rows.js';
+import { mutationIn, namesOf, putMutation, putNamed, putSpread, spreadAddress, spreadIn } from './mutation-rows.js';
+import { LIMIT_FOLD } from './limit-rows.js';
 import { RECONCILIATION_FOLD } from './reconciliations.part.js';
 import { REEVALUATION_FOLD } from './reevaluation-rows.js';
+import { ADMISSION_FOLD, ROLLBACK_FOLD } from './rollback-rows.js';
 
 /** Changes an accepted record of the mutations log makes. */
 export function foldMutations(state: StateView, accepted: AcceptedRecord): readonly Change[] {
@@ -55,10 +44,9 @@ const MUTATION_FOLD = {
       awaited: { owner, deadline_at, is_overdue: true },
     });
   },
-  MutationContradicted: contradicted,
   MutationReaffirmed: reaffirmed,
   MutationRolledBack: rolledBack,
-  RecoverabilityChanged: ({ run_id, mutation_id, event, to_state, reason }, state, { decidedAt }) => {
+  RecoverabilityChanged: ({ run_id, mutation_id, event, to_state, reason, verified }, state, { decidedAt }) => {
     const before = mutationIn(state, run_id, mutation_id);
     const attempts = (before?.compensation_attempts ?? 0) + (event === 'compensation_started' ? 1 : 0);
     const last_error =
@@ -66,31 +54,14 @@ const MUTATION_FOLD = {
     return changed(state, run_id, mutation_id, decidedAt, {
       recoverability: to_state,
       reason,
+      is_seen_undone: verified,
       compensation_attempts: attempts,
       last_error,
     });
   },
-  TriggerUnmatched: ({ mutation_id, tenant, run_id, rollback_id, evidence }, _state) => {
-    const { rollback } = namesOf({ tenant, run_id, rollback_id });
-    return [
-      putTrigger({ mutation_id, tenant, run_id, rollback_id, evidence }, null),
-      putNamed({ id: rollback, names: 'rollback', tenant, run_id, mutation_id }),
-    ];
-  },
-  UndoSpread: ({ undo_id, tenant, run_id, asked_ids, evidence, mutation_ids, is_last }, state, { decidedAt }) => {
-    if (is_last) return [{ op: 'delete', address: { kind: 'undo', group: run_id, key: undo_id } }];
-    const standing = undoIn(state, run_id, undo_id);
-    const undo: Undo = {
-      undo_id,
-      tenant,
-      run_id,
-      asked_ids,
-      evidence,
-      named_ids: [...(standing?.named_ids ?? []), ...mutation_ids],
-      begun_at: standing?.begun_at ?? decidedAt,
-    };
-    return [putUndo(undo, decidedAt)];
-  },
+  TriggerUnmatched: (body, state) => [...named(body), ...contradicted(body, state)],
+  TriggerHeld: contradicted,
+  TriggerRedundant: contradicted,
   SpreadOpened: (
     { spread_id, tenant, ref, position, scope_run_id, evidence, reaffirms, parent_run_id },
     _state,
@@ -126,24 +97,21 @@ const MUTATION_FOLD = {
   WindowClosing: (body, state, { decidedAt }) => forwarded(state, { type: 'WindowClosing', body }, decidedAt),
 } satisfies Fold;
 
-/** What waits for a commit fires once it is recorded, and is answered by its mark. */
-const TRIGGER_FOLD = {
-  CheckpointRecorded: ({ tenant, run_id, commit_id }, state, { decidedAt }) => {
-    const waiting = triggerIn(state, run_id, tenant, commit_id);
-    return waiting === undefined ? [] : [putTrigger(waiting, decidedAt)];
-  },
-  CheckpointRolledBack: ({ tenant, run_id, commit_id, rollback_id }, state) => [
-    putNamed({ id: rollback_id, names: 'rollback', tenant, run_id, mutation_id: commit_id }),
-    ...answeredTrigger(state, tenant, run_id, commit_id),
+/** A commit is known under the id of its rollback, and its bindings have taken the fall into account. */
+const COMMIT_MARK_FOLD = {
+  CheckpointRolledBack: ({ commit_id: mutation_id, ...about }, state) => [
+    ...named({ ...about, mutation_id }),
+    ...contradicted({ ...about, mutation_id }, state),
   ],
 } satisfies Fold;
 
-/** A trigger that waited is answered by the mark of its commit. */
-function answeredTrigger(state: StateView, tenant: string, runId: string, id: string): readonly Change[] {
-  return triggerIn(state, runId, tenant, id) === undefined
-    ? []
-    : [{ op: 'delete', address: { kind: 'trigger', group: runId, key: triggerKey(tenant, id) } }];
+/** The name of a rollback. */
+function named({ rollback_id, tenant, run_id, mutation_id }: Named): readonly Change[] {
+  const { rollback } = namesOf({ tenant, run_id, rollback_id });
+  return [putNamed({ id: rollback, names: 'rollback', tenant, run_id, mutation_id })];
 }
+
+type Named = Pick<Body<TriggerUnmatched>, 'rollback_id' | 'tenant' | 'run_id' | 'mutation_id'>;
 
 /** What workers were asked and answered moves the forward part alone. */
 function forwarded(state: StateView, told: ForwardRecord, decidedAt: number): readonly Change[] {
@@ -211,13 +179,11 @@ function recorded(
     warn_at: body.warn_at,
     warned_at: null,
   });
-  const waiting = triggerIn(state, run_id, tenant, mutation_id);
   return [
     mutation,
     ...boundBy(state, body, before !== undefined, { recorded_seq: seq, recorded_at: decidedAt }),
     ...closingOf(body),
     ...releasedBy(body, before),
-    ...(waiting === undefined ? [] : [putTrigger(waiting, decidedAt)]),
   ];
 }
 
@@ -286,9 +252,9 @@ function boundBefore(
   };
 }
 
-/** The binding has now taken the statement into account. */
+/** The binding has now taken the statement into account, whatever became of the trigger. */
 function contradicted(
-  { mutation_id, tenant, evidence }: Body<MutationContradicted>,
+  { mutation_id, tenant, evidence }: Pick<Body<TriggerUnmatched>, 'mutation_id' | 'tenant' | 'evidence'>,
   state: StateView,
 ): readonly Change[] {
   if (evidence.ref === null) return [];
@@ -308,19 +274,17 @@ function reaffirmed({ mutation_id, tenant, evidence }: Body<MutationReaffirmed>,
 }
 
 function rolledBack(
-  { mutation_id, tenant, run_id, rollback_id, evidence }: Body<MutationRolledBack>,
+  body: Body<MutationRolledBack>,
   state: StateView,
   { decidedAt }: AcceptedRecord,
 ): readonly Change[] {
-  const { rollback, recovery } = namesOf({ tenant, run_id, rollback_id });
-  const named = [
-    putNamed({ id: rollback, names: 'rollback', tenant, run_id, mutation_id }),
-    putNamed({ id: recovery, names: 'recovery', tenant, run_id, mutation_id: null }),
-  ];
+  const { mutation_id, tenant, run_id, rollback_id, evidence } = body;
+  const { recovery } = namesOf({ tenant, run_id, rollback_id });
   return [
     ...changed(state, run_id, mutation_id, decidedAt, { rollback_id, rollback_evidence: evidence }),
-    ...named,
-    ...answeredTrigger(state, tenant, run_id, mutation_id),
+    ...named(body),
+    putNamed({ id: recovery, names: 'recovery', tenant, run_id, mutation_id: null }),
+    ...contradicted(body, state),
   ];
 }
 
@@ -367,6 +331,7 @@ const UNTOUCHED = {
   recorded_hash: null,
   recorded_seq: null,
   compensation_attempts: 0,
+  is_seen_undone: false,
   last_error: null,
   planned_sha256: null,
   executed_sha256: null,
@@ -382,7 +347,10 @@ const UNTOUCHED = {
 const TABLES: readonly Fold[] = [
   MUTATION_FOLD,
   COMMIT_FOLD,
-  TRIGGER_FOLD,
+  COMMIT_MARK_FOLD,
+  LIMIT_FOLD,
+  ADMISSION_FOLD,
+  ROLLBACK_FOLD,
   REEVALUATION_FOLD,
   RECONCILIATION_FOLD,
   CONSUMER_FOLD,

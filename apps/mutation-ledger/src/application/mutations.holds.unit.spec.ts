@@ -17,7 +17,7 @@ import {
   reported,
   request,
   ROLLBACK,
-  ROLLBACK_OPENED,
+  TRIGGERED,
   RUN,
   seen,
   state,
@@ -174,7 +174,7 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
       .when(state(assumptions, statement('invalidated', 'e1')), NOW + 1)
       .then(fact('MutationContradicted', { mutation_id: MUTATION }), cancelled('REF_INVALIDATED'));
     run
-      .when(ROLLBACK_OPENED, NOW + 2)
+      .when(TRIGGERED, NOW + 2)
       .then(fact('MutationRolledBack', { recoverability: 'cancelled', rollback_id: ROLLBACK }));
     expect(run.derived()).toMatchObject([
       { type: 'CommitAnnounced' },
@@ -187,7 +187,7 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
 
   it('is cancelled by a rollback inside the hold, which then finds it so', () => {
     const { run } = start();
-    run.when(ROLLBACK_OPENED, NOW + 1).then(fact('TriggerUnmatched'), cancelled('ROLLED_BACK'));
+    run.when(TRIGGERED, NOW + 1).then(fact('TriggerUnmatched'), cancelled('ROLLED_BACK'));
     run.whenDue(NOW + 1).then(fact('MutationRolledBack', { recoverability: 'cancelled', execution_state: 'failed' }));
     expect(run.rows('trigger')).toEqual([]);
   });
@@ -196,7 +196,7 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
     const text = contractText(HELD);
     const { run } = ledger({ isRebuilt, asks: true, contracts: [text] });
     run
-      .when(ROLLBACK_OPENED, NOW)
+      .when(TRIGGERED, NOW)
       .when(planned(intent({ is_held: true, contract_digest: contractDigest(text) })), NOW + 1)
       .then(fact('MutationPlanned'), cancelled('ROLLED_BACK'));
   });
@@ -216,7 +216,7 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
     run
       .when(state(assumptions, statement('invalidated', 'e1')), ENDS + 1)
       .then(fact('MutationContradicted'))
-      .when(ROLLBACK_OPENED, ENDS + 2)
+      .when(TRIGGERED, ENDS + 2)
       .then(fact('TriggerUnmatched'));
     run
       .when(reported(sent, RELEASED), ENDS + 3)

@@ -7,7 +7,7 @@ import type { CommitRef } from '@recourse/messages';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { fact, memoryView, WAYS } from '@recourse/testing';
 import {
-  decideRollbackOf,
+  triggerOf,
   executed,
   HOUR_MS,
   ledger,
@@ -43,7 +43,7 @@ function fall(
   at: number,
   tenant = TENANT,
 ): readonly RecordInput[] {
-  run.when(decideRollbackOf(run_id, commit_id, tenant), at);
+  run.when(triggerOf(run_id, commit_id, tenant), at);
   return run
     .derived()
     .filter(({ type }) => type === 'RollbackAnnounced')
@@ -93,7 +93,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
 
   it('is judged no earlier than its chain has read: a notice is taken once the view has it', () => {
     const { run, fallen } = start();
-    run.when(executed(parent), NOW).when(decideRollbackOf('run-1', PARENT.commit_id), NOW + 1);
+    run.when(executed(parent), NOW).when(triggerOf('run-1', PARENT.commit_id), NOW + 1);
     const [notice] = run
       .derived()
       .filter(({ type }) => type === 'RollbackAnnounced')
@@ -285,7 +285,7 @@ function settle(drawn: readonly Drawn[]): readonly number[] {
   const mark = (run: CoreHarness, ref: CommitRef): void => {
     if (marked.has(ref.commit_id)) return;
     marked.add(ref.commit_id);
-    run.when(decideRollbackOf(ref.run_id, ref.commit_id), NOW);
+    run.when(triggerOf(ref.run_id, ref.commit_id), NOW);
     for (const { key, type, body } of run.derived())
       if (type === 'RollbackAnnounced') inbox.push(shared.append(key, fact(type, body)));
   };

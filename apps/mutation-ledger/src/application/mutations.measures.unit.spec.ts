@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { effectMeasure } from '../domain/effect/effect.measures.js';
 import type { EffectMeasure } from '../domain/effect/effect.measures.js';
-import { DISPATCHED, executed, ledger, NOW, outcome, refund, ROLLBACK_OPENED } from './ledger.testing.js';
+import { DISPATCHED, executed, ledger, NOW, outcome, refund, TRIGGERED } from './ledger.testing.js';
 
 const TOOL = 'payments.issue_refund';
 /** What the records of a run say, as `tool status`. */
@@ -18,7 +18,7 @@ describe('effects as series', () => {
     const { run } = ledger();
     run
       .when(executed(refund()), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .when(DISPATCHED, NOW + 2)
       .when(outcome('compensated', 'VERIFIED'), NOW + 3);
     expect(told(run)).toEqual([

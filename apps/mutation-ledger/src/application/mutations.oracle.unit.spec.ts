@@ -8,7 +8,7 @@ import type { Input, RecordInput } from '@recourse/event-log';
 import { memoryView } from '@recourse/testing';
 import { bundleRegistered, commit, committed, gateOf, rollback, told } from './commits.testing.js';
 import type { Told } from './commits.testing.js';
-import { decideRollbackOf, ledger, NOW } from './ledger.testing.js';
+import { triggerOf, ledger, NOW } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 import { fallenView } from './mutations.core.js';
 
@@ -124,7 +124,7 @@ class World {
     for (const notice of told(on.run, this.fallen))
       this.ledgers.forEach((_, every) => this.waiting.push([every, notice]));
     for (const { body } of hits) {
-      const opened = decideRollbackOf(String(body['run_id']), String(body['mutation_id']));
+      const opened = triggerOf(String(body['run_id']), String(body['mutation_id']));
       this.send(String(body['run_id']), {
         ...opened,
         body: { ...opened.body, evidence: body['evidence'], bound_at: boundAt },

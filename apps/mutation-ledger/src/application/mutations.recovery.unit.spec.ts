@@ -17,7 +17,7 @@ import {
   REF,
   resolvedBy,
   ROLLBACK,
-  ROLLBACK_OPENED,
+  TRIGGERED,
   RUN,
   TENANT,
 } from './ledger.testing.js';
@@ -33,7 +33,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
   it('marks its commit once, with all that recovery needs', () => {
     const run = recorded();
     const hash = run.records()[0]?.hash;
-    run.when(ROLLBACK_OPENED, NOW + 1).then(
+    run.when(TRIGGERED, NOW + 1).then(
       fact('MutationRolledBack', {
         mutation_id: MUTATION,
         rollback_id: ROLLBACK,
@@ -45,12 +45,12 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
         ref: { mutation_id: MUTATION, reversal_expires_at: EXPIRES },
       }),
     );
-    run.when(ROLLBACK_OPENED, NOW + 2).thenNothing();
+    run.when(TRIGGERED, NOW + 2).thenNothing();
   });
 
   it('announces the commit and then its rollback', () => {
     const notices = recorded()
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .derived();
     expect(notices.map(({ key, type }) => [key, type])).toEqual([
       [RUN, 'CommitAnnounced'],
@@ -84,7 +84,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
   it('of a commit that was at rest already is settled at once', () => {
     const run = ledger({ isRebuilt })
       .run.when(executed(refund({ contract_digest: null })), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1);
+      .when(TRIGGERED, NOW + 1);
     expect(run.derived().map(({ type }) => type)).toEqual(['CommitAnnounced', 'RollbackAnnounced', 'RollbackSettled']);
     expect(run.derived()[2]?.body).toMatchObject({
       recoverability: 'manual_resolution_required',
@@ -95,9 +95,9 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
   it('of an unknown commit is remembered and fires when the commit is recorded', () => {
     const { run } = ledger({ isRebuilt });
     run
-      .when(ROLLBACK_OPENED, NOW)
+      .when(TRIGGERED, NOW)
       .then(fact('TriggerUnmatched', { mutation_id: MUTATION, rollback_id: ROLLBACK }))
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .thenNothing();
     run.when(executed(refund()), NOW + 2).then(fact('MutationRecorded'));
     const hash = run.recorded()[0]?.hash;
@@ -116,7 +116,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     const { run } = ledger({ isRebuilt });
     run
       .when(planned(intent()), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .then(fact('TriggerUnmatched'))
       .when(executed(refund()), NOW + 2)
       .whenDue(NOW + 2)
@@ -128,7 +128,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     run
       .when(executed(refund({ outcome: 'uncertain', result: null, external_transaction_ref: null })), NOW)
       .then(fact('MutationRecorded', { rollback_id: null }));
-    run.when(ROLLBACK_OPENED, NOW + 1).then(fact('MutationRolledBack', { execution_state: 'uncertain' }));
+    run.when(TRIGGERED, NOW + 1).then(fact('MutationRolledBack', { execution_state: 'uncertain' }));
     run.when(executed(refund()), NOW + 2).then(
       fact('MutationRecorded', {
         rollback_id: ROLLBACK,
@@ -142,7 +142,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
   it('is settled once its commit turns out to be one that only a person can undo', () => {
     const { run } = ledger({ isRebuilt });
     const uncontracted = { contract_digest: null };
-    run.when(executed(refund({ ...uncontracted, outcome: 'uncertain' })), NOW).when(ROLLBACK_OPENED, NOW + 1);
+    run.when(executed(refund({ ...uncontracted, outcome: 'uncertain' })), NOW).when(TRIGGERED, NOW + 1);
     run.derived();
     expect(
       run
@@ -153,7 +153,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
   });
 
   it('named by another tenant never touches the commit', () => {
-    const foreign = { ...ROLLBACK_OPENED, body: { ...ROLLBACK_OPENED.body, tenant: 'other' } };
+    const foreign = { ...TRIGGERED, body: { ...TRIGGERED.body, tenant: 'other' } };
     const { run } = ledger({ isRebuilt });
     run
       .when(foreign, NOW)
@@ -168,7 +168,7 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
   const rolledBack = () =>
     ledger({ isRebuilt })
       .run.when(executed(refund()), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1);
+      .when(TRIGGERED, NOW + 1);
   const moved = (event: string, from: string, to: string, more = {}) =>
     fact('RecoverabilityChanged', {
       mutation_id: MUTATION,
@@ -304,7 +304,7 @@ describe.each(WAYS)('a window, $way', ({ isRebuilt }) => {
     const { run } = ledger({ isRebuilt });
     run
       .when(executed(refund()), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .whenDue(EXPIRES);
     expect(run.derived()).toMatchObject([
       { type: 'RollbackSettled', body: { recoverability: 'reversal_expired', reason: 'WINDOW_CLOSED' } },
@@ -315,14 +315,14 @@ describe.each(WAYS)('a window, $way', ({ isRebuilt }) => {
     const { run } = ledger({ isRebuilt });
     run
       .when(executed(refund()), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .when(DISPATCHED, EXPIRES - 5)
       .whenDue(EXPIRES)
       .thenNothing();
     const late = ledger({ isRebuilt }).run;
     late
       .when(executed(refund()), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .whenDue(EXPIRES)
       .when(DISPATCHED, EXPIRES + 1)
       .then(fact('RecoverabilityChanged', { from_state: 'reversal_expired', to_state: 'compensating' }));

@@ -9,7 +9,7 @@ import {
   NOW,
   refund,
   REF,
-  ROLLBACK_OPENED,
+  TRIGGERED,
   RUN,
   state,
   statement,
@@ -190,7 +190,7 @@ describe.each(WAYS)('an invalidated ref, $way (D25)', ({ isRebuilt }) => {
       .when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 100 * HOUR_MS + 1)
       .then(fact('MutationContradicted', { mutation_id: MUTATION }));
     run
-      .when(ROLLBACK_OPENED, NOW + 100 * HOUR_MS + 2)
+      .when(TRIGGERED, NOW + 100 * HOUR_MS + 2)
       .then(fact('MutationRolledBack', { mutation_id: MUTATION, recoverability: 'reversal_expired' }));
   });
 });

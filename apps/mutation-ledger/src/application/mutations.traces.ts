@@ -1,17 +1,20 @@
-// What the ledger adds to the trace of a rollback (C50): that it marked the commit, and that it took note of the end.
+// What the ledger adds to the trace of a rollback (C50): that a trigger was admitted, that the commit was marked, and that it took
+// note of the end.
 //
-// Boundary: pure. The trace is about the rollback's id, and hangs on the orchestrator's span `trigger`.
+// Boundary: pure. The trace is about the rollback's id, and hangs on the span `trigger`.
 import type { AcceptedRecord } from '@recourse/event-log';
 import { recordIn } from '@recourse/messages';
+import type { MutationRolledBack, RecoverabilityChanged } from '@recourse/messages';
 import { MUTATIONS_LOG } from '../domain/record.messages.js';
+import type { Body } from '../domain/record.messages.js';
 
 /** A span that has ended; times are epoch milliseconds. */
 export interface LedgerSpan {
   /** Id of the rollback. */
   readonly about: string;
-  readonly name: 'mark' | 'settlement';
+  readonly name: 'trigger' | 'mark' | 'settlement';
   readonly which: string;
-  readonly parent: { readonly name: 'trigger'; readonly which: '' };
+  readonly parent: { readonly name: 'trigger'; readonly which: '' } | null;
   readonly startAt: number;
   readonly endAt: number;
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
@@ -24,35 +27,93 @@ const ENDS: readonly string[] = ['compensated', 'manual_resolution_required'];
 
 /** Spans that an accepted record ends; each is a moment. Pure. */
 export function ledgerSpans(accepted: AcceptedRecord): readonly LedgerSpan[] {
-  const { decidedAt, seq } = accepted;
-  const { type, body } = recordIn(MUTATIONS_LOG, accepted);
-  const moment = { parent: TRIGGER, startAt: decidedAt, endAt: decidedAt } as const;
-  const place = { 'record.log': MUTATIONS_LOG, 'record.type': type, 'record.seq': seq };
-  if (type === 'MutationRolledBack') {
-    const { rollback_id, tenant, run_id, mutation_id, execution, recoverability } = body;
-    return [
-      {
-        about: rollback_id,
-        name: 'mark',
-        which: '',
-        ...moment,
-        attributes: { ...place, tenant, run_id, mutation_id, capability: execution.capability, recoverability },
-        problem: null,
-      },
-    ];
+  const told = recordIn(MUTATIONS_LOG, accepted);
+  switch (told.type) {
+    case 'TriggerUnmatched':
+      return [triggerSpan(accepted, told.body)];
+    case 'MutationRolledBack':
+      return [...admittedSpans(accepted, told.body), markSpan(accepted, told.body)];
+    case 'CheckpointRolledBack':
+      return admittedSpans(accepted, { ...told.body, mutation_id: told.body.commit_id });
+    case 'RecoverabilityChanged':
+      return settlementSpans(accepted, told.body);
+    default:
+      return [];
   }
-  if (type !== 'RecoverabilityChanged') return [];
-  const { rollback_id, tenant, run_id, mutation_id, ref, to_state, reason } = body;
+}
+
+type Triggered = Pick<
+  MutationRolledBack,
+  'rollback_id' | 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'admission'
+>;
+
+/** A trigger is told where it was admitted, not where what it waited for is marked. */
+function admittedSpans(accepted: AcceptedRecord, body: Triggered): readonly LedgerSpan[] {
+  return body.admission.was_remembered ? [] : [triggerSpan(accepted, body)];
+}
+
+function triggerSpan(
+  accepted: AcceptedRecord,
+  { rollback_id, tenant, run_id, mutation_id, evidence }: Triggered,
+): LedgerSpan {
+  return {
+    about: rollback_id,
+    ...TRIGGER,
+    ...momentOf(accepted),
+    parent: null,
+    problem: null,
+    attributes: {
+      ...placeOf(accepted),
+      tenant,
+      run_id,
+      mutation_id,
+      'evidence.kind': evidence.kind,
+      'evidence.event_id': evidence.event_id,
+      'evidence.stated_at': evidence.stated_at,
+    },
+  };
+}
+
+function markSpan(
+  accepted: AcceptedRecord,
+  { rollback_id, tenant, run_id, mutation_id, execution, recoverability }: Body<MutationRolledBack>,
+): LedgerSpan {
+  const attributes = { tenant, run_id, mutation_id, capability: execution.capability, recoverability };
+  return {
+    about: rollback_id,
+    name: 'mark',
+    which: '',
+    ...momentOf(accepted),
+    parent: TRIGGER,
+    attributes: { ...placeOf(accepted), ...attributes },
+    problem: null,
+  };
+}
+
+function settlementSpans(
+  accepted: AcceptedRecord,
+  { rollback_id, tenant, run_id, mutation_id, ref, to_state, reason }: Body<RecoverabilityChanged>,
+): readonly LedgerSpan[] {
   if (rollback_id === null || !ENDS.includes(to_state)) return [];
-  const problem = to_state === 'compensated' ? null : (reason ?? to_state);
+  const attributes = { tenant, run_id, mutation_id, capability: ref.capability, recoverability: to_state };
   return [
     {
       about: rollback_id,
       name: 'settlement',
-      which: String(seq),
-      ...moment,
-      attributes: { ...place, tenant, run_id, mutation_id, capability: ref.capability, recoverability: to_state },
-      problem,
+      which: String(accepted.seq),
+      ...momentOf(accepted),
+      parent: TRIGGER,
+      attributes: { ...placeOf(accepted), ...attributes },
+      problem: to_state === 'compensated' ? null : (reason ?? to_state),
     },
   ];
+}
+
+function momentOf({ decidedAt }: AcceptedRecord): Pick<LedgerSpan, 'startAt' | 'endAt'> {
+  return { startAt: decidedAt, endAt: decidedAt };
+}
+
+/** Where the record stands that the span was told from. */
+function placeOf({ type, seq, hash }: AcceptedRecord): LedgerSpan['attributes'] {
+  return { 'record.log': MUTATIONS_LOG, 'record.type': type, 'record.seq': seq, 'record.hash': hash.toString('hex') };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DISPATCHED, escalated, executed, ledger, NOW, outcome, refund, ROLLBACK_OPENED } from './ledger.testing.js';
+import { DISPATCHED, escalated, executed, ledger, NOW, outcome, refund, TRIGGERED } from './ledger.testing.js';
 import { ledgerSpans } from './mutations.traces.js';
 
 describe('what the ledger adds to the trace of a rollback', () => {
@@ -7,7 +7,7 @@ describe('what the ledger adds to the trace of a rollback', () => {
     const { run } = ledger();
     run
       .when(executed(refund()), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .when(DISPATCHED, NOW + 2)
       .when(outcome('compensated', 'VERIFIED'), NOW + 3);
     const spans = run.records().flatMap(ledgerSpans);
@@ -17,14 +17,14 @@ describe('what the ledger adds to the trace of a rollback', () => {
       ['mark', 'trigger', NOW + 1, NOW + 1, null],
       ['settlement', 'trigger', NOW + 3, NOW + 3, null],
     ]);
-    expect(new Set(spans.map(({ about }) => about))).toEqual(new Set([ROLLBACK_OPENED.body['rollback_id']]));
+    expect(new Set(spans.map(({ about }) => about))).toEqual(new Set([TRIGGERED.body['rollback_id']]));
   });
 
   it('says why a person has it', () => {
     const { run } = ledger();
     run
       .when(executed(refund()), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .when(DISPATCHED, NOW + 2)
       .when(outcome('stale', 'STALE'), NOW + 3)
       .when(escalated('RESOURCE_CHANGED'), NOW + 4);

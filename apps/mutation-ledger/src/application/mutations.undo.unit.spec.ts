@@ -2,18 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fact, logged, WAYS } from '@recourse/testing';
 import { deriveId } from '@recourse/kernel';
-import {
-  EVIDENCE,
-  executed,
-  intent,
-  ledger,
-  NOW,
-  planned,
-  refund,
-  ROLLBACK_OPENED,
-  RUN,
-  TENANT,
-} from './ledger.testing.js';
+import { EVIDENCE, executed, intent, ledger, NOW, planned, refund, TRIGGERED, RUN, TENANT } from './ledger.testing.js';
 import { mutationIdOf } from './executions.js';
 
 const UNDO = 'undo_1';
@@ -68,7 +57,7 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
   it('names also what was rolled back before, and contradicts it not again', () => {
     ledger({ isRebuilt })
       .run.when(executed(refund()), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .when(opened(), NOW + 2)
       .then(fact('UndoSpread', { mutation_ids: [mutationIdOf(refund())] }));
   });

@@ -17,7 +17,9 @@ import {
 import type { OwnedBundle, Reevaluation, UnderBundle } from '../domain/commit/reevaluation.decisions.js';
 import { bundleScope } from '../domain/scope.js';
 import { blocksIn, jobOf, REEVALUATION_KIND } from './reevaluation-rows.js';
-import type { MutationRecord } from '../domain/record.messages.js';
+import type { Finding } from '../domain/record.messages.js';
+import { fall } from './falls.part.js';
+import type { FallPolicy } from './falls.part.js';
 
 /** What the ledger hears of the registry: versions that follow another. */
 export const SUCCESSORS: InputSpec = {
@@ -59,7 +61,7 @@ export function againstEarlierVersion(
     commit_id,
     checkpoint: { gate },
   }: Pick<CheckpointRecorded, 'tenant' | 'run_id' | 'commit_id' | 'checkpoint'>,
-): readonly MutationRecord[] {
+): readonly Finding[] {
   if (gate === null) return [];
   const { bundle, bundle_version, inputs } = gate;
   // Reading a bundle costs more than recording a commit: most are of the version that stands.
@@ -107,10 +109,11 @@ function versionsOf(
 
 /** The next turn of a job. The version it applies is read from the registry's view, which may not have come to it yet. */
 export function onReevaluationDue(
-  { state, views, now }: DecideContext,
+  context: DecideContext,
   { group, key }: Pick<RowAddress, 'group' | 'key'>,
-  { effectsMax }: { readonly effectsMax: number },
+  policy: FallPolicy & { readonly effectsMax: number },
 ): Decision {
+  const { state, views, now } = context;
   const standing = state.get(REEVALUATION_KIND, group, key);
   if (standing === undefined || jobOf(standing).phase === 'closed') return NOTHING;
   const job = jobOf(standing);
@@ -123,16 +126,15 @@ export function onReevaluationDue(
       : (state.list('under_bundle', bundleScope(job.bundle, block.block)) as readonly UnderBundle[]); // rows of this kind are written by recorded() alone
   const isOver = (tenant: string): boolean =>
     job.tenant === '*' ? entryAt(views, tenant, job.bundle) === undefined : tenant === job.tenant;
-  return append(
-    ...continueReevaluation(job, {
-      bundle: bundle === 'behind' ? null : bundle,
-      commits: commits.filter((one) => one.bundle === job.bundle),
-      hasMoreBlocks: more.length > 0,
-      isOver,
-      now,
-      effectsMax,
-    }),
-  );
+  const found = continueReevaluation(job, {
+    bundle: bundle === 'behind' ? null : bundle,
+    commits: commits.filter((one) => one.bundle === job.bundle),
+    hasMoreBlocks: more.length > 0,
+    isOver,
+    now,
+    effectsMax: policy.effectsMax,
+  });
+  return append(...fall(context, found, policy));
 }
 
 /** The version a job applies; null when another version stands by now, or none: that version's own job takes over. */

@@ -10,19 +10,20 @@ import { closeByEvent, closedByStatement } from '../domain/mutation/closing.deci
 import { isHeld } from '../domain/mutation/hold.decider.js';
 import { decideFall, standsRef } from '../domain/mutation/lineage.decider.js';
 import type { Announced, Passed } from '../domain/mutation/lineage.decider.js';
-import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import type { Binding } from '../domain/mutation/mutation.messages.js';
 import { continueSpread, decideReaffirmation, decideStatement } from '../domain/mutation/refs.decider.js';
-import type { Body, MutationRecord } from '../domain/record.messages.js';
+import type { Body, Finding } from '../domain/record.messages.js';
 import { refScope } from '../domain/scope.js';
+import { fall } from './falls.part.js';
+import type { FallPolicy } from './falls.part.js';
 import { withFates } from './fates.part.js';
 import { cancels } from './forward-legs.js';
 import { bindingsIn } from './binding-rows.js';
 import { mutationIn, spreadsIn } from './mutation-rows.js';
 
 /** What the part needs to be told. */
-export interface StatementPolicy extends LedgerPolicy {
-  /** Most contradictions of one decision. */
+export interface StatementPolicy extends FallPolicy {
+  /** Most commits that one decision contradicts. */
   readonly effectsMax: number;
 }
 
@@ -64,7 +65,8 @@ export function onStatement(
     policy.effectsMax,
     views.view('assumptions'),
   );
-  return append(...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed);
+  const found = [...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed];
+  return append(...fall(context, found, policy));
 }
 
 /** A commit fell: those derived from it are contradicted. As a statement it is decided once the view has it. */
@@ -85,7 +87,8 @@ export function onFall(
     spreadsIn(context.state, scope),
     policy.effectsMax,
   );
-  return append(...withCancels(context, withFates(context, fallen, bindings), bindings, policy));
+  const found = withCancels(context, withFates(context, fallen, bindings), bindings, policy);
+  return append(...fall(context, found, policy));
 }
 
 /** Reads a view at least as far as an input of its log. Errors: Lacking; InvariantViolation when it ends before the input. */
@@ -100,14 +103,14 @@ function readUpTo({ views }: DecideContext, view: string, { partition, seq }: Re
 /** Cancels a contradicted effect that is still held, in the same decision. */
 export function withCancels(
   context: DecideContext,
-  decided: readonly MutationRecord[],
+  found: readonly Finding[],
   bindings: readonly Binding[],
   policy: StatementPolicy,
-): readonly MutationRecord[] {
+): readonly Finding[] {
   const held = new Set(bindings.filter((binding) => binding.is_held === true).map((binding) => binding.mutation_id));
-  if (held.size === 0) return decided;
-  return decided.flatMap((one) => {
-    if (one.type !== 'MutationContradicted' || !held.has(one.body.mutation_id)) return [one];
+  if (held.size === 0) return found;
+  return found.flatMap((one) => {
+    if (one.type !== 'Contradiction' || !held.has(one.body.mutation_id)) return [one];
     const mutation = mutationIn(context.state, one.body.run_id, one.body.mutation_id);
     return isHeld(mutation)
       ? [one, ...cancels(context, mutation, 'REF_INVALIDATED', one.body.evidence.event_id, policy)]
@@ -119,5 +122,6 @@ export function withCancels(
 export function onSpreadDue(context: DecideContext, scope: string, policy: StatementPolicy): Decision {
   const bindings = bindingsIn(context.state, scope);
   const next = continueSpread(spreadsIn(context.state, scope), bindings, policy.effectsMax);
-  return append(...withCancels(context, withFates(context, next, bindings), bindings, policy));
+  const found = withCancels(context, withFates(context, next, bindings), bindings, policy);
+  return append(...fall(context, found, policy));
 }

@@ -1,6 +1,6 @@
 // A preview says of each effect what an undo would do, in the order in which it would be done (B3).
 import { describe, expect, it } from '@jest/globals';
-import { executed, intent, ledger, NOW, planned, refund, ROLLBACK_OPENED, RUN } from './ledger.testing.js';
+import { executed, intent, ledger, NOW, planned, refund, TRIGGERED, RUN } from './ledger.testing.js';
 import { mutationIdOf } from './executions.js';
 import { undoPreview } from './undo-preview.query.js';
 import type { Mutation } from '../domain/mutation/mutation.messages.js';
@@ -72,7 +72,7 @@ describe('a preview of an undo', () => {
   it('says what is under way and what is only planned', () => {
     const run = ledger({})
       .run.when(executed(refund()), NOW)
-      .when(ROLLBACK_OPENED, NOW + 1)
+      .when(TRIGGERED, NOW + 1)
       .when(planned(intent({ effect_key: 'p', event_id: 'evt-p' })), NOW + 2);
     expect(undoPreview(RUN, mutationsOf(run), [], NOW + 10).items.map(({ outcome }) => outcome)).toEqual([
       'not_known_yet',

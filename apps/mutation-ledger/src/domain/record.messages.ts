@@ -1,5 +1,5 @@
 // Records of recourse.mutations, by type.
-import type { BodyOf, ChainField, RecordTypeOf } from '@recourse/messages';
+import type { BodyOf, ChainField, Evidence, RecordTypeOf } from '@recourse/messages';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
 
@@ -28,3 +28,25 @@ export function callByType<Type extends RecordType, Given extends readonly unkno
 ): Result | undefined {
   return table[type]?.(body, ...given);
 }
+
+/** Makes a record of a type, with the body that type has. */
+export function record<Type extends RecordType>(
+  type: Type,
+  body: Bodies[Type],
+): { readonly type: Type; readonly body: Bodies[Type] } {
+  return { type, body };
+}
+
+/** A commit that should not stand, as evidence says. No record: the decision that found it says what becomes of it (application/falls.part.ts). */
+export interface Contradiction {
+  readonly type: 'Contradiction';
+  readonly body: {
+    readonly mutation_id: string;
+    readonly tenant: string;
+    readonly run_id: string;
+    readonly evidence: Evidence;
+  };
+}
+
+/** What a decider found: records, and commits that should not stand. */
+export type Finding = MutationRecord | Contradiction;

@@ -4,7 +4,7 @@ import { TRACEPARENT, traceparentOf } from '@recourse/kernel';
 import { bodyIn, recordIn } from '@recourse/messages';
 import type { LegRequested, LegStep } from '@recourse/messages';
 import { RECOVERIES_LOG } from '../domain/record.messages.js';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import { readRow } from './recoveries.kinds.js';
 import { DECISION, legSpan } from './recoveries.spans.js';
 import type { SpanPlace } from './recoveries.spans.js';

@@ -1,13 +1,10 @@
-// Rows of the work of people: tasks, incidents, undos, and what other runs derived from a run's effects.
-import type { Change, StateView } from '@recourse/event-log';
+// Rows of the work of people: tasks and incidents, and what other runs derived from a run's effects.
 import { InvariantViolation } from '@recourse/kernel';
 import { dependentKey } from '../domain/lineage/dependents.decisions.js';
-import type { UndoDoc } from '../domain/undo/undo.messages.js';
-import { undoPhaseAfter } from '../domain/undo/undo.transitions.js';
 import { put, readRow, rowOf } from './recoveries.kinds.js';
 import type { Fold } from './recoveries.kinds.js';
 
-/** Records of undos, of the work of people, and of what other runs derived. */
+/** Records of the work of people, and of what other runs derived. */
 export const PEOPLE_FOLD = {
   TasksOpened: ({ tasks, ...about }, _state, { decidedAt: at }) => {
     return tasks.map(({ task_id, kind, owner, deadline_at }) =>
@@ -78,54 +75,4 @@ export const PEOPLE_FOLD = {
     if (standing === undefined) throw new InvariantViolation('dependent-unknown', about.child_mutation_id);
     return [put(rowOf('dependent', { ...standing, settled_as: recoverability, updated_at: at }))];
   },
-  UndoOpened: ({ mutation_ids: asked_ids, ...about }, _state, { decidedAt: at }) => {
-    return [
-      undoPut({
-        ...about,
-        asked_ids,
-        phase: 'opened',
-        mutation_ids: [],
-        unknown_ids: [],
-        opened_at: at,
-        updated_at: at,
-      }),
-    ];
-  },
-  UndoListed: ({ run_id, undo_id, mutation_ids, unknown_ids, is_last }, state, { decidedAt: at }) => {
-    const standing = standingUndo(state, run_id, undo_id);
-    const phase = undoPhaseAfter(standing.phase, is_last ? 'Listed' : 'PartListed');
-    return [
-      undoPut({
-        ...standing,
-        phase,
-        mutation_ids: [...standing.mutation_ids, ...mutation_ids],
-        unknown_ids,
-        deadline_at: is_last ? null : standing.deadline_at,
-        updated_at: at,
-      }),
-    ];
-  },
-  UndoEscalated: ({ run_id, undo_id, owner, deadline_at }, state, { decidedAt: at }) => {
-    const standing = standingUndo(state, run_id, undo_id);
-    return [
-      undoPut({
-        ...standing,
-        phase: undoPhaseAfter(standing.phase, 'Escalated'),
-        owner,
-        deadline_at,
-        updated_at: at,
-      }),
-    ];
-  },
 } satisfies Partial<Fold>;
-
-function standingUndo(state: StateView, runId: string, undoId: string): UndoDoc {
-  const standing = readRow(state, 'undo', runId, undoId);
-  if (standing === undefined) throw new InvariantViolation('undo-unknown', undoId);
-  return standing;
-}
-
-/** Its timer goes off when the ledger has not named the effects. */
-function undoPut(undo: UndoDoc): Change {
-  return put(rowOf('undo', undo, undo.phase === 'opened' ? undo.deadline_at : null));
-}

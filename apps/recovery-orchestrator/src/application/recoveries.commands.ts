@@ -2,6 +2,7 @@
 //
 // Boundary: checks key and role, asks the domain, answers. A new command is a line of COMMANDS and a function of the domain.
 import { accepted, NOTHING } from '@recourse/event-log';
+import { isUsableId } from '@recourse/kernel';
 import type { Decision } from '@recourse/event-log';
 import { recordIn } from '@recourse/messages';
 import type {
@@ -21,7 +22,6 @@ import type {
 import { record } from '../domain/record.messages.js';
 import type { RecoveryRecord } from '../domain/record.messages.js';
 import type { Refusal } from '../domain/refusal.messages.js';
-import { isUsableId } from '../domain/rollback/rollback.decider.js';
 import { roleRefusal } from '../domain/step/approval.decisions.js';
 import { escalateToIncident } from '../domain/step/command.decisions.js';
 import {
@@ -42,7 +42,6 @@ import type { ForwardCommand, ForwardCommandType } from './forward.part.js';
 import { readEditors, readUpToContract, refuse, stepContext } from './recoveries.context.js';
 import type { Asked } from './recoveries.context.js';
 import { readRow } from './recoveries.kinds.js';
-import { onCloseBreaker, onJudged, onReviewed, onTrigger, onUndo } from './trigger-commands.part.js';
 
 const WIRE = 'recourse.recovery-commands';
 
@@ -57,11 +56,9 @@ type Command<Type extends keyof Commands> = {
 
 /** What each command does. */
 const COMMANDS: { readonly [Type in keyof Commands]: (command: Commands[Type], asked: Asked) => Decision } = {
-  TriggerRollback: onTrigger,
   ApproveStep: onApprove,
   DenyStep: onDeny,
   ResolveStep: onResolve,
-  UndoRun: onUndo,
   CloseTask: onCloseTask,
   BreakGlass: onBreakGlass,
   RetryStep: (command, asked) => onStep(command, asked, retry),
@@ -69,10 +66,6 @@ const COMMANDS: { readonly [Type in keyof Commands]: (command: Commands[Type], a
   AbandonStep: (command, asked) => onStep(command, asked, giveUp),
   EscalateStep: (command, asked) => onStep(command, asked, openIncident),
   CloseIncident: onCloseIncident,
-  ConfirmTrigger: (command, asked) => onJudged(command, 'confirmed', asked),
-  RejectTrigger: (command, asked) => onJudged(command, 'rejected', asked),
-  CloseBreaker: onCloseBreaker,
-  ReviewOutOfBand: onReviewed,
 };
 
 /** Types of the wire that the core is asked about. */

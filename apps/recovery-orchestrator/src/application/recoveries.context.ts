@@ -12,8 +12,6 @@ import type { Contract } from '@recourse/contract';
 import { NOTHING, refused } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import type { RecoveryApprovalMode } from '@recourse/messages';
-import { NO_LIMITS } from '../domain/admission/admission.messages.js';
-import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
 import { NO_RATES } from '../domain/admission/pace.decisions.js';
 import type { Rates } from '../domain/admission/pace.decisions.js';
 import { CHILDREN_FIRST_MS } from '../domain/lineage/dependents.decisions.js';
@@ -22,7 +20,7 @@ import type { RecoveryPolicy, RiskLevel } from '../domain/policy.messages.js';
 import type { RecoveryRecord } from '../domain/record.messages.js';
 import type { Refusal } from '../domain/refusal.messages.js';
 import type { StepContext } from '../domain/step/step-draft.decisions.js';
-import { isBroken, nextPlaceAt } from './admission.rows.js';
+import { isBroken, nextPlaceAt } from './dispatch-rows.js';
 import { readRows } from './recoveries.kinds.js';
 
 /** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
@@ -34,14 +32,12 @@ export type RecoveriesConfig = Omit<
   readonly forwardValidMs?: number;
   readonly riskLimit?: RiskLevel;
   readonly childrenFirstMs?: number;
-  /** Limits of triggers and rates of compensations of this partition; none unless told. */
-  readonly admission?: AdmissionLimits;
+  /** Rates of compensations of this partition; none unless told. */
   readonly rates?: Rates;
 };
 
 /** The policy with everything told. */
 export type CorePolicy = RecoveryPolicy & {
-  readonly admission: AdmissionLimits;
   readonly rates: Rates;
 };
 
@@ -57,7 +53,6 @@ export function policyOf(config: RecoveriesConfig): CorePolicy {
   return {
     ...config,
     childrenFirstMs: config.childrenFirstMs ?? CHILDREN_FIRST_MS,
-    admission: config.admission ?? NO_LIMITS,
     rates: config.rates ?? NO_RATES,
     modeNow: () => null,
     marginMs: config.marginMs ?? MARGIN_MS,
@@ -84,9 +79,7 @@ export function stepContext(
     },
     killed: (acting) => {
       const verdict = killVerdict(entries, acting);
-      return verdict.admitted && policy.admission.storm !== null && isBroken(state, acting.tenant, acting.capability)
-        ? BROKEN
-        : verdict;
+      return verdict.admitted && isBroken(state, acting.tenant, acting.capability) ? BROKEN : verdict;
     },
     rates: policy.rates,
     dependentsIn: (run) => readRows(state, 'dependent', run),

@@ -1,4 +1,4 @@
-// The log recourse.recoveries as a core: triggers, marks, approvals, reports and timers in; decisions of recovery out.
+// The log recourse.recoveries as a core: marks, approvals, reports and timers in; decisions of recovery out.
 //
 // Boundary: says what the log reads and who decides it: commands in recoveries.commands.ts, what others tell in
 // recoveries.news.ts, timers here. Holds no rule of recovery.
@@ -16,10 +16,7 @@ import { NOTHING } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
 import { RECOVERIES_LOG } from '../domain/record.messages.js';
 import type { RecoveryRecord } from '../domain/record.messages.js';
-import { escalateRollback } from '../domain/rollback/rollback.decider.js';
 import { due, resume } from '../domain/step/step.decider.js';
-import { escalateUndo } from '../domain/undo/undo.decider.js';
-import { reviewHeld } from './admission.part.js';
 import { dueForward, FORWARD_KIND } from './forward.part.js';
 import { isLegOwed, legRequests } from './leg-request.js';
 import { NOTICES_INPUT } from './lineage.part.js';
@@ -46,14 +43,12 @@ const INPUTS: readonly InputSpec[] = [
     source: 'log',
     mode: 'aligned',
     types: [
-      'MutationContradicted',
       'MutationRolledBack',
       'MutationReaffirmed',
       'RecoverabilityChanged',
       'MutationRecorded',
-      'UndoSpread',
-      'CheckpointRolledBack',
-      'CommitBeyondBound',
+      'BreakerOpened',
+      'BreakerClosed',
     ],
     concerns: isNews,
   },
@@ -106,13 +101,16 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
   };
 }
 
-/** Picks what matters here: marks and contradictions, windows that close, and what the ledger learns of a commit after its mark. */
+/** Picks what matters here: marks, windows that close, what the ledger learns of a commit after its mark, breakers over what is called. */
 function isNews({ type, body }: Pick<RecordInput, 'type' | 'body'>): boolean {
   switch (type) {
     case 'RecoverabilityChanged':
       return body['event'] === 'window_closed';
     case 'MutationRecorded':
       return (body['rollback_id'] ?? null) !== null;
+    case 'BreakerOpened':
+    case 'BreakerClosed':
+      return body['scope'] === 'capability';
     default:
       return true;
   }
@@ -127,22 +125,12 @@ function onTimer(
   const { kind, group, key } = address;
   const { state, now } = context;
   switch (kind) {
-    case 'rollback': {
-      const rollback = readRow(state, 'rollback', group, key);
-      return rollback === undefined ? [] : listOf(escalateRollback(rollback, now, policy));
-    }
-    case 'undo': {
-      const undo = readRow(state, 'undo', group, key);
-      return undo === undefined ? [] : listOf(escalateUndo(undo, now, policy));
-    }
     case 'step': {
       const step = readRow(state, 'step', group, key);
       return step === undefined ? [] : due(step, dueAt, stepContext(context, step.run_id, policy));
     }
     case 'halt':
       return resumeHalted(context, key, policy);
-    case 'held':
-      return reviewHeld(context, group, key, { policy, limits: policy.admission });
     case FORWARD_KIND:
       return dueForward(state, group, key, now);
     default:
@@ -155,10 +143,6 @@ function resumeHalted(context: DecideContext, stepId: string, policy: CorePolicy
   const halt = readHalt(context.state, stepId);
   const step = halt === undefined ? undefined : readRow(context.state, 'step', halt.run_id, stepId);
   return step === undefined ? [] : resume(step, stepContext(context, step.run_id, policy));
-}
-
-function listOf(one: RecoveryRecord | null): readonly RecoveryRecord[] {
-  return one === null ? [] : [one];
 }
 
 function runOf(body: Decided['body']): string {

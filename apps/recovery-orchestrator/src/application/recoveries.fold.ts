@@ -6,27 +6,14 @@ import { isForwardRecord } from '../domain/forward/forward.messages.js';
 import type { ForwardRecord } from '../domain/forward/forward.messages.js';
 import { callByType, RECOVERIES_LOG } from '../domain/record.messages.js';
 import type { Body, RecordType } from '../domain/record.messages.js';
-import { rollbackKey } from '../domain/rollback/rollback.decider.js';
-import { rollbackPhaseAfter } from '../domain/rollback/rollback.transitions.js';
 import { isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
 import type { StepRecord, StepRecordType } from '../domain/step/step-row.transitions.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
 import { isAtRest } from '../domain/step/step.transitions.js';
-import { ADMISSION_FOLD, evolvePaces } from './admission.rows.js';
-import { BOUND_FOLD } from './bound.part.js';
+import { BREAKER_FOLD, evolvePaces } from './dispatch-rows.js';
 import { evolveForward } from './forward.part.js';
 import { PEOPLE_FOLD } from './people.rows.js';
-import {
-  existingRollback,
-  HALTED,
-  haltRow,
-  put,
-  readHalts,
-  readRow,
-  rollbackIn,
-  rollbackPut,
-  rowOf,
-} from './recoveries.kinds.js';
+import { HALTED, haltRow, put, readHalts, readRow, rowOf } from './recoveries.kinds.js';
 import type { Fold } from './recoveries.kinds.js';
 
 /** Changes of state an accepted record makes. */
@@ -42,13 +29,10 @@ const unchanged = (): readonly Change[] => [];
 
 /** Everything but steps and forward approvals. */
 const FOLD: Fold<Exclude<RecordType, StepRecordType | ForwardRecord['type']>> = {
-  ...ADMISSION_FOLD,
-  ...BOUND_FOLD,
+  ...BREAKER_FOLD,
   ...PEOPLE_FOLD,
-  RollbackEscalated: escalateRollback,
   RecoveryClosed: closeRecovery,
   HaltsReviewed: (_body, state, { decidedAt }) => readHalts(state).map((halt) => put(haltRow(halt, decidedAt))),
-  TriggerRedundant: unchanged,
   ReportRefused: unchanged,
   Progress: unchanged,
   RecordParked: unchanged,
@@ -62,11 +46,9 @@ function foldStep(state: StateView, accepted: AcceptedRecord, told: StepRecord):
   const { run_id: runId, step_id: stepId } = told.body;
   const before = readRow(state, 'step', runId, stepId);
   const { seq, hash: record_hash, prevHash: prev_record_hash, decidedAt } = accepted;
-  const after = stepAfter(before, told, decidedAt);
   const step: StepDoc = {
-    ...after,
+    ...stepAfter(before, told, decidedAt),
     decision_record: { seq, record_hash, prev_record_hash },
-    triggered_at: after.triggered_at ?? triggeredAt(state, after, decidedAt),
   };
   const left: readonly Change[] =
     before?.phase === 'halted' && step.phase !== 'halted'
@@ -75,20 +57,10 @@ function foldStep(state: StateView, accepted: AcceptedRecord, told: StepRecord):
   return [put(rowOf('step', step, step.due_at)), ...besides(state, told, step, decidedAt), ...left];
 }
 
-/** When the rollback was admitted, as the row of it says; of a mark without one the decision's own time. */
-function triggeredAt(
-  state: StateView,
-  { run_id: runId, tenant, mutation_id: mutationId }: StepDoc,
-  decidedAt: number,
-): number {
-  return readRow(state, 'rollback', runId, rollbackKey(tenant, mutationId))?.opened_at ?? decidedAt;
-}
-
 /** Other rows a step record changes. */
 function besides(state: StateView, told: StepRecord, step: StepDoc, at: number): readonly Change[] {
   switch (told.type) {
     case 'StepDecided':
-      return [...markRollback(state, step, at), reopen(state, told.body, step, at)];
     case 'StepReopened':
     case 'LookDispatched':
       return [reopen(state, told.body, step, at)];
@@ -110,24 +82,6 @@ function besides(state: StateView, told: StepRecord, step: StepDoc, at: number):
 
 function putHalt({ step_id, tenant, run_id, agent_id, capability, detail }: Body<'StepHalted'>, at: number): Change {
   return put(haltRow({ step_id, tenant, run_id, agent_id, capability, detail, halted_at: at }, null));
-}
-
-function markRollback(state: StateView, step: StepDoc, at: number): readonly Change[] {
-  const standing = rollbackIn(state, step);
-  if (standing === undefined) return [];
-  const phase = rollbackPhaseAfter(standing.phase, 'Marked');
-  return [rollbackPut({ ...standing, phase, deadline_at: null, updated_at: at })];
-}
-
-function escalateRollback(
-  body: Body<'RollbackEscalated'>,
-  state: StateView,
-  { decidedAt }: AcceptedRecord,
-): readonly Change[] {
-  const standing = existingRollback(state, body);
-  const { owner, deadline_at } = body;
-  const phase = rollbackPhaseAfter(standing.phase, 'Escalated');
-  return [rollbackPut({ ...standing, phase, owner, deadline_at, updated_at: decidedAt })];
 }
 
 /** Every record that opens a recovery, or opens it again, says who has it until when. */

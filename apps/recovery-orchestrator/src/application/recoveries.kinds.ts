@@ -3,13 +3,9 @@ import type { AcceptedRecord, Change, ColumnSpec, KindSpec, Row, StateView } fro
 import type { ApprovalDoc, HaltDoc, RecoveryDoc, StepDoc } from '../domain/step/step.messages.js';
 import { forwardKind } from './forward.part.js';
 import { dependentKey } from '../domain/lineage/dependents.decisions.js';
-import { InvariantViolation } from '@recourse/kernel';
 import type { ByType, RecordType } from '../domain/record.messages.js';
-import { isTimed, rollbackKey } from '../domain/rollback/rollback.decider.js';
 import type { DependentDoc } from '../domain/lineage/dependents.messages.js';
-import type { RollbackDoc } from '../domain/rollback/rollback.messages.js';
 import type { IncidentDoc, TaskDoc } from '../domain/task/task.messages.js';
-import type { UndoDoc } from '../domain/undo/undo.messages.js';
 
 /** What records of some types make of rows. */
 export type Fold<Type extends RecordType = RecordType> = ByType<
@@ -22,10 +18,8 @@ export type Fold<Type extends RecordType = RecordType> = ByType<
 export interface RowDocs {
   readonly step: StepDoc;
   readonly recovery: RecoveryDoc;
-  readonly rollback: RollbackDoc;
   readonly approval: ApprovalDoc;
   readonly task: TaskDoc;
-  readonly undo: UndoDoc;
   readonly incident: IncidentDoc;
   readonly dependent: DependentDoc;
 }
@@ -36,10 +30,8 @@ export type RowKind = keyof RowDocs;
 const KEY_OF: { readonly [Kind in RowKind]: (doc: RowDocs[Kind]) => string } = {
   step: (doc) => doc.step_id,
   recovery: (doc) => doc.recovery_id,
-  rollback: (doc) => rollbackKey(doc.tenant, doc.mutation_id),
   approval: (doc) => doc.approval_id,
   task: (doc) => doc.task_id,
-  undo: (doc) => doc.undo_id,
   incident: (doc) => doc.incident_id,
   dependent: dependentKey,
 };
@@ -71,11 +63,6 @@ export function put(row: Row): Change {
   return { op: 'put', row };
 }
 
-/** Its timer goes off when the ledger has not marked the commit, or nobody judged it; what a person was given stands in the list. */
-export function rollbackPut(rollback: RollbackDoc): Change {
-  return put(rowOf('rollback', rollback, isTimed(rollback) ? rollback.deadline_at : null));
-}
-
 /** Halted steps of a partition are one group: a change of the switches looks at all of them. */
 export const HALTED = 'halted';
 
@@ -96,53 +83,17 @@ export function readHalt(state: StateView, stepId: string): HaltDoc | undefined 
   return state.get('halt', HALTED, stepId) as HaltDoc | undefined;
 }
 
-/** The rollback of a commit. */
-export function rollbackIn(
-  state: StateView,
-  { tenant, run_id, mutation_id }: Pick<RollbackDoc, 'tenant' | 'run_id' | 'mutation_id'>,
-): RollbackDoc | undefined {
-  return readRow(state, 'rollback', run_id, rollbackKey(tenant, mutation_id));
-}
-
-/** The same, where a record says that it stands. Errors: InvariantViolation when it does not. */
-export function existingRollback(
-  state: StateView,
-  about: Pick<RollbackDoc, 'tenant' | 'run_id' | 'mutation_id'>,
-): RollbackDoc {
-  const standing = rollbackIn(state, about);
-  if (standing === undefined) throw new InvariantViolation('rollback-unknown', about.mutation_id);
-  return standing;
-}
-
 const texts = (...names: readonly string[]): readonly ColumnSpec[] =>
   names.map((name) => ({ name, type: 'text', of: (row) => textOf(row.doc[name]) }));
 const longs = (...names: readonly string[]): readonly ColumnSpec[] =>
   names.map((name) => ({ name, type: 'bigint', of: (row) => longOf(row.doc[name]) }));
 
-/** Rows of limits: group and key are the id of what they are about. Held triggers of one cause are a group. */
-const ADMISSION_KINDS: readonly KindSpec[] = [
-  {
-    kind: 'source',
-    table: 'trigger_sources',
-    columns: [...texts('tenant', 'source'), ...longs('weight_permille', 'confirmed', 'rejected', 'updated_at')],
-    indexes: [['tenant', 'source']],
-  },
-  { kind: 'storm', table: 'storms', columns: [...texts('tenant', 'scope', 'name'), ...longs('updated_at')] },
+/** Rows of what holds a dispatch back. */
+const DISPATCH_KINDS: readonly KindSpec[] = [
   {
     kind: 'breaker',
-    table: 'breakers',
-    columns: [
-      ...texts('tenant', 'breaker_id', 'scope', 'name', 'run_id', 'phase', 'owner'),
-      ...longs('deadline_at', 'opened_at', 'updated_at'),
-    ],
-    indexes: [['tenant', 'phase', 'deadline_at'], ['breaker_id']],
-  },
-  { kind: 'closure', table: 'closures', columns: [...texts('tenant', 'event_id'), ...longs('hits', 'updated_at')] },
-  {
-    kind: 'held',
-    table: 'held_triggers',
-    columns: [...texts('tenant', 'run_id', 'mutation_id', 'cause'), ...longs('held_at')],
-    indexes: [['tenant', 'cause']],
+    table: 'open_breakers',
+    columns: [...texts('tenant', 'capability', 'breaker_id'), ...longs('opened_at')],
   },
   {
     kind: 'pace',
@@ -194,17 +145,6 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
     indexes: [['tenant', 'phase', 'updated_at'], ['recovery_id']],
   },
   {
-    kind: 'rollback',
-    table: 'rollbacks',
-    columns: [
-      ...texts('tenant', 'run_id', 'mutation_id', 'rollback_id', 'phase', 'command_id', 'owner'),
-      { name: 'source', type: 'text', of: (row) => rollbackOf(row).evidence.source },
-      { name: 'verdict', type: 'text', of: (row) => rollbackOf(row).judged?.verdict ?? null },
-      ...longs('deadline_at', 'opened_at', 'updated_at'),
-    ],
-    indexes: [['tenant', 'phase', 'deadline_at'], ['tenant', 'source', 'opened_at'], ['mutation_id'], ['rollback_id']],
-  },
-  {
     kind: 'approval',
     table: 'approvals',
     columns: [
@@ -221,15 +161,6 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
       ...longs('deadline_at', 'opened_at', 'updated_at'),
     ],
     indexes: [['tenant', 'phase', 'deadline_at'], ['task_id'], ['step_id']],
-  },
-  {
-    kind: 'undo',
-    table: 'undos',
-    columns: [
-      ...texts('tenant', 'run_id', 'undo_id', 'recovery_id', 'phase', 'owner'),
-      ...longs('deadline_at', 'opened_at', 'updated_at'),
-    ],
-    indexes: [['tenant', 'phase', 'deadline_at'], ['undo_id']],
   },
   {
     kind: 'incident',
@@ -255,7 +186,7 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
     columns: [...texts('tenant', 'run_id', 'step_id', 'agent_id', 'capability'), ...longs('halted_at')],
     indexes: [['tenant', 'halted_at']],
   },
-  ...ADMISSION_KINDS,
+  ...DISPATCH_KINDS,
   forwardKind,
 ];
 
@@ -264,10 +195,7 @@ function renamed(column: ColumnSpec): ColumnSpec {
   return column.name === 'by' ? { ...column, name: 'approved_by' } : column;
 }
 
-// Rows of these kinds are written from rollbacks and steps alone.
-function rollbackOf(row: Row): RollbackDoc {
-  return row.doc as RollbackDoc;
-}
+// Rows of this kind are written from steps alone.
 function stepOf(row: Row): StepDoc {
   return row.doc as StepDoc;
 }

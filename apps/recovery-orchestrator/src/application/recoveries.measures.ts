@@ -4,7 +4,6 @@
 // Boundary: pure; reads a record and the rows it changed. The loop tells it what it accepted, never what it reads anew, so
 // nothing is counted twice. Series carry codes and contracted capabilities, never an id.
 import type { AcceptedRecord, ChangedRow } from '@recourse/event-log';
-import type { LimitScope } from '@recourse/messages';
 import type { ForwardDoc } from '../domain/forward/forward.messages.js';
 import { JUDGEMENT_REASONS } from '../domain/step/judgement.decisions.js';
 import { recordIn } from '@recourse/messages';
@@ -19,8 +18,6 @@ export type RecoveryMeasure =
   | { readonly series: 'recoverySeconds'; readonly tool: string; readonly seconds: number }
   | { readonly series: 'recoveriesAutomatic' | 'recoveriesManual' | 'staleConflicts'; readonly tool: string }
   | { readonly series: 'compensationFailures'; readonly tool: string; readonly reason: FailureReason }
-  | { readonly series: 'triggers'; readonly outcome: TriggerOutcome }
-  | { readonly series: 'breakersOpened'; readonly scope: LimitScope }
   | {
       readonly series: 'approvalSeconds';
       readonly question: 'recovery' | 'forward';
@@ -42,38 +39,14 @@ interface Moved<Doc> {
   readonly after: Doc;
 }
 
-/** What became of a trigger, or was said of it. */
-export const TRIGGER_OUTCOMES = ['opened', 'held', 'redundant', 'confirmed', 'rejected'] as const;
-export type TriggerOutcome = (typeof TRIGGER_OUTCOMES)[number];
-
 /** What a record adds to the series. Pure. */
 export function recoveryMeasures(record: AcceptedRecord, rows: readonly ChangedRow[]): readonly RecoveryMeasure[] {
   const told = recordIn(RECOVERIES_LOG, record);
-  const trigger = triggered(told);
-  if (trigger !== null) return [trigger];
   const step = movedIn<StepDoc>('step', rows);
   if (step !== undefined)
     return [...ended(step, record.decidedAt), ...attempted(told, step.after), ...answeredStep(record, step)];
   const question = movedIn<ForwardDoc>(FORWARD_KIND, rows);
   return question === undefined ? [] : answeredQuestion(record, question);
-}
-
-/** Precision as a series: confirmed out of judged. Anybody can name a source, so names are in the report and not in labels. */
-function triggered({ type, body }: RecoveryRecord): RecoveryMeasure | null {
-  switch (type) {
-    case 'RollbackOpened':
-      return { series: 'triggers', outcome: 'opened' };
-    case 'TriggerHeld':
-      return { series: 'triggers', outcome: 'held' };
-    case 'TriggerRedundant':
-      return { series: 'triggers', outcome: 'redundant' };
-    case 'SourceJudged':
-      return { series: 'triggers', outcome: body.confirmed ? 'confirmed' : 'rejected' };
-    case 'BreakerOpened':
-      return { series: 'breakersOpened', scope: body.scope };
-    default:
-      return null;
-  }
 }
 
 /** Once per step: when it comes to rest. What needed nothing was no recovery; what a person closes by hand was theirs before. */
@@ -88,7 +61,7 @@ function ended({ before, after }: Moved<StepDoc>, at: number): readonly Recovery
   const isAutomatic = after.phase === 'compensated' && after.approvals.length === 0;
   const share: RecoveryMeasure = { series: isAutomatic ? 'recoveriesAutomatic' : 'recoveriesManual', tool };
   return after.phase === 'compensated'
-    ? [share, { series: 'recoverySeconds', tool, seconds: secondsBetween(after.triggered_at ?? after.decided_at, at) }]
+    ? [share, { series: 'recoverySeconds', tool, seconds: secondsBetween(after.triggered_at, at) }]
     : [share];
 }
 

@@ -1,4 +1,4 @@
-// What other services and workers tell the orchestrator: marks and hits of the ledger, notices, switches, reports.
+// What other services and workers tell the orchestrator: marks and breakers of the ledger, notices, switches, reports.
 import { entryView, killVerdict } from '@recourse/contract';
 import { NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
@@ -6,17 +6,13 @@ import type { BodyOf, RecordTypeOf } from '@recourse/messages';
 import { bodyIn, recordIn } from '@recourse/messages';
 import { handleOf } from '../domain/decision/recovery.decisions.js';
 import { record } from '../domain/record.messages.js';
-import { triggerOfContradiction } from '../domain/rollback/rollback.decider.js';
+import type { RecoveryRecord } from '../domain/record.messages.js';
 import { report } from '../domain/step/report.decider.js';
-import type { StepContext } from '../domain/step/step-draft.decisions.js';
 import { advance, closeWindow, open, reaffirm } from '../domain/step/step.decider.js';
-import { listUndo } from '../domain/undo/undo.decider.js';
-import { countMarked, decideTrigger } from './admission.part.js';
-import { onBeyondBound, onCheckpointMarked } from './bound.part.js';
 import { noteChildren, ownParents, settleChildren } from './lineage.part.js';
-import { append, BROKEN, readUpToContract, stepContext } from './recoveries.context.js';
+import { append, readUpToContract, stepContext } from './recoveries.context.js';
 import type { Asked, CorePolicy } from './recoveries.context.js';
-import { readHalts, readRow } from './recoveries.kinds.js';
+import { readHalts } from './recoveries.kinds.js';
 
 const MUTATIONS = 'recourse.mutations';
 const NOTICES = 'recourse.rollback-notifications';
@@ -27,24 +23,19 @@ type News<Type extends RecordTypeOf<typeof MUTATIONS>> = BodyOf<typeof MUTATIONS
 /** Decides what the ledger recorded about mutations. */
 export function onMutations({ context, input, policy }: Asked): Decision {
   const told = recordIn(MUTATIONS, input);
-  const admitting = { policy, limits: policy.admission };
   switch (told.type) {
-    case 'MutationContradicted':
-      return append(decideTrigger(context, triggerOfContradiction(told.body), admitting).records);
     case 'MutationRolledBack':
       return onMark(context, told.body, policy);
-    case 'CheckpointRolledBack':
-      return append(onCheckpointMarked(context, told.body));
-    case 'CommitBeyondBound':
-      return append(onBeyondBound(context, told.body, admitting));
     case 'MutationReaffirmed':
       return onReaffirmed(context, told.body, policy);
     case 'RecoverabilityChanged':
       return onRecoverability(context, told.body, policy);
     case 'MutationRecorded':
       return onRecordedAgain(context, input, told.body, policy);
-    case 'UndoSpread':
-      return onListed(context, told.body);
+    case 'BreakerOpened':
+      return append([breakerNoted(told.body, true)]);
+    case 'BreakerClosed':
+      return append([breakerNoted(told.body, false)]);
     default:
       return NOTHING;
   }
@@ -67,19 +58,17 @@ export function onNotices({ context, input, policy }: Asked): Decision {
 function onMark(context: DecideContext, marked: News<'MutationRolledBack'>, policy: CorePolicy): Decision {
   // Only a handle with something missing is bound here, from the contract the mutation executed under.
   if (handleOf(marked.terms, marked.ref) === 'incomplete') readUpToContract(context, marked.terms?.contract_digest);
-  const counted = countMarked(context, marked, { policy, limits: policy.admission });
-  const opens = counted.some(({ type }) => type === 'BreakerOpened');
-  const within = stepContext(context, marked.run_id, policy);
-  const opened = open(
-    marked,
-    opens ? { ...within, killed: breaking(within.killed, marked.terms?.reversal_capability ?? '') } : within,
-  );
-  return append(opened.length === 0 ? [] : [...counted, ...opened]);
+  const { admission, ...mark } = marked;
+  const step = { ...mark, triggered_at: admission.triggered_at };
+  return append(open(step, stepContext(context, marked.run_id, policy)));
 }
 
-/** A breaker that opens in this decision stops what is decided with it. */
-function breaking(killed: StepContext['killed'], capability: string): StepContext['killed'] {
-  return (acting) => (acting.capability === capability ? BROKEN : killed(acting));
+/** While a breaker over a capability is open, no step that would call it is dispatched. */
+function breakerNoted(
+  { breaker_id, tenant, name, run_id }: News<'BreakerOpened'> | News<'BreakerClosed'>,
+  is_open: boolean,
+): RecoveryRecord {
+  return record('BreakerNoted', { breaker_id, tenant, capability: name, run_id, is_open });
 }
 
 /** Life goes on: what the ledger learnt of a commit after it was marked. */
@@ -102,6 +91,7 @@ function onRecordedAgain(
     run_id,
     rollback_id,
     evidence: step.evidence,
+    triggered_at: step.triggered_at,
     execution,
     execution_state,
     recoverability,
@@ -143,12 +133,6 @@ export function onReport({ context, input, policy }: Asked): Decision {
   if (input.key === message.run_id) return append(report(message, stepContext(context, message.run_id, policy)));
   const { tenant, leg_id, attempt } = message;
   return append([record('ReportRefused', { tenant, run_id: input.key, leg_id, attempt, code: 'KEY_MISMATCH' })]);
-}
-
-/** The ledger lists the effects of an undo. */
-function onListed(context: DecideContext, part: News<'UndoSpread'>): Decision {
-  const listed = listUndo(readRow(context.state, 'undo', part.run_id, part.undo_id), part);
-  return append(listed === null ? [] : [listed]);
 }
 
 /** A switch changed: whoever may go on now is looked at, each in a decision of its own (L4). */

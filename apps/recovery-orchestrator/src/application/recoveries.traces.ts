@@ -2,7 +2,7 @@
 //
 // Boundary: pure; reads a record and the rows it changed. Every span is about a rollback, so who knows its id finds the trace.
 //
-//   trigger ── decision ── approval
+//   trigger (the ledger's) ── decision ── approval
 //                       ├─ leg ── verification, and what its worker called (libs/sdk)
 //                       └─ handover
 import type { AcceptedRecord, ChangedRow } from '@recourse/event-log';
@@ -30,34 +30,9 @@ export interface RecoverySpan {
 
 /** Spans that a record ends. Pure. */
 export function recoverySpans(accepted: AcceptedRecord, rows: readonly ChangedRow[]): readonly RecoverySpan[] {
-  const told = recordIn(RECOVERIES_LOG, accepted);
-  if (told.type === 'RollbackOpened') return [triggerSpan(accepted, told.body)];
   const row = rows.find(({ kind, after }) => kind === 'step' && after !== undefined);
   // Rows of this kind are written from steps alone.
   return row === undefined ? [] : stepSpans(accepted, row.before as StepDoc | undefined, row.after as StepDoc);
-}
-
-function triggerSpan(
-  accepted: AcceptedRecord,
-  { rollback_id, tenant, run_id, mutation_id, evidence }: Body<'RollbackOpened'>,
-): RecoverySpan {
-  return {
-    about: rollback_id,
-    ...TRIGGER,
-    parent: null,
-    startAt: accepted.decidedAt,
-    endAt: accepted.decidedAt,
-    problem: null,
-    attributes: {
-      ...placeOf(accepted),
-      tenant,
-      run_id,
-      mutation_id,
-      'evidence.kind': evidence.kind,
-      'evidence.event_id': evidence.event_id,
-      'evidence.stated_at': evidence.stated_at,
-    },
-  };
 }
 
 /** What is particular to a span of a step; the rest is told by its row and its record. */
@@ -78,7 +53,7 @@ function endedSpans(accepted: AcceptedRecord, before: StepDoc | undefined, after
   const { decidedAt } = accepted;
   switch (told.type) {
     case 'StepDecided':
-      return [{ ...DECISION, parent: TRIGGER, startAt: after.triggered_at ?? decidedAt }];
+      return [{ ...DECISION, parent: TRIGGER, startAt: after.triggered_at }];
     case 'StepApproved':
     case 'StepDenied': {
       const which = String(after.approvals.length);

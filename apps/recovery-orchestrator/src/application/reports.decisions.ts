@@ -58,14 +58,3 @@ export function pointedOut(reasons: readonly Reasoned[]): readonly PointedOut[] 
     .filter(({ unprovable, share }) => unprovable >= POINTED_OUT.steps && share >= POINTED_OUT.share)
     .sort((a, b) => b.share - a.share || b.unprovable - a.unprovable);
 }
-
-/** The part of the judged triggers that people confirmed; null while none is judged (E42). */
-export function precisionOf({
-  confirmed,
-  rejected,
-}: {
-  readonly confirmed: number;
-  readonly rejected: number;
-}): number | null {
-  return confirmed + rejected === 0 ? null : shareOf(confirmed, confirmed + rejected);
-}

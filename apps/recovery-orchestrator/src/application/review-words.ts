@@ -30,8 +30,6 @@ export const WHY: Readonly<Record<string, string>> = {
   FORWARD_NOT_STARTED: 'The action has not begun; there is nothing to undo.',
   NOTHING_TO_UNDO: 'The action had no effect; there is nothing to undo.',
   ALREADY_UNDONE: 'The action was undone already.',
-  COMMIT_NOT_MARKED: 'The ledger did not mark the commit in time.',
-  UNDO_NOT_LISTED: 'The ledger did not list in time what the undo reaches.',
   RISK_ABOVE_LIMIT:
     'An unnecessary compensation could make it worse than anything that may go by itself: a person decides, and it is tried only when people agreed.',
   FACTS_NOT_OBSERVED:
@@ -42,8 +40,6 @@ export const WHY: Readonly<Record<string, string>> = {
   KILL_SWITCH: 'A kill switch stops the step until somebody lifts it.',
   BREAKER_OPEN: 'A breaker over its capability is open: a burst opened it, and a person closes it.',
   RATE_LIMITED: 'A rate limit lets it go later, or would have let it go only after its time.',
-  BOUND_NOT_REVIEWED: 'A fall reaches it beyond its bound, and nobody reviewed it in time.',
-  TRIGGER_HELD: 'The trigger was not admitted by itself, and nobody judged it in time.',
   POLICY_AUTO: 'The contract lets the compensation run without a person.',
   APPROVED: 'People agreed to the compensation.',
   DENIED: 'A person denied the compensation.',

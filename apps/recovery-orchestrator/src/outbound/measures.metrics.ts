@@ -14,12 +14,6 @@ function countOne(measure: RecoveryMeasure, metrics: Pick<Metrics, 'count' | 'ob
     case 'approvalSeconds':
       metrics.observe(measure.series, { question: measure.question, outcome: measure.outcome }, measure.seconds);
       return;
-    case 'triggers':
-      metrics.count(measure.series, { outcome: measure.outcome });
-      return;
-    case 'breakersOpened':
-      metrics.count(measure.series, { scope: measure.scope });
-      return;
     case 'compensationFailures':
       metrics.count(measure.series, { tool: measure.tool, reason: measure.reason });
       return;

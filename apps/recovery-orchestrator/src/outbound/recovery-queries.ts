@@ -3,15 +3,8 @@
 // Boundary: reads the projection and nothing else; never writes, never waits for the loop.
 import { limitTo, numberOrNull, Queries } from '@recourse/service';
 import type { Limited } from '@recourse/service';
-import {
-  manualReasonsQuery,
-  pacesQuery,
-  recoveriesQuery,
-  rollbacksQuery,
-  sourcesQuery,
-  trendsQuery,
-} from './recovery-statements.js';
-import type { ReportFilter, RollbackGroup } from './recovery-statements.js';
+import { manualReasonsQuery, pacesQuery, recoveriesQuery } from './recovery-statements.js';
+import type { ReportFilter } from './recovery-statements.js';
 
 /** Steps of a tool that landed with a person for one reason. */
 export interface ManualReason {
@@ -39,37 +32,6 @@ export interface ObservedRecoveries {
   /** Milliseconds from trigger to verification; null while none was compensated. */
   readonly mean_ms: number | null;
   readonly max_ms: number | null;
-}
-
-/** A source of triggers and what people said of them. */
-export interface TriggerSource {
-  readonly tenant: string;
-  readonly source: string;
-  /** Null while nobody judged it: it weighs what it was registered with. */
-  readonly weight_permille: number | null;
-  readonly confirmed: number;
-  readonly rejected: number;
-  readonly rollbacks: number;
-  readonly held: number;
-}
-
-/** Rollbacks that have something in common. */
-export interface CountedRollbacks {
-  readonly tenant: string;
-  /** Of the agent, the policy or the source; null where none is known. */
-  readonly name: string | null;
-  readonly rollbacks: number;
-  readonly compensated: number;
-  readonly manual: number;
-  readonly runs: number;
-}
-
-/** Triggers of a source in the newest hour, and in the day that ends with it. */
-export interface CountedTriggers {
-  readonly tenant: string;
-  readonly source: string;
-  readonly short: number;
-  readonly long: number;
 }
 
 /** A schedule of a rate that is in use. */
@@ -105,18 +67,6 @@ export class RecoveryQueries extends Queries {
       })),
       limit,
     );
-  }
-
-  async sources(filter: ReportFilter, limit: number): Promise<Report<TriggerSource>> {
-    return limitTo(await this.rows<TriggerSource>('count sources', sourcesQuery(filter, limit)), limit);
-  }
-
-  async rollbacks(by: RollbackGroup, filter: ReportFilter, limit: number): Promise<Report<CountedRollbacks>> {
-    return limitTo(await this.rows<CountedRollbacks>('count rollbacks', rollbacksQuery(by, filter, limit)), limit);
-  }
-
-  async trends(filter: ReportFilter, now: number, limit: number): Promise<Report<CountedTriggers>> {
-    return limitTo(await this.rows<CountedTriggers>('count triggers', trendsQuery(filter, now, limit)), limit);
   }
 
   async paces(filter: ReportFilter, now: number, limit: number): Promise<Report<BusyPace>> {

@@ -314,6 +314,10 @@ export interface JudgedRef {
   readonly verdict: RefVerdict;
 }
 
+/** What a breaker or a rate is about. */
+export const LIMIT_SCOPE_VALUES = ['tenant', 'source', 'capability'] as const;
+export type LimitScope = (typeof LIMIT_SCOPE_VALUES)[number];
+
 /** The rollback at the root of a fall, with its bound. */
 export interface LineageRoot {
   /** Rollback of the offender. */

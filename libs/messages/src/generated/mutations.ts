@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { Checkpoint, CommandEnvelope, CommitRef, Contamination, ContractTerms, DueConsumer, Emission, Evidence, Execution, ExecutionState, Hash, JudgedRef, Money, MutationRef, Observation, Payload, RecoverabilityState, RuntimeCommit, SubscriptionMode } from './common.js';
+import type { Checkpoint, CommandEnvelope, CommitRef, Contamination, ContractTerms, DueConsumer, Emission, Evidence, Execution, ExecutionState, Hash, JudgedRef, LimitScope, Money, MutationRef, Observation, Payload, RecoverabilityState, RuntimeCommit, SubscriptionMode } from './common.js';
 import type { LegKind, LegRequested } from './tools.js';
 
 /** What calls itself an acknowledgement is none. */
@@ -28,6 +28,22 @@ export interface AckRefused {
   readonly detail: string;
 }
 
+/** How a trigger was admitted, and what it counts toward. */
+export interface Admission {
+  /** Command that asked for it; null for what evidence says by itself. */
+  readonly command_id: string | null;
+  /** Person who confirmed a held trigger; null when none was needed. */
+  readonly confirmed_by: string | null;
+  /** For how long it counts toward the breakers from this record on, milliseconds; 0 when it does not. */
+  readonly storm_window_ms: number;
+  /** This record counts toward the hits of its event. */
+  readonly closure_counted: boolean;
+  /** When it was admitted, epoch milliseconds; a commit that was recorded later is marked later. */
+  readonly triggered_at: number;
+  /** An earlier record says that it was admitted (TriggerUnmatched), and counts. */
+  readonly was_remembered: boolean;
+}
+
 /** A worker's answer that decides nothing. */
 export interface AnswerRefused {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -46,6 +62,62 @@ export interface AnswerRefused {
   readonly attempt: number;
   /** Code: why it decides nothing. */
   readonly code: string;
+}
+
+/** A person closed a breaker: what it held is decided again. */
+export interface BreakerClosed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Breaker. */
+  readonly breaker_id: string;
+  /** What it is about. */
+  readonly scope: LimitScope;
+  /** Name of the source, capability or tenant. */
+  readonly name: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run whose trigger opened it. */
+  readonly run_id: string;
+  /** Who closed it. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** Command that closed it. */
+  readonly command_id: string;
+}
+
+/** A burst of triggers opened a breaker: until a person closes it, new ones of its scope are held. */
+export interface BreakerOpened {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from scope, tenant and name. */
+  readonly breaker_id: string;
+  /** What it is about. */
+  readonly scope: LimitScope;
+  /** Name of the source, capability or tenant. */
+  readonly name: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run whose trigger opened it; the key under which it is closed. */
+  readonly run_id: string;
+  /** Number of rollbacks with evidence of their own within the window, including the one that opened it. */
+  readonly count: number;
+  /** Number of rollbacks this partition allows in a window. */
+  readonly limit: number;
+  /** Length of the window, milliseconds. */
+  readonly window_ms: number;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
 }
 
 /** A person or program takes back an effect that is still held. */
@@ -127,8 +199,10 @@ export interface CheckpointRolledBack {
   readonly commit_id: string;
   /** Rollback. */
   readonly rollback_id: string;
-  /** Why. */
+  /** Why it does not stand; its root says from which rollback the fall came, and how far back that one reaches. */
   readonly evidence: Evidence;
+  /** How its trigger was admitted. */
+  readonly admission: Admission;
   /** Agent. */
   readonly agent_id: string;
   /** Step. */
@@ -155,6 +229,18 @@ export interface CheckpointRolledBack {
   readonly consumers: readonly DueConsumer[];
 }
 
+/** Close a breaker: what it held is decided again. */
+export interface CloseBreaker {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Breaker. */
+  readonly breaker_id: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+}
+
 /** A commit rests on one that fell but is older than the bound of the rollback: a person looks at it, and the walk continues behind it. */
 export interface CommitBeyondBound {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -179,6 +265,20 @@ export interface CommitBeyondBound {
   readonly committed_at: number;
   /** Commits it was made from. */
   readonly derived_from: readonly CommitRef[];
+}
+
+/** Say that a trigger was right: a held one is admitted. */
+export interface ConfirmTrigger {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Offending commit. */
+  readonly mutation_id: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
 }
 
 /** A consumer applied a rollback. */
@@ -285,6 +385,24 @@ export interface ExecutionOverdue {
   readonly deadline_at: number;
 }
 
+/** What held these triggers has changed: a bounded number of them is decided again, each in a decision of its own. */
+export interface HeldReviewed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id of what held them: source, breaker or event. */
+  readonly cause: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run of the trigger that was decided. */
+  readonly run_id: string;
+  /** True when a person let the whole event through. */
+  readonly lifts_closure: boolean;
+}
+
 /** The hold of an effect ended and its preconditions hold: it is released. */
 export interface HoldElapsed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -327,24 +445,6 @@ export interface LineageReconciled {
   readonly by: string;
   /** Command. */
   readonly command_id: string;
-}
-
-/** Evidence contradicts a ref that a commit relies on. */
-export interface MutationContradicted {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** The commit. */
-  readonly mutation_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** What contradicts it. */
-  readonly evidence: Evidence;
 }
 
 /** The intent of an execution was recorded before it ran. */
@@ -449,8 +549,10 @@ export interface MutationRolledBack {
   readonly run_id: string;
   /** The rollback that marked it. */
   readonly rollback_id: string;
-  /** What contradicts it. */
+  /** Why it does not stand; its root says from which rollback the fall came, and how far back that one reaches. */
   readonly evidence: Evidence;
+  /** How its trigger was admitted. */
+  readonly admission: Admission;
   /** The facts of the execution. */
   readonly execution: Execution;
   /** State of the forward action. */
@@ -470,6 +572,36 @@ export interface MutationRolledBack {
   /** Who has to hear of it. */
   readonly consumers: readonly DueConsumer[];
 }
+
+/** A person looked at a commit beyond the bound. */
+export interface OutOfBandReviewed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** stands: it is left alone. rolled_back: it gets a trigger of its own. */
+  readonly verdict: OutOfBandVerdict;
+  /** Who. */
+  readonly by: string;
+  /** Why. */
+  readonly reason: string;
+  /** Command. */
+  readonly command_id: string;
+}
+
+/** What becomes of a commit beyond the bound. */
+export const OUT_OF_BAND_VERDICT_VALUES = ['stands', 'rolled_back'] as const;
+export type OutOfBandVerdict = (typeof OUT_OF_BAND_VERDICT_VALUES)[number];
 
 /** The gate of a commit admitted it without what fell: it stands on another parent. */
 export interface Reattached {
@@ -538,6 +670,8 @@ export interface RecoverabilityChanged {
   readonly to_state: RecoverabilityState;
   /** Code: why; null when the event says it all. */
   readonly reason: string | null;
+  /** A worker observed by another capability that the effect is undone. */
+  readonly verified: boolean;
   /** Rollback it belongs to; null outside one. */
   readonly rollback_id: string | null;
   /** Recovery step it belongs to; null outside one. */
@@ -622,6 +756,114 @@ export interface ReevaluationOpened {
   readonly bundle_digest: Hash;
   /** Commits recorded before this are not looked at, epoch milliseconds. */
   readonly since: number;
+}
+
+/** Say that a trigger was wrong: a held one is closed; what is already rolled back stays rolled back. */
+export interface RejectTrigger {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Offending commit. */
+  readonly mutation_id: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+}
+
+/** Say what becomes of a commit beyond the bound. */
+export interface ReviewOutOfBand {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** What becomes of it. */
+  readonly verdict: OutOfBandVerdict;
+  /** Why. */
+  readonly reason: string;
+}
+
+/** A remembered trigger whose commit nobody recorded in time, a held one that nobody judged, or a commit beyond a bound that nobody reviewed: a person is asked. A mark still counts when it comes. */
+export interface RollbackEscalated {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation that is to be rolled back; it may not exist. */
+  readonly mutation_id: string;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
+/** A commit beyond the bound of a rollback waits for a person. */
+export interface RollbackOutOfBand {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** The fall that reaches it. */
+  readonly evidence: Evidence;
+  /** When it was recorded, epoch milliseconds. */
+  readonly committed_at: number;
+  /** Who looks at it. */
+  readonly owner: string;
+  /** By when, epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
+/** A person said whether a trigger was right; the weight of its source changes. */
+export interface SourceJudged {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from the mutation. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Offending commit. */
+  readonly mutation_id: string;
+  /** Who stated the evidence. */
+  readonly source: string;
+  /** True when the trigger was right. */
+  readonly confirmed: boolean;
+  /** Weight of the source after it, in thousandths, 0 to 1000. */
+  readonly weight_permille: number;
+  /** Who said so. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** Command that said so. */
+  readonly command_id: string;
 }
 
 /** Every commit a spread reaches is contradicted. */
@@ -714,7 +956,119 @@ export interface StateChunkRecorded {
   readonly chunks_missing: number;
 }
 
-/** A rollback names a commit this ledger does not know yet; remembered until it arrives. */
+/** A marked commit counts toward the breaker of its capability; recorded only where such breakers are set. */
+export interface StormCounted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Marked commit. */
+  readonly mutation_id: string;
+  /** Capability that would be called to undo it. */
+  readonly capability: string;
+  /** Event of the evidence; one counts once. */
+  readonly event_id: string;
+  /** For how long it counts, milliseconds. */
+  readonly window_ms: number;
+}
+
+/** A trigger was not admitted automatically: it waits in a list for a person. */
+export interface TriggerHeld {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from the mutation. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Offending commit. */
+  readonly mutation_id: string;
+  /** Evidence that is held. */
+  readonly evidence: Evidence;
+  /** Command that asked for it; null for what evidence says by itself. */
+  readonly command_id: string | null;
+  /** Code: SOURCE_UNTRUSTED, BREAKER_OPEN or CLOSURE_LIMIT. */
+  readonly reason: string;
+  /** What holds it, and by how much, in words. */
+  readonly detail: string;
+  /** Id of what holds it (source, breaker or event); everything it holds is reviewed together. */
+  readonly cause: string;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+}
+
+/** A trigger for what is rolled back already changes nothing. */
+export interface TriggerRedundant {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The rollback that stands. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Evidence that arrived again. */
+  readonly evidence: Evidence;
+}
+
+/** A person said that a held trigger was wrong: it rolls nothing back. */
+export interface TriggerRejected {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from the mutation. */
+  readonly rollback_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Offending commit. */
+  readonly mutation_id: string;
+  /** Event whose trigger was rejected; any other event is judged on its own. */
+  readonly event_id: string;
+  /** Who said so. */
+  readonly by: string;
+  /** Why, in the person's words. */
+  readonly reason: string;
+  /** Command that said so. */
+  readonly command_id: string;
+}
+
+/** A person or program says that a commit should not stand. */
+export interface TriggerRollback {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Why. */
+  readonly reason: string;
+}
+
+/** A trigger was admitted whose commit cannot be marked in the same decision: it is not recorded yet, it is just being recorded, or there is no room for more. Remembered, and marked once it can be. */
 export interface TriggerUnmatched {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -730,12 +1084,18 @@ export interface TriggerUnmatched {
   readonly run_id: string;
   /** The rollback. */
   readonly rollback_id: string;
-  /** Why. */
+  /** Why, with the root of the fall. */
   readonly evidence: Evidence;
+  /** How its trigger was admitted. */
+  readonly admission: Admission;
+  /** Who is to mark it. */
+  readonly owner: string;
+  /** When a person is asked, epoch milliseconds. */
+  readonly deadline_at: number;
 }
 
-/** The effects of a run that an undo reaches (or a bounded part of them), last first; each one that stands is contradicted in the same decision. */
-export interface UndoSpread {
+/** The effects of a run that an undo reaches, or a bounded part of them, last first; each one that stands falls in the same decision. */
+export interface UndoListed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
   /** Hash of the accepted record before this one; the genesis hash for the first. */
@@ -746,20 +1106,32 @@ export interface UndoSpread {
   readonly undo_id: string;
   /** Tenant. */
   readonly tenant: string;
-  /** Run. */
+  /** Run; also the record key. */
   readonly run_id: string;
+  /** Command that asked for it; null for a run one of whose steps failed for good. */
+  readonly command_id: string | null;
+  /** Mutations asked for; empty for the whole run. */
+  readonly asked_ids: readonly string[];
+  /** Who asked and why, as every mark carries it. */
+  readonly evidence: Evidence;
   /** Effects of this part, last first. */
   readonly mutation_ids: readonly string[];
   /** Mutations asked for that the run does not have; in the last part. */
   readonly unknown_ids: readonly string[];
-  /** Mutations asked for; empty for the whole run. */
-  readonly asked_ids: readonly string[];
-  /** Who asked and why. */
-  readonly evidence: Evidence;
-  /** The next part takes effects recorded before this position; 0 in the last part. */
-  readonly below_seq: number;
   /** No part follows. */
   readonly is_last: boolean;
+}
+
+/** Undo what an agent did: a whole run, or some of its mutations. */
+export interface UndoRun {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Mutations to undo, at most 200; empty for the whole run. */
+  readonly mutation_ids: readonly string[];
+  /** Why, in the person's words. */
+  readonly reason: string;
 }
 
 /** The window of a reversal closes soon; said once. */

@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode } from './common.js';
+import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, LimitScope, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode } from './common.js';
 import type { StepOutcome } from './tools.js';
 
 /** Give up a compensation that is still automatic or waiting: nothing is called any more. */
@@ -44,8 +44,8 @@ export interface BreakGlass {
   readonly reason: string;
 }
 
-/** A person closed a breaker: what it held is decided again. */
-export interface BreakerClosed {
+/** The ledger opened or closed a breaker over a capability: while it is open no step that would call it is dispatched. */
+export interface BreakerNoted {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
   /** Hash of the accepted record before this one; the genesis hash for the first. */
@@ -54,50 +54,14 @@ export interface BreakerClosed {
   readonly decided_at: number;
   /** Breaker. */
   readonly breaker_id: string;
-  /** What it is about. */
-  readonly scope: LimitScope;
-  /** Name of the source, capability or tenant. */
-  readonly name: string;
   /** Tenant. */
   readonly tenant: string;
-  /** Run whose trigger opened it. */
+  /** Run whose trigger opened it; also the record key. */
   readonly run_id: string;
-  /** Who closed it. */
-  readonly by: string;
-  /** Why, in the person's words. */
-  readonly reason: string;
-  /** Command that closed it. */
-  readonly command_id: string;
-}
-
-/** A burst of triggers opened a breaker: until a person closes it, new ones of its scope are held. */
-export interface BreakerOpened {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Id derived from scope, tenant and name. */
-  readonly breaker_id: string;
-  /** What it is about. */
-  readonly scope: LimitScope;
-  /** Name of the source, capability or tenant. */
-  readonly name: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run whose trigger opened it; the key under which it is closed. */
-  readonly run_id: string;
-  /** Number of rollbacks with evidence of their own within the window, including the one that opened it. */
-  readonly count: number;
-  /** Number of rollbacks this partition allows in a window. */
-  readonly limit: number;
-  /** Length of the window, milliseconds. */
-  readonly window_ms: number;
-  /** Who is to act. */
-  readonly owner: string;
-  /** By when; epoch milliseconds. */
-  readonly deadline_at: number;
+  /** Capability that would be called. */
+  readonly capability: string;
+  /** True for one that opened. */
+  readonly is_open: boolean;
 }
 
 /** Have a worker observe whether the success condition holds, because somebody repaired it by hand or an earlier attempt may have taken effect. */
@@ -112,18 +76,6 @@ export interface CheckStep {
   readonly purpose: LookPurpose;
   /** What the person has to show; JSON. */
   readonly evidence: Payload;
-  /** Why, in the person's words. */
-  readonly reason: string;
-}
-
-/** Close a breaker: what it held is decided again. */
-export interface CloseBreaker {
-  /** Who asks. */
-  readonly envelope: CommandEnvelope;
-  /** Run; also the record key. */
-  readonly run_id: string;
-  /** Breaker. */
-  readonly breaker_id: string;
   /** Why, in the person's words. */
   readonly reason: string;
 }
@@ -156,20 +108,6 @@ export interface CloseTask {
   readonly content: Payload;
   /** Mutation of the correcting action, made under a contract of its own; null when it was made without one. */
   readonly correction_ref: string | null;
-  /** Why, in the person's words. */
-  readonly reason: string;
-}
-
-/** Say that a trigger was right: a held one is admitted. */
-export interface ConfirmTrigger {
-  /** Who asks. */
-  readonly envelope: CommandEnvelope;
-  /** Run; also the record key. */
-  readonly run_id: string;
-  /** Rollback. */
-  readonly rollback_id: string;
-  /** Offending commit. */
-  readonly mutation_id: string;
   /** Why, in the person's words. */
   readonly reason: string;
 }
@@ -558,24 +496,6 @@ export interface HaltsReviewed {
   readonly name: string;
 }
 
-/** What held these triggers has changed: a bounded number of them is decided again, each in a decision of its own. */
-export interface HeldReviewed {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Id of what held them: source, breaker or event. */
-  readonly cause: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run of the trigger that was decided. */
-  readonly run_id: string;
-  /** True when a person let the whole event through. */
-  readonly lifts_closure: boolean;
-}
-
 /** A person ended an incident. */
 export interface IncidentClosed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -689,10 +609,6 @@ export interface LegDispatched {
   /** Slots it took in the schedules of rate limits; empty where none is set. */
   readonly paced: readonly Pace[];
 }
-
-/** What a breaker or a rate is about. */
-export const LIMIT_SCOPE_VALUES = ['tenant', 'source', 'capability'] as const;
-export type LimitScope = (typeof LIMIT_SCOPE_VALUES)[number];
 
 /** What a look showed. */
 export interface LookAnswered {
@@ -838,36 +754,6 @@ export interface MutationAdvanced {
   readonly outcome_kind: OutcomeKind | null;
 }
 
-/** A person looked at a commit beyond the bound. */
-export interface OutOfBandReviewed {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Rollback. */
-  readonly rollback_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run; also the record key. */
-  readonly run_id: string;
-  /** The commit. */
-  readonly mutation_id: string;
-  /** stands: it is left alone. rolled_back: it gets a trigger of its own. */
-  readonly verdict: OutOfBandVerdict;
-  /** Who. */
-  readonly by: string;
-  /** Why. */
-  readonly reason: string;
-  /** Command. */
-  readonly command_id: string;
-}
-
-/** What becomes of a commit beyond the bound. */
-export const OUT_OF_BAND_VERDICT_VALUES = ['stands', 'rolled_back'] as const;
-export type OutOfBandVerdict = (typeof OUT_OF_BAND_VERDICT_VALUES)[number];
-
 /** A place in the schedule of a rate limit. */
 export interface Pace {
   /** What the limit is about. */
@@ -924,20 +810,6 @@ export interface RecoveryClosed {
   readonly run_id: string;
   /** Outcome of its steps. */
   readonly outcome: RecoveryOutcome;
-}
-
-/** Say that a trigger was wrong: a held one is closed; what is already rolled back stays rolled back. */
-export interface RejectTrigger {
-  /** Who asks. */
-  readonly envelope: CommandEnvelope;
-  /** Run; also the record key. */
-  readonly run_id: string;
-  /** Rollback. */
-  readonly rollback_id: string;
-  /** Offending commit. */
-  readonly mutation_id: string;
-  /** Why, in the person's words. */
-  readonly reason: string;
 }
 
 /** A worker report that answers no open leg changes nothing. */
@@ -1020,151 +892,9 @@ export interface RetryStep {
   readonly reason: string;
 }
 
-/** Say what becomes of a commit beyond the bound. */
-export interface ReviewOutOfBand {
-  /** Who asks. */
-  readonly envelope: CommandEnvelope;
-  /** Run; also the record key. */
-  readonly run_id: string;
-  /** The commit. */
-  readonly mutation_id: string;
-  /** What becomes of it. */
-  readonly verdict: OutOfBandVerdict;
-  /** Why. */
-  readonly reason: string;
-}
-
-/** The ledger did not mark the commit of an open rollback in time; a person is asked. The mark still counts when it comes. */
-export interface RollbackEscalated {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Rollback. */
-  readonly rollback_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Mutation that is to be rolled back; it may not exist. */
-  readonly mutation_id: string;
-  /** Code of the reason. */
-  readonly reason: string;
-  /** Who is to act. */
-  readonly owner: string;
-  /** By when; epoch milliseconds. */
-  readonly deadline_at: number;
-}
-
-/** The ledger marked a commit that has no effect to compensate. */
-export interface RollbackMarked {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Rollback. */
-  readonly rollback_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run; also the record key. */
-  readonly run_id: string;
-  /** The commit. */
-  readonly mutation_id: string;
-}
-
-/** A trigger was admitted. */
-export interface RollbackOpened {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Id derived from the mutation. */
-  readonly rollback_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Offending commit. */
-  readonly mutation_id: string;
-  /** Evidence that was admitted. */
-  readonly evidence: Evidence;
-  /** Command that asked for it; null for a contradiction. */
-  readonly command_id: string | null;
-  /** Person who confirmed a held trigger; null when none was needed. */
-  readonly confirmed_by: string | null;
-  /** For how long it counts toward the breakers, milliseconds; 0 when it does not. */
-  readonly storm_window_ms: number;
-  /** It counts toward the hits of its event. */
-  readonly closure_counted: boolean;
-  /** Descendants recorded before this are not rolled back, but reviewed by a person; null without a bound. Epoch milliseconds. */
-  readonly bound_at: number | null;
-}
-
-/** A commit beyond the bound of a rollback waits for a person. */
-export interface RollbackOutOfBand {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Rollback. */
-  readonly rollback_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run; also the record key. */
-  readonly run_id: string;
-  /** The commit. */
-  readonly mutation_id: string;
-  /** The fall that reaches it. */
-  readonly evidence: Evidence;
-  /** When it was recorded, epoch milliseconds. */
-  readonly committed_at: number;
-  /** Who looks at it. */
-  readonly owner: string;
-  /** By when, epoch milliseconds. */
-  readonly deadline_at: number;
-}
-
 /** How bad an incident is, from the worst. */
 export const SEVERITY_VALUES = ['sev1', 'sev2', 'sev3', 'sev4'] as const;
 export type Severity = (typeof SEVERITY_VALUES)[number];
-
-/** A person said whether a trigger was right; the weight of its source changes. */
-export interface SourceJudged {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Id derived from the mutation. */
-  readonly rollback_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Offending commit. */
-  readonly mutation_id: string;
-  /** Who stated the evidence. */
-  readonly source: string;
-  /** True when the trigger was right. */
-  readonly confirmed: boolean;
-  /** Weight of the source after it, in thousandths, 0 to 1000. */
-  readonly weight_permille: number;
-  /** Who said so. */
-  readonly by: string;
-  /** Why, in the person's words. */
-  readonly reason: string;
-  /** Command that said so. */
-  readonly command_id: string;
-}
 
 /** A person approved exactly one action. */
 export interface StepApproved {
@@ -1268,6 +998,8 @@ export interface StepDecided {
   readonly ref: MutationRef;
   /** Evidence: the fact now. */
   readonly evidence: Evidence;
+  /** When the trigger was admitted, epoch milliseconds. */
+  readonly triggered_at: number;
   /** Hash of the ledger record that bound the mutation. */
   readonly reverses_record_hash: Hash;
   /** Who is to act when a person must. */
@@ -1549,28 +1281,6 @@ export interface StepWaits {
   readonly go_at: number | null;
 }
 
-/** A marked commit counts toward the breaker of its capability; recorded only where such breakers are set. */
-export interface StormCounted {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Marked commit. */
-  readonly mutation_id: string;
-  /** Capability that would be called to undo it. */
-  readonly capability: string;
-  /** Event of the evidence; one counts once. */
-  readonly event_id: string;
-  /** For how long it counts, milliseconds. */
-  readonly window_ms: number;
-}
-
 /** A person ended a task. */
 export interface TaskClosed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -1639,180 +1349,6 @@ export interface TasksOpened {
   readonly effect: string;
   /** One of each kind. */
   readonly tasks: readonly CorrectionTask[];
-}
-
-/** A trigger was not admitted automatically: it waits in a list for a person. */
-export interface TriggerHeld {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Id derived from the mutation. */
-  readonly rollback_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Offending commit. */
-  readonly mutation_id: string;
-  /** Evidence that is held. */
-  readonly evidence: Evidence;
-  /** Command that asked for it; null for a contradiction. */
-  readonly command_id: string | null;
-  /** Code: SOURCE_UNTRUSTED, BREAKER_OPEN or CLOSURE_LIMIT. */
-  readonly reason: string;
-  /** What holds it, and by how much, in words. */
-  readonly detail: string;
-  /** Id of what holds it (source, breaker or event); everything it holds is reviewed together. */
-  readonly cause: string;
-  /** Who is to act. */
-  readonly owner: string;
-  /** By when; epoch milliseconds. */
-  readonly deadline_at: number;
-}
-
-/** A trigger for what is rolled back already changes nothing. */
-export interface TriggerRedundant {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** The rollback that stands. */
-  readonly rollback_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** The commit. */
-  readonly mutation_id: string;
-  /** Evidence that arrived again. */
-  readonly evidence: Evidence;
-}
-
-/** A person said that a held trigger was wrong: it rolls nothing back. */
-export interface TriggerRejected {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Id derived from the mutation. */
-  readonly rollback_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Offending commit. */
-  readonly mutation_id: string;
-  /** Event whose trigger was rejected; any other event is judged on its own. */
-  readonly event_id: string;
-  /** Who said so. */
-  readonly by: string;
-  /** Why, in the person's words. */
-  readonly reason: string;
-  /** Command that said so. */
-  readonly command_id: string;
-}
-
-/** A person or program says that a commit should not stand. */
-export interface TriggerRollback {
-  /** Who asks. */
-  readonly envelope: CommandEnvelope;
-  /** Run; also the record key. */
-  readonly run_id: string;
-  /** The commit. */
-  readonly mutation_id: string;
-  /** Why. */
-  readonly reason: string;
-}
-
-/** The ledger did not name the effects of an undo in time: a person is asked. */
-export interface UndoEscalated {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Undo. */
-  readonly undo_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Code of the reason. */
-  readonly reason: string;
-  /** Who is to act. */
-  readonly owner: string;
-  /** By when; epoch milliseconds. */
-  readonly deadline_at: number;
-}
-
-/** Effects of an undo that the ledger named, in the order in which they are undone. */
-export interface UndoListed {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Undo. */
-  readonly undo_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Effects of this part, last first. */
-  readonly mutation_ids: readonly string[];
-  /** Mutations asked for that the run does not have. */
-  readonly unknown_ids: readonly string[];
-  /** No part follows. */
-  readonly is_last: boolean;
-}
-
-/** Somebody asked to undo a run, or some of its mutations: the ledger names the effects, last first. */
-export interface UndoOpened {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Undo. */
-  readonly undo_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Recovery. */
-  readonly recovery_id: string;
-  /** Mutations asked for; empty for the whole run. */
-  readonly mutation_ids: readonly string[];
-  /** Who asked and why, as every contradiction carries it. */
-  readonly evidence: Evidence;
-  /** The command. */
-  readonly command_id: string;
-  /** Who is to name the effects. */
-  readonly owner: string;
-  /** By when; epoch milliseconds. */
-  readonly deadline_at: number;
-}
-
-/** Undo what an agent did: a whole run, or some of its mutations. */
-export interface UndoRun {
-  /** Who asks. */
-  readonly envelope: CommandEnvelope;
-  /** Run; also the record key. */
-  readonly run_id: string;
-  /** Mutations to undo, at most 200; empty for the whole run. */
-  readonly mutation_ids: readonly string[];
-  /** Why, in the person's words. */
-  readonly reason: string;
 }
 
 /** Begin the effect an approval is for: uses the approval up. */

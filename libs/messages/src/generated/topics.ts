@@ -5,9 +5,9 @@ import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
-import type { AckRefused, AnswerRefused, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CommitBeyondBound, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HoldElapsed, LineageReconciled, MutationContradicted, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationRolledBack, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, TriggerUnmatched, UndoSpread, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationRolledBack, OutOfBandReviewed, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitAnnounced, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { AbandonStep, ApproveStep, BreakGlass, BreakerClosed, BreakerOpened, CheckStep, CloseBreaker, CloseIncident, CloseTask, ConfirmTrigger, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, HeldReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, MutationAdvanced, OutOfBandReviewed, RecoveryClosed, RejectTrigger, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, ReviewOutOfBand, RollbackEscalated, RollbackMarked, RollbackOpened, RollbackOutOfBand, SourceJudged, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepWaits, StormCounted, TaskClosed, TasksOpened, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, UndoEscalated, UndoListed, UndoOpened, UndoRun, UseForwardApproval } from './recoveries.js';
+import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -84,9 +84,15 @@ export const TOPICS = [
       "recourse.mutations.CancelMutation",
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked",
-      "recourse.mutations.ReconcileLineage"
+      "recourse.mutations.ReconcileLineage",
+      "recourse.mutations.TriggerRollback",
+      "recourse.mutations.UndoRun",
+      "recourse.mutations.ConfirmTrigger",
+      "recourse.mutations.RejectTrigger",
+      "recourse.mutations.ReviewOutOfBand",
+      "recourse.mutations.CloseBreaker"
     ],
-    "written_by": "HTTP edge",
+    "written_by": "HTTP edge, critics",
     "read_by": "mutation-ledger",
     "doc": "Commands to the mutation ledger.",
     "config": {
@@ -101,11 +107,9 @@ export const TOPICS = [
     "key": "run id",
     "partitioned": true,
     "records": [
-      "recourse.recoveries.TriggerRollback",
       "recourse.recoveries.ApproveStep",
       "recourse.recoveries.DenyStep",
       "recourse.recoveries.ResolveStep",
-      "recourse.recoveries.UndoRun",
       "recourse.recoveries.CloseTask",
       "recourse.recoveries.BreakGlass",
       "recourse.recoveries.RetryStep",
@@ -113,17 +117,13 @@ export const TOPICS = [
       "recourse.recoveries.CheckStep",
       "recourse.recoveries.EscalateStep",
       "recourse.recoveries.CloseIncident",
-      "recourse.recoveries.ConfirmTrigger",
-      "recourse.recoveries.RejectTrigger",
-      "recourse.recoveries.CloseBreaker",
       "recourse.recoveries.RequestForwardApproval",
       "recourse.recoveries.DecideForwardApproval",
       "recourse.recoveries.UseForwardApproval",
       "recourse.log.RedriveParked",
-      "recourse.log.DiscardParked",
-      "recourse.recoveries.ReviewOutOfBand"
+      "recourse.log.DiscardParked"
     ],
-    "written_by": "HTTP edge, critics",
+    "written_by": "HTTP edge",
     "read_by": "recovery-orchestrator",
     "doc": "Commands to the recovery orchestrator.",
     "config": {
@@ -275,14 +275,12 @@ export const TOPICS = [
       "recourse.mutations.MutationRecorded",
       "recourse.mutations.ExecutionConflicted",
       "recourse.mutations.ExecutionOverdue",
-      "recourse.mutations.MutationContradicted",
       "recourse.mutations.MutationRolledBack",
       "recourse.mutations.RecoverabilityChanged",
       "recourse.mutations.TriggerUnmatched",
       "recourse.mutations.SpreadOpened",
       "recourse.mutations.SpreadContinued",
       "recourse.mutations.SpreadClosed",
-      "recourse.mutations.UndoSpread",
       "recourse.mutations.HoldElapsed",
       "recourse.mutations.WorkerAsked",
       "recourse.mutations.WorkerAnswered",
@@ -301,7 +299,19 @@ export const TOPICS = [
       "recourse.mutations.ConsumerAcknowledged",
       "recourse.mutations.DeliveryOverdue",
       "recourse.mutations.AckRefused",
-      "recourse.mutations.LineageReconciled"
+      "recourse.mutations.LineageReconciled",
+      "recourse.mutations.RollbackEscalated",
+      "recourse.mutations.TriggerRedundant",
+      "recourse.mutations.TriggerHeld",
+      "recourse.mutations.TriggerRejected",
+      "recourse.mutations.SourceJudged",
+      "recourse.mutations.StormCounted",
+      "recourse.mutations.BreakerOpened",
+      "recourse.mutations.BreakerClosed",
+      "recourse.mutations.HeldReviewed",
+      "recourse.mutations.UndoListed",
+      "recourse.mutations.RollbackOutOfBand",
+      "recourse.mutations.OutOfBandReviewed"
     ],
     "written_by": "mutation-ledger",
     "read_by": "recovery-orchestrator (aligned), budget-accountant (broadcast)",
@@ -325,16 +335,6 @@ export const TOPICS = [
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
-      "recourse.recoveries.RollbackOpened",
-      "recourse.recoveries.RollbackEscalated",
-      "recourse.recoveries.TriggerRedundant",
-      "recourse.recoveries.TriggerHeld",
-      "recourse.recoveries.TriggerRejected",
-      "recourse.recoveries.SourceJudged",
-      "recourse.recoveries.StormCounted",
-      "recourse.recoveries.BreakerOpened",
-      "recourse.recoveries.BreakerClosed",
-      "recourse.recoveries.HeldReviewed",
       "recourse.recoveries.StepDecided",
       "recourse.recoveries.StepApproved",
       "recourse.recoveries.StepDenied",
@@ -348,9 +348,6 @@ export const TOPICS = [
       "recourse.recoveries.StepBound",
       "recourse.recoveries.MutationAdvanced",
       "recourse.recoveries.StepWaits",
-      "recourse.recoveries.UndoOpened",
-      "recourse.recoveries.UndoListed",
-      "recourse.recoveries.UndoEscalated",
       "recourse.recoveries.TasksOpened",
       "recourse.recoveries.TaskClosed",
       "recourse.recoveries.GlassBroken",
@@ -370,9 +367,7 @@ export const TOPICS = [
       "recourse.recoveries.FactChanged",
       "recourse.recoveries.DependentNoted",
       "recourse.recoveries.DependentSettled",
-      "recourse.recoveries.RollbackMarked",
-      "recourse.recoveries.RollbackOutOfBand",
-      "recourse.recoveries.OutOfBandReviewed"
+      "recourse.recoveries.BreakerNoted"
     ],
     "written_by": "recovery-orchestrator",
     "read_by": "mutation-ledger (aligned)",
@@ -470,15 +465,19 @@ export type LedgerCommandsRecord =
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
   | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
-  | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage };
+  | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
+  | { readonly type: 'TriggerRollback'; readonly body: TriggerRollback }
+  | { readonly type: 'UndoRun'; readonly body: UndoRun }
+  | { readonly type: 'ConfirmTrigger'; readonly body: ConfirmTrigger }
+  | { readonly type: 'RejectTrigger'; readonly body: RejectTrigger }
+  | { readonly type: 'ReviewOutOfBand'; readonly body: ReviewOutOfBand }
+  | { readonly type: 'CloseBreaker'; readonly body: CloseBreaker };
 
 /** What `recourse.recovery-commands` holds. */
 export type RecoveryCommandsRecord =
-  | { readonly type: 'TriggerRollback'; readonly body: TriggerRollback }
   | { readonly type: 'ApproveStep'; readonly body: ApproveStep }
   | { readonly type: 'DenyStep'; readonly body: DenyStep }
   | { readonly type: 'ResolveStep'; readonly body: ResolveStep }
-  | { readonly type: 'UndoRun'; readonly body: UndoRun }
   | { readonly type: 'CloseTask'; readonly body: CloseTask }
   | { readonly type: 'BreakGlass'; readonly body: BreakGlass }
   | { readonly type: 'RetryStep'; readonly body: RetryStep }
@@ -486,15 +485,11 @@ export type RecoveryCommandsRecord =
   | { readonly type: 'CheckStep'; readonly body: CheckStep }
   | { readonly type: 'EscalateStep'; readonly body: EscalateStep }
   | { readonly type: 'CloseIncident'; readonly body: CloseIncident }
-  | { readonly type: 'ConfirmTrigger'; readonly body: ConfirmTrigger }
-  | { readonly type: 'RejectTrigger'; readonly body: RejectTrigger }
-  | { readonly type: 'CloseBreaker'; readonly body: CloseBreaker }
   | { readonly type: 'RequestForwardApproval'; readonly body: RequestForwardApproval }
   | { readonly type: 'DecideForwardApproval'; readonly body: DecideForwardApproval }
   | { readonly type: 'UseForwardApproval'; readonly body: UseForwardApproval }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
-  | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
-  | { readonly type: 'ReviewOutOfBand'; readonly body: ReviewOutOfBand };
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
 
 /** What `recourse.budget-commands` holds. */
 export type BudgetCommandsRecord =
@@ -555,14 +550,12 @@ export type MutationsRecord =
   | { readonly type: 'MutationRecorded'; readonly body: MutationRecorded }
   | { readonly type: 'ExecutionConflicted'; readonly body: ExecutionConflicted }
   | { readonly type: 'ExecutionOverdue'; readonly body: ExecutionOverdue }
-  | { readonly type: 'MutationContradicted'; readonly body: MutationContradicted }
   | { readonly type: 'MutationRolledBack'; readonly body: MutationRolledBack }
   | { readonly type: 'RecoverabilityChanged'; readonly body: RecoverabilityChanged }
   | { readonly type: 'TriggerUnmatched'; readonly body: TriggerUnmatched }
   | { readonly type: 'SpreadOpened'; readonly body: SpreadOpened }
   | { readonly type: 'SpreadContinued'; readonly body: SpreadContinued }
   | { readonly type: 'SpreadClosed'; readonly body: SpreadClosed }
-  | { readonly type: 'UndoSpread'; readonly body: UndoSpread }
   | { readonly type: 'HoldElapsed'; readonly body: HoldElapsed }
   | { readonly type: 'WorkerAsked'; readonly body: WorkerAsked }
   | { readonly type: 'WorkerAnswered'; readonly body: WorkerAnswered }
@@ -581,17 +574,7 @@ export type MutationsRecord =
   | { readonly type: 'ConsumerAcknowledged'; readonly body: ConsumerAcknowledged }
   | { readonly type: 'DeliveryOverdue'; readonly body: DeliveryOverdue }
   | { readonly type: 'AckRefused'; readonly body: AckRefused }
-  | { readonly type: 'LineageReconciled'; readonly body: LineageReconciled };
-
-/** What `recourse.recoveries` holds. */
-export type RecoveriesRecord =
-  | { readonly type: 'Progress'; readonly body: Progress }
-  | { readonly type: 'RecordParked'; readonly body: RecordParked }
-  | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
-  | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
-  | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
-  | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
-  | { readonly type: 'RollbackOpened'; readonly body: RollbackOpened }
+  | { readonly type: 'LineageReconciled'; readonly body: LineageReconciled }
   | { readonly type: 'RollbackEscalated'; readonly body: RollbackEscalated }
   | { readonly type: 'TriggerRedundant'; readonly body: TriggerRedundant }
   | { readonly type: 'TriggerHeld'; readonly body: TriggerHeld }
@@ -601,6 +584,18 @@ export type RecoveriesRecord =
   | { readonly type: 'BreakerOpened'; readonly body: BreakerOpened }
   | { readonly type: 'BreakerClosed'; readonly body: BreakerClosed }
   | { readonly type: 'HeldReviewed'; readonly body: HeldReviewed }
+  | { readonly type: 'UndoListed'; readonly body: UndoListed }
+  | { readonly type: 'RollbackOutOfBand'; readonly body: RollbackOutOfBand }
+  | { readonly type: 'OutOfBandReviewed'; readonly body: OutOfBandReviewed };
+
+/** What `recourse.recoveries` holds. */
+export type RecoveriesRecord =
+  | { readonly type: 'Progress'; readonly body: Progress }
+  | { readonly type: 'RecordParked'; readonly body: RecordParked }
+  | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
+  | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
+  | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'StepDecided'; readonly body: StepDecided }
   | { readonly type: 'StepApproved'; readonly body: StepApproved }
   | { readonly type: 'StepDenied'; readonly body: StepDenied }
@@ -614,9 +609,6 @@ export type RecoveriesRecord =
   | { readonly type: 'StepBound'; readonly body: StepBound }
   | { readonly type: 'MutationAdvanced'; readonly body: MutationAdvanced }
   | { readonly type: 'StepWaits'; readonly body: StepWaits }
-  | { readonly type: 'UndoOpened'; readonly body: UndoOpened }
-  | { readonly type: 'UndoListed'; readonly body: UndoListed }
-  | { readonly type: 'UndoEscalated'; readonly body: UndoEscalated }
   | { readonly type: 'TasksOpened'; readonly body: TasksOpened }
   | { readonly type: 'TaskClosed'; readonly body: TaskClosed }
   | { readonly type: 'GlassBroken'; readonly body: GlassBroken }
@@ -636,9 +628,7 @@ export type RecoveriesRecord =
   | { readonly type: 'FactChanged'; readonly body: FactChanged }
   | { readonly type: 'DependentNoted'; readonly body: DependentNoted }
   | { readonly type: 'DependentSettled'; readonly body: DependentSettled }
-  | { readonly type: 'RollbackMarked'; readonly body: RollbackMarked }
-  | { readonly type: 'RollbackOutOfBand'; readonly body: RollbackOutOfBand }
-  | { readonly type: 'OutOfBandReviewed'; readonly body: OutOfBandReviewed };
+  | { readonly type: 'BreakerNoted'; readonly body: BreakerNoted };
 
 /** What `recourse.budgets` holds. */
 export type BudgetsRecord =

@@ -1,6 +1,6 @@
 // Undo for products that offer it to whom an agent acted for: a preview first, the request, and a report that says what is true.
 //
-// Boundary: asks the edges of ledger and orchestrator; decides nothing. What it reports is what the services recorded.
+// Boundary: asks the edge of the ledger; decides nothing. What it reports is what the services recorded.
 import { edgeClient } from '../edge/edge.js';
 import type { EdgeOptions } from '../edge/edge.js';
 
@@ -37,9 +37,8 @@ export interface ReportItem {
   readonly outcome: 'undone_clean' | 'undone_with_residue' | 'not_undone' | 'still_open';
   readonly reason: string | null;
   readonly residue: string | null;
-  readonly owner: string | null;
-  /** Epoch milliseconds; null where nothing is awaited. */
-  readonly deadline_at: number | null;
+  /** Its step in the recovery, which says who has it until when; null for one that is not marked. */
+  readonly step_id: string | null;
 }
 /** What became of an undo; `undone` only if every effect is. */
 export interface UndoReport {
@@ -59,10 +58,9 @@ export interface UndoRequest {
   readonly idempotencyKey: string;
 }
 
-/** Where the services are. */
+/** Where the service is. */
 export interface UndoOptions {
   readonly ledger: EdgeOptions;
-  readonly recoveries: EdgeOptions;
 }
 
 /** Asks for undos. Errors of each: EdgeProblem with the service's code; OUTCOME_PENDING: the same request may be sent again. */
@@ -73,11 +71,10 @@ export interface Undos {
   report(undoId: string): Promise<UndoReport>;
 }
 
-/** Makes a client of the two edges. */
+/** Makes a client of the edge. */
 export function undos(options: UndoOptions): Undos {
   const ledger = edgeClient({ name: 'the ledger', ...options.ledger });
-  const orchestrator = edgeClient({ name: 'the orchestrator', ...options.recoveries });
-  // The services' API says which body each path answers with.
+  // The service's API says which body each path answers with.
   return {
     preview: async (runId, mutationIds = []) => {
       const path = `/v1/runs/${encodeURIComponent(runId)}/undo-preview`;
@@ -86,11 +83,11 @@ export function undos(options: UndoOptions): Undos {
     },
     request: async ({ runId, mutationIds = [], reason, idempotencyKey }) => {
       const body = { run_id: runId, mutation_ids: mutationIds, reason };
-      const opened = await orchestrator.command('/v1/undos', body, idempotencyKey);
+      const opened = await ledger.command('/v1/undos', body, idempotencyKey);
       return opened['undo_id'] as string;
     },
     report: async (undoId) => {
-      const report: unknown = await orchestrator.get(`/v1/undos/${encodeURIComponent(undoId)}`);
+      const report: unknown = await ledger.get(`/v1/undos/${encodeURIComponent(undoId)}`);
       return report as UndoReport;
     },
   };

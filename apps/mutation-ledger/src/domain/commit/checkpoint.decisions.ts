@@ -13,13 +13,12 @@ import type {
   CheckpointTaken,
   CommitRef,
   DueConsumer,
-  Evidence,
   HardenCause,
   JudgedRef,
   StateChunk,
 } from '@recourse/messages';
 import { contentHash } from '../content.js';
-import type { Trigger } from '../mutation/mutation.messages.js';
+import type { Admitted } from '../rollback/rollback.messages.js';
 import type { Commit, CommitParkCode } from './commit.messages.js';
 import type { MutationRecord } from '../record.messages.js';
 
@@ -157,12 +156,12 @@ export function recordChunk(
 /** Marks a commit rolled back that is not. `resume`: where its run goes on; `consumers`: who has to hear of it. */
 export function rollBackCommit(
   commit: Commit,
-  { rollback_id, evidence }: Pick<Trigger, 'rollback_id' | 'evidence'>,
+  { rollback_id, evidence, admission }: Pick<Admitted, 'rollback_id' | 'evidence' | 'admission'>,
   resume: CommitRef | null,
   consumers: readonly DueConsumer[],
   now: number,
   { softRollbackMs }: Keeping,
-): MutationRecord {
+): MutationRecord<'CheckpointRolledBack'> {
   const { commit_id, tenant, run_id, checkpoint, recorded_hash, recorded_seq, hardened, full_until } = commit;
   const { agent_id, step_id, produced_by, subject_ref, assumption_refs } = checkpoint;
   const hardenAt = full_until === null || hardened !== null ? null : Math.min(full_until, now + softRollbackMs);
@@ -174,6 +173,7 @@ export function rollBackCommit(
       commit_id,
       rollback_id,
       evidence,
+      admission,
       agent_id,
       step_id,
       produced_by,
@@ -208,11 +208,6 @@ export function harden(commit: Commit, now: number): MutationRecord | null {
     type: 'CheckpointHardened',
     body: { tenant: commit.tenant, run_id: commit.run_id, commit_id: commit.commit_id, cause },
   };
-}
-
-/** The evidence of a mark says what the root of the fall is; of a trigger of its own that is this very rollback. */
-export function rooted(evidence: Evidence, root: NonNullable<Evidence['root']>): Evidence {
-  return evidence.root === null ? { ...evidence, root } : evidence;
 }
 
 function problem(code: CommitParkCode, detail: string): CommitProblem {

@@ -14,7 +14,7 @@ import type { Json } from '@recourse/kernel';
 import type { EntryRegistered, Evidence, Payload, ReevaluationContinued } from '@recourse/messages';
 import { inputsOf } from './gate.decisions.js';
 import type { StandingBundle } from './gate.decisions.js';
-import type { Body, MutationRecord } from '../record.messages.js';
+import type { Body, Contradiction, Finding, MutationRecord } from '../record.messages.js';
 
 /** Places of this log that make a block: at most so many commits are read in a turn, and as many may be contradicted by it. */
 export const BLOCK_PLACES = 200;
@@ -130,7 +130,7 @@ export interface Turn {
 export function continueReevaluation(
   job: Reevaluation,
   { bundle, commits, hasMoreBlocks, isOver, now, effectsMax }: Turn,
-): readonly MutationRecord[] {
+): readonly Finding[] {
   const left = bundle === null ? [] : commits.filter(({ recorded_seq }) => placeKey(recorded_seq) > job.through);
   const part = left.slice(0, Math.max(1, effectsMax));
   const judged = part
@@ -186,7 +186,7 @@ export function judgeAtRecording(
   standing: OwnedBundle | null,
   job: Pick<Reevaluation, 'phase'> | undefined,
   now: number,
-): MutationRecord | null {
+): Contradiction | null {
   if (standing === null || commit.bundle_version >= standing.version || job?.phase === 'running') return null;
   const verdict = verdictOn({ ...commit, is_gone: false }, standing);
   if (verdict.kind !== 'refused') return null;
@@ -237,7 +237,7 @@ function contradicted(
   { tenant, run_id, commit_id }: Pick<UnderBundle, 'tenant' | 'run_id' | 'commit_id'>,
   reason: string,
   now: number,
-): MutationRecord {
+): Contradiction {
   const evidence: Evidence = {
     kind: 'policy_reevaluation',
     event_id: job_id,
@@ -249,5 +249,5 @@ function contradicted(
     position: -1,
     root: null,
   };
-  return { type: 'MutationContradicted', body: { mutation_id: commit_id, tenant, run_id, evidence } };
+  return { type: 'Contradiction', body: { mutation_id: commit_id, tenant, run_id, evidence } };
 }

@@ -5,7 +5,7 @@
 //   K2. The first one counts; the same again is nothing, another one is refused and changes nothing (L12).
 //   K3. What a consumer derived or let out is recorded as it says: it invalidates that itself.
 import { contentHash } from '../content.js';
-import { OWNER_OF_OVERDUE } from '../mutation/people.js';
+import { OWNER_OF_OVERDUE } from '../owners.js';
 import type { Ack, AckRefusal, ConsumerRecord, Delivery, RolledBack } from './consumer.messages.js';
 
 /** Derived commits, and emissions, that one acknowledgement may name; SDK consumers name no more. */

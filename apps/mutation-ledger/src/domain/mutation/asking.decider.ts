@@ -8,7 +8,7 @@ import { adapterOf } from '@recourse/contract';
 import { ASK_PREFIX, deriveId, grantLease, leaseIdOf } from '@recourse/kernel';
 import type { Lease, RetryBackoff } from '@recourse/kernel';
 import type { ContractTerms, LegStep, RecoveryCall } from '@recourse/messages';
-import { OWNER_OF_OVERDUE } from './people.js';
+import { OWNER_OF_OVERDUE } from '../owners.js';
 import type { AskKind, Mutation } from './mutation.messages.js';
 import type { MutationRecord } from '../record.messages.js';
 

@@ -1,6 +1,6 @@
 // What accepted records make of the forward part of a mutation: its hold, and what workers were asked (L2).
 import type { MutationPlanned, MutationRef, WorkerAnswered, WorkerAsked } from '@recourse/messages';
-import { ownerOfAsk } from './people.js';
+import { ownerOfAsk } from '../owners.js';
 import type { Ask, AskKind, Forward, Mutation } from './mutation.messages.js';
 import type { Body, MutationRecord } from '../record.messages.js';
 

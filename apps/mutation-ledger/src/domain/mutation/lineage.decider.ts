@@ -10,7 +10,7 @@ import { verdictScope } from '../scope.js';
 import type { Binding, Spread, Verdict } from './mutation.messages.js';
 import { invalidate, judgeRefs } from './refs.decider.js';
 import type { Judgement, VerdictView } from './refs.decider.js';
-import type { Body, MutationRecord } from '../record.messages.js';
+import type { Body, Finding } from '../record.messages.js';
 
 /** Refs of this prefix name commits: their fate is the ledger's to state, nobody else's. */
 export const RESERVED_PREFIX = 'commit/';
@@ -88,7 +88,7 @@ export function decideFall(
   bindings: readonly Binding[],
   spreads: readonly Spread[],
   effectsMax: number,
-): readonly MutationRecord[] {
+): readonly Finding[] {
   const { tenant, run_id, mutation_id } = body;
   return invalidate(
     { tenant, ref: standsRef(mutation_id), scope_run_id: null, parent_run_id: run_id },

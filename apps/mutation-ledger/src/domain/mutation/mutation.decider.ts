@@ -12,8 +12,8 @@ import type { AskPolicy } from './asking.decider.js';
 import { acceptExecution, acceptIntent, UNKNOWN_BEFORE } from './binding.decider.js';
 import type { NamedContract } from './binding.decider.js';
 import { EXECUTION_AFTER } from './mutation.transitions.js';
-import { isRecorded } from './mutation.messages.js';
-import type { Mutation, RecordedMutation, Trigger } from './mutation.messages.js';
+import type { Mutation, RecordedMutation } from './mutation.messages.js';
+import type { Admitted } from '../rollback/rollback.messages.js';
 import type { MutationRecord } from '../record.messages.js';
 
 /** How long the ledger waits for others, and how it asks workers. */
@@ -173,27 +173,12 @@ export function recordConflict(
   };
 }
 
-/** Marks a commit rolled back, with the consumers that have to hear of it, or remembers the trigger of one that is not recorded yet; null when either was done before. */
-export function decideRollback(
-  event: Trigger,
-  mutation: Mutation | undefined,
-  waiting: Trigger | undefined,
-  consumers: readonly DueConsumer[],
-): MutationRecord | null {
-  const { mutation_id, tenant, run_id, rollback_id, evidence } = event;
-  if (isRecorded(mutation) && mutation.tenant === tenant)
-    return rollBack(mutation, { mutation_id, tenant, run_id, rollback_id, evidence }, consumers);
-  return waiting === undefined
-    ? { type: 'TriggerUnmatched', body: { mutation_id, tenant, run_id, rollback_id, evidence } }
-    : null;
-}
-
 /** Marks a commit rolled back, with all that recovery needs; null when it is marked. */
 export function rollBack(
   mutation: RecordedMutation,
-  trigger: Trigger,
+  { rollback_id, evidence, admission }: Admitted,
   consumers: readonly DueConsumer[],
-): MutationRecord | null {
+): MutationRecord<'MutationRolledBack'> | null {
   if (mutation.rollback_id !== null) return null;
   const {
     mutation_id,
@@ -208,7 +193,6 @@ export function rollBack(
     recorded_hash,
     recorded_seq,
   } = mutation;
-  const { rollback_id, evidence } = trigger;
   return {
     type: 'MutationRolledBack',
     body: {
@@ -217,6 +201,7 @@ export function rollBack(
       run_id,
       rollback_id,
       evidence,
+      admission,
       execution,
       execution_state,
       recoverability,

@@ -121,6 +121,8 @@ export type Mutation = {
   readonly recorded_seq: number | null;
   /** Dispatches of its compensation that are on record. */
   readonly compensation_attempts: number;
+  /** It was observed to be undone: by its compensation, or after a person repaired it by hand. */
+  readonly is_seen_undone: boolean;
   /** Last code that stopped it or sent it to a person; null while nothing did. */
   readonly last_error: string | null;
   readonly planned_sha256: Buffer | null;
@@ -166,30 +168,7 @@ export type Binding = {
   readonly parent_run_id?: string;
 };
 
-/** A rollback of a commit that is not recorded yet. */
-export type Trigger = {
-  readonly mutation_id: string;
-  readonly tenant: string;
-  readonly run_id: string;
-  readonly rollback_id: string;
-  readonly evidence: Evidence;
-};
-
-/** A run whose effects are taken back, in parts where there are more than one decision may hold. */
-export type Undo = {
-  readonly undo_id: string;
-  readonly tenant: string;
-  readonly run_id: string;
-  /** Mutations asked for; empty for the whole run. */
-  readonly asked_ids: readonly string[];
-  readonly evidence: Evidence;
-  /** Effects named so far. */
-  readonly named_ids: readonly string[];
-  /** When the first part was named: what came to be later is not of it; null before. */
-  readonly begun_at: number | null;
-};
-
-/** What an id of the orchestrator's is about. */
+/** What the id of a rollback or a recovery is about. */
 export type Named = {
   readonly id: string;
   readonly names: 'rollback' | 'recovery';

@@ -20,7 +20,11 @@ export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation)
     case 'StepDenied':
       return move(mutation, 'manual_required', { stepId, reason: 'DENIED' satisfies ReasonCode });
     case 'StepResolved':
-      return move(mutation, 'resolved', { stepId, reason: `RESOLVED:${event.body.resolution}` satisfies ReasonCode });
+      return move(mutation, 'resolved', {
+        stepId,
+        reason: `RESOLVED:${event.body.resolution}` satisfies ReasonCode,
+        isVerified: event.body.verified,
+      });
     case 'StepOutcomeRecorded':
       return moveByOutcome(mutation, event.body.outcome, event.body.reason, stepId);
     default:
@@ -50,7 +54,7 @@ function moveByOutcome(
 ): MutationRecord | null {
   switch (outcome) {
     case 'compensated':
-      return move(mutation, 'compensation_verified', { stepId, refund: mutation.execution.value });
+      return move(mutation, 'compensation_verified', { stepId, refund: mutation.execution.value, isVerified: true });
     case 'failed':
     case 'unverified':
       return move(mutation, 'compensation_failed', { stepId, reason });
@@ -66,12 +70,13 @@ interface MoveDetails {
   readonly stepId?: string;
   readonly reason?: string;
   readonly refund?: Money | null;
+  readonly isVerified?: boolean;
 }
 
 function move(
   mutation: RecordedMutation,
   event: RecoverabilityEvent,
-  { stepId, reason, refund }: MoveDetails,
+  { stepId, reason, refund, isVerified }: MoveDetails,
 ): MutationRecord | null {
   const to = RECOVERABILITY_AFTER[mutation.recoverability][event];
   if (to === null) return null;
@@ -86,6 +91,7 @@ function move(
       from_state: recoverability,
       to_state: to,
       reason: reason ?? null,
+      verified: isVerified ?? false,
       rollback_id,
       step_id: stepId ?? null,
       ref,

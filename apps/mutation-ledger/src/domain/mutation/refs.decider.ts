@@ -10,7 +10,7 @@ import { deriveId } from '@recourse/kernel';
 import type { AssumptionStated, Evidence, JudgedRef } from '@recourse/messages';
 import { verdictScope } from '../scope.js';
 import type { Binding, Spread, Verdict } from './mutation.messages.js';
-import type { Body, MutationRecord } from '../record.messages.js';
+import type { Body, Contradiction, Finding, MutationRecord } from '../record.messages.js';
 
 /** Most refs of one execution: with the mutation itself, their contradictions stay within one decision. */
 export const REFS_MAX = 100;
@@ -78,7 +78,7 @@ export function contradictionsAtBinding(
   runId: string,
   judgements: readonly Judgement[],
   bound: readonly Binding[],
-): readonly MutationRecord[] {
+): readonly Contradiction[] {
   return judgements.flatMap(({ judged, evidence }) => {
     const before = bound.find((binding) => binding.ref === judged.ref);
     if (evidence === null || (before !== undefined && evidence.position <= before.position)) return [];
@@ -98,7 +98,7 @@ export function decideStatement(
   bindings: readonly Binding[],
   spreads: readonly Spread[],
   effectsMax: number,
-): readonly MutationRecord[] {
+): readonly Finding[] {
   if (body.verdict !== 'invalidated' || body.superseded) return [];
   const { tenant, ref, run_id: scope_run_id } = body;
   return invalidate(
@@ -117,7 +117,7 @@ export function invalidate(
   bindings: readonly Binding[],
   spreads: readonly Spread[],
   effectsMax: number,
-): readonly MutationRecord[] {
+): readonly Finding[] {
   const { partition, position } = evidence;
   if (spreads.some((spread) => spread.position === position)) return [];
   const reached = reachedBy({ ...about, position }, bindings);
@@ -204,7 +204,7 @@ export function continueSpread(
   spreads: readonly Spread[],
   bindings: readonly Binding[],
   effectsMax: number,
-): readonly MutationRecord[] {
+): readonly Finding[] {
   const [spread] = [...spreads].sort((a, b) => a.position - b.position);
   if (spread === undefined) return [];
   const reached = spread.reaffirms === true ? contradictedBefore(spread, bindings) : reachedBy(spread, bindings);
@@ -252,8 +252,8 @@ export function newest(bindings: readonly Binding[], count: number): readonly Bi
 function contradicted(
   { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
   evidence: Evidence,
-): MutationRecord {
-  return { type: 'MutationContradicted', body: { mutation_id, tenant, run_id, evidence } };
+): Contradiction {
+  return { type: 'Contradiction', body: { mutation_id, tenant, run_id, evidence } };
 }
 
 function latest(evidence: readonly Evidence[]): Evidence | null {

@@ -17,7 +17,7 @@ import { Metrics } from '@recourse/telemetry';
 import { fact } from '@recourse/testing';
 import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { decideRollbackOf, executed, ledger, refund } from '../../application/ledger.testing.js';
+import { triggerOf, executed, ledger, refund } from '../../application/ledger.testing.js';
 import type { Ledger } from '../../application/ledger.testing.js';
 import { mutationIdOf, mutationsCore } from '../../application/mutations.core.js';
 import { LedgerQueries } from '../../outbound/ledger-queries.js';
@@ -93,7 +93,7 @@ afterAll(async () => {
 /** Rolls a mutation back, and announces it where those derived from it would read it. */
 function fall(event: ToolExecuted): void {
   const { run } = homeOf(event);
-  run.when(decideRollbackOf(event.run_id, id(event)), NOW + 1);
+  run.when(triggerOf(event.run_id, id(event)), NOW + 1);
   const notices = run.derived();
   if (notices.length === 0) throw new Error(`${event.effect_key} did not fall`);
   for (const { key, type, body } of notices) first.fallen.append(key, fact(type, body));

@@ -2,7 +2,7 @@
 // person or an agent wrote. What is not in these types cannot leave this process.
 
 /** Things of the logs that people are asked about. */
-export const THINGS = ['step', 'rollback', 'undo', 'task', 'incident', 'forward', 'escalation', 'breaker'] as const;
+export const THINGS = ['step', 'rollback', 'task', 'incident', 'forward', 'escalation', 'breaker'] as const;
 export type ThingKind = (typeof THINGS)[number];
 
 /** What somebody waits for. */
@@ -11,7 +11,6 @@ export const ITEM_KINDS = [
   'manual',
   'halted',
   'rollback',
-  'undo',
   'task',
   'incident',
   'forward_approval',

@@ -1,6 +1,6 @@
 // What records of a recovery mean for the step they are about.
 import type { BodyOf, RecordTypeOf } from '@recourse/messages';
-import { agrees, asks, bare, ends, moves, opens, puts, rollbackOf, stepOf } from './item.decisions.js';
+import { agrees, asks, bare, moves, opens, puts, stepOf } from './item.decisions.js';
 import { capabilityOf, keyOf } from './item.messages.js';
 import type { Known, Place, Thing, ThingChange } from './item.messages.js';
 
@@ -23,10 +23,9 @@ function newStep(body: OfStep): Thing {
 }
 
 /** An approval is asked for, or the machine goes on; what is a person's from the start is escalated by the next record. */
-export function decide(body: Recoveries<'StepDecided'>, known: Known, place: Place): readonly ThingChange[] {
+export function decide(body: Recoveries<'StepDecided'>, _known: Known, place: Place): readonly ThingChange[] {
   const step: Thing = { ...newStep(body), capability: capabilityOf(body.execution.capability) };
-  const decided = body.decision === 'request_approval' ? opens(step, 'approval', body, place) : puts(step);
-  return [...decided, ...ends(known, rollbackOf(body))];
+  return body.decision === 'request_approval' ? opens(step, 'approval', body, place) : puts(step);
 }
 
 /** What the ledger learnt decides a step anew, unless a person has it: they keep it. */

@@ -1,4 +1,4 @@
-// What else waits for people: rollbacks, undos, breakers, tasks, incidents, questions before an effect, reservations.
+// What else waits for people: rollbacks, breakers, tasks, incidents, questions before an effect, reservations.
 import type { BodyOf, RecordTypeOf } from '@recourse/messages';
 import { agrees, bare, ends, forwardOf, opens } from './item.decisions.js';
 import { capabilityOf, keyOf } from './item.messages.js';
@@ -6,10 +6,11 @@ import type { Known, Place, Thing, ThingChange } from './item.messages.js';
 import { stepThing } from './step.decisions.js';
 
 type Recoveries<Type extends RecordTypeOf<'recourse.recoveries'>> = BodyOf<'recourse.recoveries', Type>;
+type Mutations<Type extends RecordTypeOf<'recourse.mutations'>> = BodyOf<'recourse.mutations', Type>;
 type Budgets<Type extends RecordTypeOf<'recourse.budgets'>> = BodyOf<'recourse.budgets', Type>;
 
 export function askForRollback(
-  body: Recoveries<'TriggerHeld'> | Recoveries<'RollbackEscalated'>,
+  body: Mutations<'TriggerHeld'> | Mutations<'RollbackEscalated'>,
   _known: Known,
   place: Place,
 ): readonly ThingChange[] {
@@ -17,19 +18,15 @@ export function askForRollback(
 }
 
 export function beyondBound(
-  body: Recoveries<'RollbackOutOfBand'>,
+  body: Mutations<'RollbackOutOfBand'>,
   _known: Known,
   place: Place,
 ): readonly ThingChange[] {
   return opens(bare('rollback', body.rollback_id, body), 'rollback', { ...body, reason: 'BEYOND_BOUND' }, place);
 }
 
-export function openBreaker(body: Recoveries<'BreakerOpened'>, _known: Known, place: Place): readonly ThingChange[] {
+export function openBreaker(body: Mutations<'BreakerOpened'>, _known: Known, place: Place): readonly ThingChange[] {
   return opens(bare('breaker', body.breaker_id, body), 'breaker', { ...body, reason: `BREAKER_${body.scope}` }, place);
-}
-
-export function askForUndo(body: Recoveries<'UndoEscalated'>, _known: Known, place: Place): readonly ThingChange[] {
-  return opens(bare('undo', body.undo_id, body), 'undo', body, place);
 }
 
 /** Keys of the tasks that a record opens. */

@@ -9,7 +9,6 @@
 //   R3. A step whose place comes after its deadline takes none: a person is told while there is time.
 import { deriveId } from '@recourse/kernel';
 import type { LimitScope, Pace } from '@recourse/messages';
-import { shareOf } from './admission.decisions.js';
 
 const MINUTE_MS = 60_000;
 
@@ -21,6 +20,11 @@ export interface Rates {
 
 /** No limits. */
 export const NO_RATES: Rates = { tenantPerMinute: null, capabilityPerMinute: null };
+
+/** A share of a limit over all partitions: at least one. */
+function shareOf(limit: number, partitionCount: number): number {
+  return Math.max(1, Math.floor(limit / Math.max(1, partitionCount)));
+}
 
 /** Rates of one partition. */
 export function sharedRates(

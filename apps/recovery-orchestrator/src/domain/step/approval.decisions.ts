@@ -29,7 +29,6 @@ const REFUSED_IN = {
 const KNOWN_RESOLUTIONS: readonly string[] = RESOLUTION_VALUES;
 
 export const ROLES_OF = {
-  TriggerRollback: ['reporter', 'requester', 'approver', 'administrator'],
   ApproveStep: ['approver'],
   DenyStep: ['approver'],
   ResolveStep: ['approver', 'administrator'],
@@ -39,11 +38,6 @@ export const ROLES_OF = {
   AbandonStep: ['approver', 'administrator'],
   EscalateStep: ['reporter', 'approver', 'operator', 'administrator'],
   CloseIncident: ['approver', 'administrator'],
-  ConfirmTrigger: ['approver', 'administrator'],
-  RejectTrigger: ['approver', 'administrator'],
-  ReviewOutOfBand: ['approver', 'administrator'],
-  CloseBreaker: ['operator', 'administrator'],
-  UndoRun: ['requester', 'reporter', 'approver', 'administrator'],
   DecideForwardApproval: ['approver'],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -20,11 +20,19 @@ import { bindFromSteps } from './binding.decisions.js';
 import type { StepDoc } from './step.messages.js';
 import type { Body } from '../record.messages.js';
 
-export type Marked = Omit<MutationRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
+/** A mark as far as recovery goes: who was admitted how is the ledger's. */
+export type Marked = Omit<MutationRolledBack, 'seq' | 'prev_hash' | 'decided_at' | 'admission'> & {
+  /** When its trigger was admitted, epoch milliseconds. */
+  readonly triggered_at: number;
+};
 
 /** Ids follow from their cause (L1). */
 export function recoveryIdOf(tenant: string, runId: string): string {
   return deriveId('rec', tenant, runId);
+}
+/** The rollback of a commit, which its trace is about. */
+export function rollbackIdOf(mutationId: string): string {
+  return deriveId('rb', mutationId);
 }
 export function stepIdOf(rollbackId: string, mutationId: string): string {
   return deriveId('step', rollbackId, mutationId);
@@ -52,7 +60,7 @@ export function advanceStep(
   policy: RecoveryPolicy,
   around: Around,
 ): Body<'MutationAdvanced'> {
-  const { evidence: _told, ...decided } = openStep(marked, now, policy, around);
+  const { evidence: _told, triggered_at: _since, ...decided } = openStep(marked, now, policy, around);
   return { ...decided, execution_state: marked.execution_state, recoverability: marked.recoverability };
 }
 
@@ -173,6 +181,7 @@ function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: R
     terms: marked.terms,
     ref: marked.ref,
     evidence: marked.evidence,
+    triggered_at: marked.triggered_at,
     reverses_record_hash: marked.recorded_hash,
     executed_seq: marked.recorded_seq,
     owner: isForPeople ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,

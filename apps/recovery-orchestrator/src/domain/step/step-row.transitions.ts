@@ -110,7 +110,6 @@ function openedBy(body: Body<'StepDecided'>, at: number): StepDoc {
     denied_by: null,
     resolved: null,
     decision_record: null,
-    triggered_at: null,
     decided_at: at,
     updated_at: at,
   };

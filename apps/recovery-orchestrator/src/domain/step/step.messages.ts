@@ -79,16 +79,12 @@ export const ESCALATION_REASONS = [
   'COMPENSATION_FAILED',
   'OUTCOME_UNKNOWN',
   'POLICY_CHANGED',
-  'COMMIT_NOT_MARKED',
   'HALTED_TOO_LONG',
   'STEP_RESULT_MISSING',
   'BLOCKED_BY_STEP',
-  'UNDO_NOT_LISTED',
   'ABANDONED',
-  'TRIGGER_HELD',
   'RATE_LIMITED',
   'FACTS_NOT_OBSERVED',
-  'BOUND_NOT_REVIEWED',
 ] as const;
 export type EscalationReason = (typeof ESCALATION_REASONS)[number];
 
@@ -235,8 +231,8 @@ export type StepDoc = {
   readonly reverses_record_hash: Buffer;
   /** Null only while nothing about the step is on record. */
   readonly decision_record: DecisionRecord | null;
-  /** When its trigger was admitted; null only while nothing about the step is on record. */
-  readonly triggered_at: number | null;
+  /** When its trigger was admitted, epoch milliseconds. */
+  readonly triggered_at: number;
   readonly decided_at: number;
   readonly updated_at: number;
 };

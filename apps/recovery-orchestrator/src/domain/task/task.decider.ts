@@ -2,13 +2,12 @@
 // concerns, a note for the file. Nothing is sent by itself, and nothing is called compensated by it.
 //
 // Boundary: pure; (task, command) -> records or a coded refusal.
-import { deriveId } from '@recourse/kernel';
+import { deriveId, isUsableId } from '@recourse/kernel';
 import { PayloadUnreadable, readPayload } from '@recourse/contract';
 import { TASK_OUTCOME_VALUES } from '@recourse/messages';
 import type { CloseTask, CommandEnvelope, Payload, TaskKind } from '@recourse/messages';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { isUsableId } from '../rollback/rollback.decider.js';
 import { selfRefusal } from '../step/approval.decisions.js';
 import { identityOf } from '../step/step.messages.js';
 import type { StepDoc } from '../step/step.messages.js';

@@ -1,4 +1,4 @@
-// HTTP edge of the recovery orchestrator: triggers, reviews, approvals.
+// HTTP edge of the recovery orchestrator: reviews, approvals.
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { plainPayload } from '@recourse/contract';
@@ -34,7 +34,6 @@ const reviewQuery = z.strictObject({
   run_id: idText.optional(),
 });
 const runQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), phase: idText.optional() });
-const trigger = z.strictObject({ run_id: idText, mutation_id: idText, reason: reasonText, tenant: idText.optional() });
 const resolution = z.strictObject({
   resolution: z.enum(['repaired', 'corrected', 'accepted']),
   evidence: z.json(),
@@ -106,17 +105,6 @@ export class RecoveriesController {
     return this.reads.list(caller, { log: RECOVERIES_LOG, kind: 'recovery', where: { run_id, phase }, ...page });
   }
 
-  @Get('rollbacks')
-  @ApiOperation({ summary: 'Admitted rollbacks and whether the ledger has marked the commit.' })
-  @ApiQuery({ name: 'run_id', required: false })
-  @ApiQuery({ name: 'phase', required: false })
-  @ApiQuery({ name: 'cursor', required: false })
-  @ApiQuery({ name: 'limit', required: false })
-  rollbacks(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
-    const { run_id, phase, ...page } = parse(runQuery, query);
-    return this.reads.list(caller, { log: RECOVERIES_LOG, kind: 'rollback', where: { run_id, phase }, ...page });
-  }
-
   @Get('steps')
   @ApiOperation({ summary: 'Steps of a run.' })
   @ApiQuery({ name: 'run_id', required: false })
@@ -134,23 +122,6 @@ export class RecoveriesController {
   })
   async step(@FromCaller() caller: Caller, @Param('id') id: string): Promise<unknown> {
     return render((await this.reads.shown([(await this.stepRow(caller, id)).doc]))[0]);
-  }
-
-  @Post('triggers')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'States that a commit should not stand.' })
-  @ApiHeader({ name: 'Idempotency-Key', required: false })
-  @ApiBody({ schema: openApiSchema(trigger) })
-  trigger(@FromCaller() caller: Caller, @Body() input: unknown): Promise<void> {
-    const body = parse(trigger, input);
-    const { run_id, mutation_id, reason, tenant } = body;
-    return this.commands.submit(caller, {
-      type: 'recourse.recoveries.TriggerRollback',
-      key: run_id,
-      tenant,
-      body,
-      build: (envelope) => ({ envelope, run_id, mutation_id, reason }),
-    });
   }
 
   @Post('steps/:id/approve')

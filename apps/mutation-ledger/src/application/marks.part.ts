@@ -1,0 +1,114 @@
+// Marks: the one place where a commit that falls is marked rolled back, one or many of a decision.
+//
+// Boundary: reads rows and views, and asks the deciders; holds no rule. What may fall is falls.part.ts' to say.
+//
+// Invariants
+//   M2. A commit is rolled back once.
+//   M5. No decision is larger than a batch (L4): what does not fit is remembered, and marked in a decision of its own.
+//   M6. Who counts toward the breaker of a capability counts before its mark: whoever reads in order hears of an open breaker first.
+import type { DecideContext } from '@recourse/event-log';
+import { isCommitId } from '@recourse/lineage';
+import type { CommitRef } from '@recourse/messages';
+import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
+import { precedingOf } from '../domain/commit/ancestry.decisions.js';
+import { rollBackCommit } from '../domain/commit/checkpoint.decisions.js';
+import type { Keeping } from '../domain/commit/checkpoint.decisions.js';
+import type { AckWaits } from '../domain/consumer/consumer.messages.js';
+import { isHeld } from '../domain/mutation/hold.decider.js';
+import { rollBack } from '../domain/mutation/mutation.decider.js';
+import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
+import { isRecorded } from '../domain/mutation/mutation.messages.js';
+import { remembered } from '../domain/rollback/rollback.decider.js';
+import type { Admitted } from '../domain/rollback/rollback.messages.js';
+import type { MutationRecord } from '../domain/record.messages.js';
+import { commitIn } from './commit-rows.js';
+import { consumersDue, scopedOf } from './consumers.part.js';
+import { Draft } from './draft.js';
+import { stepsOf } from './fates.part.js';
+import { cancels } from './forward-legs.js';
+import { countMarked } from './limits.part.js';
+import { mutationIn } from './mutation-rows.js';
+
+/** What marking needs beside the state. */
+export interface MarkPolicy extends LedgerPolicy, Keeping {
+  readonly admission: AdmissionLimits;
+  /** How long consumers have to answer, by mode. */
+  readonly ackWaits: AckWaits;
+}
+
+/** Bytes of marks in one decision: with the execution that leads to them they fit a batch (L4). */
+export const MARKS_BYTES_MAX = 350_000;
+
+/** What the marks of a decision have to keep to. */
+export interface Room {
+  /** Commits that the same decision records anew. */
+  readonly anew: ReadonlySet<string>;
+  /** Bytes of marks, about. */
+  readonly bytesMax: number;
+}
+
+/** Marks what was admitted; what cannot be marked in this decision is remembered until it can. */
+export function marks(
+  context: DecideContext,
+  members: readonly Admitted[],
+  { anew, bytesMax }: Room,
+  policy: MarkPolicy,
+): readonly MutationRecord[] {
+  const draft = new Draft(context.state, context.now);
+  const within = { ...context, state: draft };
+  let left = bytesMax;
+  return members.flatMap((member) => {
+    const mark = anew.has(member.mutation_id) ? null : markOf(context, member, policy);
+    const bytes = mark === null ? 0 : bytesOf(mark.body);
+    if (mark === null || bytes > left)
+      return [remembered(member, context.now), ...withdrawn(context, member, anew, policy)];
+    left -= bytes;
+    const counted = mark.type === 'MutationRolledBack' ? countMarked(within, mark.body, policy) : [];
+    draft.take(counted);
+    return [...counted, mark];
+  });
+}
+
+type MarkRecord = MutationRecord<'MutationRolledBack' | 'CheckpointRolledBack'>;
+
+/** The mark of a commit; null while it is not recorded. */
+function markOf(context: DecideContext, member: Admitted, policy: MarkPolicy): MarkRecord | null {
+  const { tenant, run_id, mutation_id } = member;
+  if (isCommitId(mutation_id)) return markOfCommit(context, member, policy);
+  const mutation = mutationIn(context.state, run_id, mutation_id);
+  if (!isRecorded(mutation) || mutation.tenant !== tenant) return null;
+  return rollBack(mutation, member, consumersDue(context, scopedOf(mutation), policy.ackWaits));
+}
+
+function markOfCommit(context: DecideContext, member: Admitted, policy: MarkPolicy): MarkRecord | null {
+  const { tenant, run_id, mutation_id } = member;
+  const commit = commitIn(context.state, run_id, mutation_id);
+  if (commit?.tenant !== tenant || commit.rollback_id !== null) return null;
+  const { agent_id: agent, subject_ref: subject } = commit.checkpoint;
+  const due = consumersDue(context, { tenant, agent, run: run_id, subject: subject ?? '' }, policy.ackWaits);
+  const before = precedingOf(run_id, commit.parents, stepsOf(context.state, run_id));
+  const resume: CommitRef | null = before === null ? null : { run_id: before.run_id, commit_id: before.commit_id };
+  return rollBackCommit(commit, member, resume, due, context.now, policy);
+}
+
+/** An effect that is held is cancelled with its rollback; one whose ref fell was cancelled for that. */
+function withdrawn(
+  context: DecideContext,
+  { tenant, run_id, mutation_id, rollback_id, evidence }: Admitted,
+  anew: ReadonlySet<string>,
+  policy: MarkPolicy,
+): readonly MutationRecord[] {
+  if (evidence.ref !== null || anew.has(mutation_id)) return [];
+  const mutation = mutationIn(context.state, run_id, mutation_id);
+  return isHeld(mutation) && mutation.tenant === tenant
+    ? cancels(context, mutation, 'ROLLED_BACK', rollback_id, policy)
+    : [];
+}
+
+/** Bytes a record takes, about: what is long in it counts, the rest by a flat rate. */
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (value instanceof Uint8Array) return value.length + 40;
+  if (typeof value !== 'object' || value === null) return 8;
+  return Object.values(value).reduce<number>((sum, member) => sum + bytesOf(member), 2);
+}

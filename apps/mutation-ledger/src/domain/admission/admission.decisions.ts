@@ -1,0 +1,255 @@
+// Whether a trigger rolls back by itself: trust in its source, breakers, the size of what one event takes down (docs/design/ledger.md).
+//
+// Boundary: pure. Reads rows of one partition; limits over all partitions are split into shares.
+//
+// Invariants
+//   D1. What is held is recorded with a reason, an owner and a deadline: nothing is dropped (P12).
+//   D2. A person's own word and the run's own failure are never held: limits are for what programs say unasked.
+//   D3. Further commits of an event that was admitted are not new roots: a breaker does not tear one rollback apart.
+//   D4. One event counts once toward a breaker, however many commits it hits; how many it hits is the closure limit's.
+import { deriveId, isPerson } from '@recourse/kernel';
+import type { Evidence, LimitScope } from '@recourse/messages';
+import { WEIGHT_INITIAL } from './admission.messages.js';
+import type { AdmissionLimits, BreakerDoc, ClosureDoc, HoldReason, SourceDoc, StormDoc } from './admission.messages.js';
+
+/** The ledger, as it names itself in evidence of its own. */
+const LEDGER = 'service:mutation-ledger';
+
+/** What a breaker is about. */
+export interface Scope {
+  readonly scope: LimitScope;
+  readonly tenant: string;
+  readonly name: string;
+}
+
+/** Ids follow from what they are about (L1), and are short whatever a source calls itself (L7). */
+export function sourceIdOf(tenant: string, source: string): string {
+  return deriveId('src', tenant, source);
+}
+export function scopeIdOf({ scope, tenant, name }: Scope): string {
+  return deriveId('brk', scope, tenant, name);
+}
+export function closureIdOf(tenant: string, eventId: string): string {
+  return deriveId('evt', tenant, eventId);
+}
+
+/** A share of a limit over all partitions: at least one. */
+export function shareOf(limit: number, partitionCount: number): number {
+  return Math.max(1, Math.floor(limit / Math.max(1, partitionCount)));
+}
+
+/** Limits of one partition. */
+export function sharedLimits(limits: AdmissionLimits, partitionCount: number): AdmissionLimits {
+  const { storm, closureMax } = limits;
+  return {
+    ...limits,
+    storm: storm === null ? null : { ...storm, limit: shareOf(storm.limit, partitionCount) },
+    closureMax: closureMax === null ? null : shareOf(closureMax, partitionCount),
+  };
+}
+
+/**
+ * Whether evidence is somebody's own word whom no weight is asked of.
+ *
+ * Shape:  only what came by a command or from the ledger itself (partition -1): whoever writes to a wire can claim any kind.
+ */
+export function isVouchedFor({ kind, source, partition }: Evidence): boolean {
+  // What stood on a commit that fell is admitted with its root (D3); no wire states evidence of this kind.
+  if (kind === 'lineage') return true;
+  if (partition !== -1) return false;
+  // A successor bundle refuses what an earlier one let through: the ledger asked it about its own record (E28).
+  if (kind === 'policy_reevaluation') return source === LEDGER;
+  // A run that fails takes back what it did itself (A53); the ledger says so of its own record.
+  return kind === 'tool_return' || (kind === 'human' && isPerson(source));
+}
+
+/** Breakers a trigger falls under. Its capability is known when its commit is marked. */
+export function scopesOf(tenant: string, evidence: Evidence): readonly Scope[] {
+  return isVouchedFor(evidence)
+    ? []
+    : [
+        { scope: 'source', tenant, name: evidence.source },
+        { scope: 'tenant', tenant, name: tenant },
+      ];
+}
+
+/** Rows and registry entries a decision is made by. */
+export interface Seen {
+  readonly source: SourceDoc | undefined;
+  /** Trust the source was registered with, thousandths; null for one nobody registered. */
+  readonly declaredPermille: number | null;
+  readonly scopes: readonly {
+    readonly scope: Scope;
+    readonly storm: StormDoc | undefined;
+    readonly breaker: BreakerDoc | undefined;
+  }[];
+  readonly closure: ClosureDoc | undefined;
+}
+
+/** What is decided again was counted, or let through by a person, before. */
+export interface Asked {
+  readonly tenant: string;
+  readonly evidence: Evidence;
+  /** It names one commit by a command: not a hit of a spreading event. */
+  readonly isCommand: boolean;
+  /** It was held before: a breaker that was closed since does not count it anew. */
+  readonly isAgain: boolean;
+}
+
+export type Admission =
+  | { readonly kind: 'admit'; readonly isCounted: boolean; readonly isHit: boolean }
+  | {
+      readonly kind: 'hold';
+      readonly reason: HoldReason;
+      readonly cause: string;
+      readonly detail: string;
+      readonly opens: Opening | null;
+    };
+
+/** A breaker that opens. */
+export interface Opening {
+  readonly scope: Scope;
+  readonly count: number;
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+/** Admits a trigger or says what holds it: trust first, then breakers, then the size of the closure. */
+export function admission(
+  { tenant, evidence, isCommand, isAgain }: Asked,
+  seen: Seen,
+  limits: AdmissionLimits,
+  now: number,
+): Admission {
+  if (isVouchedFor(evidence)) return { kind: 'admit', isCounted: false, isHit: false };
+  return (
+    untrusted(tenant, evidence, seen, limits) ??
+    stopped(evidence, seen, isAgain, limits, now) ??
+    tooMany(tenant, evidence, seen, isCommand, limits) ?? {
+      kind: 'admit',
+      isCounted: limits.storm !== null && !isAgain,
+      isHit: limits.closureMax !== null && !isCommand,
+    }
+  );
+}
+
+/** Weight of a source: what people's words made of it, else what it was registered with, else that of a stranger. */
+export function weightOf({ source, declaredPermille }: Pick<Seen, 'source' | 'declaredPermille'>): number {
+  return source?.weight_permille ?? declaredPermille ?? WEIGHT_INITIAL;
+}
+
+function untrusted(
+  tenant: string,
+  { source }: Evidence,
+  seen: Seen,
+  { trustThresholdPermille: threshold }: AdmissionLimits,
+): Admission | null {
+  const weight = weightOf(seen);
+  if (threshold === null || weight >= threshold) return null;
+  return {
+    kind: 'hold',
+    reason: 'SOURCE_UNTRUSTED',
+    cause: sourceIdOf(tenant, source),
+    detail: `its source weighs ${String(weight)} of ${String(threshold)} thousandths`,
+    opens: null,
+  };
+}
+
+function stopped(
+  { event_id }: Evidence,
+  { scopes }: Seen,
+  isAgain: boolean,
+  { storm: limit }: AdmissionLimits,
+  now: number,
+): Admission | null {
+  if (limit === null) return null;
+  // An event that passed is one root, in every scope: the rest of it goes on (D3).
+  if (scopes.some(({ storm }) => storm?.events.some((one) => one.event_id === event_id) === true)) return null;
+  const open = scopes.find(({ breaker }) => breaker?.phase === 'open');
+  if (open !== undefined) return heldBy(open.scope, 'a breaker is open over', null);
+  if (isAgain) return null;
+  for (const { scope, storm } of scopes) {
+    const opening = burst(scope, storm, limit, now);
+    if (opening !== null) return heldBy(scope, 'a burst opened the breaker over', opening);
+  }
+  return null;
+}
+
+/** The breaker that one more event opens; null while there is room. */
+export function burst(
+  scope: Scope,
+  storm: StormDoc | undefined,
+  { limit, windowMs }: { readonly limit: number; readonly windowMs: number },
+  now: number,
+): Opening | null {
+  const count = recent(storm, now, windowMs).length + 1;
+  return count > limit ? { scope, count, limit, windowMs } : null;
+}
+
+/** Events that still count; the window is half open, so an event exactly as old as the window no longer counts. */
+export function recent(storm: StormDoc | undefined, now: number, windowMs: number): StormDoc['events'] {
+  return (storm?.events ?? []).filter(({ at }) => at > now - windowMs);
+}
+
+function heldBy(scope: Scope, what: string, opens: Opening | null): Admission {
+  return {
+    kind: 'hold',
+    reason: 'BREAKER_OPEN',
+    cause: scopeIdOf(scope),
+    detail: `${what} ${scope.scope} ${scope.name}`,
+    opens,
+  };
+}
+
+function tooMany(
+  tenant: string,
+  { event_id }: Evidence,
+  { closure }: Seen,
+  isCommand: boolean,
+  { closureMax }: AdmissionLimits,
+): Admission | null {
+  if (closureMax === null || isCommand || closure?.is_confirmed === true || (closure?.hits ?? 0) < closureMax)
+    return null;
+  return {
+    kind: 'hold',
+    reason: 'CLOSURE_LIMIT',
+    cause: closureIdOf(tenant, event_id),
+    detail: `one event has rolled back ${String(closure?.hits ?? 0)} commits on this partition, as many as may go unasked`,
+    opens: null,
+  };
+}
+
+/** How fast triggers come, told from how fast they usually do (E47). */
+export type Trend = 'quiet' | 'usual' | 'rising';
+
+/** Fewest triggers in the short window that are worth a word. */
+const TREND_MIN = 5;
+/** How many times the usual rate is a rise. */
+const TREND_FACTOR = 3;
+
+/**
+ * Tells a rise from a steady background. A rise raises an alert and holds nothing: holding is the breaker's.
+ *
+ * Units:  counts of triggers in the newest `shortMs` and in the `longMs` that end with it.
+ */
+export function trendOf(
+  { short, long }: { readonly short: number; readonly long: number },
+  shortMs: number,
+  longMs: number,
+): Trend {
+  if (short < TREND_MIN) return 'quiet';
+  const usual = ((long - short) * shortMs) / Math.max(1, longMs - shortMs);
+  return short >= TREND_FACTOR * usual ? 'rising' : 'usual';
+}
+
+/** The part of the judged triggers that people confirmed, from 0 to 1; null while none is judged (E42). */
+export function precisionOf({
+  confirmed,
+  rejected,
+}: {
+  readonly confirmed: number;
+  readonly rejected: number;
+}): number | null {
+  const judged = confirmed + rejected;
+  return judged === 0 ? null : Math.round((confirmed / judged) * 10_000) / 10_000;
+}

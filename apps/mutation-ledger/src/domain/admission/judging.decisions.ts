@@ -1,0 +1,122 @@
+// What people say of triggers, and what that does: a held one is admitted or closed, the weight of its source moves (E31).
+//
+// Invariants
+//   J1. Whoever stated the evidence does not judge it.
+//   J2. A trigger is judged once; what is rolled back stays so, whatever is said of it later.
+//   J3. A weight stays between 0 and 1000, and moves the way it is told.
+import { isPerson, isSamePerson } from '@recourse/kernel';
+import type { BreakerClosed, CloseBreaker, ConfirmTrigger, RejectTrigger } from '@recourse/messages';
+import { CONFIRMED_ADDS, REJECTED_TAKES, WEIGHT_MAX } from './admission.messages.js';
+import type { BreakerDoc } from './admission.messages.js';
+import { record } from '../record.messages.js';
+import type { Body, MutationRecord } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
+import type { RollbackDoc } from '../rollback/rollback.messages.js';
+
+export type Verdict = 'confirmed' | 'rejected';
+
+/** Why somebody may not judge a trigger; null when they may. */
+export function judgingRefusal(
+  standing: RollbackDoc | undefined,
+  { envelope, rollback_id }: ConfirmTrigger | RejectTrigger,
+): Refusal | null {
+  if (standing?.tenant !== envelope.tenant || standing.rollback_id !== rollback_id)
+    return {
+      httpStatus: 404,
+      code: 'ROLLBACK_UNKNOWN',
+      message: 'There is no such rollback in this run of this tenant.',
+    };
+  if (standing.phase === 'beyond' || standing.phase === 'reviewed')
+    return {
+      httpStatus: 409,
+      code: 'NO_TRIGGER',
+      message: 'No trigger names this commit: a fall reaches it beyond its bound. Review it.',
+    };
+  if (!isPerson(envelope.principal))
+    return {
+      httpStatus: 403,
+      code: 'JUDGE_NOT_A_PERSON',
+      message: 'Only a person says whether a trigger was right: no agent, no service account, no role.',
+    };
+  if (isSamePerson(standing.evidence.source, envelope.principal))
+    return { httpStatus: 403, code: 'SELF_JUDGEMENT', message: 'Nobody judges their own trigger.' };
+  return standing.judged === null
+    ? null
+    : {
+        httpStatus: 409,
+        code: 'TRIGGER_JUDGED',
+        message: `Somebody has ${standing.judged.verdict} this trigger already.`,
+      };
+}
+
+/** The weight after a person's word, thousandths. */
+export function movedWeight(weight: number, verdict: Verdict): number {
+  return Math.min(WEIGHT_MAX, Math.max(0, weight + (verdict === 'confirmed' ? CONFIRMED_ADDS : -REJECTED_TAKES)));
+}
+
+/** That a source was right or wrong. */
+export function judgedFact(
+  { rollback_id, tenant, run_id, mutation_id, evidence: { source } }: RollbackDoc,
+  { envelope, reason }: ConfirmTrigger | RejectTrigger,
+  verdict: Verdict,
+  weight: number,
+): MutationRecord {
+  return record('SourceJudged', {
+    rollback_id,
+    tenant,
+    run_id,
+    mutation_id,
+    source,
+    confirmed: verdict === 'confirmed',
+    weight_permille: movedWeight(weight, verdict),
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
+  });
+}
+
+/** Closes a held trigger. */
+export function rejectedFact(
+  { rollback_id, tenant, run_id, mutation_id, evidence: { event_id } }: RollbackDoc,
+  { envelope, reason }: RejectTrigger,
+): MutationRecord {
+  return record('TriggerRejected', {
+    rollback_id,
+    tenant,
+    run_id,
+    mutation_id,
+    event_id,
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
+  });
+}
+
+/** Closes a breaker, or says why not. */
+export function closeBreaker(
+  breaker: BreakerDoc | undefined,
+  { envelope, reason }: CloseBreaker,
+): MutationRecord | Refusal {
+  if (breaker?.tenant !== envelope.tenant)
+    return { httpStatus: 404, code: 'BREAKER_UNKNOWN', message: 'There is no such breaker of this tenant.' };
+  if (!isPerson(envelope.principal))
+    return {
+      httpStatus: 403,
+      code: 'JUDGE_NOT_A_PERSON',
+      message: 'Only a person closes a breaker: no agent, no service account, no role.',
+    };
+  if (breaker.phase === 'closed')
+    return { httpStatus: 409, code: 'BREAKER_CLOSED', message: 'Somebody has closed this breaker already.' };
+  const { breaker_id, scope, name, tenant, run_id } = breaker;
+  const body: Body<BreakerClosed> = {
+    breaker_id,
+    scope,
+    name,
+    tenant,
+    run_id,
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
+  };
+  return record('BreakerClosed', body);
+}

@@ -1,0 +1,18 @@
+// Who is to act where the ledger itself cannot go on.
+
+/** Judges triggers that are held, and reviews commits beyond a bound. */
+export const OWNER_OF_APPROVALS = 'role:approver';
+
+/** Looks into what nobody told the end of, or did in time. */
+export const OWNER_OF_OVERDUE = 'role:administrator';
+
+/** Closes breakers. */
+export const OWNER_OF_BREAKERS = 'role:operator';
+
+/** Marks what was admitted. */
+export const OWNER_OF_MARKS = 'service:mutation-ledger';
+
+/** Who is to act on a request that is out: the workers of its adapter. */
+export function ownerOfAsk(adapter: string): string {
+  return `adapter:${adapter}`;
+}

@@ -1,0 +1,140 @@
+// How far back a rollback reaches, and what becomes of the commits beyond (E13, E14).
+//
+// Boundary: pure. The walk says which commits are beyond (domain/commit/fate.decisions.ts); here each becomes an item of a person's list.
+//
+// Invariants
+//   B1. A bound is the root's: what falls with a rollback takes over its bound and never sets one of its own (E14).
+//   B2. A commit beyond is given to a person, with owner and deadline, unless its rollback stands already (P12).
+//   B3. Nothing but a trigger of its own rolls it back; a person's verdict that it should not stand is one.
+import { isPerson } from '@recourse/kernel';
+import type { CommitBeyondBound, Evidence, ReviewOutOfBand } from '@recourse/messages';
+import { OWNER_OF_APPROVALS } from '../owners.js';
+import { rollbackIdOf } from './rollback.decider.js';
+import { record } from '../record.messages.js';
+import type { MutationRecord } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
+import type { Reviewing, RollbackDoc } from './rollback.messages.js';
+
+/** Shortest bound that can be set, milliseconds: below it hardly a record is within. */
+export const BOUND_MIN_MS = 1_000;
+/** Longest bound that can be set, milliseconds: ten years. */
+export const BOUND_MAX_MS = 3_650 * 86_400_000;
+
+/**
+ * The instant before which nothing that was derived falls with a rollback; null without a bound (B1).
+ *
+ * Units:  epoch milliseconds.
+ */
+export function boundOf(
+  { root }: Pick<Evidence, 'root'>,
+  { boundMs }: { readonly boundMs: number | null },
+  now: number,
+): number | null {
+  if (root !== null) return root.bound_at;
+  return boundMs === null ? null : Math.max(0, now - boundMs);
+}
+
+type Beyond = Pick<CommitBeyondBound, 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'committed_at'>;
+
+/** Gives a commit beyond the bound to a person; null where its rollback stands, or a person has it for this fall already (B2). */
+export function outOfBand(
+  standing: RollbackDoc | undefined,
+  about: Beyond,
+  now: number,
+  policy: Reviewing,
+): MutationRecord | null {
+  return isSettledFor(standing, about.evidence.event_id) ? null : listed(about, now, policy);
+}
+
+/** What a held trigger hid comes back to the list once a person has rejected that trigger. */
+export function reopened(
+  { tenant, run_id, mutation_id, beyond }: RollbackDoc,
+  now: number,
+  policy: Reviewing,
+): readonly MutationRecord[] {
+  return beyond === null ? [] : [listed({ tenant, run_id, mutation_id, ...beyond }, now, policy)];
+}
+
+function isSettledFor(standing: RollbackDoc | undefined, eventId: string): boolean {
+  switch (standing?.phase) {
+    case undefined:
+    case 'rejected':
+      return false;
+    case 'held':
+      return standing.beyond !== null;
+    case 'reviewed':
+      return standing.beyond?.evidence.event_id === eventId;
+    case 'opened':
+    case 'escalated':
+    case 'beyond':
+    case 'marked':
+      return true;
+  }
+}
+
+function listed(
+  { tenant, run_id, mutation_id, evidence, committed_at }: Beyond,
+  now: number,
+  { reviewDeadlineMs }: Reviewing,
+): MutationRecord {
+  return record('RollbackOutOfBand', {
+    rollback_id: rollbackIdOf(mutation_id),
+    tenant,
+    run_id,
+    mutation_id,
+    evidence,
+    committed_at,
+    owner: OWNER_OF_APPROVALS,
+    deadline_at: now + reviewDeadlineMs,
+  });
+}
+
+/** Why somebody may not review a commit beyond the bound; null when they may. */
+export function reviewRefusal(
+  standing: RollbackDoc | undefined,
+  { envelope, reason }: ReviewOutOfBand,
+): Refusal | null {
+  if (standing?.tenant !== envelope.tenant)
+    return {
+      httpStatus: 404,
+      code: 'ROLLBACK_UNKNOWN',
+      message: 'There is no such rollback in this run of this tenant.',
+    };
+  if (reason.trim() === '')
+    return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'A review says why: give a reason.' };
+  if (!isPerson(envelope.principal))
+    return {
+      httpStatus: 403,
+      code: 'JUDGE_NOT_A_PERSON',
+      message: 'Only a person says what becomes of a commit beyond the bound: no agent, no service account, no role.',
+    };
+  if (standing.phase === 'beyond') return null;
+  if (standing.reviewed !== null)
+    return {
+      httpStatus: 409,
+      code: 'OUT_OF_BAND_REVIEWED',
+      message: `Somebody has reviewed this commit already: ${standing.reviewed.verdict}.`,
+    };
+  return {
+    httpStatus: 409,
+    code: 'NOT_BEYOND_BOUND',
+    message: `This rollback is ${standing.phase}: no fall left it for a review.`,
+  };
+}
+
+/** What a person made of it. */
+export function reviewedFact(
+  { rollback_id, tenant, run_id, mutation_id }: RollbackDoc,
+  { envelope, verdict, reason }: ReviewOutOfBand,
+): MutationRecord {
+  return record('OutOfBandReviewed', {
+    rollback_id,
+    tenant,
+    run_id,
+    mutation_id,
+    verdict,
+    by: envelope.principal,
+    reason,
+    command_id: envelope.command_id,
+  });
+}
