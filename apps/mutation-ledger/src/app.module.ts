@@ -47,10 +47,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
     name: 'mutation-ledger',
     commandTopic: 'recourse.ledger-commands',
     commandLog: MUTATIONS_LOG,
-    cores: (partitionCountOf) => [
-      assumptionsCore(),
-      mutationsCore(policyOf(config, partitionCountOf(MUTATIONS_LOG))),
-    ],
+    cores: (partitionCountOf) => [assumptionsCore(), mutationsCore(policyOf(config, partitionCountOf(MUTATIONS_LOG)))],
     measure: (record, metrics, rows) => {
       measureConsumers(record, metrics, rows);
       measureTriggers(record, metrics);
@@ -81,7 +78,16 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
 
 /** What the core of mutations is told; limits are shared by its partitions. */
 function policyOf(config: LedgerConfig, partitionCount: number): MutationsConfig {
-  const { concludeWithinMs, reviewDeadlineMs, leaseKey, leaseMs, askAttemptsMax, warnLeadMs, fullFidelityMs, softRollbackMs } = config;
+  const {
+    concludeWithinMs,
+    reviewDeadlineMs,
+    leaseKey,
+    leaseMs,
+    askAttemptsMax,
+    warnLeadMs,
+    fullFidelityMs,
+    softRollbackMs,
+  } = config;
   return {
     concludeWithinMs,
     reviewDeadlineMs,

@@ -4,7 +4,7 @@ import { fact, WAYS } from '@recourse/testing';
 import { bundleRegistered, chunk, commit, committed, gateOf, rollback, spread, told } from './commits.testing.js';
 import type { Told } from './commits.testing.js';
 import type { Commit } from '../domain/commit/commit.messages.js';
-import { executed, ledger, NOW, refund, statement, REF } from './ledger.testing.js';
+import { executed, ledger, NOW, REF, refund, statement, triggerOf } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 import { resumeOf, stateAt } from './resume.query.js';
 
@@ -85,8 +85,10 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
       .when(committed(one), NOW)
       .then(
         fact('CheckpointRecorded', { commit_id: one.id }),
-        fact('MutationContradicted', { mutation_id: one.id, evidence: { event_id: 'inv-1' } }),
-      );
+        fact('TriggerUnmatched', { mutation_id: one.id, evidence: { event_id: 'inv-1' } }),
+      )
+      .whenDue(NOW)
+      .then(fact('CheckpointRolledBack', { commit_id: one.id, evidence: { event_id: 'inv-1' } }));
   });
 
   it('falls at a rollback, once; its announcement follows its commit, names where the run goes on, and says that there is no effect', () => {
@@ -106,7 +108,7 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
       ['RollbackAnnounced', second.id],
     ]);
     expect(on.run.derived()[1]?.body).toMatchObject({ has_effect: false, resume_checkpoint: first.ref });
-    on.run.when(rollback(second), NOW + 6).thenNothing();
+    on.run.when(rollback(second), NOW + 6).then(fact('TriggerRedundant', { mutation_id: second.id }));
   });
 
   it('that is not recorded yet is marked when it is', () => {
@@ -144,7 +146,7 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
     const late = commit('late', { parents: [root.ref] });
     on.run.when(committed(late), NOW + 2).then(
       fact('CheckpointRecorded', { judged: [{ verdict: 'invalidated' }] }),
-      fact('MutationContradicted', {
+      fact('TriggerUnmatched', {
         mutation_id: late.id,
         evidence: { kind: 'lineage', root: { mutation_id: root.id } },
       }),
@@ -159,16 +161,13 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
     on.run.when(committed(theirs), NOW);
     spread(on.run, on.fallen, rollback(root), NOW + 1);
     expect(fallen(on)).toEqual([root.id]);
-    const foreign = rollback(theirs);
-    on.run
-      .when({ ...foreign, body: { ...foreign.body, tenant: 'acme' } }, NOW + 9)
-      .then(fact('TriggerUnmatched', { tenant: 'acme' }));
+    on.run.when(triggerOf(theirs.ref.run_id, theirs.id), NOW + 9).then(fact('TriggerUnmatched', { tenant: 'acme' }));
   });
 });
 
 describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
   it('leaves older descendants to a person, and the walk goes on behind them', () => {
-    const on = ledger({ isRebuilt });
+    const on = ledger({ isRebuilt, boundMs: 1_500 });
     const root = commit('root');
     const old = commit('old', { run: 'run-2', parents: [root.ref] });
     const young = commit('young', { run: 'run-3', parents: [old.ref] });
@@ -176,7 +175,7 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
       .when(committed(root), NOW)
       .when(committed(old), NOW + 10)
       .when(committed(young), NOW + 1_000);
-    spread(on.run, on.fallen, rollback(root, NOW + 500), NOW + 2_000);
+    spread(on.run, on.fallen, rollback(root), NOW + 2_000);
     expect(fallen(on)).toEqual([root.id, young.id]);
     const [left] = on.run.records().filter(({ type }) => type === 'CommitBeyondBound');
     expect(left?.body).toMatchObject({
@@ -190,7 +189,7 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
     const late = commit('late', { run: 'run-3', parents: [old.ref] });
     on.run
       .when(committed(late), NOW + 3_000)
-      .then(fact('CheckpointRecorded'), fact('MutationContradicted', { mutation_id: late.id }));
+      .then(fact('CheckpointRecorded'), fact('TriggerUnmatched', { mutation_id: late.id }));
   });
 });
 
@@ -312,7 +311,7 @@ describe.each(WAYS)('the state of a commit, $way', ({ isRebuilt }) => {
       checkpoint: second.ref,
       state: { order: 'a', items: [1, 2] },
       rolled_back: [third.id],
-      evidence: [{ commit_id: third.id, evidence: { event_id: 'inv-1' } }],
+      evidence: [{ commit_id: third.id, evidence: { source: 'rita' } }],
     });
   });
 

@@ -113,10 +113,9 @@ export function chunk({ event, chunks }: Told, index: number): RecordInput {
   return wire('recourse.tool-executions', 'StateChunk', body, { key: event.run_id });
 }
 
-/** An admitted rollback of a commit, its root's bound said. */
-export function rollback({ ref, event }: Told, boundAt: number | null = null): RecordInput {
-  const opened = triggerOf(ref.run_id, ref.commit_id, event.tenant);
-  return { ...opened, body: { ...opened.body, bound_at: boundAt } };
+/** A person says that a commit should not stand. */
+export function rollback({ ref, event }: Told): RecordInput {
+  return triggerOf(ref.run_id, ref.commit_id, event.tenant);
 }
 
 /** What the last decision owes downstream, as every partition reads it. */
@@ -127,23 +126,13 @@ export function told(run: CoreHarness, fallen: MemoryView): readonly RecordInput
     .map(({ key, type, body }) => fallen.append(key, fact(type, body)));
 }
 
-/** Lets a rollback spread: what is contradicted is rolled back by an orchestrator that admits all lineage, until nothing moves. */
+/** Lets a rollback spread until nothing moves: what is announced is read, and what was remembered is marked. */
 export function spread(run: CoreHarness, fallen: MemoryView, first: RecordInput, at: number): void {
   const waiting: RecordInput[] = [first];
   for (let input = waiting.shift(), now = at; input !== undefined; input = waiting.shift(), now += 1) {
     run.when(input, now);
-    const decided = run.recorded();
     waiting.push(...told(run, fallen));
-    for (const { type, body } of decided) {
-      if (type !== 'MutationContradicted') continue;
-      const { run_id, mutation_id, tenant, evidence } = body as {
-        readonly run_id: string;
-        readonly mutation_id: string;
-        readonly tenant: string;
-        readonly evidence: { readonly root: { readonly bound_at: number | null } | null };
-      };
-      const opened = triggerOf(run_id, mutation_id, tenant);
-      waiting.push({ ...opened, body: { ...opened.body, evidence, bound_at: evidence.root?.bound_at ?? null } });
-    }
+    run.whenDue(now);
+    waiting.push(...told(run, fallen));
   }
 }

@@ -5,6 +5,7 @@ import type { Json } from '@recourse/kernel';
 import { contractDigest, contractView, entryView, plainPayload } from '@recourse/contract';
 import type { BroadcastView, Decided, RecordInput } from '@recourse/event-log';
 import type {
+  Admission,
   AssumptionStated,
   CommandEnvelope,
   Evidence,
@@ -184,6 +185,24 @@ export const EVIDENCE: Evidence = {
   root: null,
 };
 
+/** Whether a record says that evidence reached a commit; the mark of what was remembered says it a second time. */
+export function isHit({ type, body }: Decided): boolean {
+  const isLater = (body['admission'] as Admission | undefined)?.was_remembered === true; // marks and remembered triggers have one
+  return HITS.includes(type) && !isLater;
+}
+const HITS: readonly string[] = [
+  'MutationRolledBack',
+  'CheckpointRolledBack',
+  'TriggerUnmatched',
+  'TriggerHeld',
+  'TriggerRedundant',
+];
+
+/** The commit a record is about. */
+export function commitOf({ body }: Decided): string {
+  return String(body['mutation_id'] ?? body['commit_id']);
+}
+
 /** A record of the recoveries log. Seq does not matter to the ledger. */
 export function fromRecoveries(type: string, body: object): RecordInput {
   return logged('recourse.recoveries', type, body, 1, { key: RUN });
@@ -228,6 +247,19 @@ export function triggerOf(runId: string, mutationId: string, tenant = TENANT, by
 
 /** The same of the refund of the story. */
 export const TRIGGERED = triggerOf(RUN, MUTATION);
+
+/** The word of that person, as the mark carries it: it names the root of the fall, here itself. */
+export const TRIGGER_EVIDENCE: Evidence = {
+  kind: 'human',
+  event_id: `cmd-rita-${MUTATION}`,
+  ref: null,
+  source: 'rita',
+  statement: plainPayload({ reason: 'wrong order' }),
+  stated_at: 10,
+  partition: -1,
+  position: -1,
+  root: { rollback_id: ROLLBACK, run_id: RUN, mutation_id: MUTATION, bound_at: null },
+};
 export const DISPATCHED = fromRecoveries('LegDispatched', { ...ABOUT, leg_id: 'leg-1', attempt: 1 });
 export const DENIED = fromRecoveries('StepDenied', { ...ABOUT, by: 'grace', reason: 'the customer keeps it' });
 export function resolvedBy(resolution: string): RecordInput {

@@ -1,77 +1,90 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
-import { fact, harness, WAYS, wire } from '@recourse/testing';
-import { REJECTED_TAKES } from '../domain/admission/admission.messages.js';
+import { plainPayload } from '@recourse/contract';
+import { fact, WAYS } from '@recourse/testing';
+import { NO_LIMITS, REJECTED_TAKES } from '../domain/admission/admission.messages.js';
 import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
 import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { mutationIdOf } from './executions.js';
 import {
-  contradicted,
-  core,
+  command,
   envelope,
-  EVIDENCE,
-  execution,
-  markedInput,
-  ref,
-  REVIEW,
-  ROLLBACK,
+  executed,
+  ledger,
+  refund,
+  REFUND_DIGEST,
   RUN,
-  terms,
-  trigger,
-  views,
-} from '../recoveries.testing.js';
+  state,
+  statement,
+  triggerOf,
+} from './ledger.testing.js';
+import type { Ledger } from './ledger.testing.js';
 
-const OPEN: AdmissionLimits = { trustThresholdPermille: null, storm: null, closureMax: null, boundMs: null };
-const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
+const REVIEW = 400_000;
+const NAMES = ['mut_1', 'mut_2', 'mut_3', 'mut_4', ...Array.from({ length: 9 }, (_, at) => `m${String(at)}`)];
 
-/** Another commit of the run, contradicted by an event of its own unless told. */
-function hit(id: string, event = `ev-${id}`, more: Readonly<Record<string, unknown>> = {}): RecordInput {
-  return contradicted({ mutation_id: id, evidence: { ...EVIDENCE, event_id: event, ...more } });
+/** The ledger of the story that runs. */
+let on: Ledger;
+
+/** Effects of a run, each with a ref of its own; without a contract nothing counts toward a capability. */
+function effectOf(name: string, tenant = 'acme', contract: Buffer | null = null) {
+  return refund({
+    tenant,
+    event_id: `told-${name}`,
+    effect_key: name,
+    call_id: `call-${name}`,
+    contract_digest: contract,
+    assumption_refs: [`order/${name}#open`],
+    committed_at: 1,
+  });
 }
+const idOf = (name: string, tenant = 'acme'): string => mutationIdOf(effectOf(name, tenant));
+
+function begun(
+  admission: Partial<AdmissionLimits>,
+  isRebuilt: boolean,
+  names = NAMES,
+  contract: Buffer | null = null,
+): Ledger {
+  const made = ledger({ isRebuilt, admission: { ...NO_LIMITS, ...admission }, reviewDeadlineMs: REVIEW });
+  for (const name of names) made.run.when(executed(effectOf(name, 'acme', contract)), 500);
+  return made;
+}
+
+/** A statement against one of them, an event of its own unless told. */
+function hit(
+  name: string,
+  event = `ev-${name}`,
+  more: { readonly source?: string; readonly tenant?: string } = {},
+): RecordInput {
+  return state(on.assumptions, statement('invalidated', event, { ref: `order/${name}#open`, ...more }));
+}
+const first = (): RecordInput => hit('mut_1', 'ev-1');
 
 function said(
   type: 'ConfirmTrigger' | 'RejectTrigger',
-  id: string,
+  name: string,
   by = 'olga',
   roles: readonly string[] = ['approver'],
   more: Readonly<Record<string, unknown>> = {},
 ): RecordInput {
-  const body = {
-    envelope: envelope(by, roles, { command_id: `cmd-${type}-${id}-${by}` }),
+  return command(type, envelope(by, roles, { command_id: `cmd-${type}-${name}-${by}` }), {
     run_id: RUN,
-    rollback_id: rollbackIdOf(id),
-    mutation_id: id,
+    rollback_id: rollbackIdOf(idOf(name)),
+    mutation_id: idOf(name),
     reason: 'looked at it',
     ...more,
-  };
-  return wire('recourse.recovery-commands', type, body, { key: RUN });
-}
-
-function closing(id: string, by = 'olga', roles: readonly string[] = ['operator']): RecordInput {
-  return wire(
-    'recourse.recovery-commands',
-    'CloseBreaker',
-    {
-      envelope: envelope(by, roles, { command_id: `cmd-close-${by}` }),
-      run_id: RUN,
-      breaker_id: id,
-      reason: 'a bad feed',
-    },
-    { key: RUN },
-  );
-}
-
-function marks(id: string): RecordInput {
-  return markedInput({
-    mutation_id: id,
-    rollback_id: rollbackIdOf(id),
-    evidence: { ...EVIDENCE, event_id: `ev-${id}` },
-    execution: execution(),
-    ref: ref({ mutation_id: id, idempotency_key: `key-${id}` }),
-    terms: AUTO,
   });
 }
 
-function source(both: ReturnType<typeof views>, name: string, trust: number, tenant = 'acme'): void {
+function closing(id: string, by = 'olga', roles: readonly string[] = ['operator']): RecordInput {
+  const from = envelope(by, roles, { command_id: `cmd-close-${by}-${id}` });
+  return command('CloseBreaker', from, { run_id: RUN, breaker_id: id, reason: 'a bad feed' });
+}
+
+const trigger = (by = 'rita', name = 'mut_1'): RecordInput => triggerOf(RUN, idOf(name), 'acme', by);
+
+function source(name: string, trust: number, tenant = 'acme'): void {
   const body = JSON.stringify({
     owner: 'ops',
     doc: 'd',
@@ -80,21 +93,24 @@ function source(both: ReturnType<typeof views>, name: string, trust: number, ten
     ttl_ms: 1_000,
     trust_permille: trust,
   });
-  both.entries.append(
+  on.entries.append(
     name,
     fact('EntryRegistered', { kind: 'context_source', tenant, name, version: 1, digest: Buffer.alloc(32), body }),
   );
 }
 
 describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
-  const start = (limits: Partial<AdmissionLimits>, both = views()) =>
-    harness(core({ admission: { ...OPEN, ...limits } }), { isRebuilt, views: both });
+  const start = (limits: Partial<AdmissionLimits>) => {
+    on = begun(limits, isRebuilt);
+    return on.run;
+  };
   type Run = ReturnType<typeof start>;
-  const rollback = (run: Run, id = 'mut_1') => run.rows('rollback').find(({ doc }) => doc['mutation_id'] === id);
+  const rollback = (run: Run, name = 'mut_1') =>
+    run.rows('rollback').find(({ doc }) => doc['mutation_id'] === idOf(name));
   const doc = (run: Run, kind: string) => run.rows(kind)[0]?.doc;
 
   describe('of a source nobody knows', () => {
-    const held = (both = views()) => start({ trustThresholdPermille: 600 }, both).when(contradicted(), 1_000);
+    const held = () => start({ trustThresholdPermille: 600 }).when(first(), 1_000);
 
     it('waits in a list, with owner, deadline and reason, and rolls nothing back', () => {
       const run = held().then(
@@ -125,19 +141,23 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         dueAt: null,
         doc: { phase: 'held', owner: 'role:administrator', deadline_at: 1_000 + 2 * REVIEW },
       });
-      run.when(said('ConfirmTrigger', 'mut_1'), 900_000).then(fact('RollbackOpened'), fact('SourceJudged'));
+      run.when(said('ConfirmTrigger', 'mut_1'), 900_000).then(fact('MutationRolledBack'), fact('SourceJudged'));
     });
 
     it('goes on when a person confirms it, and its source gains weight', () => {
       const run = held()
         .when(said('ConfirmTrigger', 'mut_1'), 2_000)
         .then(
-          fact('RollbackOpened', { rollback_id: ROLLBACK, confirmed_by: 'olga', evidence: EVIDENCE }),
+          fact('MutationRolledBack', {
+            rollback_id: rollbackIdOf(idOf('mut_1')),
+            admission: { confirmed_by: 'olga' },
+            evidence: { event_id: 'ev-1' },
+          }),
           fact('SourceJudged', { source: 'warehouse', confirmed: true, weight_permille: 550, by: 'olga' }),
         )
         .thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'opened', verdict: 'confirmed' } });
       expect(rollback(run)?.doc).toMatchObject({
-        phase: 'opened',
+        phase: 'marked',
         held: null,
         confirmed_by: 'olga',
         judged: { verdict: 'confirmed', by: 'olga' },
@@ -146,8 +166,6 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         [],
         { weight_permille: 550, confirmed: 1, rejected: 0 },
       ]);
-      run.when(marks('mut_1'), 3_000);
-      expect(rollback(run)?.doc).toMatchObject({ phase: 'marked' });
     });
 
     it('ends when a person rejects it, and its source loses three times as much', () => {
@@ -162,7 +180,7 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         doc: { phase: 'rejected', deadline_at: null, judged: { verdict: 'rejected' } },
       });
       expect(run.rows('held')).toEqual([]);
-      run.when(contradicted(), 3_000).then(fact('TriggerRedundant'));
+      run.when(first(), 3_000).then(fact('TriggerRedundant'));
       run
         .when(hit('mut_1', 'ev-9'), 4_000)
         .then(fact('TriggerHeld', { detail: 'its source weighs 350 of 600 thousandths' }));
@@ -176,9 +194,11 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .when(said('ConfirmTrigger', 'mut_1'), 2_000);
       run
         .when(said('ConfirmTrigger', 'mut_2'), 3_000)
-        .then(fact('RollbackOpened'), fact('SourceJudged', { weight_permille: 600 }), fact('HeldReviewed'));
-      run.whenDue(3_000).then(fact('RollbackOpened', { mutation_id: 'mut_3', confirmed_by: null }));
-      run.when(hit('mut_4'), 4_000).then(fact('RollbackOpened', { mutation_id: 'mut_4' }));
+        .then(fact('MutationRolledBack'), fact('SourceJudged', { weight_permille: 600 }), fact('HeldReviewed'));
+      run
+        .whenDue(3_000)
+        .then(fact('MutationRolledBack', { mutation_id: idOf('mut_3'), admission: { confirmed_by: null } }));
+      run.when(hit('mut_4'), 4_000).then(fact('MutationRolledBack', { mutation_id: idOf('mut_4') }));
       expect(run.rows('held')).toEqual([]);
     });
 
@@ -188,7 +208,9 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .then(fact('TriggerRedundant'));
       run
         .when(trigger(), 3_000)
-        .then(fact('RollbackOpened', { confirmed_by: null, command_id: 'cmd-rita' }))
+        .then(
+          fact('MutationRolledBack', { admission: { confirmed_by: null, command_id: `cmd-rita-${idOf('mut_1')}` } }),
+        )
         .thenAnswer({ status: 'accepted', httpStatus: 201, body: { held: false, redundant: false } });
       expect(run.rows('held')).toEqual([]);
     });
@@ -225,20 +247,20 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
   });
 
   it("of a registered source begins with the trust it was registered with, its tenant's own first", () => {
-    const both = views();
-    source(both, 'warehouse', 700, '*');
-    const run = start({ trustThresholdPermille: 600 }, both).when(contradicted(), 1_000).then(fact('RollbackOpened'));
-    source(both, 'warehouse', 100);
+    const run = start({ trustThresholdPermille: 600 });
+    source('warehouse', 700, '*');
+    run.when(first(), 1_000).then(fact('MutationRolledBack'));
+    source('warehouse', 100);
     run.when(hit('mut_2'), 2_000).then(fact('TriggerHeld', { detail: 'its source weighs 100 of 600 thousandths' }));
   });
 
   it('judges what is rolled back already, without taking it back', () => {
     const run = start({ trustThresholdPermille: 600 })
       .when(trigger(), 1_000)
-      .then(fact('RollbackOpened'))
+      .then(fact('MutationRolledBack'))
       .when(said('RejectTrigger', 'mut_1'), 2_000)
       .then(fact('SourceJudged', { confirmed: false, source: 'rita' }));
-    expect(rollback(run)?.doc).toMatchObject({ phase: 'opened', judged: { verdict: 'rejected' } });
+    expect(rollback(run)?.doc).toMatchObject({ phase: 'marked', judged: { verdict: 'rejected' } });
   });
 
   describe('of a storm', () => {
@@ -274,7 +296,10 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'closed' } });
       run
         .whenDue(6_000)
-        .then(fact('RollbackOpened', { mutation_id: 'm3' }), fact('RollbackOpened', { mutation_id: 'm4' }));
+        .then(
+          fact('MutationRolledBack', { mutation_id: idOf('m3') }),
+          fact('MutationRolledBack', { mutation_id: idOf('m4') }),
+        );
       expect([run.rows('held'), doc(run, 'breaker')]).toMatchObject([
         [],
         { phase: 'closed', deadline_at: null, closed: { by: 'olga' } },
@@ -282,9 +307,9 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
       run.when(closing(id, 'omar'), 7_000).thenAnswer({ status: 'rejected', httpStatus: 409, code: 'BREAKER_CLOSED' });
       run
         .when(hit('m5'), 7_000)
-        .then(fact('RollbackOpened'))
+        .then(fact('MutationRolledBack'))
         .when(hit('m6'), 7_001)
-        .then(fact('RollbackOpened'))
+        .then(fact('MutationRolledBack'))
         .when(hit('m7'), 7_002)
         .then(fact('BreakerOpened'), fact('TriggerHeld'));
     });
@@ -294,24 +319,25 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .when(hit('m1', 'one'), 1_000)
         .when(hit('m2', 'one'), 1_001)
         .when(hit('m3', 'one'), 1_002)
-        .then(fact('RollbackOpened'))
+        .then(fact('MutationRolledBack'))
         .when(hit('m4', 'two'), 1_003)
-        .then(fact('RollbackOpened'));
+        .then(fact('MutationRolledBack'));
       run
         .when(hit('m5', 'three'), 1_004)
         .then(fact('BreakerOpened'), fact('TriggerHeld'))
         .when(hit('m6', 'one'), 1_005)
-        .then(fact('RollbackOpened'));
+        .then(fact('MutationRolledBack'));
     });
 
     it('is none where triggers come slowly, nor where people ask', () => {
       const slow = start(LIMIT);
-      for (let at = 0; at < 8; at += 1) slow.when(hit(`m${String(at)}`), 1_000 + at * 500).then(fact('RollbackOpened'));
+      for (let at = 0; at < 8; at += 1)
+        slow.when(hit(`m${String(at)}`), 1_000 + at * 500).then(fact('MutationRolledBack'));
       const people = start(LIMIT);
       for (let at = 0; at < 8; at += 1)
         people
-          .when(trigger('rita', ['reporter'], { mutation_id: `m${String(at)}` }), 1_000)
-          .then(fact('RollbackOpened', { storm_window_ms: 0 }));
+          .when(trigger('rita', `m${String(at)}`), 1_000)
+          .then(fact('MutationRolledBack', { admission: { storm_window_ms: 0 } }));
       expect(people.rows('storm')).toEqual([]);
     });
 
@@ -326,36 +352,32 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
           fact('TriggerHeld', { detail: 'a burst opened the breaker over tenant acme' }),
         );
       run
-        .when(contradicted({ tenant: 'globex', mutation_id: 'm4', evidence: { ...EVIDENCE, event_id: 'd' } }), 1_001)
-        .then(fact('RollbackOpened', { tenant: 'globex' }));
+        .when(executed(effectOf('m4', 'globex')), 1_001)
+        .when(hit('m4', 'd', { tenant: 'globex' }), 1_001)
+        .then(fact('MutationRolledBack', { tenant: 'globex' }));
     });
 
-    it('of one capability stops calls, not marks, and lets them go once it is closed', () => {
-      const run = start(LIMIT)
-        .when(marks('m1'), 1_000)
-        .then(
-          fact('StormCounted', { capability: 'payments.cancel_refund' }),
-          fact('StepDecided'),
-          fact('LegDispatched'),
-        )
-        .when(marks('m2'), 1_001);
+    it('of one capability is told before the mark that is one too many, and holds no mark', () => {
+      on = begun(LIMIT, isRebuilt, NAMES, REFUND_DIGEST);
+      const counted = fact('StormCounted', { capability: 'payments.cancel_refund' });
+      const { run } = on;
       run
-        .when(marks('m3'), 1_002)
+        .when(hit('m1'), 1_000)
+        .then(counted, fact('MutationRolledBack'))
+        .when(hit('m2'), 1_001)
+        .then(counted, fact('MutationRolledBack'))
+        .when(hit('m3'), 1_002)
+        .then(fact('BreakerOpened', { scope: 'source' }), fact('TriggerHeld'));
+      run
+        .when(closing(String(doc(run, 'breaker')?.['breaker_id'])), 1_500)
+        .whenDue(1_500)
         .then(
-          fact('BreakerOpened', { scope: 'capability', name: 'payments.cancel_refund' }),
-          fact('StepDecided'),
-          fact('StepHalted', { reason: 'BREAKER_OPEN', owner: 'role:operator' }),
+          fact('BreakerOpened', { scope: 'capability', name: 'payments.cancel_refund', count: 3 }),
+          fact('MutationRolledBack', { mutation_id: idOf('m3') }),
         );
-      run.when(marks('m4'), 1_003).then(fact('StepDecided'), fact('StepHalted', { reason: 'BREAKER_OPEN' }));
-      const id = String(doc(run, 'breaker')?.['breaker_id']);
-      run.when(closing(id), 2_000).then(fact('BreakerClosed')).whenDue(2_000);
-      expect(run.rows('step').map(({ doc: step }) => step['phase'])).toEqual([
-        'dispatched',
-        'dispatched',
-        'dispatched',
-        'dispatched',
-      ]);
-      expect(run.rows('halt')).toEqual([]);
+      const over = run.rows('breaker').find(({ doc: breaker }) => breaker['scope'] === 'capability');
+      run.when(trigger('rita', 'm4'), 1_600).then(fact('MutationRolledBack'));
+      run.when(closing(String(over?.key)), 2_000).then(fact('BreakerClosed', { scope: 'capability' }));
     });
   });
 
@@ -364,55 +386,122 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
       const run = start({ closureMax: 2 })
         .when(hit('m1', 'big'), 1_000)
         .when(hit('m2', 'big'), 1_001)
-        .then(fact('RollbackOpened', { closure_counted: true }));
+        .then(fact('MutationRolledBack', { admission: { closure_counted: true } }));
       run
         .when(hit('m3', 'big'), 1_002)
         .then(fact('TriggerHeld', { reason: 'CLOSURE_LIMIT' }))
         .when(hit('m4', 'big'), 1_003)
         .then(fact('TriggerHeld'))
         .when(hit('m5', 'small'), 1_004)
-        .then(fact('RollbackOpened'));
+        .then(fact('MutationRolledBack'));
       run
         .when(said('ConfirmTrigger', 'm3'), 2_000)
         .then(
-          fact('RollbackOpened', { mutation_id: 'm3' }),
+          fact('MutationRolledBack', { mutation_id: idOf('m3') }),
           fact('SourceJudged'),
           fact('HeldReviewed', { lifts_closure: true }),
         )
         .whenDue(2_000)
-        .then(fact('RollbackOpened', { mutation_id: 'm4' }));
-      run.when(hit('m6', 'big'), 3_000).then(fact('RollbackOpened', { mutation_id: 'm6' }));
+        .then(fact('MutationRolledBack', { mutation_id: idOf('m4') }));
+      run.when(hit('m6', 'big'), 3_000).then(fact('MutationRolledBack', { mutation_id: idOf('m6') }));
       expect(run.rows('held')).toEqual([]);
     });
   });
 
   it('touches no row of a limit where none is set', () => {
     const run = start({})
-      .when(contradicted(), 1_000)
-      .then(fact('RollbackOpened', { storm_window_ms: 0, closure_counted: false }))
-      .when(marks('mut_1'), 2_000);
-    expect(['source', 'storm', 'breaker', 'closure', 'held', 'pace'].flatMap((kind) => run.rows(kind))).toEqual([]);
+      .when(first(), 1_000)
+      .then(fact('MutationRolledBack', { admission: { storm_window_ms: 0, closure_counted: false } }));
+    expect(['source', 'storm', 'breaker', 'closure', 'held'].flatMap((kind) => run.rows(kind))).toEqual([]);
   });
 
   it('refuses a trigger without evidence or without a commit (E8)', () => {
     start({})
-      .when(trigger('rita', ['reporter'], { reason: '  ' }), 1_000)
+      .when({ ...trigger(), body: { ...trigger().body, reason: '  ' } }, 1_000)
       .thenAnswer({ status: 'rejected', httpStatus: 422, code: 'COMMAND_INVALID' })
-      .when(trigger('rita', ['reporter'], { mutation_id: '' }), 1_000)
+      .when(triggerOf(RUN, ''), 1_000)
       .thenAnswer({ status: 'rejected', httpStatus: 422, code: 'COMMAND_INVALID' });
   });
 });
 
 describe('the rest of a large event', () => {
   it('goes on in bounded parts, to the last', () => {
-    const run = harness(core({ admission: { ...OPEN, closureMax: 1 } }), { views: views() }).when(
-      hit('m0', 'big'),
-      1_000,
-    );
-    for (let at = 0; at < 210; at += 1) run.when(hit(`x${String(at)}`, 'big'), 1_001);
+    const names = ['m0', ...Array.from({ length: 210 }, (_, at) => `x${String(at)}`)];
+    on = begun({ closureMax: 1 }, false, names);
+    const { run } = on;
+    for (const name of names) run.when(hit(name, 'big'), 1_001);
     run.when(said('ConfirmTrigger', 'x0'), 2_000);
     expect(run.rows('held').filter(({ dueAt }) => dueAt !== null)).toHaveLength(200);
     run.whenDue(2_000);
-    expect([run.records().filter(({ type }) => type === 'RollbackOpened').length, run.rows('held')]).toEqual([211, []]);
+    expect([run.records().filter(({ type }) => type === 'MutationRolledBack').length, run.rows('held')]).toEqual([
+      211,
+      [],
+    ]);
+  });
+});
+
+describe('one decision on many triggers', () => {
+  const shared = (name: string) =>
+    executed({ ...effectOf(name), assumption_refs: ['feed/1#right', `order/${name}#open`] });
+  const against = (event: string) => state(on.assumptions, statement('invalidated', event, { ref: 'feed/1#right' }));
+  const begin = (limits: Partial<AdmissionLimits>, names: readonly string[], effectsMax?: number) => {
+    on = ledger({
+      admission: { ...NO_LIMITS, ...limits },
+      reviewDeadlineMs: REVIEW,
+      ...(effectsMax === undefined ? {} : { effectsMax }),
+    });
+    for (const name of names) on.run.when(shared(name), 500);
+    return on.run;
+  };
+
+  it('lets as many fall as the event may take down, newest first, and holds the rest', () => {
+    begin({ closureMax: 2 }, ['m1', 'm2', 'm3'])
+      .when(against('big'), 1_000)
+      .then(
+        fact('MutationRolledBack', { mutation_id: idOf('m3') }),
+        fact('MutationRolledBack', { mutation_id: idOf('m2') }),
+        fact('TriggerHeld', { mutation_id: idOf('m1'), reason: 'CLOSURE_LIMIT' }),
+      );
+    expect(on.run.rows('closure')[0]?.doc).toMatchObject({ hits: 2 });
+  });
+
+  it('counts the event once (D4)', () => {
+    const run = begin({ storm: { limit: 1, windowMs: 1_000 } }, ['m1', 'm2', 'm3']).when(against('big'), 1_000);
+    expect(run.recorded().map(({ type }) => type)).toEqual(Array(3).fill('MutationRolledBack'));
+    expect(run.rows('storm').map(({ doc }) => (doc['events'] as readonly unknown[]).length)).toEqual([1, 1]);
+  });
+
+  it('rolls a commit back once, whose refs fell both before it was recorded (E20)', () => {
+    const run = begin({}, []);
+    against('one');
+    state(on.assumptions, statement('invalidated', 'two', { ref: 'order/m1#open' }));
+    run
+      .when(shared('m1'), 1_000)
+      .then(fact('MutationRecorded'), fact('TriggerUnmatched'), fact('TriggerRedundant'))
+      .whenDue(1_000)
+      .then(fact('MutationRolledBack', { mutation_id: idOf('m1'), admission: { was_remembered: true } }));
+  });
+
+  it('marks what does not fit it in decisions of their own (L4)', () => {
+    const long = 'x'.repeat(100_000);
+    on = ledger();
+    for (const name of ['m1', 'm2', 'm3', 'm4', 'm5'])
+      on.run.when(
+        executed({
+          ...effectOf(name),
+          assumption_refs: ['feed/1#right'],
+          args: plainPayload({ order_id: name, note: long }),
+        }),
+        500,
+      );
+    on.run.when(against('big'), 1_000);
+    expect(on.run.recorded().map(({ type }) => type)).toEqual([
+      'MutationRolledBack',
+      'MutationRolledBack',
+      'MutationRolledBack',
+      'TriggerUnmatched',
+      'TriggerUnmatched',
+    ]);
+    on.run.whenDue(1_000).then(fact('MutationRolledBack'), fact('MutationRolledBack'));
   });
 });

@@ -158,7 +158,11 @@ describe.each(WAYS)('a consumer that is waited for, $way', ({ isRebuilt }) => {
     expect(run.rows('delivery')).toMatchObject([
       {
         dueAt: null,
-        doc: { consumer: 'mailer', phase: 'acknowledged', answer: { late_emissions: 1, latest_ms: 1, trigger_ms: 50 } },
+        doc: {
+          consumer: 'mailer',
+          phase: 'acknowledged',
+          answer: { late_emissions: 1, latest_ms: 1, trigger_ms: MARKED + 40 - 10 },
+        },
       },
       { dueAt: MARKED + ASYNC_MS, doc: { consumer: 'report', phase: 'waiting', owner: 'report' } },
     ]);
@@ -233,6 +237,14 @@ describe.each(WAYS)('a commit without an effect that fell, $way', ({ isRebuilt }
     commit_id: 'cp_1',
     rollback_id: 'rb_1',
     evidence: EVIDENCE,
+    admission: {
+      command_id: null,
+      confirmed_by: null,
+      storm_window_ms: 0,
+      closure_counted: false,
+      triggered_at: NOW,
+      was_remembered: false,
+    },
     agent_id: 'agent-1',
     step_id: 's',
     produced_by: 'p',

@@ -13,9 +13,10 @@ import {
   outcome,
   refund,
   ROLLBACK,
-  TRIGGERED,
   RUN,
   TENANT,
+  TRIGGERED,
+  triggerOf,
 } from './ledger.testing.js';
 
 const attempt = (n: number) => ({ ...DISPATCHED, body: { ...DISPATCHED.body, attempt: n } });
@@ -112,7 +113,7 @@ describe.each(WAYS)('the ids of a rollback, $way', ({ isRebuilt }) => {
   it('are known before the commit is, to the tenant that named it and apart from its owner', () => {
     const { run } = ledger({ isRebuilt });
     run
-      .when({ ...TRIGGERED, body: { ...TRIGGERED.body, tenant: 'other' } }, NOW)
+      .when(triggerOf(RUN, MUTATION, 'other'), NOW)
       .when(executed(refund()), NOW + 1)
       .when(TRIGGERED, NOW + 2);
     expect(

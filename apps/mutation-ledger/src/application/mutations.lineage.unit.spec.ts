@@ -7,17 +7,18 @@ import type { CommitRef } from '@recourse/messages';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { fact, memoryView, WAYS } from '@recourse/testing';
 import {
-  triggerOf,
+  commitOf,
+  contractText,
   executed,
   HOUR_MS,
+  intent,
   ledger,
   NOW,
   planned,
   refund,
-  intent,
-  contractText,
   registered,
   TENANT,
+  triggerOf,
 } from './ledger.testing.js';
 import { fallenView, mutationIdOf } from './mutations.core.js';
 
@@ -62,7 +63,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     const [notice] = fall(run, fallen, PARENT, NOW + 1);
     if (notice === undefined) throw new Error('nothing was announced');
     run.when(notice, NOW + 2).then(
-      fact('MutationContradicted', {
+      fact('MutationRolledBack', {
         mutation_id: CHILD,
         run_id: 'run-2',
         evidence: {
@@ -86,7 +87,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
       .when(executed(child()), NOW + 2)
       .then(
         fact('MutationRecorded', { judged: [{ ref: STANDS, position: 1, verdict: 'invalidated' }] }),
-        fact('MutationContradicted', { mutation_id: CHILD, evidence: { kind: 'lineage', position: 1 } }),
+        fact('TriggerUnmatched', { mutation_id: CHILD, evidence: { kind: 'lineage', position: 1 } }),
       );
     for (const notice of notices) run.when(notice, NOW + 3).thenNothing();
   });
@@ -150,7 +151,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
         .recorded()
         .map(({ type }) => type)
         .slice(0, 2),
-    ).toEqual(['MutationContradicted', 'MutationRecorded']);
+    ).toEqual(['TriggerUnmatched', 'MutationRecorded']);
     expect(run.recorded()[1]?.body).toMatchObject({ recoverability: 'cancelled', reason: 'REF_INVALIDATED' });
     expect(run.rows('binding').filter(({ doc }) => doc['closes'] !== true)).toEqual([]);
   });
@@ -169,10 +170,13 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
         .map(({ body }) => body['mutation_id'])
         .sort(),
     ).toEqual([a.commit_id, b.commit_id].sort());
-    const [ofB] = fall(run, fallen, b, NOW + 3);
+    const [ofB] = run
+      .derived()
+      .filter(({ type }) => type === 'RollbackAnnounced')
+      .map(({ key, type, body }) => fallen.append(key, fact(type, body)));
     if (ofB === undefined) throw new Error('nothing was announced');
-    run.when(ofB, NOW + 4).then(fact('MutationContradicted', { mutation_id: a.commit_id }));
-    expect(fall(run, fallen, a, NOW + 5)).toEqual([]);
+    run.when(ofB, NOW + 4).then(fact('TriggerRedundant', { mutation_id: a.commit_id }));
+    expect(run.derived()).toEqual([]);
   });
 
   it('falls with hundreds of others in bounded parts', () => {
@@ -187,10 +191,10 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     run
       .whenDue(NOW + 2)
       .then(
-        fact('MutationContradicted'),
-        fact('MutationContradicted'),
+        fact('MutationRolledBack'),
+        fact('MutationRolledBack'),
         fact('SpreadContinued'),
-        fact('MutationContradicted'),
+        fact('MutationRolledBack'),
         fact('SpreadClosed', { contradicted: 3 }),
       );
   });
@@ -275,31 +279,29 @@ function naive(drawn: readonly Drawn[]): readonly number[] {
   return [...fallen].sort((a, b) => a - b);
 }
 
-/** Three partitions, one per run, over one derived log; every hit is admitted at once. */
+/** Three partitions, one per run, over one derived log. */
 function settle(drawn: readonly Drawn[]): readonly number[] {
   const partitioner = (run: string): number => RUNS.indexOf(run);
   const shared = memoryView(fallenView, partitioner);
   const partitions = RUNS.map((_, partition) => ledger({ fallen: shared, partition }).run);
   const refOf = (at: number): CommitRef => commit(RUNS[drawn[at]?.run ?? 0] ?? '', `e${String(at)}`);
   const [inbox, marked, recorded]: [RecordInput[], Set<string>, Set<string>] = [[], new Set(), new Set()];
-  const mark = (run: CoreHarness, ref: CommitRef): void => {
-    if (marked.has(ref.commit_id)) return;
-    marked.add(ref.commit_id);
-    run.when(triggerOf(ref.run_id, ref.commit_id), NOW);
+  const follow = (run: CoreHarness): void => {
+    for (const one of [...run.recorded()]) if (one.type === 'MutationRolledBack') marked.add(commitOf(one));
     for (const { key, type, body } of run.derived())
       if (type === 'RollbackAnnounced') inbox.push(shared.append(key, fact(type, body)));
   };
-  const follow = (run: CoreHarness): void => {
-    for (const { type, body } of [...run.recorded()])
-      if (type === 'MutationContradicted')
-        mark(run, { run_id: String(body['run_id']), commit_id: String(body['mutation_id']) });
+  const step = (run: CoreHarness, input: RecordInput): void => {
+    follow(run.when(input, NOW));
+    follow(run.whenDue(NOW));
   };
   for (const at of drawn.map((_, index) => index).sort((a, b) => (drawn[a]?.order ?? 0) - (drawn[b]?.order ?? 0))) {
     const [one, ref] = [drawn[at], refOf(at)];
     const run = partitions[one?.run ?? 0];
     if (one === undefined || run === undefined) continue;
     const derived_from = one.parents.filter((parentAt) => parentAt < drawn.length).map(refOf);
-    run.when(
+    step(
+      run,
       executed(
         refund({
           run_id: ref.run_id,
@@ -309,23 +311,22 @@ function settle(drawn: readonly Drawn[]): readonly number[] {
           derived_from,
         }),
       ),
-      NOW,
     );
     recorded.add(ref.commit_id);
-    follow(run);
-    if (one.isRoot && at % 3 === 0) mark(run, ref);
+    if (one.isRoot && at % 3 === 0) step(run, triggerOf(ref.run_id, ref.commit_id));
     // What was announced is read by every partition, now or only at the end.
-    while (one.order % 2 === 0 && inbox.length > 0) deliver(inbox, partitions, follow);
+    while (one.order % 2 === 0 && inbox.length > 0) deliver(inbox, partitions, step);
   }
-  while (inbox.length > 0) deliver(inbox, partitions, follow);
+  while (inbox.length > 0) deliver(inbox, partitions, step);
   return drawn.map((_, at) => at).filter((at) => marked.has(refOf(at).commit_id) && recorded.has(refOf(at).commit_id));
 }
 
-function deliver(inbox: RecordInput[], partitions: readonly CoreHarness[], follow: (run: CoreHarness) => void): void {
+function deliver(
+  inbox: RecordInput[],
+  partitions: readonly CoreHarness[],
+  step: (run: CoreHarness, input: RecordInput) => void,
+): void {
   const notice = inbox.shift();
   if (notice === undefined) return;
-  for (const run of partitions) {
-    run.when(notice, NOW);
-    follow(run);
-  }
+  for (const run of partitions) step(run, notice);
 }

@@ -75,61 +75,54 @@ function oracle({ nodes, roots, told: toldIn, bound }: Plan): readonly ('fallen'
 /** A driver of several ledgers: every message is delivered, one of those that wait at a time. */
 class World {
   readonly fallen = memoryView(fallenView, (run) => Number(run.split('-')[1] ?? 0) % PARTITIONS);
-  readonly ledgers: readonly Ledger[] = Array.from({ length: PARTITIONS }, (_, partition) =>
-    ledger({ partition, fallen: this.fallen }),
-  );
+  readonly ledgers: readonly Ledger[];
   private readonly waiting: (readonly [number, RecordInput])[] = [];
   now = NOW;
 
-  constructor(private readonly order: readonly number[]) {
+  constructor(
+    private readonly order: readonly number[],
+    boundMs: number | null,
+  ) {
+    const bound = boundMs === null ? {} : { boundMs };
+    this.ledgers = Array.from({ length: PARTITIONS }, (_, partition) =>
+      ledger({ partition, fallen: this.fallen, ...bound }),
+    );
     for (const { entries } of this.ledgers)
       entries.append('risk', bundleRegistered('risk', [{ name: 'free', when: 'gate.free', reason: 'it is in doubt' }]));
   }
 
-  send(run: string, input: RecordInput): void {
-    this.waiting.push([partitionOf(run), input]);
-  }
-
-  settle(boundAt: number | null, isQuiet: boolean): void {
+  settle(isQuiet: boolean): void {
     for (let turn = 0; this.waiting.length > 0 && (isQuiet || turn < 3); turn += 1) {
       const [at, input] = this.waiting.splice(
         (this.order[turn % this.order.length] ?? 0) % this.waiting.length,
         1,
       )[0] as readonly [number, RecordInput];
-      this.deliver(at, input, boundAt);
+      this.deliver(at, input);
     }
   }
 
   /** Commits that triggers waited for are marked by timers; then all comes to rest. */
-  fire(boundAt: number | null): void {
+  fire(): void {
     for (let isMoving = true; isMoving;) {
-      this.settle(boundAt, true);
+      this.settle(true);
       const due = this.ledgers.flatMap(({ run }, at) =>
         run
-          .rows('trigger')
-          .filter(({ dueAt }) => dueAt !== null)
-          .map(({ key }) => [at, run.timer('trigger', key)] as const),
+          .rows('rollback')
+          .filter(({ dueAt }) => dueAt !== null && dueAt <= this.now)
+          .map(({ key }) => [at, run.timer('rollback', key)] as const),
       );
-      for (const [at, timer] of due) this.deliver(at, timer, boundAt);
+      for (const [at, timer] of due) this.deliver(at, timer);
       isMoving = due.length > 0 || this.waiting.length > 0;
     }
   }
 
-  deliver(at: number, input: Input, boundAt: number | null): void {
+  deliver(at: number, input: Input): void {
     const on = this.ledgers[at];
     if (on === undefined) return;
     this.now += 1;
     on.run.when(input, this.now);
-    const hits = on.run.recorded().filter(({ type }) => type === 'MutationContradicted');
     for (const notice of told(on.run, this.fallen))
       this.ledgers.forEach((_, every) => this.waiting.push([every, notice]));
-    for (const { body } of hits) {
-      const opened = triggerOf(String(body['run_id']), String(body['mutation_id']));
-      this.send(String(body['run_id']), {
-        ...opened,
-        body: { ...opened.body, evidence: body['evidence'], bound_at: boundAt },
-      });
-    }
   }
 }
 
@@ -154,21 +147,22 @@ function commitsOf({ nodes }: Plan): readonly Told[] {
 /** Plays a plan: each commit is told at its own minute, so that the bound falls between two of them; rollbacks come in between. */
 function play(plan: Plan): ReadonlyMap<string, string> {
   const { roots, told: toldIn, bound, order } = plan;
-  const world = new World(order);
+  // A rollback begins in the minute before the last, a bound falls half a minute before that of its commit.
+  const begins = toldIn.length - 2;
+  const world = new World(order, bound === null ? null : (begins - bound) * MINUTE_MS + MINUTE_MS / 2);
   const commits = commitsOf(plan);
-  const boundAt = bound === null ? null : NOW + bound * MINUTE_MS;
   for (const [minute, at] of toldIn.entries()) {
     world.now = Math.max(world.now, NOW + minute * MINUTE_MS);
     const one = commits[at] as Told;
-    world.deliver(partitionOf(one.ref.run_id), committed(one), boundAt);
-    if (minute === toldIn.length - 2)
+    world.deliver(partitionOf(one.ref.run_id), committed(one));
+    if (minute === begins)
       for (const root of roots) {
         const offender = commits[root] as Told;
-        world.send(offender.ref.run_id, rollback(offender, boundAt));
+        world.deliver(partitionOf(offender.ref.run_id), rollback(offender));
       }
-    world.settle(boundAt, false);
+    world.settle(false);
   }
-  world.fire(boundAt);
+  world.fire();
   const rows = world.ledgers.flatMap(({ run }) => run.rows('commit').map(({ doc }) => doc));
   return new Map(
     rows.map(

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { RecordInput } from '@recourse/event-log';
 import type { Evidence } from '@recourse/messages';
 import { WAYS } from '@recourse/testing';
-import { executed, ledger, NOW, refund, statement } from './ledger.testing.js';
+import { executed, ledger, NOW, refund, statement, isHit } from './ledger.testing.js';
 import { mutationIdOf } from './mutations.core.js';
 
 const REFS = ['r0', 'r1', 'r2'] as const;
@@ -131,7 +131,7 @@ function play(
   run.whenDue((at += 1));
   const came = run
     .records()
-    .filter((record) => record.type === 'MutationContradicted')
+    .filter(isHit)
     .map(({ body }) => `${String(body.mutation_id)} by ${(body.evidence as Evidence).event_id}`);
   return { came, expected: oracle.expected };
 }

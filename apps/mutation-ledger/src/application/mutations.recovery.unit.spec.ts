@@ -4,7 +4,6 @@ import {
   DENIED,
   DISPATCHED,
   escalated,
-  EVIDENCE,
   executed,
   HOUR_MS,
   intent,
@@ -13,19 +12,18 @@ import {
   NOW,
   outcome,
   planned,
-  refund,
   REF,
+  refund,
   resolvedBy,
   ROLLBACK,
-  TRIGGERED,
   RUN,
   TENANT,
+  TRIGGER_EVIDENCE,
+  TRIGGERED,
+  triggerOf,
 } from './ledger.testing.js';
 
 const EXPIRES = NOW - 1_000 + HOUR_MS;
-
-/** A mark names the root of the fall: here itself. */
-const ROOTED = { ...EVIDENCE, root: { rollback_id: ROLLBACK, run_id: RUN, mutation_id: MUTATION, bound_at: null } };
 
 describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
   const recorded = () => ledger({ isRebuilt }).run.when(executed(refund()), NOW);
@@ -37,7 +35,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
       fact('MutationRolledBack', {
         mutation_id: MUTATION,
         rollback_id: ROLLBACK,
-        evidence: ROOTED,
+        evidence: TRIGGER_EVIDENCE,
         execution_state: 'succeeded',
         recoverability: 'reversal_available',
         recorded_hash: hash,
@@ -45,7 +43,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
         ref: { mutation_id: MUTATION, reversal_expires_at: EXPIRES },
       }),
     );
-    run.when(TRIGGERED, NOW + 2).thenNothing();
+    run.when(TRIGGERED, NOW + 2).then(fact('TriggerRedundant', { mutation_id: MUTATION }));
   });
 
   it('announces the commit and then its rollback', () => {
@@ -74,7 +72,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
       mutation_id: MUTATION,
       subject_ref: '4711',
       rollback_id: ROLLBACK,
-      caused_by: ROOTED,
+      caused_by: TRIGGER_EVIDENCE,
       has_effect: true,
       resume_checkpoint: null,
       consumers: [],
@@ -98,14 +96,14 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
       .when(TRIGGERED, NOW)
       .then(fact('TriggerUnmatched', { mutation_id: MUTATION, rollback_id: ROLLBACK }))
       .when(TRIGGERED, NOW + 1)
-      .thenNothing();
+      .then(fact('TriggerRedundant'));
     run.when(executed(refund()), NOW + 2).then(fact('MutationRecorded'));
     const hash = run.recorded()[0]?.hash;
     run.whenDue(NOW + 2).then(
       fact('MutationRolledBack', {
         mutation_id: MUTATION,
         rollback_id: ROLLBACK,
-        evidence: ROOTED,
+        evidence: TRIGGER_EVIDENCE,
         recorded_hash: hash,
       }),
     );
@@ -153,7 +151,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
   });
 
   it('named by another tenant never touches the commit', () => {
-    const foreign = { ...TRIGGERED, body: { ...TRIGGERED.body, tenant: 'other' } };
+    const foreign = triggerOf(RUN, MUTATION, 'other');
     const { run } = ledger({ isRebuilt });
     run
       .when(foreign, NOW)

@@ -1,23 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
-import { fact, harness, WAYS } from '@recourse/testing';
-import {
-  contradicted,
-  core,
-  markedInput,
-  MUTATION,
-  REVIEW,
-  ROLLBACK,
-  RUN,
-  TENANT,
-  trigger,
-  views,
-} from '../recoveries.testing.js';
+import { fact, WAYS } from '@recourse/testing';
+import { executed, ledger, MUTATION, refund, ROLLBACK, RUN, TENANT, TRIGGERED } from './ledger.testing.js';
 
 const OPENED_AT = 1_000;
 const MARK_BY = OPENED_AT + 60_000;
+const REVIEW = 400_000;
 
-describe.each(WAYS)('a rollback whose commit is not marked, $way', ({ isRebuilt }) => {
-  const opened = () => harness(core(), { isRebuilt, views: views() }).when(contradicted(), OPENED_AT);
+describe.each(WAYS)('a trigger whose commit nobody recorded, $way', ({ isRebuilt }) => {
+  const opened = () => ledger({ isRebuilt, reviewDeadlineMs: REVIEW }).run.when(TRIGGERED, OPENED_AT);
+
+  it('is remembered with an owner and a deadline', () => {
+    opened()
+      .then(
+        fact('TriggerUnmatched', {
+          rollback_id: ROLLBACK,
+          owner: 'service:mutation-ledger',
+          deadline_at: MARK_BY,
+          admission: { triggered_at: OPENED_AT, was_remembered: false },
+        }),
+      )
+      .thenAnswer({ status: 'accepted', httpStatus: 201, body: { rollback_id: ROLLBACK, redundant: false } });
+  });
 
   it('is given to a person at its deadline, and not before', () => {
     const run = opened()
@@ -39,13 +42,6 @@ describe.each(WAYS)('a rollback whose commit is not marked, $way', ({ isRebuilt 
     ]);
   });
 
-  it('is given to a person as well when a command named a commit that does not exist', () => {
-    harness(core(), { isRebuilt, views: views() })
-      .when(trigger(), OPENED_AT)
-      .whenDue(MARK_BY)
-      .then(fact('RollbackEscalated', { mutation_id: MUTATION }));
-  });
-
   it('is given to a person once', () => {
     const run = opened();
     const due = run.timer('rollback', `${TENANT}/${MUTATION}`);
@@ -53,21 +49,27 @@ describe.each(WAYS)('a rollback whose commit is not marked, $way', ({ isRebuilt 
       .when(due, MARK_BY)
       .when(due, MARK_BY + 1)
       .thenNothing();
-    run.when(contradicted(), MARK_BY + 2).then(fact('TriggerRedundant'));
+    run.when(TRIGGERED, MARK_BY + 2).then(fact('TriggerRedundant'));
     expect(run.rows('rollback')).toMatchObject([{ dueAt: null, doc: { phase: 'escalated' } }]);
   });
 
-  it('goes on when its commit is marked after all', () => {
+  it('goes on when its commit is recorded after all, and says since when', () => {
     const run = opened()
       .whenDue(MARK_BY)
-      .when(markedInput(), MARK_BY + 5_000)
-      .then(fact('StepDecided', { rollback_id: ROLLBACK }));
+      .when(executed(refund()), MARK_BY + 5_000)
+      .whenDue(MARK_BY + 5_000)
+      .then(
+        fact('MutationRolledBack', {
+          rollback_id: ROLLBACK,
+          admission: { triggered_at: OPENED_AT, was_remembered: true },
+        }),
+      );
     expect(run.rows('rollback')).toMatchObject([{ dueAt: null, doc: { phase: 'marked', deadline_at: null } }]);
   });
 
   it('is never given to a person when its commit was marked in time', () => {
     const run = opened()
-      .when(markedInput(), OPENED_AT + 10)
+      .when(executed(refund()), OPENED_AT + 10)
       .whenDue(MARK_BY);
     expect(run.records().filter(({ type }) => type === 'RollbackEscalated')).toEqual([]);
   });

@@ -1,5 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { DISPATCHED, escalated, executed, ledger, NOW, outcome, refund, TRIGGERED } from './ledger.testing.js';
+import {
+  DISPATCHED,
+  escalated,
+  executed,
+  ledger,
+  NOW,
+  outcome,
+  refund,
+  ROLLBACK,
+  TRIGGERED,
+} from './ledger.testing.js';
 import { ledgerSpans } from './mutations.traces.js';
 
 describe('what the ledger adds to the trace of a rollback', () => {
@@ -12,12 +22,13 @@ describe('what the ledger adds to the trace of a rollback', () => {
       .when(outcome('compensated', 'VERIFIED'), NOW + 3);
     const spans = run.records().flatMap(ledgerSpans);
     expect(
-      spans.map(({ name, parent, startAt, endAt, problem }) => [name, parent.name, startAt, endAt, problem]),
+      spans.map(({ name, parent, startAt, endAt, problem }) => [name, parent?.name ?? null, startAt, endAt, problem]),
     ).toEqual([
+      ['trigger', null, NOW + 1, NOW + 1, null],
       ['mark', 'trigger', NOW + 1, NOW + 1, null],
       ['settlement', 'trigger', NOW + 3, NOW + 3, null],
     ]);
-    expect(new Set(spans.map(({ about }) => about))).toEqual(new Set([TRIGGERED.body['rollback_id']]));
+    expect(new Set(spans.map(({ about }) => about))).toEqual(new Set([ROLLBACK]));
   });
 
   it('says why a person has it', () => {
@@ -34,8 +45,26 @@ describe('what the ledger adds to the trace of a rollback', () => {
         .flatMap(ledgerSpans)
         .map(({ name, problem }) => [name, problem]),
     ).toEqual([
+      ['trigger', null],
       ['mark', null],
       ['settlement', 'RESOURCE_CHANGED'],
+    ]);
+  });
+
+  it('tells the trigger of an unknown commit once, when it comes, and the mark later', () => {
+    const { run } = ledger();
+    run
+      .when(TRIGGERED, NOW)
+      .when(executed(refund()), NOW + 5)
+      .whenDue(NOW + 5);
+    expect(
+      run
+        .records()
+        .flatMap(ledgerSpans)
+        .map(({ name, endAt }) => [name, endAt]),
+    ).toEqual([
+      ['trigger', NOW],
+      ['mark', NOW + 5],
     ]);
   });
 

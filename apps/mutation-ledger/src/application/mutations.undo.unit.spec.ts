@@ -1,11 +1,24 @@
 // A run is taken back: which effects an undo reaches, in which order (B3, B17), and what a failed step takes with it (A53).
 import { describe, expect, it } from '@jest/globals';
-import { fact, logged, WAYS } from '@recourse/testing';
+import { fact, WAYS } from '@recourse/testing';
 import { deriveId } from '@recourse/kernel';
-import { EVIDENCE, executed, intent, ledger, NOW, planned, refund, TRIGGERED, RUN, TENANT } from './ledger.testing.js';
+import {
+  command,
+  envelope,
+  executed,
+  intent,
+  ledger,
+  NOW,
+  planned,
+  refund,
+  RUN,
+  TENANT,
+  TRIGGERED,
+} from './ledger.testing.js';
+import { undoIdOf } from '../domain/undo/undo.decider.js';
 import { mutationIdOf } from './executions.js';
 
-const UNDO = 'undo_1';
+const UNDO = undoIdOf('cmd-1');
 const effect = (key: string, more: Parameters<typeof refund>[0] = {}) =>
   refund({
     event_id: `evt-${key}`,
@@ -17,26 +30,16 @@ const effect = (key: string, more: Parameters<typeof refund>[0] = {}) =>
   });
 const idOf = (key: string): string => mutationIdOf(effect(key));
 const opened = (ids: readonly string[] = [], tenant = TENANT) =>
-  logged(
-    'recourse.recoveries',
-    'UndoOpened',
-    {
-      undo_id: UNDO,
-      tenant,
-      run_id: RUN,
-      recovery_id: 'rec_1',
-      mutation_ids: ids,
-      evidence: EVIDENCE,
-      command_id: 'cmd-1',
-      owner: 'service:mutation-ledger',
-      deadline_at: NOW,
-    },
-    9,
-    { key: RUN },
-  );
-const hit = (key: string) => fact('MutationContradicted', { mutation_id: idOf(key), run_id: RUN, evidence: EVIDENCE });
+  command('UndoRun', envelope('rita', ['requester'], { tenant, command_id: 'cmd-1' }), {
+    run_id: RUN,
+    mutation_ids: ids,
+    reason: 'wrong order',
+  });
+const hit = (key: string) =>
+  fact('MutationRolledBack', { mutation_id: idOf(key), run_id: RUN, evidence: { event_id: 'cmd-1', source: 'rita' } });
+const waiting = (key: string) => fact('TriggerUnmatched', { mutation_id: idOf(key), run_id: RUN });
 const spread = (keys: readonly string[], more: Readonly<Record<string, unknown>> = {}) =>
-  fact('UndoSpread', { undo_id: UNDO, mutation_ids: keys.map(idOf), unknown_ids: [], is_last: true, ...more });
+  fact('UndoListed', { undo_id: UNDO, mutation_ids: keys.map(idOf), unknown_ids: [], is_last: true, ...more });
 
 describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
   const ran = (...keys: readonly string[]) =>
@@ -59,7 +62,7 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
       .run.when(executed(refund()), NOW)
       .when(TRIGGERED, NOW + 1)
       .when(opened(), NOW + 2)
-      .then(fact('UndoSpread', { mutation_ids: [mutationIdOf(refund())] }));
+      .then(fact('UndoListed', { mutation_ids: [mutationIdOf(refund())] }));
   });
 
   it('takes a plan before everything that was done', () => {
@@ -68,7 +71,7 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
       .when(planned(intent({ effect_key: 'p', event_id: 'evt-p' })), NOW)
       .when(executed(effect('a')), NOW + 1)
       .when(opened(), NOW + 2);
-    run.then(spread(['p', 'a']), hit('p'), hit('a'));
+    run.then(spread(['p', 'a']), waiting('p'), hit('a'));
   });
 
   it('goes in bounded parts, each once', () => {
@@ -78,7 +81,7 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
     });
     run.when(opened(), NOW + 10).then(spread(['e', 'd'], { is_last: false }), hit('e'), hit('d'));
     run.whenDue(NOW + 10).then(spread(['c', 'b'], { is_last: false }), hit('c'), hit('b'), spread(['a']), hit('a'));
-    expect(run.rows('undo')).toEqual([]);
+    expect(run.rows('undo').map(({ doc }) => doc['phase'])).toEqual(['listed']);
   });
 
   it('names what is recorded again between two parts, and nothing that came to be meanwhile', () => {
@@ -90,13 +93,13 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
     run.when(opened(), NOW + 10).then(spread(['d', 'c'], { is_last: false }), hit('d'), hit('c'));
     run.when(executed(effect('a', { event_id: 'evt-a-found' })), NOW + 11).when(executed(effect('e')), NOW + 12);
     run.whenDue(NOW + 12).then(spread(['a', 'b']), hit('a'), hit('b'));
-    expect(run.rows('undo')).toEqual([]);
+    expect(run.rows('undo').map(({ doc }) => doc['phase'])).toEqual(['listed']);
   });
 
   it('of another tenant reaches nothing', () => {
     ran('a')
       .when(opened([], 'evil'), NOW + 10)
-      .then(fact('UndoSpread', { mutation_ids: [], is_last: true }));
+      .then(fact('UndoListed', { mutation_ids: [], is_last: true }));
   });
 });
 
@@ -120,12 +123,12 @@ describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
       .when(failing('c'), NOW + 2)
       .then(
         fact('MutationRecorded', { execution_state: 'failed' }),
-        fact('UndoSpread', {
+        fact('UndoListed', {
           undo_id: deriveId('undo', idOf('c'), 'payments.issue_refund', 'evt-c'),
           mutation_ids: [idOf('b'), idOf('a')],
         }),
-        fact('MutationContradicted', { mutation_id: idOf('b'), evidence: { kind: 'tool_return', event_id: 'evt-c' } }),
-        fact('MutationContradicted', { mutation_id: idOf('a') }),
+        fact('MutationRolledBack', { mutation_id: idOf('b'), evidence: { kind: 'tool_return', event_id: 'evt-c' } }),
+        fact('MutationRolledBack', { mutation_id: idOf('a') }),
       );
   });
 

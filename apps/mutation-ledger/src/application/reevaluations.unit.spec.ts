@@ -8,7 +8,7 @@ import { BLOCK_PLACES, verdictOn } from '../domain/commit/reevaluation.decisions
 import type { Reevaluation } from '../domain/commit/reevaluation.decisions.js';
 import { bundleRegistered, commit, committed, gateOf, rollback, told } from './commits.testing.js';
 import type { Told } from './commits.testing.js';
-import { HOUR_MS, ledger, NOW, TENANT } from './ledger.testing.js';
+import { HOUR_MS, ledger, NOW, TENANT, isHit, commitOf } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 
 const LIMIT = { name: 'limit', when: 'gate.amount < 100', reason: 'more than one may commit alone' };
@@ -26,10 +26,7 @@ function jobs({ run }: Ledger): readonly Reevaluation[] {
 }
 /** Commits a successor contradicted, in order. */
 function contradicted({ run }: Ledger): readonly string[] {
-  return run
-    .records()
-    .filter(({ type }) => type === 'MutationContradicted')
-    .map(({ body }) => String(body['mutation_id']));
+  return run.records().filter(isHit).map(commitOf);
 }
 /** The registry's news of a version. */
 function register({ entries }: Ledger, rules: Rules, version: number, tenant = TENANT) {
@@ -60,8 +57,8 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
       .then(fact('ReevaluationOpened', { tenant: TENANT, bundle: 'risk', bundle_version: 2, since: 0 }));
     const [job] = jobs(on);
     on.run.whenDue(NOW + 1).then(
-      fact('MutationContradicted', {
-        mutation_id: large.id,
+      fact('CheckpointRolledBack', {
+        commit_id: large.id,
         run_id: 'run-1',
         tenant: TENANT,
         evidence: {
@@ -72,14 +69,12 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
           stated_at: NOW + 1,
           partition: -1,
           position: -1,
-          root: null,
+          root: { bound_at: null },
         },
       }),
       fact('ReevaluationClosed', { looked_at: 2, refused: 1, unjudged: 0 }),
     );
-    const { statement } = on.run.records().find(({ type }) => type === 'MutationContradicted')?.body[
-      'evidence'
-    ] as Evidence; // the record's evidence
+    const { statement } = on.run.records().find(isHit)?.body['evidence'] as Evidence; // the record's evidence
     expect(JSON.parse(String(statement?.body))).toEqual({
       bundle: 'risk',
       version: 2,
@@ -175,7 +170,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     on.run
       .when(on.run.timer('reevaluation', String(jobs(on)[0]?.job_id)), NOW + 1)
       .then(
-        ...[0, 2].map((at) => fact('MutationContradicted', { mutation_id: many[at]?.id })),
+        ...[0, 2].map((at) => fact('CheckpointRolledBack', { commit_id: many[at]?.id })),
         fact('ReevaluationContinued', { looked_at: 3, refused: 2 }),
       );
     const late = gated('late', 900);
@@ -231,7 +226,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     const late = gated('late', 900);
     on.run.when(committed(late), NOW + 2).then(
       fact('CheckpointRecorded', { commit_id: late.id }),
-      fact('MutationContradicted', {
+      fact('TriggerUnmatched', {
         mutation_id: late.id,
         run_id: 'run-1',
         tenant: TENANT,
@@ -243,13 +238,11 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
           stated_at: NOW + 2,
           partition: -1,
           position: -1,
-          root: null,
+          root: { bound_at: null },
         },
       }),
     );
-    const { statement } = on.run.records().findLast(({ type }) => type === 'MutationContradicted')?.body[
-      'evidence'
-    ] as Evidence; // the record's evidence
+    const { statement } = on.run.records().findLast(isHit)?.body['evidence'] as Evidence; // the record's evidence
     expect(JSON.parse(String(statement?.body))).toEqual({
       bundle: 'risk',
       version: 2,
@@ -300,7 +293,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     expect(
       on.run
         .records()
-        .filter(({ type }) => type === 'MutationContradicted')
+        .filter((one) => isHit(one) && commitOf(one) !== parent.id)
         .map(({ body }) => (body['evidence'] as Evidence).kind),
     ).toEqual(['lineage']);
   });

@@ -223,8 +223,7 @@ export class AdmissionController {
 
   @Get('limits')
   @ApiOperation({
-    summary:
-      'Limits of triggers that are set, and sources whose triggers rise without holding anything.',
+    summary: 'Limits of triggers that are set, and sources whose triggers rise without holding anything.',
   })
   @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
   @ApiQuery({ name: 'limit', required: false })
