@@ -117,7 +117,6 @@ onStack('the processes of the example', () => {
     attempt: 1,
     lease_id: 'lease',
     not_after: Date.now() + 20_000,
-    call_timeout_ms: 2_000,
     reconcile_first: false,
     reason: 'agent_effect_compensation',
     steps: [
@@ -125,6 +124,7 @@ onStack('the processes of the example', () => {
         step_id: `step-${legId}`,
         subject_ref: null,
         external_transaction_ref: refundId,
+        call_timeout_ms: 2_000,
         key_lifetime_ms: 60_000,
         reconcile_capability: GET_REFUND,
         stale_capability: GET_REFUND,

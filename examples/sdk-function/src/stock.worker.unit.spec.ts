@@ -36,6 +36,7 @@ const STEP: LegRequested['steps'][number] = {
   step_id: 'step_1',
   subject_ref: '7',
   external_transaction_ref: 'rsv-1',
+  call_timeout_ms: 1_000,
   key_lifetime_ms: null,
   call: {
     call_id: 'call',
@@ -64,7 +65,6 @@ const LEG: LegRequested = {
   attempt: 1,
   lease_id: 'lease',
   not_after: NOW + 60_000,
-  call_timeout_ms: 1_000,
   reconcile_first: false,
   reason: 'agent_effect_compensation',
   steps: [STEP],

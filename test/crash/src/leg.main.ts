@@ -33,7 +33,6 @@ const LEG: LegRequested = {
   attempt: 1,
   lease_id: 'lease-1',
   not_after: systemClock.now() + 60_000,
-  call_timeout_ms: 30_000,
   reconcile_first: false,
   reason: 'agent_effect_compensation',
   steps: [
@@ -52,6 +51,7 @@ const LEG: LegRequested = {
       },
       subject_ref: 'order/1',
       external_transaction_ref: 'rf_1',
+      call_timeout_ms: 30_000,
       key_lifetime_ms: 600_000,
       reconcile_capability: 'payments.get_refund',
       stale_capability: 'payments.get_refund',

@@ -36,7 +36,7 @@ const POINT_OF: Readonly<Record<string, Point>> = {
   LegDispatched: 'leg dispatched',
   LegRequested: 'leg requested',
   LegReported: 'leg reported',
-  StepOutcomeRecorded: 'verdict recorded',
+  LegSettled: 'verdict recorded',
 };
 /** A compensation that failed is tried again or becomes a person's: no rest yet. */
 export const AT_REST: readonly string[] = ['compensated', 'manual_resolution_required', 'cancelled'];

@@ -22,6 +22,8 @@ export interface LegReported {
   readonly worker_id: string;
   /** Worker time, epoch milliseconds. */
   readonly reported_at: number;
+  /** False while the leg is still under way; the complete report names every step that was begun. */
+  readonly complete: boolean;
   /** One per step that was begun. */
   readonly steps: readonly StepReport[];
 }
@@ -42,8 +44,6 @@ export interface LegRequested {
   readonly lease_id: string;
   /** Refuse after this, and check before each step; epoch milliseconds. */
   readonly not_after: number;
-  /** Longest a single tool call may take, milliseconds. */
-  readonly call_timeout_ms: number;
   /** Find out first whether an earlier attempt took effect. */
   readonly reconcile_first: boolean;
   /** Why the tool is called: agent_effect_compensation, or what the ledger asks for. */
@@ -62,6 +62,8 @@ export interface LegStep {
   readonly subject_ref: string | null;
   /** Handle at the provider. */
   readonly external_transaction_ref: string | null;
+  /** Longest a single tool call may take, milliseconds. */
+  readonly call_timeout_ms: number;
   /** How long the provider deduplicates, milliseconds; null when it takes no key. */
   readonly key_lifetime_ms: number | null;
   /** Tells whether the effect happened. */
