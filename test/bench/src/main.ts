@@ -10,7 +10,7 @@ import { benchHop, HOP_FULL, HOP_QUICK } from './hop.bench.js';
 import { benchIngest, benchIngestFull, INGEST, INGEST_FULL, INGEST_FULL_QUICK, INGEST_QUICK } from './ingest.bench.js';
 import { benchNotify, NOTIFY_FULL, NOTIFY_QUICK } from './notify.bench.js';
 import { benchRecovery, RECOVERY_FULL, RECOVERY_QUICK } from './recovery.bench.js';
-import { benchPeers, ENGINE_NAMES, PEERS_FULL, PEERS_QUICK } from './peers/peers.bench.js';
+import { benchPeers, ENGINE_NAMES, PEERS_FULL, PEERS_PROFILE, PEERS_QUICK } from './peers/peers.bench.js';
 import { failedGates, merged, reportOf, tableOf } from './report.js';
 import type { Measured } from './report.js';
 import { benchSpread, SPREAD_FULL, SPREAD_QUICK } from './spread.bench.js';
@@ -40,14 +40,8 @@ const BENCHES: Readonly<Record<string, (isQuick: boolean, flags: PeersFlags) => 
   notify: (isQuick) => benchNotify(isQuick ? NOTIFY_QUICK : NOTIFY_FULL),
   start: (isQuick) => benchStart(isQuick ? START_QUICK : START_FULL),
   [PEERS]: (isQuick, { engines, rounds, only, profile }) => {
-    const size = isQuick ? PEERS_QUICK : PEERS_FULL;
-    return benchPeers({
-      ...size,
-      engines,
-      only,
-      isProfiled: profile,
-      rounds: profile ? 1 : Number(rounds ?? size.rounds),
-    });
+    const size = profile ? PEERS_PROFILE : isQuick ? PEERS_QUICK : PEERS_FULL;
+    return benchPeers({ ...size, engines, only, isProfiled: profile, rounds: Number(rounds ?? size.rounds) });
   },
 };
 

@@ -47,6 +47,8 @@ export interface PeersOptions {
 }
 export const PEERS_FULL = { rounds: 3, cellMs: 15_000 } as const;
 export const PEERS_QUICK = { rounds: 1, cellMs: 3_000 } as const;
+/** A profile of code that is still being compiled says little. */
+export const PEERS_PROFILE = { rounds: 1, cellMs: 12_000 } as const;
 
 const WARM_UPS: readonly CellPlan[] = [
   { workload: 'recover', variant: 'http', callers: 1 },
@@ -184,8 +186,8 @@ function profileNotes(cells: readonly Measurement[]): readonly string[] {
     .map((file) => {
       const profile = JSON.parse(readFileSync(join(PROFILES, file), 'utf8')) as CpuProfile; // Node wrote it
       const name = file.replace('.cpuprofile', '');
-      const cpu = cells.map(({ cpuMs }) => (cpuMs[name] ?? 0).toFixed(1)).join(', ');
-      return `${tableOfProfile(name, selfTimes(profile, windows), runs)}\n  of ${cpu} ms of CPU a run, all threads`;
+      const cpuMs = sum(cells.map((cell) => (cell.cpuMs[name] ?? 0) * cell.runs)) / runs;
+      return tableOfProfile({ name, runs, cpuMs }, selfTimes(profile, windows));
     });
   const file = join(PROFILES, 'table.txt');
   writeFileSync(file, `${tables.join('\n\n')}\n`);

@@ -30,9 +30,11 @@ export interface SelfTime {
   readonly us: number;
 }
 
+/** Self time, largest first. */
 export interface ProcessProfile {
-  /** Largest first. */
   readonly packages: readonly SelfTime[];
+  /** What Node itself takes is charged to the package that called it. */
+  readonly callers: readonly SelfTime[];
   readonly functions: readonly SelfTime[];
 }
 
@@ -41,8 +43,7 @@ const IDLE = '(idle)';
 /** Self time inside some windows; idle time is left out. */
 export function selfTimes(profile: CpuProfile, windows: readonly Window[]): ProcessProfile {
   const owners = ownersOf(profile.nodes);
-  const packages = new Map<string, number>();
-  const functions = new Map<string, number>();
+  const times = { packages: new Map<string, number>(), callers: new Map(), functions: new Map() };
   let at = profile.startTime;
   profile.samples.forEach((id, index) => {
     at += profile.timeDeltas[index] ?? 0;
@@ -50,35 +51,54 @@ export function selfTimes(profile: CpuProfile, windows: readonly Window[]): Proc
     const us = profile.timeDeltas[index + 1] ?? 0;
     const owner = owners.get(id);
     if (owner === undefined || owner.package === IDLE || !windows.some(({ from, to }) => at >= from && at < to)) return;
-    packages.set(owner.package, (packages.get(owner.package) ?? 0) + us);
-    functions.set(owner.function, (functions.get(owner.function) ?? 0) + us);
+    add(times.packages, owner.package, us);
+    add(times.callers, owner.caller, us);
+    add(times.functions, owner.function, us);
   });
-  return { packages: largestFirst(packages), functions: largestFirst(functions) };
+  return {
+    packages: largestFirst(times.packages),
+    callers: largestFirst(times.callers),
+    functions: largestFirst(times.functions),
+  };
+}
+
+function add(times: Map<string, number>, name: string, us: number): void {
+  times.set(name, (times.get(name) ?? 0) + us);
 }
 
 interface Owner {
   readonly package: string;
+  readonly caller: string;
   readonly function: string;
 }
 
+type Parents = ReadonlyMap<number, ProfileNode>;
+
 function ownersOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Owner> {
-  const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)));
-  return new Map(
-    nodes.map((node) => {
-      const { functionName, url } = node.callFrame;
-      const place = url === '' ? placeAbove(node, parents) : url;
-      const name = functionName === '' ? '(anonymous)' : functionName;
-      const home = packageOf(place, functionName);
-      return [node.id, { package: home, function: `${home} ${fileOf(place)} ${name}`.replaceAll(/ +/g, ' ') }];
-    }),
+  const parents: Parents = new Map(
+    nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)),
   );
+  return new Map(nodes.map((node) => [node.id, ownerOf(node, parents)]));
 }
 
-/** Native code is its caller's; what has no caller in JavaScript is V8's own: garbage collector, program, idle. */
-function placeAbove(node: ProfileNode, parents: ReadonlyMap<number, ProfileNode>): string {
-  let above = parents.get(node.id);
-  while (above !== undefined && above.callFrame.url === '') above = parents.get(above.id);
-  return node.callFrame.functionName.startsWith('(') ? '' : (above?.callFrame.url ?? '');
+function ownerOf(node: ProfileNode, parents: Parents): Owner {
+  const { functionName } = node.callFrame;
+  // Garbage collector, program, idle: V8's own, whatever called them.
+  const place = functionName.startsWith('(') ? '' : nearest(node, parents, (url) => url !== '');
+  const caller = nearest(node, parents, (url) => url !== '' && !url.startsWith('node:'));
+  const home = packageOf(place, functionName);
+  return {
+    package: home,
+    caller: place.startsWith('node:') && caller !== '' ? packageOf(caller, '') : home,
+    function: [home, fileOf(place), functionName === '' ? '(anonymous)' : functionName].filter(Boolean).join(' '),
+  };
+}
+
+/** File of the function, or of the nearest above it, for which this holds; empty when there is none. */
+function nearest(from: ProfileNode, parents: Parents, isWanted: (url: string) => boolean): string {
+  for (let node: ProfileNode | undefined = from; node !== undefined; node = parents.get(node.id))
+    if (isWanted(node.callFrame.url)) return node.callFrame.url;
+  return '';
 }
 
 /** Package of a file: that of npm, a folder of ours, or a module of Node. */
@@ -99,15 +119,31 @@ function largestFirst(times: ReadonlyMap<string, number>): readonly SelfTime[] {
   return [...times].map(([name, us]) => ({ name, us })).sort((a, b) => b.us - a.us);
 }
 
-/** The table for people: the packages of one process, and its functions below, in milliseconds a run. */
-export function tableOfProfile(name: string, { packages, functions }: ProcessProfile, runs: number): string {
+/** What a profile is of. */
+export interface Profiled {
+  readonly name: string;
+  readonly runs: number;
+  /** CPU of all threads, milliseconds a run. */
+  readonly cpuMs: number;
+}
+
+const PACKAGES_SHOWN = 20;
+const FUNCTIONS_SHOWN = 30;
+
+/** The table for people: one process by package, by caller and by function, milliseconds a run. */
+export function tableOfProfile(
+  { name, runs, cpuMs }: Profiled,
+  { packages, callers, functions }: ProcessProfile,
+): string {
   const all = packages.reduce((total, { us }) => total + us, 0);
   const line = ({ name: owner, us }: SelfTime): string =>
     `  ${(us / 1_000 / runs).toFixed(2).padStart(8)} ms ${((us / all) * 100).toFixed(1).padStart(5)} %  ${owner}`;
   return [
-    `${name}: ${(all / 1_000 / runs).toFixed(2)} ms a run on its main thread`,
-    ...packages.slice(0, 20).map(line),
+    `${name}: ${cpuMs.toFixed(1)} ms of CPU a run; its main thread was busy or waited for a processor ${(all / 1_000 / runs).toFixed(1)} ms a run:`,
+    ...packages.slice(0, PACKAGES_SHOWN).map(line),
+    '  what Node takes charged to who called it',
+    ...callers.slice(0, PACKAGES_SHOWN).map(line),
     '  by function',
-    ...functions.slice(0, 30).map(line),
+    ...functions.slice(0, FUNCTIONS_SHOWN).map(line),
   ].join('\n');
 }
