@@ -12,6 +12,7 @@ const cell = (engine: string, more: Partial<Measurement>): Measurement => ({
   p50: 100,
   p99: 150,
   runs: 20,
+  isShort: false,
   cpuMs: { ledger: 7, kafka: 4 },
   foreign: 0.1,
   written: null,

@@ -16,6 +16,8 @@ export interface Measurement extends CellPlan {
   readonly p50: number;
   readonly p99: number;
   readonly runs: number;
+  /** The runs made ready were used up, so the cell was shorter than wanted. */
+  readonly isShort: boolean;
   /** CPU of the engine's processes, milliseconds a run, by name. */
   readonly cpuMs: Readonly<Record<string, number>>;
   /** Share of the machine that processes used which the bench did not start; 0 where the machine does not tell. */
@@ -58,6 +60,7 @@ export async function measureCell(running: RunningEngine, wanted: CellWanted): P
     p50: percentile(loaded.times, 0.5),
     p99: percentile(loaded.times, 0.99),
     runs,
+    isShort: loaded.isShort,
     cpuMs: Object.fromEntries(
       Object.entries(after.cpu).map(([name, used]) => [name, ((used - (before.cpu[name] ?? 0)) * 1_000) / runs]),
     ),

@@ -7,6 +7,7 @@ import { serveCells } from './drive.js';
 import { openPool } from './http-pool.js';
 import type { DriverTask } from './recourse.engine.js';
 import { RunEnds } from './run-ends.js';
+import type { Variant } from './work.js';
 
 const CONNECTIONS = 512;
 
@@ -17,12 +18,12 @@ await bench.codecs.prepareWriter(COMMANDS, { register: true });
 const undo = undoer(bench, await bench.kafka.wireProducer(), plan);
 const agent = await openPool(agentPort, CONNECTIONS);
 
+async function saga(variant: Variant, run: string): Promise<void> {
+  const { status } = await agent.request('POST', `/saga/${run}/${variant}/${digest}`);
+  if (status !== 200) throw new Error(`the agent answered ${String(status)}`);
+}
+
 serveCells({}, async ({ workload, variant }, run) => {
   const ended = ends.of(run);
-  if (workload === 'recover') await undo(run);
-  else {
-    const { status } = await agent.request('POST', `/saga/${run}/${variant}/${digest}`);
-    if (status !== 200) throw new Error(`the agent answered ${String(status)}`);
-  }
-  await ended;
+  await Promise.all([ended, workload === 'saga' ? saga(variant, run) : undo(run)]);
 });

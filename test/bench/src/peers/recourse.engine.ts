@@ -97,6 +97,8 @@ async function withDriver<T>(
       pids,
       traffic,
       prepare: async (cell, runs) => {
+        // What is still being settled would be missing from the count of what can be undone.
+        await untilAtRest(pids);
         const execution = executionOf(cell, digest, Date.now() - runs * EFFECTS);
         await stand(bench, ledger, runs * EFFECTS, execution);
         await untilAtRest(pids);
