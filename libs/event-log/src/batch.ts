@@ -28,6 +28,7 @@ import { decideParkedCommand, isHeldUp } from './parking.decider.js';
 import type { Overlay } from './row-cache.js';
 import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import { OpenedState } from './sealing/opened-state.js';
+import { membersOf } from './sealing/payload-walk.js';
 import type {
   AcceptedRecord,
   CommandAnswer,
@@ -455,14 +456,14 @@ export class BatchRun {
     this.#decided += 1;
   }
 
-  #scopeOf(decided: Decided, key: string, state: StateView): SealScope {
+  #scopeOf(decided: Decided, key: string, state: StateView, member: Doc | null): SealScope {
     const { core } = this.context;
-    return core.sealScope?.(decided, state) ?? { tenant: '', subject: `${core.log}/${key}` };
+    return core.sealScope?.(decided, state, member) ?? { tenant: '', subject: `${core.log}/${key}` };
   }
 
   #append({ type, body }: Decided, key: string): void {
     const { core, sealing } = this.context;
-    const scopeOf = (): SealScope => this.#scopeOf({ type, body }, key, this.overlay);
+    const scopeOf = (member: Doc | null): SealScope => this.#scopeOf({ type, body }, key, this.overlay, member);
     const accepted = this.sealer.add({ type, body: sealing === null ? body : sealing.batch.seal(body, scopeOf) }, key);
     this.overlay.apply(evolveAny(core, this.overlay, accepted));
     this.#ends[this.sealer.accepted.length - 1] = this.overlay.mark();
@@ -504,7 +505,8 @@ export class BatchRun {
     const { core, now, sealing } = this.context;
     const opened = openedInput(input, (doc) => this.#openIfPossible(doc, lacks));
     for (const record of core.decide(this.#decideContext(state, views), opened).records) {
-      if (sealing !== null) this.#scopeOf(record, '', rows);
+      if (sealing !== null)
+        for (const member of [null, ...membersOf(record.body)]) this.#scopeOf(record, '', rows, member);
       const accepted: AcceptedRecord = { ...record, seq: 0, hash: NO_HASH, prevHash: NO_HASH, decidedAt: now };
       rows.apply(evolveAny(core, rows, accepted));
     }

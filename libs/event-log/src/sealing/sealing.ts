@@ -9,8 +9,8 @@ import type { Doc, SealScope } from '../service-core.js';
 
 /** The sealing of one batch that is being decided. */
 export interface BatchSealing {
-  /** The body with each plain payload sealed; a payload that was opened goes back to what it was. The scope is asked for where one is new. Errors: those of `scopeOf`. */
-  seal(body: Doc, scopeOf: () => SealScope): Doc;
+  /** The body with each plain payload sealed; a payload that was opened goes back to what it was. The scope is asked for where one is new, by the element of `members` it is in. Errors: those of `scopeOf`. */
+  seal(body: Doc, scopeOf: (member: Doc | null) => SealScope): Doc;
   sealBytes(bytes: Buffer, scope: SealScope): { readonly keyId: string; readonly body: Buffer };
   /** Makes the keys that were used durable. False: somebody else's stand, decide anew. Errors: Failure(KEY_STORE_UNAVAILABLE). */
   settle(): Promise<boolean>;

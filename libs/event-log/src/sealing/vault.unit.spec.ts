@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import type { Doc } from '../service-core.js';
+import type { Doc, SealScope } from '../service-core.js';
 import { MemoryKeyStore } from './key-store.memory.js';
 import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
 import { Lacking } from '../lacks.js';
@@ -43,10 +43,15 @@ function vault(): Vault {
 }
 
 /** Seals a doc and makes its key durable, as the loop does with a batch. */
-async function sealed(by: Vault, doc: Doc, scope = CUSTOMER, at = 0): Promise<Doc> {
+async function sealed(
+  by: Vault,
+  doc: Doc,
+  scope: SealScope | ((member: Doc | null) => SealScope) = CUSTOMER,
+  at = 0,
+): Promise<Doc> {
   for (;;) {
     const batch = by.batch(at);
-    const result = batch.seal(doc, () => scope);
+    const result = batch.seal(doc, typeof scope === 'function' ? scope : () => scope);
     if (await batch.settle()) return result;
   }
 }
@@ -200,6 +205,66 @@ describe('a payload on its way into a log', () => {
     const by = vault();
     const doc = await sealed(by, { args: plain('1') });
     expect(await sealed(by, doc, { tenant: 'globex', subject: 'other' })).toBe(doc);
+  });
+});
+
+describe('a record about several members', () => {
+  const bySubject = (member: Doc | null): SealScope => ({
+    tenant: 'acme',
+    subject: typeof member?.['subject'] === 'string' ? member['subject'] : 'run/1',
+  });
+  const members = (...texts: readonly string[]): readonly Doc[] =>
+    texts.map((text, index) => ({ subject: `customer/${index + 1}`, call: { args: plain(text) } }));
+
+  it('leaves each of them readable when the key of another is destroyed', async () => {
+    const by = vault();
+    const doc = await sealed(by, { note: plain('0'), members: members('1', '2') }, bySubject);
+    expect(new Set(sealedUnder(doc)).size).toBe(3);
+    await store.destroy({ ...WHO, tenant: 'acme', subject: 'customer/1' });
+    by.forget();
+    const [first, second] = doc['members'] as readonly Doc[];
+    expect(await openLoaded(by, doc)).toEqual({ note: plain('0'), members: [first, members('1', '2')[1]] });
+    expect(await openLoaded(by, second ?? {})).toEqual(members('1', '2')[1]);
+  });
+
+  it('has in each the hash of its own payload, also where two have the same content', async () => {
+    const same = plain('4111');
+    const doc = await sealed(
+      vault(),
+      {
+        of_first: sha256(Buffer.from('1')),
+        members: [
+          ...members('1').map((member) => ({ ...member, prior: same, prior_hash: same.sha256 })),
+          { subject: 'customer/2', prior: same, prior_hash: same.sha256, of_first: sha256(Buffer.from('1')) },
+        ],
+      },
+      bySubject,
+    );
+    const [first, second] = doc['members'] as readonly Readonly<Record<string, PayloadDoc>>[];
+    const ofFirst = (first?.['call'] as unknown as { args: PayloadDoc }).args.sha256;
+    expect([first?.['prior_hash'], second?.['prior_hash']]).toEqual([
+      first?.['prior']?.sha256,
+      second?.['prior']?.sha256,
+    ]);
+    expect(first?.['prior_hash']).not.toEqual(second?.['prior_hash']);
+    expect([doc['of_first'], second?.['of_first']]).toEqual([ofFirst, ofFirst]);
+  });
+
+  it('goes back to what it was, member by member', async () => {
+    const by = vault();
+    const doc = await sealed(by, { members: members('1', '2') }, bySubject);
+    const opened = await openLoaded(by, doc);
+    expect(await sealed(by, opened, { tenant: 'acme', subject: 'other' }, 40 * DAY_MS)).toEqual(doc);
+  });
+
+  it('asks for the scope of a member once, and of no part that has nothing to seal', async () => {
+    const asked: unknown[] = [];
+    const two = { subject: 'customer/1', args: plain('1'), result: plain('2') };
+    await sealed(vault(), { id: 'r', members: [two, { subject: 'customer/2' }] }, (member) => {
+      asked.push(member);
+      return bySubject(member);
+    });
+    expect(asked).toEqual([two]);
   });
 });
 
