@@ -57,9 +57,16 @@ function item(body: Doc, offset = 0): QueueItem {
   };
 }
 
+function vaultOver(store: MemoryKeyStore): Vault {
+  return new Vault({ store, windowMs: 1_000, now: () => 0, random: (bytes) => Buffer.alloc(bytes, 7) });
+}
+
 /** A batch over rows in memory. */
-function batchOf(items: readonly QueueItem[], service: ServiceCore, cache = new RowCache(new Set([PARKED_KIND]), 100)) {
-  const vault = new Vault({ store: new MemoryKeyStore(), windowMs: 1_000, now: () => 0, random: Buffer.alloc });
+function batchOf(
+  items: readonly QueueItem[],
+  service: ServiceCore,
+  { cache = new RowCache(new Set([PARKED_KIND]), 100), vault = vaultOver(new MemoryKeyStore()) } = {},
+) {
   const context: BatchContext = {
     core: service,
     partition: 0,
@@ -99,7 +106,7 @@ describe('a record about several members', () => {
       ['a', 'b'].map((group) => ({ kind: 'person', group })),
       [],
     );
-    const { run, sealer } = batchOf([said], service, cache);
+    const { run, sealer } = batchOf([said], service, { cache });
     expect(run.run().kind).toBe('batch');
     expect(new Set(sealedUnder(sealer.accepted[1]?.body)).size).toBe(3);
   });
@@ -108,5 +115,34 @@ describe('a record about several members', () => {
     const other = item({ members: [{ person: 'c', args: plain('1') }, { person: 'd' }] }, 1);
     const result = batchOf([said, other], service).run.run();
     expect(result.kind === 'lacks' && result.lacks.rows.map(({ group }) => group)).toEqual(['a', 'b', 'c', 'd']);
+  });
+});
+
+describe('a decision over a payload whose key is not here', () => {
+  const carefree = core({
+    decide: (_, input) => {
+      const body = input.source === 'timer' ? {} : input.body;
+      const { encoding } = body['args'] as { readonly encoding: string };
+      return append({ type: 'Told', body: { encoding } });
+    },
+  });
+
+  it('is made anew once the key is, also by a decider that takes what is sealed for erased; others are asked for with it', async () => {
+    const store = new MemoryKeyStore();
+    const theirs = vaultOver(store);
+    const batch = theirs.batch(0);
+    const bodies = ['a', 'b'].map((subject) => batch.seal({ args: plain('1') }, () => ({ tenant: 'acme', subject })));
+    await batch.settle();
+    const vault = vaultOver(store);
+    const { run, sealer } = batchOf(
+      bodies.map((body, index) => item(body, index)),
+      carefree,
+      { vault },
+    );
+    const first = run.run();
+    expect(first.kind === 'lacks' && first.lacks.keys).toEqual(bodies.flatMap(sealedUnder));
+    await vault.load(bodies.flatMap(sealedUnder));
+    expect(run.run().kind).toBe('batch');
+    expect(sealer.accepted.slice(1).map(({ body }) => body['encoding'])).toEqual(['plain', 'plain']);
   });
 });

@@ -7,13 +7,14 @@
 //   V1. A key that is not durable seals nothing that is appended.
 //   V2. A key is believed for a minute: then the store is asked again whether it was destroyed.
 //   V3. A payload that was opened here seals to the very bytes it was, whatever the window; a producer's word on keys counts nothing.
-//   V4. A document is opened once for as long as it and its keys are there: of a key that was destroyed nothing opened is handed out.
+//   V4. A payload is opened when it is used, once for as long as its key is there: of a key that was destroyed nothing opened is handed out.
 //   V5. A proposed key opens what was sealed with it here, and hides no other: another process may have made the key of that id.
 import { hash } from 'node:crypto';
 import { Lacking } from '../lacks.js';
 import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
 import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
+import { openingPayload } from './opening-payload.js';
 import { mapParts, mapPayloads, withHashes } from './payload-walk.js';
 import type { BatchSealing, PayloadDoc, Sealing } from './sealing.js';
 import { scopeId } from './key-id.js';
@@ -51,12 +52,6 @@ interface Known {
   readonly askedAt: number;
 }
 
-/** A document in the clear; what no key seals has none. */
-interface OpenedDoc {
-  readonly opened: Doc;
-  readonly keyIds: readonly string[];
-}
-
 /** What is sealed under one key: an element of `members`, or what is outside of them. Asked for its key at most once. */
 interface SealedPart {
   readonly keyOf: () => Current;
@@ -73,8 +68,11 @@ export class Vault implements Sealing {
   /** Payloads in the clear by what they were opened from, and back. */
   readonly #plain = new WeakMap<object, PayloadDoc>();
   readonly #sealed = new WeakMap<object, PayloadDoc>();
-  /** Documents whose payloads were all opened, with the keys that took. */
-  readonly #documents = new WeakMap<object, OpenedDoc>();
+  /** Payloads and documents that open when they are used, by what they were sealed. */
+  readonly #opening = new WeakMap<object, PayloadDoc>();
+  readonly #documents = new WeakMap<object, Doc>();
+  /** Keys that the decision being made used and that are not here; null between decisions. */
+  #lacked: Set<string> | null = null;
 
   constructor(private readonly options: VaultOptions) {}
 
@@ -91,18 +89,29 @@ export class Vault implements Sealing {
   }
 
   open(doc: Doc): Doc {
+    return mapPayloads(doc, (payload) => this.#openPayload(payload)) as Doc;
+  }
+
+  openOnUse(doc: Doc): Doc {
     const known = this.#documents.get(doc);
-    if (known?.keyIds.every((keyId) => this.#secretsOf(keyId).length > 0) === true) return known.opened;
-    const keyIds = new Set<string>();
-    let isWhole = true;
-    const opened = mapPayloads(doc, (payload) => {
-      const plain = this.#openPayload(payload);
-      if (plain !== payload && payload.key_id !== null) keyIds.add(payload.key_id);
-      else if (payload.encoding === 'sealed') isWhole = false;
-      return plain;
-    }) as Doc;
-    if (isWhole) this.#documents.set(doc, { opened, keyIds: [...keyIds] });
-    return opened;
+    if (known !== undefined) return known;
+    const opening = mapPayloads(doc, (payload) => this.#openingPayload(payload)) as Doc;
+    this.#documents.set(doc, opening);
+    return opening;
+  }
+
+  using<T>(decide: () => T): { readonly decided: T; readonly lacked: readonly string[] } {
+    const lacked = new Set<string>();
+    this.#lacked = lacked;
+    try {
+      return { decided: decide(), lacked: [...lacked] };
+    } catch (cause) {
+      throw lacked.size > 0
+        ? new Lacking({ ...(cause instanceof Lacking ? cause.lack : {}), keys: [...lacked] })
+        : cause;
+    } finally {
+      this.#lacked = null;
+    }
   }
 
   show(doc: Doc): Doc {
@@ -221,13 +230,19 @@ export class Vault implements Sealing {
   }
 
   #sealPayload(payload: PayloadDoc, part: SealedPart): PayloadDoc {
-    if (payload.encoding !== 'plain') return payload;
     const was = this.#sealed.get(payload);
-    if (was !== undefined) return followed(part, payload, was);
+    if (was !== undefined) return this.#wasSealed(was, part);
+    if (payload.encoding !== 'plain') return payload;
     const key = part.keyOf();
     const sealed = this.#freshlySealed(payload, key);
     // What is sealed as a unit is salted by who told it: its hash tells nothing, and names what it is part of.
     return key.scope.unit === undefined ? followed(part, payload, sealed) : sealed;
+  }
+
+  /** What nobody opened told nobody its hash. */
+  #wasSealed(was: PayloadDoc, part: SealedPart): PayloadDoc {
+    const plain = this.#plain.get(was);
+    return plain === undefined ? was : followed(part, plain, was);
   }
 
   #freshlySealed({ content_type, body }: PayloadDoc, { keyId, secret }: Current): PayloadDoc {
@@ -241,6 +256,27 @@ export class Vault implements Sealing {
   #shownPayload(payload: PayloadDoc): PayloadDoc {
     const opened = this.#openPayload(payload);
     return opened === payload ? payload : { ...payload, content: opened.body };
+  }
+
+  #openingPayload(payload: PayloadDoc): PayloadDoc {
+    if (payload.encoding !== 'sealed' || payload.key_id === null) return payload;
+    const known = this.#opening.get(payload);
+    if (known !== undefined) return known;
+    const opening = openingPayload(payload, () => this.#openUsed(payload));
+    this.#opening.set(payload, opening);
+    this.#sealed.set(opening, payload);
+    return opening;
+  }
+
+  /** As it is at the time of use; sealed while its key is not here and the one who decides is told so. */
+  #openUsed(payload: PayloadDoc): PayloadDoc {
+    try {
+      return this.#openPayload(payload);
+    } catch (cause) {
+      if (this.#lacked === null || !(cause instanceof Lacking)) throw cause;
+      for (const keyId of cause.lack.keys ?? []) this.#lacked.add(keyId);
+      return payload;
+    }
   }
 
   #openPayload(payload: PayloadDoc): PayloadDoc {

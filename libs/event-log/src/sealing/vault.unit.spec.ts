@@ -274,14 +274,6 @@ describe('a sealed payload', () => {
     expect(await openLoaded(vault(), doc)).toEqual({ execution: { args: plain('{"amount":5}') } });
   });
 
-  it('is opened once for as long as its key is there', async () => {
-    const by = vault();
-    const doc = await sealed(by, { args: plain('{"a":1}'), nested: [{ more: plain('"b"') }] });
-    const opened = by.open(doc);
-    expect(opened).toEqual({ args: plain('{"a":1}'), nested: [{ more: plain('"b"') }] });
-    expect(by.open(doc)).toBe(opened);
-  });
-
   it('asks for its key first', async () => {
     const doc = await sealed(vault(), { args: plain('1') });
     expect(() => vault().open(doc)).toThrow(Lacking);
@@ -361,5 +353,63 @@ describe('a sealed payload', () => {
   it('under a key nobody made opens to nothing', async () => {
     const doc = { args: { ...plain('1'), encoding: 'sealed', key_id: 'key_nobody.1' } };
     expect(await openLoaded(vault(), doc)).toBe(doc);
+  });
+});
+
+describe('a payload that opens on use', () => {
+  const argsOf = (doc: Doc): PayloadDoc => doc['args'] as PayloadDoc;
+
+  it('needs its key when it is used and not before, and is opened once', async () => {
+    const doc = await sealed(vault(), { id: 'r', args: plain('{"a":1}'), nested: [{ more: plain('"b"') }] });
+    const by = vault();
+    const opening = by.openOnUse(doc);
+    expect(() => argsOf(opening).body).toThrow(Lacking);
+    await by.load(sealedUnder(doc));
+    expect(opening).toEqual({ id: 'r', args: plain('{"a":1}'), nested: [{ more: plain('"b"') }] });
+    expect(argsOf(opening).body).toBe(argsOf({ ...by.openOnUse({ ...doc }) }).body);
+    expect(by.openOnUse(doc)).toBe(opening);
+  });
+
+  it('goes back to the very bytes it was, used or not, without its key', async () => {
+    const doc = await sealed(vault(), { args: plain('1') });
+    const by = vault();
+    expect(await sealed(by, { step: { ...by.openOnUse(doc) } }, { tenant: 'acme', subject: 'other' })).toEqual({
+      step: doc,
+    });
+    await by.load(sealedUnder(doc));
+    const used = by.openOnUse(doc);
+    expect(argsOf(used).encoding).toBe('plain');
+    expect(await sealed(by, { args: argsOf(used), repeated: argsOf(used).sha256 })).toEqual({
+      ...doc,
+      repeated: argsOf(doc).sha256,
+    });
+  });
+
+  it('stays sealed once its key was destroyed, within a minute, also where it was used', async () => {
+    const by = vault();
+    const doc = await sealed(by, { args: plain('1') });
+    const opening = by.openOnUse(doc);
+    expect(argsOf(opening).encoding).toBe('plain');
+    await store.destroy({ ...WHO, tenant: 'acme', subject: 'customer/7' });
+    now += BELIEVED_MS + 1;
+    expect(() => argsOf(opening).body).toThrow(Lacking);
+    await by.load(sealedUnder(doc));
+    expect(opening).toEqual(doc);
+  });
+
+  it('tells whom it was decided by that its key was lacked, whatever was made of that', async () => {
+    const docs = await Promise.all(
+      ['7', '8'].map((subject) => sealed(vault(), { args: plain('1') }, { ...CUSTOMER, subject })),
+    );
+    const by = vault();
+    const decide = (): readonly string[] => docs.map((doc) => argsOf(by.openOnUse(doc)).encoding);
+    expect(by.using(decide)).toEqual({ decided: ['sealed', 'sealed'], lacked: docs.flatMap(sealedUnder) });
+    const fail = (): never => {
+      throw new Error(decide().join());
+    };
+    expect(() => by.using(fail)).toThrow(Lacking);
+    await by.load(docs.flatMap(sealedUnder));
+    expect(by.using(decide)).toEqual({ decided: ['plain', 'plain'], lacked: [] });
+    expect(() => by.using(fail)).toThrow('plain,plain');
   });
 });
