@@ -555,6 +555,8 @@ function undurable(sealing: Sealing): Sealing {
   return {
     batch: (now) => ({ ...sealing.batch(now), settle: () => Promise.resolve(true) }),
     open: (doc) => sealing.open(doc),
+    openOnUse: (doc) => sealing.openOnUse(doc),
+    using: (decide) => sealing.using(decide),
     show: (doc) => sealing.show(doc),
     openBytes: (keyId, body) => sealing.openBytes(keyId, body),
     load: (keyIds) => sealing.load(keyIds),
