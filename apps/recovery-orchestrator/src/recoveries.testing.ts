@@ -338,6 +338,7 @@ export function answered(
     lease_id: request.lease_id,
     worker_id: 'w1',
     reported_at: 30,
+    complete: true,
     steps,
     ...changed,
   };

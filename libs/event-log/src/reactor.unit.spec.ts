@@ -38,6 +38,7 @@ describe('a message for which there is no topic', () => {
     const clock = {
       now: () => 0,
       monotonic: () => 0,
+      alarm: () => () => undefined,
       sleep: (ms: number, signal?: AbortSignal) => {
         if (ms < 60_000) {
           waits.push(ms);

@@ -57,11 +57,11 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       expect(request).toMatchObject({
         attempt: 1,
         not_after: SENT_AT + LEASE,
-        call_timeout_ms: CALL_TIMEOUT,
         lease_id: leaseIdOf(CONFIG.leaseKey, request.leg_id, 1, SENT_AT + LEASE),
       });
       expect(request.steps[0]).toMatchObject({
         step_id: STEP,
+        call_timeout_ms: CALL_TIMEOUT,
         verify_capability: 'payments.read_balance',
         stale_capability: 'payments.read_refund',
         external_transaction_ref: 're_1',

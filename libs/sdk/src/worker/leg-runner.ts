@@ -74,6 +74,7 @@ export async function runLeg(leg: LegRequested, parts: LegParts): Promise<LegRep
     lease_id,
     worker_id: parts.workerId,
     reported_at: parts.clock.now(),
+    complete: true,
     steps,
   };
 }
@@ -172,7 +173,7 @@ function findingOf(observed: Json): boolean | null {
 async function claim({ leg, step }: Running, { claimStore, workerId }: LegParts): Promise<ClaimAnswer> {
   try {
     return await claimStore.claim({
-      stepId: leg.kind === 'compensate' ? step.step_id : leg.leg_id,
+      id: leg.kind === 'compensate' ? step.step_id : leg.leg_id,
       attempt: leg.attempt,
       workerId,
     });
@@ -215,7 +216,7 @@ async function callTool(
     running.detail = `no tool ${capability}`;
     return { kind: 'failed', failure: 'TOOL_MISSING' };
   }
-  const timeoutMs = Math.min(parts.callTimeoutMs, running.leg.call_timeout_ms);
+  const timeoutMs = Math.min(parts.callTimeoutMs, running.step.call_timeout_ms);
   const called = await within(parts.clock, timeoutMs, attempt(tool, phase, running), {
     kind: 'failed',
     failure: 'TOOL_TIMEOUT',
