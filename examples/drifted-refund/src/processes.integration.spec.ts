@@ -122,9 +122,10 @@ onStack('the processes of the example', () => {
     steps: [
       {
         step_id: `step-${legId}`,
+        call_timeout_ms: 2_000,
+        agent_id: 'agent',
         subject_ref: null,
         external_transaction_ref: refundId,
-        call_timeout_ms: 2_000,
         key_lifetime_ms: 60_000,
         reconcile_capability: GET_REFUND,
         stale_capability: GET_REFUND,

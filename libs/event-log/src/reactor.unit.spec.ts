@@ -45,6 +45,7 @@ beforeEach(() => {
   const clock = {
     now: () => 0,
     monotonic: () => at,
+    alarm: () => () => undefined,
     sleep: (ms: number, signal?: AbortSignal) => {
       if (ms < 60_000 && !isTimeStopped) {
         waits.push(ms);

@@ -357,7 +357,18 @@ export function reported(
   return wire(
     'recourse.tool-results',
     'LegReported',
-    { leg_id, tenant, run_id, attempt, lease_id, worker_id: 'w-1', reported_at: NOW, steps: [report], ...changes },
+    {
+      leg_id,
+      tenant,
+      run_id,
+      attempt,
+      lease_id,
+      worker_id: 'w-1',
+      reported_at: NOW,
+      complete: true,
+      steps: [report],
+      ...changes,
+    },
     { key: run_id },
   );
 }

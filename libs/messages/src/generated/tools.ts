@@ -6,7 +6,7 @@ import type { RecoveryCall } from './recoveries.js';
 export const LEG_KIND_VALUES = ['compensate', 'reconcile', 'observe', 'release', 'cancel'] as const;
 export type LegKind = (typeof LEG_KIND_VALUES)[number];
 
-/** A worker answers a leg. */
+/** A worker answers a leg, or says how far a slow one has come. */
 export interface LegReported {
   /** The leg. */
   readonly leg_id: string;
@@ -22,9 +22,9 @@ export interface LegReported {
   readonly worker_id: string;
   /** Worker time, epoch milliseconds. */
   readonly reported_at: number;
-  /** False while the leg is still under way; the complete report names every step that was begun. */
+  /** False while the leg is still under way: the steps are those that ended so far. */
   readonly complete: boolean;
-  /** One per step that was begun. */
+  /** In the order of the leg. A complete report names every step that was begun; whatever it does not name was not begun by this worker. */
   readonly steps: readonly StepReport[];
 }
 
@@ -48,7 +48,7 @@ export interface LegRequested {
   readonly reconcile_first: boolean;
   /** Why the tool is called: agent_effect_compensation, or what the ledger asks for. */
   readonly reason: string;
-  /** In this order; stop at the first that does not succeed. The ledger asks for a single step, whose id is the mutation's. */
+  /** 1 to 64, each id once; in this order, stop at the first that does not succeed. The ledger asks for a single step, whose id is the mutation's. */
   readonly steps: readonly LegStep[];
 }
 
@@ -58,12 +58,14 @@ export interface LegStep {
   readonly step_id: string;
   /** The compensating call. */
   readonly call: RecoveryCall;
+  /** Longest a single tool call of this step may take, milliseconds. */
+  readonly call_timeout_ms: number;
+  /** Agent that made the effect, for kill switches over it; null when it is not told. */
+  readonly agent_id: string | null;
   /** Business subject. */
   readonly subject_ref: string | null;
   /** Handle at the provider. */
   readonly external_transaction_ref: string | null;
-  /** Longest a single tool call may take, milliseconds. */
-  readonly call_timeout_ms: number;
   /** How long the provider deduplicates, milliseconds; null when it takes no key. */
   readonly key_lifetime_ms: number | null;
   /** Tells whether the effect happened. */

@@ -1,6 +1,6 @@
 // When a recovery has ended, read from its log as soon as it stands there; decodes no other records.
 import type { RawReader } from '@recourse/kafka';
-import type { RecoveryClosed, StepOutcomeRecorded } from '@recourse/messages';
+import type { LegSettled, RecoveryClosed } from '@recourse/messages';
 import { PARTITIONS } from '../bench-stack.js';
 import type { BenchStack } from '../bench-stack.js';
 import { within } from '../waits.js';
@@ -20,9 +20,9 @@ interface RunSeen {
 
 /** Types of records that say how a run ends, and what each adds. The only place that knows them. */
 const ENDINGS: Readonly<Record<string, (seen: RunSeen, body: unknown) => void>> = {
-  StepOutcomeRecorded: (seen, body) => {
-    const { outcome } = body as StepOutcomeRecorded; // the type names the body
-    if (outcome === 'compensated') seen.taken += 1;
+  LegSettled: (seen, body) => {
+    const { members } = body as LegSettled; // the type names the body
+    seen.taken += members.filter(({ outcome }) => outcome === 'compensated').length;
   },
   RecoveryClosed: (seen, body) => {
     seen.closed = (body as RecoveryClosed).outcome; // the type names the body

@@ -171,9 +171,10 @@ function stepOf(mutation: Asked, kind: AskKind, capability: string, terms: Contr
   return {
     step_id: mutation_id,
     call: callOf(mutation, kind, capability),
+    call_timeout_ms: terms.call_timeout_ms,
+    agent_id: execution.agent_id,
     subject_ref: execution.subject_ref,
     external_transaction_ref: execution.external_transaction_ref ?? execution.staged_ref,
-    call_timeout_ms: terms.call_timeout_ms,
     key_lifetime_ms: terms.key_lifetime_ms,
     reconcile_capability: terms.reconcile_capability,
     stale_capability: null,

@@ -4,7 +4,7 @@
 //   S1. Policy is decided anew at every dispatch: window, mode, impact and approvals (C45, P3, P6).
 //   S2. Every attempt carries the same call and key (C49); attempts after the first reconcile before they act (L11).
 import { deriveId } from '@recourse/kernel';
-import type { ContractTerms, LegMember, LegStep, MutationRef, Pace, RecoveryCall } from '@recourse/messages';
+import type { ContractTerms, Execution, LegMember, LegStep, MutationRef, Pace, RecoveryCall } from '@recourse/messages';
 import {
   approvalState,
   decideRecovery,
@@ -161,7 +161,7 @@ function memberOf({ step, next, outstanding, paced }: Ready): LegMember {
     first_dispatched_at: next.firstAt,
     outstanding,
     paced,
-    step: askOf({ step_id: step.step_id, call: next.call, terms: next.terms, ref: step.ref }),
+    step: askOf({ ...step, call: next.call, terms: next.terms }),
   };
 }
 
@@ -171,15 +171,18 @@ export function askOf({
   call,
   terms,
   ref,
+  execution = null,
 }: {
   readonly step_id: string;
   readonly call: RecoveryCall;
   readonly terms: ContractTerms;
   readonly ref: MutationRef;
+  readonly execution?: Execution | null;
 }): LegStep {
   return {
     step_id,
     call,
+    agent_id: execution?.agent_id ?? null,
     subject_ref: ref.subject_ref,
     external_transaction_ref: ref.external_transaction_ref,
     call_timeout_ms: terms.call_timeout_ms,
