@@ -140,8 +140,7 @@ function onRecoverability(
 /** Refuses a report that came under another key than its run, on that key: it must not stop either run. */
 export function onReport({ context, input, policy }: Asked): Decision {
   const message = bodyIn(RESULTS, 'LegReported', input);
-  if (input.key === message.run_id)
-    return message.complete ? append(report(message, stepContext(context, message.run_id, policy))) : NOTHING;
+  if (input.key === message.run_id) return append(report(message, stepContext(context, message.run_id, policy)));
   const { tenant, leg_id, attempt } = message;
   return append([record('ReportRefused', { tenant, run_id: input.key, leg_id, attempt, code: 'KEY_MISMATCH' })]);
 }
