@@ -166,6 +166,11 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       expect(run.outgoing()).toEqual([]);
     });
 
+    it('of a leg that is still under way settles nothing', () => {
+      const { run, request } = dispatchedWith();
+      run.when(answered(request, 'stale', [PAID_OUT], { complete: false }), 25_000).thenNothing();
+    });
+
     it('that says nothing of the step is uncertain', () => {
       const { run, request } = dispatchedWith();
       run

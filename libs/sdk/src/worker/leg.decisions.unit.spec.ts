@@ -250,7 +250,7 @@ describe('the steps of a leg', () => {
     expect(nextStep(leg, ended('verified', 'verified', 'verified'))).toBeNull();
   });
 
-  it.each(['unverified', 'stale', 'failed', 'refused_late', 'unknown', 'not_executed', 'unrecognized'] as const)(
+  it.each(['unverified', 'stale', 'failed', 'refused_late', 'unknown', 'not_executed'] as const)(
     'are over after one that is %s',
     (outcome) => {
       expect(nextStep(leg, ended('verified', outcome))).toBeNull();
