@@ -118,7 +118,8 @@ export class Watch {
 function isLook(type: string, body: Facts): boolean {
   return (
     (type === 'LegRequested' && body['kind'] !== 'compensate') ||
-    (type === 'LegReported' && !String(body['leg_id']).startsWith('leg_'))
+    // Nor is what a worker tells on its way an answer.
+    (type === 'LegReported' && (body['complete'] === false || !String(body['leg_id']).startsWith('leg_')))
   );
 }
 
