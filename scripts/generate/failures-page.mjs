@@ -103,9 +103,8 @@ async function serviceCodes(built) {
   const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/rules/entry/entry.messages.js');
   const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/rules/budget/budget.messages.js');
   const { REFUSAL_CODES } = await built('apps/recovery-orchestrator/dist/domain/refusal.messages.js');
-  const { ESCALATION_REASONS, REPORT_REFUSALS } = await built(
-    'apps/recovery-orchestrator/dist/domain/step/step.messages.js',
-  );
+  const { ESCALATION_REASONS } = await built('apps/recovery-orchestrator/dist/domain/step/step.messages.js');
+  const { REPORT_REFUSALS } = await built('apps/recovery-orchestrator/dist/domain/step/leg.messages.js');
   const { FORWARD_REFUSALS } = await built('apps/recovery-orchestrator/dist/domain/forward/forward.messages.js');
   const { DECISION_REASONS } = await built('apps/recovery-orchestrator/dist/domain/decision/recovery.decisions.js');
   return `## Refusals of commands

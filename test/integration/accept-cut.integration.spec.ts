@@ -71,7 +71,7 @@ async function restoreOlderCopy(): Promise<void> {
   const same = records.filter(({ partition }) => partition === dispatched.partition);
   const next = same.find(({ offset, type }) => offset > dispatched.offset && type === 'Progress');
   const lost = same.filter(({ offset }) => offset >= (next?.offset ?? Infinity));
-  expect(lost.map(({ type }) => type)).toContain('StepOutcomeRecorded');
+  expect(lost.map(({ type }) => type)).toContain('LegSettled');
   cut = { partition: dispatched.partition, keep: next?.offset ?? 0, lost: lost.length };
   await cutTopic({ brokers, topic: LOG, partition: cut.partition, keep: cut.keep });
 }

@@ -57,7 +57,7 @@ describe('a service whose consumer crashed', () => {
       logId: 'spec',
       groupId: 'service',
       edgeKey: null,
-      clock: { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() },
+      clock: { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve(), alarm: () => () => undefined },
     });
     await runtime.start();
     told.at(-1)?.onCrash(new Error('the broker was killed'));

@@ -137,7 +137,7 @@ describe('a step', () => {
   });
 
   it.each(['StepDenied', 'LegDispatched', 'StepWaits'])('waits no more after %s, and is still known', (type) => {
-    expect(step(decided(), told(type))).toMatchObject({ item: null });
+    expect(step(decided(), told(type, { members: [{ step: { step_id: 'step-1' } }] }))).toMatchObject({ item: null });
   });
 
   it('waits no more when the glass was broken by as many as it takes', () => {
@@ -147,8 +147,10 @@ describe('a step', () => {
 
   it('is forgotten when it is resolved or compensated, and by no other outcome', () => {
     expect(step(decided(), escalated, told('StepResolved'))).toBeUndefined();
-    expect(step(decided(), told('StepOutcomeRecorded', { outcome: 'compensated' }))).toBeUndefined();
-    expect(step(decided(), told('StepOutcomeRecorded', { outcome: 'failed' }))).toBeDefined();
+    expect(
+      step(decided(), told('LegSettled', { members: [{ step_id: 'step-1', outcome: 'compensated' }] })),
+    ).toBeUndefined();
+    expect(step(decided(), told('LegSettled', { members: [{ step_id: 'step-1', outcome: 'failed' }] }))).toBeDefined();
   });
 
   it('is asked for anew when a fact that people relied on changed, and stays whose it is', () => {
@@ -190,7 +192,9 @@ describe('a step', () => {
       deadlineAt: 6_000,
       reason: 'KILL_SWITCH',
     });
-    expect(step(decided(), halted(5_000), told('LegDispatched'))?.item).toBeNull();
+    expect(
+      step(decided(), halted(5_000), told('LegDispatched', { members: [{ step: { step_id: 'step-1' } }] }))?.item,
+    ).toBeNull();
   });
 
   it('that is bound or tried again asks people where the contract does', () => {

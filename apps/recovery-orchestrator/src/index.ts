@@ -27,13 +27,13 @@ export { ROLES_OF } from './domain/step/approval.decisions.js';
 export { VERDICT_TABLE } from './domain/step/judgement.decisions.js';
 export { actionDigest, recoveryIdOf, stepIdOf } from './domain/step/opening.decisions.js';
 export type { Action } from './domain/step/opening.decisions.js';
-export { ESCALATION_REASONS, REPORT_REFUSALS, STEP_EVENTS, STEP_PHASES } from './domain/step/step.messages.js';
+export { REPORT_REFUSALS } from './domain/step/leg.messages.js';
+export type { LegDoc, ReportRefusal } from './domain/step/leg.messages.js';
+export { ESCALATION_REASONS, STEP_EVENTS, STEP_PHASES } from './domain/step/step.messages.js';
 export type {
   ApprovalDoc,
   EscalationReason,
-  LegDoc,
   RecoveryDoc,
-  ReportRefusal,
   StepDoc,
   StepEvent,
   StepPhase,

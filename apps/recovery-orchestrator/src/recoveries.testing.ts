@@ -337,6 +337,7 @@ export function answered(
     lease_id: request.lease_id,
     worker_id: 'w1',
     reported_at: 30,
+    complete: true,
     steps,
     ...changed,
   };
@@ -383,3 +384,49 @@ export const CLOSED_COMPENSATED: Decided = fact('RecoveryClosed', {
   rollback_id: ROLLBACK,
   outcome: 'compensated',
 });
+
+/** A leg of one step, as far as a spec says what it holds. */
+export function leg({
+  leg_id,
+  attempt,
+  not_after,
+  answer_by,
+  lease_id,
+  adapter,
+  reconcile_first,
+  step_id,
+  call,
+  ...member
+}: Readonly<Record<string, unknown>> = {}): Decided {
+  const about = given({ leg_id, attempt, not_after, answer_by, lease_id, adapter, reconcile_first });
+  const step = given({ step_id, call });
+  return fact('LegDispatched', { ...about, members: [Object.keys(step).length > 0 ? { ...member, step } : member] });
+}
+
+/** Legs of several steps. */
+export function legOf(...stepIds: readonly string[]): Decided {
+  return fact('LegDispatched', { members: stepIds.map((step_id) => ({ step: { step_id } })) });
+}
+
+/** A verdict on one step of a leg, as far as a spec says what it holds. */
+export function settled({ leg_id, attempt, ...member }: Readonly<Record<string, unknown>> = {}): Decided {
+  return fact('LegSettled', { ...given({ leg_id, attempt }), members: [member] });
+}
+
+/** Records with one for each member of those about a leg: what it says of one step. */
+export function perStep<Told extends { readonly body: Readonly<Record<string, unknown>> }>(
+  records: readonly Told[],
+): readonly Told[] {
+  return records.flatMap((told) => {
+    const { members, ...leg } = told.body;
+    if (!Array.isArray(members)) return [told];
+    return members.map((member: Readonly<Record<string, unknown>>) => {
+      const step = (member['step'] ?? {}) as Readonly<Record<string, unknown>>; // a step as LegStep.avsc has it
+      return { ...told, body: { ...leg, ...step, ...member } };
+    });
+  });
+}
+
+function given(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}

@@ -117,12 +117,13 @@ onStack('the processes of the example', () => {
     attempt: 1,
     lease_id: 'lease',
     not_after: Date.now() + 20_000,
-    call_timeout_ms: 2_000,
     reconcile_first: false,
     reason: 'agent_effect_compensation',
     steps: [
       {
         step_id: `step-${legId}`,
+        call_timeout_ms: 2_000,
+        agent_id: 'agent',
         subject_ref: null,
         external_transaction_ref: refundId,
         key_lifetime_ms: 60_000,

@@ -34,6 +34,8 @@ const shop: typeof fetch = (url, init) => {
 
 const STEP: LegRequested['steps'][number] = {
   step_id: 'step_1',
+  call_timeout_ms: 1_000,
+  agent_id: 'agent',
   subject_ref: '7',
   external_transaction_ref: 'rsv-1',
   key_lifetime_ms: null,
@@ -64,7 +66,6 @@ const LEG: LegRequested = {
   attempt: 1,
   lease_id: 'lease',
   not_after: NOW + 60_000,
-  call_timeout_ms: 1_000,
   reconcile_first: false,
   reason: 'agent_effect_compensation',
   steps: [STEP],
@@ -107,7 +108,7 @@ describe('a leg of the shop', () => {
   });
 
   it('calls a tool without a key once at most: the claim of a killed worker stands, and no later attempt calls', async () => {
-    await claimStore.claim({ stepId: STEP.step_id, attempt: 1, workerId: 'killed' });
+    await claimStore.claim({ id: STEP.step_id, attempt: 1, workerId: 'killed' });
     expect(await ends()).toMatchObject({ outcome: 'unknown', error_kind: 'CLAIM_TAKEN' });
     expect([await ends({ attempt: 2, reconcile_first: true }), released]).toMatchObject([
       { outcome: 'not_executed', error_kind: 'RETRY_WITHOUT_KEY' },

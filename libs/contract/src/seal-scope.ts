@@ -10,7 +10,7 @@ interface Scope {
 /**
  * Scope of a record's payloads.
  *
- * Shape:  the subject of the execution, of the mutation's pointer, or the record's own; else what `known` says of the run
+ * Shape:  the subject of the execution, of the mutation's pointer, of what a worker is asked, or the record's own; else what `known` says of the run
  *         and the record; else `run/<run id>`.
  * Errors: those of `known`; what nobody says is empty.
  */
@@ -19,8 +19,10 @@ export function subjectOfRecord(
   known: (runId: string) => string | null,
 ): Scope {
   const execution = membersOf(body['execution']);
-  const pointer = membersOf(body['ref']);
-  const subject = textOf(execution['subject_ref']) ?? textOf(pointer['subject_ref']) ?? textOf(body['subject_ref']);
+  const named = [execution, membersOf(body['ref']), membersOf(body['step']), body].map((one) =>
+    textOf(one['subject_ref']),
+  );
+  const subject = named.find((one) => one !== null);
   const run = textOf(body['run_id']) ?? textOf(execution['run_id']) ?? '';
   return {
     tenant: textOf(body['tenant']) ?? textOf(execution['tenant']) ?? '',

@@ -28,6 +28,7 @@ import { decideParkedCommand, isHeldUp } from './parking.decider.js';
 import type { Overlay } from './row-cache.js';
 import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import { OpenedState } from './sealing/opened-state.js';
+import { membersOf } from './sealing/payload-walk.js';
 import type {
   AcceptedRecord,
   CommandAnswer,
@@ -110,7 +111,6 @@ interface Step {
 /** A scratch state over which the rest of a batch is looked through. */
 interface Probe {
   readonly rows: Overlay;
-  readonly state: StateView;
   readonly views: Views;
   readonly lacks: Lacks;
 }
@@ -292,10 +292,23 @@ export class BatchRun {
   }
 
   #ask(input: Input): Decision {
+    const { decided, lacked } = this.#deciding(input, this.overlay, this.#views);
+    if (lacked.length > 0) throw new Lacking({ keys: lacked });
+    return decided;
+  }
+
+  /** Only logs are believed when they say that something is sealed: a wire could name a key of anybody's. */
+  #deciding(
+    input: Input,
+    rows: StateView,
+    views: Views,
+  ): { readonly decided: Decision; readonly lacked: readonly string[] } {
     const { core, sealing } = this.context;
-    const state = sealing === null ? this.overlay : new OpenedState(this.overlay, sealing.vault);
-    const opened = sealing === null ? input : openedInput(input, (doc) => sealing.vault.open(doc));
-    return core.decide(this.#decideContext(state, this.#views), opened);
+    if (sealing === null) return { decided: core.decide(this.#decideContext(rows, views), input), lacked: [] };
+    const { vault } = sealing;
+    const context = this.#decideContext(new OpenedState(rows, vault), views);
+    const opened = input.source === 'log' ? { ...input, body: vault.openOnUse(input.body) } : input;
+    return vault.using(() => core.decide(context, opened));
   }
 
   #decideContext(state: StateView, views: Views): DecideContext {
@@ -455,14 +468,14 @@ export class BatchRun {
     this.#decided += 1;
   }
 
-  #scopeOf(decided: Decided, key: string, state: StateView): SealScope {
+  #scopeOf(decided: Decided, key: string, state: StateView, member: Doc | null): SealScope {
     const { core } = this.context;
-    return core.sealScope?.(decided, state) ?? { tenant: '', subject: `${core.log}/${key}` };
+    return core.sealScope?.(decided, state, member) ?? { tenant: '', subject: `${core.log}/${key}` };
   }
 
   #append({ type, body }: Decided, key: string): void {
     const { core, sealing } = this.context;
-    const scopeOf = (): SealScope => this.#scopeOf({ type, body }, key, this.overlay);
+    const scopeOf = (member: Doc | null): SealScope => this.#scopeOf({ type, body }, key, this.overlay, member);
     const accepted = this.sealer.add({ type, body: sealing === null ? body : sealing.batch.seal(body, scopeOf) }, key);
     this.overlay.apply(evolveAny(core, this.overlay, accepted));
     this.#ends[this.sealer.accepted.length - 1] = this.overlay.mark();
@@ -479,10 +492,9 @@ export class BatchRun {
         if (!this.#viewsAreFresh) lacks.add({ views: true });
       },
     };
-    const state = new OpenedState(rows, { open: (doc) => this.#openIfPossible(doc, lacks) });
     for (const step of this.#steps.slice(this.#next)) {
       try {
-        step.probe({ rows, state, views, lacks });
+        step.probe({ rows, views, lacks });
       } catch (cause) {
         // Over rows that are not there a decider may object; what it lacks then is found when its turn comes.
         if (cause instanceof Lacking) lacks.add(cause.lack);
@@ -500,26 +512,15 @@ export class BatchRun {
     this.#probeInput(what.input, probe);
   }
 
-  #probeInput(input: Input, { rows, state, views, lacks }: Probe): void {
+  #probeInput(input: Input, { rows, views, lacks }: Probe): void {
     const { core, now, sealing } = this.context;
-    const opened = openedInput(input, (doc) => this.#openIfPossible(doc, lacks));
-    for (const record of core.decide(this.#decideContext(state, views), opened).records) {
-      if (sealing !== null) this.#scopeOf(record, '', rows);
+    const { decided, lacked } = this.#deciding(input, rows, views);
+    lacks.add({ keys: lacked });
+    for (const record of decided.records) {
+      if (sealing !== null)
+        for (const member of [null, ...membersOf(record.body)]) this.#scopeOf(record, '', rows, member);
       const accepted: AcceptedRecord = { ...record, seq: 0, hash: NO_HASH, prevHash: NO_HASH, decidedAt: now };
       rows.apply(evolveAny(core, rows, accepted));
-    }
-  }
-
-  /** The doc as it is when its keys are not there: they are noted. */
-  #openIfPossible(doc: Doc, lacks: Lacks): Doc {
-    const { sealing } = this.context;
-    if (sealing === null) return doc;
-    try {
-      return sealing.vault.open(doc);
-    } catch (cause) {
-      if (!(cause instanceof Lacking)) throw cause;
-      lacks.add(cause.lack);
-      return doc;
     }
   }
 }
@@ -533,11 +534,6 @@ const KEY_REUSED: CommandAnswer = {
     message: 'this idempotency key was used with another body; send a new key',
   },
 };
-
-/** Only logs are believed when they say that something is sealed: a wire could name a key of anybody's. */
-function openedInput(input: Input, open: (doc: Doc) => Doc): Input {
-  return input.source === 'log' ? { ...input, body: open(input.body) } : input;
-}
 
 /** Newest cursor of each input partition that moved. */
 function newestCursors(passed: readonly StoredCursor[], items: readonly QueueItem[]): readonly StoredCursor[] {

@@ -84,7 +84,6 @@ function message(record: AcceptedRecord): Outgoing {
     attempt: 1,
     lease_id: '',
     not_after: 0,
-    call_timeout_ms: 0,
     reconcile_first: false,
     reason: 'spec',
     steps: [],
@@ -111,6 +110,12 @@ const payload = (): Doc => ({
 const UNHELD: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  alarm: (ms, ring) => {
+    const timer = setTimeout(ring, ms).unref();
+    return () => {
+      clearTimeout(timer);
+    };
+  },
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, ms).unref();

@@ -241,6 +241,12 @@ export function acceptedOf(type: string, decoded: Doc, head: Head): AcceptedReco
   }; // every log record has it
 }
 
+/** What a sealer writes with. */
+export interface SealerOptions {
+  readonly codecs: Pick<Codecs, 'encode' | 'asRead' | 'fingerprintOf' | 'decodeSync'>;
+  readonly topic: string;
+}
+
 /** Chains records one after the other; a batch is what it holds at the end. */
 export class BatchSealer {
   readonly outgoing: OutgoingRecord[] = [];
@@ -249,7 +255,7 @@ export class BatchSealer {
   #head: Head;
 
   constructor(
-    private readonly options: OwnLogOptions,
+    private readonly options: SealerOptions,
     private readonly start: Head,
     readonly decidedAt: number,
   ) {

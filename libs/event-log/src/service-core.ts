@@ -215,8 +215,8 @@ export interface ServiceCore {
   readonly kinds: readonly KindSpec[];
   /** Record key of a decided record: the aggregate it is about. */
   readonly keyOf: (record: Decided) => string;
-  /** Whose data the payloads of a decided record are; they are sealed under a key of that subject (docs/design/topics.md). Default: the record key's. */
-  readonly sealScope?: (record: Decided, state: StateView) => SealScope;
+  /** Whose data the payloads of a decided record are; they are sealed under a key of that subject (docs/design/topics.md). A payload in an element of a top-level `members` is that element's; null: it is in none. Default: the record key's. */
+  readonly sealScope?: (record: Decided, state: StateView, member: Doc | null) => SealScope;
   readonly decide: (context: DecideContext, input: Input) => Decision;
   readonly evolve: (state: StateView, record: AcceptedRecord) => readonly Change[];
   /** Messages an accepted record sends. Pure function of the record. */

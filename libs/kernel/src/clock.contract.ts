@@ -35,6 +35,31 @@ export function clockContract(name: string, make: () => ClockUnderTest): void {
       await expect(slept).resolves.toBeUndefined();
     });
 
+    it('rings an alarm once its time has passed, and not before', async () => {
+      const { clock, pass } = make();
+      const [set, rung]: [number, number[]] = [clock.monotonic(), []];
+      clock.alarm(20, () => rung.push(clock.monotonic() - set));
+      expect(rung).toEqual([]);
+      const slept = clock.sleep(40);
+      await pass(60);
+      await slept;
+      expect(rung).toHaveLength(1);
+      expect(rung[0]).toBeGreaterThanOrEqual(19);
+    });
+
+    it('never rings an alarm that was called off', async () => {
+      const { clock, pass } = make();
+      let isRung = false;
+      const off = clock.alarm(5, () => {
+        isRung = true;
+      });
+      off();
+      const slept = clock.sleep(20);
+      await pass(40);
+      await slept;
+      expect(isRung).toBe(false);
+    });
+
     it('does not sleep when its signal was aborted before', async () => {
       const { clock } = make();
       await expect(clock.sleep(60_000, AbortSignal.abort())).resolves.toBeUndefined();

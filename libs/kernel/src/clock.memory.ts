@@ -38,6 +38,14 @@ export class ManualClock implements Clock {
     });
   }
 
+  alarm(ms: number, ring: () => void): () => void {
+    const sleeper = { dueAt: this.passed + Math.max(0, ms), wakeUp: ring };
+    this.sleepers.push(sleeper);
+    return () => {
+      this.drop(sleeper);
+    };
+  }
+
   /** Lets time pass and wakes sleepers in the order they are due; each gets a turn of the event loop. */
   async advance(ms: number): Promise<void> {
     const until = this.passed + ms;

@@ -5,6 +5,7 @@
  *
  * Implementations MUST keep `monotonic` from ever going back, also when the wall clock is set.
  * Implementations MUST settle `sleep` no earlier than `ms` later, unless `signal` is aborted, and MUST NOT reject.
+ * Implementations MUST ring an alarm once, no earlier than `ms` later, never within the call that sets it, and never once it is called off.
  */
 export interface Clock {
   /** Wall time, epoch milliseconds: what a record is stamped with. May jump either way. */
@@ -13,4 +14,6 @@ export interface Clock {
   monotonic(): number;
   /** Aborting `signal` ends the wait early; implementations MAY ignore it. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `ring` later; the answer calls it off. Costs less than a sleep that is aborted. */
+  alarm(ms: number, ring: () => void): () => void;
 }

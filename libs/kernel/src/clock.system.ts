@@ -5,6 +5,12 @@ import type { Clock } from './clock.port.js';
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  alarm: (ms, ring) => {
+    const timer = setTimeout(ring, Math.max(0, ms));
+    return () => {
+      clearTimeout(timer);
+    };
+  },
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) {

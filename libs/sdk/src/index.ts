@@ -80,7 +80,9 @@ export type { Worker, WorkerNote, WorkerOptions } from './worker/worker.messages
 export { closingRef, forwardFinding, happened, notHappened } from '@recourse/contract';
 export type { ForwardFinding } from '@recourse/contract';
 export { runLeg } from './worker/leg-runner.js';
-export type { CalledTool, LegParts } from './worker/leg-runner.js';
+export type { LegParts } from './worker/leg-runner.js';
+export type { CalledTool } from './worker/step-runner.js';
+export type { MayGoOn } from './worker/may-go-on.js';
 export { spanFile } from './worker/spans.js';
 export type { OnSpan, SpanFileOptions, WorkerSpan } from './worker/spans.js';
 export { advance, decideStep, isLeaseOver, NOT_BEGUN } from './worker/leg.decisions.js';

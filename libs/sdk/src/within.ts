@@ -14,10 +14,13 @@ export async function within<Answer>(
   late: Answer,
 ): Promise<Answer> {
   if (timeoutMs === undefined) return answer;
-  const answered = new AbortController();
+  const { promise: isLate, resolve: giveUp } = Promise.withResolvers<Answer>();
+  const callOff = clock.alarm(timeoutMs, () => {
+    giveUp(late);
+  });
   try {
-    return await Promise.race([answer, clock.sleep(timeoutMs, answered.signal).then(() => late)]);
+    return await Promise.race([answer, isLate]);
   } finally {
-    answered.abort();
+    callOff();
   }
 }

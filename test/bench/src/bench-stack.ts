@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase, provision, sharedTestStack, topicSpecs } from '@recourse/dev-stack';
-import type { DatabaseAddress, StackFacts } from '@recourse/dev-stack';
+import { createDatabase, provision, sharedTestStack, startTestStack, topicSpecs } from '@recourse/dev-stack';
+import type { DatabaseAddress, DevStack, StackFacts, TestStack } from '@recourse/dev-stack';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry, TopicSpec } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
@@ -31,23 +31,40 @@ const SAY = (line: string): void => {
 
 /** Starts a stack (or takes the one the environment names), does the work and takes everything away again. */
 export async function withStack<T>(work: (bench: BenchStack) => Promise<T>): Promise<T> {
+  return withThe(sharedTestStack, work);
+}
+
+/** Starts a stack of which the bench may kill servers, whatever the environment names. */
+export async function withOwnStack<T>(work: (bench: BenchStack, stack: DevStack) => Promise<T>): Promise<T> {
+  return withThe(startTestStack, work);
+}
+
+async function withThe<Stack extends TestStack, T>(
+  start: () => Promise<Stack>,
+  work: (bench: BenchStack, stack: Stack) => Promise<T>,
+): Promise<T> {
   SAY('starting Kafka, registry and PostgreSQL in a temporary directory');
-  const stack = await sharedTestStack();
+  const stack = await start();
   const folder = mkdtempSync(join(tmpdir(), 'recourse-bench-'));
   try {
-    const kafka = createKafka({ brokers: stack.kafka.brokers, clientId: 'bench' });
-    const registry = createSchemaRegistry({ url: stack.registryUrl, timeoutMs: 30_000 });
-    const raw = new KafkaJs({
-      brokers: [...stack.kafka.brokers],
-      clientId: 'raw',
-      logLevel: logLevel.NOTHING,
-      retry: { retries: 0 },
-    });
-    return await work({ stack, folder, kafka, registry, codecs: createCodecs(registry), raw });
+    return await work(benchOn(stack, folder), stack);
   } finally {
     await stack.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Clients of a stack that is running. */
+export function benchOn(stack: StackFacts, folder: string): BenchStack {
+  const kafka = createKafka({ brokers: stack.kafka.brokers, clientId: 'bench' });
+  const registry = createSchemaRegistry({ url: stack.registryUrl, timeoutMs: 30_000 });
+  const raw = new KafkaJs({
+    brokers: [...stack.kafka.brokers],
+    clientId: 'raw',
+    logLevel: logLevel.NOTHING,
+    retry: { retries: 0 },
+  });
+  return { stack, folder, kafka, registry, codecs: createCodecs(registry), raw };
 }
 
 /** Makes topics of the catalogue (all of them without names) and others beside them. */

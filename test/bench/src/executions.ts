@@ -1,7 +1,7 @@
 // Executions as an agent platform publishes them, five actions a run. Pure.
 import { contractDigest, plainPayload } from '@recourse/contract';
 import { canonicalJson, deriveId } from '@recourse/kernel';
-import type { ToolExecuted } from '@recourse/messages';
+import type { CommitRef, ToolExecuted } from '@recourse/messages';
 import { mutationIdOf } from '@recourse/mutation-ledger';
 
 const ACTIONS_PER_RUN = 5;
@@ -50,7 +50,7 @@ export function withWindow(example: string, windowMs: number): Registered {
 }
 
 /**
- * An action as a user sends it: under a contract, relying on one assumption and on the action before it, with payload.
+ * An action as a user sends it: under a contract, relying on one assumption and made from the action before it, with payload.
  *
  * Units:  `committedAt` epoch milliseconds.
  */
@@ -64,7 +64,8 @@ export function fullExecution(index: number, { name, digest }: Registered, commi
     capability: name,
     contract_digest: digest,
     args: plainPayload({ order_id: order, amount_minor: 100 + (index % 9_000), currency: 'INR', reason: 'damaged' }),
-    assumption_refs: [`order/${order}#not_shipped`, `commit/${parentOf(index, name)}#stands`],
+    assumption_refs: [`order/${order}#not_shipped`],
+    derived_from: [parentOf(index, name)],
     result: plainPayload({ refund_id: `re_${order}`, status: 'settled' }),
     external_transaction_ref: `re_${order}`,
     committed_at: committedAt,
@@ -84,7 +85,8 @@ function identityOf(index: number, capability = 'mail.send_message'): Identity {
   };
 }
 
-/** The action before; the first of a run relies on the last of the run before, and the very first on the second. */
-function parentOf(index: number, capability: string): string {
-  return mutationIdOf({ tenant: 'acme', ...identityOf(Math.abs(index - 1), capability) });
+/** The action before; the first of a run was made from the last of the run before, and the very first from the second. */
+function parentOf(index: number, capability: string): CommitRef {
+  const parent = identityOf(Math.abs(index - 1), capability);
+  return { run_id: parent.run_id, commit_id: mutationIdOf({ tenant: 'acme', ...parent }) };
 }

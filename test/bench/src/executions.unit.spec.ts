@@ -16,9 +16,15 @@ describe('executions of a bench', () => {
     expect(new Set(all.map(({ run_id }) => run_id)).size).toBe(10);
   });
 
-  it('rely on one assumption of their own and on the effect before them', () => {
-    expect(of(7).assumption_refs).toEqual(['order/4000007#not_shipped', `commit/${mutationIdOf(of(6))}#stands`]);
-    expect(of(0).assumption_refs[1]).toBe(`commit/${mutationIdOf(of(1))}#stands`);
+  it('rely on one assumption of their own and are made from the effect before them', () => {
+    expect(of(7).assumption_refs).toEqual(['order/4000007#not_shipped']);
+    expect(of(7).derived_from).toEqual([{ run_id: of(6).run_id, commit_id: mutationIdOf(of(6)) }]);
+    expect(of(0).derived_from).toEqual([{ run_id: of(1).run_id, commit_id: mutationIdOf(of(1)) }]);
+  });
+
+  it('name no ref that the ledger keeps for itself', () => {
+    const refs = [execution(3), of(0), of(7)].flatMap(({ assumption_refs }) => assumption_refs);
+    expect(refs.filter((ref) => ref.startsWith('commit/'))).toEqual([]);
   });
 
   it('name a contract that is the example but for its window', () => {

@@ -1,4 +1,4 @@
-// npm run bench -- <name> [--quick] [--json FILE]
+// npm run bench -- <name> [--quick] [--json FILE]; of peers also --engines, --rounds, --only, --profile
 import { writeFileSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,12 +10,24 @@ import { benchHop, HOP_FULL, HOP_QUICK } from './hop.bench.js';
 import { benchIngest, benchIngestFull, INGEST, INGEST_FULL, INGEST_FULL_QUICK, INGEST_QUICK } from './ingest.bench.js';
 import { benchNotify, NOTIFY_FULL, NOTIFY_QUICK } from './notify.bench.js';
 import { benchRecovery, RECOVERY_FULL, RECOVERY_QUICK } from './recovery.bench.js';
+import { benchPeers, ENGINE_NAMES, PEERS_FULL, PEERS_PROFILE, PEERS_QUICK } from './peers/peers.bench.js';
 import { failedGates, merged, reportOf, tableOf } from './report.js';
 import type { Measured } from './report.js';
 import { benchSpread, SPREAD_FULL, SPREAD_QUICK } from './spread.bench.js';
 import { benchStart, START_FULL, START_QUICK } from './start.bench.js';
 
-const BENCHES: Readonly<Record<string, (isQuick: boolean) => Promise<Measured>>> = {
+/** Installs packages of others, so it runs by its name alone. */
+const PEERS = 'peers';
+
+/** Options of the peers bench alone. */
+interface PeersFlags {
+  readonly engines: string;
+  readonly rounds: string | undefined;
+  readonly only: string;
+  readonly profile: boolean;
+}
+
+const BENCHES: Readonly<Record<string, (isQuick: boolean, flags: PeersFlags) => Promise<Measured>>> = {
   append: (isQuick) => benchAppend(isQuick ? APPEND_QUICK : APPEND_FULL),
   ingest: (isQuick) => benchIngest(isQuick ? INGEST_QUICK : INGEST),
   'ingest-full': (isQuick) => benchIngestFull(isQuick ? INGEST_FULL_QUICK : INGEST_FULL),
@@ -27,12 +39,22 @@ const BENCHES: Readonly<Record<string, (isQuick: boolean) => Promise<Measured>>>
   spread: (isQuick) => benchSpread(isQuick ? SPREAD_QUICK : SPREAD_FULL),
   notify: (isQuick) => benchNotify(isQuick ? NOTIFY_QUICK : NOTIFY_FULL),
   start: (isQuick) => benchStart(isQuick ? START_QUICK : START_FULL),
+  [PEERS]: (isQuick, { engines, rounds, only, profile }) => {
+    const size = profile ? PEERS_PROFILE : isQuick ? PEERS_QUICK : PEERS_FULL;
+    return benchPeers({ ...size, engines, only, isProfiled: profile, rounds: Number(rounds ?? size.rounds) });
+  },
 };
 
 const HELP = `npm run bench -- <${Object.keys(BENCHES).join(' | ')} | all> [--quick] [--json FILE]
 
 Each bench sets itself up, compares with a raw baseline in the same run, and checks that what it measured was right.
 Exit code 1 when such a gate fails. See docs/benchmarks.md.
+
+peers alone, which "all" leaves out:
+  --engines LIST   of ${ENGINE_NAMES}
+  --rounds N       rounds, in which the order of the engines rotates
+  --only PATTERN   cells whose name it matches, for instance recover:http:(1|16)$
+  --profile        Recourse alone, one cell, and a table of where each of its processes spent its time
 `;
 
 async function run(args: readonly string[]): Promise<number> {
@@ -42,11 +64,15 @@ async function run(args: readonly string[]): Promise<number> {
     options: {
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
+      engines: { type: 'string', default: ENGINE_NAMES },
+      rounds: { type: 'string' },
+      only: { type: 'string', default: '' },
+      profile: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
   const [name = ''] = positionals;
-  const names = name === 'all' ? Object.keys(BENCHES) : [name];
+  const names = name === 'all' ? Object.keys(BENCHES).filter((one) => one !== PEERS) : [name];
   if (values.help || positionals.length !== 1 || names.some((one) => BENCHES[one] === undefined)) {
     process.stdout.write(HELP);
     return values.help ? 0 : 1;
@@ -54,7 +80,7 @@ async function run(args: readonly string[]): Promise<number> {
   const measured: Measured[] = [];
   for (const one of names) {
     process.stderr.write(`bench ${one}${values.quick ? ', quick' : ''}\n`);
-    const result = await BENCHES[one]?.(values.quick);
+    const result = await BENCHES[one]?.(values.quick, { ...values, rounds: values.rounds });
     if (result !== undefined) measured.push(result);
   }
   const all = merged(measured);

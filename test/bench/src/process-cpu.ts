@@ -71,3 +71,15 @@ function statOf(pid: string): string {
     return '';
   }
 }
+
+/** What all of the machine's processors did by now, seconds; null where the machine does not tell. */
+export function machineCpu(): { readonly busy: number; readonly all: number } | null {
+  try {
+    const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+    const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
+    const all = ticks.reduce((total, one) => total + one, 0) / TICKS_PER_S;
+    return { busy: all - ((ticks[3] ?? 0) + (ticks[4] ?? 0)) / TICKS_PER_S, all };
+  } catch {
+    return null;
+  }
+}

@@ -35,7 +35,7 @@ export function floorSteps(legs: number): readonly FloorStep[] {
     ...Array.from({ length: legs }, () => [
       hop('LegRequested → worker'),
       hop('LegReported → orchestrator'),
-      append('StepOutcomeRecorded, next LegDispatched'),
+      append('LegSettled, next LegDispatched'),
     ]).flat(),
   ];
 }

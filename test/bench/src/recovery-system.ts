@@ -72,7 +72,7 @@ async function withTools<T>(
       bench,
       tail,
       producer,
-      digest: await registerContracts(plan),
+      digest: await registerContracts(plan, RECOVERY_CONTRACTS),
       stand: (executions, execution) => stand(bench, ledger, executions, execution),
       undo: undoer(bench, wire, plan),
       taken: () => takenAt(port),
@@ -85,7 +85,7 @@ async function withTools<T>(
 }
 
 /** A service that leases does so for as long as it would without a development stack. */
-function patient(spec: ProcessSpec): ProcessSpec {
+export function patient(spec: ProcessSpec): ProcessSpec {
   return spec.env?.['RECOURSE_LEASE_MS'] === undefined
     ? spec
     : { ...spec, env: { ...spec.env, RECOURSE_LEASE_MS: LEASE_MS } };
@@ -106,9 +106,10 @@ function workerProcess({ stack, folder }: BenchStack, port: number): ProcessSpec
   };
 }
 
-async function registerContracts({ urls }: SystemPlan): Promise<Buffer> {
+/** Registers contracts in their order; the digest of the one under which things are put down. */
+export async function registerContracts({ urls }: SystemPlan, contracts: typeof RECOVERY_CONTRACTS): Promise<Buffer> {
   const authorization = `Bearer ${await tokenFrom(urls.issuer, { ...CONTRACT_EDITOR, tenant: TENANT })}`;
-  for (const contract of RECOVERY_CONTRACTS) {
+  for (const contract of contracts) {
     const deadline = sharedClockMs() + PATIENCE_MS;
     for (;;) {
       const response = await fetch(`${urls.registry}/v1/contracts`, {
@@ -128,7 +129,8 @@ async function registerContracts({ urls }: SystemPlan): Promise<Buffer> {
   return Buffer.from(digest, 'hex');
 }
 
-async function stand(
+/** Produces executions and waits until the ledger says of each that it can be undone. */
+export async function stand(
   bench: BenchStack,
   ledger: Client,
   executions: number,
@@ -150,7 +152,8 @@ async function stand(
   }
 }
 
-function undoer(bench: BenchStack, wire: WireProducer, plan: SystemPlan): (run: string) => Promise<number> {
+/** Puts the request for a run's undo on the command wire, as the edge does. */
+export function undoer(bench: BenchStack, wire: WireProducer, plan: SystemPlan): (run: string) => Promise<number> {
   const send = edgeCommands(bench, wire, plan);
   return (run) =>
     send({

@@ -1,5 +1,5 @@
 // Follows the logs of a recovery as they are written; decodes outcomes alone, so that looking costs little.
-import type { StepOutcomeRecorded } from '@recourse/messages';
+import type { LegSettled } from '@recourse/messages';
 import type { Consumer } from 'kafkajs';
 import type { BenchStack } from './bench-stack.js';
 import { sharedClockMs } from './worker-process.js';
@@ -87,7 +87,7 @@ export class RecoveryTail {
   private async see(value: Buffer, atMs: number): Promise<void> {
     const id = value.readInt32BE(1);
     const known = this.#types.get(id);
-    if (known !== undefined && known !== 'StepOutcomeRecorded') {
+    if (known !== undefined && known !== 'LegSettled') {
       this.count(known, atMs);
       return;
     }
@@ -96,7 +96,7 @@ export class RecoveryTail {
     if (decoded.kind !== 'decoded') return;
     this.#types.set(id, decoded.type);
     this.count(decoded.type, atMs);
-    if (decoded.type === 'StepOutcomeRecorded') this.outcome(decoded.body as StepOutcomeRecorded, atMs); // the type names the body
+    if (decoded.type === 'LegSettled') this.outcomes(decoded.body as LegSettled, atMs); // the type names the body
   }
 
   private count(type: string, atMs: number): void {
@@ -108,12 +108,14 @@ export class RecoveryTail {
     }
   }
 
-  private outcome({ run_id: run, mutation_id, outcome }: StepOutcomeRecorded, atMs: number): void {
+  private outcomes({ run_id: run, members }: LegSettled, atMs: number): void {
     const seen = this.#runs.get(run) ?? { outcomes: [], verdicts: [], lastAtMs: atMs };
     this.#runs.set(run, seen);
-    this.count(verdictKey(outcome), atMs);
-    seen.outcomes.push(mutation_id);
-    seen.verdicts.push(outcome);
+    for (const { mutation_id, outcome } of members) {
+      this.count(verdictKey(outcome), atMs);
+      seen.outcomes.push(mutation_id);
+      seen.verdicts.push(outcome);
+    }
     seen.lastAtMs = atMs;
     this.settle(run);
   }

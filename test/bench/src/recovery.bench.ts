@@ -50,7 +50,7 @@ const WAY: readonly WayStep[] = [
   { topic: 'recourse.recoveries', type: 'LegDispatched', field: 'run_id' },
   { topic: 'recourse.tool-requests.bench', type: 'LegRequested', field: 'run_id' },
   { topic: 'recourse.tool-results', type: 'LegReported', field: 'run_id' },
-  { topic: 'recourse.recoveries', type: 'StepOutcomeRecorded', field: 'run_id' },
+  { topic: 'recourse.recoveries', type: 'LegSettled', field: 'run_id' },
 ];
 
 interface Idle {

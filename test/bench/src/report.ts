@@ -51,6 +51,19 @@ export const TARGETS: readonly Target[] = [
   { key: 'spread_100k_s', bound: 'max', value: 20 },
   { key: 'notify_vs_hop_p50', bound: 'max', value: 8 },
   { key: 'warm_ready_s', bound: 'max', value: 20 },
+  { key: 'idle_http_p50_ms', bound: 'max', value: 12 },
+  { key: 'idle_vs_restate', bound: 'max', value: 0.7 },
+  { key: 'http_per_s', bound: 'min', value: 800 },
+  { key: 'http_vs_restate', bound: 'min', value: 3 },
+  { key: 'memory_per_s', bound: 'min', value: 1_300 },
+  { key: 'memory_vs_restate', bound: 'min', value: 3 },
+  { key: 'http_per_s_at_200ms', bound: 'min', value: 600 },
+  { key: 'memory_per_s_at_200ms', bound: 'min', value: 1_000 },
+  { key: 'saga_http_per_s', bound: 'min', value: 300 },
+  { key: 'saga_vs_restate', bound: 'min', value: 2 },
+  { key: 'cpu_us_per_compensation', bound: 'max', value: 150 },
+  { key: 'records_per_run', bound: 'max', value: 12 },
+  { key: 'rows_per_run', bound: 'max', value: 6 },
 ];
 
 /** Merges what several benches measured; their keys do not collide, each begins with its bench's name. */

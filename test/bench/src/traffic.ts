@@ -11,6 +11,8 @@ export interface Totals {
   readonly types: Readonly<Record<string, number>>;
   readonly topics: Readonly<Record<string, number>>;
   readonly transactions: number;
+  /** Rows that were inserted, updated or deleted. */
+  readonly rows: number;
 }
 
 /** PostgreSQL publishes a backend's counters within a second of its becoming idle, the lazy Progress comes after one, too. */
@@ -24,6 +26,7 @@ export class Traffic {
   #byTopic = new Map<string, number>();
   #positions = new Map<string, number>();
   #idlePerMs = 0;
+  #idleRowsPerMs = 0;
 
   private constructor(
     private readonly bench: BenchStack,
@@ -60,7 +63,7 @@ export class Traffic {
       atMs: performance.now(),
       types: Object.fromEntries(this.#counted),
       topics: Object.fromEntries(this.#byTopic),
-      transactions: await this.transactions(),
+      ...(await this.inDatabases()),
     };
   }
 
@@ -73,6 +76,7 @@ export class Traffic {
     readonly records: number;
     readonly appends: number;
     readonly transactions: number;
+    readonly rows: number;
     readonly types: string;
     readonly topics: Readonly<Record<string, number>>;
   } {
@@ -84,6 +88,7 @@ export class Traffic {
       records: sum(gained.map(([, count]) => count)),
       appends: gained.find(([type]) => type === 'Progress')?.[1] ?? 0,
       transactions: Math.max(0, to.transactions - from.transactions - idle) / cases,
+      rows: Math.max(0, to.rows - from.rows - this.#idleRowsPerMs * (to.atMs - from.atMs)) / cases,
       types: gained.map(([type, count]) => `${type} ${count.toFixed(1)}`).join(', '),
       topics: Object.fromEntries(
         Object.entries(to.topics).map(([topic, count]) => [topic, (count - (from.topics[topic] ?? 0)) / cases]),
@@ -95,6 +100,7 @@ export class Traffic {
     const before = await this.settled();
     const after = await this.settled();
     this.#idlePerMs = (after.transactions - before.transactions) / (after.atMs - before.atMs);
+    this.#idleRowsPerMs = (after.rows - before.rows) / (after.atMs - before.atMs);
   }
 
   private async readOn(topic: string, partition: number): Promise<void> {
@@ -113,10 +119,11 @@ export class Traffic {
     }
   }
 
-  private async transactions(): Promise<number> {
-    const { rows } = await this.client.query<{ readonly n: string }>(
-      `SELECT sum(xact_commit) AS n FROM pg_stat_database WHERE datname LIKE 'recourse\\_%'`,
+  private async inDatabases(): Promise<Pick<Totals, 'transactions' | 'rows'>> {
+    const { rows } = await this.client.query<{ readonly transactions: string; readonly written: string }>(
+      `SELECT sum(xact_commit) AS transactions, sum(tup_inserted + tup_updated + tup_deleted) AS written
+       FROM pg_stat_database WHERE datname LIKE 'recourse\\_%'`,
     );
-    return Number(rows[0]?.n);
+    return { transactions: Number(rows[0]?.transactions), rows: Number(rows[0]?.written) };
   }
 }

@@ -1,5 +1,6 @@
 // A child process of a bench: gets its task as JSON in its environment, answers once over IPC, and ends.
 import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const TASK_VARIABLE = 'RECOURSE_BENCH_TASK';
@@ -87,4 +88,74 @@ export async function openCompanion<Says extends { readonly kind: string }>(
       await ended;
     },
   };
+}
+
+/** A child process that answers questions, one at a time, until it is closed. */
+export interface Helper<Question, Answer, Ready = object> extends Companion {
+  readonly pid: number | null;
+  /** What it said when it was ready. */
+  readonly ready: Ready;
+  /** Errors: Error when it ends before it has answered. */
+  ask(question: Question): Promise<Answer>;
+}
+
+/** Starts a program of this folder that calls `serve`. Errors: Error when it ends before it is ready. */
+export async function openHelper<Question extends object, Answer, Ready = object>(
+  program: string,
+  task: object,
+): Promise<Helper<Question, Answer, Ready>> {
+  const child = fork(fileURLToPath(new URL(program, import.meta.url)), [], {
+    env: { ...process.env, [TASK_VARIABLE]: JSON.stringify(task) },
+    execArgv: [...FLAGS],
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const ready = await nextFrom<Ready>(child);
+  return {
+    pid: child.pid ?? null,
+    ready,
+    ask: (question) => {
+      const answered = nextFrom<Answer>(child);
+      child.send(question);
+      return answered;
+    },
+    close: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = new Promise((resolve) => {
+        child.once('exit', resolve);
+      });
+      child.disconnect();
+      await ended;
+    },
+  };
+}
+
+/** The next thing a child says. Errors: Error when it ends before. */
+function nextFrom<Said>(child: ChildProcess): Promise<Said> {
+  return new Promise((resolve, reject) => {
+    const gone = (code: number | null): void => {
+      child.off('message', heard);
+      reject(new Error(`${child.spawnargs.at(-1) ?? 'a helper'} ended with ${String(code)}`));
+    };
+    const heard = (said: unknown): void => {
+      child.off('exit', gone);
+      resolve(said as Said); // the caller knows what the program says
+    };
+    child.once('message', heard);
+    child.once('exit', gone);
+  });
+}
+
+/** Says that this process is ready, then answers each question of the parent; ends with the parent. */
+export function serve<Question, Answer extends object>(
+  ready: object,
+  answerTo: (question: Question) => Promise<Answer>,
+): void {
+  process.once('disconnect', () => {
+    process.exit(0);
+  });
+  process.on('message', (question) => {
+    void answerTo(question as Question).then((said) => process.send?.(said)); // the parent asks nothing else
+  });
+  process.send?.(ready);
 }

@@ -33,7 +33,6 @@ const LEG: LegRequested = {
   attempt: 1,
   lease_id: 'lease-1',
   not_after: systemClock.now() + 60_000,
-  call_timeout_ms: 30_000,
   reconcile_first: false,
   reason: 'agent_effect_compensation',
   steps: [
@@ -50,6 +49,8 @@ const LEG: LegRequested = {
         idempotency_key: 'rev_key',
         reverses_mutation_ref: 'mut_1',
       },
+      call_timeout_ms: 30_000,
+      agent_id: null,
       subject_ref: 'order/1',
       external_transaction_ref: 'rf_1',
       key_lifetime_ms: 600_000,

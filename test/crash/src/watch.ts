@@ -36,7 +36,7 @@ const POINT_OF: Readonly<Record<string, Point>> = {
   LegDispatched: 'leg dispatched',
   LegRequested: 'leg requested',
   LegReported: 'leg reported',
-  StepOutcomeRecorded: 'verdict recorded',
+  LegSettled: 'verdict recorded',
 };
 /** A compensation that failed is tried again or becomes a person's: no rest yet. */
 export const AT_REST: readonly string[] = ['compensated', 'manual_resolution_required', 'cancelled'];
@@ -118,7 +118,8 @@ export class Watch {
 function isLook(type: string, body: Facts): boolean {
   return (
     (type === 'LegRequested' && body['kind'] !== 'compensate') ||
-    (type === 'LegReported' && !String(body['leg_id']).startsWith('leg_'))
+    // Nor is what a worker tells on its way an answer.
+    (type === 'LegReported' && (body['complete'] === false || !String(body['leg_id']).startsWith('leg_')))
   );
 }
 

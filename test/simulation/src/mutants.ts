@@ -360,10 +360,13 @@ function unlooked(state: StateView): StateView {
 
 /** A dispatch under the terms its step really has. */
 function withTermsOf(state: StateView, record: Decided): Decided {
-  const step = state.get('step', String(record.body['run_id']), String(record.body['step_id']));
-  return record.type === 'LegDispatched' && step !== undefined
-    ? { ...record, body: { ...record.body, terms: step['terms'] } }
-    : record;
+  if (record.type !== 'LegDispatched') return record;
+  const members = (record.body['members'] as readonly { readonly step: Doc }[]).map((member) => {
+    const { terms } = state.get('step', String(record.body['run_id']), String(member.step['step_id'])) ?? {};
+    const { stale_capability } = (terms ?? member.step) as Doc; // terms and asks name it alike
+    return { ...member, step: { ...member.step, stale_capability } };
+  });
+  return { ...record, body: { ...record.body, members } };
 }
 
 /** Steps about which nobody saw anything before: whatever is observed then has changed from nothing. */
@@ -552,6 +555,8 @@ function undurable(sealing: Sealing): Sealing {
   return {
     batch: (now) => ({ ...sealing.batch(now), settle: () => Promise.resolve(true) }),
     open: (doc) => sealing.open(doc),
+    openOnUse: (doc) => sealing.openOnUse(doc),
+    using: (decide) => sealing.using(decide),
     show: (doc) => sealing.show(doc),
     openBytes: (keyId, body) => sealing.openBytes(keyId, body),
     load: (keyIds) => sealing.load(keyIds),

@@ -11,7 +11,7 @@ const RECORDS = [
   'recourse.recoveries RollbackOpened',
   'recourse.recoveries StepDecided compensate_now',
   'recourse.recoveries LegDispatched 1',
-  'recourse.recoveries StepOutcomeRecorded 1 compensated',
+  'recourse.recoveries LegSettled 1 compensated',
   'recourse.recoveries RecoveryClosed compensated',
 ];
 

@@ -4,7 +4,7 @@
 import { plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { mutationId } from '@recourse/sdk';
-import { readHistory } from './checker/history.js';
+import { eachMember, readHistory } from './checker/history.js';
 import { CAPABILITY_OF } from './contracts.js';
 import { ORDINARY } from './profile.js';
 import type { Profile } from './profile.js';
@@ -164,6 +164,7 @@ function recordsOf(world: World): readonly string[] {
   return ['recourse.mutations', 'recourse.recoveries'].flatMap((log) =>
     (logs[log] ?? [])
       .filter(({ key, type }) => key === RUN && !LEFT_OUT.includes(type))
+      .flatMap(eachMember)
       .map(({ type, body }) =>
         [log, type, ...SAID.filter((name) => name in body).map((name) => String(body[name]))].join(' '),
       ),

@@ -35,6 +35,15 @@ export function clockOf(scheduler: Scheduler, actor: SimActor): Clock {
     now: () => Math.floor(scheduler.now + actor.skewMs),
     monotonic: () => scheduler.now,
     sleep: (ms, signal) => scheduler.sleep(actor, ms, signal),
+    alarm: (ms, ring) => {
+      const off = new AbortController();
+      void scheduler.sleep(actor, ms, off.signal).then(() => {
+        if (!off.signal.aborted) ring();
+      });
+      return () => {
+        off.abort();
+      };
+    },
   };
 }
 

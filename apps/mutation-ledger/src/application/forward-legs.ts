@@ -20,7 +20,7 @@ import type { MutationRecord } from '../domain/record.messages.js';
 /** Roles of which one may take back an effect that is held. */
 export const CANCEL_ROLES: readonly string[] = ['agent', 'operator', 'approver', 'administrator'];
 
-/** Takes a worker's report. One under another key than its run is refused on the key it came with. */
+/** Takes a worker's report, once the leg is over. One under another key than its run is refused on the key it came with. */
 export function onReport(
   context: DecideContext,
   input: RecordInput,
@@ -28,6 +28,7 @@ export function onReport(
   policy: FallPolicy,
 ): Decision {
   if (input.key !== message.run_id) return append(refuseAnswer({ ...message, run_id: input.key }, 'KEY_MISMATCH'));
+  if (!message.complete) return NOTHING;
   const [mutationId] = message.steps.map(({ step_id }) => step_id);
   const mutation =
     mutationId === undefined ? mutationOfLeg(context, message) : mutationIn(context.state, message.run_id, mutationId);

@@ -208,7 +208,21 @@ export function fromRecoveries(type: string, body: object): RecordInput {
   return logged('recourse.recoveries', type, body, 1, { key: RUN });
 }
 
-const ABOUT = { tenant: TENANT, run_id: RUN, mutation_id: MUTATION, step_id: 'step-1', recovery_id: 'rec-1' } as const;
+/** What records of a recovery name. */
+interface StepNamed {
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly mutation_id: string;
+  readonly step_id: string;
+  readonly recovery_id: string;
+}
+const ABOUT: StepNamed = {
+  tenant: TENANT,
+  run_id: RUN,
+  mutation_id: MUTATION,
+  step_id: 'step-1',
+  recovery_id: 'rec-1',
+};
 
 /** Somebody who sends a command. */
 export function envelope(
@@ -260,7 +274,17 @@ export const TRIGGER_EVIDENCE: Evidence = {
   position: -1,
   root: { rollback_id: ROLLBACK, run_id: RUN, mutation_id: MUTATION, bound_at: null },
 };
-export const DISPATCHED = fromRecoveries('LegDispatched', { ...ABOUT, leg_id: 'leg-1', attempt: 1 });
+/** A leg of one step went out. */
+export function dispatchedOf(about: StepNamed, attempt: number): RecordInput {
+  const { step_id, mutation_id, ...leg } = about;
+  return fromRecoveries('LegDispatched', {
+    ...leg,
+    leg_id: 'leg-1',
+    attempt,
+    members: [{ mutation_id, step: { step_id } }],
+  });
+}
+export const DISPATCHED = dispatchedOf(ABOUT, 1);
 export const DENIED = fromRecoveries('StepDenied', { ...ABOUT, by: 'grace', reason: 'the customer keeps it' });
 export function resolvedBy(resolution: string): RecordInput {
   return fromRecoveries('StepResolved', {
@@ -273,7 +297,15 @@ export function resolvedBy(resolution: string): RecordInput {
   });
 }
 export function outcome(verdict: StepVerdict, reason: string): RecordInput {
-  return fromRecoveries('StepOutcomeRecorded', { ...ABOUT, attempt: 1, outcome: verdict, reason });
+  return settledOf(ABOUT, { attempt: 1, outcome: verdict, reason });
+}
+/** A verdict on a leg of one step. */
+export function settledOf(
+  about: StepNamed,
+  { attempt, ...verdict }: { readonly attempt: number; readonly outcome: StepVerdict; readonly reason: string },
+): RecordInput {
+  const { step_id, mutation_id, ...leg } = about;
+  return fromRecoveries('LegSettled', { ...leg, attempt, members: [{ step_id, mutation_id, ...verdict }] });
 }
 export function escalated(reason: string): RecordInput {
   return fromRecoveries('StepEscalated', { ...ABOUT, reason, owner: 'operations', deadline_at: NOW + HOUR_MS });
@@ -378,7 +410,18 @@ export function reported(
   return wire(
     'recourse.tool-results',
     'LegReported',
-    { leg_id, tenant, run_id, attempt, lease_id, worker_id: 'w-1', reported_at: NOW, steps: [report], ...changes },
+    {
+      leg_id,
+      tenant,
+      run_id,
+      attempt,
+      lease_id,
+      worker_id: 'w-1',
+      reported_at: NOW,
+      complete: true,
+      steps: [report],
+      ...changes,
+    },
     { key: run_id },
   );
 }

@@ -150,6 +150,15 @@ describe.each(WAYS)('an execution nobody knows the end of, $way', ({ isRebuilt }
       .then(fact('AnswerRefused', { code: 'KEY_MISMATCH', run_id: 'run-2' }));
   });
 
+  it('learns nothing of a report while the request is still under way', () => {
+    const run = asked();
+    const sent = request(run);
+    run.when(reported(sent, FOUND_NOTHING, { complete: false }), ASKED_AT + 5).thenNothing();
+    run
+      .when(reported(sent, FOUND), ASKED_AT + 6)
+      .then(fact('WorkerAnswered'), fact('MutationRecorded', { execution_state: 'succeeded' }));
+  });
+
   it('stays open when a copy of the request was refused late', () => {
     const run = asked();
     const sent = request(run);

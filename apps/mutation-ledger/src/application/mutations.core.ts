@@ -29,6 +29,7 @@ import { ACK_WAITS } from '../domain/consumer/due.decider.js';
 import { LEDGER_POLICY } from '../domain/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
+import type { RecoveryEvent } from '../domain/mutation/mutation.messages.js';
 import { decideRecovery } from '../domain/mutation/recoverability.decider.js';
 import { EFFECTS_MAX } from '../domain/mutation/refs.decider.js';
 import { undoPart } from '../domain/undo/undo.decider.js';
@@ -151,7 +152,7 @@ const INPUTS: readonly InputSpec[] = [
     topic: 'recourse.recoveries',
     source: 'log',
     mode: 'aligned',
-    types: ['LegDispatched', 'StepOutcomeRecorded', 'StepEscalated', 'StepDenied', 'StepResolved'],
+    types: ['LegDispatched', 'LegSettled', 'StepEscalated', 'StepDenied', 'StepResolved'],
   },
   {
     topic: 'recourse.assumptions',
@@ -192,18 +193,48 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
       return onAck(context, input, event.body);
     case 'EntryRegistered':
       return onSuccessor(context, event.body, input, policy);
-    case 'LegDispatched':
-    case 'StepOutcomeRecorded':
+    case 'LegDispatched': {
+      const { attempt, run_id, members } = event.body;
+      return moved(
+        context,
+        run_id,
+        members.map(({ mutation_id, step }) => ({
+          mutation_id,
+          event: { type: 'Dispatched', body: { step_id: step.step_id, attempt } },
+        })),
+      );
+    }
+    case 'LegSettled':
+      return moved(
+        context,
+        event.body.run_id,
+        event.body.members.map((member) => ({
+          mutation_id: member.mutation_id,
+          event: { type: 'Settled', body: member },
+        })),
+      );
     case 'StepEscalated':
     case 'StepDenied':
-    case 'StepResolved': {
-      const mutation = mutationIn(context.state, event.body.run_id, event.body.mutation_id);
-      return isRecorded(mutation) ? oneOrNone(decideRecovery(event, mutation)) : NOTHING;
-    }
+    case 'StepResolved':
+      return moved(context, event.body.run_id, [{ mutation_id: event.body.mutation_id, event }]);
     // Commands to take up or drop what is parked are the loop's; the core is not asked about them.
     default:
       return NOTHING;
   }
+}
+
+/** Moves mutations of a run as their recovery goes. */
+function moved(
+  { state }: DecideContext,
+  runId: string,
+  told: readonly { readonly mutation_id: string; readonly event: RecoveryEvent }[],
+): Decision {
+  return append(
+    ...told.flatMap(({ mutation_id, event }) => {
+      const mutation = mutationIn(state, runId, mutation_id);
+      return isRecorded(mutation) ? (decideRecovery(event, mutation) ?? []) : [];
+    }),
+  );
 }
 
 function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Decision {

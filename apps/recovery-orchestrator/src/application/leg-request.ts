@@ -2,8 +2,9 @@
 import type { AcceptedRecord, Outgoing, StateView } from '@recourse/event-log';
 import { TRACEPARENT, traceparentOf } from '@recourse/kernel';
 import { bodyIn, recordIn } from '@recourse/messages';
-import type { LegRequested, LegStep } from '@recourse/messages';
+import type { LegRequested } from '@recourse/messages';
 import { RECOVERIES_LOG } from '../domain/record.messages.js';
+import { askOf } from '../domain/step/dispatch.decisions.js';
 import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import { readRow } from './recoveries.kinds.js';
 import { DECISION, legSpan } from './recoveries.spans.js';
@@ -41,12 +42,15 @@ function legRequest(leg: Body<'LegDispatched'>): Outgoing {
     attempt: leg.attempt,
     lease_id: leg.lease_id,
     not_after: leg.not_after,
-    call_timeout_ms: leg.terms.call_timeout_ms,
     reconcile_first: leg.reconcile_first,
     reason: CALL_REASON,
-    steps: [stepOf(leg)],
+    steps: leg.members.map(({ step }) => step),
   };
-  return { ...outgoing(leg.adapter, request), headers: placedIn(leg, legSpan(leg.attempt, 'answered')) };
+  // What the worker calls hangs below the first of them: a request has one place in one trace.
+  const [head] = leg.members;
+  return head === undefined
+    ? outgoing(leg.adapter, request)
+    : { ...outgoing(leg.adapter, request), headers: placedIn(head, legSpan(leg.attempt, 'answered')) };
 }
 
 function outgoing(adapter: string, request: LegRequested): Outgoing {
@@ -69,10 +73,9 @@ function lookRequest(look: Body<'LookDispatched'>): Outgoing {
     attempt: 1,
     lease_id: look.lease_id,
     not_after: look.not_after,
-    call_timeout_ms: look.terms.call_timeout_ms,
     reconcile_first: false,
     reason: LOOK_REASON,
-    steps: [stepOf(look)],
+    steps: [askOf(look)],
   };
   return { ...outgoing(look.adapter, request), headers: placedIn(look, DECISION) };
 }
@@ -87,7 +90,7 @@ function placedIn(
 
 /** A look at the resource: the capability of the stale-state check, and no condition to meet. */
 function factsRequest(ask: Body<'FactsAsked'>): Outgoing {
-  const step = stepOf(ask);
+  const step = askOf(ask);
   const request: LegRequested = {
     leg_id: ask.leg_id,
     kind: 'observe',
@@ -96,7 +99,6 @@ function factsRequest(ask: Body<'FactsAsked'>): Outgoing {
     attempt: ask.round,
     lease_id: ask.lease_id,
     not_after: ask.not_after,
-    call_timeout_ms: ask.terms.call_timeout_ms,
     reconcile_first: false,
     reason: LOOK_REASON,
     steps: [{ ...step, verify_capability: step.stale_capability, success_condition: step.stale_condition }],
@@ -104,34 +106,15 @@ function factsRequest(ask: Body<'FactsAsked'>): Outgoing {
   return outgoing(ask.adapter, request);
 }
 
-function stepOf({
-  step_id,
-  call,
-  terms,
-  ref,
-}: Pick<Body<'LegDispatched'>, 'step_id' | 'call' | 'terms' | 'ref'>): LegStep {
-  return {
-    step_id,
-    call,
-    subject_ref: ref.subject_ref,
-    external_transaction_ref: ref.external_transaction_ref,
-    key_lifetime_ms: terms.key_lifetime_ms,
-    reconcile_capability: terms.reconcile_capability,
-    stale_capability: terms.stale_capability,
-    stale_condition: terms.stale_condition,
-    verify_capability: terms.verify_capability,
-    success_condition: terms.success_condition,
-    verify_max_attempts: terms.verify_max_attempts,
-    verify_delay_ms: terms.verify_delay_ms,
-  };
-}
-
 /** Owed as long as its step is out with this attempt and a worker may still take it. */
 export function isLegOwed(state: StateView, message: Outgoing, now: number): boolean {
   const request = bodyIn(REQUESTS, 'LegRequested', { type: 'LegRequested', body: message.body });
-  const stepId = request.steps[0]?.step_id;
-  const step = stepId === undefined ? undefined : readRow(state, 'step', request.run_id, stepId);
-  if (step?.facts_ask?.leg_id === request.leg_id) return now < request.not_after;
-  if (step?.phase === 'looking') return step.look?.leg_id === request.leg_id && now < request.not_after;
-  return step?.phase === 'dispatched' && step.attempt === request.attempt && now < request.not_after;
+  return now < request.not_after && request.steps.some(({ step_id }) => isStepOut(state, request, step_id));
+}
+
+function isStepOut(state: StateView, { run_id, leg_id, attempt }: LegRequested, stepId: string): boolean {
+  const step = readRow(state, 'step', run_id, stepId);
+  if (step?.facts_ask?.leg_id === leg_id) return true;
+  if (step?.phase === 'looking') return step.look?.leg_id === leg_id;
+  return step?.phase === 'dispatched' && step.attempt === attempt;
 }

@@ -26,6 +26,8 @@ import {
   terms,
   views,
   WINDOW_END,
+  leg,
+  settled,
 } from '../recoveries.testing.js';
 
 const MARKED_AT = 10_000;
@@ -69,11 +71,11 @@ describe.each(WAYS)('a rolled-back commit whose execution turns out later, $way'
           ref: ref(),
           reverses_record_hash: recordedAgain({ terms: AUTO }).hash,
         }),
-        fact('LegDispatched', { attempt: 1, ref: ref() }),
+        leg({ attempt: 1 }),
       );
     run
       .when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), LEARNT_AT + 100)
-      .then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
+      .then(settled({ outcome: 'compensated' }), CLOSED_COMPENSATED);
   });
 
   it('is put before people when it did and they have to agree, with what is known now', () => {
@@ -93,7 +95,7 @@ describe.each(WAYS)('a rolled-back commit whose execution turns out later, $way'
       due_at: LEARNT_AT + REVIEW,
       ref: { reversal_expires_at: WINDOW_END },
     });
-    run.when(approval(), LEARNT_AT + 1).then(fact('StepApproved'), fact('LegDispatched'));
+    run.when(approval(), LEARNT_AT + 1).then(fact('StepApproved'), leg());
   });
 
   it('needs nothing when it did not, and closes its recovery', () => {
@@ -119,7 +121,7 @@ describe.each(WAYS)('a rolled-back commit whose execution turns out later, $way'
     expect(recoveryOf(run)).toMatchObject({ phase: 'closed', outcome: 'compensated' });
     run
       .when(recordedAgain({ terms: AUTO }), LEARNT_AT)
-      .then(fact('MutationAdvanced', { decision: 'compensate_now' }), fact('LegDispatched'));
+      .then(fact('MutationAdvanced', { decision: 'compensate_now' }), leg());
     expect(recoveryOf(run)).toMatchObject({ phase: 'open', outcome: null });
     expect(stepOf(run)).toMatchObject({ phase: 'dispatched' });
   });

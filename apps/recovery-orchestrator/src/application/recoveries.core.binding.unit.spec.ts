@@ -27,6 +27,8 @@ import {
   terms,
   trigger,
   views,
+  leg,
+  settled,
 } from '../recoveries.testing.js';
 
 const AUTO = { impact: 'write', recovery_approval_mode: 'auto' } as const;
@@ -89,9 +91,9 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
     run
       .when(done(request), 12_000)
       .then(
-        fact('StepOutcomeRecorded', { outcome: 'compensated' }),
+        settled({ outcome: 'compensated' }),
         fact('StepBound', { step_id: SECOND_STEP, reason: 'POLICY_AUTO', bound_from: [request.leg_id] }),
-        fact('LegDispatched', { step_id: SECOND_STEP }),
+        leg({ step_id: SECOND_STEP }),
       );
     expect(requestIn(run.outgoing()).steps[0]?.call.args).toEqual(plainPayload({ note: 'cn_7', order: '4711' }));
   });
@@ -101,7 +103,7 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
     run
       .when(done(requestIn(run.outgoing())), 11_000)
       .when(second(), 12_000)
-      .then(fact('StepDecided', { decision: 'compensate_now', reason: 'POLICY_AUTO' }), fact('LegDispatched'));
+      .then(fact('StepDecided', { decision: 'compensate_now', reason: 'POLICY_AUTO' }), leg());
     expect(requestIn(run.outgoing()).steps[0]?.call.args).toEqual(plainPayload({ note: 'cn_7', order: '4711' }));
   });
 
@@ -111,7 +113,7 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
     run
       .when(second({}), 11_000)
       .when(done(request), 12_000)
-      .then(fact('StepOutcomeRecorded'), fact('StepBound', { required_approvals: 1, owner: 'role:approver' }));
+      .then(settled(), fact('StepBound', { required_approvals: 1, owner: 'role:approver' }));
     const bound = digest({
       terms: terms({ contract_digest: DIGEST }),
       ref: ref({ mutation_id: MUTATION, reversal_args: plainPayload({ note: 'cn_7', order: '4711' }) }),
@@ -122,7 +124,7 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
     const shown = run.rows('step').find(({ key }) => key === SECOND_STEP)?.doc['action_digest'] as Buffer;
     run
       .when(approval({ stepId: SECOND_STEP, digest: shown }), 14_000)
-      .then(fact('StepApproved'), fact('LegDispatched', { step_id: SECOND_STEP }));
+      .then(fact('StepApproved'), leg({ step_id: SECOND_STEP }));
   });
 
   it.each([
@@ -156,7 +158,7 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
       .when(second(), 11_000)
       .when(answered(request, 'unverified', [STILL_PENDING, EXECUTED, BALANCE_KEPT]), 12_000)
       .then(
-        fact('StepOutcomeRecorded', { outcome: 'unverified' }),
+        settled({ outcome: 'unverified' }),
         fact('StepEscalated', { reason: 'VERIFICATION_FAILED' }),
         fact('StepEscalated', { step_id: SECOND_STEP, reason: 'STEP_RESULT_MISSING' }),
         fact('RecoveryClosed', { outcome: 'manual' }),

@@ -18,6 +18,7 @@ import {
   terms,
   views,
   WINDOW_END,
+  leg,
 } from '../recoveries.testing.js';
 import { recoveriesCore } from './recoveries.core.js';
 
@@ -75,10 +76,7 @@ describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRe
     run.when(settled('mut_a'), AT + 2).thenNothing();
     run
       .when(settled('mut_b', 'manual_resolution_required'), AT + 3)
-      .then(
-        fact('DependentSettled', { child_mutation_id: 'mut_b' }),
-        fact('LegDispatched', { step_id: STEP, outstanding: [] }),
-      );
+      .then(fact('DependentSettled', { child_mutation_id: 'mut_b' }), leg({ step_id: STEP, outstanding: [] }));
   });
 
   it('goes without them at the deadline, and names who is outstanding', () => {
@@ -88,7 +86,7 @@ describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRe
       .when(marked(), AT)
       .when(settled('mut_a'), AT + 1);
     run.whenDue(AT + CHILDREN_FIRST_MS - 1).thenNothing();
-    run.whenDue(AT + CHILDREN_FIRST_MS).then(fact('LegDispatched', { outstanding: ['mut_b'] }));
+    run.whenDue(AT + CHILDREN_FIRST_MS).then(leg({ outstanding: ['mut_b'] }));
     run.when(settled('mut_b'), AT + CHILDREN_FIRST_MS + 1).then(fact('DependentSettled'));
   });
 
@@ -98,13 +96,13 @@ describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRe
       .when(derived('mut_a'), AT)
       .when(markedInput({ terms: terms(AUTO), ref: ref({ reversal_expires_at: end }) }), AT);
     run.then(fact('StepDecided'), fact('StepWaits', { reason: 'CHILDREN', deadline_at: AT + 5_000 }));
-    run.whenDue(AT + 5_000).then(fact('LegDispatched', { outstanding: ['mut_a'] }));
+    run.whenDue(AT + 5_000).then(leg({ outstanding: ['mut_a'] }));
   });
 
   it('that is being undone already comes before one noted later, which says so', () => {
     const run = start()
       .when(marked(), AT)
-      .then(fact('StepDecided'), fact('LegDispatched', { outstanding: [] }));
+      .then(fact('StepDecided'), leg({ outstanding: [] }));
     run.when(derived('mut_a'), AT + 1).then(fact('DependentNoted', { child_mutation_id: 'mut_a', is_late: true }));
   });
 
@@ -112,7 +110,7 @@ describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRe
     const run = start()
       .when(derived('mut_a', 'other'), AT)
       .when(marked(), AT + 1)
-      .then(fact('StepDecided'), fact('LegDispatched', { outstanding: [] }));
+      .then(fact('StepDecided'), leg({ outstanding: [] }));
     run.when(settled('mut_x'), AT + 2).thenNothing();
   });
 });

@@ -31,6 +31,9 @@ import {
   terms,
   trigger,
   views,
+  leg,
+  settled,
+  perStep,
 } from '../recoveries.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
@@ -75,10 +78,10 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
       .when(contradicted({ evidence: smokeTest }), 9_000)
       .when(markedInput({ evidence: smokeTest }), MARKED_AT)
       .then(fact('StepDecided', { decision: 'request_approval' }));
-    run.when(approval(), 20_000).then(fact('StepApproved'), fact('LegDispatched', { attempt: 1 }));
+    run.when(approval(), 20_000).then(fact('StepApproved'), leg({ attempt: 1 }));
     run
       .when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), 21_000)
-      .then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
+      .then(settled({ outcome: 'compensated' }), CLOSED_COMPENSATED);
   });
 
   it('about an uncertain action waits for what the ledger finds out, and calls nobody before (C33)', () => {
@@ -88,7 +91,7 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
     expect(dispatches(run)).toBe(0);
     run
       .when(recordedAgain({ terms: AUTO }), 20_000)
-      .then(fact('MutationAdvanced', { decision: 'compensate_now' }), fact('LegDispatched'));
+      .then(fact('MutationAdvanced', { decision: 'compensate_now' }), leg());
   });
 
   it('never inherits how the action itself was approved (D26)', () => {
@@ -126,17 +129,19 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
     run.when(answered(requestIn(run.outgoing()), 'failed', []), 31_000).whenDue(32_000);
     run.when(answered(requestIn(run.outgoing()), 'failed', []), 33_000);
     expect(
-      run
-        .records()
-        .map(({ type, body }) => [type, body['decision'] ?? body['outcome'] ?? null, body['reason'] ?? null]),
+      perStep(run.records()).map(({ type, body }) => [
+        type,
+        body['decision'] ?? body['outcome'] ?? null,
+        body['reason'] ?? null,
+      ]),
     ).toEqual([
       ['StepDecided', 'reconcile_first', 'FORWARD_UNCERTAIN'],
       ['MutationAdvanced', 'request_approval', 'HIGH_IMPACT'],
       ['StepApproved', null, 'shipped after all'],
       ['LegDispatched', null, null],
-      ['StepOutcomeRecorded', 'failed', 'TOOL_FAILED'],
+      ['LegSettled', 'failed', 'TOOL_FAILED'],
       ['LegDispatched', null, null],
-      ['StepOutcomeRecorded', 'failed', 'TOOL_FAILED'],
+      ['LegSettled', 'failed', 'TOOL_FAILED'],
       ['StepEscalated', null, 'COMPENSATION_FAILED'],
       ['RecoveryClosed', 'manual', null],
     ]);
@@ -189,7 +194,7 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
     says('human');
     run
       .when(answered(request, 'failed', []), 11_000)
-      .then(fact('StepOutcomeRecorded'))
+      .then(settled())
       .whenDue(12_000)
       .then(fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);
   });
@@ -224,9 +229,9 @@ describe.each(WAYS)('a worker that is slow, $way (C43)', ({ isRebuilt }) => {
         .thenNothing();
     run
       .whenDue(overAt)
-      .then(fact('StepUncertain', { reason: 'NO_ANSWER' }))
+      .then(settled({ outcome: 'uncertain', reason: 'NO_ANSWER' }))
       .whenDue(overAt + 1_000)
-      .then(fact('LegDispatched', { attempt: 2, reconcile_first: true }));
+      .then(leg({ attempt: 2, reconcile_first: true }));
     const second = requestIn(run.outgoing());
     expect([first.not_after, second.not_after > overAt, second.lease_id === first.lease_id]).toEqual([
       MARKED_AT + LEASE,
@@ -260,7 +265,7 @@ describe.each(WAYS)('a resource that somebody changed since, $way (C53, C54)', (
       run
         .when(answered(requestIn(run.outgoing()), 'stale', [look]), 20_000)
         .then(
-          fact('StepOutcomeRecorded', { outcome: 'stale', reason: 'STALE_CONDITION_FALSE' }),
+          settled({ outcome: 'stale', reason: 'STALE_CONDITION_FALSE' }),
           fact('StepEscalated', { reason: 'RESOURCE_CHANGED', owner: 'role:administrator' }),
           CLOSED_MANUAL,
         );
@@ -281,13 +286,13 @@ describe('a compensation on record (C50)', () => {
       .when(approval(), 20_000);
     const request: LegRequested = requestIn(run.outgoing());
     run.when(answered(request, 'verified', [STILL_PENDING, BALANCE_ZERO]), 21_000);
-    const [opened, decided, agreed, dispatched, outcome, closed] = run.records();
+    const [opened, decided, agreed, dispatched, outcome, closed] = perStep(run.records());
     expect([opened, decided, agreed, dispatched, outcome, closed].map((record) => record?.type)).toEqual([
       'RollbackOpened',
       'StepDecided',
       'StepApproved',
       'LegDispatched',
-      'StepOutcomeRecorded',
+      'LegSettled',
       'RecoveryClosed',
     ]);
     expect([opened?.body, decided?.body]).toMatchObject([

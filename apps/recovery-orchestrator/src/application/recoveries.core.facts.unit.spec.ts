@@ -30,6 +30,8 @@ import {
   TENANT,
   terms,
   views,
+  leg,
+  settled,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
@@ -94,12 +96,12 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
   it('are not looked at where nobody is asked, or where the contract says no way to', () => {
     asked({ impact: 'write', recovery_approval_mode: 'auto' }).then(
       fact('StepDecided', { decision: 'compensate_now' }),
-      fact('LegDispatched'),
+      leg(),
     );
     asked({ stale_capability: null, stale_condition: null })
       .then(fact('StepDecided'))
       .when(approval({ digest: digest({ terms: terms({ stale_capability: null, stale_condition: null }) }) }), AT + 200)
-      .then(fact('StepApproved'), fact('LegDispatched'));
+      .then(fact('StepApproved'), leg());
   });
 
   it('that are as they were let the compensation go', () => {
@@ -107,10 +109,10 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
     expect(doc(run)).toMatchObject({ phase: 'observing', owner: 'adapter:payments' });
     run
       .when(saw(requestIn(run.outgoing()), PENDING), AT + 300)
-      .then(fact('FactsObserved', { purpose: 'dispatch' }), fact('LegDispatched', { attempt: 1 }));
+      .then(fact('FactsObserved', { purpose: 'dispatch' }), leg({ attempt: 1 }));
     run
       .when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), AT + 400)
-      .then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
+      .then(settled({ outcome: 'compensated' }), CLOSED_COMPENSATED);
   });
 
   it('that changed void the approval, say which fact it was, and make it another action to agree to', () => {
@@ -151,24 +153,20 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
       .then(fact('StepApproved', { action_digest: anew }), fact('FactsAsked', { purpose: 'dispatch' }));
     run
       .when(saw(requestIn(run.outgoing()), { ...PENDING, status: 'paid_out' }), AT + 500)
-      .then(fact('FactsObserved'), fact('LegDispatched'));
+      .then(fact('FactsObserved'), leg());
   });
 
   it('may change by themselves where the contract says so', () => {
     const run = shown({ ...PENDING, read_at: 1 }, { stale_volatile: ['/read_at'] });
     run.when(approval({ digest: doc(run)['action_digest'] as Buffer }), AT + 200);
-    run
-      .when(saw(requestIn(run.outgoing()), { ...PENDING, read_at: 2 }), AT + 300)
-      .then(fact('FactsObserved'), fact('LegDispatched'));
+    run.when(saw(requestIn(run.outgoing()), { ...PENDING, read_at: 2 }), AT + 300).then(fact('FactsObserved'), leg());
   });
 
   it('that nobody saw before are compared with nothing; the stale-state check of the leg stands', () => {
     const run = asked()
       .when(agreeing(), AT + 200)
       .then(fact('StepApproved'), fact('FactsAsked', { purpose: 'dispatch' }));
-    run
-      .when(saw(requestIn(run.outgoing()), { status: 'paid_out' }), AT + 300)
-      .then(fact('FactsObserved'), fact('LegDispatched'));
+    run.when(saw(requestIn(run.outgoing()), { status: 'paid_out' }), AT + 300).then(fact('FactsObserved'), leg());
   });
 
   it("that cannot be observed are asked for three times, and then the step is a person's", () => {
@@ -191,7 +189,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
       .when(answered(request, 'verified', [resource(PENDING)], { lease_id: 'forged' }), AT + 300)
       .then(fact('ReportRefused', { code: 'LEASE_UNKNOWN' }));
     run.when(answered(request, 'refused_late', []), AT + 300).then(fact('ReportRefused', { code: 'REFUSED_LATE' }));
-    run.when(saw(request, PENDING), AT + 300).then(fact('FactsObserved'), fact('LegDispatched'));
+    run.when(saw(request, PENDING), AT + 300).then(fact('FactsObserved'), leg());
     run.when(saw(request, PENDING), AT + 310).then(fact('ReportRefused', { code: 'LEASE_UNKNOWN' }));
   });
 

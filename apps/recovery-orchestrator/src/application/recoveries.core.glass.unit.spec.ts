@@ -15,6 +15,7 @@ import {
   terms,
   views,
   WINDOW_END,
+  leg,
 } from '../recoveries.testing.js';
 import { GLASS_VALID_MAX_MS, GLASS_VALID_MIN_MS } from '../domain/step/glass.decisions.js';
 
@@ -52,7 +53,7 @@ describe.each(WAYS)('breaking the glass, $way', ({ isRebuilt }) => {
       .when(glass('petra'), AT + 2)
       .then(
         fact('GlassBroken', { by: 'petra', is_complete: true, reason: 'money leaves while everybody is asleep' }),
-        fact('LegDispatched', { attempt: 1 }),
+        leg({ attempt: 1 }),
       );
     expect(doc(run)).toMatchObject({
       phase: 'dispatched',
@@ -73,7 +74,7 @@ describe.each(WAYS)('breaking the glass, $way', ({ isRebuilt }) => {
     asked(dual)
       .when(glass('omar'), AT + 1)
       .when(glass('petra'), AT + 2)
-      .then(fact('GlassBroken'), fact('LegDispatched'));
+      .then(fact('GlassBroken'), leg());
     asked(dual)
       .when(approval({ digest: digest(dual) }), AT + 1)
       .when(glass('omar'), AT + 2)

@@ -20,6 +20,8 @@ import {
   trigger,
   views,
   windowClosed,
+  leg,
+  settled,
 } from '../recoveries.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
@@ -81,7 +83,7 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
   ] as const)('over %s goes on', (_, scope, tenant) => {
     const { on, run } = start();
     on('stop', scope, tenant);
-    run.when(markedInput({ terms: AUTO }), 10_000).then(fact('StepDecided'), fact('LegDispatched'));
+    run.when(markedInput({ terms: AUTO }), 10_000).then(fact('StepDecided'), leg());
   });
 
   it('lets triggers and marks through, and takes approvals', () => {
@@ -105,7 +107,7 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
       .when(off('stop', { over: 'tenant' }), 30_000)
       .then(fact('HaltsReviewed', { name: 'stop' }))
       .whenDue(30_000)
-      .then(fact('LegDispatched', { attempt: 1 }));
+      .then(leg({ attempt: 1 }));
     expect(requestIn(run.outgoing())).toMatchObject({ attempt: 1 });
     expect([step(run)?.['phase'], run.rows('halt')]).toEqual(['dispatched', []]);
   });
@@ -120,7 +122,7 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
       .when(on('two', { over: 'capability', capability: 'other.do_it' }), 30_000)
       .then(fact('HaltsReviewed', { name: 'two' }))
       .whenDue(30_000)
-      .then(fact('LegDispatched'));
+      .then(leg());
   });
 
   it('is halted anew when another one came before its turn, and keeps its deadline', () => {
@@ -163,15 +165,12 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
     on('stop', { over: 'agent', agent: 'refund-agent' });
     run
       .when(answered(request, 'failed', []), 11_000)
-      .then(fact('StepOutcomeRecorded'))
+      .then(settled())
       .whenDue(12_000)
       .then(fact('StepHalted'));
     run
       .when(answered(request, 'verified', [STILL_PENDING, observed('execute', CALLED, {}), BALANCE_ZERO]), 13_000)
-      .then(
-        fact('StepOutcomeRecorded', { outcome: 'compensated' }),
-        fact('RecoveryClosed', { outcome: 'compensated' }),
-      );
+      .then(settled({ outcome: 'compensated' }), fact('RecoveryClosed', { outcome: 'compensated' }));
     expect(run.rows('halt')).toEqual([]);
   });
 

@@ -31,6 +31,8 @@ import {
   trigger,
   windowClosed,
   views,
+  leg,
+  settled,
 } from '../recoveries.testing.js';
 
 const SENT_AT = 20_000;
@@ -57,11 +59,11 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       expect(request).toMatchObject({
         attempt: 1,
         not_after: SENT_AT + LEASE,
-        call_timeout_ms: CALL_TIMEOUT,
         lease_id: leaseIdOf(CONFIG.leaseKey, request.leg_id, 1, SENT_AT + LEASE),
       });
       expect(request.steps[0]).toMatchObject({
         step_id: STEP,
+        call_timeout_ms: CALL_TIMEOUT,
         verify_capability: 'payments.read_balance',
         stale_capability: 'payments.read_refund',
         external_transaction_ref: 're_1',
@@ -102,7 +104,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     it('that we judge verified ourselves compensates, with causality in the record (A70, A71)', () => {
       const { run, request } = dispatchedWith();
       run.when(answered(request, 'verified', [STILL_PENDING, BALANCE_ZERO]), 25_000).then(
-        fact('StepOutcomeRecorded', {
+        settled({
           outcome: 'compensated',
           reported: 'verified',
           reason: 'SUCCESS_CONDITION_HELD',
@@ -151,7 +153,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       expect(stepOf(run)).toMatchObject({ phase: 'dispatched', due_at: ANSWER_BY });
       run
         .when(answered(request, 'verified', [BALANCE_ZERO]), 26_000)
-        .then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
+        .then(settled({ outcome: 'compensated' }), CLOSED_COMPENSATED);
     });
 
     it('that the resource was changed goes to a person at once (P7)', () => {
@@ -159,7 +161,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       run
         .when(answered(request, 'stale', [PAID_OUT]), 25_000)
         .then(
-          fact('StepOutcomeRecorded', { outcome: 'stale', reason: 'STALE_CONDITION_FALSE' }),
+          settled({ outcome: 'stale', reason: 'STALE_CONDITION_FALSE' }),
           fact('StepEscalated', { reason: 'RESOURCE_CHANGED' }),
           CLOSED_MANUAL,
         );
@@ -170,7 +172,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       const { run, request } = dispatchedWith();
       run
         .when(answered(request, 'verified', [], { steps: [] }), 25_000)
-        .then(fact('StepOutcomeRecorded', { outcome: 'uncertain', reason: 'STEP_NOT_REPORTED', retry_at: ANSWER_BY }));
+        .then(settled({ outcome: 'uncertain', reason: 'STEP_NOT_REPORTED', retry_at: ANSWER_BY }));
     });
   });
 
@@ -222,9 +224,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       ['unknown', 'unknown', [], 'uncertain', 'OUTCOME_NOT_KNOWN'],
     ] as const)('on %s', (_name, reported, observations, outcome, reason) => {
       const { run, request } = dispatchedWith();
-      run
-        .when(answered(request, reported, observations), 25_000)
-        .then(fact('StepOutcomeRecorded', { reported, outcome, reason }));
+      run.when(answered(request, reported, observations), 25_000).then(settled({ reported, outcome, reason }));
       expect(stepOf(run)['phase']).not.toBe('compensated');
     });
 
@@ -232,10 +232,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       const { run, request } = dispatchedWith();
       run
         .when(answered(request, 'verified', [{ ...BALANCE_ZERO, phase: 'reconcile' as const }, BALANCE_ZERO]), 25_000)
-        .then(
-          fact('StepOutcomeRecorded', { outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD' }),
-          CLOSED_COMPENSATED,
-        );
+        .then(settled({ outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD' }), CLOSED_COMPENSATED);
       expect(stepOf(run)['phase']).toBe('compensated');
     });
 
@@ -246,13 +243,9 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         observed: { ...BALANCE_ZERO.observed, encoding: 'sealed' as const, key_id: 'k' },
       };
       const damaged = { ...BALANCE_ZERO, observed: { ...BALANCE_ZERO.observed, body: Buffer.from('{') } };
-      run
-        .when(answered(request, 'verified', [sealed]), 25_000)
-        .then(fact('StepOutcomeRecorded', { outcome: 'uncertain' }));
+      run.when(answered(request, 'verified', [sealed]), 25_000).then(settled({ outcome: 'uncertain' }));
       const other = dispatchedWith();
-      other.run
-        .when(answered(other.request, 'verified', [damaged]), 25_000)
-        .then(fact('StepOutcomeRecorded', { outcome: 'uncertain' }));
+      other.run.when(answered(other.request, 'verified', [damaged]), 25_000).then(settled({ outcome: 'uncertain' }));
     });
   });
 
@@ -263,7 +256,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         .whenDue(ANSWER_BY - 1)
         .thenNothing()
         .whenDue(ANSWER_BY)
-        .then(fact('StepUncertain', { attempt: 1, reason: 'NO_ANSWER', retry_at: RETRY_AT }));
+        .then(settled({ outcome: 'uncertain', attempt: 1, reason: 'NO_ANSWER', retry_at: RETRY_AT }));
       expect(stepOf(run)).toMatchObject({ phase: 'uncertain', owner: 'adapter:payments', deadline_at: RETRY_AT });
     });
 
@@ -273,7 +266,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         .whenDue(ANSWER_BY)
         .whenDue(RETRY_AT)
         .then(
-          fact('LegDispatched', {
+          leg({
             attempt: 2,
             reconcile_first: true,
             first_dispatched_at: SENT_AT,
@@ -290,7 +283,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       const { run } = dispatchedWith();
       run.whenDue(ANSWER_BY).whenDue(RETRY_AT);
       const lastAnswerBy = RETRY_AT + LEASE + CALL_TIMEOUT + MARGIN;
-      run.whenDue(lastAnswerBy).then(fact('StepUncertain', { attempt: 2, retry_at: lastAnswerBy + 2_000 }));
+      run.whenDue(lastAnswerBy).then(settled({ outcome: 'uncertain', attempt: 2, retry_at: lastAnswerBy + 2_000 }));
       run.whenDue(lastAnswerBy + 2_000).then(fact('StepEscalated', { reason: 'OUTCOME_UNKNOWN' }), CLOSED_MANUAL);
     });
 
@@ -299,7 +292,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       run
         .whenDue(ANSWER_BY)
         .when(answered(request, 'verified', [BALANCE_ZERO]), ANSWER_BY + 1)
-        .then(fact('StepOutcomeRecorded', { attempt: 1, outcome: 'compensated' }), CLOSED_COMPENSATED);
+        .then(settled({ attempt: 1, outcome: 'compensated' }), CLOSED_COMPENSATED);
       expect(run.rows('step')[0]?.dueAt).toBeNull();
     });
 
@@ -353,14 +346,12 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
   describe('an attempt that did not settle', () => {
     it('by failure is tried again after a pause, then goes to a person', () => {
       const { run, request } = dispatchedWith();
-      run
-        .when(answered(request, 'failed', []), 25_000)
-        .then(fact('StepOutcomeRecorded', { outcome: 'failed', retry_at: 26_000 }));
-      run.whenDue(26_000).then(fact('LegDispatched', { attempt: 2, reconcile_first: true }));
+      run.when(answered(request, 'failed', []), 25_000).then(settled({ outcome: 'failed', retry_at: 26_000 }));
+      run.whenDue(26_000).then(leg({ attempt: 2, reconcile_first: true }));
       run
         .when(answered(requestIn(run.outgoing()), 'failed', []), 27_000)
         .then(
-          fact('StepOutcomeRecorded', { attempt: 2, outcome: 'failed' }),
+          settled({ attempt: 2, outcome: 'failed' }),
           fact('StepEscalated', { reason: 'COMPENSATION_FAILED' }),
           CLOSED_MANUAL,
         );
@@ -372,7 +363,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       run
         .when(answered(requestIn(run.outgoing()), 'unverified', [BALANCE_KEPT]), 27_000)
         .then(
-          fact('StepOutcomeRecorded', { outcome: 'unverified' }),
+          settled({ outcome: 'unverified' }),
           fact('StepEscalated', { reason: 'VERIFICATION_FAILED' }),
           CLOSED_MANUAL,
         );
@@ -381,14 +372,12 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
 
     it('by an unknown outcome waits until no copy can act any more', () => {
       const { run, request } = dispatchedWith();
-      run
-        .when(answered(request, 'unknown', []), 25_000)
-        .then(fact('StepOutcomeRecorded', { outcome: 'uncertain', retry_at: ANSWER_BY }));
+      run.when(answered(request, 'unknown', []), 25_000).then(settled({ outcome: 'uncertain', retry_at: ANSWER_BY }));
       run
         .whenDue(ANSWER_BY - 1)
         .thenNothing()
         .whenDue(ANSWER_BY)
-        .then(fact('LegDispatched', { attempt: 2, reconcile_first: true }));
+        .then(leg({ attempt: 2, reconcile_first: true }));
     });
 
     it('by an unknown outcome is settled by the copy that had the claim', () => {
@@ -398,12 +387,12 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         .when(answered(request, 'unknown', []), 25_500)
         .thenNothing()
         .when(answered(request, 'verified', [BALANCE_ZERO]), 26_000)
-        .then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
+        .then(settled({ outcome: 'compensated' }), CLOSED_COMPENSATED);
     });
 
     it('claimed verified but never observed, ends as a failed verification', () => {
       const { run, request } = dispatchedWith({ max_attempts: 1 });
-      run.when(answered(request, 'verified', []), 25_000).then(fact('StepOutcomeRecorded', { outcome: 'uncertain' }));
+      run.when(answered(request, 'verified', []), 25_000).then(settled({ outcome: 'uncertain' }));
       run.whenDue(ANSWER_BY).then(fact('StepEscalated', { reason: 'VERIFICATION_FAILED' }), CLOSED_MANUAL);
     });
   });

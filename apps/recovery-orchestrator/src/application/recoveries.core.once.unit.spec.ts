@@ -19,6 +19,8 @@ import {
   terms,
   trigger,
   views,
+  leg,
+  perStep,
 } from '../recoveries.testing.js';
 
 const auto = { terms: terms({ impact: 'write', recovery_approval_mode: 'auto' }) };
@@ -40,9 +42,7 @@ describe.each(WAYS)('a trigger, $way', ({ isRebuilt }) => {
       JSON.stringify(about).includes('send_money'),
       evidence.statement === null ? null : readPayload(evidence.statement),
     ]).toEqual([false, { reason: 'wrong order' }]);
-    run
-      .when(markedInput(auto), 10_000)
-      .then(fact('StepDecided', { decision: 'compensate_now' }), fact('LegDispatched'));
+    run.when(markedInput(auto), 10_000).then(fact('StepDecided', { decision: 'compensate_now' }), leg());
     expect(requestIn(run.outgoing()).steps[0]?.call).toMatchObject({
       capability: 'payments.cancel_refund',
       args: ref().reversal_args,
@@ -59,8 +59,7 @@ describe.each(WAYS)('a trigger, $way', ({ isRebuilt }) => {
 
 describe.each(WAYS)('one effect, $way (C79)', ({ isRebuilt }) => {
   const dispatched = (run: CoreHarness): readonly string[] =>
-    run
-      .records()
+    perStep(run.records())
       .filter(({ type }) => type === 'LegDispatched')
       .map(({ body }) => `${String(body['step_id'])}/${String(body['attempt'])}`);
   const approving = approval({ digest: digest() });

@@ -23,6 +23,9 @@ import {
   terms,
   views,
   WINDOW_END,
+  leg,
+  settled,
+  legOf,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
@@ -83,15 +86,18 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
     expect(run.outgoing()).toEqual([]);
     run
       .when(done(third), AT + 3)
-      .then(
-        fact('StepOutcomeRecorded', { outcome: 'compensated', outcome_kind: 'reversed' }),
-        fact('LegDispatched', { step_id: stepOf(2), outstanding: [] }),
-      );
-    const second = requestIn(run.outgoing());
-    run.when(done(second), AT + 4).then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(1) }));
-    run
-      .when(done(requestIn(run.outgoing())), AT + 5)
-      .then(fact('StepOutcomeRecorded'), fact('RecoveryClosed', { outcome: 'compensated' }));
+      .then(settled({ outcome: 'compensated', outcome_kind: 'reversed' }), legOf(stepOf(2), stepOf(1)));
+    const both = requestIn(run.outgoing());
+    expect(both.steps.map(({ step_id }) => step_id)).toEqual([stepOf(2), stepOf(1)]);
+    run.when(done(both), AT + 5).then(
+      fact('LegSettled', {
+        members: [
+          { step_id: stepOf(2), outcome: 'compensated' },
+          { step_id: stepOf(1), outcome: 'compensated' },
+        ],
+      }),
+      fact('RecoveryClosed', { outcome: 'compensated' }),
+    );
   });
 
   it("go on past one that is a person's: what can be undone is", () => {
@@ -101,23 +107,21 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
     run
       .when(failed(second), AT + 2)
       .then(
-        fact('StepOutcomeRecorded', { outcome: 'unverified', outcome_kind: null }),
+        settled({ outcome: 'unverified', outcome_kind: null }),
         fact('StepEscalated', { outcome_kind: 'escalated' }),
-        fact('LegDispatched', { step_id: stepOf(1), outstanding: [] }),
+        leg({ step_id: stepOf(1), outstanding: [] }),
       );
   });
 
   it('that say what they were made from go side by side, each after what was made of it', () => {
     const run = start().when(effect(4, { parents: [1] }), AT);
     const fourth = requestIn(run.outgoing());
-    run
-      .when(effect(3, { parents: [2] }), AT + 1)
-      .then(fact('StepDecided'), fact('LegDispatched', { step_id: stepOf(3) }));
+    run.when(effect(3, { parents: [2] }), AT + 1).then(fact('StepDecided'), leg({ step_id: stepOf(3) }));
     const third = requestIn(run.outgoing());
     run.when(effect(2), AT + 2).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3)] }));
     run.when(effect(1), AT + 3).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(4)] }));
-    run.when(done(third), AT + 4).then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(2) }));
-    run.when(done(fourth), AT + 5).then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(1) }));
+    run.when(done(third), AT + 4).then(settled(), leg({ step_id: stepOf(2) }));
+    run.when(done(fourth), AT + 5).then(settled(), leg({ step_id: stepOf(1) }));
   });
 
   it('that were made of commits without effect are undone last first: nobody sees here what such a commit was made of', () => {
@@ -129,9 +133,7 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
     run
       .when(effect(1), AT + 2)
       .then(fact('StepDecided'), fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(2), stepOf(3)].sort() }));
-    run
-      .when(done(third), AT + 3)
-      .then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(2), outstanding: [] }));
+    run.when(done(third), AT + 3).then(settled(), legOf(stepOf(2), stepOf(1)));
   });
 
   it('of which one was made of such a commit come after it, where others say what they were made from, and it blocks none', () => {
@@ -139,7 +141,7 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
     const fourth = requestIn(run.outgoing());
     run
       .when(effect(3, { isOfCommit: true, terms: { ...AUTO, max_attempts: 1 } }), AT + 1)
-      .then(fact('StepDecided'), fact('LegDispatched', { step_id: stepOf(3) }));
+      .then(fact('StepDecided'), leg({ step_id: stepOf(3) }));
     const third = requestIn(run.outgoing());
     run.when(effect(2), AT + 2).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3)] }));
     run
@@ -147,12 +149,8 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
       .then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3), stepOf(4)].sort() }));
     run
       .when(failed(third), AT + 4)
-      .then(
-        fact('StepOutcomeRecorded'),
-        fact('StepEscalated', { step_id: stepOf(3) }),
-        fact('LegDispatched', { step_id: stepOf(2), outstanding: [] }),
-      );
-    run.when(done(fourth), AT + 5).then(fact('StepOutcomeRecorded'), fact('LegDispatched', { step_id: stepOf(1) }));
+      .then(settled(), fact('StepEscalated', { step_id: stepOf(3) }), leg({ step_id: stepOf(2), outstanding: [] }));
+    run.when(done(fourth), AT + 5).then(settled(), leg({ step_id: stepOf(1) }));
   });
 
   it('stay while a person has what was made of them, and say so', () => {
@@ -162,7 +160,7 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
       .when(effect(1), AT + 1)
       .when(failed(second), AT + 2)
       .then(
-        fact('StepOutcomeRecorded'),
+        settled(),
         fact('StepEscalated'),
         fact('StepWaits', {
           step_id: stepOf(1),
@@ -173,7 +171,7 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
       );
     run
       .when(resolution('repaired', 'olga', ['approver'], { step_id: stepOf(2) }), AT + 3)
-      .then(fact('StepResolved'), fact('LegDispatched', { step_id: stepOf(1), outstanding: [] }));
+      .then(fact('StepResolved'), leg({ step_id: stepOf(1), outstanding: [] }));
   });
 
   it('that are blocked to their deadline go to a person themselves', () => {
@@ -200,14 +198,14 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
       due_at: last,
       outstanding: [stepOf(2)],
     });
-    run.whenDue(last).then(fact('LegDispatched', { step_id: stepOf(1), outstanding: [stepOf(2)] }));
+    run.whenDue(last).then(leg({ step_id: stepOf(1), outstanding: [stepOf(2)] }));
     expect(docOf(run, 1)).toMatchObject({ phase: 'dispatched', outstanding: [stepOf(2)] });
   });
 
   it('that are marked later than what they should have preceded come after it', () => {
     const run = start().when(effect(1), AT);
     run.outgoing();
-    run.when(effect(2), AT + 1).then(fact('StepDecided'), fact('LegDispatched', { step_id: stepOf(2) }));
+    run.when(effect(2), AT + 1).then(fact('StepDecided'), leg({ step_id: stepOf(2) }));
     expect(phaseOf(run, 1)).toBe('dispatched');
   });
 

@@ -17,6 +17,8 @@ import {
   views,
   WINDOW_END,
   windowClosed,
+  leg,
+  settled,
 } from '../recoveries.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
@@ -46,7 +48,7 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
       .when(marks('m1'), 10_000)
       .then(
         fact('StepDecided'),
-        fact('LegDispatched', { paced: [{ scope: 'capability', name: 'payments.cancel_refund', next_at: 20_000 }] }),
+        leg({ paced: [{ scope: 'capability', name: 'payments.cancel_refund', next_at: 20_000 }] }),
       );
     run.when(marks('m2'), 10_001).then(
       fact('StepDecided'),
@@ -66,9 +68,9 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
       .whenDue(19_999)
       .thenNothing()
       .whenDue(20_000)
-      .then(fact('LegDispatched', { mutation_id: 'm2', paced: [] }))
+      .then(leg({ mutation_id: 'm2', paced: [] }))
       .whenDue(30_000)
-      .then(fact('LegDispatched', { mutation_id: 'm3' }));
+      .then(leg({ mutation_id: 'm3' }));
     expect(step(run, 'm3')?.doc).toMatchObject({ phase: 'dispatched', go_at: null });
   });
 
@@ -76,7 +78,7 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
     const run = start(SLOW)
       .when(marks('m1'), 10_000)
       .when(marks('m2', 'globex'), 10_000)
-      .then(fact('StepDecided'), fact('LegDispatched'));
+      .then(fact('StepDecided'), leg());
     const other = start({ tenantPerMinute: 6, capabilityPerMinute: null }).when(marks('m1'), 10_000);
     other
       .when(marks('m2', 'acme', { reversal_capability: 'payments.other_way' }), 10_000)
@@ -105,9 +107,9 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
     const run = start(SLOW).when(marks('m1'), 10_000);
     run
       .when(answered(requestIn(run.outgoing()), 'failed', []), 10_500)
-      .then(fact('StepOutcomeRecorded'))
+      .then(settled())
       .whenDue(11_500)
-      .then(fact('LegDispatched', { attempt: 2, paced: [] }));
+      .then(leg({ attempt: 2, paced: [] }));
   });
 
   it('ends with the window like every other wait', () => {
@@ -128,7 +130,7 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
         ref: ref({ mutation_id: id, idempotency_key: `key-${id}` }),
         terms: AUTO,
       });
-    const run = start(SLOW).when(chained('m9', 9), 10_000).then(fact('StepDecided'), fact('LegDispatched'));
+    const run = start(SLOW).when(chained('m9', 9), 10_000).then(fact('StepDecided'), leg());
     const request = requestIn(run.outgoing());
     run
       .when(chained('m1', 1), 10_001)
@@ -141,8 +143,8 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
         25_000,
       )
       .then(
-        fact('StepOutcomeRecorded', { outcome: 'compensated' }),
-        fact('LegDispatched', { mutation_id: 'm2' }),
+        settled({ outcome: 'compensated' }),
+        leg({ mutation_id: 'm2' }),
         fact('StepWaits', { mutation_id: 'm1', reason: 'RATE_LIMITED', go_at: 35_000 }),
       );
   });
@@ -150,7 +152,7 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
   it('that is not set takes no place', () => {
     const run = start({ tenantPerMinute: null, capabilityPerMinute: null });
     for (let at = 0; at < 20; at += 1)
-      run.when(marks(`m${String(at)}`), 10_000).then(fact('StepDecided'), fact('LegDispatched', { paced: [] }));
+      run.when(marks(`m${String(at)}`), 10_000).then(fact('StepDecided'), leg({ paced: [] }));
     expect(run.rows('pace')).toEqual([]);
   });
 });

@@ -25,6 +25,7 @@ import {
   REVIEW,
   views,
   WINDOW_END,
+  settled,
 } from '../recoveries.testing.js';
 import { CLEAN, Services } from '../services.testing.js';
 
@@ -157,19 +158,19 @@ describe.each(WAYS)('under a shipped contract, $way', ({ isRebuilt }) => {
     const seen = (status: string) => observed('verify', 'payments.get_charge', { charge_id: 'ch_1', status });
     run
       .when(answered(request, 'verified', []), 20_000)
-      .then(fact('StepOutcomeRecorded', { outcome: 'uncertain', reason: 'SUCCESS_NOT_OBSERVED' }));
+      .then(settled({ outcome: 'uncertain', reason: 'SUCCESS_NOT_OBSERVED' }));
     expect(run.rows('step')[0]?.doc['phase']).toBe('uncertain');
     const other = dispatched('payments.charge_card', CHARGE);
     other.run
       .when(answered(other.request, 'verified', [seen('captured'), seen('refunded')]), 20_000)
-      .then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
+      .then(settled({ outcome: 'compensated' }), CLOSED_COMPENSATED);
   });
 
   it('a compensation that fails to the last attempt stands in the list, with owner and deadline (A46)', () => {
     const { run, request } = dispatched('payments.charge_card', CHARGE, { max_attempts: 2 });
     run.when(answered(request, 'failed', []), 20_000).whenDue(40_000);
     run.when(answered(requestIn(run.outgoing()), 'failed', []), 50_000).then(
-      fact('StepOutcomeRecorded', { attempt: 2, outcome: 'failed' }),
+      settled({ attempt: 2, outcome: 'failed' }),
       fact('StepEscalated', {
         reason: 'COMPENSATION_FAILED',
         owner: 'role:administrator',
@@ -197,7 +198,7 @@ describe.each(WAYS)('under a shipped contract, $way', ({ isRebuilt }) => {
       const after = observed('verify', step?.verify_capability ?? '', world.observe(undoing));
       run
         .when(answered(request, 'verified', [fresh, after]), 20_000)
-        .then(fact('StepOutcomeRecorded', { outcome: 'compensated' }), CLOSED_COMPENSATED);
+        .then(settled({ outcome: 'compensated' }), CLOSED_COMPENSATED);
       expect(world.state).toEqual(before);
     });
   });

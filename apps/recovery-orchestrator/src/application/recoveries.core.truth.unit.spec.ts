@@ -19,6 +19,7 @@ import {
   STILL_PENDING,
   terms,
   views,
+  perStep,
 } from '../recoveries.testing.js';
 
 const ANSWERS: readonly StepOutcome[] = ['verified', 'unverified', 'stale', 'failed', 'unknown', 'not_executed'];
@@ -91,9 +92,8 @@ describe('a recovery of several effects', () => {
         const run = played(answers);
         const steps = stepsOf(run);
         const verified = new Set(
-          run
-            .records()
-            .filter(({ type, body }) => type === 'StepOutcomeRecorded' && body['reason'] === 'SUCCESS_CONDITION_HELD')
+          perStep(run.records())
+            .filter(({ type, body }) => type === 'LegSettled' && body['reason'] === 'SUCCESS_CONDITION_HELD')
             .map(({ body }) => body['step_id']),
         );
         expect(steps.every(({ phase }) => isAtRest(phase))).toBe(true);
@@ -114,7 +114,7 @@ describe('a recovery of several effects', () => {
       fc.property(anyRun, (answers) => {
         const run = played(answers);
         const steps = stepsOf(run);
-        for (const { body } of run.records().filter(({ type }) => type === 'StepOutcomeRecorded')) {
+        for (const { body } of perStep(run.records()).filter(({ type }) => type === 'LegSettled')) {
           // From the outcome to the mutation, by the hash of the record that bound it; and from the mutation back.
           const at = answers.findIndex((_, index) => hashAt(index).equals(body['reverses_record_hash'] as Buffer)); // a field of the schema
           expect(body).toMatchObject({
@@ -135,12 +135,17 @@ describe('a recovery of several effects', () => {
   it('shows of each step the record that decided last about it, and the one before it in the chain (A69)', () => {
     const run = played([[PROVED[0] ?? null, null, null], MISSED]);
     const chain = run.records();
+    const isAbout = (record: (typeof chain)[number], stepId: string): boolean =>
+      perStep([record]).some(({ body }) => body['step_id'] === stepId);
     for (const { step_id, decision_record: shown } of stepsOf(run)) {
-      const at = chain.findLastIndex(({ body, type }) => body['step_id'] === step_id && type.startsWith('Step'));
+      const at = chain.findLastIndex((record) => isAbout(record, step_id));
+      const last = chain[at];
+      const place = last === undefined ? -1 : perStep([last]).findIndex(({ body }) => body['step_id'] === step_id);
       expect(shown).toEqual({
-        seq: chain[at]?.seq,
-        record_hash: chain[at]?.hash,
+        seq: last?.seq,
+        record_hash: last?.hash,
         prev_record_hash: chain[at - 1]?.hash,
+        member: last?.type.startsWith('Leg') === true ? place : null,
       });
     }
   });

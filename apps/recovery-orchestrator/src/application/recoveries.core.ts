@@ -86,8 +86,13 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
     inputs,
     views: [contractView, entryView],
     kinds: RECOVERY_KINDS,
-    sealScope: ({ body }, state) =>
-      subjectOfRecord(body, (run) => readRow(state, 'step', run, String(body['step_id']))?.ref.subject_ref ?? null),
+    sealScope: ({ body }, state, member) => {
+      const about = { ...body, ...member };
+      return subjectOfRecord(
+        about,
+        (run) => readRow(state, 'step', run, String(about['step_id']))?.ref.subject_ref ?? null,
+      );
+    },
     keyOf: (decided) =>
       decided.type === 'HaltsReviewed' ? `kill-switch/${String(decided.body['name'])}` : runOf(decided.body),
     decide: (context, input) => {

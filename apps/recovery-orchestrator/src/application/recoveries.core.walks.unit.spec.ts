@@ -29,6 +29,7 @@ import {
   trigger,
   windowClosed,
   views,
+  perStep,
 } from '../recoveries.testing.js';
 
 const OUTCOMES: readonly StepOutcome[] = [
@@ -143,7 +144,7 @@ describe('any walk', () => {
     fc.assert(
       fc.property(anyWalk, (walk) => {
         const run = played(walk, false);
-        const records = run.records();
+        const records = perStep(run.records());
         const legs = records.filter(({ type }) => type === 'LegDispatched');
         for (const leg of legs) {
           const {
@@ -173,9 +174,9 @@ describe('any walk', () => {
   it('compensates at most once, and only on an observation (P1)', () => {
     fc.assert(
       fc.property(anyWalk, (walk) => {
-        const proofs = played(walk, false)
-          .records()
-          .filter(({ type, body }) => type === 'StepOutcomeRecorded' && body['outcome'] === 'compensated');
+        const proofs = perStep(played(walk, false).records()).filter(
+          ({ type, body }) => type === 'LegSettled' && body['outcome'] === 'compensated',
+        );
         expect(proofs.length).toBeLessThanOrEqual(1);
         for (const { body } of proofs)
           expect(body).toMatchObject({ reported: 'verified', reason: 'SUCCESS_CONDITION_HELD' });
@@ -218,11 +219,9 @@ describe('any walk', () => {
       fc.property(anyWalk, (walk) => {
         const run = played(walk, false);
         for (let at = 10_000_000; at <= 40_000_000; at += 1_000_000) run.whenDue(at);
-        const ended = run
-          .records()
-          .filter(({ type }) =>
-            ['StepDecided', 'StepOutcomeRecorded', 'StepUncertain', 'StepEscalated'].includes(type),
-          );
+        const ended = perStep(run.records()).filter(({ type }) =>
+          ['StepDecided', 'LegSettled', 'StepEscalated'].includes(type),
+        );
         for (const { body } of ended) expect(known).toContain(body['reason']);
         expect(known).toContain(stepOf(run).reason);
       }),

@@ -6,7 +6,9 @@ import { isForwardRecord } from '../domain/forward/forward.messages.js';
 import type { ForwardRecord } from '../domain/forward/forward.messages.js';
 import { callByType, RECOVERIES_LOG } from '../domain/record.messages.js';
 import type { Body, RecordType } from '../domain/record.messages.js';
-import { isStepRecord, stepAfter } from '../domain/step/step-row.transitions.js';
+import { isLegRecord, stepsOfLeg } from '../domain/step/leg.messages.js';
+import type { LegRecord, LegRecordType, StepDispatched } from '../domain/step/leg.messages.js';
+import { isStepRecord, stepAfter, stepAfterLeg } from '../domain/step/step-row.transitions.js';
 import type { StepRecord, StepRecordType } from '../domain/step/step-row.transitions.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
 import { isAtRest } from '../domain/step/step.transitions.js';
@@ -20,6 +22,7 @@ import type { Fold } from './recoveries.kinds.js';
 export function foldRecovery(state: StateView, accepted: AcceptedRecord): readonly Change[] {
   const told = recordIn(RECOVERIES_LOG, accepted);
   if (isStepRecord(told)) return foldStep(state, accepted, told);
+  if (isLegRecord(told)) return foldLeg(state, accepted, told);
   if (isForwardRecord(told)) return evolveForward(state, told, accepted.decidedAt);
   return callByType(FOLD, told, state, accepted);
 }
@@ -28,7 +31,7 @@ export function foldRecovery(state: StateView, accepted: AcceptedRecord): readon
 const unchanged = (): readonly Change[] => [];
 
 /** Everything but steps and forward approvals. */
-const FOLD: Fold<Exclude<RecordType, StepRecordType | ForwardRecord['type']>> = {
+const FOLD: Fold<Exclude<RecordType, StepRecordType | LegRecordType | ForwardRecord['type']>> = {
   ...BREAKER_FOLD,
   ...PEOPLE_FOLD,
   RecoveryClosed: closeRecovery,
@@ -45,16 +48,45 @@ const FOLD: Fold<Exclude<RecordType, StepRecordType | ForwardRecord['type']>> = 
 function foldStep(state: StateView, accepted: AcceptedRecord, told: StepRecord): readonly Change[] {
   const { run_id: runId, step_id: stepId } = told.body;
   const before = readRow(state, 'step', runId, stepId);
-  const { seq, hash: record_hash, prevHash: prev_record_hash, decidedAt } = accepted;
-  const step: StepDoc = {
-    ...stepAfter(before, told, decidedAt),
-    decision_record: { seq, record_hash, prev_record_hash },
+  const { decidedAt } = accepted;
+  const step = stepOnRecord(accepted, stepAfter(before, told, decidedAt), null);
+  return [put(rowOf('step', step, step.due_at)), ...besides(state, told, step, decidedAt), ...haltLeft(before, step)];
+}
+
+/** Rows of the steps of a leg; places in the schedules are kept once for all of them. */
+function foldLeg(state: StateView, accepted: AcceptedRecord, told: LegRecord): readonly Change[] {
+  const { decidedAt } = accepted;
+  const rows = stepsOfLeg(told).flatMap((own) => {
+    const before = readRow(state, 'step', told.body.run_id, own.stepId);
+    if (before === undefined)
+      throw new InvariantViolation('step-unknown', `${told.type} about a step that was not decided`);
+    const step = stepOnRecord(accepted, stepAfterLeg(before, own, decidedAt), own.index);
+    const used = own.type === 'LegDispatched' ? useApprovals(state, own.body, step, decidedAt) : [];
+    return [put(rowOf('step', step, step.due_at)), ...used, ...haltLeft(before, step)];
+  });
+  if (told.type !== 'LegDispatched') return rows;
+  const places = new Map(
+    told.body.members.flatMap(({ paced }) => paced.map((one) => [`${one.scope}/${one.name}`, one] as const)),
+  );
+  return [...rows, ...evolvePaces(state, told.body.tenant, [...places.values()], decidedAt)];
+}
+
+/** The step with the record that decided last about it. */
+function stepOnRecord(
+  { seq, hash: record_hash, prevHash: prev_record_hash }: AcceptedRecord,
+  after: StepDoc,
+  member: number | null,
+): StepDoc {
+  return {
+    ...after,
+    decision_record: { seq, record_hash, prev_record_hash, member },
   };
-  const left: readonly Change[] =
-    before?.phase === 'halted' && step.phase !== 'halted'
-      ? [{ op: 'delete', address: { kind: 'halt', group: HALTED, key: stepId } }]
-      : [];
-  return [put(rowOf('step', step, step.due_at)), ...besides(state, told, step, decidedAt), ...left];
+}
+
+function haltLeft(before: StepDoc | undefined, { phase, step_id }: StepDoc): readonly Change[] {
+  return before?.phase === 'halted' && phase !== 'halted'
+    ? [{ op: 'delete', address: { kind: 'halt', group: HALTED, key: step_id } }]
+    : [];
 }
 
 /** Other rows a step record changes. */
@@ -69,8 +101,6 @@ function besides(state: StateView, told: StepRecord, step: StepDoc, at: number):
     case 'StepApproved':
     case 'GlassBroken':
       return [putApproval(told.body, at)];
-    case 'LegDispatched':
-      return [...useApprovals(state, told.body, step, at), ...evolvePaces(state, step.tenant, step.paced, at)];
     case 'StepWaits':
       return evolvePaces(state, step.tenant, step.paced, at);
     case 'StepHalted':
@@ -141,7 +171,7 @@ function putApproval(
 /** A dispatch uses the approvals of its step; later attempts are the same action under the same key. */
 function useApprovals(
   state: StateView,
-  { leg_id: legId }: Body<'LegDispatched'>,
+  { leg_id: legId }: StepDispatched,
   step: StepDoc,
   at: number,
 ): readonly Change[] {

@@ -42,11 +42,14 @@ interface Moved<Doc> {
 /** What a record adds to the series. Pure. */
 export function recoveryMeasures(record: AcceptedRecord, rows: readonly ChangedRow[]): readonly RecoveryMeasure[] {
   const told = recordIn(RECOVERIES_LOG, record);
-  const step = movedIn<StepDoc>('step', rows);
-  if (step !== undefined)
-    return [...ended(step, record.decidedAt), ...attempted(told, step.after), ...answeredStep(record, step)];
-  const question = movedIn<ForwardDoc>(FORWARD_KIND, rows);
-  return question === undefined ? [] : answeredQuestion(record, question);
+  const steps = movedIn<StepDoc>('step', rows);
+  if (steps.length > 0)
+    return steps.flatMap((step) => [
+      ...ended(step, record.decidedAt),
+      ...attempted(told, step.after),
+      ...answeredStep(record, step),
+    ]);
+  return movedIn<ForwardDoc>(FORWARD_KIND, rows).flatMap((question) => answeredQuestion(record, question));
 }
 
 /** Once per step: when it comes to rest. What needed nothing was no recovery; what a person closes by hand was theirs before. */
@@ -67,10 +70,10 @@ function ended({ before, after }: Moved<StepDoc>, at: number): readonly Recovery
 
 function attempted({ type, body }: RecoveryRecord, step: StepDoc): readonly RecoveryMeasure[] {
   const tool = toolOf(step);
-  if (type === 'StepUncertain') return [{ series: 'compensationFailures', tool, reason: failureReason(body.reason) }];
-  if (type !== 'StepOutcomeRecorded') return [];
-  const { outcome, reason } = body;
-  if (outcome === 'compensated') return [];
+  const own = type === 'LegSettled' ? body.members.find(({ step_id }) => step_id === step.step_id) : undefined;
+  if (own === undefined) return [];
+  const { outcome, reason } = own;
+  if (outcome === 'compensated' || outcome === 'not_begun') return [];
   const failure: RecoveryMeasure = { series: 'compensationFailures', tool, reason: failureReason(reason) };
   return outcome === 'stale' ? [failure, { series: 'staleConflicts', tool }] : [failure];
 }
@@ -117,8 +120,9 @@ function secondsBetween(from: number, to: number): number {
   return Math.max(0, to - from) / 1_000;
 }
 
-function movedIn<Doc>(kind: string, rows: readonly ChangedRow[]): Moved<Doc> | undefined {
-  const found = rows.find((row) => row.kind === kind && row.after !== undefined);
+function movedIn<Doc>(kind: string, rows: readonly ChangedRow[]): readonly Moved<Doc>[] {
   // Rows of a kind are written from its document alone.
-  return found === undefined ? undefined : { before: found.before as Doc | undefined, after: found.after as Doc };
+  return rows
+    .filter((row) => row.kind === kind && row.after !== undefined)
+    .map((found) => ({ before: found.before as Doc | undefined, after: found.after as Doc }));
 }

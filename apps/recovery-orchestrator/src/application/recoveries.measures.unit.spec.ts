@@ -31,6 +31,7 @@ import {
   STILL_PENDING,
   terms,
   views,
+  perStep,
 } from '../recoveries.testing.js';
 import { FAILURE_REASONS, recoveryMeasures } from './recoveries.measures.js';
 
@@ -160,7 +161,13 @@ describe('reasons of failure', () => {
     const [outcome] = run.recorded();
     if (outcome === undefined) throw new Error('nothing was recorded');
     const measures = recoveryMeasures(
-      { ...outcome, body: { ...outcome.body, reason: 'step-4711 broke' } },
+      {
+        ...outcome,
+        body: {
+          ...outcome.body,
+          members: perStep([outcome]).map(({ body }) => ({ ...body, reason: 'step-4711 broke' })),
+        },
+      },
       run.changedBy(outcome),
     );
     expect(measures).toContainEqual({ series: 'compensationFailures', tool: TOOL, reason: 'OTHER' });

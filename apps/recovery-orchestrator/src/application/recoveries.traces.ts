@@ -9,6 +9,7 @@ import type { AcceptedRecord, ChangedRow } from '@recourse/event-log';
 import { recordIn } from '@recourse/messages';
 import { RECOVERIES_LOG } from '../domain/record.messages.js';
 import type { Body } from '../domain/record.messages.js';
+import type { StepSettled } from '../domain/step/leg.messages.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
 import { DECISION, legSpan, TRIGGER } from './recoveries.spans.js';
 import type { SpanName, SpanPlace } from './recoveries.spans.js';
@@ -30,9 +31,10 @@ export interface RecoverySpan {
 
 /** Spans that a record ends. Pure. */
 export function recoverySpans(accepted: AcceptedRecord, rows: readonly ChangedRow[]): readonly RecoverySpan[] {
-  const row = rows.find(({ kind, after }) => kind === 'step' && after !== undefined);
   // Rows of this kind are written from steps alone.
-  return row === undefined ? [] : stepSpans(accepted, row.before as StepDoc | undefined, row.after as StepDoc);
+  return rows
+    .filter(({ kind, after }) => kind === 'step' && after !== undefined)
+    .flatMap((row) => stepSpans(accepted, row.before as StepDoc | undefined, row.after as StepDoc));
 }
 
 /** What is particular to a span of a step; the rest is told by its row and its record. */
@@ -60,12 +62,10 @@ function endedSpans(accepted: AcceptedRecord, before: StepDoc | undefined, after
       const problem = told.type === 'StepDenied' ? 'DENIED' : null;
       return [{ name: 'approval', which, parent: DECISION, startAt: before?.updated_at ?? decidedAt, problem }];
     }
-    case 'StepUncertain': {
-      const startAt = sentAt(before, after, after.attempt);
-      return [{ ...legSpan(after.attempt, 'unanswered'), parent: DECISION, startAt, problem: told.body.reason }];
+    case 'LegSettled': {
+      const own = told.body.members.find(({ step_id }) => step_id === after.step_id);
+      return own === undefined ? [] : outcomeSpans({ ...told.body, ...own }, before, after, decidedAt);
     }
-    case 'StepOutcomeRecorded':
-      return outcomeSpans(told.body, before, after, decidedAt);
     case 'StepEscalated':
       return [{ name: 'handover', which: '', parent: DECISION, startAt: decidedAt, problem: told.body.reason }];
     default:
@@ -74,13 +74,13 @@ function endedSpans(accepted: AcceptedRecord, before: StepDoc | undefined, after
 }
 
 function outcomeSpans(
-  { attempt, outcome, reason, observations }: Body<'StepOutcomeRecorded'>,
+  { attempt, reported, outcome, reason, observations }: StepSettled,
   before: StepDoc | undefined,
   after: StepDoc,
   decidedAt: number,
 ): readonly StepSpan[] {
   const problem = outcome === 'compensated' ? null : reason;
-  const leg = legSpan(attempt, 'answered');
+  const leg = legSpan(attempt, reported === null ? 'unanswered' : 'answered');
   const looks = observations.filter(({ phase }) => phase === 'verify').map(({ observed_at: at }) => at);
   const startAt = sentAt(before, after, attempt);
   const answered: StepSpan = { ...leg, parent: DECISION, startAt, problem, attributes: { attempt, outcome } };

@@ -5,12 +5,13 @@
 //   S2. The key is durable before the append (docs/design/topics.md).
 //   S3. evolve needs no key: a rebuild folds sealed payloads as they are.
 import { Lacking } from '../lacks.js';
+import { isOpening } from './opening-payload.js';
 import type { Doc, SealScope } from '../service-core.js';
 
 /** The sealing of one batch that is being decided. */
 export interface BatchSealing {
-  /** The body with each plain payload sealed; a payload that was opened goes back to what it was. The scope is asked for where one is new. Errors: those of `scopeOf`. */
-  seal(body: Doc, scopeOf: () => SealScope): Doc;
+  /** The body with each plain payload sealed; a payload that was opened goes back to what it was. The scope is asked for where one is new, by the element of `members` it is in. Errors: those of `scopeOf`. */
+  seal(body: Doc, scopeOf: (member: Doc | null) => SealScope): Doc;
   sealBytes(bytes: Buffer, scope: SealScope): { readonly keyId: string; readonly body: Buffer };
   /** Makes the keys that were used durable. False: somebody else's stand, decide anew. Errors: Failure(KEY_STORE_UNAVAILABLE). */
   settle(): Promise<boolean>;
@@ -21,6 +22,16 @@ export interface Sealing {
   batch(now: number): BatchSealing;
   /** The doc with each sealed payload opened, as far as its key was not destroyed. Errors: Lacking. */
   open(doc: Doc): Doc;
+  /** The doc with payloads that open when they are used, at most once; one whose key was destroyed stays sealed. Their members throw Lacking outside of `using`. */
+  openOnUse(doc: Doc): Doc;
+  /**
+   * Decides over docs of `openOnUse`.
+   *
+   * Shape:  a payload whose key is not here stays sealed meanwhile, whatever the decider makes of that: with `lacked`, what was
+   *         decided is worth nothing.
+   * Errors: what `decide` throws; Lacking in its place when keys were lacked.
+   */
+  using<T>(decide: () => T): { readonly decided: T; readonly lacked: readonly string[] };
   /** The doc with the content of each sealed payload beside its sealed bytes, for people; hashes stay those of the log. Errors: Lacking. */
   show(doc: Doc): Doc;
   /** Null when the key was destroyed, or the bytes were sealed under another. Errors: Lacking. */
@@ -89,5 +100,6 @@ export interface PayloadDoc {
 }
 
 export function isPayload(value: object): value is PayloadDoc {
-  return 'encoding' in value && 'sha256' in value && 'body' in value && value.body instanceof Uint8Array;
+  if (!('encoding' in value && 'sha256' in value && 'body' in value)) return false;
+  return isOpening(value) || value.body instanceof Uint8Array;
 }

@@ -7,14 +7,15 @@
 //   V1. A key that is not durable seals nothing that is appended.
 //   V2. A key is believed for a minute: then the store is asked again whether it was destroyed.
 //   V3. A payload that was opened here seals to the very bytes it was, whatever the window; a producer's word on keys counts nothing.
-//   V4. A document is opened once for as long as it and its keys are there: of a key that was destroyed nothing opened is handed out.
+//   V4. A payload is opened when it is used, once for as long as its key is there: of a key that was destroyed nothing opened is handed out.
 //   V5. A proposed key opens what was sealed with it here, and hides no other: another process may have made the key of that id.
 import { hash } from 'node:crypto';
 import { Lacking } from '../lacks.js';
 import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
 import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
-import { isPayload } from './sealing.js';
+import { openingPayload } from './opening-payload.js';
+import { mapParts, mapPayloads, withHashes } from './payload-walk.js';
 import type { BatchSealing, PayloadDoc, Sealing } from './sealing.js';
 import { scopeId } from './key-id.js';
 
@@ -51,10 +52,12 @@ interface Known {
   readonly askedAt: number;
 }
 
-/** A document in the clear; what no key seals has none. */
-interface OpenedDoc {
-  readonly opened: Doc;
-  readonly keyIds: readonly string[];
+/** What is sealed under one key: an element of `members`, or what is outside of them. Asked for its key at most once. */
+interface SealedPart {
+  readonly keyOf: () => Current;
+  /** Hashes of sealed payloads by those they had in the clear: of this part, and of the whole document. */
+  readonly hashes: Map<string, Buffer>;
+  readonly all: Map<string, Buffer>;
 }
 
 export class Vault implements Sealing {
@@ -65,15 +68,18 @@ export class Vault implements Sealing {
   /** Payloads in the clear by what they were opened from, and back. */
   readonly #plain = new WeakMap<object, PayloadDoc>();
   readonly #sealed = new WeakMap<object, PayloadDoc>();
-  /** Documents whose payloads were all opened, with the keys that took. */
-  readonly #documents = new WeakMap<object, OpenedDoc>();
+  /** Payloads and documents that open when they are used, by what they were sealed. */
+  readonly #opening = new WeakMap<object, PayloadDoc>();
+  readonly #documents = new WeakMap<object, Doc>();
+  /** Keys that the decision being made used and that are not here; null between decisions. */
+  #lacked: Set<string> | null = null;
 
   constructor(private readonly options: VaultOptions) {}
 
   batch(now: number): BatchSealing {
     const used = new Set<Current>();
     return {
-      seal: (body, scopeOf) => this.#sealDoc(body, () => this.#keyOf(scopeOf(), now, used)),
+      seal: (body, scopeOf) => this.#sealDoc(body, (member) => this.#keyOf(scopeOf(member), now, used)),
       sealBytes: (bytes, scope) => {
         const { keyId, secret } = this.#keyOf(scope, now, used);
         return { keyId, body: sealBytes(secret, PARKED_CONTEXT, bytes) };
@@ -83,22 +89,33 @@ export class Vault implements Sealing {
   }
 
   open(doc: Doc): Doc {
+    return mapPayloads(doc, (payload) => this.#openPayload(payload)) as Doc;
+  }
+
+  openOnUse(doc: Doc): Doc {
     const known = this.#documents.get(doc);
-    if (known?.keyIds.every((keyId) => this.#secretsOf(keyId).length > 0) === true) return known.opened;
-    const keyIds = new Set<string>();
-    let isWhole = true;
-    const opened = openedAny(doc, (payload) => {
-      const plain = this.#openPayload(payload);
-      if (plain !== payload && payload.key_id !== null) keyIds.add(payload.key_id);
-      else if (payload.encoding === 'sealed') isWhole = false;
-      return plain;
-    }) as Doc;
-    if (isWhole) this.#documents.set(doc, { opened, keyIds: [...keyIds] });
-    return opened;
+    if (known !== undefined) return known;
+    const opening = mapPayloads(doc, (payload) => this.#openingPayload(payload)) as Doc;
+    this.#documents.set(doc, opening);
+    return opening;
+  }
+
+  using<T>(decide: () => T): { readonly decided: T; readonly lacked: readonly string[] } {
+    const lacked = new Set<string>();
+    this.#lacked = lacked;
+    try {
+      return { decided: decide(), lacked: [...lacked] };
+    } catch (cause) {
+      throw lacked.size > 0
+        ? new Lacking({ ...(cause instanceof Lacking ? cause.lack : {}), keys: [...lacked] })
+        : cause;
+    } finally {
+      this.#lacked = null;
+    }
   }
 
   show(doc: Doc): Doc {
-    return openedAny(doc, (payload) => this.#shownPayload(payload)) as Doc;
+    return mapPayloads(doc, (payload) => this.#shownPayload(payload)) as Doc;
   }
 
   openBytes(keyId: string, body: Buffer): Buffer | null {
@@ -192,32 +209,40 @@ export class Vault implements Sealing {
     );
   }
 
-  #sealDoc(body: Doc, keyOf: () => Current): Doc {
-    const hashes = new Map<string, Buffer>();
-    const sealed = this.#sealAny(body, keyOf, hashes) as Doc;
-    // A field that repeats the hash of a payload follows it: a hash of something short would tell what it is.
-    return hashes.size === 0 ? sealed : (withHashes(sealed, hashes) as Doc);
+  #sealDoc(body: Doc, keyOf: (member: Doc | null) => Current): Doc {
+    const all = new Map<string, Buffer>();
+    const parts = new Map<Doc | null, SealedPart>();
+    const partOf = (member: Doc | null): SealedPart => {
+      const part = parts.get(member) ?? { keyOf: once(() => keyOf(member)), hashes: new Map(), all };
+      parts.set(member, part);
+      return part;
+    };
+    const sealed = mapParts(body, body, (value, member) =>
+      mapPayloads(value, (payload) => this.#sealPayload(payload, partOf(member))),
+    );
+    if (all.size === 0) return sealed;
+    // A field that repeats the hash of a payload follows it: a hash of something short would tell what it is. What two
+    // members have alike is sealed under two keys: each follows its own.
+    return mapParts(sealed, body, (value, member) => {
+      const own = partOf(member).hashes;
+      return withHashes(value, (hash) => own.get(hash) ?? all.get(hash));
+    });
   }
 
-  #sealAny(value: unknown, keyOf: () => Current, hashes: Map<string, Buffer>): unknown {
-    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
-    if (Array.isArray(value)) return mapped(value, (one) => this.#sealAny(one, keyOf, hashes));
-    if (isPayload(value)) return this.#sealPayload(value, keyOf, hashes);
-    return mappedMembers(value, (member) => this.#sealAny(member, keyOf, hashes));
-  }
-
-  #sealPayload(payload: PayloadDoc, keyOf: () => Current, hashes: Map<string, Buffer>): PayloadDoc {
-    if (payload.encoding !== 'plain') return payload;
+  #sealPayload(payload: PayloadDoc, part: SealedPart): PayloadDoc {
     const was = this.#sealed.get(payload);
-    if (was !== undefined) {
-      hashes.set(payload.sha256.toString('latin1'), was.sha256);
-      return was;
-    }
-    const key = keyOf();
+    if (was !== undefined) return this.#wasSealed(was, part);
+    if (payload.encoding !== 'plain') return payload;
+    const key = part.keyOf();
     const sealed = this.#freshlySealed(payload, key);
     // What is sealed as a unit is salted by who told it: its hash tells nothing, and names what it is part of.
-    if (key.scope.unit === undefined) hashes.set(payload.sha256.toString('latin1'), sealed.sha256);
-    return sealed;
+    return key.scope.unit === undefined ? followed(part, payload, sealed) : sealed;
+  }
+
+  /** What nobody opened told nobody its hash. */
+  #wasSealed(was: PayloadDoc, part: SealedPart): PayloadDoc {
+    const plain = this.#plain.get(was);
+    return plain === undefined ? was : followed(part, plain, was);
   }
 
   #freshlySealed({ content_type, body }: PayloadDoc, { keyId, secret }: Current): PayloadDoc {
@@ -231,6 +256,27 @@ export class Vault implements Sealing {
   #shownPayload(payload: PayloadDoc): PayloadDoc {
     const opened = this.#openPayload(payload);
     return opened === payload ? payload : { ...payload, content: opened.body };
+  }
+
+  #openingPayload(payload: PayloadDoc): PayloadDoc {
+    if (payload.encoding !== 'sealed' || payload.key_id === null) return payload;
+    const known = this.#opening.get(payload);
+    if (known !== undefined) return known;
+    const opening = openingPayload(payload, () => this.#openUsed(payload));
+    this.#opening.set(payload, opening);
+    this.#sealed.set(opening, payload);
+    return opening;
+  }
+
+  /** As it is at the time of use; sealed while its key is not here and the one who decides is told so. */
+  #openUsed(payload: PayloadDoc): PayloadDoc {
+    try {
+      return this.#openPayload(payload);
+    } catch (cause) {
+      if (this.#lacked === null || !(cause instanceof Lacking)) throw cause;
+      for (const keyId of cause.lack.keys ?? []) this.#lacked.add(keyId);
+      return payload;
+    }
   }
 
   #openPayload(payload: PayloadDoc): PayloadDoc {
@@ -297,47 +343,16 @@ function bounded<T>(map: Map<string, T>, id: string, value: T, mayGo: (value: T)
   map.set(id, value);
 }
 
-function openedAny(value: unknown, open: (payload: PayloadDoc) => PayloadDoc): unknown {
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
-  if (Array.isArray(value)) return mapped(value, (one) => openedAny(one, open));
-  return isPayload(value) ? open(value) : mappedMembers(value, (member) => openedAny(member, open));
+function followed({ hashes, all }: SealedPart, payload: PayloadDoc, sealed: PayloadDoc): PayloadDoc {
+  const hash = payload.sha256.toString('latin1');
+  hashes.set(hash, sealed.sha256);
+  all.set(hash, sealed.sha256);
+  return sealed;
 }
 
-/** Replaces each 32-byte field that is the hash of a payload before it was sealed. */
-function withHashes(value: unknown, hashes: ReadonlyMap<string, Buffer>): unknown {
-  if (value instanceof Uint8Array)
-    return value.byteLength === 32
-      ? (hashes.get(Buffer.from(value.buffer, value.byteOffset, 32).toString('latin1')) ?? value)
-      : value;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return mapped(value, (one) => withHashes(one, hashes));
-  return isPayload(value) ? value : mappedMembers(value, (member) => withHashes(member, hashes));
-}
-
-/** The list itself when nothing in it changed. */
-function mapped(list: readonly unknown[], map: (value: unknown) => unknown): readonly unknown[] {
-  let changed: unknown[] | null = null;
-  for (const [index, value] of list.entries()) {
-    const next = map(value);
-    if (next === value) continue;
-    changed ??= [...list];
-    changed[index] = next;
-  }
-  return changed ?? list;
-}
-
-/** The object itself when none of its members changed. */
-function mappedMembers(object: object, map: (value: unknown) => unknown): object {
-  const members = object as Readonly<Record<string, unknown>>; // any object can be read by name
-  let changed: Record<string, unknown> | null = null;
-  for (const name in members) {
-    const value = members[name];
-    const next = map(value);
-    if (next === value) continue;
-    changed ??= { ...members };
-    changed[name] = next;
-  }
-  return changed ?? object;
+function once<T extends object>(make: () => T): () => T {
+  let made: T | null = null;
+  return () => (made ??= make());
 }
 
 /** By way of a string of 32 octets: Node makes that in half the time it takes for a buffer. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import type { Doc } from '../service-core.js';
+import type { Doc, SealScope } from '../service-core.js';
 import { MemoryKeyStore } from './key-store.memory.js';
 import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
 import { Lacking } from '../lacks.js';
@@ -43,10 +43,15 @@ function vault(): Vault {
 }
 
 /** Seals a doc and makes its key durable, as the loop does with a batch. */
-async function sealed(by: Vault, doc: Doc, scope = CUSTOMER, at = 0): Promise<Doc> {
+async function sealed(
+  by: Vault,
+  doc: Doc,
+  scope: SealScope | ((member: Doc | null) => SealScope) = CUSTOMER,
+  at = 0,
+): Promise<Doc> {
   for (;;) {
     const batch = by.batch(at);
-    const result = batch.seal(doc, () => scope);
+    const result = batch.seal(doc, typeof scope === 'function' ? scope : () => scope);
     if (await batch.settle()) return result;
   }
 }
@@ -203,18 +208,70 @@ describe('a payload on its way into a log', () => {
   });
 });
 
+describe('a record about several members', () => {
+  const bySubject = (member: Doc | null): SealScope => ({
+    tenant: 'acme',
+    subject: typeof member?.['subject'] === 'string' ? member['subject'] : 'run/1',
+  });
+  const members = (...texts: readonly string[]): readonly Doc[] =>
+    texts.map((text, index) => ({ subject: `customer/${index + 1}`, call: { args: plain(text) } }));
+
+  it('leaves each of them readable when the key of another is destroyed', async () => {
+    const by = vault();
+    const doc = await sealed(by, { note: plain('0'), members: members('1', '2') }, bySubject);
+    expect(new Set(sealedUnder(doc)).size).toBe(3);
+    await store.destroy({ ...WHO, tenant: 'acme', subject: 'customer/1' });
+    by.forget();
+    const [first, second] = doc['members'] as readonly Doc[];
+    expect(await openLoaded(by, doc)).toEqual({ note: plain('0'), members: [first, members('1', '2')[1]] });
+    expect(await openLoaded(by, second ?? {})).toEqual(members('1', '2')[1]);
+  });
+
+  it('has in each the hash of its own payload, also where two have the same content', async () => {
+    const same = plain('4111');
+    const doc = await sealed(
+      vault(),
+      {
+        of_first: sha256(Buffer.from('1')),
+        members: [
+          ...members('1').map((member) => ({ ...member, prior: same, prior_hash: same.sha256 })),
+          { subject: 'customer/2', prior: same, prior_hash: same.sha256, of_first: sha256(Buffer.from('1')) },
+        ],
+      },
+      bySubject,
+    );
+    const [first, second] = doc['members'] as readonly Readonly<Record<string, PayloadDoc>>[];
+    const ofFirst = (first?.['call'] as unknown as { args: PayloadDoc }).args.sha256;
+    expect([first?.['prior_hash'], second?.['prior_hash']]).toEqual([
+      first?.['prior']?.sha256,
+      second?.['prior']?.sha256,
+    ]);
+    expect(first?.['prior_hash']).not.toEqual(second?.['prior_hash']);
+    expect([doc['of_first'], second?.['of_first']]).toEqual([ofFirst, ofFirst]);
+  });
+
+  it('goes back to what it was, member by member', async () => {
+    const by = vault();
+    const doc = await sealed(by, { members: members('1', '2') }, bySubject);
+    const opened = await openLoaded(by, doc);
+    expect(await sealed(by, opened, { tenant: 'acme', subject: 'other' }, 40 * DAY_MS)).toEqual(doc);
+  });
+
+  it('asks for the scope of a member once, and of no part that has nothing to seal', async () => {
+    const asked: unknown[] = [];
+    const two = { subject: 'customer/1', args: plain('1'), result: plain('2') };
+    await sealed(vault(), { id: 'r', members: [two, { subject: 'customer/2' }] }, (member) => {
+      asked.push(member);
+      return bySubject(member);
+    });
+    expect(asked).toEqual([two]);
+  });
+});
+
 describe('a sealed payload', () => {
   it('is opened by whoever has the key', async () => {
     const doc = await sealed(vault(), { execution: { args: plain('{"amount":5}') } });
     expect(await openLoaded(vault(), doc)).toEqual({ execution: { args: plain('{"amount":5}') } });
-  });
-
-  it('is opened once for as long as its key is there', async () => {
-    const by = vault();
-    const doc = await sealed(by, { args: plain('{"a":1}'), nested: [{ more: plain('"b"') }] });
-    const opened = by.open(doc);
-    expect(opened).toEqual({ args: plain('{"a":1}'), nested: [{ more: plain('"b"') }] });
-    expect(by.open(doc)).toBe(opened);
   });
 
   it('asks for its key first', async () => {
@@ -296,5 +353,63 @@ describe('a sealed payload', () => {
   it('under a key nobody made opens to nothing', async () => {
     const doc = { args: { ...plain('1'), encoding: 'sealed', key_id: 'key_nobody.1' } };
     expect(await openLoaded(vault(), doc)).toBe(doc);
+  });
+});
+
+describe('a payload that opens on use', () => {
+  const argsOf = (doc: Doc): PayloadDoc => doc['args'] as PayloadDoc;
+
+  it('needs its key when it is used and not before, and is opened once', async () => {
+    const doc = await sealed(vault(), { id: 'r', args: plain('{"a":1}'), nested: [{ more: plain('"b"') }] });
+    const by = vault();
+    const opening = by.openOnUse(doc);
+    expect(() => argsOf(opening).body).toThrow(Lacking);
+    await by.load(sealedUnder(doc));
+    expect(opening).toEqual({ id: 'r', args: plain('{"a":1}'), nested: [{ more: plain('"b"') }] });
+    expect(argsOf(opening).body).toBe(argsOf({ ...by.openOnUse({ ...doc }) }).body);
+    expect(by.openOnUse(doc)).toBe(opening);
+  });
+
+  it('goes back to the very bytes it was, used or not, without its key', async () => {
+    const doc = await sealed(vault(), { args: plain('1') });
+    const by = vault();
+    expect(await sealed(by, { step: { ...by.openOnUse(doc) } }, { tenant: 'acme', subject: 'other' })).toEqual({
+      step: doc,
+    });
+    await by.load(sealedUnder(doc));
+    const used = by.openOnUse(doc);
+    expect(argsOf(used).encoding).toBe('plain');
+    expect(await sealed(by, { args: argsOf(used), repeated: argsOf(used).sha256 })).toEqual({
+      ...doc,
+      repeated: argsOf(doc).sha256,
+    });
+  });
+
+  it('stays sealed once its key was destroyed, within a minute, also where it was used', async () => {
+    const by = vault();
+    const doc = await sealed(by, { args: plain('1') });
+    const opening = by.openOnUse(doc);
+    expect(argsOf(opening).encoding).toBe('plain');
+    await store.destroy({ ...WHO, tenant: 'acme', subject: 'customer/7' });
+    now += BELIEVED_MS + 1;
+    expect(() => argsOf(opening).body).toThrow(Lacking);
+    await by.load(sealedUnder(doc));
+    expect(opening).toEqual(doc);
+  });
+
+  it('tells whom it was decided by that its key was lacked, whatever was made of that', async () => {
+    const docs = await Promise.all(
+      ['7', '8'].map((subject) => sealed(vault(), { args: plain('1') }, { ...CUSTOMER, subject })),
+    );
+    const by = vault();
+    const decide = (): readonly string[] => docs.map((doc) => argsOf(by.openOnUse(doc)).encoding);
+    expect(by.using(decide)).toEqual({ decided: ['sealed', 'sealed'], lacked: docs.flatMap(sealedUnder) });
+    const fail = (): never => {
+      throw new Error(decide().join());
+    };
+    expect(() => by.using(fail)).toThrow(Lacking);
+    await by.load(docs.flatMap(sealedUnder));
+    expect(by.using(decide)).toEqual({ decided: ['plain', 'plain'], lacked: [] });
+    expect(() => by.using(fail)).toThrow('plain,plain');
   });
 });

@@ -77,6 +77,8 @@ class KafkaJsWireProducer implements WireProducer {
 
   private async drain(): Promise<void> {
     this.draining = true;
+    // What is sent in the same turn goes together: nothing waits for it, and it is one request.
+    await Promise.resolve();
     while (this.waiting.length > 0) {
       const round = this.waiting;
       this.waiting = [];

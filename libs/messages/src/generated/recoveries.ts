@@ -1,6 +1,6 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, LimitScope, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode } from './common.js';
-import type { StepOutcome } from './tools.js';
+import type { LegStep, StepOutcome } from './tools.js';
 
 /** Give up a compensation that is still automatic or waiting: nothing is called any more. */
 export interface AbandonStep {
@@ -562,7 +562,7 @@ export interface IncidentOpened {
   readonly deadline_at: number;
 }
 
-/** A request to a worker was decided; it leaves because of this record. */
+/** A leg was decided: the longest ordered stretch of steps that may go, of one adapter. One request leaves because of this record. */
 export interface LegDispatched {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -570,44 +570,97 @@ export interface LegDispatched {
   readonly prev_hash: Hash;
   /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
   readonly decided_at: number;
-  /** Step. */
-  readonly step_id: string;
   /** Recovery. */
   readonly recovery_id: string;
   /** Tenant. */
   readonly tenant: string;
   /** Run. */
   readonly run_id: string;
-  /** Mutation. */
-  readonly mutation_id: string;
-  /** Id derived from step and attempt. */
+  /** Id derived from the first step and the attempt. */
   readonly leg_id: string;
   /** Adapter whose workers are asked. */
   readonly adapter: string;
-  /** Attempt, from 1. */
+  /** Attempt of every member, from 1. */
   readonly attempt: number;
   /** HMAC under the orchestrator's key; an answer must carry it. */
   readonly lease_id: string;
   /** Workers refuse the request after this; epoch milliseconds. */
   readonly not_after: number;
+  /** Without an answer by then its steps are uncertain: not_after plus the longest call timeout and the margin; epoch milliseconds. */
+  readonly answer_by: number;
   /** True when the worker must find out whether an earlier attempt took effect. */
   readonly reconcile_first: boolean;
+  /** Steps of the leg, in the order they are carried out; from 1 to 64. */
+  readonly members: readonly LegMember[];
+}
+
+/** A step of a leg. */
+export interface LegMember {
+  /** Mutation. */
+  readonly mutation_id: string;
   /** Approval used by this dispatch; null for auto. */
   readonly approval_id: string | null;
-  /** The compensating call. */
-  readonly call: RecoveryCall;
-  /** Contract terms. */
-  readonly terms: ContractTerms;
-  /** Executable recovery pointer. */
-  readonly ref: MutationRef;
   /** First dispatch of the step; epoch milliseconds. */
   readonly first_dispatched_at: number;
-  /** Without an answer by then the step is uncertain: not_after plus one call timeout and the margin; epoch milliseconds. */
-  readonly answer_by: number;
   /** Steps that should have ended before this one and had not when its time came. */
   readonly outstanding: readonly string[];
   /** Slots it took in the schedules of rate limits; empty where none is set. */
   readonly paced: readonly Pace[];
+  /** What its worker is asked. */
+  readonly step: LegStep;
+}
+
+/** The orchestrator's verdicts on what a worker reported of a leg, or on its silence. */
+export interface LegSettled {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Leg it answers. */
+  readonly leg_id: string;
+  /** Attempt it answers. */
+  readonly attempt: number;
+  /** Steps that are judged, in the order of the leg; those still out are not named. */
+  readonly members: readonly LegVerdict[];
+}
+
+export const STEP_VERDICT_VALUES = ['compensated', 'stale', 'failed', 'unverified', 'uncertain', 'not_begun'] as const;
+export type StepVerdict = (typeof STEP_VERDICT_VALUES)[number];
+
+/** The orchestrator's verdict on one step of a leg. */
+export interface LegVerdict {
+  /** Step. */
+  readonly step_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** What the worker reported; null where it said nothing of the step. */
+  readonly reported: StepOutcome | null;
+  /** The recorded verdict; not_begun where the leg ended before the step. */
+  readonly outcome: StepVerdict;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** What was observed. */
+  readonly observations: readonly Observation[];
+  /** Refs the mutation relied on. */
+  readonly assumption_refs: readonly string[];
+  /** Call that is reversed. */
+  readonly reverses_call_id: string;
+  /** Mutation that is reversed. */
+  readonly reverses_mutation_ref: string;
+  /** Hash of the ledger record that bound it. */
+  readonly reverses_record_hash: Hash;
+  /** When the next attempt is due, or a person is asked; epoch milliseconds; null when settled. */
+  readonly retry_at: number | null;
+  /** The outcome in the closed vocabulary of outcomes; null while none applies. */
+  readonly outcome_kind: OutcomeKind | null;
 }
 
 /** What a look showed. */
@@ -1108,53 +1161,6 @@ export interface StepHalted {
   readonly deadline_at: number;
 }
 
-export const STEP_VERDICT_VALUES = ['compensated', 'stale', 'failed', 'unverified', 'uncertain'] as const;
-export type StepVerdict = (typeof STEP_VERDICT_VALUES)[number];
-
-/** The orchestrator's verdict on what a worker reported. */
-export interface StepOutcomeRecorded {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Step. */
-  readonly step_id: string;
-  /** Recovery. */
-  readonly recovery_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Mutation. */
-  readonly mutation_id: string;
-  /** Leg it answers. */
-  readonly leg_id: string;
-  /** Attempt it answers. */
-  readonly attempt: number;
-  /** What the worker reported. */
-  readonly reported: StepOutcome;
-  /** The recorded verdict. */
-  readonly outcome: StepVerdict;
-  /** Code of the reason. */
-  readonly reason: string;
-  /** What was observed. */
-  readonly observations: readonly Observation[];
-  /** Refs the mutation relied on. */
-  readonly assumption_refs: readonly string[];
-  /** Call that is reversed. */
-  readonly reverses_call_id: string;
-  /** Mutation that is reversed. */
-  readonly reverses_mutation_ref: string;
-  /** Hash of the ledger record that bound it. */
-  readonly reverses_record_hash: Hash;
-  /** When the next attempt is due, or a person is asked; epoch milliseconds; null when settled. */
-  readonly retry_at: number | null;
-  /** The outcome in the closed vocabulary of outcomes; null while none applies. */
-  readonly outcome_kind: OutcomeKind | null;
-}
-
 /** A person has a step tried again. */
 export interface StepReopened {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -1219,34 +1225,6 @@ export interface StepResolved {
   readonly command_id: string;
   /** A worker observed by another capability that the success condition holds. */
   readonly verified: boolean;
-}
-
-/** No answer came in the time one could arrive; the next attempt reconciles first. */
-export interface StepUncertain {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Step. */
-  readonly step_id: string;
-  /** Recovery. */
-  readonly recovery_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Mutation. */
-  readonly mutation_id: string;
-  /** Leg that was not answered. */
-  readonly leg_id: string;
-  /** Attempt. */
-  readonly attempt: number;
-  /** Code of the reason. */
-  readonly reason: string;
-  /** When the next attempt is due, or a person is asked; epoch milliseconds. */
-  readonly retry_at: number;
 }
 
 /** A step may run, but others come first: it waits for them in a list until they have ended or its deadline passes. */

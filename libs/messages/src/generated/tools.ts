@@ -6,7 +6,7 @@ import type { RecoveryCall } from './recoveries.js';
 export const LEG_KIND_VALUES = ['compensate', 'reconcile', 'observe', 'release', 'cancel'] as const;
 export type LegKind = (typeof LEG_KIND_VALUES)[number];
 
-/** A worker answers a leg. */
+/** A worker answers a leg, or says how far a slow one has come. */
 export interface LegReported {
   /** The leg. */
   readonly leg_id: string;
@@ -22,7 +22,9 @@ export interface LegReported {
   readonly worker_id: string;
   /** Worker time, epoch milliseconds. */
   readonly reported_at: number;
-  /** One per step that was begun. */
+  /** False while the leg is still under way: the steps are those that ended so far. */
+  readonly complete: boolean;
+  /** In the order of the leg. A complete report names every step that was begun; whatever it does not name was not begun by this worker. */
   readonly steps: readonly StepReport[];
 }
 
@@ -42,13 +44,11 @@ export interface LegRequested {
   readonly lease_id: string;
   /** Refuse after this, and check before each step; epoch milliseconds. */
   readonly not_after: number;
-  /** Longest a single tool call may take, milliseconds. */
-  readonly call_timeout_ms: number;
   /** Find out first whether an earlier attempt took effect. */
   readonly reconcile_first: boolean;
   /** Why the tool is called: agent_effect_compensation, or what the ledger asks for. */
   readonly reason: string;
-  /** In this order; stop at the first that does not succeed. The ledger asks for a single step, whose id is the mutation's. */
+  /** 1 to 64, each id once; in this order, stop at the first that does not succeed. The ledger asks for a single step, whose id is the mutation's. */
   readonly steps: readonly LegStep[];
 }
 
@@ -58,6 +58,10 @@ export interface LegStep {
   readonly step_id: string;
   /** The compensating call. */
   readonly call: RecoveryCall;
+  /** Longest a single tool call of this step may take, milliseconds. */
+  readonly call_timeout_ms: number;
+  /** Agent that made the effect, for kill switches over it; null when it is not told. */
+  readonly agent_id: string | null;
   /** Business subject. */
   readonly subject_ref: string | null;
   /** Handle at the provider. */

@@ -7,7 +7,7 @@ import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './e
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
 import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationRolledBack, OutOfBandReviewed, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitAnnounced, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepOutcomeRecorded, StepReopened, StepResolved, StepUncertain, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
+import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -340,8 +340,7 @@ export const TOPICS = [
       "recourse.recoveries.StepDenied",
       "recourse.recoveries.StepResolved",
       "recourse.recoveries.LegDispatched",
-      "recourse.recoveries.StepOutcomeRecorded",
-      "recourse.recoveries.StepUncertain",
+      "recourse.recoveries.LegSettled",
       "recourse.recoveries.StepEscalated",
       "recourse.recoveries.StepHalted",
       "recourse.recoveries.HaltsReviewed",
@@ -601,8 +600,7 @@ export type RecoveriesRecord =
   | { readonly type: 'StepDenied'; readonly body: StepDenied }
   | { readonly type: 'StepResolved'; readonly body: StepResolved }
   | { readonly type: 'LegDispatched'; readonly body: LegDispatched }
-  | { readonly type: 'StepOutcomeRecorded'; readonly body: StepOutcomeRecorded }
-  | { readonly type: 'StepUncertain'; readonly body: StepUncertain }
+  | { readonly type: 'LegSettled'; readonly body: LegSettled }
   | { readonly type: 'StepEscalated'; readonly body: StepEscalated }
   | { readonly type: 'StepHalted'; readonly body: StepHalted }
   | { readonly type: 'HaltsReviewed'; readonly body: HaltsReviewed }

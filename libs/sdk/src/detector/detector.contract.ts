@@ -100,6 +100,7 @@ export function tracked(status: string): Shown {
       lease_id: 'l',
       worker_id: 'w',
       reported_at: 6_001,
+      complete: true,
       steps: [step],
     },
   };

@@ -58,8 +58,10 @@ export function sightingsOfExecution({
   ];
 }
 
-/** What the leg of a worker shows: rules read `observed.phase` and `observed.result`. Errors: PayloadUnreadable. */
-export function sightingsOfReport({ tenant, run_id, steps }: LegReported): readonly Sighting[] {
+/** What the leg of a worker shows, once it is over: rules read `observed.phase` and `observed.result`. Errors: PayloadUnreadable. */
+export function sightingsOfReport({ tenant, run_id, complete, steps }: LegReported): readonly Sighting[] {
+  // A report of a leg under way says nothing that the complete one does not.
+  if (!complete) return [];
   return steps
     .flatMap(({ observations }) => observations)
     .map(({ phase, capability, observed, observed_at }) => ({

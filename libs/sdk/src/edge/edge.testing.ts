@@ -21,6 +21,11 @@ export function impatientClock(): Clock {
   return {
     now: () => passed,
     monotonic: () => passed,
+    alarm: (ms, ring) => {
+      passed += ms;
+      queueMicrotask(ring);
+      return () => undefined;
+    },
     sleep: (ms) => {
       passed += ms;
       return Promise.resolve();

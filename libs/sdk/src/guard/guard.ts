@@ -105,7 +105,7 @@ const ATTEMPTS_MAX = 3;
 async function claim({ action, options }: Situation, { attempt }: Ready): Promise<Stop | null> {
   if (options.claims === undefined) return null;
   try {
-    const answer = await options.claims.claim({ stepId: mutationOf(action), attempt, workerId: action.agentId });
+    const answer = await options.claims.claim({ id: mutationOf(action), attempt, workerId: action.agentId });
     return answer === 'granted'
       ? null
       : objection(

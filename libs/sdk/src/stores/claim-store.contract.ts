@@ -9,7 +9,7 @@ export interface ClaimStoreUnderTest {
 }
 
 export function claimStoreContract(name: string, make: () => Promise<ClaimStoreUnderTest>): void {
-  const first = { stepId: 'step_1', attempt: 1, workerId: 'a' };
+  const first = { id: 'step_1', attempt: 1, workerId: 'a' };
 
   describe(`the claim store "${name}"`, () => {
     it('grants a claim once, also to the worker that has it', async () => {
@@ -19,11 +19,11 @@ export function claimStoreContract(name: string, make: () => Promise<ClaimStoreU
       expect(await store.claim({ ...first, workerId: 'b' })).toBe('taken');
     });
 
-    it('keeps attempts and steps apart', async () => {
+    it('keeps attempts and ids apart', async () => {
       const { store } = await make();
       await store.claim(first);
       expect(await store.claim({ ...first, attempt: 2 })).toBe('granted');
-      expect(await store.claim({ ...first, stepId: 'step_1/2' })).toBe('granted');
+      expect(await store.claim({ ...first, id: 'step_1/2' })).toBe('granted');
     });
 
     it('lets exactly one of many rivals win', async () => {

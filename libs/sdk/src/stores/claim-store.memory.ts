@@ -5,8 +5,8 @@ import type { Claim, ClaimStore } from './claim-store.port.js';
 export class MemoryClaimStore implements ClaimStore {
   private readonly taken = new Set<string>();
 
-  claim({ stepId, attempt }: Claim): Promise<'granted' | 'taken'> {
-    const key = JSON.stringify([stepId, attempt]);
+  claim({ id, attempt }: Claim): Promise<'granted' | 'taken'> {
+    const key = JSON.stringify([id, attempt]);
     if (this.taken.has(key)) return Promise.resolve('taken');
     this.taken.add(key);
     return Promise.resolve('granted');

@@ -1,297 +1,76 @@
-// Runs one leg: asks decideStep, obeys, and writes down what it saw.
+// Runs one leg: its steps in order, up to the first that is not verified.
 //
-// Boundary: calls tools, claim store and clock; sends nothing. A tool's error never leaves it.
-import { boundFacts, evaluateExpression, forwardFinding, plainPayload, readPayload } from '@recourse/contract';
-import type { Clock, Json } from '@recourse/kernel';
-import type { LegReported, LegRequested, LegStep, Observation, ObservationPhase, StepReport } from '@recourse/messages';
-import type { ForwardTool } from '../guard/guard.messages.js';
-import { verdictFor } from '../guard/verdict.decisions.js';
+// Boundary: runs steps and asks the claim store; sends nothing.
+//
+// Invariants
+//   I1. A step is begun only when the one before it is verified, and nobody says that the leg must stop.
+//   I2. One claim covers all steps whose tools take keys. Who did not get it looks first for each of them.
+import type { LegReported, LegRequested, LegStep, StepReport } from '@recourse/messages';
 import type { ClaimStore } from '../stores/claim-store.port.js';
-import { within } from '../within.js';
-import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
-import type { CallFailure, ClaimAnswer, StepAction, StepEvent } from './leg.messages.js';
-import { ToolRejected } from '../tool/tool.js';
-import type { Tool } from '../tool/tool.js';
+import { beginStep, claimIdOf, isOfLeg, nextStep } from './leg.decisions.js';
+import type { ClaimAnswer } from './leg.messages.js';
+import type { MayGoOn } from './may-go-on.js';
+import { runStep } from './step-runner.js';
+import type { StepParts, TakeClaim } from './step-runner.js';
 
 /** What running a leg needs: tools, clock and claims. */
-export interface LegParts {
+export interface LegParts extends StepParts {
   readonly workerId: string;
-  readonly tools: Readonly<Record<string, Tool>>;
-  /** Forward tools by capability, as a guard wraps them: held effects are let go through these. */
-  readonly forwardTools?: Readonly<Record<string, ForwardTool>> | undefined;
-  readonly clock: Clock;
   readonly claimStore: ClaimStore;
-  /** Longest a call may take here, in milliseconds; the request may ask for less. */
-  readonly callTimeoutMs: number;
-  /** Told of each call, for traces. It must not fail. */
-  readonly onCall?: ((called: CalledTool) => void) | undefined;
-}
-
-/** One call of a tool that has ended, or was given up. */
-export interface CalledTool {
-  readonly leg: LegRequested;
-  readonly step: LegStep;
-  readonly phase: ObservationPhase;
-  readonly capability: string;
-  /** Worker time, epoch milliseconds. */
-  readonly startAt: number;
-  /** Worker time, epoch milliseconds. */
-  readonly endAt: number;
-  /** Null when the tool answered. */
-  readonly failure: CallFailure | null;
-}
-
-/** One step under way. */
-interface Running {
-  readonly leg: LegRequested;
-  readonly step: LegStep;
-  readonly args: Json;
-  readonly observations: Observation[];
-  detail: string | null;
-  /** Provider's handle of a forward call. */
-  handle: string | null;
+  /** Asked before each step; a no ends the leg there. */
+  readonly mayGoOn?: MayGoOn | undefined;
+  /** Told of the steps that have ended, after each. It must not fail. */
+  readonly onStep?: ((steps: readonly StepReport[]) => void) | undefined;
 }
 
 /**
- * Runs the steps of a leg in order, up to the first that is not verified.
+ * Runs the steps of a leg in order, up to the first that is not verified or may not be begun.
  *
  * Shape:  the report has one entry per step that was begun.
- * Errors: none of the tools'; those of the clock pass.
+ * Errors: none of the tools'; those of the clock and of `mayGoOn` pass.
  */
 export async function runLeg(leg: LegRequested, parts: LegParts): Promise<LegReported> {
   const steps: StepReport[] = [];
-  for (const step of leg.steps) {
-    const report = await runStep(leg, step, parts);
-    steps.push(report);
-    if (report.outcome !== 'verified') break;
+  const claims = new LegClaims(leg, parts);
+  for (let step = nextStep(leg, steps); step !== null; step = nextStep(leg, steps)) {
+    if (parts.mayGoOn !== undefined && !(await parts.mayGoOn(leg, step))) break;
+    steps.push(await runStep({ leg, step, begun: beginStep(step, claims.ofLeg) }, claims.take, parts));
+    parts.onStep?.(steps);
   }
-  const { leg_id, tenant, run_id, attempt, lease_id } = leg;
-  return {
-    leg_id,
-    tenant,
-    run_id,
-    attempt,
-    lease_id,
-    worker_id: parts.workerId,
-    reported_at: parts.clock.now(),
-    steps,
-  };
+  return reportOf(leg, steps, { workerId: parts.workerId, at: parts.clock.now(), complete: true });
 }
 
-async function runStep(leg: LegRequested, step: LegStep, parts: LegParts): Promise<StepReport> {
-  const args = argsOf(step);
-  if (args === null)
-    return {
-      step_id: step.step_id,
-      outcome: 'not_executed',
-      observations: [],
-      error_kind: 'ARGS_UNREADABLE',
-      detail: null,
-      external_transaction_ref: null,
-    };
-  const running: Running = { leg, step, args: args.value, observations: [], detail: null, handle: null };
-  let progress = NOT_BEGUN;
-  for (;;) {
-    const action = decideStep({ leg, step, progress, now: parts.clock.now() });
-    if (action.do === 'end') {
-      const { outcome, errorKind } = action.end;
-      return {
-        step_id: step.step_id,
-        outcome,
-        observations: running.observations,
-        error_kind: errorKind,
-        detail: running.detail,
-        external_transaction_ref: running.handle,
-      };
+/** The report of a leg. Shape: the steps are those that ended; `at` is worker time, epoch milliseconds. */
+export function reportOf(
+  { leg_id, tenant, run_id, attempt, lease_id }: LegRequested,
+  steps: readonly StepReport[],
+  { workerId, at, complete }: { readonly workerId: string; readonly at: number; readonly complete: boolean },
+): LegReported {
+  return { leg_id, tenant, run_id, attempt, lease_id, worker_id: workerId, reported_at: at, complete, steps };
+}
+
+/** The claims one run of a leg makes. */
+class LegClaims {
+  /** What the claim store said of the leg; null while it was not asked. */
+  ofLeg: ClaimAnswer | null = null;
+
+  constructor(
+    private readonly leg: LegRequested,
+    private readonly parts: LegParts,
+  ) {}
+
+  readonly take: TakeClaim = async (step) => {
+    const answer = await this.ask(step);
+    if (isOfLeg(this.leg, step)) this.ofLeg = answer;
+    return answer;
+  };
+
+  private async ask(step: LegStep): Promise<ClaimAnswer> {
+    const { claimStore, workerId } = this.parts;
+    try {
+      return await claimStore.claim({ id: claimIdOf(this.leg, step), attempt: this.leg.attempt, workerId });
+    } catch {
+      return 'failed';
     }
-    progress = advance(leg, progress, await obey(action, running, parts));
   }
-}
-
-/** Bound arguments; null when they are sealed or broken, and then nothing is called. */
-function argsOf(step: LegStep): { readonly value: Json } | null {
-  try {
-    return { value: readPayload(step.call.args) };
-  } catch {
-    return null;
-  }
-}
-
-async function obey(action: Exclude<StepAction, { do: 'end' }>, running: Running, parts: LegParts): Promise<StepEvent> {
-  switch (action.do) {
-    case 'observe':
-      return observe(action, running, parts);
-    case 'claim':
-      return { type: 'ClaimAnswered', answer: await claim(running, parts) };
-    case 'execute':
-      return execute(running, parts);
-    case 'pause':
-      await parts.clock.sleep(action.ms);
-      return { type: 'Paused' };
-  }
-}
-
-async function observe(
-  { phase, capability, condition }: Extract<StepAction, { do: 'observe' }>,
-  running: Running,
-  parts: LegParts,
-): Promise<StepEvent> {
-  const called = await call(capability, phase, running, parts);
-  if (called.kind === 'failed') return { type: 'ObservationFailed', phase, failure: called.failure };
-  return {
-    type: 'Observed',
-    phase,
-    holds:
-      condition === null && phase === 'reconcile'
-        ? findingOf(called.observed)
-        : judge(condition, called.observed, running),
-  };
-}
-
-/** Whether an observation meets a condition; null when that cannot be told, which no rule takes for a yes. */
-function judge(condition: string | null, observed: Json, running: Running): boolean | null {
-  if (condition === null) return null;
-  // A leg does not carry the arguments of the forward action: a condition on them is for the orchestrator to judge.
-  const bound = boundFacts({ reversalArgs: running.args, externalRef: running.step.external_transaction_ref });
-  // What the ledger asks about is the forward call itself: there the arguments are its own.
-  const judged = evaluateExpression(
-    condition,
-    running.leg.kind === 'compensate' ? { observed, bound } : { observed, bound, args: running.args },
-  );
-  if (judged.ok) return judged.holds;
-  running.detail = judged.detail;
-  return null;
-}
-
-/** Whether a forward call took effect; null when the answer does not say. */
-function findingOf(observed: Json): boolean | null {
-  const { kind } = forwardFinding(observed);
-  return kind === 'unknown' ? null : kind === 'happened';
-}
-
-async function claim({ leg, step }: Running, { claimStore, workerId }: LegParts): Promise<ClaimAnswer> {
-  try {
-    return await claimStore.claim({
-      stepId: leg.kind === 'compensate' ? step.step_id : leg.leg_id,
-      attempt: leg.attempt,
-      workerId,
-    });
-  } catch {
-    return 'failed';
-  }
-}
-
-async function execute(running: Running, parts: LegParts): Promise<StepEvent> {
-  const called = await call(running.step.call.capability, 'execute', running, parts);
-  return called.kind === 'failed' ? { type: 'ExecutionFailed', failure: called.failure } : { type: 'Executed' };
-}
-
-type Called =
-  { readonly kind: 'answered'; readonly observed: Json } | { readonly kind: 'failed'; readonly failure: CallFailure };
-
-async function call(capability: string, phase: ObservationPhase, running: Running, parts: LegParts): Promise<Called> {
-  const startAt = parts.clock.now();
-  const called = await callTool(capability, phase, running, parts);
-  parts.onCall?.({
-    leg: running.leg,
-    step: running.step,
-    phase,
-    capability,
-    startAt,
-    endAt: parts.clock.now(),
-    failure: called.kind === 'failed' ? called.failure : null,
-  });
-  return called;
-}
-
-async function callTool(
-  capability: string,
-  phase: ObservationPhase,
-  running: Running,
-  parts: LegParts,
-): Promise<Called> {
-  const tool = toolFor(capability, running, parts);
-  if (tool === undefined) {
-    running.detail = `no tool ${capability}`;
-    return { kind: 'failed', failure: 'TOOL_MISSING' };
-  }
-  const timeoutMs = Math.min(parts.callTimeoutMs, running.leg.call_timeout_ms);
-  const called = await within(parts.clock, timeoutMs, attempt(tool, phase, running), {
-    kind: 'failed',
-    failure: 'TOOL_TIMEOUT',
-    detail: `no answer within ${String(timeoutMs)} ms`,
-  });
-  if (called.kind === 'answered') {
-    running.detail = null;
-    running.observations.push({
-      phase,
-      capability,
-      observed: plainPayload(called.observed),
-      observed_at: parts.clock.now(),
-    });
-    return called;
-  }
-  running.detail = called.detail;
-  return { kind: 'failed', failure: called.failure };
-}
-
-/** A held effect goes through the forward tool where there is one, every other call through the tools of the worker. */
-function toolFor(capability: string, running: Running, { tools, forwardTools = {} }: LegParts): Tool | undefined {
-  const forward =
-    running.leg.kind === 'release' && Object.hasOwn(forwardTools, capability) ? forwardTools[capability] : undefined;
-  if (forward !== undefined) return letGo(forward, running);
-  return Object.hasOwn(tools, capability) ? tools[capability] : undefined;
-}
-
-/** Calls a forward tool as its guard would: what it says of its effect is believed, its handle is kept. */
-function letGo(tool: ForwardTool, running: Running): Tool {
-  return async (args, { idempotencyKey, callId, runId, externalTransactionRef: stagedRef }) => {
-    const result = await tool.execute(args, { idempotencyKey, callId, runId, stagedRef });
-    const verdict = verdictFor({ on: 'result', result });
-    if (verdict !== null)
-      throw verdict.effect === 'none'
-        ? new ToolRejected(verdict.kind, `the tool answered ${verdict.kind}`)
-        : new Error(`the tool answered ${verdict.kind}`);
-    running.handle = tool.externalTransactionRef?.(result) ?? null;
-    return result;
-  };
-}
-
-type Attempted =
-  | Extract<Called, { kind: 'answered' }>
-  | { readonly kind: 'failed'; readonly failure: CallFailure; readonly detail: string };
-
-async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }: Running): Promise<Attempted> {
-  const {
-    call: { call_id: callId, idempotency_key: idempotencyKey },
-    subject_ref: subjectRef,
-    external_transaction_ref: externalTransactionRef,
-  } = step;
-  try {
-    const context = {
-      runId: leg.run_id,
-      tenant: leg.tenant,
-      callId,
-      idempotencyKey,
-      reason: leg.reason,
-      attempt: leg.attempt,
-      phase,
-      subjectRef,
-      externalTransactionRef,
-    };
-    const observed = await tool(args, context);
-    // Whatever a tool answers must fit a record: what is no JSON counts as an error of the tool.
-    plainPayload(observed);
-    return { kind: 'answered', observed };
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    return { kind: 'failed', failure: hadNoEffect(error, leg.kind) ? 'TOOL_REJECTED' : 'TOOL_ERROR', detail };
-  }
-}
-
-/** A forward call's errors are read as its guard reads them; a compensation is only believed what it says outright. */
-function hadNoEffect(error: unknown, kind: LegRequested['kind']): boolean {
-  return (
-    error instanceof ToolRejected || (kind === 'release' && verdictFor({ on: 'exception', error })?.effect === 'none')
-  );
 }

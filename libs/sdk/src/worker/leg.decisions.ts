@@ -1,16 +1,20 @@
-// What a worker does next for one step of a leg. Pure: the runner obeys and feeds back what happened.
+// What a worker does next for a leg and for one step of it. Pure: the runners obey and feed back what happened.
 //
 // Invariants (L11)
 //   I1. After `not_after` nothing is called: asked again before every call.
 //   I2. Nothing is executed twice by one leg, nor without reconciliation where the request asks for it.
-//   I3. A durable claim comes before the call. Taken by an earlier delivery of the same attempt, it leads to a look first where the
-//       tool takes a key, and to no call where it takes none; there a later attempt never executes either.
+//   I3. A durable claim comes before the call: one for all steps of a leg whose tools take keys, one for each step whose tool takes
+//       none. Taken by an earlier delivery of the same attempt, it leads to a look first, for every step it covers, where the tool
+//       takes a key, and to no call where it takes none; there a later attempt never executes either.
 //   I4. `verified` needs an observation that meets the success condition; an answer of the acting tool is none. A release or
 //       cancel ends with that answer: the ledger takes it for what a producer would have told, no more.
 //   I5. `stale` blames somebody else: it is never said where an earlier delivery may have made the change itself.
-import type { LegRequested, LegStep, StepOutcome } from '@recourse/messages';
+//   I6. Steps go in the order of the leg; after one that is not verified none is begun.
+import type { LegRequested, LegStep, StepOutcome, StepReport } from '@recourse/messages';
 import type {
   CallFailure,
+  ClaimAnswer,
+  LegFlaw,
   StepAction,
   StepEnd,
   StepErrorKind,
@@ -31,6 +35,38 @@ export const NOT_BEGUN: StepProgress = {
   isPaused: false,
   end: null,
 };
+
+/** Steps of a leg at the most: a leg that holds more was made by nobody we know. */
+const LEG_STEPS_MAX = 64;
+
+/** Why a request is none that can be run; null when it can. */
+export function flawOf({ steps }: LegRequested): LegFlaw | null {
+  if (steps.length === 0) return 'LEG_WITHOUT_STEPS';
+  if (steps.length > LEG_STEPS_MAX) return 'LEG_TOO_LONG';
+  return new Set(steps.map(({ step_id }) => step_id)).size < steps.length ? 'STEP_REPEATED' : null;
+}
+
+/** The step to begin after those that have ended; null when the leg is over. */
+export function nextStep({ steps }: LegRequested, ended: readonly StepReport[]): LegStep | null {
+  const last = ended.at(-1);
+  if (last !== undefined && last.outcome !== 'verified') return null;
+  return steps[ended.length] ?? null;
+}
+
+/** What a step begins with. Shape: `ofLeg` is what the claim store said of the leg, null while it was not asked. */
+export function beginStep(step: LegStep, ofLeg: ClaimAnswer | null): StepProgress {
+  return isKeyed(step) ? { ...NOT_BEGUN, claim: ofLeg } : NOT_BEGUN;
+}
+
+/** True when the claim for this step is that of its leg. */
+export function isOfLeg({ kind }: LegRequested, step: LegStep): boolean {
+  return kind === 'compensate' && isKeyed(step);
+}
+
+/** What is claimed before this step is made: the leg, or the step alone where its tool may not be called twice. */
+export function claimIdOf(leg: LegRequested, step: LegStep): string {
+  return leg.kind !== 'compensate' || isOfLeg(leg, step) ? leg.leg_id : step.step_id;
+}
 
 /** True when a leg may be neither begun nor continued any more. */
 export function isLeaseOver(leg: LegRequested, now: number): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LegRequested, LegStep } from '@recourse/messages';
-import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
+import type { LegRequested, LegStep, StepOutcome, StepReport } from '@recourse/messages';
+import { advance, beginStep, claimIdOf, decideStep, flawOf, nextStep, NOT_BEGUN } from './leg.decisions.js';
 import type { StepEvent, StepProgress } from './leg.messages.js';
 import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
 
@@ -228,5 +228,61 @@ describe('other kinds of leg', () => {
     expect(next({ leg: { kind } }, { type: 'Observed', phase, holds: null })).toEqual(
       end('unknown', 'CONDITION_FAILED'),
     );
+  });
+});
+
+describe('the steps of a leg', () => {
+  const leg = legOf({ steps: ['a', 'b', 'c'].map((step_id) => legStep({ step_id })) });
+  const ended = (...outcomes: readonly StepOutcome[]): readonly StepReport[] =>
+    outcomes.map((outcome, at) => ({
+      step_id: leg.steps[at]?.step_id ?? '',
+      outcome,
+      observations: [],
+      error_kind: null,
+      detail: null,
+      external_transaction_ref: null,
+    }));
+
+  it('are begun in their order, each after the one before is verified', () => {
+    expect(nextStep(leg, [])?.step_id).toBe('a');
+    expect(nextStep(leg, ended('verified'))?.step_id).toBe('b');
+    expect(nextStep(leg, ended('verified', 'verified'))?.step_id).toBe('c');
+    expect(nextStep(leg, ended('verified', 'verified', 'verified'))).toBeNull();
+  });
+
+  it.each(['unverified', 'stale', 'failed', 'refused_late', 'unknown', 'not_executed'] as const)(
+    'are over after one that is %s',
+    (outcome) => {
+      expect(nextStep(leg, ended('verified', outcome))).toBeNull();
+    },
+  );
+
+  it.each([
+    ['granted', { do: 'observe', phase: 'stale_check' }],
+    ['taken', { do: 'observe', phase: 'reconcile' }],
+    ['failed', { do: 'observe', phase: 'reconcile' }],
+    [null, { do: 'claim' }],
+  ] as const)('whose tools take keys begin with what the claim of the leg says: %s', (claim, action) => {
+    const step = legStep();
+    expect(decideStep({ leg, step, progress: beginStep(step, claim), now: 0 })).toMatchObject(action);
+  });
+
+  it('whose tools take no key know nothing of the claim of the leg', () => {
+    expect(beginStep(legStep(keyless), 'granted')).toEqual(NOT_BEGUN);
+  });
+
+  it('are claimed with their leg, but alone where the tool takes no key', () => {
+    expect(claimIdOf(leg, legStep())).toBe('leg_1');
+    expect(claimIdOf(leg, legStep(keyless))).toBe('step_1');
+    expect(claimIdOf(legOf({ kind: 'cancel' }), legStep(keyless))).toBe('leg_1');
+  });
+
+  it('are 1 to 64, each once', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, at) => legStep({ step_id: String(at) }));
+    expect(flawOf(legOf({ steps: many(1) }))).toBeNull();
+    expect(flawOf(legOf({ steps: many(64) }))).toBeNull();
+    expect(flawOf(legOf({ steps: [] }))).toBe('LEG_WITHOUT_STEPS');
+    expect(flawOf(legOf({ steps: many(65) }))).toBe('LEG_TOO_LONG');
+    expect(flawOf(legOf({ steps: [...many(2), legStep({ step_id: '0' })] }))).toBe('STEP_REPEATED');
   });
 });

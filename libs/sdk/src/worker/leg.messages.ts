@@ -18,6 +18,12 @@ export type StepErrorKind =
   | 'NO_VERIFICATION' // nothing observes the result
   | 'NOT_OBSERVED'; // the success condition does not hold
 
+/** Why a request cannot be run at all. */
+export type LegFlaw =
+  | 'LEG_WITHOUT_STEPS' // nothing is asked
+  | 'LEG_TOO_LONG' // more than 64 steps
+  | 'STEP_REPEATED'; // a step is in it twice, so that its report would say two things of it
+
 /** Why a call of a tool gave no answer. */
 export type CallFailure = 'TOOL_MISSING' | 'TOOL_REJECTED' | 'TOOL_ERROR' | 'TOOL_TIMEOUT';
 

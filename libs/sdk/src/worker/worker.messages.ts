@@ -2,16 +2,19 @@
 import type { Kafka } from '@recourse/kafka';
 import type { Clock } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
+import type { Entries } from '../entries/entries.port.js';
 import type { ForwardTool } from '../guard/guard.messages.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import type { PositionStore } from '../stores/position-store.port.js';
 import type { Tool } from '../tool/tool.js';
+import type { MayGoOn } from './may-go-on.js';
 import type { OnSpan } from './spans.js';
 
 /** What a worker says about itself; for logs and health, never for decisions. */
 export type WorkerNote =
   | { readonly type: 'assigned'; readonly partitions: readonly number[] }
   | { readonly type: 'answered'; readonly legId: string; readonly outcomes: readonly string[] }
+  | { readonly type: 'held_back'; readonly legId: string; readonly stepId: string }
   | { readonly type: 'unreadable'; readonly partition: number; readonly offset: number; readonly reason: string }
   | { readonly type: 'trouble'; readonly doing: string; readonly cause: unknown };
 
@@ -30,8 +33,14 @@ export interface WorkerOptions {
   readonly positions: PositionStore;
   readonly workerId: string;
   readonly groupId: string;
-  /** Longest a call may take here, in milliseconds; a request may ask for less. */
+  /** Longest a call may take here, in milliseconds; a step may ask for less. */
   readonly callTimeoutMs: number;
+  /** The registry, as cachedEntries reads it: a kill switch stops a leg before its next step; unread, none is begun. */
+  readonly entries?: Entries;
+  /** Asked before each step; a no, or an error, ends the leg there. */
+  readonly mayGoOn?: MayGoOn;
+  /** How often a slow leg tells how far it has come, in milliseconds. Default 250. */
+  readonly progressEveryMs?: number;
   /** Runs that may be worked on at once. Default 32. */
   readonly concurrencyMax?: number;
   readonly registerSchemas?: boolean;
@@ -44,7 +53,7 @@ export interface WorkerOptions {
 export interface Worker {
   /** Resolves when the worker has joined its group. Errors: those of the ports. */
   start(): Promise<void>;
-  /** Leaves the group; legs under way end unanswered and are asked again. */
+  /** Leaves the group. No leg under way begins another step; it ends unanswered and is asked again. */
   stop(): Promise<void>;
   isReady(): boolean;
 }

@@ -4,21 +4,23 @@
 // time, disk and network through ports only, so the simulation runs it unchanged.
 //
 // Invariants
-//   I1. A request is behind the stored position only after its answer was acknowledged, or when it is no request at all.
+//   I1. A request is behind the stored position only after its answer was acknowledged, or when it is no request at all. The
+//       position lags behind by up to POSITION_EVERY_MS.
 //   I2. The same (leg, attempt, lease) runs once at a time in this process; answered again, it gets the same answer.
 //   I3. Legs of one run go in order; a slow tool stops only its own run (P13).
 //   I4. Reading again is harmless: a request past its `not_after` is refused, one that ran is deduplicated by the
 //       tool's key or by the claim.
+//   I5. What a slow leg tells on its way, its last report tells again. Once the worker stops no further step is begun.
 import { Failure, placeInTrace, TRACEPARENT } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { LegReported, LegRequested } from '@recourse/messages';
 import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, RawReader, WireProducer } from '@recourse/kafka';
 import { KeyedQueue } from './keyed-queue.js';
-import { runLeg } from './leg-runner.js';
-import type { CalledTool } from './leg-runner.js';
+import { LegAnswers } from './leg-answers.js';
+import { flawOf } from './leg.decisions.js';
 import { PartitionProgress } from './partition-progress.js';
-import { spanOf } from './spans.js';
+import { PositionSaver } from './position-saver.js';
 import type { Worker, WorkerOptions, WorkerNote } from './worker.messages.js';
 
 /** Wire on which workers report. */
@@ -28,9 +30,9 @@ const CONCURRENCY_MAX = 32;
 /** Requests waiting at which reading pauses, and at which it goes on. */
 const HIGH_WATER = 1_000;
 const LOW_WATER = 500;
-/** Answers kept to answer a duplicate alike; older duplicates run again, which is harmless (I4). */
-const ANSWERS_KEPT_MAX = 1_000;
 const RETRY_PAUSE_MS = 500;
+/** Least time between two saves of positions: what is read again after a crash is at most what was answered in this time. */
+const POSITION_EVERY_MS = 100;
 
 /**
  * Makes a worker of one adapter: takes requests, runs their legs, reports.
@@ -56,8 +58,8 @@ async function close({ producer, reader }: Connections): Promise<void> {
 class LegWorker implements Worker {
   private readonly topic: string;
   private readonly queue: KeyedQueue;
-  private readonly answers = new Map<string, LegReported>();
-  private readonly running = new Map<string, Promise<LegReported>>();
+  private readonly saver: PositionSaver;
+  private readonly answers: LegAnswers;
   private partitions = new Map<number, PartitionProgress>();
   private connections: Connections | null = null;
   private consumer: InputConsumer | null = null;
@@ -69,6 +71,22 @@ class LegWorker implements Worker {
   constructor(private readonly options: WorkerOptions) {
     this.topic = `recourse.tool-requests.${options.adapter}`;
     this.queue = new KeyedQueue(options.concurrencyMax ?? CONCURRENCY_MAX);
+    this.saver = new PositionSaver({
+      positions: options.positions,
+      topic: this.topic,
+      clock: options.clock,
+      everyMs: POSITION_EVERY_MS,
+      onTrouble: (cause) => {
+        this.note({ type: 'trouble', doing: 'store position', cause });
+      },
+    });
+    this.answers = new LegAnswers(options, {
+      tell: (report) => this.send(report),
+      isStopped: () => this.isStopped,
+      note: (note) => {
+        this.note(note);
+      },
+    });
   }
 
   isReady(): boolean {
@@ -91,6 +109,7 @@ class LegWorker implements Worker {
   async stop(): Promise<void> {
     this.isStopped = true;
     await this.consumer?.stop();
+    await this.saver.stop();
     if (this.connections !== null) await close(this.connections);
   }
 
@@ -132,6 +151,8 @@ class LegWorker implements Worker {
     this.generation += 1;
     const { generation } = this;
     this.isAssigned = false;
+    await this.saver.flush();
+    this.saver.forget();
     const found = await this.untilDone('find positions', generation, () =>
       Promise.all(partitions.map(async (partition) => [partition, await this.startOf(partition)] as const)),
     );
@@ -168,25 +189,19 @@ class LegWorker implements Worker {
   }
 
   private async handle({ partition, record, progress, generation }: Taken): Promise<void> {
-    if (generation === this.generation) {
-      const isDone = await this.untilDone('answer', generation, async () => {
-        const leg = await this.read(partition, record);
-        if (leg !== null) await this.answer(leg, placeInTrace(record.headers[TRACEPARENT]?.toString('latin1')));
-        return true;
-      });
+    const isDone = await this.untilDone('answer', generation, async () => {
+      const leg = await this.read(partition, record);
+      if (leg !== null) await this.answer(leg, placeInTrace(record.headers[TRACEPARENT]?.toString('latin1')));
+      return true;
+    });
+    if (isDone !== null) {
       progress.answer(record.offset);
-      if (isDone !== null)
-        await this.untilDone('store position', generation, () => this.savePosition(partition, progress));
+      this.saver.touch(partition, progress);
     }
     if (this.isPaused && this.queue.size <= LOW_WATER && this.isAssigned) {
       this.isPaused = false;
       this.consumer?.resume(this.held());
     }
-  }
-
-  private async savePosition(partition: number, progress: PartitionProgress): Promise<true> {
-    await this.options.positions.save(this.topic, partition, { offset: progress.position, seq: 0, hash: '' });
-    return true;
   }
 
   /** The request a record holds; null when it is none, which is noted and passed over: a wire has no other remedy. */
@@ -202,59 +217,22 @@ class LegWorker implements Worker {
       decoded = codecs.decodeSync(record.value);
     }
     const request = recordOf('recourse.tool-requests.payments', decoded);
-    if (request !== null) return request.body;
-    this.note({
-      type: 'unreadable',
-      partition,
-      offset: record.offset,
-      reason: decoded.kind === 'bad' ? decoded.reason : decoded.kind,
-    });
+    const flaw = request === null ? (decoded.kind === 'bad' ? decoded.reason : decoded.kind) : flawOf(request.body);
+    if (request !== null && flaw === null) return request.body;
+    this.note({ type: 'unreadable', partition, offset: record.offset, reason: flaw ?? decoded.kind });
     return null;
   }
 
   private async answer(leg: LegRequested, place: TracePlace | null): Promise<void> {
-    const key = JSON.stringify([leg.leg_id, leg.attempt, leg.lease_id]);
-    await this.report(this.answers.get(key) ?? (await (this.running.get(key) ?? this.run(key, leg, place))));
+    const report = await this.answers.of(leg, place);
+    await this.send(report);
+    this.note({ type: 'answered', legId: report.leg_id, outcomes: report.steps.map(({ outcome }) => outcome) });
   }
 
-  private async run(key: string, leg: LegRequested, place: TracePlace | null): Promise<LegReported> {
-    const run = runLeg(leg, { ...this.options, onCall: this.traced(place) });
-    this.running.set(key, run);
-    try {
-      const report = await run;
-      this.keep(key, report);
-      return report;
-    } finally {
-      this.running.delete(key);
-    }
-  }
-
-  /** Tells each call of one leg as a span; undefined where nobody wants it, or the request names no trace. */
-  private traced(place: TracePlace | null): ((called: CalledTool) => void) | undefined {
-    const { onSpan, workerId } = this.options;
-    if (onSpan === undefined || place === null) return undefined;
-    let index = 0;
-    return (called) => {
-      index += 1;
-      try {
-        onSpan(spanOf(called, { place, workerId, index }));
-      } catch (cause) {
-        this.note({ type: 'trouble', doing: 'trace', cause });
-      }
-    };
-  }
-
-  private keep(key: string, report: LegReported): void {
-    this.answers.set(key, report);
-    const [oldest] = this.answers.keys();
-    if (this.answers.size > ANSWERS_KEPT_MAX && oldest !== undefined) this.answers.delete(oldest);
-  }
-
-  private async report(report: LegReported): Promise<void> {
+  private async send(report: LegReported): Promise<void> {
     if (this.connections === null) throw new Failure('NOT_READY', 'the worker has no producer');
     const value = this.options.codecs.encode(RESULTS_TOPIC, 'LegReported', report);
     await this.connections.producer.send(RESULTS_TOPIC, [{ key: Buffer.from(report.run_id, 'utf8'), value }]);
-    this.note({ type: 'answered', legId: report.leg_id, outcomes: report.steps.map(({ outcome }) => outcome) });
   }
 
   /** Repeats until it works; null once the worker is stopped or the assignment is another's. */
@@ -264,11 +242,16 @@ class LegWorker implements Worker {
         const done = await act();
         return generation === this.generation ? done : null;
       } catch (cause) {
-        this.note({ type: 'trouble', doing, cause });
+        this.tellTrouble(doing, cause);
         await this.options.clock.sleep(RETRY_PAUSE_MS);
       }
     }
     return null;
+  }
+
+  /** What goes wrong while the worker stops is no trouble. */
+  private tellTrouble(doing: string, cause: unknown): void {
+    if (!this.isStopped) this.note({ type: 'trouble', doing, cause });
   }
 
   private held(): readonly { readonly topic: string; readonly partition: number }[] {

@@ -84,7 +84,7 @@ function countsOf(history: History): Omit<Checked, 'violations'> {
     ),
     ...ofType(history, 'recourse.assumptions', 'AssumptionStated'),
   ].length;
-  const verified = ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded').filter(
+  const verified = ofType(history, 'recourse.recoveries', 'LegSettled').filter(
     ({ body }) => body['outcome'] === 'compensated',
   ).length;
   const dependent = ofType(history, 'recourse.recoveries', 'LegDispatched').filter(

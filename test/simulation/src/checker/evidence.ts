@@ -17,7 +17,9 @@ export function checkEvidence(history: History): void {
 /** An attempt ends as a worker said that it ended; a copy that came too late says nothing of another. */
 function checkReported(history: History): void {
   const reports = reportsByLeg(history);
-  for (const { body } of ofType(history, RECOVERIES, 'StepOutcomeRecorded')) {
+  for (const { body } of ofType(history, RECOVERIES, 'LegSettled')) {
+    // Nothing was said of it: nobody answered, or its leg ended before it.
+    if (body['reported'] === null) continue;
     const said = (reports.get(text(body, 'leg_id')) ?? []).map((report) => outcomeIn(report, text(body, 'step_id')));
     if (!said.includes(text(body, 'reported')))
       broken(
@@ -63,7 +65,7 @@ function checkNews(history: History): void {
 function checkResults(history: History): void {
   const reports = reportsByLeg(history);
   const compensated = groupBy(
-    ofType(history, RECOVERIES, 'StepOutcomeRecorded').filter(({ body }) => body['outcome'] === 'compensated'),
+    ofType(history, RECOVERIES, 'LegSettled').filter(({ body }) => body['outcome'] === 'compensated'),
     ({ body }) => text(body, 'mutation_id'),
   );
   for (const { body, order } of wireOf(history, 'recourse.tool-requests.payments', 'LegRequested')) {

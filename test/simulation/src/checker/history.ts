@@ -127,8 +127,19 @@ function wireRecord(world: World, topic: string, partition: number, record: Fetc
   };
 }
 
+/** Records of some types; one that has members is one record for each of them. */
 export function ofType(history: History, topic: string, ...types: readonly string[]): readonly LogRecord[] {
-  return (history.logs[topic] ?? []).filter(({ type }) => types.includes(type));
+  return (history.logs[topic] ?? []).filter(({ type }) => types.includes(type)).flatMap(eachMember);
+}
+
+/** What a record says of each of its members, in their order; itself where it has none. */
+export function eachMember(record: LogRecord): readonly LogRecord[] {
+  const { members, ...common } = record.body;
+  if (members === undefined) return [record];
+  return list(record.body, 'members').map((member) => {
+    const step = member['step'] === undefined ? {} : nested(member, 'step');
+    return { ...record, body: { ...common, ...step, ...member } };
+  });
 }
 
 export function wireOf(history: History, topic: string, ...types: readonly string[]): readonly WireRecord[] {

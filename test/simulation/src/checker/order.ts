@@ -1,6 +1,6 @@
 // Order of an undo (B17): last effects first, what was made of an effect before it, and who goes without them says so. And what
 // an undo reaches (B3, A53): every effect of the run that was on record, each once.
-import { broken, groupBy, list, nested, number, ofType, text } from './history.js';
+import { broken, eachMember, groupBy, list, nested, number, ofType, text } from './history.js';
 import type { Fields, History, LogRecord } from './history.js';
 
 const RECOVERIES = 'recourse.recoveries';
@@ -11,6 +11,7 @@ const NOTHING: readonly string[] = ['NOTHING_TO_UNDO', 'ALREADY_UNDONE'];
 export function checkOrder(history: History): void {
   for (const [, records] of groupBy(history.logs[RECOVERIES] ?? [], ({ partition }) => String(partition)))
     checkDispatches(history, records);
+  checkLegs(history);
   checkUndos(history);
   checkFailures(history);
 }
@@ -22,13 +23,15 @@ interface Known {
   readonly mutation: string;
   readonly isOpen: boolean;
   readonly awaitsResult: boolean;
+  /** The leg it went out in last, and the steps that were ahead of it there. */
+  readonly leg: { readonly id: string; readonly ahead: readonly string[] } | null;
 }
 
 /** Replays one chain: what was open when a step went for the first time. */
 function checkDispatches(history: History, records: readonly LogRecord[]): void {
   const recoveries = new Map<string, Map<string, Known>>();
   const children = new Map<string, Set<string>>();
-  for (const record of records) {
+  for (const record of records.flatMap(eachMember)) {
     const { type, body } = record;
     const parent = `${text(body, 'tenant')} ${text(body, 'mutation_id')}`;
     if (type === 'DependentNoted')
@@ -39,8 +42,11 @@ function checkDispatches(history: History, records: readonly LogRecord[]): void 
     if (body['step_id'] === undefined || body['recovery_id'] === undefined) continue;
     const steps = recoveries.get(text(body, 'recovery_id')) ?? new Map<string, Known>();
     recoveries.set(text(body, 'recovery_id'), steps);
-    if (type === 'LegDispatched' && number(body, 'attempt') === 1) checkDispatch(history, record, steps);
-    const next = knownAfter(steps.get(text(body, 'step_id')), record);
+    if (type === 'LegDispatched') {
+      if (number(body, 'attempt') === 1) checkDispatch(history, record, steps);
+      else checkAgain(history, record, steps);
+    }
+    const next = knownAfter(steps.get(text(body, 'step_id')), record, steps);
     if (next !== undefined) steps.set(text(body, 'step_id'), next);
   }
 }
@@ -58,29 +64,20 @@ function checkChildren(history: History, { body }: LogRecord, outstanding: Reado
       );
 }
 
-function knownAfter(before: Known | undefined, { type, body }: LogRecord): Known | undefined {
+function knownAfter(
+  before: Known | undefined,
+  { type, body }: LogRecord,
+  steps: ReadonlyMap<string, Known>,
+): Known | undefined {
   switch (type) {
+    case 'LegDispatched':
+      return before === undefined ? undefined : { ...before, leg: placeIn(text(body, 'leg_id'), steps) };
     case 'StepDecided':
-    case 'MutationAdvanced': {
-      const { run_id } = body;
-      const execution = nested(body, 'execution');
-      const named = list(execution, 'derived_from')
-        .filter((parent) => parent['run_id'] === run_id)
-        .map((parent) => text(parent, 'commit_id'));
-      const parents = named.filter((id) => !id.startsWith('cp_'));
-      const isPersons = type === 'MutationAdvanced' && before?.isOpen === false && body['decision'] === 'manual_review';
-      return {
-        place: number(body, 'executed_seq'),
-        parents,
-        isOfCommit: parents.length < named.length,
-        mutation: text(body, 'mutation_id'),
-        isOpen: !isPersons && !NOTHING.includes(text(body, 'reason')),
-        awaitsResult: body['reason'] === 'STEP_RESULT_PENDING',
-      };
-    }
+    case 'MutationAdvanced':
+      return decidedAs(before, type, body);
     case 'StepBound':
       return before === undefined ? undefined : { ...before, awaitsResult: false };
-    case 'StepOutcomeRecorded':
+    case 'LegSettled':
       return before === undefined || body['outcome'] !== 'compensated' ? before : { ...before, isOpen: false };
     case 'StepReopened':
     case 'LookDispatched':
@@ -95,6 +92,29 @@ function knownAfter(before: Known | undefined, { type, body }: LogRecord): Known
   }
 }
 
+function placeIn(id: string, steps: ReadonlyMap<string, Known>): Known['leg'] {
+  return { id, ahead: [...steps].filter(([, known]) => known.leg?.id === id).map(([step]) => step) };
+}
+
+function decidedAs(before: Known | undefined, type: string, body: Fields): Known {
+  const { run_id } = body;
+  const execution = nested(body, 'execution');
+  const named = list(execution, 'derived_from')
+    .filter((parent) => parent['run_id'] === run_id)
+    .map((parent) => text(parent, 'commit_id'));
+  const parents = named.filter((id) => !id.startsWith('cp_'));
+  const isPersons = type === 'MutationAdvanced' && before?.isOpen === false && body['decision'] === 'manual_review';
+  return {
+    place: number(body, 'executed_seq'),
+    parents,
+    isOfCommit: parents.length < named.length,
+    mutation: text(body, 'mutation_id'),
+    isOpen: !isPersons && !NOTHING.includes(text(body, 'reason')),
+    awaitsResult: body['reason'] === 'STEP_RESULT_PENDING',
+    leg: before?.leg ?? null,
+  };
+}
+
 function checkDispatch(history: History, { body }: LogRecord, steps: ReadonlyMap<string, Known>): void {
   const id = text(body, 'step_id');
   const own = steps.get(id);
@@ -102,7 +122,8 @@ function checkDispatch(history: History, { body }: LogRecord, steps: ReadonlyMap
   const isDeclared = [...steps.values()].some(({ parents }) => parents.length > 0);
   const named = new Set((body['outstanding'] as readonly string[] | undefined) ?? []); // a list of ids
   for (const [other, known] of steps) {
-    if (other === id || !known.isOpen || known.awaitsResult) continue;
+    // Those ahead of it in its leg are carried out before it.
+    if (other === id || !known.isOpen || known.awaitsResult || known.leg?.id === text(body, 'leg_id')) continue;
     const isLater = known.place > own.place;
     const isFirst = isDeclared ? known.parents.includes(own.mutation) || (known.isOfCommit && isLater) : isLater;
     if (isFirst && !named.has(other))
@@ -112,6 +133,32 @@ function checkDispatch(history: History, { body }: LogRecord, steps: ReadonlyMap
         'order',
         `${id} (place ${String(own.place)}) went before ${other} (place ${String(known.place)}), and does not say so`,
       );
+  }
+}
+
+/** What went out in a leg goes again behind those that were ahead of it there, or with them. */
+function checkAgain(history: History, { body }: LogRecord, steps: ReadonlyMap<string, Known>): void {
+  const id = text(body, 'step_id');
+  for (const ahead of steps.get(id)?.leg?.ahead ?? []) {
+    const known = steps.get(ahead);
+    if (known?.isOpen === true && known.leg?.id !== text(body, 'leg_id'))
+      broken(history, 'B17', 'leg', `${id} went again before ${ahead}, which was ahead of it in its leg`);
+  }
+}
+
+/** Within a leg what is undone is undone in its order. */
+export function checkLegs(history: History): void {
+  for (const { type, body } of history.logs[RECOVERIES] ?? []) {
+    if (type !== 'LegDispatched') continue;
+    const attempt = number(body, 'attempt');
+    const done = list(body, 'members').flatMap((member) => {
+      const callId = text(nested(nested(member, 'step'), 'call'), 'call_id');
+      const effect = history.world.provider.effects.find((one) => one.callId === callId && one.attempt === attempt);
+      return effect === undefined ? [] : [{ callId, order: effect.order }];
+    });
+    for (const [index, { callId, order }] of done.entries())
+      if (order < (done[index - 1]?.order ?? 0))
+        broken(history, 'B17', 'within a leg', `${callId} was carried out before one ahead of it in its leg`);
   }
 }
 

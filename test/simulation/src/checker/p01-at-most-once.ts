@@ -53,7 +53,7 @@ function checkVerified(history: History): void {
       transactionOf(body),
     ]),
   );
-  for (const { body, order } of ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded')) {
+  for (const { body, order } of ofType(history, 'recourse.recoveries', 'LegSettled')) {
     if (body['outcome'] !== 'compensated') continue;
     const transaction = dispatched.get(text(body, 'mutation_id'));
     const isUndone = history.world.provider.effects.some(
@@ -92,5 +92,5 @@ function checkReconciled(history: History): void {
 }
 
 function transactionOf(leg: Readonly<Record<string, unknown>>): string {
-  return text((leg['ref'] ?? {}) as Readonly<Record<string, unknown>>, 'external_transaction_ref'); // a MutationRef
+  return text(leg, 'external_transaction_ref');
 }

@@ -157,12 +157,13 @@ function checkCommands(history: History, isParked: (wire: WireRecord) => boolean
 
 function checkReports(history: History, isParked: (wire: WireRecord) => boolean): void {
   const answers = [
-    ...ofType(history, 'recourse.recoveries', 'StepOutcomeRecorded', 'LookAnswered', 'FactsObserved', 'ReportRefused'),
+    ...ofType(history, 'recourse.recoveries', 'LegSettled', 'LookAnswered', 'FactsObserved', 'ReportRefused'),
     ...ofType(history, 'recourse.mutations', 'WorkerAnswered', 'AnswerRefused'),
   ];
   const known = new Set(answers.map(({ body }) => text(body, 'leg_id')));
   for (const wire of wireOf(history, 'recourse.tool-results', 'LegReported')) {
-    if (!isParked(wire) && !known.has(text(wire.body, 'leg_id')))
+    // A report of a leg under way may be lost: the complete one says the same and more.
+    if (wire.body['complete'] === true && !isParked(wire) && !known.has(text(wire.body, 'leg_id')))
       broken(history, 'P2', 'recorded', `the report on ${text(wire.body, 'leg_id')} is nowhere in the log`);
   }
 }
@@ -199,9 +200,7 @@ function checkHops(history: History, isParked: (record: Placed) => boolean): voi
     mutationsOf(ofType(history, recoveries, 'RollbackOutOfBand', 'RollbackOpened')),
     'a commit beyond the bound is in a list',
   );
-  const compensated = ofType(history, recoveries, 'StepOutcomeRecorded').filter(
-    ({ body }) => body['outcome'] === 'compensated',
-  );
+  const compensated = ofType(history, recoveries, 'LegSettled').filter(({ body }) => body['outcome'] === 'compensated');
   const verified = ofType(history, mutations, 'RecoverabilityChanged').filter(
     ({ body }) => body['event'] === 'compensation_verified',
   );

@@ -55,7 +55,7 @@ function checkLeg(
     return;
   }
   if (decided['terms'] === null) broken(history, 'P3', 'contract', `${id} has no contract`);
-  if (number(nested(leg.body, 'ref'), 'reversal_expires_at') <= leg.decidedAt)
+  if (number(nested(decided, 'ref'), 'reversal_expires_at') <= leg.decidedAt)
     broken(history, 'P3', 'window', `${id} was dispatched after its window`);
   const before = approvals.filter(({ seq, partition }) => partition === leg.partition && seq < leg.seq);
   const people = new Set(before.map(({ body }) => text(body, 'by').toLowerCase()));
@@ -91,7 +91,7 @@ function checkFacts(history: History, decided: ReadonlyMap<string, readonly LogR
     let relied: Relied = { shown: null, seen: null, isFirst: true };
     for (const record of found) {
       if (record.type === 'LegDispatched') {
-        const problem = relied.isFirst && reliesOnFacts(record, actionAt(record, decided)) ? factProblem(relied) : null;
+        const problem = relied.isFirst && reliesOnFacts(actionAt(record, decided)) ? factProblem(relied) : null;
         if (problem !== null) broken(history, 'P4', 'facts', `${step} was sent, and ${problem}`);
       }
       relied = reliedAfter(relied, record, looks);
@@ -128,9 +128,10 @@ function reliedAfter(
   }
 }
 
-function reliesOnFacts({ body }: LogRecord, action: Fields | undefined): boolean {
-  const { stale_capability: capability, reversal_capability: acting } = nested(body, 'terms');
-  return number(action ?? {}, 'required_approvals') > 0 && capability !== null && capability !== acting;
+function reliesOnFacts(action: Fields | undefined): boolean {
+  if (action === undefined || action['terms'] === null) return false;
+  const { stale_capability: capability, reversal_capability: acting } = nested(action, 'terms');
+  return number(action, 'required_approvals') > 0 && capability !== null && capability !== acting;
 }
 
 function factProblem({ shown, seen }: Relied): string | null {

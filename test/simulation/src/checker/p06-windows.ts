@@ -5,10 +5,9 @@ import type { History } from './history.js';
 export function checkWindows(history: History): void {
   checkLeases(history);
   const expiry = new Map(
-    ofType(history, 'recourse.recoveries', 'LegDispatched').map(({ body }) => [
-      text(nested(body, 'call'), 'call_id'),
-      number(nested(body, 'ref'), 'reversal_expires_at'),
-    ]),
+    ofType(history, 'recourse.recoveries', 'StepDecided', 'StepBound', 'MutationAdvanced')
+      .filter(({ body }) => body['call'] !== null)
+      .map(({ body }) => [text(nested(body, 'call'), 'call_id'), number(nested(body, 'ref'), 'reversal_expires_at')]),
   );
   for (const { by, callId, at, transactionId } of history.world.provider.effects) {
     const expiresAt = expiry.get(callId);

@@ -94,7 +94,7 @@ function isThrough(world: World, runtime: ServiceRuntime, service: ServiceName):
 }
 
 /** Records that only a timer or a resend makes. */
-const BY_ITSELF: ReadonlySet<string> = new Set(['ObligationResent', 'StepUncertain']);
+const BY_ITSELF: ReadonlySet<string> = new Set(['ObligationResent']);
 
 /** Who has just started reads its inputs to the end seen then before it acts by itself. */
 export function checkQuietStart(history: History): void {
@@ -109,6 +109,17 @@ export function checkQuietStart(history: History): void {
         partition,
       );
   }
+}
+
+/** A leg that nobody answered in time. */
+function isSilence({ type, body }: LogRecord): boolean {
+  return type === 'LegSettled' && list(body, 'members').every(({ reason }) => reason === 'NO_ANSWER');
+}
+
+/** A dispatch that follows from a verdict is decided with it. */
+function isAnswer(records: readonly LogRecord[], { seq }: LogRecord): boolean {
+  const before = records.find((one) => one.seq === seq - 1);
+  return before?.type === 'LegSettled' || before?.type === 'StepEscalated';
 }
 
 function checkQuiet(
@@ -129,7 +140,8 @@ function checkQuiet(
     }
     const isByTimer =
       BY_ITSELF.has(record.type) ||
-      (record.type === 'LegDispatched' && number(record.body, 'attempt') > 1) ||
+      isSilence(record) ||
+      (record.type === 'LegDispatched' && number(record.body, 'attempt') > 1 && !isAnswer(records, record)) ||
       (record.type === 'RecoverabilityChanged' && record.body['event'] === 'window_closed');
     // What landed late was decided before the start that came meanwhile.
     if (!isByTimer || world.landedLate.has(`${log}/${String(partition)}@${String(record.offset)}`)) continue;

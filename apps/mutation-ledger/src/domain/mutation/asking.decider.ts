@@ -159,7 +159,6 @@ function requestOf(
     attempt,
     lease_id: leaseIdOf(leaseKey, legId, attempt, lease.notAfter),
     not_after: lease.notAfter,
-    call_timeout_ms: terms.call_timeout_ms,
     reconcile_first: false,
     reason: REASON_OF[kind],
     steps: [stepOf(mutation, kind, capability, terms)],
@@ -172,6 +171,8 @@ function stepOf(mutation: Asked, kind: AskKind, capability: string, terms: Contr
   return {
     step_id: mutation_id,
     call: callOf(mutation, kind, capability),
+    call_timeout_ms: terms.call_timeout_ms,
+    agent_id: execution.agent_id,
     subject_ref: execution.subject_ref,
     external_transaction_ref: execution.external_transaction_ref ?? execution.staged_ref,
     key_lifetime_ms: terms.key_lifetime_ms,

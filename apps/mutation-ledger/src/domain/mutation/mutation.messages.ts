@@ -7,17 +7,18 @@ import type {
   Execution,
   ExecutionState,
   LegKind,
+  LegVerdict,
   MutationRef,
   RecordOf,
   RecoverabilityState,
 } from '@recourse/messages';
 import type { CommitParkCode } from '../commit/commit.messages.js';
 
-/** What the orchestrator recorded about a mutation. */
-export type RecoveryEvent = Extract<
-  RecordOf<'recourse.recoveries'>,
-  { readonly type: 'LegDispatched' | 'StepOutcomeRecorded' | 'StepEscalated' | 'StepDenied' | 'StepResolved' }
->;
+/** What the orchestrator recorded about one mutation; of a leg, what it says of one of its steps. */
+export type RecoveryEvent =
+  | Extract<RecordOf<'recourse.recoveries'>, { readonly type: 'StepEscalated' | 'StepDenied' | 'StepResolved' }>
+  | { readonly type: 'Dispatched'; readonly body: { readonly step_id: string; readonly attempt: number } }
+  | { readonly type: 'Settled'; readonly body: LegVerdict };
 
 /** Why automation is not possible; REVERSAL_ARGS_INCOMPLETE is followed by the fields that lack, CLOSED_BY by the event. */
 export type ReasonCode =

@@ -3,7 +3,7 @@
 // Invariant
 //   M3. Recoverability moves only as RECOVERABILITY_AFTER says.
 import { assertNever } from '@recourse/kernel';
-import type { Money, RecoverabilityEvent } from '@recourse/messages';
+import type { Money, RecoverabilityEvent, StepVerdict } from '@recourse/messages';
 import type { MutationRecord } from '../record.messages.js';
 import { parentsElsewhere } from './lineage.decider.js';
 import { RECOVERABILITY_AFTER } from './mutation.transitions.js';
@@ -13,7 +13,7 @@ import type { ReasonCode, RecordedMutation, RecoveryEvent } from './mutation.mes
 export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation): MutationRecord | null {
   const stepId = event.body.step_id;
   switch (event.type) {
-    case 'LegDispatched':
+    case 'Dispatched':
       return isAttemptKnown(mutation, event.body.attempt) ? null : move(mutation, 'compensation_started', { stepId });
     case 'StepEscalated':
       return move(mutation, 'manual_required', { stepId, reason: event.body.reason });
@@ -25,7 +25,7 @@ export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation)
         reason: `RESOLVED:${event.body.resolution}` satisfies ReasonCode,
         isVerified: event.body.verified,
       });
-    case 'StepOutcomeRecorded':
+    case 'Settled':
       return moveByOutcome(mutation, event.body.outcome, event.body.reason, stepId);
     default:
       return assertNever(event);
@@ -45,10 +45,10 @@ export function closeWindow(
   return mutation.recoverability === 'reversal_available' ? move(mutation, 'window_closed', { reason }) : null;
 }
 
-/** A stale resource was not touched and an uncertain step goes on: neither moves the mutation by itself. */
+/** A stale resource was not touched, an uncertain step goes on and one that was not begun waits: none of these moves the mutation by itself. */
 function moveByOutcome(
   mutation: RecordedMutation,
-  outcome: 'compensated' | 'stale' | 'failed' | 'unverified' | 'uncertain',
+  outcome: StepVerdict,
   reason: string,
   stepId: string,
 ): MutationRecord | null {
@@ -60,6 +60,7 @@ function moveByOutcome(
       return move(mutation, 'compensation_failed', { stepId, reason });
     case 'stale':
     case 'uncertain':
+    case 'not_begun':
       return null;
     default:
       return assertNever(outcome);

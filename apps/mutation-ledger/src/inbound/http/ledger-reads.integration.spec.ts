@@ -16,7 +16,8 @@ import { Metrics } from '@recourse/telemetry';
 import type { ToolExecuted } from '@recourse/messages';
 import { Client } from 'pg';
 import {
-  DISPATCHED,
+  dispatchedOf,
+  settledOf,
   EVIDENCE,
   executed,
   fromRecoveries,
@@ -105,11 +106,8 @@ const opened = (event: ToolExecuted) =>
     bound_at: null,
   });
 const verified = (event: ToolExecuted) =>
-  fromRecoveries('StepOutcomeRecorded', { ...about(event), attempt: 2, outcome: 'compensated', reason: 'VERIFIED' });
-const dispatched = (event: ToolExecuted, attempt: number) => ({
-  ...DISPATCHED,
-  body: { ...DISPATCHED.body, ...about(event), attempt },
-});
+  settledOf(about(event), { attempt: 2, outcome: 'compensated', reason: 'VERIFIED' });
+const dispatched = (event: ToolExecuted, attempt: number) => dispatchedOf(about(event), attempt);
 
 /** The records of a day: what is held, undone at the second attempt, waiting to be undone, uncertain, planned, and another tenant's. */
 function history() {

@@ -17,6 +17,7 @@ import type { RecoveryPolicy } from '../policy.messages.js';
 import { selfRefusal } from './approval.decisions.js';
 import { judgeLook } from './judgement.decisions.js';
 import type { LookJudgement } from './judgement.decisions.js';
+import { settledBy, verdictOn } from './verdict.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { LookDoc, StepDoc, StepPhase } from './step.messages.js';
 import { record } from '../record.messages.js';
@@ -164,21 +165,13 @@ function repaired(step: StepDoc, { evidence, by, reason, command_id }: LookDoc):
 
 /** An earlier attempt had undone it. */
 function compensated(step: StepDoc, { leg_id }: LookDoc, { observations }: LookJudgement): RecoveryRecord {
-  return record('StepOutcomeRecorded', {
-    ...identityOf(step),
-    leg_id,
-    attempt: step.attempt,
+  const judged = {
     reported: 'verified',
     outcome: 'compensated',
     reason: 'SUCCESS_CONDITION_HELD',
     observations,
-    assumption_refs: step.ref.assumption_refs,
-    reverses_call_id: step.ref.original_call_id,
-    reverses_mutation_ref: step.mutation_id,
-    reverses_record_hash: step.reverses_record_hash,
-    retry_at: null,
-    outcome_kind: 'reversed',
-  });
+  } as const;
+  return settledBy(step, { leg_id, attempt: step.attempt }, [verdictOn(step, judged, null, 'reversed')]);
 }
 
 /** Nobody answered a look: nothing was seen. */

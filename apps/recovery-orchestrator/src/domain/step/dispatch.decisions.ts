@@ -4,7 +4,7 @@
 //   S1. Policy is decided anew at every dispatch: window, mode, impact and approvals (C45, P3, P6).
 //   S2. Every attempt carries the same call and key (C49); attempts after the first reconcile before they act (L11).
 import { deriveId } from '@recourse/kernel';
-import type { ContractTerms, RecoveryCall } from '@recourse/messages';
+import type { ContractTerms, Execution, LegMember, LegStep, MutationRef, Pace, RecoveryCall } from '@recourse/messages';
 import {
   approvalState,
   decideRecovery,
@@ -27,22 +27,26 @@ import { ESCALATION_OF_VERDICT } from './step.transitions.js';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 
-/** What the next attempt would be, and whether there is one. */
-type NextAttempt =
-  | {
-      readonly kind: 'leg';
-      readonly attempt: number;
-      readonly call: RecoveryCall;
-      readonly terms: ContractTerms;
-      readonly lease: Lease & { kind: 'granted' };
-      readonly firstAt: number;
-    }
-  | { readonly kind: 'person'; readonly reason: EscalationReason };
+/** An attempt that may be made. */
+export interface Attempt {
+  readonly kind: 'attempt';
+  readonly attempt: number;
+  readonly call: RecoveryCall;
+  readonly terms: ContractTerms;
+  readonly lease: Extract<Lease, { kind: 'granted' }>;
+  readonly firstAt: number;
+}
 
-/** Gives the next attempt to a worker, or the step to a person; exactly one record. */
-export function dispatchOrEscalate(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryRecord {
-  const next = nextAttempt(step, now, policy);
-  return next.kind === 'leg' ? dispatched(step, next, policy) : escalated(step, next.reason, now, policy);
+/** What the next attempt would be, and whether there is one. */
+export type NextAttempt = Attempt | { readonly kind: 'person'; readonly reason: EscalationReason };
+
+/** A step that may go to a worker now. */
+export interface Ready {
+  readonly step: StepDoc;
+  readonly next: Attempt;
+  /** Those that should have ended before it, and are gone without. */
+  readonly outstanding: readonly string[];
+  readonly paced: readonly Pace[];
 }
 
 /** Gives a step to a person. */
@@ -101,7 +105,8 @@ function isTightened(step: StepDoc, terms: ContractTerms, now: number, policy: R
   );
 }
 
-function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAttempt {
+/** The next attempt of a step, by policy and facts of now (S1). */
+export function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAttempt {
   const { call, terms } = step;
   const windowEndsAt = step.ref.reversal_expires_at;
   if (call === null || terms === null || windowEndsAt === null) return { kind: 'person', reason: 'POLICY_CHANGED' };
@@ -123,27 +128,71 @@ function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAt
   };
   const lease = grantLease(bounds, policy);
   return lease.kind === 'granted'
-    ? { kind: 'leg', attempt, call, terms, lease, firstAt }
+    ? { kind: 'attempt', attempt, call, terms, lease, firstAt }
     : { kind: 'person', reason: lease.reason };
 }
 
-function dispatched(step: StepDoc, next: NextAttempt & { kind: 'leg' }, policy: RecoveryPolicy): RecoveryRecord {
-  const legId = deriveId('leg', step.step_id, next.attempt);
+/** Sends steps to a worker as one leg, in their order; the first of them tells attempt, adapter and lease. */
+export function dispatched(leg: readonly [Ready, ...Ready[]], policy: RecoveryPolicy): RecoveryRecord {
+  const [{ step, next }] = leg;
+  const { attempt, call } = next;
+  const legId = deriveId('leg', step.step_id, attempt);
+  const { notAfter } = next.lease;
+  const { recovery_id, tenant, run_id } = step;
   return record('LegDispatched', {
-    ...identityOf(step),
+    recovery_id,
+    tenant,
+    run_id,
     leg_id: legId,
-    adapter: next.call.adapter_id,
-    attempt: next.attempt,
-    lease_id: leaseIdOf(policy.leaseKey, legId, next.attempt, next.lease.notAfter),
-    not_after: next.lease.notAfter,
-    answer_by: next.lease.answerBy,
-    reconcile_first: next.attempt > 1,
-    approval_id: (step.glass_until === null ? step.approvals : step.glass).at(-1)?.approval_id ?? null,
-    call: next.call,
-    terms: next.terms,
-    ref: step.ref,
-    first_dispatched_at: next.firstAt,
-    outstanding: [],
-    paced: [],
+    adapter: call.adapter_id,
+    attempt,
+    lease_id: leaseIdOf(policy.leaseKey, legId, attempt, notAfter),
+    not_after: notAfter,
+    answer_by: Math.max(...leg.map((one) => notAfter + one.next.lease.answerBy - one.next.lease.notAfter)),
+    reconcile_first: attempt > 1,
+    members: leg.map(memberOf),
   });
+}
+
+function memberOf({ step, next, outstanding, paced }: Ready): LegMember {
+  return {
+    mutation_id: step.mutation_id,
+    approval_id: (step.glass_until === null ? step.approvals : step.glass).at(-1)?.approval_id ?? null,
+    first_dispatched_at: next.firstAt,
+    outstanding,
+    paced,
+    step: askOf({ ...step, call: next.call, terms: next.terms }),
+  };
+}
+
+/** What a worker is told of a step. */
+export function askOf({
+  step_id,
+  call,
+  terms,
+  ref,
+  execution = null,
+}: {
+  readonly step_id: string;
+  readonly call: RecoveryCall;
+  readonly terms: ContractTerms;
+  readonly ref: MutationRef;
+  readonly execution?: Execution | null;
+}): LegStep {
+  return {
+    step_id,
+    call,
+    agent_id: execution?.agent_id ?? null,
+    subject_ref: ref.subject_ref,
+    external_transaction_ref: ref.external_transaction_ref,
+    call_timeout_ms: terms.call_timeout_ms,
+    key_lifetime_ms: terms.key_lifetime_ms,
+    reconcile_capability: terms.reconcile_capability,
+    stale_capability: terms.stale_capability,
+    stale_condition: terms.stale_condition,
+    verify_capability: terms.verify_capability,
+    success_condition: terms.success_condition,
+    verify_max_attempts: terms.verify_max_attempts,
+    verify_delay_ms: terms.verify_delay_ms,
+  };
 }

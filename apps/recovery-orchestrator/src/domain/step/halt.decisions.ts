@@ -13,12 +13,14 @@ import type { Place, Rates } from '../admission/pace.decisions.js';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import { OWNER_OF_HALTED, OWNER_OF_MANUAL, OWNER_OF_ORDER } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { dispatchOrEscalate, escalated } from './dispatch.decisions.js';
+import { dispatched, escalated, nextAttempt } from './dispatch.decisions.js';
+import type { Ready } from './dispatch.decisions.js';
 import { askFacts, relyOnFacts } from './facts.decisions.js';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import { orderOf } from './order.decisions.js';
 import type { Order } from './order.decisions.js';
-import { identityOf } from './step.messages.js';
+import { LEG_BYTES_MAX, LEG_STEPS_MAX } from './leg.messages.js';
+import { identityOf, replaced } from './step.messages.js';
 import type { StepDoc } from './step.messages.js';
 import type { DependentDoc } from '../lineage/dependents.messages.js';
 import { record } from '../record.messages.js';
@@ -50,11 +52,17 @@ export function actingOf(step: Pick<StepDoc, 'tenant' | 'execution' | 'call'>): 
   return { tenant: step.tenant, agent: step.execution.agent_id, capability: step.call?.capability ?? '' };
 }
 
-/** Sends the step to a worker, to a person or, when a switch stops it, into the list of halted steps: exactly one record. */
+/** Sends the step to a worker, with those behind it that may follow, to a person or, when a switch stops it, into the list of halted steps: exactly one record. */
 export function goOn(step: StepDoc, going: Going): RecoveryRecord {
+  const head = ready(step, going);
+  return 'type' in head ? head : dispatched([head, ...following(head, going)], going.policy);
+}
+
+/** The step as it may go, or what becomes of it instead. */
+function ready(step: StepDoc, going: Going): Ready | RecoveryRecord {
   const { now, policy, killed, steps, isObserved = false } = going;
-  const next = dispatchOrEscalate(step, now, policy);
-  if (next.type !== 'LegDispatched') return next;
+  const next = nextAttempt(step, now, policy);
+  if (next.kind === 'person') return escalated(step, next.reason, now, policy);
   const dependents = step.attempt > 0 ? [] : going.dependentsIn(step.run_id);
   const order = orderOf(step, steps, dependents);
   // A look before the dispatch was asked for when it was this step's turn.
@@ -66,14 +74,59 @@ export function goOn(step: StepDoc, going: Going): RecoveryRecord {
   if (late !== null && late.goAt > now) return paced(step, late, now, policy);
   const ask = !isObserved && relyOnFacts(step) ? askFacts(step, 'dispatch', now, policy) : null;
   if (ask !== null) return ask;
-  return {
-    ...next,
-    body: {
-      ...next.body,
-      outstanding: [...new Set([...(order.kind === 'free' ? [] : order.steps), ...dependentsOf(step, dependents)])],
-      paced: late?.paced ?? [],
-    },
-  };
+  const outstanding = [...(order.kind === 'free' ? [] : order.steps), ...dependentsOf(step, dependents)];
+  return { step, next, outstanding: [...new Set(outstanding)], paced: late?.paced ?? [] };
+}
+
+/**
+ * Steps that may follow one in its leg: each would be free once those before it are undone.
+ *
+ * Shape:  of one adapter, attempt and recovery, behind it in order, last effect first. What may go by itself goes by itself; a
+ *         tool without a key is asked alone, since nobody could tell later whether a copy of the leg had reached it.
+ */
+function following(head: Ready, going: Going): readonly Ready[] {
+  const leg: Ready[] = [];
+  let steps = withUndone(going.steps, head);
+  let bytes = head.next.call.args.body.length;
+  for (const step of behind(head, going)) {
+    const next = ready(step, { ...going, steps, isObserved: false });
+    if ('type' in next || !mayFollow(head, next)) continue;
+    bytes += next.next.call.args.body.length;
+    if (leg.length + 1 >= LEG_STEPS_MAX || bytes > LEG_BYTES_MAX) break;
+    leg.push(next);
+    steps = withUndone(steps, next);
+  }
+  return leg;
+}
+
+/** Steps of the recovery that wait for others of it, last effect first. */
+function behind({ step: head, next }: Ready, { steps, dependentsIn }: Going): readonly StepDoc[] {
+  if (next.terms.key_lifetime_ms === null) return [];
+  return steps
+    .filter(
+      (step) =>
+        step.step_id !== head.step_id &&
+        step.recovery_id === head.recovery_id &&
+        (step.phase === 'approved' || step.phase === 'waiting') &&
+        orderOf(step, steps, dependentsIn(step.run_id)).kind === 'wait',
+    )
+    .sort((one, other) => other.executed_seq - one.executed_seq);
+}
+
+function mayFollow({ next: head }: Ready, { next, outstanding }: Ready): boolean {
+  return (
+    outstanding.length === 0 &&
+    next.attempt === head.attempt &&
+    next.call.adapter_id === head.call.adapter_id &&
+    next.terms.key_lifetime_ms !== null &&
+    next.lease.notAfter >= head.lease.notAfter
+  );
+}
+
+/** The steps as they would be with one of them undone. */
+function withUndone(steps: readonly StepDoc[], { step, paced: places }: Ready): readonly StepDoc[] {
+  const undone: StepDoc = { ...step, phase: 'compensated', paced: places };
+  return replaced(steps, undone);
 }
 
 /** The place of a step in the schedules: the one it took, or the next that is free, counting those of this decision (R1, R2). */

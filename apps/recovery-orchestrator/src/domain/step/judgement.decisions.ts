@@ -32,7 +32,7 @@ export type JudgementReason = (typeof JUDGEMENT_REASONS)[number];
 
 export interface Judgement {
   readonly reported: StepOutcome;
-  readonly outcome: StepVerdict;
+  readonly outcome: Exclude<StepVerdict, 'not_begun'>;
   readonly reason: JudgementReason;
   readonly observations: readonly Observation[];
 }
@@ -44,7 +44,7 @@ export type JudgedOutcome = Exclude<StepOutcome, 'refused_late'>;
 type Seen = 'holds' | 'false' | 'unseen';
 
 interface Verdict {
-  readonly outcome: StepVerdict;
+  readonly outcome: Judgement['outcome'];
   readonly reason: JudgementReason;
 }
 

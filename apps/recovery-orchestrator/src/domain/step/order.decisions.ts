@@ -10,6 +10,7 @@
 //   O5. Whoever waits for the result of a compensation is not waited for.
 //   O6. What was made of an effect in other runs comes first too, for as long as a child may take (CHILDREN).
 //   O7. What was made of a commit without effect may rest on whatever the run did before: it comes before all of that, and blocks none of it.
+//   O8. Steps that went out in one leg stay in its order, whatever became of it.
 import { isCommitId } from '@recourse/lineage';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import { isAtRest, isSettled } from './step.transitions.js';
@@ -24,9 +25,9 @@ export type Order =
   /** `steps`: mutations of other runs. */
   | { readonly kind: 'wait'; readonly reason: 'CHILDREN'; readonly steps: readonly string[] };
 
-/** Says whether a step may go, by the steps of its run and what other runs made of its effect. Only what was never sent waits. */
+/** Says whether a step may go, by the steps of its run and what other runs made of its effect. What was sent waits for its leg alone. */
 export function orderOf(step: StepDoc, steps: readonly StepDoc[], dependents: readonly DependentDoc[]): Order {
-  if (step.attempt > 0) return { kind: 'free' };
+  if (step.attempt > 0) return orderInLeg(step, steps);
   const others = steps.filter((one) => one.recovery_id === step.recovery_id && one.step_id !== step.step_id);
   const isDeclared = [step, ...others].some(declaresParents);
   const first = others.filter((one) =>
@@ -40,6 +41,18 @@ export function orderOf(step: StepDoc, steps: readonly StepDoc[], dependents: re
   if (blocking.length > 0) return { kind: 'wait', reason: 'BLOCKED_BY_STEP', steps: idsOf(blocking) };
   const children = dependentsOf(step, dependents);
   return children.length > 0 ? { kind: 'wait', reason: 'CHILDREN', steps: children } : { kind: 'free' };
+}
+
+/** A step of a leg goes after those ahead of it there. */
+function orderInLeg({ legs }: StepDoc, steps: readonly StepDoc[]): Order {
+  const last = legs.at(-1);
+  if (last === undefined || last.position === 0) return { kind: 'free' };
+  const ahead = steps.filter(
+    (one) =>
+      !isAtRest(one.phase) &&
+      one.legs.some(({ leg_id, position }) => leg_id === last.leg_id && position < last.position),
+  );
+  return ahead.length > 0 ? { kind: 'wait', reason: 'ORDER', steps: idsOf(ahead) } : { kind: 'free' };
 }
 
 /** Says which effects of its run it was made from. */

@@ -9,7 +9,7 @@ import { orderOf } from './order.decisions.js';
 import { goOn } from './halt.decisions.js';
 import type { Going } from './halt.decisions.js';
 import { deadlineOf, decideOn } from './opening.decisions.js';
-import { stepFollowing } from './step-row.transitions.js';
+import { stepFollowing, stepsFollowing } from './step-row.transitions.js';
 import { identityOf } from './step.messages.js';
 import type { StepDoc } from './step.messages.js';
 import { isAtRest } from './step.transitions.js';
@@ -26,37 +26,38 @@ export interface Woken {
   readonly records: readonly RecoveryRecord[];
 }
 
-/** Every step that waited for `rested`, and those that waited for these. */
-export function rebound(rested: StepDoc, context: Waking): Woken {
-  let woken: Woken = { steps: replaced(context.steps, rested), records: [] };
+/** Every step of a recovery that waited for one that came to rest, and those that waited for these. */
+export function wake(recoveryId: string, context: Waking): Woken {
+  let woken: Woken = { steps: context.steps, records: [] };
   for (let rests = 1; rests > 0;) {
     rests = 0;
     if (woken.records.length >= WAKES_MAX) break;
-    for (const waiting of woken.steps.filter(
-      (step) => (isWaiting(step) || step.phase === 'waiting') && step.recovery_id === rested.recovery_id,
-    )) {
+    for (const { step_id } of woken.steps.filter((step) => step.recovery_id === recoveryId && mayWake(step))) {
+      const waiting = woken.steps.find((step) => step.step_id === step_id);
+      // One that woke before it may have taken it along.
+      if (waiting === undefined || !mayWake(waiting)) continue;
       const now = { ...context, steps: woken.steps };
-      const records = waiting.phase === 'waiting' ? turnOf(waiting, now) : wakened(waiting, now);
-      const after = records.reduce((step, next) => stepFollowing(step, next, context.now), waiting);
-      woken = { steps: replaced(woken.steps, after), records: [...woken.records, ...records] };
-      if (isAtRest(after.phase)) rests += 1;
+      const records = waiting.phase === 'waiting' ? onTurn(waiting, now) : wakened(waiting, now);
+      if (records.length === 0) continue;
+      woken = {
+        steps: stepsFollowing(woken.steps, records, context.now),
+        records: [...woken.records, ...records],
+      };
+      if (woken.steps.some((step) => step.step_id === step_id && isAtRest(step.phase))) rests += 1;
     }
   }
   return woken;
 }
 
-/** Steps with one put in the place of its older self. */
-export function replaced(steps: readonly StepDoc[], step: StepDoc): readonly StepDoc[] {
-  return steps.some((one) => one.step_id === step.step_id)
-    ? steps.map((one) => (one.step_id === step.step_id ? step : one))
-    : [...steps, step];
+function mayWake(step: StepDoc): boolean {
+  return isWaiting(step) || step.phase === 'waiting';
 }
 
 /** Most records of one waking: a decision stays whole and bounded (L4), and whoever is left goes at its own deadline. */
 const WAKES_MAX = 150;
 
 /** What a step does whose turn may have come; nothing while it waits for the same ones. */
-function turnOf(waiting: StepDoc, context: Waking): readonly RecoveryRecord[] {
+function onTurn(waiting: StepDoc, context: Waking): readonly RecoveryRecord[] {
   if (waiting.go_at !== null && context.now < waiting.go_at) return [];
   const order = orderOf(waiting, context.steps, context.dependentsIn(waiting.run_id));
   if (order.kind === 'wait' && order.reason === waiting.reason && order.steps.join() === waiting.outstanding.join())

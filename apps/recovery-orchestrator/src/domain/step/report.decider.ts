@@ -2,7 +2,8 @@
 //
 // Invariants
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
-import type { LegReported } from '@recourse/messages';
+import type { LegReported, LegVerdict, StepVerdict } from '@recourse/messages';
+import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { lookedAt } from './command.decisions.js';
@@ -13,9 +14,11 @@ import { judge } from './judgement.decisions.js';
 import type { Judgement } from './judgement.decisions.js';
 import { append, conclude, draft } from './step-draft.decisions.js';
 import type { StepContext } from './step-draft.decisions.js';
-import { identityOf } from './step.messages.js';
-import type { FactsAsk, LegDoc, LookDoc, ReportRefusal, StepDoc } from './step.messages.js';
+import { stepFollowing } from './step-row.transitions.js';
+import type { FactsAsk, LookDoc, StepDoc, StepPhase } from './step.messages.js';
+import type { LegDoc, ReportRefusal } from './leg.messages.js';
 import { isAtRest } from './step.transitions.js';
+import { settledBy, verdictOn } from './verdict.decisions.js';
 
 /** Takes a worker's report. */
 export function report(message: LegReported, context: StepContext): readonly RecoveryRecord[] {
@@ -25,14 +28,36 @@ export function report(message: LegReported, context: StepContext): readonly Rec
     (one) => one.tenant === message.tenant && one.facts_ask?.leg_id === message.leg_id,
   );
   if (relying !== undefined && relying.facts_ask !== null) return onFacts(relying, relying.facts_ask, message, context);
-  const step = context.steps.find(
-    (one) => one.tenant === message.tenant && one.legs.some((leg) => leg.leg_id === message.leg_id),
-  );
-  const leg = step?.legs.find((one) => one.leg_id === message.leg_id);
-  if (step === undefined || leg === undefined || leg.lease_id !== message.lease_id)
-    return [refusedReport(message, 'LEASE_UNKNOWN')];
-  if (leg.attempt !== message.attempt) return [refusedReport(message, 'ATTEMPT_STALE')];
-  return onLease(step, leg, message, context);
+  const members = membersOf(message, context.steps);
+  const [head] = members;
+  if (head === undefined || head.leg.lease_id !== message.lease_id) return [refusedReport(message, 'LEASE_UNKNOWN')];
+  if (head.leg.attempt !== message.attempt) return [refusedReport(message, 'ATTEMPT_STALE')];
+  const refusal = shapeRefusal(message, members);
+  return refusal === null ? onLease(head, members, message, context) : [refusedReport(message, refusal)];
+}
+
+/** A step and the leg it went out in. */
+interface Member {
+  readonly step: StepDoc;
+  readonly leg: LegDoc;
+}
+
+/** Steps of the leg a report is about, in its order. */
+function membersOf({ tenant, leg_id }: LegReported, steps: readonly StepDoc[]): readonly Member[] {
+  return steps
+    .flatMap((step) => {
+      const leg = step.tenant === tenant ? step.legs.find((one) => one.leg_id === leg_id) : undefined;
+      return leg === undefined ? [] : [{ step, leg }];
+    })
+    .sort((one, other) => one.leg.position - other.leg.position);
+}
+
+/** Why a report cannot be about its leg: it names a step that was not sent, one twice, or them out of order. */
+function shapeRefusal({ steps }: LegReported, members: readonly Member[]): ReportRefusal | null {
+  const places = steps.map(({ step_id: id }) => members.findIndex(({ step }) => step.step_id === id));
+  if (places.includes(-1)) return 'MEMBER_UNKNOWN';
+  if (new Set(places).size < places.length) return 'MEMBER_REPEATED';
+  return places.every((place, index) => index === 0 || (places[index - 1] ?? 0) < place) ? null : 'MEMBER_ORDER';
 }
 
 function onLook(step: StepDoc, seen: LookDoc, message: LegReported, context: StepContext): readonly RecoveryRecord[] {
@@ -61,39 +86,119 @@ function onFacts(step: StepDoc, ask: FactsAsk, message: LegReported, context: St
   return conclude(append(told, goOn(told.step, { ...context, isObserved: true }), now), context);
 }
 
-function onLease(step: StepDoc, leg: LegDoc, message: LegReported, context: StepContext): readonly RecoveryRecord[] {
-  const about = message.steps.find((one) => one.step_id === step.step_id);
-  const isRepeated = leg.answered !== null && leg.answered === (about?.outcome ?? 'unknown');
-  if (isAtRest(step.phase)) return isRepeated ? [] : [refusedReport(message, 'ALREADY_ANSWERED')];
-  if (about?.outcome === 'refused_late') return [refusedReport(message, 'REFUSED_LATE')];
-  const judgement = judge(step, about);
-  if (step.phase === 'dispatched' && leg.attempt === step.attempt) return settle(step, leg, judgement, context);
-  const isLateProof = judgement.outcome === 'compensated' && ['uncertain', 'retrying', 'halted'].includes(step.phase);
-  if (isLateProof) return settle(step, leg, judgement, context);
-  return isRepeated ? [] : [refusedReport(message, 'ATTEMPT_STALE')];
+/** Each step by what is said of it; what of the report changes nothing is refused with the reason. */
+function onLease(
+  { leg }: Member,
+  members: readonly Member[],
+  message: LegReported,
+  context: StepContext,
+): readonly RecoveryRecord[] {
+  const read = members.map((member) => ({ member, reading: readingOf(member, message, members) }));
+  const judged = read.flatMap(({ member: { step }, reading }) =>
+    typeof reading === 'object' && reading !== null ? [{ step, judgement: reading }] : [],
+  );
+  if (judged.length > 0) return settle(leg, judged, context);
+  const refusal = read.map(({ reading }) => reading).find((reading) => typeof reading === 'string');
+  return refusal === undefined ? [] : [refusedReport(message, refusal)];
 }
 
-function settle(step: StepDoc, leg: LegDoc, judgement: Judgement, context: StepContext): readonly RecoveryRecord[] {
-  const { now, policy } = context;
-  const isOver = judgement.outcome === 'compensated';
-  const isCopyFeared = judgement.outcome === 'uncertain';
-  const isForPerson = judgement.outcome === 'stale' || (!isOver && !isCopyFeared && isExhausted(step));
-  const outcome = record('StepOutcomeRecorded', {
-    ...identityOf(step),
-    leg_id: leg.leg_id,
-    attempt: leg.attempt,
-    ...judgement,
-    assumption_refs: step.ref.assumption_refs,
-    reverses_call_id: step.ref.original_call_id,
-    reverses_mutation_ref: step.mutation_id,
-    reverses_record_hash: step.reverses_record_hash,
-    retry_at: isOver ? null : retryAt(step, now, policy, isCopyFeared),
-    outcome_kind: isOver ? 'reversed' : isForPerson ? null : 'retry_scheduled',
-  });
-  const told = draft(step, now, outcome);
-  if (!isForPerson) return conclude(told, context);
-  return conclude(append(told, escalated(told.step, reasonAfterLast(told.step), now, policy), now), context);
+/** What a report says of a step: a judgement, why that is not taken, or nothing. */
+function readingOf(
+  { step, leg }: Member,
+  message: LegReported,
+  members: readonly Member[],
+): Judged | ReportRefusal | null {
+  const about = message.steps.find((one) => one.step_id === step.step_id);
+  if (about === undefined) return unnamed({ step, leg }, message, members);
+  const isRepeated = leg.answered !== null && leg.answered === about.outcome;
+  if (isAtRest(step.phase)) return isRepeated ? null : 'ALREADY_ANSWERED';
+  // A refusal by one copy proves nothing about another (L11).
+  if (about.outcome === 'refused_late') return 'REFUSED_LATE';
+  const judgement = judge(step, about);
+  if (isOut(step, leg)) return judgement;
+  const isLateProof = judgement.outcome === 'compensated' && LATE_PROOF_IN.includes(step.phase);
+  if (isLateProof) return judgement;
+  return isRepeated ? null : 'ATTEMPT_STALE';
 }
+
+/** Phases in which an earlier attempt may still turn out to have worked. */
+const LATE_PROOF_IN: readonly StepPhase[] = ['uncertain', 'retrying', 'halted', 'waiting'];
+
+function isOut(step: StepDoc, leg: LegDoc): boolean {
+  return step.phase === 'dispatched' && step.attempt === leg.attempt;
+}
+
+/** A step that its worker does not name: still under way, passed over, or not begun since the leg ended before it. */
+function unnamed(
+  { step, leg }: Member,
+  { complete, steps }: LegReported,
+  members: readonly Member[],
+): Judged | ReportRefusal | null {
+  if (!isOut(step, leg)) return steps.length === 0 ? 'ALREADY_ANSWERED' : null;
+  if (!complete || steps.some(({ outcome }) => outcome === 'refused_late')) return null;
+  const last = steps.at(-1)?.step_id;
+  const end = members.find((one) => one.step.step_id === last)?.leg.position ?? -1;
+  // The first step of a leg is begun, whatever the report leaves out; of those before one that is named, something is missing.
+  return leg.position === 0 || end > leg.position ? judge(step, undefined) : NOT_BEGUN;
+}
+
+/** What is found about a step, by a report. */
+type Judged = Judgement | typeof NOT_BEGUN;
+
+const NOT_BEGUN = { reported: null, outcome: 'not_begun', reason: 'ORDER', observations: [] } as const;
+/** Verdicts on steps of a leg; those behind one that failed wait for it. */
+function settle(
+  leg: LegDoc,
+  judged: readonly { readonly step: StepDoc; readonly judgement: Judged }[],
+  context: StepContext,
+): readonly RecoveryRecord[] {
+  const { now, policy } = context;
+  const [first] = judged;
+  if (first === undefined) return [];
+  const found = judged.map(({ step, judgement }) => ({ step, verdict: verdictOf(step, judgement, now, policy) }));
+  const outcome = settledBy(
+    first.step,
+    leg,
+    found.map(({ verdict }) => verdict),
+  );
+  const escalations = found
+    .filter(({ step, verdict }) => isForPerson(step, verdict.outcome))
+    .map(({ step }) => {
+      const told = stepFollowing(step, outcome, now);
+      return escalated(told, reasonAfterLast(told), now, policy);
+    });
+  return conclude(draft(first.step, now, outcome, ...escalations), context);
+}
+
+function verdictOf(step: StepDoc, judgement: Judged, now: number, policy: RecoveryPolicy): LegVerdict {
+  const { outcome } = judgement;
+  if (outcome === 'not_begun') return verdictOn(step, judgement, now + policy.reviewDeadlineMs, null);
+  if (outcome === 'compensated') return verdictOn(step, judgement, null, 'reversed');
+  const again = retryAt(step, now, policy, outcome === 'uncertain');
+  return verdictOn(step, judgement, again, isForPerson(step, outcome) ? null : 'retry_scheduled');
+}
+
+/** Stale is a person's at once; what failed is when its attempts are used up; of an uncertain step more may be learnt. */
+function isForPerson(step: StepDoc, outcome: StepVerdict): boolean {
+  return outcome === 'stale' || ((outcome === 'failed' || outcome === 'unverified') && isExhausted(step));
+}
+
+/** Nobody answered a leg in time: whatever of it is still out is uncertain. */
+export function silence(step: StepDoc, context: StepContext): readonly RecoveryRecord[] {
+  const { now, policy, steps } = context;
+  const leg = step.legs.at(-1);
+  if (leg === undefined) return [];
+  const members = steps
+    .flatMap((one) => {
+      const sent = one.legs.at(-1);
+      return one.phase === 'dispatched' && sent?.leg_id === leg.leg_id ? [{ one, position: sent.position }] : [];
+    })
+    .sort((one, other) => one.position - other.position)
+    .map(({ one }) => verdictOn(one, NO_ANSWER, retryAt(one, now, policy, false), null));
+  return conclude(draft(step, now, settledBy(step, leg, members)), context);
+}
+
+const NO_ANSWER = { reported: null, outcome: 'uncertain', reason: 'NO_ANSWER', observations: [] } as const;
 
 function refusedReport(message: LegReported, code: ReportRefusal): RecoveryRecord {
   return record('ReportRefused', {

@@ -5,8 +5,9 @@ import type { RecoveryRecord } from '../record.messages.js';
 import { askFacts, lacksFacts } from './facts.decisions.js';
 import { goOn } from './halt.decisions.js';
 import type { Going } from './halt.decisions.js';
-import { rebound, replaced } from './rebinding.decisions.js';
-import { stepFollowing } from './step-row.transitions.js';
+import { wake } from './rebinding.decisions.js';
+import { stepFollowing, stepsFollowing } from './step-row.transitions.js';
+import { replaced } from './step.messages.js';
 import type { StepDoc } from './step.messages.js';
 import { isAtRest, isSettled } from './step.transitions.js';
 
@@ -41,10 +42,11 @@ export function goOnOnceApproved(begun: Draft, context: StepContext): Draft {
 
 /** Continues the steps that waited for this one, then closes the recovery when none is open any more. */
 export function conclude({ step, records }: Draft, context: StepContext): readonly RecoveryRecord[] {
-  const woken = isAtRest(step.phase)
-    ? rebound(step, { ...context, steps: replaced(context.steps, step) })
-    : { steps: replaced(context.steps, step), records: [] };
   const { recovery_id, rollback_id, tenant, run_id } = step;
+  // The records are in the step already, and may be about others too.
+  const steps = replaced(stepsFollowing(context.steps, records, context.now), step);
+  const isOver = isAtRest(step.phase) || records.some(({ type }) => type === 'LegSettled');
+  const woken = isOver ? wake(recovery_id, { ...context, steps }) : { steps, records: [] };
   const all = woken.steps.filter((one) => one.recovery_id === recovery_id);
   const decided = [...records, ...woken.records, ...looksFor(all, context)];
   if (!all.every((one) => isAtRest(one.phase))) return decided;

@@ -1,10 +1,13 @@
 // Folds records into the row of a step. Holds no rules: what a record says is so (L2).
 import { InvariantViolation } from '@recourse/kernel';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
-import { ownerOfLeg } from '../policy.messages.js';
+import { OWNER_OF_ORDER, ownerOfLeg } from '../policy.messages.js';
+import { isLegRecord, stepsOfLeg } from './leg.messages.js';
+import type { StepDispatched, StepOfLeg, StepSettled } from './leg.messages.js';
 import { factChangedBy, factsAskedBy, factsSeenBy, lookEndedBy, lookSentBy } from './step-look.transitions.js';
 import { moveStep } from './step-move.transitions.js';
-import type { LastOutcome, LegDoc, StepDoc } from './step.messages.js';
+import type { LastOutcome, StepDoc } from './step.messages.js';
+import type { LegDoc } from './leg.messages.js';
 import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY } from './step.transitions.js';
 import { callByType } from '../record.messages.js';
 import type { Body, ByType, RecoveryRecord } from '../record.messages.js';
@@ -15,9 +18,6 @@ export const STEP_RECORDS = [
   'StepApproved',
   'StepDenied',
   'StepResolved',
-  'LegDispatched',
-  'StepOutcomeRecorded',
-  'StepUncertain',
   'StepEscalated',
   'StepHalted',
   'StepWaits',
@@ -44,9 +44,6 @@ const ROW_AFTER: ByType<Exclude<StepRecordType, 'StepDecided'>, [StepDoc, number
   StepApproved: approvedBy,
   StepDenied: deniedBy,
   StepResolved: resolvedBy,
-  LegDispatched: dispatchedBy,
-  StepOutcomeRecorded: settledBy,
-  StepUncertain: silentAfter,
   StepEscalated: escalatedBy,
   StepHalted: haltedBy,
   StepWaits: waitsAfter,
@@ -74,9 +71,28 @@ export function stepAfter(step: StepDoc | undefined, told: StepRecord, at: numbe
   return callByType(ROW_AFTER, told, step, at);
 }
 
+/** The row after what a record about a leg says of its step. */
+export function stepAfterLeg(step: StepDoc, told: StepOfLeg, at: number): StepDoc {
+  return told.type === 'LegDispatched' ? dispatchedBy(told.body, step, at) : settledBy(told.body, step, at);
+}
+
 /** The row after a record that may be about something else. */
 export function stepFollowing(step: StepDoc, told: RecoveryRecord, at: number): StepDoc {
-  return isStepRecord(told) && told.body.step_id === step.step_id ? stepAfter(step, told, at) : step;
+  if (isStepRecord(told)) return told.body.step_id === step.step_id ? stepAfter(step, told, at) : step;
+  if (!isLegRecord(told)) return step;
+  const own = stepsOfLeg(told).find(({ stepId }) => stepId === step.step_id);
+  return own === undefined ? step : stepAfterLeg(step, own, at);
+}
+
+/** Rows after records that may be about any of them. */
+export function stepsFollowing(
+  steps: readonly StepDoc[],
+  told: readonly RecoveryRecord[],
+  at: number,
+): readonly StepDoc[] {
+  return told.length === 0
+    ? steps
+    : steps.map((step) => told.reduce((doc, next) => stepFollowing(doc, next, at), step));
 }
 
 function openedBy(body: Body<'StepDecided'>, at: number): StepDoc {
@@ -136,56 +152,48 @@ function resolvedBy(
   return moveStep({ ...step, resolved: { resolution, by, reason, evidence, verified, at } }, 'Resolved', at);
 }
 
-function dispatchedBy(body: Body<'LegDispatched'>, step: StepDoc, at: number): StepDoc {
-  const leg: LegDoc = {
-    leg_id: body.leg_id,
-    attempt: body.attempt,
-    lease_id: body.lease_id,
-    not_after: body.not_after,
-    answer_by: body.answer_by,
-    answered: null,
-  };
+function dispatchedBy(body: StepDispatched, step: StepDoc, at: number): StepDoc {
+  const { leg_id, attempt, lease_id, not_after, answer_by, position } = body;
+  const leg: LegDoc = { leg_id, attempt, lease_id, not_after, answer_by, position, answered: null };
   const sent = {
     ...step,
     outstanding: body.outstanding,
     paced: body.paced,
     go_at: null,
-    attempt: body.attempt,
+    attempt,
     first_dispatched_at: body.first_dispatched_at,
     legs: [...step.legs, leg],
   };
   return moveStep(
-    { ...sent, owner: ownerOfLeg(body.adapter), deadline_at: body.answer_by, due_at: body.answer_by },
+    { ...sent, owner: ownerOfLeg(body.adapter), deadline_at: answer_by, due_at: answer_by },
     'Dispatched',
     at,
   );
 }
 
-function settledBy(body: Body<'StepOutcomeRecorded'>, step: StepDoc, at: number): StepDoc {
-  const legs = step.legs.map((leg) => (leg.leg_id === body.leg_id ? { ...leg, answered: body.reported } : leg));
-  const { attempt, reported, outcome, reason, observations } = body;
+function settledBy(body: StepSettled, step: StepDoc, at: number): StepDoc {
+  const { attempt, reported, outcome, reason, observations, retry_at } = body;
+  if (outcome === 'not_begun') return notBegun(body, step, at);
+  const legs =
+    reported === null
+      ? step.legs
+      : step.legs.map((leg) => (leg.leg_id === body.leg_id ? { ...leg, answered: reported } : leg));
   const last: LastOutcome = { attempt, reported, outcome, reason, observations, at };
   const next = {
     ...step,
     legs,
     last,
     outcome_kind: body.outcome_kind ?? step.outcome_kind,
-    deadline_at: body.retry_at ?? step.deadline_at,
-    due_at: body.retry_at,
+    deadline_at: retry_at ?? step.deadline_at,
+    due_at: retry_at,
   };
   return moveStep(outcome === 'compensated' ? { ...next, reason } : next, EVENT_OF_VERDICT[outcome], at);
 }
 
-function silentAfter(body: Body<'StepUncertain'>, step: StepDoc, at: number): StepDoc {
-  const last: LastOutcome = {
-    attempt: body.attempt,
-    reported: null,
-    outcome: 'uncertain',
-    reason: body.reason,
-    observations: [],
-    at,
-  };
-  return moveStep({ ...step, last, deadline_at: body.retry_at, due_at: body.retry_at }, 'Uncertain', at);
+/** It stands behind those ahead of it, and the attempt it was not reached in does not count. */
+function notBegun({ reason, retry_at }: StepSettled, step: StepDoc, at: number): StepDoc {
+  const before = { ...step, reason, owner: OWNER_OF_ORDER, attempts_before: step.attempts_before + 1 };
+  return { ...moveStep(before, 'NotBegun', at), deadline_at: retry_at, due_at: retry_at };
 }
 
 /** A manual item keeps deadline and owner: it waits for a person, in the open (P12). */

@@ -14,15 +14,15 @@ import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { tasksFor } from '../task/task.decider.js';
 import { lookMissed } from './command.decisions.js';
-import { escalated, retryAt } from './dispatch.decisions.js';
+import { escalated } from './dispatch.decisions.js';
 import { FACT_ROUNDS_MAX, reaffirmedBy } from './facts.decisions.js';
 import { goOn } from './halt.decisions.js';
 import { advanceStep, openStep } from './opening.decisions.js';
 import type { Marked } from './opening.decisions.js';
 import { append, conclude, draft } from './step-draft.decisions.js';
 import type { Draft, StepContext } from './step-draft.decisions.js';
-import { stepAfter, stepFollowing } from './step-row.transitions.js';
-import { identityOf } from './step.messages.js';
+import { silence } from './report.decider.js';
+import { stepAfter, stepsFollowing } from './step-row.transitions.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
 import { isAtRest } from './step.transitions.js';
 
@@ -93,6 +93,7 @@ export function reaffirm(step: StepDoc, evidence: Evidence, { now, policy }: Ste
 export function due(step: StepDoc, dueAt: number, context: StepContext): readonly RecoveryRecord[] {
   const { now } = context;
   if (step.due_at !== dueAt || now < dueAt) return [];
+  if (step.phase === 'dispatched') return silence(step, context);
   const next = atDeadline(step, context);
   return next === null ? [] : conclude(draft(step, now, next), context);
 }
@@ -117,7 +118,7 @@ export function childrenSettled(
     const within = { ...context, steps };
     const made = conclude(draft(waiting, context.now, goOn(waiting, within)), within);
     records.push(...made);
-    steps = steps.map((step) => made.reduce((doc, next) => stepFollowing(doc, next, context.now), step));
+    steps = stepsFollowing(steps, made, context.now);
   }
   return records;
 }
@@ -129,7 +130,8 @@ export function resume(step: StepDoc, context: StepContext): readonly RecoveryRe
 
 /** The window of a mutation closed: a step that still waits for a person or for the forward action is escalated now. */
 export function closeWindow(step: StepDoc, context: StepContext): readonly RecoveryRecord[] {
-  if (!WAITS_FOR_OTHERS.includes(step.phase)) return [];
+  // What was sent before has a time of its own: until then a copy may act (L11).
+  if (!WAITS_FOR_OTHERS.includes(step.phase) || (step.phase === 'waiting' && step.attempt > 0)) return [];
   return conclude(draft(step, context.now, escalated(step, 'REVERSAL_EXPIRED', context.now, context.policy)), context);
 }
 
@@ -150,8 +152,6 @@ function atDeadline(step: StepDoc, context: StepContext): RecoveryRecord | null 
       return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'HALTED_TOO_LONG', now, policy);
     case 'awaiting_approval':
       return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'APPROVAL_TIMEOUT', now, policy);
-    case 'dispatched':
-      return silent(step, now, policy);
     case 'observing':
       return step.facts_ask !== null && step.facts_ask.round >= FACT_ROUNDS_MAX
         ? escalated(step, 'FACTS_NOT_OBSERVED', now, policy)
@@ -163,6 +163,7 @@ function atDeadline(step: StepDoc, context: StepContext): RecoveryRecord | null 
     case 'uncertain':
     case 'retrying':
       return goOn(step, context);
+    case 'dispatched':
     case 'compensated':
     case 'not_needed':
     case 'manual':
@@ -181,15 +182,4 @@ function isWindowOver(step: StepDoc, now: number, policy: RecoveryPolicy): boole
     step.terms === null ||
     now >= dispatchableUntil(endsAt, step.terms.call_timeout_ms, policy.marginMs)
   );
-}
-
-function silent(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryRecord {
-  const legId = step.legs.at(-1)?.leg_id ?? '';
-  return record('StepUncertain', {
-    ...identityOf(step),
-    leg_id: legId,
-    attempt: step.attempt,
-    reason: 'NO_ANSWER',
-    retry_at: retryAt(step, now, policy, false),
-  });
 }

@@ -17,6 +17,7 @@ import type {
   StepResolved,
   StepVerdict,
 } from '@recourse/messages';
+import type { LegDoc } from './leg.messages.js';
 
 export const STEP_PHASES = [
   'held',
@@ -47,6 +48,7 @@ export const STEP_EVENTS = [
   'Dispatched',
   'Compensated',
   'Unsettled',
+  'NotBegun',
   'Uncertain',
   'Escalated',
   'BoundForPeople',
@@ -88,27 +90,6 @@ export const ESCALATION_REASONS = [
 ] as const;
 export type EscalationReason = (typeof ESCALATION_REASONS)[number];
 
-/** Why a worker's report changes nothing. */
-export const REPORT_REFUSALS = [
-  'KEY_MISMATCH',
-  'LEASE_UNKNOWN',
-  'ATTEMPT_STALE',
-  'ALREADY_ANSWERED',
-  'REFUSED_LATE',
-] as const;
-export type ReportRefusal = (typeof REPORT_REFUSALS)[number];
-
-/** A dispatch that was made. */
-export type LegDoc = {
-  readonly leg_id: string;
-  readonly attempt: number;
-  readonly lease_id: string;
-  readonly not_after: number;
-  readonly answer_by: number;
-  /** What its worker reported; null while no answer was taken. */
-  readonly answered: StepOutcome | null;
-};
-
 export type GivenApproval = {
   readonly approval_id: string;
   readonly by: string;
@@ -121,7 +102,7 @@ export type LastOutcome = {
   readonly attempt: number;
   /** Null when nobody answered. */
   readonly reported: StepOutcome | null;
-  readonly outcome: StepVerdict;
+  readonly outcome: Exclude<StepVerdict, 'not_begun'>;
   readonly reason: string;
   readonly observations: readonly Observation[];
   readonly at: number;
@@ -161,7 +142,13 @@ export type ResolvedByPerson = {
 };
 
 /** The record of the log that decided last about a step: its hash, and that of the record before it in the chain (A69). */
-export type DecisionRecord = { readonly seq: number; readonly record_hash: Buffer; readonly prev_record_hash: Buffer };
+export type DecisionRecord = {
+  readonly seq: number;
+  readonly record_hash: Buffer;
+  readonly prev_record_hash: Buffer;
+  /** Place of the step among the members of the record; null where the record is about it alone. */
+  readonly member: number | null;
+};
 
 /** The row of a step: review item and state of its machine in one. */
 export type StepDoc = {
@@ -287,4 +274,11 @@ export function identityOf(
     run_id: step.run_id,
     mutation_id: step.mutation_id,
   };
+}
+
+/** Steps with one put in the place of its older self. */
+export function replaced(steps: readonly StepDoc[], step: StepDoc): readonly StepDoc[] {
+  return steps.some((one) => one.step_id === step.step_id)
+    ? steps.map((one) => (one.step_id === step.step_id ? step : one))
+    : [...steps, step];
 }

@@ -41,6 +41,7 @@ const NEVER = {
   Dispatched: null,
   Compensated: null,
   Unsettled: null,
+  NotBegun: null,
   Uncertain: null,
   Escalated: null,
   Resolved: null,
@@ -106,6 +107,7 @@ export const PHASE_AFTER = {
     Waited: 'waiting',
     Halted: 'halted',
     Dispatched: 'dispatched',
+    Compensated: 'compensated',
     Escalated: 'manual',
   },
   halted: {
@@ -128,9 +130,29 @@ export const PHASE_AFTER = {
     Dispatched: 'dispatched',
     Escalated: 'manual',
   },
-  dispatched: { ...NEVER, Compensated: 'compensated', Unsettled: 'retrying', Uncertain: 'uncertain' },
-  uncertain: { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
-  retrying: { ...NEVER, Halted: 'halted', Dispatched: 'dispatched', Compensated: 'compensated', Escalated: 'manual' },
+  dispatched: {
+    ...NEVER,
+    Compensated: 'compensated',
+    Unsettled: 'retrying',
+    NotBegun: 'waiting',
+    Uncertain: 'uncertain',
+  },
+  uncertain: {
+    ...NEVER,
+    Waited: 'waiting',
+    Halted: 'halted',
+    Dispatched: 'dispatched',
+    Compensated: 'compensated',
+    Escalated: 'manual',
+  },
+  retrying: {
+    ...NEVER,
+    Waited: 'waiting',
+    Halted: 'halted',
+    Dispatched: 'dispatched',
+    Compensated: 'compensated',
+    Escalated: 'manual',
+  },
   compensated: NEVER,
   not_needed: { ...NEVER, ...DECIDED_ANEW },
   looking: { ...NEVER, FactNoted: 'looking', AdvancedWithPerson: 'looking', LookEnded: 'manual' },
@@ -192,14 +214,14 @@ export function advanceOf(phase: StepPhase, reason: DecisionReason): StepEvent {
   return phase === 'manual' || phase === 'looking' ? 'AdvancedWithPerson' : ADVANCE_TO[PHASE_OPENED_BY[reason]];
 }
 
-/** Event an outcome record is, by its verdict. */
+/** Event a verdict on a leg is, for a step it reached. */
 export const EVENT_OF_VERDICT = {
   compensated: 'Compensated',
   stale: 'Unsettled',
   failed: 'Unsettled',
   unverified: 'Unsettled',
   uncertain: 'Uncertain',
-} as const satisfies Record<StepVerdict, StepEvent>;
+} as const satisfies Record<Exclude<StepVerdict, 'not_begun'>, StepEvent>;
 
 /** Why a person is asked when attempts end with a verdict. */
 export const ESCALATION_OF_VERDICT = {
@@ -208,7 +230,7 @@ export const ESCALATION_OF_VERDICT = {
   failed: 'COMPENSATION_FAILED',
   unverified: 'VERIFICATION_FAILED',
   uncertain: 'OUTCOME_UNKNOWN',
-} as const satisfies Record<StepVerdict, EscalationReason | null>;
+} as const satisfies Record<Exclude<StepVerdict, 'not_begun'>, EscalationReason | null>;
 
 export function isAtRest(phase: StepPhase): boolean {
   const ends: readonly StepPhase[] = PHASES_AT_REST;

@@ -51,6 +51,6 @@ describe('the phases of a step', () => {
 
   it('reach compensated only through a dispatch, be it one before a halt, or one that a person had looked into', () => {
     const sources = STEP_PHASES.filter((phase) => nextOf(phase).includes('compensated'));
-    expect(sources).toEqual(['halted', 'dispatched', 'uncertain', 'retrying', 'manual']);
+    expect(sources).toEqual(['waiting', 'halted', 'dispatched', 'uncertain', 'retrying', 'manual']);
   });
 });

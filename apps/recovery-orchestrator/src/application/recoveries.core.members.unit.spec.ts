@@ -1,0 +1,258 @@
+// Legs of several steps: which go together, what a report says of each, and what waits for what.
+import { describe, expect, it } from '@jest/globals';
+import type { Json } from '@recourse/kernel';
+import { plainPayload } from '@recourse/contract';
+import type { LegReported, LegRequested, StepOutcome } from '@recourse/messages';
+import { fact, harness, WAYS } from '@recourse/testing';
+import type { CoreHarness } from '@recourse/testing';
+import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { LEG_STEPS_MAX } from '../domain/step/leg.messages.js';
+import { stepIdOf } from '../domain/step/opening.decisions.js';
+import {
+  answered,
+  BALANCE_KEPT,
+  BALANCE_ZERO,
+  core,
+  legOf,
+  markedInput,
+  ref,
+  requestIn,
+  terms,
+  views,
+} from '../recoveries.testing.js';
+
+const AT = 10_000;
+const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto', max_attempts: 2 });
+
+const idOf = (place: number): string => `mut_${String(place).padStart(3, '0')}`;
+const stepOf = (place: number): string => stepIdOf(rollbackIdOf(idOf(place)), idOf(place));
+
+function effect(place: number, more: { readonly terms?: typeof AUTO; readonly args?: Json } = {}) {
+  return markedInput({
+    mutation_id: idOf(place),
+    rollback_id: rollbackIdOf(idOf(place)),
+    recorded_seq: place,
+    terms: more.terms ?? AUTO,
+    ref: ref({
+      mutation_id: idOf(place),
+      idempotency_key: `key-${place}`,
+      reversal_args: plainPayload(more.args ?? { refund_id: 're_1' }),
+    }),
+  });
+}
+
+/** What a report says of one step; observations follow from the outcome. */
+const told = (place: number, outcome: StepOutcome) => ({
+  step_id: stepOf(place),
+  outcome,
+  observations: outcome === 'verified' ? [BALANCE_ZERO] : outcome === 'unverified' ? [BALANCE_KEPT] : [],
+  error_kind: null,
+  detail: null,
+  external_transaction_ref: null,
+});
+const reported = (request: LegRequested, steps: LegReported['steps'], more: Partial<LegReported> = {}) =>
+  answered(request, 'verified', [], { steps, ...more });
+const verdicts = (...of: readonly (readonly [place: number, outcome: string])[]) =>
+  fact('LegSettled', { members: of.map(([place, outcome]) => ({ step_id: stepOf(place), outcome })) });
+const phasesOf = (run: CoreHarness): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(run.rows('step').map(({ doc }) => [doc['mutation_id'], doc['phase']]));
+const placesOf = ({ steps }: LegRequested): readonly number[] =>
+  steps.map(({ call }) => Number(call.reverses_mutation_ref.slice('mut_'.length)));
+
+describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
+  /** The last effect is under way, the others wait for it; answered, the rest goes as one leg. */
+  function started(count: number, more: Parameters<typeof effect>[1] = {}) {
+    const run = harness(core(), { isRebuilt, views: views() }).when(effect(count, more), AT);
+    const last = requestIn(run.outgoing());
+    for (let place = count - 1; place > 0; place -= 1) run.when(effect(place, more), AT);
+    return { run, last };
+  }
+  function rest(count: number): { readonly run: CoreHarness; readonly request: LegRequested } {
+    const { run, last } = started(count);
+    run.when(reported(last, [told(count, 'verified')]), AT + 1);
+    return { run, request: requestIn(run.outgoing()) };
+  }
+
+  it('is every step that follows, last effect first, in one request', () => {
+    const { request } = rest(11);
+    expect(placesOf(request)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    expect(new Set(request.steps.map(({ call }) => call.idempotency_key)).size).toBe(10);
+  });
+
+  it('has at most 64 steps; the next begins where it ends', () => {
+    const { run, request } = rest(LEG_STEPS_MAX + 3);
+    expect(request.steps).toHaveLength(LEG_STEPS_MAX);
+    const all = placesOf(request).map((place) => told(place, 'verified'));
+    run.when(reported(request, all), AT + 2);
+    expect(placesOf(requestIn(run.outgoing()))).toEqual([2, 1]);
+  });
+
+  it('ends before its arguments grow too large for a record', () => {
+    const { run, last } = started(4, { args: { refund_id: 're_1', note: 'x'.repeat(100_000) } });
+    run.when(reported(last, [told(4, 'verified')]), AT + 1);
+    expect(placesOf(requestIn(run.outgoing()))).toEqual([3, 2]);
+  });
+
+  it('holds no step of another adapter, and none of a tool that takes no key', () => {
+    const keyless = { ...AUTO, key_lifetime_ms: null };
+    const run = harness(core(), { isRebuilt, views: views() }).when(effect(6), AT);
+    const last = requestIn(run.outgoing());
+    run
+      .when(effect(5), AT)
+      .when(effect(4, { terms: keyless }), AT)
+      .when(effect(3), AT)
+      .when(effect(2, { terms: { ...AUTO, adapter: 'mail' } }), AT)
+      .when(effect(1), AT);
+    const legs: (readonly number[])[] = [];
+    for (let request = last, at = AT + 1; ; at += 1) {
+      run.when(
+        reported(
+          request,
+          placesOf(request).map((place) => told(place, 'verified')),
+        ),
+        at,
+      );
+      if (run.outgoing().length === 0) break;
+      request = requestIn(run.outgoing());
+      legs.push(placesOf(request));
+    }
+    expect(legs).toEqual([[5], [4], [3], [2], [1]]);
+    expect(run.rows('recovery')).toMatchObject([{ doc: { phase: 'closed', outcome: 'compensated' } }]);
+  });
+
+  it('holds no step that a person has to agree to, and none behind it', () => {
+    const { run, last } = started(1);
+    run.when(reported(last, [told(1, 'verified')]), AT + 1);
+    const mixed = harness(core(), { isRebuilt, views: views() }).when(effect(4), AT);
+    const first = requestIn(mixed.outgoing());
+    mixed
+      .when(effect(3), AT)
+      .when(effect(2, { terms: terms() }), AT)
+      .when(effect(1), AT)
+      .when(reported(first, [told(4, 'verified')]), AT + 1);
+    const second = requestIn(mixed.outgoing());
+    expect(placesOf(second)).toEqual([3]);
+    mixed.when(reported(second, [told(3, 'verified')]), AT + 2).then(verdicts([3, 'compensated']));
+    expect(phasesOf(mixed)).toMatchObject({ [idOf(2)]: 'awaiting_approval', [idOf(1)]: 'waiting' });
+  });
+
+  describe('that failed midway', () => {
+    const midway = (): { readonly run: CoreHarness; readonly request: LegRequested } => {
+      const { run, request } = rest(5);
+      run
+        .when(reported(request, [told(4, 'verified'), told(3, 'failed')]), AT + 2)
+        .then(verdicts([4, 'compensated'], [3, 'failed'], [2, 'not_begun'], [1, 'not_begun']));
+      expect(run.outgoing()).toEqual([]);
+      return { run, request };
+    };
+
+    it('leaves those behind waiting: nothing goes before the one that failed', () => {
+      const { run } = midway();
+      expect(phasesOf(run)).toMatchObject({ [idOf(3)]: 'retrying', [idOf(2)]: 'waiting', [idOf(1)]: 'waiting' });
+      run.whenDue(AT + 2 + 1_000).then(legOf(stepOf(3), stepOf(2), stepOf(1)));
+      expect(requestIn(run.outgoing())).toMatchObject({ attempt: 2, reconcile_first: true });
+    });
+
+    it('does not count the attempt for those it did not reach', () => {
+      const { run } = midway();
+      run.whenDue(AT + 2 + 1_000);
+      const again = requestIn(run.outgoing());
+      run.when(reported(again, [told(3, 'verified'), told(2, 'failed')]), AT + 3_000);
+      // Its second attempt, and the first that was made: one more is left to it, and none would be had the first counted.
+      expect(run.rows('step').find(({ key }) => key === stepOf(2))?.doc).toMatchObject({ phase: 'retrying' });
+    });
+
+    it('goes on without the one that a person has in the end', () => {
+      const { run } = midway();
+      run.whenDue(AT + 2 + 1_000);
+      const again = requestIn(run.outgoing());
+      run
+        .when(reported(again, [told(3, 'failed')]), AT + 3_000)
+        .then(
+          verdicts([3, 'failed'], [2, 'not_begun'], [1, 'not_begun']),
+          fact('StepEscalated', { step_id: stepOf(3), reason: 'COMPENSATION_FAILED' }),
+          legOf(stepOf(2), stepOf(1)),
+        );
+    });
+
+    it('is believed where another copy of it went further', () => {
+      const { run, request } = midway();
+      run
+        .when(
+          reported(
+            request,
+            [4, 3, 2].map((place) => told(place, 'verified')),
+          ),
+          AT + 3,
+        )
+        .then(verdicts([3, 'compensated'], [2, 'compensated']), legOf(stepOf(1)));
+    });
+  });
+
+  describe('under way', () => {
+    it('is judged as far as it was told of, and not beyond (partial report)', () => {
+      const { run, request } = rest(5);
+      run
+        .when(reported(request, [told(4, 'verified'), told(3, 'verified')], { complete: false }), AT + 2)
+        .then(verdicts([4, 'compensated'], [3, 'compensated']));
+      expect(run.outgoing()).toEqual([]);
+      expect(phasesOf(run)).toMatchObject({ [idOf(2)]: 'dispatched', [idOf(1)]: 'dispatched' });
+      const all = [4, 3, 2, 1].map((place) => told(place, 'verified'));
+      run
+        .when(reported(request, all), AT + 3)
+        .then(verdicts([2, 'compensated'], [1, 'compensated']), fact('RecoveryClosed', { outcome: 'compensated' }));
+    });
+
+    it('keeps what its lease left no time for until nobody can act on it any more', () => {
+      const { run, request } = rest(4);
+      run
+        .when(reported(request, [told(3, 'verified'), told(2, 'refused_late')]), AT + 2)
+        .then(verdicts([3, 'compensated']));
+      expect(phasesOf(run)).toMatchObject({ [idOf(2)]: 'dispatched', [idOf(1)]: 'dispatched' });
+    });
+
+    it('is uncertain as a whole, in one record, where nobody answers, and stays in its order', () => {
+      const { run, request } = rest(4);
+      const answerBy = Number(run.rows('step').find(({ key }) => key === stepOf(2))?.doc['deadline_at']);
+      run.whenDue(answerBy).then(verdicts([3, 'uncertain'], [2, 'uncertain'], [1, 'uncertain']));
+      const retryAt = Number(run.rows('step').find(({ key }) => key === stepOf(3))?.doc['due_at']);
+      run.whenDue(retryAt);
+      const sent = run.records().filter(({ type, seq }) => type === 'LegDispatched' && seq > 0);
+      expect(sent.length).toBeGreaterThan(2);
+      expect(phasesOf(run)).toMatchObject({ [idOf(3)]: 'dispatched' });
+      expect(request.attempt).toBe(1);
+    });
+  });
+
+  it.each([
+    ['names a step that was not sent', 'MEMBER_UNKNOWN', [4, 9]],
+    ['names one twice', 'MEMBER_REPEATED', [4, 4]],
+    ['names them out of order', 'MEMBER_ORDER', [3, 4]],
+  ] as const)('takes no report that %s', (_what, code, places) => {
+    const { run, request } = rest(5);
+    run
+      .when(
+        reported(
+          request,
+          places.map((place) => told(place, 'verified')),
+        ),
+        AT + 2,
+      )
+      .then(fact('ReportRefused', { code }));
+    expect(phasesOf(run)).toMatchObject({ [idOf(4)]: 'dispatched', [idOf(3)]: 'dispatched' });
+  });
+
+  it("takes no report under another leg's lease", () => {
+    const { run, request } = rest(5);
+    run
+      .when(reported(request, [told(4, 'verified')], { lease_id: 'of another leg' }), AT + 2)
+      .then(fact('ReportRefused', { code: 'LEASE_UNKNOWN' }));
+  });
+
+  it('takes a report once: again, it changes nothing', () => {
+    const { run, request } = rest(3);
+    const all = [2, 1].map((place) => told(place, 'verified'));
+    run.when(reported(request, all), AT + 2);
+    run.when(reported(request, all), AT + 3).thenNothing();
+  });
+});

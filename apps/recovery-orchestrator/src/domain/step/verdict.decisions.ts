@@ -1,0 +1,39 @@
+// What is recorded of a leg that was answered, or was not: a verdict for each of its steps.
+//
+// Boundary: makes records; what a report shows is judged in judgement.decisions.ts.
+import type { LegVerdict, OutcomeKind } from '@recourse/messages';
+import { record } from '../record.messages.js';
+import type { RecoveryRecord } from '../record.messages.js';
+import type { StepDoc } from './step.messages.js';
+
+/** The record of verdicts on steps of one leg. */
+export function settledBy(
+  { recovery_id, tenant, run_id }: StepDoc,
+  { leg_id, attempt }: { readonly leg_id: string; readonly attempt: number },
+  members: readonly LegVerdict[],
+): RecoveryRecord {
+  return record('LegSettled', { recovery_id, tenant, run_id, leg_id, attempt, members });
+}
+
+/** What was found about a step. */
+export type Found = Pick<LegVerdict, 'reported' | 'outcome' | 'reason' | 'observations'>;
+
+/** The verdict on one step; `retryAt` is null where it is over. */
+export function verdictOn(
+  step: StepDoc,
+  found: Found,
+  retryAt: number | null,
+  outcomeKind: OutcomeKind | null,
+): LegVerdict {
+  return {
+    step_id: step.step_id,
+    mutation_id: step.mutation_id,
+    ...found,
+    assumption_refs: step.ref.assumption_refs,
+    reverses_call_id: step.ref.original_call_id,
+    reverses_mutation_ref: step.mutation_id,
+    reverses_record_hash: step.reverses_record_hash,
+    retry_at: retryAt,
+    outcome_kind: outcomeKind,
+  };
+}

@@ -1,0 +1,32 @@
+// A payload that opens when its bytes are used, and looks like any other: plain data to whoever compares or copies it.
+//
+// Boundary: asks for itself each time a member is read; what it is then is the vault's to say and to remember.
+import type { PayloadDoc } from './sealing.js';
+
+const OPENING = new WeakSet<object>();
+
+/** Is it a payload that need not be opened to know that it is one? */
+export function isOpening(value: object): value is PayloadDoc {
+  return OPENING.has(value);
+}
+
+/** A payload whose members are those that `asUsed` has at the time they are read; a copy of it has them as they were then. */
+export function openingPayload({ content_type }: PayloadDoc, asUsed: () => PayloadDoc): PayloadDoc {
+  const opening: PayloadDoc = {
+    content_type,
+    get encoding() {
+      return asUsed().encoding;
+    },
+    get key_id() {
+      return asUsed().key_id;
+    },
+    get body() {
+      return asUsed().body;
+    },
+    get sha256() {
+      return asUsed().sha256;
+    },
+  };
+  OPENING.add(opening);
+  return opening;
+}

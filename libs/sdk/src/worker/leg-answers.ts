@@ -1,0 +1,121 @@
+// The answers of one worker to the legs asked of it: each leg is run once at a time, and a copy of it gets the same answer.
+//
+// Boundary: runs legs, tells their calls and how far slow ones have come; sending the answer is the worker's.
+import { Failure } from '@recourse/kernel';
+import type { TracePlace } from '@recourse/kernel';
+import type { LegReported, LegRequested, LegStep } from '@recourse/messages';
+import { reportOf, runLeg } from './leg-runner.js';
+import { unlessKilled } from './may-go-on.js';
+import type { MayGoOn } from './may-go-on.js';
+import { watchLeg } from './progress-reports.js';
+import type { ProgressOptions, Watch } from './progress-reports.js';
+import { spanOf } from './spans.js';
+import type { CalledTool } from './step-runner.js';
+import type { WorkerNote, WorkerOptions } from './worker.messages.js';
+
+/** Answers kept to answer a duplicate alike; older duplicates run again, which is harmless. */
+const ANSWERS_KEPT_MAX = 1_000;
+/** How often a slow leg tells how far it has come, unless told otherwise. */
+const PROGRESS_EVERY_MS = 250;
+
+/** What the worker does for its legs. */
+export interface LegSurroundings {
+  /** Sends a report of a leg under way. */
+  readonly tell: (report: LegReported) => Promise<void>;
+  readonly isStopped: () => boolean;
+  readonly note: (note: WorkerNote) => void;
+}
+
+export class LegAnswers {
+  private readonly answers = new Map<string, LegReported>();
+  private readonly running = new Map<string, Promise<LegReported>>();
+  private readonly objectors: readonly MayGoOn[];
+
+  constructor(
+    private readonly options: WorkerOptions,
+    private readonly around: LegSurroundings,
+  ) {
+    const { mayGoOn, entries } = options;
+    this.objectors = [mayGoOn, entries === undefined ? undefined : unlessKilled(entries)].filter(
+      (each) => each !== undefined,
+    );
+  }
+
+  /** The report of a leg: that of an earlier copy, else of its run. `place` is where its calls belong in a trace. */
+  async of(leg: LegRequested, place: TracePlace | null): Promise<LegReported> {
+    const key = JSON.stringify([leg.leg_id, leg.attempt, leg.lease_id]);
+    return this.answers.get(key) ?? (await (this.running.get(key) ?? this.run(key, leg, place)));
+  }
+
+  private async run(key: string, leg: LegRequested, place: TracePlace | null): Promise<LegReported> {
+    const watch = this.watch(leg);
+    const run = runLeg(leg, {
+      ...this.options,
+      onCall: this.traced(place),
+      onStep: watch?.onStep,
+      mayGoOn: (of, step) => this.mayGoOn(of, step),
+    });
+    this.running.set(key, run);
+    try {
+      const report = await run;
+      this.keep(key, report);
+      return report;
+    } finally {
+      watch?.end();
+      this.running.delete(key);
+    }
+  }
+
+  /** Tells how far a leg of several steps has come while it is slow. */
+  private watch(leg: LegRequested): Watch | null {
+    const { clock, workerId, progressEveryMs: everyMs = PROGRESS_EVERY_MS } = this.options;
+    if (leg.steps.length === 1) return null;
+    const tell: ProgressOptions['tell'] = async (steps) => {
+      try {
+        await this.around.tell(reportOf(leg, steps, { workerId, at: clock.now(), complete: false }));
+      } catch (cause) {
+        this.around.note({ type: 'trouble', doing: 'tell progress', cause });
+      }
+    };
+    return watchLeg({ clock, everyMs, tell });
+  }
+
+  /** Whether the next step of a leg may be begun; who cannot be asked has not said yes. */
+  private async mayGoOn(leg: LegRequested, step: LegStep): Promise<boolean> {
+    // Who takes over is to go on with the leg: it is left unanswered rather than ended.
+    if (this.around.isStopped()) throw new Failure('NOT_READY', 'the worker stops');
+    try {
+      for (const objector of this.objectors) if (!(await objector(leg, step))) return this.heldBack(leg, step);
+    } catch (cause) {
+      this.around.note({ type: 'trouble', doing: 'ask whether to go on', cause });
+      return this.heldBack(leg, step);
+    }
+    return true;
+  }
+
+  private heldBack({ leg_id: legId }: LegRequested, { step_id: stepId }: LegStep): false {
+    this.around.note({ type: 'held_back', legId, stepId });
+    return false;
+  }
+
+  /** Tells each call of one leg as a span; undefined where nobody wants it, or the request names no trace. */
+  private traced(place: TracePlace | null): ((called: CalledTool) => void) | undefined {
+    const { onSpan, workerId } = this.options;
+    if (onSpan === undefined || place === null) return undefined;
+    let index = 0;
+    return (called) => {
+      index += 1;
+      try {
+        onSpan(spanOf(called, { place, workerId, index }));
+      } catch (cause) {
+        this.around.note({ type: 'trouble', doing: 'trace', cause });
+      }
+    };
+  }
+
+  private keep(key: string, report: LegReported): void {
+    this.answers.set(key, report);
+    const [oldest] = this.answers.keys();
+    if (this.answers.size > ANSWERS_KEPT_MAX && oldest !== undefined) this.answers.delete(oldest);
+  }
+}

@@ -1,0 +1,21 @@
+// Whether a leg under way may begin its next step: where kill switches reach it.
+import { switchVerdict } from '@recourse/contract';
+import type { LegRequested, LegStep } from '@recourse/messages';
+import type { Entries } from '../entries/entries.port.js';
+
+/** Asked before each step of a leg. A no ends the leg: its report names neither this step nor a later one. */
+export type MayGoOn = (leg: LegRequested, step: LegStep) => Promise<boolean> | boolean;
+
+/**
+ * Stops what a kill switch over the tenant, the agent or the capability is in force for.
+ *
+ * Shape: looks change nothing and go on. Who does not know whether a switch stands does not act (P14).
+ */
+export function unlessKilled(entries: Entries): MayGoOn {
+  return async ({ kind, tenant }, { agent_id, call: { capability } }) => {
+    if (kind === 'observe' || kind === 'reconcile') return true;
+    const switches = await entries.standing('kill_switch', tenant);
+    if (switches.kind === 'unavailable') return false;
+    return switchVerdict(switches.entries, { tenant, agent: agent_id ?? '', capability }).admitted;
+  };
+}
