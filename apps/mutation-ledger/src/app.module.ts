@@ -8,8 +8,8 @@ import type { MutationsConfig } from './application/mutations.core.js';
 import { ledgerSpans } from './application/mutations.traces.js';
 import { consumerMeasure } from './domain/consumer/consumer.measures.js';
 import { sharedLimits } from './domain/admission/admission.decisions.js';
-import { triggerMeasure } from './domain/admission/trigger.measures.js';
-import { effectMeasure } from './domain/effect/effect.measures.js';
+import { triggerMeasures } from './domain/admission/trigger.measures.js';
+import { effectMeasures } from './domain/effect/effect.measures.js';
 import { limitsOf } from './config.js';
 import type { LedgerConfig } from './config.js';
 import { AdmissionController, LIMITS_IN_FORCE } from './inbound/http/admission.controller.js';
@@ -51,10 +51,10 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
     measure: (record, metrics, rows) => {
       measureConsumers(record, metrics, rows);
       measureTriggers(record, metrics);
-      const measure = effectMeasure(record);
-      if (measure === null) return;
-      metrics.count('effects', { tool: measure.tool, status: measure.status });
-      if (measure.isNewlyIrreversible) metrics.count('irreversibleEffects', { tool: measure.tool });
+      for (const { tool, status, isNewlyIrreversible } of effectMeasures(record)) {
+        metrics.count('effects', { tool, status });
+        if (isNewlyIrreversible) metrics.count('irreversibleEffects', { tool });
+      }
     },
     controllers: [
       ReevaluationsController,
@@ -167,8 +167,8 @@ const measureTriggers = (
   record: Parameters<NonNullable<ServiceSpec['measure']>>[0],
   metrics: Parameters<NonNullable<ServiceSpec['measure']>>[1],
 ): void => {
-  const measure = triggerMeasure(record);
-  if (measure === null) return;
-  if (measure.series === 'triggers') metrics.count('triggers', { outcome: measure.outcome });
-  else metrics.count('breakersOpened', { scope: measure.scope });
+  for (const measure of triggerMeasures(record)) {
+    if (measure.series === 'triggers') metrics.count('triggers', { outcome: measure.outcome });
+    else metrics.count('breakersOpened', { scope: measure.scope });
+  }
 };

@@ -6,6 +6,7 @@
 //   N1. Every record type has a line; a type that is newer than this build says nothing.
 //   N2. A thing that waits for the same again goes on waiting: it is no new item.
 //   N3. Nothing but ids, codes, counts and instants is taken from a record.
+import { fallenIn, plannedIn } from '@recourse/messages';
 import type { BodyOf, DecodedBody, RecordTypeOf, TopicName } from '@recourse/messages';
 import type { Known, Place, ThingChange } from './rules/item/item.messages.js';
 import {
@@ -45,7 +46,11 @@ import {
 } from './rules/item/waiting.decisions.js';
 
 /** Logs in which something can come to wait for a person. */
-export const FOLLOWED_LOGS = ['recourse.mutations', 'recourse.recoveries', 'recourse.budgets'] as const satisfies readonly TopicName[];
+export const FOLLOWED_LOGS = [
+  'recourse.mutations',
+  'recourse.recoveries',
+  'recourse.budgets',
+] as const satisfies readonly TopicName[];
 export type FollowedLog = (typeof FOLLOWED_LOGS)[number];
 
 /** What a record type does. */
@@ -89,7 +94,7 @@ const OF_THE_LOOP = {
 /** What should not stand: held until a person judges it, or waiting for somebody to look. */
 const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   ...OF_THE_LOOP,
-  MutationRolledBack: over(rollbackOf),
+  MutationsFell: over((body) => fallenIn(body).flatMap(rollbackOf)),
   CheckpointRolledBack: over(rollbackOf),
   TriggerUnmatched: over(rollbackOf),
   TriggerRedundant: null,
@@ -142,7 +147,10 @@ const RECOVERIES: Meanings<Bodies<'recourse.recoveries'>> = {
   ReportRefused: null,
   RecoveryClosed: null,
 
-  StepDecided: { about: stepOf, then: decide },
+  RecoveryPlanned: {
+    about: (body) => plannedIn(body).flatMap(stepOf),
+    then: (body, known, place) => plannedIn(body).flatMap((plan) => decide(plan, known, place)),
+  },
   StepApproved: { about: stepOf, then: approveStep },
   GlassBroken: only(({ is_complete }) => is_complete, resting(stepOf)),
   StepDenied: resting(stepOf),

@@ -3,7 +3,8 @@
 // Rows: `rolled_back` by run, each commit that was marked; `delivery` by run, one per commit and consumer that is waited for.
 // Timers: a delivery at its deadline, once.
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
-import type { CheckpointRolledBack, ConsumerAcknowledged, DueConsumer, MutationRolledBack } from '@recourse/messages';
+import { fallenIn } from '@recourse/messages';
+import type { CheckpointRolledBack, ConsumerAcknowledged, DueConsumer, Fallen } from '@recourse/messages';
 import { lateAmong } from '../domain/consumer/ack.decider.js';
 import { deliveryKey } from '../domain/consumer/consumer.messages.js';
 import type { Ack, Answer, Delivery, DeliveryEvent, RolledBack } from '../domain/consumer/consumer.messages.js';
@@ -60,7 +61,8 @@ export const CONSUMER_KINDS: readonly KindSpec[] = [
 
 /** Rows of consumers that records of the mutations log change. */
 export const CONSUMER_FOLD = {
-  MutationRolledBack: (body, _state, accepted) => marked(rolledBackBy(accepted, body), body.consumers),
+  MutationsFell: (body, _state, accepted) =>
+    fallenIn(body).flatMap((fallen) => marked(rolledBackBy(accepted, fallen), fallen.consumers)),
   CheckpointRolledBack: (body, _state, accepted) => marked(fallenBy(accepted, body), body.consumers),
   ConsumerAcknowledged: answered,
   DeliveryOverdue: ({ run_id, mutation_id, consumer, owner, deadline_at }, state) =>
@@ -69,7 +71,7 @@ export const CONSUMER_FOLD = {
 
 function rolledBackBy(
   { seq, decidedAt }: AcceptedRecord,
-  { tenant, run_id, mutation_id, rollback_id, evidence, execution, consumers }: Body<MutationRolledBack>,
+  { tenant, run_id, mutation_id, rollback_id, evidence, execution, consumers }: Fallen,
 ): RolledBack {
   const { agent_id, subject_ref } = execution;
   return {

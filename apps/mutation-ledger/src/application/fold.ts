@@ -3,6 +3,7 @@ import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
 import { recordIn } from '@recourse/messages';
 import { callByType, MUTATIONS_LOG } from '../domain/record.messages.js';
 import type { ByType } from '../domain/record.messages.js';
+import { RowsOver } from './rows-over.js';
 
 /** What records of some types make of rows. */
 export type Fold = ByType<[state: StateView, record: AcceptedRecord], readonly Change[]>;
@@ -11,4 +12,18 @@ export type Fold = ByType<[state: StateView, record: AcceptedRecord], readonly C
 export function foldBy(tables: readonly Fold[], state: StateView, accepted: AcceptedRecord): readonly Change[] {
   const told = recordIn(MUTATIONS_LOG, accepted);
   return tables.flatMap((table) => callByType(table, told, state, accepted) ?? []);
+}
+
+/** Folds the members of a record one after the other, each over the rows that those before it left. */
+export function foldEach<Member>(
+  state: StateView,
+  members: readonly Member[],
+  fold: (member: Member, state: StateView) => readonly Change[],
+): readonly Change[] {
+  const rows = new RowsOver(state);
+  return members.flatMap((member) => {
+    const changes = fold(member, rows);
+    rows.apply(changes);
+    return changes;
+  });
 }

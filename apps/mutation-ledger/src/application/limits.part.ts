@@ -3,7 +3,7 @@
 // Boundary: rows read, the decisions of domain/admission asked; holds no rule.
 import { entryOf, entryView } from '@recourse/contract';
 import type { DecideContext } from '@recourse/event-log';
-import type { CloseBreaker, MutationRolledBack } from '@recourse/messages';
+import type { CloseBreaker, Fallen } from '@recourse/messages';
 import {
   burst,
   closureIdOf,
@@ -42,7 +42,7 @@ export function countMarked(
     mutation_id,
     evidence,
     terms,
-  }: Pick<MutationRolledBack, 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'terms'>,
+  }: Pick<Fallen, 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'terms'>,
   { admission: { storm: limit }, ...policy }: Reviewing & { readonly admission: AdmissionLimits },
 ): readonly MutationRecord[] {
   const capability = terms?.reversal_capability ?? null;

@@ -8,7 +8,8 @@
 //   M6. Who counts toward the breaker of a capability counts before its mark: whoever reads in order hears of an open breaker first.
 import type { DecideContext } from '@recourse/event-log';
 import { isCommitId } from '@recourse/lineage';
-import type { CommitRef } from '@recourse/messages';
+import { fellTogether, isSameReason } from '@recourse/messages';
+import type { CommitRef, Fallen } from '@recourse/messages';
 import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
 import { precedingOf } from '../domain/commit/ancestry.decisions.js';
 import { rollBackCommit } from '../domain/commit/checkpoint.decisions.js';
@@ -20,6 +21,7 @@ import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
 import { remembered } from '../domain/rollback/rollback.decider.js';
 import type { Admitted } from '../domain/rollback/rollback.messages.js';
+import { record } from '../domain/record.messages.js';
 import type { MutationRecord } from '../domain/record.messages.js';
 import { commitIn } from './commit-rows.js';
 import { consumersDue, scopedOf } from './consumers.part.js';
@@ -56,31 +58,74 @@ export function marks(
 ): readonly MutationRecord[] {
   const draft = new Draft(context.state, context.now);
   const within = { ...context, state: draft };
+  const fell = new Together();
   let left = bytesMax;
-  return members.flatMap((member) => {
-    const mark = anew.has(member.mutation_id) ? null : markOf(context, member, policy);
-    const bytes = mark === null ? 0 : bytesOf(mark.body);
-    if (mark === null || bytes > left)
-      return [remembered(member, context.now), ...withdrawn(context, member, anew, policy)];
+  for (const member of members) {
+    const isCommit = isCommitId(member.mutation_id);
+    const mark = anew.has(member.mutation_id) || isCommit ? null : markOf(context, member, policy);
+    const commit = isCommit ? markOfCommit(context, member, policy) : null;
+    const bytes = bytesOf(mark ?? commit?.body);
+    if ((mark === null && commit === null) || bytes > left) {
+      fell.tell([remembered(member, context.now), ...withdrawn(context, member, anew, policy)]);
+      continue;
+    }
     left -= bytes;
-    const counted = mark.type === 'MutationRolledBack' ? countMarked(within, mark.body, policy) : [];
+    if (commit !== null) fell.tell([commit]);
+    if (mark === null) continue;
+    const counted = countMarked(within, mark, policy);
     draft.take(counted);
-    return [...counted, mark];
-  });
+    fell.tell(counted);
+    fell.mark(mark);
+  }
+  return fell.records();
 }
 
-type MarkRecord = MutationRecord<'MutationRolledBack' | 'CheckpointRolledBack'>;
+/** Marks of a decision, those of one run and one reason in one record. */
+class Together {
+  readonly #done: MutationRecord[] = [];
+  #open: [Fallen, ...Fallen[]] | null = null;
 
-/** The mark of a commit; null while it is not recorded. */
-function markOf(context: DecideContext, member: Admitted, policy: MarkPolicy): MarkRecord | null {
+  /** Records that stand before the marks that are open; a breaker that opens stands between marks (M6). */
+  tell(records: readonly MutationRecord[]): void {
+    if (records.some(({ type }) => type === 'BreakerOpened')) this.#close();
+    this.#done.push(...records);
+  }
+
+  mark(fallen: Fallen): void {
+    const first = this.#open?.[0];
+    const isAlike =
+      first?.run_id === fallen.run_id &&
+      first.tenant === fallen.tenant &&
+      isSameReason(first.evidence, fallen.evidence);
+    if (!isAlike) this.#close();
+    if (this.#open === null) this.#open = [fallen];
+    else this.#open.push(fallen);
+  }
+
+  records(): readonly MutationRecord[] {
+    this.#close();
+    return this.#done;
+  }
+
+  #close(): void {
+    if (this.#open !== null) this.#done.push(record('MutationsFell', fellTogether(this.#open)));
+    this.#open = null;
+  }
+}
+
+/** The mark of a mutation; null while it is not recorded. */
+function markOf(context: DecideContext, member: Admitted, policy: MarkPolicy): Fallen | null {
   const { tenant, run_id, mutation_id } = member;
-  if (isCommitId(mutation_id)) return markOfCommit(context, member, policy);
   const mutation = mutationIn(context.state, run_id, mutation_id);
   if (!isRecorded(mutation) || mutation.tenant !== tenant) return null;
   return rollBack(mutation, member, consumersDue(context, scopedOf(mutation), policy.ackWaits));
 }
 
-function markOfCommit(context: DecideContext, member: Admitted, policy: MarkPolicy): MarkRecord | null {
+function markOfCommit(
+  context: DecideContext,
+  member: Admitted,
+  policy: MarkPolicy,
+): MutationRecord<'CheckpointRolledBack'> | null {
   const { tenant, run_id, mutation_id } = member;
   const commit = commitIn(context.state, run_id, mutation_id);
   if (commit?.tenant !== tenant || commit.rollback_id !== null) return null;

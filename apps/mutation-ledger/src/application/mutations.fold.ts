@@ -1,12 +1,13 @@
 // Folds accepted records of recourse.mutations into rows. Reads the record and rows that earlier records made, nothing else (L2).
 import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
 import type {
+  Fallen,
   MutationPlanned,
   MutationReaffirmed,
   MutationRecorded,
-  MutationRolledBack,
   TriggerUnmatched,
 } from '@recourse/messages';
+import { fallenIn } from '@recourse/messages';
 import { closingRefsOf } from '../domain/mutation/closing.decider.js';
 import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from '../domain/mutation/forward.fold.js';
 import type { ForwardRecord } from '../domain/mutation/forward.fold.js';
@@ -16,7 +17,7 @@ import type { Body } from '../domain/record.messages.js';
 import { refScope } from '../domain/scope.js';
 import { COMMIT_FOLD } from './commit-rows.js';
 import { CONSUMER_FOLD } from './consumer-rows.js';
-import { foldBy } from './fold.js';
+import { foldBy, foldEach } from './fold.js';
 import type { Fold } from './fold.js';
 import { bindingIn, putBinding } from './binding-rows.js';
 import { mutationIn, namesOf, putMutation, putNamed, putSpread, spreadAddress, spreadIn } from './mutation-rows.js';
@@ -45,7 +46,8 @@ const MUTATION_FOLD = {
     });
   },
   MutationReaffirmed: reaffirmed,
-  MutationRolledBack: rolledBack,
+  MutationsFell: (body, state, { decidedAt }) =>
+    foldEach(state, fallenIn(body), (fallen, rows) => fell(fallen, rows, decidedAt)),
   RecoverabilityChanged: ({ run_id, mutation_id, event, to_state, reason, verified }, state, { decidedAt }) => {
     const before = mutationIn(state, run_id, mutation_id);
     const attempts = (before?.compensation_attempts ?? 0) + (event === 'compensation_started' ? 1 : 0);
@@ -273,11 +275,7 @@ function reaffirmed({ mutation_id, tenant, evidence }: Body<MutationReaffirmed>,
   return [putBinding({ ...standing, position: evidence.position })];
 }
 
-function rolledBack(
-  body: Body<MutationRolledBack>,
-  state: StateView,
-  { decidedAt }: AcceptedRecord,
-): readonly Change[] {
+function fell(body: Fallen, state: StateView, decidedAt: number): readonly Change[] {
   const { mutation_id, tenant, run_id, rollback_id, evidence } = body;
   const { recovery } = namesOf({ tenant, run_id, rollback_id });
   return [

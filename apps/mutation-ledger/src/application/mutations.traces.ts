@@ -3,8 +3,8 @@
 //
 // Boundary: pure. The trace is about the rollback's id, and hangs on the span `trigger`.
 import type { AcceptedRecord } from '@recourse/event-log';
-import { recordIn } from '@recourse/messages';
-import type { MutationRolledBack, RecoverabilityChanged } from '@recourse/messages';
+import { fallenIn, recordIn } from '@recourse/messages';
+import type { Fallen, RecoverabilityChanged } from '@recourse/messages';
 import { MUTATIONS_LOG } from '../domain/record.messages.js';
 import type { Body } from '../domain/record.messages.js';
 
@@ -31,8 +31,8 @@ export function ledgerSpans(accepted: AcceptedRecord): readonly LedgerSpan[] {
   switch (told.type) {
     case 'TriggerUnmatched':
       return [triggerSpan(accepted, told.body)];
-    case 'MutationRolledBack':
-      return [...admittedSpans(accepted, told.body), markSpan(accepted, told.body)];
+    case 'MutationsFell':
+      return fallenIn(told.body).flatMap((one) => [...admittedSpans(accepted, one), markSpan(accepted, one)]);
     case 'CheckpointRolledBack':
       return admittedSpans(accepted, { ...told.body, mutation_id: told.body.commit_id });
     case 'RecoverabilityChanged':
@@ -42,10 +42,7 @@ export function ledgerSpans(accepted: AcceptedRecord): readonly LedgerSpan[] {
   }
 }
 
-type Triggered = Pick<
-  MutationRolledBack,
-  'rollback_id' | 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'admission'
->;
+type Triggered = Pick<Fallen, 'rollback_id' | 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'admission'>;
 
 /** A trigger is told where it was admitted, not where what it waited for is marked. */
 function admittedSpans(accepted: AcceptedRecord, body: Triggered): readonly LedgerSpan[] {
@@ -76,7 +73,7 @@ function triggerSpan(
 
 function markSpan(
   accepted: AcceptedRecord,
-  { rollback_id, tenant, run_id, mutation_id, execution, recoverability }: Body<MutationRolledBack>,
+  { rollback_id, tenant, run_id, mutation_id, execution, recoverability }: Fallen,
 ): LedgerSpan {
   const attributes = { tenant, run_id, mutation_id, capability: execution.capability, recoverability };
   return {

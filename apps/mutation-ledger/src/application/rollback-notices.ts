@@ -1,13 +1,13 @@
 // The derived log: what downstream must hear of the mutations log, in order (L17).
 import type { AcceptedRecord, Derived } from '@recourse/event-log';
-import { recordIn } from '@recourse/messages';
+import { fallenIn, recordIn } from '@recourse/messages';
 import type {
   BoundReached,
   CheckpointRolledBack,
   CommitAnnounced,
   CommitBeyondBound,
   CommitReattached,
-  MutationRolledBack,
+  Fallen,
   DerivationAnnounced,
   MutationRecorded,
   Reattached,
@@ -28,7 +28,7 @@ export function noticesOf(accepted: AcceptedRecord): readonly Derived[] {
 }
 
 const NOTICES: ByType<[], readonly Derived[]> = {
-  MutationRolledBack: noticesOfRollback,
+  MutationsFell: (body) => fallenIn(body).flatMap(noticesOfFall),
   MutationRecorded: noticesOfNews,
   CheckpointRolledBack: noticesOfCheckpoint,
   CommitBeyondBound: (body) => [beyond(body)],
@@ -68,7 +68,7 @@ function noticesOfNews({
 }
 
 /** CommitAnnounced directly precedes the RollbackAnnounced; a commit found at rest is settled at once. */
-function noticesOfRollback({
+function noticesOfFall({
   tenant,
   run_id,
   mutation_id,
@@ -79,7 +79,7 @@ function noticesOfRollback({
   recoverability,
   reason,
   consumers,
-}: Body<MutationRolledBack>): readonly Derived[] {
+}: Fallen): readonly Derived[] {
   const { agent_id, capability, subject_ref } = execution;
   const who = { tenant, agent_id, run_id, mutation_id, subject_ref };
   const commit: NoticeBody<CommitAnnounced> = {

@@ -4,6 +4,7 @@
 // that waits for a person at its deadline; an undo as long as more of its effects are to be named.
 import type { Change, ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
+import { fallenIn } from '@recourse/messages';
 import { OWNER_OF_MARKS } from '../domain/owners.js';
 import { isTimed, MARK_WITHIN_MS, rollbackKey } from '../domain/rollback/rollback.decider.js';
 import type { Admitted, RollbackDoc } from '../domain/rollback/rollback.messages.js';
@@ -13,6 +14,7 @@ import type { UndoDoc } from '../domain/undo/undo.messages.js';
 import { undoPhaseAfter } from '../domain/undo/undo.transitions.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
 import { commitIn } from './commit-rows.js';
+import { foldEach } from './fold.js';
 import type { Fold } from './fold.js';
 import { countAdmitted, heldPut, unlisted } from './limit-rows.js';
 import type { DraftFold } from './limit-rows.js';
@@ -65,10 +67,11 @@ export const ROLLBACK_KINDS: readonly KindSpec[] = [
 
 /** Rows that admission changes; a decision folds them too, over what it has decided so far. */
 export const ADMISSION_FOLD = {
-  MutationRolledBack: ({ execution, terms, ...about }, state, { decidedAt: at }) => {
-    const of = { agent_id: execution.agent_id, policy: terms?.recovery_policy_ref ?? null };
-    return admittedRows(state, about, { event: 'Marked', at, deadlineAt: null, of });
-  },
+  MutationsFell: (body, state, { decidedAt: at }) =>
+    foldEach(state, fallenIn(body), ({ execution, terms, ...about }, rows) => {
+      const of = { agent_id: execution.agent_id, policy: terms?.recovery_policy_ref ?? null };
+      return admittedRows(rows, about, { event: 'Marked', at, deadlineAt: null, of });
+    }),
   CheckpointRolledBack: ({ commit_id: mutation_id, agent_id, ...about }, state, { decidedAt: at }) => {
     const of = { agent_id, policy: null };
     return admittedRows(state, { ...about, mutation_id }, { event: 'Marked', at, deadlineAt: null, of });

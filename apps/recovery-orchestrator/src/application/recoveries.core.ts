@@ -43,7 +43,7 @@ const INPUTS: readonly InputSpec[] = [
     source: 'log',
     mode: 'aligned',
     types: [
-      'MutationRolledBack',
+      'MutationsFell',
       'MutationReaffirmed',
       'RecoverabilityChanged',
       'MutationRecorded',

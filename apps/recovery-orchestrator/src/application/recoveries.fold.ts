@@ -2,13 +2,14 @@
 import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import { recordIn } from '@recourse/messages';
+import type { Pace } from '@recourse/messages';
 import { isForwardRecord } from '../domain/forward/forward.messages.js';
 import type { ForwardRecord } from '../domain/forward/forward.messages.js';
 import { callByType, RECOVERIES_LOG } from '../domain/record.messages.js';
 import type { Body, RecordType } from '../domain/record.messages.js';
-import { isLegRecord, stepsOfLeg } from '../domain/step/leg.messages.js';
-import type { LegRecord, LegRecordType, StepDispatched } from '../domain/step/leg.messages.js';
-import { isStepRecord, stepAfter, stepAfterLeg } from '../domain/step/step-row.transitions.js';
+import { isMemberRecord, stepsTold } from '../domain/step/leg.messages.js';
+import type { MemberRecord, MemberRecordType, StepDispatched } from '../domain/step/leg.messages.js';
+import { isStepRecord, stepAfter, stepAfterMember } from '../domain/step/step-row.transitions.js';
 import type { StepRecord, StepRecordType } from '../domain/step/step-row.transitions.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
 import { isAtRest } from '../domain/step/step.transitions.js';
@@ -22,7 +23,7 @@ import type { Fold } from './recoveries.kinds.js';
 export function foldRecovery(state: StateView, accepted: AcceptedRecord): readonly Change[] {
   const told = recordIn(RECOVERIES_LOG, accepted);
   if (isStepRecord(told)) return foldStep(state, accepted, told);
-  if (isLegRecord(told)) return foldLeg(state, accepted, told);
+  if (isMemberRecord(told)) return foldMembers(state, accepted, told);
   if (isForwardRecord(told)) return evolveForward(state, told, accepted.decidedAt);
   return callByType(FOLD, told, state, accepted);
 }
@@ -31,7 +32,7 @@ export function foldRecovery(state: StateView, accepted: AcceptedRecord): readon
 const unchanged = (): readonly Change[] => [];
 
 /** Everything but steps and forward approvals. */
-const FOLD: Fold<Exclude<RecordType, StepRecordType | LegRecordType | ForwardRecord['type']>> = {
+const FOLD: Fold<Exclude<RecordType, StepRecordType | MemberRecordType | ForwardRecord['type']>> = {
   ...BREAKER_FOLD,
   ...PEOPLE_FOLD,
   RecoveryClosed: closeRecovery,
@@ -53,22 +54,24 @@ function foldStep(state: StateView, accepted: AcceptedRecord, told: StepRecord):
   return [put(rowOf('step', step, step.due_at)), ...besides(state, told, step, decidedAt), ...haltLeft(before, step)];
 }
 
-/** Rows of the steps of a leg; places in the schedules are kept once for all of them. */
-function foldLeg(state: StateView, accepted: AcceptedRecord, told: LegRecord): readonly Change[] {
-  const { decidedAt } = accepted;
-  const rows = stepsOfLeg(told).flatMap((own) => {
+/** Rows of several steps; what is common to them, the recovery and the places in the schedules, is kept once. */
+function foldMembers(state: StateView, accepted: AcceptedRecord, told: MemberRecord): readonly Change[] {
+  const { decidedAt: at } = accepted;
+  const places = new Map<string, Pace>();
+  let opens: Change | null = null;
+  const rows = stepsTold(told).flatMap((own) => {
     const before = readRow(state, 'step', told.body.run_id, own.stepId);
-    if (before === undefined)
-      throw new InvariantViolation('step-unknown', `${told.type} about a step that was not decided`);
-    const step = stepOnRecord(accepted, stepAfterLeg(before, own, decidedAt), own.index);
-    const used = own.type === 'LegDispatched' ? useApprovals(state, own.body, step, decidedAt) : [];
+    const step = stepOnRecord(accepted, stepAfterMember(before, own, at), own.index);
+    if (own.type === 'RecoveryPlanned') opens = reopen(state, own.body, step, at);
+    if (own.type !== 'LegSettled') for (const one of step.paced) places.set(`${one.scope}/${one.name}`, one);
+    const used = own.type === 'LegDispatched' ? useApprovals(state, own.body, step, at) : [];
     return [put(rowOf('step', step, step.due_at)), ...used, ...haltLeft(before, step)];
   });
-  if (told.type !== 'LegDispatched') return rows;
-  const places = new Map(
-    told.body.members.flatMap(({ paced }) => paced.map((one) => [`${one.scope}/${one.name}`, one] as const)),
-  );
-  return [...rows, ...evolvePaces(state, told.body.tenant, [...places.values()], decidedAt)];
+  return [
+    ...rows,
+    ...(opens === null ? [] : [opens]),
+    ...evolvePaces(state, told.body.tenant, [...places.values()], at),
+  ];
 }
 
 /** The step with the record that decided last about it. */
@@ -92,7 +95,6 @@ function haltLeft(before: StepDoc | undefined, { phase, step_id }: StepDoc): rea
 /** Other rows a step record changes. */
 function besides(state: StateView, told: StepRecord, step: StepDoc, at: number): readonly Change[] {
   switch (told.type) {
-    case 'StepDecided':
     case 'StepReopened':
     case 'LookDispatched':
       return [reopen(state, told.body, step, at)];
@@ -117,7 +119,7 @@ function putHalt({ step_id, tenant, run_id, agent_id, capability, detail }: Body
 /** Every record that opens a recovery, or opens it again, says who has it until when. */
 function reopen(
   state: StateView,
-  { owner, deadline_at }: Pick<Body<'StepDecided'>, 'owner' | 'deadline_at'>,
+  { owner, deadline_at }: Pick<StepDoc, 'owner'> & { readonly deadline_at: number },
   { recovery_id, tenant, run_id }: StepDoc,
   at: number,
 ): Change {

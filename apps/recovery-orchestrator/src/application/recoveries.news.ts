@@ -2,8 +2,8 @@
 import { entryView, killVerdict } from '@recourse/contract';
 import { NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
-import type { BodyOf, RecordTypeOf } from '@recourse/messages';
-import { bodyIn, recordIn } from '@recourse/messages';
+import type { BodyOf, Fallen, RecordTypeOf } from '@recourse/messages';
+import { bodyIn, fallenIn, recordIn } from '@recourse/messages';
 import { handleOf } from '../domain/decision/recovery.decisions.js';
 import { record } from '../domain/record.messages.js';
 import type { RecoveryRecord } from '../domain/record.messages.js';
@@ -24,8 +24,8 @@ type News<Type extends RecordTypeOf<typeof MUTATIONS>> = BodyOf<typeof MUTATIONS
 export function onMutations({ context, input, policy }: Asked): Decision {
   const told = recordIn(MUTATIONS, input);
   switch (told.type) {
-    case 'MutationRolledBack':
-      return onMark(context, told.body, policy);
+    case 'MutationsFell':
+      return onFall(context, fallenIn(told.body), policy);
     case 'MutationReaffirmed':
       return onReaffirmed(context, told.body, policy);
     case 'RecoverabilityChanged':
@@ -55,12 +55,14 @@ export function onNotices({ context, input, policy }: Asked): Decision {
   }
 }
 
-function onMark(context: DecideContext, marked: News<'MutationRolledBack'>, policy: CorePolicy): Decision {
+function onFall(context: DecideContext, fallen: readonly Fallen[], policy: CorePolicy): Decision {
+  const [first] = fallen;
+  if (first === undefined) return NOTHING;
   // Only a handle with something missing is bound here, from the contract the mutation executed under.
-  if (handleOf(marked.terms, marked.ref) === 'incomplete') readUpToContract(context, marked.terms?.contract_digest);
-  const { admission, ...mark } = marked;
-  const step = { ...mark, triggered_at: admission.triggered_at };
-  return append(open(step, stepContext(context, marked.run_id, policy)));
+  for (const { terms, ref } of fallen)
+    if (handleOf(terms, ref) === 'incomplete') readUpToContract(context, terms?.contract_digest);
+  const marked = fallen.map(({ admission, ...mark }) => ({ ...mark, triggered_at: admission.triggered_at }));
+  return append(open(marked, stepContext(context, first.run_id, policy)));
 }
 
 /** While a breaker over a capability is open, no step that would call it is dispatched. */

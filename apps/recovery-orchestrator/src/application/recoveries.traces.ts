@@ -54,7 +54,7 @@ function endedSpans(accepted: AcceptedRecord, before: StepDoc | undefined, after
   const told = recordIn(RECOVERIES_LOG, accepted);
   const { decidedAt } = accepted;
   switch (told.type) {
-    case 'StepDecided':
+    case 'RecoveryPlanned':
       return [{ ...DECISION, parent: TRIGGER, startAt: after.triggered_at }];
     case 'StepApproved':
     case 'StepDenied': {

@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { Checkpoint, CommandEnvelope, CommitRef, Contamination, ContractTerms, DueConsumer, Emission, Evidence, Execution, ExecutionState, Hash, JudgedRef, LimitScope, Money, MutationRef, Observation, Payload, RecoverabilityState, RuntimeCommit, SubscriptionMode } from './common.js';
+import type { Checkpoint, CommandEnvelope, CommitRef, Contamination, ContractTerms, DueConsumer, Emission, Evidence, Execution, ExecutionState, Hash, JudgedRef, LimitScope, LineageRoot, Money, MutationRef, Observation, Payload, RecoverabilityState, RuntimeCommit, SubscriptionMode } from './common.js';
 import type { LegKind, LegRequested } from './tools.js';
 
 /** What calls itself an acknowledgement is none. */
@@ -385,6 +385,36 @@ export interface ExecutionOverdue {
   readonly deadline_at: number;
 }
 
+/** A mutation that is marked rolled back, with all that recovery needs. */
+export interface FallenMember {
+  /** The commit. */
+  readonly mutation_id: string;
+  /** The rollback that marked it. */
+  readonly rollback_id: string;
+  /** From which rollback the fall came, and how far back that one reaches. */
+  readonly root: LineageRoot | null;
+  /** How its trigger was admitted. */
+  readonly admission: Admission;
+  /** The facts of the execution. */
+  readonly execution: Execution;
+  /** State of the forward action. */
+  readonly execution_state: ExecutionState;
+  /** State of its recoverability. */
+  readonly recoverability: RecoverabilityState;
+  /** Code: why automation is not possible; null when it is. */
+  readonly reason: string | null;
+  /** Place of its terms in `contracts`, from 0; null without a contract. */
+  readonly contract: number | null;
+  /** Executable recovery pointer. */
+  readonly ref: MutationRef;
+  /** Hash of the record that bound the mutation. */
+  readonly recorded_hash: Hash;
+  /** Position of the record that bound the mutation in its partition of this log; later executions have a higher one. */
+  readonly recorded_seq: number;
+  /** Who has to hear of it. */
+  readonly consumers: readonly DueConsumer[];
+}
+
 /** What held these triggers has changed: a bounded number of them is decided again, each in a decision of its own. */
 export interface HeldReviewed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -533,44 +563,24 @@ export interface MutationRecorded {
   readonly rollback_id: string | null;
 }
 
-/** A commit is marked rolled back, with all that recovery needs. */
-export interface MutationRolledBack {
+/** Mutations of a run are marked rolled back for one reason, last effect first where a whole run is undone. */
+export interface MutationsFell {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
   /** Hash of the accepted record before this one; the genesis hash for the first. */
   readonly prev_hash: Hash;
   /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
   readonly decided_at: number;
-  /** The commit. */
-  readonly mutation_id: string;
   /** Tenant. */
   readonly tenant: string;
   /** Run. */
   readonly run_id: string;
-  /** The rollback that marked it. */
-  readonly rollback_id: string;
-  /** Why it does not stand; its root says from which rollback the fall came, and how far back that one reaches. */
+  /** Why they do not stand; the root of each is its own. */
   readonly evidence: Evidence;
-  /** How its trigger was admitted. */
-  readonly admission: Admission;
-  /** The facts of the execution. */
-  readonly execution: Execution;
-  /** State of the forward action. */
-  readonly execution_state: ExecutionState;
-  /** State of its recoverability. */
-  readonly recoverability: RecoverabilityState;
-  /** Code: why automation is not possible; null when it is. */
-  readonly reason: string | null;
-  /** Contract terms; null without a contract. */
-  readonly terms: ContractTerms | null;
-  /** Executable recovery pointer. */
-  readonly ref: MutationRef;
-  /** Hash of the record that bound the mutation. */
-  readonly recorded_hash: Hash;
-  /** Position of the record that bound the mutation in its partition of this log; later executions have a higher one. */
-  readonly recorded_seq: number;
-  /** Who has to hear of it. */
-  readonly consumers: readonly DueConsumer[];
+  /** Terms of the contracts of its members, each once. */
+  readonly contracts: readonly ContractTerms[];
+  /** What falls. */
+  readonly members: readonly FallenMember[];
 }
 
 /** A person looked at a commit beyond the bound. */

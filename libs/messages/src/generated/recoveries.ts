@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, LimitScope, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode } from './common.js';
+import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, LimitScope, LineageRoot, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode } from './common.js';
 import type { LegStep, StepOutcome } from './tools.js';
 
 /** Give up a compensation that is still automatic or waiting: nothing is called any more. */
@@ -817,6 +817,50 @@ export interface Pace {
   readonly next_at: number;
 }
 
+/** What is to be done about one mutation. */
+export interface PlannedStep {
+  /** Id derived from rollback and mutation. */
+  readonly step_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** From which rollback the fall came, and how far back that one reaches. */
+  readonly root: LineageRoot | null;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Row of the decision table. */
+  readonly decision: StepDecision;
+  /** Code of the reason. */
+  readonly reason: string;
+  /** The compensating call; null when nothing is to be called. */
+  readonly call: RecoveryCall | null;
+  /** Hash of tenant, call, contract and expected version: what an approval covers. */
+  readonly action_digest: Hash | null;
+  /** Facts of the execution. */
+  readonly execution: Execution;
+  /** Place of its terms in `contracts`, from 0; null without a contract. */
+  readonly contract: number | null;
+  /** Executable recovery pointer. */
+  readonly ref: MutationRef;
+  /** When the trigger was admitted, epoch milliseconds. */
+  readonly triggered_at: number;
+  /** Hash of the ledger record that bound the mutation. */
+  readonly reverses_record_hash: Hash;
+  /** Who is to act when a person must. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+  /** Distinct people who must approve before a dispatch; 0 for none. */
+  readonly required_approvals: number;
+  /** Person on whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
+  readonly answerable_to: string | null;
+  /** Position of the execution in the mutations log of its partition; later ones are undone first. */
+  readonly executed_seq: number;
+  /** The outcome in the closed vocabulary of outcomes; null while none applies. */
+  readonly outcome_kind: OutcomeKind | null;
+  /** What it waits for before it goes; null where it waits for nothing. */
+  readonly wait: StepWait | null;
+}
+
 export const CALL_APPROVAL_MODE_VALUES = ['network', 'delegated'] as const;
 export type CallApprovalMode = (typeof CALL_APPROVAL_MODE_VALUES)[number];
 
@@ -863,6 +907,28 @@ export interface RecoveryClosed {
   readonly run_id: string;
   /** Outcome of its steps. */
   readonly outcome: RecoveryOutcome;
+}
+
+/** What is to be done about mutations of a run that fell. */
+export interface RecoveryPlanned {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Recovery of the run. */
+  readonly recovery_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Evidence: the fact now; the root of each is its own. */
+  readonly evidence: Evidence;
+  /** Terms of the contracts of its members, each once. */
+  readonly contracts: readonly ContractTerms[];
+  /** A step for each of them. */
+  readonly members: readonly PlannedStep[];
 }
 
 /** A worker report that answers no open leg changes nothing. */
@@ -1013,60 +1079,6 @@ export interface StepBound {
   readonly owner: string;
   /** By when; epoch milliseconds. */
   readonly deadline_at: number;
-}
-
-/** What is to be done about one mutation. */
-export interface StepDecided {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
-  readonly decided_at: number;
-  /** Id derived from rollback and mutation. */
-  readonly step_id: string;
-  /** Recovery of the run. */
-  readonly recovery_id: string;
-  /** Rollback. */
-  readonly rollback_id: string;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Run. */
-  readonly run_id: string;
-  /** Mutation. */
-  readonly mutation_id: string;
-  /** Row of the decision table. */
-  readonly decision: StepDecision;
-  /** Code of the reason. */
-  readonly reason: string;
-  /** The compensating call; null when nothing is to be called. */
-  readonly call: RecoveryCall | null;
-  /** Hash of tenant, call, contract and expected version: what an approval covers. */
-  readonly action_digest: Hash | null;
-  /** Facts of the execution. */
-  readonly execution: Execution;
-  /** Contract terms. */
-  readonly terms: ContractTerms | null;
-  /** Executable recovery pointer. */
-  readonly ref: MutationRef;
-  /** Evidence: the fact now. */
-  readonly evidence: Evidence;
-  /** When the trigger was admitted, epoch milliseconds. */
-  readonly triggered_at: number;
-  /** Hash of the ledger record that bound the mutation. */
-  readonly reverses_record_hash: Hash;
-  /** Who is to act when a person must. */
-  readonly owner: string;
-  /** By when; epoch milliseconds. */
-  readonly deadline_at: number;
-  /** Distinct people who must approve before a dispatch; 0 for none. */
-  readonly required_approvals: number;
-  /** Person on whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
-  readonly answerable_to: string | null;
-  /** Position of the execution in the mutations log of its partition; later ones are undone first. */
-  readonly executed_seq: number;
-  /** The outcome in the closed vocabulary of outcomes; null while none applies. */
-  readonly outcome_kind: OutcomeKind | null;
 }
 
 /** What the decision table says about a mutation that should not stand. */
@@ -1225,6 +1237,22 @@ export interface StepResolved {
   readonly command_id: string;
   /** A worker observed by another capability that the success condition holds. */
   readonly verified: boolean;
+}
+
+/** What a step waits for. */
+export interface StepWait {
+  /** Code: ORDER while later effects are being undone, BLOCKED_BY_STEP when a person has one that was derived from this effect, RATE_LIMITED when a rate limit delays it, CHILDREN while commits of other runs that were derived from this one are being undone. */
+  readonly reason: string;
+  /** Steps it waits for; mutations of other runs for CHILDREN. */
+  readonly outstanding: readonly string[];
+  /** Who is to act. */
+  readonly owner: string;
+  /** When it runs without them, or goes to a person; epoch milliseconds. */
+  readonly deadline_at: number;
+  /** Slots it took in the schedules of rate limits; empty where none is set. */
+  readonly paced: readonly Pace[];
+  /** When its slot in the schedules comes; null while it waits for other steps; epoch milliseconds. */
+  readonly go_at: number | null;
 }
 
 /** A step may run, but others come first: it waits for them in a list until they have ended or its deadline passes. */

@@ -5,9 +5,9 @@ import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
-import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationRolledBack, OutOfBandReviewed, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitAnnounced, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
-import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDecided, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
+import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
 /** The topics of schemas/topics.json, with the full names of their records. */
@@ -275,7 +275,7 @@ export const TOPICS = [
       "recourse.mutations.MutationRecorded",
       "recourse.mutations.ExecutionConflicted",
       "recourse.mutations.ExecutionOverdue",
-      "recourse.mutations.MutationRolledBack",
+      "recourse.mutations.MutationsFell",
       "recourse.mutations.RecoverabilityChanged",
       "recourse.mutations.TriggerUnmatched",
       "recourse.mutations.SpreadOpened",
@@ -335,7 +335,7 @@ export const TOPICS = [
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
-      "recourse.recoveries.StepDecided",
+      "recourse.recoveries.RecoveryPlanned",
       "recourse.recoveries.StepApproved",
       "recourse.recoveries.StepDenied",
       "recourse.recoveries.StepResolved",
@@ -549,7 +549,7 @@ export type MutationsRecord =
   | { readonly type: 'MutationRecorded'; readonly body: MutationRecorded }
   | { readonly type: 'ExecutionConflicted'; readonly body: ExecutionConflicted }
   | { readonly type: 'ExecutionOverdue'; readonly body: ExecutionOverdue }
-  | { readonly type: 'MutationRolledBack'; readonly body: MutationRolledBack }
+  | { readonly type: 'MutationsFell'; readonly body: MutationsFell }
   | { readonly type: 'RecoverabilityChanged'; readonly body: RecoverabilityChanged }
   | { readonly type: 'TriggerUnmatched'; readonly body: TriggerUnmatched }
   | { readonly type: 'SpreadOpened'; readonly body: SpreadOpened }
@@ -595,7 +595,7 @@ export type RecoveriesRecord =
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
-  | { readonly type: 'StepDecided'; readonly body: StepDecided }
+  | { readonly type: 'RecoveryPlanned'; readonly body: RecoveryPlanned }
   | { readonly type: 'StepApproved'; readonly body: StepApproved }
   | { readonly type: 'StepDenied'; readonly body: StepDenied }
   | { readonly type: 'StepResolved'; readonly body: StepResolved }

@@ -1,7 +1,7 @@
 // What records of triggers say, as series: what became of them, what people said of them (E42), and breakers that opened.
 //
 // Boundary: pure. Anybody can name a source, so names are in the report and not in labels.
-import { recordIn } from '@recourse/messages';
+import { fallenIn, recordIn } from '@recourse/messages';
 import type { DecodedBody, LimitScope } from '@recourse/messages';
 import { MUTATIONS_LOG } from '../record.messages.js';
 
@@ -14,24 +14,31 @@ export type TriggerMeasure =
   | { readonly series: 'triggers'; readonly outcome: TriggerOutcome }
   | { readonly series: 'breakersOpened'; readonly scope: LimitScope };
 
-/** Null for a record that is about no trigger. A trigger counts once: where it was admitted, not where what it waited for is marked. Pure. */
-export function triggerMeasure(record: DecodedBody): TriggerMeasure | null {
+/** What a record says of triggers. A trigger counts once: where it was admitted, not where what it waited for is marked. Pure. */
+export function triggerMeasures(record: DecodedBody): readonly TriggerMeasure[] {
   const { type, body } = recordIn(MUTATIONS_LOG, record);
   switch (type) {
-    case 'MutationRolledBack':
+    case 'MutationsFell':
+      return fallenIn(body)
+        .filter(({ admission }) => !admission.was_remembered)
+        .map(() => triggered('opened'));
     case 'CheckpointRolledBack':
-      return body.admission.was_remembered ? null : { series: 'triggers', outcome: 'opened' };
+      return body.admission.was_remembered ? [] : [triggered('opened')];
     case 'TriggerUnmatched':
-      return { series: 'triggers', outcome: 'opened' };
+      return [triggered('opened')];
     case 'TriggerHeld':
-      return { series: 'triggers', outcome: 'held' };
+      return [triggered('held')];
     case 'TriggerRedundant':
-      return { series: 'triggers', outcome: 'redundant' };
+      return [triggered('redundant')];
     case 'SourceJudged':
-      return { series: 'triggers', outcome: body.confirmed ? 'confirmed' : 'rejected' };
+      return [triggered(body.confirmed ? 'confirmed' : 'rejected')];
     case 'BreakerOpened':
-      return { series: 'breakersOpened', scope: body.scope };
+      return [{ series: 'breakersOpened', scope: body.scope }];
     default:
-      return null;
+      return [];
   }
+}
+
+function triggered(outcome: TriggerOutcome): TriggerMeasure {
+  return { series: 'triggers', outcome };
 }

@@ -1,6 +1,6 @@
 // What the ledger's records say of effects, as series: by status and tool (C65), and those that nothing undoes (C70).
-import { recordIn } from '@recourse/messages';
-import type { DecodedBody, MutationRecorded, MutationRolledBack, RecoverabilityChanged } from '@recourse/messages';
+import { fallenIn, recordIn } from '@recourse/messages';
+import type { DecodedBody, Fallen, MutationRecorded, RecoverabilityChanged } from '@recourse/messages';
 import { MUTATIONS_LOG } from '../record.messages.js';
 import type { Body } from '../record.messages.js';
 import { statusOf } from './effect.decisions.js';
@@ -15,18 +15,18 @@ export interface EffectMeasure {
   readonly isNewlyIrreversible: boolean;
 }
 
-/** Null for a record that moves no effect. Pure. */
-export function effectMeasure(record: DecodedBody): EffectMeasure | null {
+/** Effects that a record moves; none for most. Pure. */
+export function effectMeasures(record: DecodedBody): readonly EffectMeasure[] {
   const told = recordIn(MUTATIONS_LOG, record);
   switch (told.type) {
     case 'MutationRecorded':
-      return ofRecorded(told.body);
-    case 'MutationRolledBack':
-      return ofRolledBack(told.body);
+      return [ofRecorded(told.body)];
+    case 'MutationsFell':
+      return fallenIn(told.body).map(ofFallen);
     case 'RecoverabilityChanged':
-      return ofChanged(told.body);
+      return [ofChanged(told.body)];
     default:
-      return null;
+      return [];
   }
 }
 
@@ -46,7 +46,7 @@ function ofRecorded({
   };
 }
 
-function ofRolledBack({ execution, execution_state, recoverability, terms }: Body<MutationRolledBack>): EffectMeasure {
+function ofFallen({ execution, execution_state, recoverability, terms }: Fallen): EffectMeasure {
   return {
     tool: toolOf(execution.capability, terms !== null),
     status: statusOf(execution_state, recoverability, true),

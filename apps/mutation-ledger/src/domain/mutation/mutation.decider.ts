@@ -5,7 +5,7 @@
 //   M2. A commit is rolled back once.
 //   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
 import { MARGIN_MS } from '@recourse/kernel';
-import type { DueConsumer, JudgedRef, MutationRef, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type { DueConsumer, JudgedRef, MutationRef, ToolExecuted, ToolPlanned, Fallen } from '@recourse/messages';
 import { contentHash } from '../content.js';
 import { askPerson, askWorker, canReconcile } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
@@ -178,7 +178,7 @@ export function rollBack(
   mutation: RecordedMutation,
   { rollback_id, evidence, admission }: Admitted,
   consumers: readonly DueConsumer[],
-): MutationRecord<'MutationRolledBack'> | null {
+): Fallen | null {
   if (mutation.rollback_id !== null) return null;
   const {
     mutation_id,
@@ -194,24 +194,21 @@ export function rollBack(
     recorded_seq,
   } = mutation;
   return {
-    type: 'MutationRolledBack',
-    body: {
-      mutation_id,
-      tenant,
-      run_id,
-      rollback_id,
-      evidence,
-      admission,
-      execution,
-      execution_state,
-      recoverability,
-      reason,
-      terms,
-      ref,
-      recorded_hash,
-      recorded_seq: recorded_seq ?? 0,
-      consumers: [...consumers],
-    },
+    mutation_id,
+    tenant,
+    run_id,
+    rollback_id,
+    evidence,
+    admission,
+    execution,
+    execution_state,
+    recoverability,
+    reason,
+    terms,
+    ref,
+    recorded_hash,
+    recorded_seq: recorded_seq ?? 0,
+    consumers: [...consumers],
   };
 }
 

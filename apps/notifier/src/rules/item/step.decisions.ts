@@ -1,5 +1,5 @@
 // What records of a recovery mean for the step they are about.
-import type { BodyOf, RecordTypeOf } from '@recourse/messages';
+import type { BodyOf, Planned, RecordTypeOf } from '@recourse/messages';
 import { agrees, asks, bare, moves, opens, puts, stepOf } from './item.decisions.js';
 import { capabilityOf, keyOf } from './item.messages.js';
 import type { Known, Place, Thing, ThingChange } from './item.messages.js';
@@ -23,7 +23,7 @@ function newStep(body: OfStep): Thing {
 }
 
 /** An approval is asked for, or the machine goes on; what is a person's from the start is escalated by the next record. */
-export function decide(body: Recoveries<'StepDecided'>, _known: Known, place: Place): readonly ThingChange[] {
+export function decide(body: Planned, _known: Known, place: Place): readonly ThingChange[] {
   const step: Thing = { ...newStep(body), capability: capabilityOf(body.execution.capability) };
   return body.decision === 'request_approval' ? opens(step, 'approval', body, place) : puts(step);
 }

@@ -1,5 +1,6 @@
-// Records about a leg hold its steps as members: what each of them says of one step.
-import type { LegMember, LegVerdict, StepOutcome } from '@recourse/messages';
+// Records about a plan or a leg hold its steps as members: what each of them says of one step.
+import { plannedIn } from '@recourse/messages';
+import type { LegMember, LegVerdict, Planned, StepOutcome } from '@recourse/messages';
 import type { Body, RecoveryRecord } from '../record.messages.js';
 
 /** Most steps of one leg. */
@@ -7,10 +8,10 @@ export const LEG_STEPS_MAX = 64;
 /** Most bytes of arguments in one leg, so that request and record stay far below what the log takes (L4). */
 export const LEG_BYTES_MAX = 256 * 1024;
 
-/** Records about a leg. */
-export const LEG_RECORDS = ['LegDispatched', 'LegSettled'] as const;
-export type LegRecordType = (typeof LEG_RECORDS)[number];
-export type LegRecord = RecoveryRecord<LegRecordType>;
+/** Records about several steps. */
+export const MEMBER_RECORDS = ['RecoveryPlanned', 'LegDispatched', 'LegSettled'] as const;
+export type MemberRecordType = (typeof MEMBER_RECORDS)[number];
+export type MemberRecord = RecoveryRecord<MemberRecordType>;
 
 /** A dispatch as one of its steps sees it; `position` is its place in the leg. */
 export type StepDispatched = Omit<Body<'LegDispatched'>, 'members'> & LegMember & { readonly position: number };
@@ -18,33 +19,36 @@ export type StepDispatched = Omit<Body<'LegDispatched'>, 'members'> & LegMember 
 /** A verdict as its step sees it. */
 export type StepSettled = Omit<Body<'LegSettled'>, 'members'> & LegVerdict;
 
-/** What a record about a leg says of one step; `index` is that of the member in the record. */
-export type StepOfLeg =
-  | { readonly type: 'LegDispatched'; readonly index: number; readonly stepId: string; readonly body: StepDispatched }
-  | { readonly type: 'LegSettled'; readonly index: number; readonly stepId: string; readonly body: StepSettled };
+/** What a record about several steps says of one; `index` is that of the member in the record. */
+export type StepTold = { readonly index: number; readonly stepId: string } & (
+  | { readonly type: 'RecoveryPlanned'; readonly body: Planned }
+  | { readonly type: 'LegDispatched'; readonly body: StepDispatched }
+  | { readonly type: 'LegSettled'; readonly body: StepSettled }
+);
 
-export function isLegRecord(told: RecoveryRecord): told is LegRecord {
-  return LEG_RECORDS.some((type) => type === told.type);
+export function isMemberRecord(told: RecoveryRecord): told is MemberRecord {
+  return MEMBER_RECORDS.some((type) => type === told.type);
 }
 
 /** What a record says of each of its steps, in their order. */
-export function stepsOfLeg(told: LegRecord): readonly StepOfLeg[] {
-  if (told.type === 'LegDispatched') {
-    const { members, ...leg } = told.body;
-    return members.map((member, index) => ({
-      type: told.type,
-      index,
-      stepId: member.step.step_id,
-      body: { ...leg, ...member, position: index },
-    }));
+export function stepsTold(told: MemberRecord): readonly StepTold[] {
+  switch (told.type) {
+    case 'RecoveryPlanned':
+      return plannedIn(told.body).map((body, index) => ({ type: told.type, index, stepId: body.step_id, body }));
+    case 'LegDispatched': {
+      const { members, ...leg } = told.body;
+      return members.map((member, index) => {
+        const body = { ...leg, ...member, position: index };
+        return { type: told.type, index, stepId: member.step.step_id, body };
+      });
+    }
+    case 'LegSettled': {
+      const { members, ...leg } = told.body;
+      return members.map((member, index) => {
+        return { type: told.type, index, stepId: member.step_id, body: { ...leg, ...member } };
+      });
+    }
   }
-  const { members, ...leg } = told.body;
-  return members.map((member, index) => ({
-    type: told.type,
-    index,
-    stepId: member.step_id,
-    body: { ...leg, ...member },
-  }));
 }
 
 /** Why a worker's report changes nothing. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Contract } from '@recourse/contract';
-import type { MutationRolledBack, ContractTerms, MutationRef, RecoveryCall } from '@recourse/messages';
+import type { ContractTerms, Fallen, MutationRef, Planned, RecoveryCall } from '@recourse/messages';
 import {
   decideRecovery,
   handleOf,
@@ -21,7 +21,7 @@ import type { StepDoc } from './step.messages.js';
 import type { Body } from '../record.messages.js';
 
 /** A mark as far as recovery goes: who was admitted how is the ledger's. */
-export type Marked = Omit<MutationRolledBack, 'seq' | 'prev_hash' | 'decided_at' | 'admission'> & {
+export type Marked = Omit<Fallen, 'admission'> & {
   /** When its trigger was admitted, epoch milliseconds. */
   readonly triggered_at: number;
 };
@@ -46,8 +46,8 @@ export interface Around {
   readonly steps: readonly StepDoc[];
 }
 
-/** Decides what is done about a marked commit: the body of `StepDecided`. */
-export function openStep(marked: Marked, now: number, policy: RecoveryPolicy, around: Around): Body<'StepDecided'> {
+/** Decides what is done about a marked commit: as its plan holds it. */
+export function openStep(marked: Marked, now: number, policy: RecoveryPolicy, around: Around): Planned {
   const { ref, handle } = handled(marked, around);
   const decided = decideOn({ ...marked, ref }, handle, now, policy);
   return { ...opened({ ...marked, ref }, decided.chosen, now, policy), ...decided.bound };
@@ -60,17 +60,14 @@ export function advanceStep(
   policy: RecoveryPolicy,
   around: Around,
 ): Body<'MutationAdvanced'> {
-  const { evidence: _told, triggered_at: _since, ...decided } = openStep(marked, now, policy, around);
+  const { evidence: _told, triggered_at: _since, wait: _order, ...decided } = openStep(marked, now, policy, around);
   return { ...decided, execution_state: marked.execution_state, recoverability: marked.recoverability };
 }
 
-/** What `StepDecided` and `StepBound` say of a call. */
+/** What plans and `StepBound` say of a call. */
 interface DecidedCall {
   readonly chosen: RecoveryDecision;
-  readonly bound: Pick<
-    Body<'StepDecided'>,
-    'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'
-  >;
+  readonly bound: Pick<Planned, 'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'>;
 }
 
 /** What the table and the call are made of. */
@@ -161,10 +158,7 @@ export function actionDigest(action: Action): Buffer {
   return createHash('sha256').update(canonicalJson(covered)).digest();
 }
 
-type OpenedBody = Omit<
-  Body<'StepDecided'>,
-  'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'
->;
+type OpenedBody = Omit<Planned, 'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'>;
 
 function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: RecoveryPolicy): OpenedBody {
   const isForPeople = chosen.decision === 'request_approval';
@@ -186,6 +180,7 @@ function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: R
     executed_seq: marked.recorded_seq,
     owner: isForPeople ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,
     deadline_at: deadlineOf(marked, chosen, now, policy),
+    wait: null,
   };
 }
 

@@ -42,11 +42,21 @@ export function goOnOnceApproved(begun: Draft, context: StepContext): Draft {
 
 /** Continues the steps that waited for this one, then closes the recovery when none is open any more. */
 export function conclude({ step, records }: Draft, context: StepContext): readonly RecoveryRecord[] {
-  const { recovery_id, rollback_id, tenant, run_id } = step;
   // The records are in the step already, and may be about others too.
   const steps = replaced(stepsFollowing(context.steps, records, context.now), step);
-  const isOver = isAtRest(step.phase) || records.some(({ type }) => type === 'LegSettled');
-  const woken = isOver ? wake(recovery_id, { ...context, steps }) : { steps, records: [] };
+  return concludeIn(step, records, { ...context, steps });
+}
+
+/** The same for steps into which the records were folded already. */
+export function concludeIn(
+  { recovery_id, rollback_id, tenant, run_id }: Pick<StepDoc, 'recovery_id' | 'rollback_id' | 'tenant' | 'run_id'>,
+  records: readonly RecoveryRecord[],
+  context: StepContext,
+): readonly RecoveryRecord[] {
+  const own = context.steps.filter((one) => one.recovery_id === recovery_id);
+  const isOver = own.some(({ phase, updated_at }) => isAtRest(phase) && updated_at === context.now);
+  const hasSettled = records.some(({ type }) => type === 'LegSettled');
+  const woken = isOver || hasSettled ? wake(recovery_id, context) : { steps: context.steps, records: [] };
   const all = woken.steps.filter((one) => one.recovery_id === recovery_id);
   const decided = [...records, ...woken.records, ...looksFor(all, context)];
   if (!all.every((one) => isAtRest(one.phase))) return decided;

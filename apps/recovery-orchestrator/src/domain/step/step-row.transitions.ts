@@ -1,9 +1,10 @@
 // Folds records into the row of a step. Holds no rules: what a record says is so (L2).
 import { InvariantViolation } from '@recourse/kernel';
+import type { Planned, StepWait } from '@recourse/messages';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
 import { OWNER_OF_ORDER, ownerOfLeg } from '../policy.messages.js';
-import { isLegRecord, stepsOfLeg } from './leg.messages.js';
-import type { StepDispatched, StepOfLeg, StepSettled } from './leg.messages.js';
+import { isMemberRecord, stepsTold } from './leg.messages.js';
+import type { StepDispatched, StepSettled, StepTold } from './leg.messages.js';
 import { factChangedBy, factsAskedBy, factsSeenBy, lookEndedBy, lookSentBy } from './step-look.transitions.js';
 import { moveStep } from './step-move.transitions.js';
 import type { LastOutcome, StepDoc } from './step.messages.js';
@@ -14,7 +15,6 @@ import type { Body, ByType, RecoveryRecord } from '../record.messages.js';
 
 /** Records that open or move a step. */
 export const STEP_RECORDS = [
-  'StepDecided',
   'StepApproved',
   'StepDenied',
   'StepResolved',
@@ -40,7 +40,7 @@ export function isStepRecord(told: RecoveryRecord): told is StepRecord {
 }
 
 /** The row after each record about a step that was decided. */
-const ROW_AFTER: ByType<Exclude<StepRecordType, 'StepDecided'>, [StepDoc, number], StepDoc> = {
+const ROW_AFTER: ByType<StepRecordType, [StepDoc, number], StepDoc> = {
   StepApproved: approvedBy,
   StepDenied: deniedBy,
   StepResolved: resolvedBy,
@@ -65,23 +65,32 @@ const ROW_AFTER: ByType<Exclude<StepRecordType, 'StepDecided'>, [StepDoc, number
  * Errors: InvariantViolation for a record its phase has no cell for, or about a step nobody opened.
  */
 export function stepAfter(step: StepDoc | undefined, told: StepRecord, at: number): StepDoc {
-  if (told.type === 'StepDecided') return openedBy(told.body, at);
-  if (step === undefined)
-    throw new InvariantViolation('step-unknown', `${told.type} about a step that was not decided`);
-  return callByType(ROW_AFTER, told, step, at);
+  return callByType(ROW_AFTER, told, known(step, told.type), at);
 }
 
-/** The row after what a record about a leg says of its step. */
-export function stepAfterLeg(step: StepDoc, told: StepOfLeg, at: number): StepDoc {
-  return told.type === 'LegDispatched' ? dispatchedBy(told.body, step, at) : settledBy(told.body, step, at);
+function known(step: StepDoc | undefined, type: string): StepDoc {
+  if (step === undefined) throw new InvariantViolation('step-unknown', `${type} about a step that was not planned`);
+  return step;
+}
+
+/** The row after what a record about several steps says of this one. Errors: as of `stepAfter`. */
+export function stepAfterMember(step: StepDoc | undefined, told: StepTold, at: number): StepDoc {
+  switch (told.type) {
+    case 'RecoveryPlanned':
+      return openedBy(told.body, at);
+    case 'LegDispatched':
+      return dispatchedBy(told.body, known(step, told.type), at);
+    case 'LegSettled':
+      return settledBy(told.body, known(step, told.type), at);
+  }
 }
 
 /** The row after a record that may be about something else. */
 export function stepFollowing(step: StepDoc, told: RecoveryRecord, at: number): StepDoc {
   if (isStepRecord(told)) return told.body.step_id === step.step_id ? stepAfter(step, told, at) : step;
-  if (!isLegRecord(told)) return step;
-  const own = stepsOfLeg(told).find(({ stepId }) => stepId === step.step_id);
-  return own === undefined ? step : stepAfterLeg(step, own, at);
+  if (!isMemberRecord(told)) return step;
+  const own = stepsTold(told).find(({ stepId }) => stepId === step.step_id);
+  return own === undefined ? step : stepAfterMember(step, own, at);
 }
 
 /** Rows after records that may be about any of them. */
@@ -95,11 +104,12 @@ export function stepsFollowing(
     : steps.map((step) => told.reduce((doc, next) => stepFollowing(doc, next, at), step));
 }
 
-function openedBy(body: Body<'StepDecided'>, at: number): StepDoc {
+/** The row of a step that was planned; one that waits stands in a list at once. */
+export function openedBy({ wait, ...body }: Planned, at: number): StepDoc {
   // A reason this version does not know cannot be in its own log: the decision table is the only writer.
   const phase = PHASE_OPENED_BY[body.reason as DecisionReason];
   const isOver = isAtRest(phase);
-  return {
+  const opened: StepDoc = {
     ...body,
     phase,
     deadline_at: isOver ? null : body.deadline_at,
@@ -129,6 +139,7 @@ function openedBy(body: Body<'StepDecided'>, at: number): StepDoc {
     decided_at: at,
     updated_at: at,
   };
+  return wait === null ? opened : waitsAfter(wait, opened, at);
 }
 
 function approvedBy(body: Body<'StepApproved'>, step: StepDoc, at: number): StepDoc {
@@ -251,7 +262,7 @@ function reopenedBy(
 }
 
 /** It stands in a list, and says whom it waits for (P12). */
-function waitsAfter(body: Body<'StepWaits'>, step: StepDoc, at: number): StepDoc {
+function waitsAfter(body: StepWait, step: StepDoc, at: number): StepDoc {
   const { reason, outstanding, owner, deadline_at, paced, go_at } = body;
   return {
     ...moveStep({ ...step, reason, outstanding, owner, paced, go_at: go_at ?? step.go_at }, 'Waited', at),

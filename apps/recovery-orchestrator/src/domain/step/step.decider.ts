@@ -6,7 +6,8 @@
 //   T1. A decision is whole: what follows at once (dispatch, escalation, close of the recovery) is in it.
 //   T3. Whatever is not at rest has a timer.
 import { assertNever } from '@recourse/kernel';
-import type { Evidence, StepDecision } from '@recourse/messages';
+import { plannedTogether } from '@recourse/messages';
+import type { Evidence, Planned, StepDecision, StepWait } from '@recourse/messages';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -19,23 +20,59 @@ import { FACT_ROUNDS_MAX, reaffirmedBy } from './facts.decisions.js';
 import { goOn } from './halt.decisions.js';
 import { advanceStep, openStep } from './opening.decisions.js';
 import type { Marked } from './opening.decisions.js';
-import { append, conclude, draft } from './step-draft.decisions.js';
-import type { Draft, StepContext } from './step-draft.decisions.js';
+import { append, conclude, concludeIn, draft } from './step-draft.decisions.js';
+import type { StepContext } from './step-draft.decisions.js';
 import { silence } from './report.decider.js';
-import { stepAfter, stepsFollowing } from './step-row.transitions.js';
+import { openedBy, stepFollowing, stepsFollowing } from './step-row.transitions.js';
+import { replaced } from './step.messages.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
 import { isAtRest } from './step.transitions.js';
 
-/** Opens the step of a marked commit. A commit that was marked before is left alone. */
-export function open(marked: Marked, context: StepContext): readonly RecoveryRecord[] {
-  const { now, policy } = context;
-  const body = openStep(marked, now, policy, {
-    contract: marked.terms === null ? null : context.contractOf(marked.terms.contract_digest),
-    steps: context.steps,
+/** Opens the steps of marked mutations, in one plan. What was marked before is left alone. */
+export function open(marked: readonly Marked[], context: StepContext): readonly RecoveryRecord[] {
+  const { now } = context;
+  const planned = plansOf(marked, context);
+  const last = planned.at(-1);
+  if (last === undefined) return [];
+  let steps = [...context.steps, ...planned.map((plan) => openedBy(plan, now))];
+  const records: RecoveryRecord[] = [];
+  for (const plan of planned) {
+    const step = steps.find(({ step_id }) => step_id === plan.step_id);
+    const means = step === undefined ? [] : meaningOf(step, plan, { ...context, steps });
+    records.push(...means);
+    steps = [...stepsFollowing(steps, means, now)];
+  }
+  const concluded = concludeIn(last, records, { ...context, steps });
+  return planWith(planned, concluded);
+}
+
+/** What is decided about each, those before it known. */
+function plansOf(marked: readonly Marked[], context: StepContext): readonly Planned[] {
+  const { now, policy, contractOf } = context;
+  let { steps } = context;
+  return marked.flatMap((one) => {
+    const contract = one.terms === null ? null : contractOf(one.terms.contract_digest);
+    const plan = openStep(one, now, policy, { contract, steps });
+    if (steps.some((step) => step.step_id === plan.step_id)) return [];
+    steps = [...steps, openedBy(plan, now)];
+    return [plan];
   });
-  if (context.steps.some((step) => step.step_id === body.step_id)) return [];
-  const decided = record('StepDecided', body);
-  return carryOut({ step: stepAfter(undefined, decided, now), records: [decided] }, body, context);
+}
+
+/** The plan, with what its steps wait for, and what follows from it. */
+function planWith(planned: readonly Planned[], records: readonly RecoveryRecord[]): readonly RecoveryRecord[] {
+  const waits = new Map<string, StepWait>();
+  const others: RecoveryRecord[] = [];
+  const ids = new Set(planned.map(({ step_id }) => step_id));
+  for (const told of records) {
+    if (told.type !== 'StepWaits' || !ids.has(told.body.step_id) || waits.has(told.body.step_id)) others.push(told);
+    else {
+      const { reason, outstanding, owner, deadline_at, paced, go_at } = told.body;
+      waits.set(told.body.step_id, { reason, outstanding, owner, deadline_at, paced, go_at });
+    }
+  }
+  const [first, ...rest] = planned.map((plan) => ({ ...plan, wait: waits.get(plan.step_id) ?? null }));
+  return first === undefined ? others : [record('RecoveryPlanned', plannedTogether([first, ...rest])), ...others];
 }
 
 /** Phases in which nothing of the step has an effect of its own yet, or a person has it. */
@@ -56,28 +93,34 @@ export function advance(step: StepDoc, marked: Marked, context: StepContext): re
   });
   const advanced = draft(step, now, record('MutationAdvanced', body));
   const isPersons = step.phase === 'looking' || (isAtRest(step.phase) && isAtRest(advanced.step.phase));
-  return isPersons ? advanced.records : carryOut(advanced, body, context);
+  if (isPersons) return advanced.records;
+  const within = { ...context, steps: replaced(context.steps, advanced.step) };
+  return conclude(
+    meaningOf(advanced.step, body, within).reduce((begun, next) => append(begun, next, now), advanced),
+    context,
+  );
 }
 
-/** What a decision means at once. */
-function carryOut(
-  decided: Draft,
+/** What a decision about a step means at once. */
+function meaningOf(
+  step: StepDoc,
   { decision, reason }: { readonly decision: StepDecision; readonly reason: string },
   context: StepContext,
 ): readonly RecoveryRecord[] {
   const { now, policy } = context;
   switch (decision) {
     case 'compensate_now':
-      return conclude(append(decided, goOn(decided.step, context), now), context);
+      // One before it may have taken it along.
+      return step.phase === 'approved' ? [goOn(step, context)] : [];
     case 'manual_review': {
-      const given = append(decided, escalated(decided.step, reason, now, policy), now);
-      const work = tasksFor(given.step, reason, now, policy);
-      return conclude(work === null ? given : append(given, work, now), context);
+      const given = escalated(step, reason, now, policy);
+      const work = tasksFor(stepFollowing(step, given, now), reason, now, policy);
+      return work === null ? [given] : [given, work];
     }
     case 'request_approval':
     case 'reconcile_first':
     case 'retry_forward':
-      return conclude(decided, context);
+      return [];
     default:
       return assertNever(decision);
   }

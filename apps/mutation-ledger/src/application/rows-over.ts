@@ -1,0 +1,34 @@
+// Rows as changes leave them, over those of the state: whoever comes next sees what was changed before.
+import type { Change, Doc, StateView } from '@recourse/event-log';
+
+/** Rows over those of a state. Lists stay those of the state: nothing decided or folded together lists what another part of it wrote. */
+export class RowsOver implements StateView {
+  /** By kind, group and key; null for one that is deleted. */
+  readonly #rows = new Map<string, Doc | null>();
+
+  constructor(private readonly state: StateView) {}
+
+  get(kind: string, group: string, key: string): Doc | undefined {
+    const own = this.#rows.get(addressOf(kind, group, key));
+    return own === undefined ? this.state.get(kind, group, key) : (own ?? undefined);
+  }
+
+  list(kind: string, group: string): readonly Doc[] {
+    return this.state.list(kind, group);
+  }
+
+  all(kind: string, group: string): readonly Doc[] {
+    return this.state.all(kind, group);
+  }
+
+  apply(changes: readonly Change[]): void {
+    for (const change of changes) {
+      const { kind, group, key } = change.op === 'put' ? change.row : change.address;
+      this.#rows.set(addressOf(kind, group, key), change.op === 'put' ? change.row.doc : null);
+    }
+  }
+}
+
+function addressOf(kind: string, group: string, key: string): string {
+  return `${kind}\u0000${group}\u0000${key}`;
+}

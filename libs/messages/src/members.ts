@@ -1,0 +1,103 @@
+// Records about several things of one run hold each as a member, and what is common once: here they are taken apart, and made.
+//
+// Boundary: copies fields; decides nothing. A member is named by its index in the record.
+import type {
+  ContractTerms,
+  Evidence,
+  FallenMember,
+  MutationsFell,
+  PlannedStep,
+  RecoveryPlanned,
+} from './generated/index.js';
+import type { ChainField } from './records.js';
+
+type Packed = 'contracts' | 'members' | ChainField;
+
+/** A mutation that fell, with what its record says of all. */
+export type Fallen = Omit<MutationsFell, Packed> &
+  Omit<FallenMember, 'contract' | 'root'> & { readonly terms: ContractTerms | null };
+
+/** A step that was planned, with what its record says of all. */
+export type Planned = Omit<RecoveryPlanned, Packed> &
+  Omit<PlannedStep, 'contract' | 'root'> & { readonly terms: ContractTerms | null };
+
+/** What a record says of each mutation that fell, in its order. */
+export function fallenIn({ contracts, members, ...common }: Omit<MutationsFell, ChainField>): readonly Fallen[] {
+  return members.map(({ contract, root, ...member }) => ({
+    ...common,
+    ...member,
+    evidence: rooted(common.evidence, root),
+    terms: termsAt(contracts, contract),
+  }));
+}
+
+/** The record of mutations that fell together. Shape: all of one run, for one reason; only the roots may differ. */
+export function fellTogether(fallen: readonly [Fallen, ...Fallen[]]): Omit<MutationsFell, ChainField> {
+  const [{ tenant, run_id, evidence }] = fallen;
+  const contracts = new Contracts();
+  const members = fallen.map(({ tenant: _tenant, run_id: _run, evidence: { root }, terms, ...member }) => ({
+    ...member,
+    root,
+    contract: contracts.placeOf(terms),
+  }));
+  return { tenant, run_id, evidence: rooted(evidence, null), contracts: contracts.all, members };
+}
+
+/** What a record says of each step that was planned, in its order. */
+export function plannedIn({ contracts, members, ...common }: Omit<RecoveryPlanned, ChainField>): readonly Planned[] {
+  return members.map(({ contract, root, ...member }) => ({
+    ...common,
+    ...member,
+    evidence: rooted(common.evidence, root),
+    terms: termsAt(contracts, contract),
+  }));
+}
+
+/** The record of steps that were planned together. Shape: all of one recovery, for one reason; only the roots may differ. */
+export function plannedTogether(planned: readonly [Planned, ...Planned[]]): Omit<RecoveryPlanned, ChainField> {
+  const [{ recovery_id, tenant, run_id, evidence }] = planned;
+  const contracts = new Contracts();
+  const members = planned.map(
+    ({ recovery_id: _recovery, tenant: _tenant, run_id: _run, evidence: { root }, terms, ...member }) => ({
+      ...member,
+      root,
+      contract: contracts.placeOf(terms),
+    }),
+  );
+  return { recovery_id, tenant, run_id, evidence: rooted(evidence, null), contracts: contracts.all, members };
+}
+
+/** Whether two pieces of evidence are one, but for the roots they name. */
+export function isSameReason(one: Evidence, other: Evidence): boolean {
+  return (
+    one.event_id === other.event_id &&
+    one.ref === other.ref &&
+    one.kind === other.kind &&
+    one.source === other.source &&
+    one.partition === other.partition &&
+    one.position === other.position
+  );
+}
+
+function rooted(evidence: Evidence, root: Evidence['root']): Evidence {
+  return evidence.root === root ? evidence : { ...evidence, root };
+}
+
+function termsAt(contracts: readonly ContractTerms[], place: number | null): ContractTerms | null {
+  return place === null ? null : (contracts[place] ?? null);
+}
+
+/** Terms of contracts, each once. */
+class Contracts {
+  readonly all: ContractTerms[] = [];
+  readonly #places = new Map<string, number>();
+
+  placeOf(terms: ContractTerms | null): number | null {
+    if (terms === null) return null;
+    const digest = terms.contract_digest.toString('latin1');
+    const known = this.#places.get(digest);
+    if (known !== undefined) return known;
+    this.#places.set(digest, this.all.length);
+    return this.all.push(terms) - 1;
+  }
+}
