@@ -45,7 +45,11 @@ import {
 } from './rules/item/waiting.decisions.js';
 
 /** Logs in which something can come to wait for a person. */
-export const FOLLOWED_LOGS = ['recourse.mutations', 'recourse.recoveries', 'recourse.budgets'] as const satisfies readonly TopicName[];
+export const FOLLOWED_LOGS = [
+  'recourse.mutations',
+  'recourse.recoveries',
+  'recourse.budgets',
+] as const satisfies readonly TopicName[];
 export type FollowedLog = (typeof FOLLOWED_LOGS)[number];
 
 /** What a record type does. */

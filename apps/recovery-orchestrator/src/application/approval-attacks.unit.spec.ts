@@ -9,7 +9,7 @@ import { fact, harness, logged, WAYS, wire } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
 import { forwardIdOf } from '../domain/forward/forward.decider.js';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import { stepIdOf } from '../domain/step/opening.decisions.js';
 import {
   answered,

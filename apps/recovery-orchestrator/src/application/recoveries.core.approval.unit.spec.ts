@@ -7,11 +7,9 @@ import {
   approval,
   CLOSED_COMPENSATED,
   CLOSED_MANUAL,
-  contradicted,
   core,
   denial,
   digest,
-  envelope,
   execution,
   LAST_DISPATCH,
   LEASE,
@@ -20,11 +18,9 @@ import {
   ref,
   requestIn,
   REVIEW,
-  ROLLBACK,
   RUN,
   STEP,
   terms,
-  trigger,
   windowClosed,
   WINDOW_END,
   views,
@@ -38,79 +34,9 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     scenario(config).when(markedInput(more), 10_000);
   const phase = (run: CoreHarness): unknown => run.rows('step')[0]?.doc['phase'];
 
-  describe('a trigger', () => {
-    it('opens a rollback with an owner and a deadline', () => {
-      const run = scenario()
-        .when(contradicted(), 1_000)
-        .then(fact('RollbackOpened', { rollback_id: ROLLBACK, command_id: null }));
-      expect(run.rows('rollback')[0]?.doc).toMatchObject({
-        phase: 'opened',
-        owner: 'service:mutation-ledger',
-        deadline_at: 61_000,
-      });
-    });
-
-    it('for what is rolled back already is recorded and changes no row (E20)', () => {
-      const run = scenario().when(contradicted(), 1_000);
-      const before = run.rows();
-      run.when(contradicted(), 2_000).then(fact('TriggerRedundant', { rollback_id: ROLLBACK }));
-      expect(run.rows()).toEqual(before);
-    });
-
-    it('by several sources at once gives one rollback (E21)', () => {
-      const run = scenario()
-        .when(trigger(), 1_000)
-        .thenAnswer({ status: 'accepted', httpStatus: 201 })
-        .when(contradicted(), 1_000)
-        .when(trigger('otto', ['approver']), 1_000);
-      run.thenAnswer({ status: 'accepted', httpStatus: 200, body: { redundant: true } });
-      expect(run.records().map(({ type }) => type)).toEqual(['RollbackOpened', 'TriggerRedundant', 'TriggerRedundant']);
-    });
-
-    it('needs a role', () => {
-      scenario()
-        .when(trigger('rita', ['viewer']), 1_000)
-        .then()
-        .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'ROLE_REQUIRED' });
-    });
-
-    it.each(['reporter', 'requester', 'approver', 'administrator'])('is asked for by a %s', (role) => {
-      scenario()
-        .when(trigger('rita', [role]), 1_000)
-        .then(fact('RollbackOpened'))
-        .thenAnswer({ status: 'accepted', httpStatus: 201 });
-    });
-
-    it('by another tenant does not take the commit', () => {
-      const foreign = trigger('eve', ['reporter'], { envelope: envelope('eve', ['reporter'], { tenant: 'evil' }) });
-      scenario()
-        .when(foreign, 1_000)
-        .thenAnswer({ httpStatus: 201 })
-        .when(contradicted(), 1_000)
-        .then(fact('RollbackOpened', { tenant: 'acme' }));
-    });
-
-    it.each([
-      ['NUL', 'a\0b'],
-      ['nothing', ''],
-      ['10 KB', 'x'.repeat(10_000)],
-    ])('that names a mutation of %s is refused', (_name, mutationId) => {
-      scenario()
-        .when(trigger('rita', ['reporter'], { mutation_id: mutationId }), 1_000)
-        .then()
-        .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
-    });
-
-    it('under a key that is not its run is refused', () => {
-      const input = { ...trigger(), key: 'other' };
-      scenario().when(input, 1_000).then().thenAnswer({ httpStatus: 422, code: 'KEY_MISMATCH' });
-    });
-  });
-
   describe('a marked commit', () => {
     it('of high impact waits for a person until its review ends', () => {
       const run = scenario()
-        .when(contradicted(), 9_000)
         .when(markedInput(), 10_000)
         .then(
           fact('StepDecided', {
@@ -126,7 +52,6 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         dueAt: 10_000 + REVIEW,
         doc: { phase: 'awaiting_approval', owner: 'role:approver', answerable_to: 'ines' },
       });
-      expect(run.rows('rollback')[0]?.doc).toMatchObject({ phase: 'marked', deadline_at: null });
       expect(run.rows('recovery')[0]?.doc).toMatchObject({ phase: 'open', owner: 'role:approver' });
       expect(run.outgoing()).toEqual([]);
     });

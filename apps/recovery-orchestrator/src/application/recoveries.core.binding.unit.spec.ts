@@ -5,7 +5,7 @@ import type { LegRequested } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import { stepIdOf } from '../domain/step/opening.decisions.js';
 import {
   answered,
@@ -25,7 +25,6 @@ import {
   REVIEW,
   STILL_PENDING,
   terms,
-  trigger,
   views,
 } from '../recoveries.testing.js';
 
@@ -198,9 +197,7 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
 
   it('reads the registry to its end before it says that a contract is unknown', () => {
     const unknown = { ...AUTO, contract_digest: Buffer.alloc(32, 8) };
-    const run = harness(core(), { isRebuilt, views: views() })
-      .when(trigger(), 9_000)
-      .whenBehind(second(unknown), 10_000);
+    const run = harness(core(), { isRebuilt, views: views() }).whenBehind(second(unknown), 10_000);
     run
       .when(second(unknown), 10_000)
       .then(fact('StepDecided', { reason: 'HANDLE_INCOMPLETE' }), fact('StepEscalated'), fact('RecoveryClosed'));

@@ -5,6 +5,7 @@ import {
   answered,
   approval,
   BALANCE_ZERO,
+  breaker,
   core,
   execution,
   LAST_DISPATCH,
@@ -16,8 +17,8 @@ import {
   RUN,
   STEP,
   STILL_PENDING,
+  TENANT,
   terms,
-  trigger,
   views,
   windowClosed,
 } from '../recoveries.testing.js';
@@ -84,12 +85,10 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
     run.when(markedInput({ terms: AUTO }), 10_000).then(fact('StepDecided'), fact('LegDispatched'));
   });
 
-  it('lets triggers and marks through, and takes approvals', () => {
+  it('lets marks through, and takes approvals', () => {
     const { on, run } = start();
     on('stop', { over: 'tenant' });
     run
-      .when(trigger(), 9_000)
-      .then(fact('RollbackOpened'))
       .when(markedInput(), 10_000)
       .then(fact('StepDecided', { decision: 'request_approval' }))
       .when(approval(), 20_000)
@@ -227,3 +226,45 @@ describe('an execution that names no initiator', () => {
       .then(fact('StepDecided', { answerable_to: null, required_approvals: 2 }));
   });
 });
+
+describe.each(WAYS)('a breaker over a capability, $way', ({ isRebuilt }) => {
+  const start = () => harness(core(), { isRebuilt, views: views() });
+  const stopped = () => start().when(breaker('BreakerOpened'), 9_000);
+
+  it('is noted, and stops what would call it until somebody closes it', () => {
+    const run = stopped().then(
+      fact('BreakerNoted', {
+        breaker_id: 'brk_1',
+        tenant: TENANT,
+        capability: 'payments.cancel_refund',
+        is_open: true,
+      }),
+    );
+    run
+      .when(markedInput({ terms: AUTO }), 10_000)
+      .then(fact('StepDecided'), fact('StepHalted', { reason: 'BREAKER_OPEN', owner: 'role:operator' }));
+    run.when(breaker('BreakerClosed'), 11_000).then(fact('BreakerNoted', { is_open: false }));
+    run.whenDue(11_000).then(fact('LegDispatched'));
+    expect([run.rows('breaker'), run.rows('halt')]).toEqual([[], []]);
+  });
+
+  it('stops no other capability and no other tenant', () => {
+    start()
+      .when(breaker('BreakerOpened', { name: 'payments.other' }), 9_000)
+      .when(breaker('BreakerOpened', { tenant: 'globex' }), 9_000)
+      .when(markedInput({ terms: AUTO }), 10_000)
+      .then(fact('StepDecided'), fact('LegDispatched'));
+  });
+
+  it('is heard of capabilities alone: others hold triggers', () => {
+    const [told] = recoveriesInputs(breaker('BreakerOpened', { scope: 'source', name: 'warehouse' }));
+    expect(told).toBe(false);
+  });
+});
+
+/** Whether the core concerns itself with a record of the ledger. */
+function recoveriesInputs(input: RecordInput): readonly (boolean | undefined)[] {
+  return core()
+    .inputs.filter(({ topic }) => topic === input.topic)
+    .map(({ concerns }) => concerns?.(input, () => true));
+}

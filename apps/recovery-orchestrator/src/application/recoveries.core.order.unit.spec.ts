@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Execution, LegRequested } from '@recourse/messages';
 import type { CoreHarness } from '@recourse/testing';
 import { fact, harness, WAYS } from '@recourse/testing';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import { stepIdOf } from '../domain/step/opening.decisions.js';
 import {
   answered,

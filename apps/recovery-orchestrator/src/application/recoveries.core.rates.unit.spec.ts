@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { Rates } from '../domain/admission/pace.decisions.js';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import {
   answered,
   BALANCE_ZERO,

@@ -16,7 +16,6 @@ import {
   BALANCE_KEPT,
   BALANCE_ZERO,
   CALL_TIMEOUT,
-  contradicted,
   core,
   denial,
   digest,
@@ -26,7 +25,6 @@ import {
   ref,
   STILL_PENDING,
   terms,
-  trigger,
   windowClosed,
   views,
 } from '../recoveries.testing.js';
@@ -52,7 +50,7 @@ const anyMove = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('deny' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('trigger' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('mark' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('window' as const) }) },
   {
     weight: 5,
@@ -89,9 +87,10 @@ function played(walk: Walk, isRebuilt: boolean): CoreHarness {
     max_attempts: walk.maxAttempts,
   });
   const pointer = ref({ reversal_expires_at: walk.windowEndsAt });
-  const run = harness(core(), { isRebuilt, views: views() })
-    .when(contradicted(), 9_000)
-    .when(markedInput({ terms: contract, ref: pointer }), 10_000);
+  const run = harness(core(), { isRebuilt, views: views() }).when(
+    markedInput({ terms: contract, ref: pointer }),
+    10_000,
+  );
   let now = 10_000;
   const sent: LegRequested[] = [];
   const gather = (): void => {
@@ -122,8 +121,8 @@ function inputOf(
       return approval({ by: move.by, digest: move.isRight ? right : Buffer.alloc(32) });
     case 'deny':
       return denial({ digest: right });
-    case 'trigger':
-      return trigger();
+    case 'mark':
+      return markedInput();
     case 'window':
       return windowClosed();
     case 'answer': {

@@ -17,11 +17,7 @@ export function askForRollback(
   return opens(bare('rollback', body.rollback_id, body), 'rollback', body, place);
 }
 
-export function beyondBound(
-  body: Mutations<'RollbackOutOfBand'>,
-  _known: Known,
-  place: Place,
-): readonly ThingChange[] {
+export function beyondBound(body: Mutations<'RollbackOutOfBand'>, _known: Known, place: Place): readonly ThingChange[] {
   return opens(bare('rollback', body.rollback_id, body), 'rollback', { ...body, reason: 'BEYOND_BOUND' }, place);
 }
 

@@ -96,7 +96,6 @@ function plain(text: string): object {
 const PATH_OF = {
   step: ({ id }) => `/v1/reviews/${encodeURIComponent(id)}`,
   rollback: ({ runId }) => `/v1/rollbacks?run_id=${encodeURIComponent(runId)}`,
-  undo: ({ id }) => `/v1/undos/${encodeURIComponent(id)}`,
   task: ({ id }) => `/v1/tasks/${encodeURIComponent(id)}`,
   incident: ({ id }) => `/v1/incidents/${encodeURIComponent(id)}`,
   breaker: () => '/v1/breakers',

@@ -1,5 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { BUDGETS, CANARY, endpoint, RECOVERIES, recordOf, recordTypesOf, WAITING } from '../../items.testing.js';
+import {
+  BUDGETS,
+  CANARY,
+  endpoint,
+  MUTATIONS,
+  RECOVERIES,
+  recordOf,
+  recordTypesOf,
+  WAITING,
+} from '../../items.testing.js';
 import { newsOf, testOf } from '../delivery/occasion.decisions.js';
 import type { Delivery } from '../delivery/delivery.messages.js';
 import { hear } from '../../core.js';
@@ -19,9 +28,9 @@ const notice = (
   })()
 ).notice;
 
-/** Whatever is told of each record of both logs, when it is the first and when it follows an open item. */
+/** Whatever is told of each record of the logs, when it is the first and when it follows an open item. */
 function everythingTold(): readonly Delivery[] {
-  return ([RECOVERIES, BUDGETS] as const).flatMap((log) =>
+  return ([MUTATIONS, RECOVERIES, BUDGETS] as const).flatMap((log) =>
     recordTypesOf(log).flatMap((type) => {
       const record = recordOf(log, type, {
         deadline_at: 9_000,
