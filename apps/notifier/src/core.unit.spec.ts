@@ -338,21 +338,21 @@ describe('a trigger that is held, and a breaker', () => {
   const opened = toldOf('BreakerOpened', { scope: 'tenant', deadline_at: 9_000 });
 
   it('wait for a person', () => {
-    expect(world(RECOVERIES, held).get('rollback:rb-1')?.item).toMatchObject({
+    expect(world(MUTATIONS, held).get('rollback:rb-1')?.item).toMatchObject({
       kind: 'rollback',
       reason: 'SOURCE_UNTRUSTED',
     });
-    expect(world(RECOVERIES, opened).get('breaker:brk-1')?.item).toMatchObject({
+    expect(world(MUTATIONS, opened).get('breaker:brk-1')?.item).toMatchObject({
       kind: 'breaker',
       reason: 'BREAKER_TENANT',
     });
   });
 
-  it.each(['RollbackOpened', 'TriggerRejected'])('is over with %s', (type) => {
-    expect(world(RECOVERIES, held, told(type)).size).toBe(0);
+  it.each(['MutationRolledBack', 'TriggerUnmatched', 'TriggerRejected'])('is over with %s', (type) => {
+    expect(world(MUTATIONS, held, toldOf(type)).size).toBe(0);
   });
 
   it('is over when somebody closes it', () => {
-    expect(world(RECOVERIES, opened, toldOf('BreakerClosed')).size).toBe(0);
+    expect(world(MUTATIONS, opened, toldOf('BreakerClosed')).size).toBe(0);
   });
 });

@@ -17,7 +17,11 @@ import type { Thing } from '../item/item.messages.js';
 import { bodyOf } from './body.decisions.js';
 import { SHAPES } from './endpoint.messages.js';
 
-const BASES = { recoveries: 'https://recoveries.example.org', budgets: 'https://budgets.example.org' };
+const BASES = {
+  ledger: 'https://ledger.example.org',
+  recoveries: 'https://recoveries.example.org',
+  budgets: 'https://budgets.example.org',
+};
 const EVERYTHING = [endpoint({ remindBeforeMs: 1_000, tellsEnds: true })];
 const PLACE = { topic: RECOVERIES, partition: 0, seq: 1, at: 0 };
 const [OPENED] = newsOf(undefined, WAITING, [endpoint()], PLACE).queued;
