@@ -103,6 +103,8 @@ async function serviceCodes(built) {
   const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/rules/entry/entry.messages.js');
   const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/rules/budget/budget.messages.js');
   const { REFUSAL_CODES } = await built('apps/recovery-orchestrator/dist/domain/refusal.messages.js');
+  const ledger = await built('apps/mutation-ledger/dist/domain/refusal.messages.js');
+  const { OVERDUE_REASONS } = await built('apps/mutation-ledger/dist/domain/rollback/rollback.decider.js');
   const { ESCALATION_REASONS } = await built('apps/recovery-orchestrator/dist/domain/step/step.messages.js');
   const { REPORT_REFUSALS } = await built('apps/recovery-orchestrator/dist/domain/step/leg.messages.js');
   const { FORWARD_REFUSALS } = await built('apps/recovery-orchestrator/dist/domain/forward/forward.messages.js');
@@ -112,6 +114,7 @@ async function serviceCodes(built) {
 | Service | Codes |
 | --- | --- |
 | contract-registry | ${statuses({ ...CONTRACT_REJECTIONS, ...ENTRY_REJECTIONS })} |
+| mutation-ledger, about what should not stand | ${list(ledger.REFUSAL_CODES)} |
 | recovery-orchestrator | ${list(REFUSAL_CODES)} |
 | recovery-orchestrator, forward approvals | ${statuses(FORWARD_REFUSALS)} |
 | budget-accountant | ${statuses(BUDGET_REJECTIONS)} |
@@ -122,6 +125,7 @@ async function serviceCodes(built) {
 | --- | --- |
 | why a step was decided as it was | ${list(DECISION_REASONS)} |
 | why a step went to a person | ${list(ESCALATION_REASONS)} |
+| why a rollback went to a person | ${list(OVERDUE_REASONS)} |
 | why a worker's report changes nothing | ${list(REPORT_REFUSALS)} |
 `;
 }

@@ -47,7 +47,7 @@ const MACHINES = [
   },
   {
     title: 'A rollback',
-    file: 'apps/recovery-orchestrator/dist/domain/rollback/rollback.transitions.js',
+    file: 'apps/mutation-ledger/dist/domain/rollback/rollback.transitions.js',
     table: 'ROLLBACK_PHASE_AFTER',
     start: 'opened',
     ends: 'ROLLBACK_ENDS',
@@ -55,7 +55,7 @@ const MACHINES = [
   },
   {
     title: 'An undo',
-    file: 'apps/recovery-orchestrator/dist/domain/undo/undo.transitions.js',
+    file: 'apps/mutation-ledger/dist/domain/undo/undo.transitions.js',
     table: 'UNDO_PHASE_AFTER',
     start: 'opened',
     ends: 'UNDO_ENDS',

@@ -24,7 +24,7 @@ beforeAll(async () => {
   system = await startSystem({
     adapters: ['inventory'],
     envOf: {
-      'recovery-orchestrator': {
+      'mutation-ledger': {
         RECOURSE_SOURCE_TRUST: 'weighed',
         RECOURSE_SOURCE_TRUST_THRESHOLD_PERMILLE: '501',
         RECOURSE_STORM_LIMIT: String(LIMIT),
@@ -116,7 +116,7 @@ const unpaid = (order: string): Promise<string> =>
     statedAt: Date.now(),
   });
 const rollbacks = async (phase: string): Promise<readonly Facts[]> =>
-  itemsOf(await system.get('orchestrator', `/v1/rollbacks?phase=${phase}`));
+  itemsOf(await system.get('ledger', `/v1/rollbacks?phase=${phase}`));
 const compensated = async (): Promise<number> =>
   itemsOf(await system.get('orchestrator', '/v1/steps?phase=compensated')).length;
 
@@ -127,14 +127,14 @@ describe('triggers of a source', () => {
     const held = await until('a held trigger', async () => (await rollbacks('held'))[0] ?? null);
     expect(held).toMatchObject({ phase: 'held', owner: 'role:approver', held: { reason: 'SOURCE_UNTRUSTED' } });
     const id = String(held['rollback_id']);
-    expect((await system.get('orchestrator', `/v1/rollbacks/${id}`)).body).toMatchObject({
+    expect((await system.get('ledger', `/v1/rollbacks/${id}`)).body).toMatchObject({
       rollback_id: id,
       evidence: { source: SOURCE },
     });
     expect(
       (
         await system.post(
-          'orchestrator',
+          'ledger',
           `/v1/rollbacks/${id}/confirm`,
           { reason: 'the bank says so' },
           { person: { subject: 'rita', roles: ['reporter'] } },
@@ -142,15 +142,10 @@ describe('triggers of a source', () => {
       ).status,
     ).toBe(403);
     expect(
-      await system.post(
-        'orchestrator',
-        `/v1/rollbacks/${id}/confirm`,
-        { reason: 'the bank says so' },
-        { person: OPERATOR },
-      ),
+      await system.post('ledger', `/v1/rollbacks/${id}/confirm`, { reason: 'the bank says so' }, { person: OPERATOR }),
     ).toMatchObject({ status: 200, body: { phase: 'opened', verdict: 'confirmed' } });
     await until('its compensation', async () => ((await compensated()) === 1 ? true : null));
-    expect((await system.get('orchestrator', '/v1/sources')).body).toMatchObject({
+    expect((await system.get('ledger', '/v1/sources')).body).toMatchObject({
       items: [{ source: SOURCE, weight_permille: 550, confirmed: 1, rejected: 0, precision: 1, held: 0 }],
     });
   }, 120_000);
@@ -162,8 +157,7 @@ describe('triggers of a source', () => {
     // The burst opens the breaker over the call as well, in whichever order.
     const breaker = await until(
       'the breaker over the source',
-      async () =>
-        itemsOf(await system.get('orchestrator', '/v1/breakers')).find(({ scope }) => scope === 'source') ?? null,
+      async () => itemsOf(await system.get('ledger', '/v1/breakers')).find(({ scope }) => scope === 'source') ?? null,
     );
     expect(breaker).toMatchObject({
       phase: 'open',
@@ -190,9 +184,9 @@ describe('triggers of a source', () => {
     await until(
       'every compensation',
       async () => {
-        for (const open of itemsOf(await system.get('orchestrator', '/v1/breakers')))
+        for (const open of itemsOf(await system.get('ledger', '/v1/breakers')))
           await system.post(
-            'orchestrator',
+            'ledger',
             `/v1/breakers/${String(open['run_id'])}/${String(open['breaker_id'])}/close`,
             { reason: 'the same' },
             { person: OPERATOR },
@@ -201,12 +195,12 @@ describe('triggers of a source', () => {
       },
       90_000,
     );
-    const { body } = await system.get('orchestrator', '/v1/limits');
+    const { body } = await system.get('ledger', '/v1/limits');
     expect(body).toMatchObject({
-      settings: { storm_limit: LIMIT, source_trust_threshold_permille: 501, tenant_per_minute: null },
+      settings: { storm_limit: LIMIT, source_trust_threshold_permille: 501 },
       trends: [{ source: SOURCE, short: 6, long: 6, trend: 'rising' }],
     });
-    expect((await system.get('orchestrator', '/v1/reports/rollbacks?by=agent')).body).toMatchObject({
+    expect((await system.get('ledger', '/v1/reports/rollbacks?by=agent')).body).toMatchObject({
       items: [{ name: 'agent-7', rollbacks: 6, compensated: 6 }],
     });
   }, 240_000);

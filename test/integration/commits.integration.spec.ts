@@ -19,8 +19,8 @@ let system: System;
 beforeAll(async () => {
   system = await startSystem({
     envOf: {
-      'recovery-orchestrator': { RECOURSE_SOURCE_TRUST: 'off', RECOURSE_ROLLBACK_BOUND_MS: String(BOUND_MS) },
       'mutation-ledger': {
+        RECOURSE_SOURCE_TRUST: 'off',
         RECOURSE_ROLLBACK_BOUND_MS: String(BOUND_MS),
         RECOURSE_SOFT_ROLLBACK_MS: '1000',
         RECOURSE_JANITOR_MS: '200',
@@ -76,7 +76,7 @@ const is = ({ commit_id: id }: CommitRef, standing: string): Promise<true> =>
   until(`${id} ${standing}`, async () => ((await commitOf(id))['standing'] === standing ? true : null));
 const triggered = async ({ run_id, commit_id }: CommitRef): Promise<void> => {
   const { status, body } = await system.post(
-    'orchestrator',
+    'ledger',
     '/v1/triggers',
     { run_id, mutation_id: commit_id, reason: 'the source was wrong' },
     { person: OPERATOR, key: commit_id },
@@ -125,19 +125,19 @@ describe('commits on real parts', () => {
     await triggered(root);
     await Promise.all([is(root, 'rolled_back'), is(old, 'beyond'), is(young, 'rolled_back'), is(free, 'stands')]);
     const [left] = await until('the item of a person', async () => {
-      const found = itemsOf(await system.get('orchestrator', '/v1/rollbacks?phase=beyond'));
+      const found = itemsOf(await system.get('ledger', '/v1/rollbacks?phase=beyond'));
       return found.length > 0 ? found : null;
     });
     expect(left).toMatchObject({ mutation_id: old.commit_id, run_id: b });
     const answer = await system.post(
-      'orchestrator',
+      'ledger',
       `/v1/rollbacks/${String(left?.['rollback_id'])}/review`,
       { verdict: 'rolled_back', reason: 'it rests on it all the same' },
       { person: OPERATOR },
     );
     expect(answer.status).toBe(200);
     await is(old, 'rolled_back');
-    expect(itemsOf(await system.get('orchestrator', '/v1/rollbacks?phase=beyond'))).toEqual([]);
+    expect(itemsOf(await system.get('ledger', '/v1/rollbacks?phase=beyond'))).toEqual([]);
   }, 180_000);
 
   it('are reattached where their gate admits them without what fell, and fall where it does not', async () => {

@@ -22,8 +22,7 @@ const stops: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   system = await startSystem({
     envOf: {
-      'recovery-orchestrator': { RECOURSE_SOURCE_TRUST: 'off' },
-      'mutation-ledger': { RECOURSE_ACK_SYNC_MS: '3000', RECOURSE_ACK_ASYNC_MS: '2000' },
+      'mutation-ledger': { RECOURSE_SOURCE_TRUST: 'off', RECOURSE_ACK_SYNC_MS: '3000', RECOURSE_ACK_ASYNC_MS: '2000' },
     },
   });
   kafka = createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'consumers' });

@@ -205,7 +205,7 @@ describe('an effect nobody knows the end of', () => {
       forward: { asks: [{ kind: 'reconcile', answered: 'met' }] },
     });
     const trigger = { run_id: run, mutation_id: found['mutation_id'], reason: 'the customer was paid already' };
-    expect((await system.post('orchestrator', '/v1/triggers', trigger, { person: OPERATOR })).status).toBe(201);
+    expect((await system.post('ledger', '/v1/triggers', trigger, { person: OPERATOR })).status).toBe(201);
     const step = await until(
       'the step',
       async () =>

@@ -192,7 +192,7 @@ describe('a kill switch on real parts', () => {
     expect(
       (
         await system.post(
-          'orchestrator',
+          'ledger',
           '/v1/triggers',
           { run_id: RUN, mutation_id: mutation?.['mutation_id'], reason: 'wrong order' },
           {},

@@ -20,7 +20,7 @@ const reservationOf = (args: unknown): string => String((args as Facts)['reserva
 beforeAll(async () => {
   system = await startSystem({
     adapters: ['inventory'],
-    envOf: { 'recovery-orchestrator': { RECOURSE_SOURCE_TRUST: 'off' } },
+    envOf: { 'mutation-ledger': { RECOURSE_SOURCE_TRUST: 'off' } },
   });
   for (const name of STOCK) {
     const { status, body } = await system.post(

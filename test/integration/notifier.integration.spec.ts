@@ -101,7 +101,10 @@ beforeAll(async () => {
         RECOURSE_WEBHOOK_RETRY_MAX_MS: '500',
       },
     },
-    envOf: { 'recovery-orchestrator': { RECOURSE_REVIEW_DEADLINE_MS: String(REVIEW_MS) } },
+    envOf: {
+      'mutation-ledger': { RECOURSE_REVIEW_DEADLINE_MS: String(REVIEW_MS) },
+      'recovery-orchestrator': { RECOURSE_REVIEW_DEADLINE_MS: String(REVIEW_MS) },
+    },
   });
   for (const name of ['payments.get_refund', 'payments.reverse_refund', 'payments.issue_refund']) {
     const contract = JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Facts; // a contract is a JSON object
@@ -158,7 +161,7 @@ async function waiting(run: string): Promise<Facts> {
     (await system.get('ledger', `/v1/mutations/${mutation_id}`)).status === 200 ? true : null,
   );
   await system.post(
-    'orchestrator',
+    'ledger',
     '/v1/triggers',
     { run_id: run, mutation_id, reason: 'Asha Rao has the parcel' },
     { person: OPERATOR },

@@ -204,7 +204,7 @@ const comesTo = (phase: string, name: string) => async (): Promise<void> => {
 async function contradicted(name: string): Promise<Facts> {
   const mutation_id = await refunded(`run-${name}`, name);
   const asked = await system.post(
-    'orchestrator',
+    'ledger',
     '/v1/triggers',
     { run_id: `run-${name}`, mutation_id, reason: 'the parcel left before' },
     { person: OPERATOR },
@@ -361,7 +361,7 @@ const OPERATE: readonly Expected[] = [
         (
           await until(
             'the undo',
-            async () => itemsOf(await system.get('orchestrator', '/v1/undos?run_id=run-cancelled'))[0] ?? null,
+            async () => itemsOf(await system.get('ledger', '/v1/undos?run_id=run-cancelled'))[0] ?? null,
           )
         )['undo_id'],
       );

@@ -10,7 +10,7 @@ import type { Facts, System } from './system.testing.js';
 let system: System;
 
 beforeAll(async () => {
-  system = await startSystem({ envOf: { 'recovery-orchestrator': { RECOURSE_ROLLBACK_BOUND_MS: '1000' } } });
+  system = await startSystem({ envOf: { 'mutation-ledger': { RECOURSE_ROLLBACK_BOUND_MS: '1000' } } });
   await system.codecs.prepareWriter(EXECUTIONS, { register: false });
 }, 400_000);
 afterAll(async () => {
@@ -93,7 +93,7 @@ const rollback = ({ run_id, commit_id }: CommitRef, phase: string): Promise<Fact
   until(
     `a rollback ${phase}`,
     async () =>
-      itemsOf(await system.get('orchestrator', `/v1/rollbacks?run_id=${run_id}&phase=${phase}`)).find(
+      itemsOf(await system.get('ledger', `/v1/rollbacks?run_id=${run_id}&phase=${phase}`)).find(
         (one) => one['mutation_id'] === commit_id,
       ) ?? null,
   );
@@ -122,8 +122,8 @@ describe('a bundle that follows another', () => {
       [2, 1, 0, 0],
       [2, 1, 1, 0],
     ]);
-    expect(itemsOf(await system.get('orchestrator', `/v1/rollbacks?run_id=${small.run_id}`))).toEqual([]);
-    expect((await system.get('orchestrator', '/v1/reports/rollbacks?by=source')).body).toMatchObject({
+    expect(itemsOf(await system.get('ledger', `/v1/rollbacks?run_id=${small.run_id}`))).toEqual([]);
+    expect((await system.get('ledger', '/v1/reports/rollbacks?by=source')).body).toMatchObject({
       items: [{ name: 'service:mutation-ledger', rollbacks: 1, compensated: 0, runs: 1 }],
     });
   }, 120_000);
@@ -154,7 +154,7 @@ describe('a commit beyond the bound of a fall', () => {
     expect(
       (
         await system.post(
-          'orchestrator',
+          'ledger',
           '/v1/triggers',
           { run_id: parent.run_id, mutation_id: parent.commit_id, reason: 'a wrong premise' },
           { person: { subject: 'rita', roles: ['reporter'] } },
@@ -168,7 +168,7 @@ describe('a commit beyond the bound of a fall', () => {
       evidence: { kind: 'lineage', root: { mutation_id: parent.commit_id } },
     });
     const reviewed = await system.post(
-      'orchestrator',
+      'ledger',
       `/v1/rollbacks/${String(item['rollback_id'])}/review`,
       { verdict: 'rolled_back', reason: 'it rests on nothing now' },
       { person: OPERATOR },
@@ -181,7 +181,7 @@ describe('a commit beyond the bound of a fall', () => {
     expect(
       (
         await system.post(
-          'orchestrator',
+          'ledger',
           `/v1/rollbacks/${String(item['rollback_id'])}/review`,
           { verdict: 'stands', reason: 'too late' },
           { person: OPERATOR },

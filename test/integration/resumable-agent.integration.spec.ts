@@ -13,7 +13,7 @@ const ORDER = '7';
 let system: System;
 
 beforeAll(async () => {
-  system = await startSystem({ envOf: { 'recovery-orchestrator': { RECOURSE_SOURCE_TRUST: 'off' } } });
+  system = await startSystem({ envOf: { 'mutation-ledger': { RECOURSE_SOURCE_TRUST: 'off' } } });
   const { status, body } = await system.post(
     'registry',
     '/v1/entries/policy_bundle',

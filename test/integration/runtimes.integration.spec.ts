@@ -35,8 +35,7 @@ const stops: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   system = await startSystem({
     envOf: {
-      'recovery-orchestrator': { RECOURSE_SOURCE_TRUST: 'off' },
-      'mutation-ledger': { RECOURSE_ACK_ASYNC_MS: '2000' },
+      'mutation-ledger': { RECOURSE_SOURCE_TRUST: 'off', RECOURSE_ACK_ASYNC_MS: '2000' },
     },
   });
   kafka = createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'runtimes' });

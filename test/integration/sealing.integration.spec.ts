@@ -210,7 +210,7 @@ async function ask(): Promise<void> {
 /** A person triggers the rollback and another approves it; a worker reverses the refund. */
 async function undo(mutationId: string): Promise<void> {
   await system.post(
-    'orchestrator',
+    'ledger',
     '/v1/triggers',
     { run_id: RUNS.undone, mutation_id: mutationId, reason: SECRETS.trigger },
     { person: OPERATOR },

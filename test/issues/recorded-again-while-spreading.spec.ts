@@ -4,6 +4,7 @@
 import { expect, it } from '@jest/globals';
 import {
   executed,
+  isHit,
   ledger,
   NOW,
   refund,
@@ -22,7 +23,7 @@ it('a commit that is recorded again while an invalidation of its ref is spread i
   run.whenDue(NOW + 3);
   const contradicted = run
     .records()
-    .filter(({ type }) => type === 'MutationContradicted')
+    .filter(isHit)
     .map(({ body }) => body['run_id']);
   expect([...contradicted].sort()).toEqual(['again', 'first']);
 });

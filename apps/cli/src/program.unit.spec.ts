@@ -522,8 +522,14 @@ describe('what is held', () => {
     'GET /v1/limits': {
       body: {
         settings: { storm_limit: 600, closure_max: null },
-        rates: [{ scope: 'tenant', name: 'demo', next_at: 1_000, waiting: 7 }],
         trends: [{ source: 'warehouse', trend: 'rising' }],
+        more: false,
+      },
+    },
+    'GET /v1/rates': {
+      body: {
+        settings: { tenant_per_minute: 60 },
+        rates: [{ scope: 'tenant', name: 'demo', next_at: 1_000, waiting: 7 }],
         more: false,
       },
     },
@@ -589,6 +595,7 @@ describe('what is held', () => {
       await call('limits'),
       await call('report', 'rollbacks', '--by', 'agent'),
     ]).toEqual([0, 0, 0]);
-    for (const word of ['25', 'rising', 'agent:a1', 'closure max', 'off']) expect(out()).toContain(word);
+    for (const word of ['25', 'rising', 'agent:a1', 'closure max', 'tenant per minute', 'off'])
+      expect(out()).toContain(word);
   });
 });

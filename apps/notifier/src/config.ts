@@ -12,6 +12,10 @@ export const CONFIG = {
   endpoints: endpointsFile('RECOURSE_WEBHOOKS_FILE', {
     doc: 'Endpoints that are told what waits for a person, with their secrets.',
   }),
+  ledgerUrl: url('RECOURSE_LEDGER_URL', {
+    doc: 'Address of the mutation ledger, as people reach it: links lead there.',
+    ...HTTP,
+  }),
   recoveriesUrl: url('RECOURSE_RECOVERIES_URL', {
     doc: 'Address of the recovery orchestrator, as people reach it: links lead there.',
     ...HTTP,

@@ -74,31 +74,37 @@ describe('the table of meanings', () => {
   });
 });
 
+const toldOf = (type: string, more: Readonly<Record<string, unknown>> = {}): HeardRecord =>
+  recordOf(MUTATIONS, type, more);
+
 describe('a commit beyond the bound of a fall', () => {
-  const beyond = told('RollbackOutOfBand', { deadline_at: 7_000 });
+  const beyond = toldOf('RollbackOutOfBand', { deadline_at: 7_000 });
   const rollback = (...records: readonly HeardRecord[]): Thing | undefined =>
-    world(RECOVERIES, ...records).get(keyOf({ thing: 'rollback', id: String(beyond.body['rollback_id']) }));
+    world(MUTATIONS, ...records).get(keyOf({ thing: 'rollback', id: String(beyond.body['rollback_id']) }));
 
   it('waits for a review until its deadline, and is another item once that is over', () => {
     expect(rollback(beyond)?.item).toMatchObject({
       kind: 'rollback',
       reason: 'BEYOND_BOUND',
       deadlineAt: 7_000,
-      opening: 'recourse.recoveries/0/1',
+      opening: 'recourse.mutations/0/1',
     });
     expect(
-      rollback(beyond, told('RollbackEscalated', { reason: 'BOUND_NOT_REVIEWED', deadline_at: 9_000 }))?.item,
-    ).toMatchObject({ reason: 'BOUND_NOT_REVIEWED', deadlineAt: 9_000, opening: 'recourse.recoveries/0/2' });
+      rollback(beyond, toldOf('RollbackEscalated', { reason: 'BOUND_NOT_REVIEWED', deadline_at: 9_000 }))?.item,
+    ).toMatchObject({ reason: 'BOUND_NOT_REVIEWED', deadlineAt: 9_000, opening: 'recourse.mutations/0/2' });
   });
 
-  it.each(['OutOfBandReviewed', 'RollbackOpened', 'RollbackMarked', 'TriggerRejected'])('is over with %s', (type) => {
-    expect(rollback(beyond, told(type))).toBeUndefined();
-  });
+  it.each(['OutOfBandReviewed', 'MutationRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched', 'TriggerRejected'])(
+    'is over with %s',
+    (type) => {
+      expect(rollback(beyond, toldOf(type))).toBeUndefined();
+    },
+  );
 
   it('comes back when what was held over it is rejected', () => {
     expect(
-      rollback(beyond, told('TriggerHeld', { reason: 'SOURCE_UNTRUSTED' }), told('TriggerRejected'), beyond)?.item,
-    ).toMatchObject({ reason: 'BEYOND_BOUND', opening: 'recourse.recoveries/0/4' });
+      rollback(beyond, toldOf('TriggerHeld', { reason: 'SOURCE_UNTRUSTED' }), toldOf('TriggerRejected'), beyond)?.item,
+    ).toMatchObject({ reason: 'BEYOND_BOUND', opening: 'recourse.mutations/0/4' });
   });
 });
 
@@ -232,18 +238,12 @@ describe('a step', () => {
 
 describe('what else waits for people', () => {
   it('a rollback the ledger did not mark, until it does', () => {
-    const late = told('RollbackEscalated', { reason: 'COMMIT_NOT_MARKED', deadline_at: 7_000 });
-    expect(world(RECOVERIES, late).get('rollback:rb-1')?.item).toMatchObject({
+    const late = toldOf('RollbackEscalated', { reason: 'COMMIT_NOT_MARKED', deadline_at: 7_000 });
+    expect(world(MUTATIONS, late).get('rollback:rb-1')?.item).toMatchObject({
       kind: 'rollback',
       reason: 'COMMIT_NOT_MARKED',
     });
-    expect(world(RECOVERIES, late, decided()).has('rollback:rb-1')).toBe(false);
-  });
-
-  it('an undo the ledger did not list, until it does', () => {
-    const late = told('UndoEscalated', { reason: 'UNDO_NOT_LISTED', deadline_at: 7_000 });
-    expect(world(RECOVERIES, late, told('UndoListed', { is_last: false })).get('undo:undo-1')?.item?.kind).toBe('undo');
-    expect(world(RECOVERIES, late, told('UndoListed', { is_last: true })).size).toBe(0);
+    expect(world(MUTATIONS, late, toldOf('MutationRolledBack')).has('rollback:rb-1')).toBe(false);
   });
 
   it('each task, until it is closed', () => {
@@ -338,25 +338,25 @@ describe('what is taken from a text', () => {
 });
 
 describe('a trigger that is held, and a breaker', () => {
-  const held = told('TriggerHeld', { reason: 'SOURCE_UNTRUSTED', deadline_at: 9_000 });
-  const opened = told('BreakerOpened', { scope: 'tenant', deadline_at: 9_000 });
+  const held = toldOf('TriggerHeld', { reason: 'SOURCE_UNTRUSTED', deadline_at: 9_000 });
+  const opened = toldOf('BreakerOpened', { scope: 'tenant', deadline_at: 9_000 });
 
   it('wait for a person', () => {
-    expect(world(RECOVERIES, held).get('rollback:rb-1')?.item).toMatchObject({
+    expect(world(MUTATIONS, held).get('rollback:rb-1')?.item).toMatchObject({
       kind: 'rollback',
       reason: 'SOURCE_UNTRUSTED',
     });
-    expect(world(RECOVERIES, opened).get('breaker:brk-1')?.item).toMatchObject({
+    expect(world(MUTATIONS, opened).get('breaker:brk-1')?.item).toMatchObject({
       kind: 'breaker',
       reason: 'BREAKER_TENANT',
     });
   });
 
-  it.each(['RollbackOpened', 'TriggerRejected'])('is over with %s', (type) => {
-    expect(world(RECOVERIES, held, told(type)).size).toBe(0);
+  it.each(['MutationRolledBack', 'TriggerUnmatched', 'TriggerRejected'])('is over with %s', (type) => {
+    expect(world(MUTATIONS, held, toldOf(type)).size).toBe(0);
   });
 
   it('is over when somebody closes it', () => {
-    expect(world(RECOVERIES, opened, told('BreakerClosed')).size).toBe(0);
+    expect(world(MUTATIONS, opened, toldOf('BreakerClosed')).size).toBe(0);
   });
 });

@@ -30,7 +30,6 @@ const IDS = {
   step_id: 'step-1',
   recovery_id: 'rec-1',
   rollback_id: 'rb-1',
-  undo_id: 'undo-1',
   task_id: 'task-1',
   incident_id: 'inc-1',
   approval_id: 'ask-1',

@@ -140,7 +140,11 @@ function sendersOf(parts: Parts): NotifierOptions['senders'] {
     store,
     send: sendWebhook,
     policy: { backoff: { baseMs: config.retryBaseMs, maxMs: config.retryMaxMs }, giveUpMs: config.giveUpMs },
-    bases: { recoveries: withoutSlash(config.recoveriesUrl), budgets: withoutSlash(config.budgetUrl) },
+    bases: {
+      ledger: withoutSlash(config.ledgerUrl),
+      recoveries: withoutSlash(config.recoveriesUrl),
+      budgets: withoutSlash(config.budgetUrl),
+    },
     timeoutMs: config.timeoutMs,
     now: Date.now,
     onAttempt: tellAttempt(parts),

@@ -4,7 +4,7 @@ import type { Json } from '@recourse/kernel';
 import type { Decided, Outgoing, RecordInput, ServiceCore } from '@recourse/event-log';
 import type {
   CommandEnvelope,
-  MutationRolledBack,
+  Fallen,
   ContractTerms,
   Evidence,
   Execution,
@@ -15,6 +15,7 @@ import type {
   ObservationPhase,
   StepOutcome,
 } from '@recourse/messages';
+import { fellTogether } from '@recourse/messages';
 import { fact, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { recoveriesCore } from './application/recoveries.core.js';
@@ -32,6 +33,8 @@ export const CALL_TIMEOUT = 5_000;
 export const LEASE = 30_000;
 export const MARGIN = 2_000;
 export const REVIEW = 400_000;
+/** When the trigger of the story was admitted. */
+export const TRIGGERED_AT = 8_000;
 
 /** Last instant before which a dispatch can begin. */
 export const LAST_DISPATCH = WINDOW_END - MARGIN - CALL_TIMEOUT;
@@ -148,7 +151,7 @@ export function views(): { readonly contracts: MemoryView; readonly entries: Mem
   return { contracts: memoryView(contractView), entries: memoryView(entryView) };
 }
 
-type Marked = Omit<MutationRolledBack, 'seq' | 'prev_hash' | 'decided_at'>;
+type Marked = Fallen;
 
 export function marked(more: Partial<Marked> = {}): Marked {
   return {
@@ -157,6 +160,14 @@ export function marked(more: Partial<Marked> = {}): Marked {
     run_id: RUN,
     rollback_id: ROLLBACK,
     evidence: EVIDENCE,
+    admission: {
+      command_id: null,
+      confirmed_by: null,
+      storm_window_ms: 0,
+      closure_counted: false,
+      triggered_at: TRIGGERED_AT,
+      was_remembered: false,
+    },
     execution: execution(),
     execution_state: 'succeeded',
     recoverability: 'reversal_available',
@@ -171,14 +182,26 @@ export function marked(more: Partial<Marked> = {}): Marked {
 }
 
 export function markedInput(more: Partial<Marked> = {}): RecordInput {
-  return logged('recourse.mutations', 'MutationRolledBack', marked(more), 1, { key: more.run_id ?? RUN });
+  return fallenInput(marked(more));
+}
+
+/** The ledger marked mutations of a run, in one record. */
+export function fallenInput(first: Marked, ...others: readonly Marked[]): RecordInput {
+  return logged('recourse.mutations', 'MutationsFell', fellTogether([first, ...others]), 1, { key: first.run_id });
 }
 
 /** What the ledger records of a commit after it was marked; `rollback_id` null as if it had never been. */
 export function recordedAgain(
   more: Partial<Omit<Marked, 'rollback_id'>> & { readonly rollback_id?: string | null } = {},
 ): RecordInput {
-  const { evidence: _evidence, recorded_hash: _hash, tenant, run_id, ...told } = { ...marked(), ...more };
+  const {
+    evidence: _evidence,
+    admission: _admission,
+    recorded_hash: _hash,
+    tenant,
+    run_id,
+    ...told
+  } = { ...marked(), ...more };
   const body = {
     ...told,
     execution: { ...told.execution, tenant, run_id },
@@ -190,16 +213,6 @@ export function recordedAgain(
     warn_at: null,
   };
   return logged('recourse.mutations', 'MutationRecorded', body, 3, { key: run_id });
-}
-
-export function contradicted(more: Readonly<Record<string, unknown>> = {}): RecordInput {
-  return logged(
-    'recourse.mutations',
-    'MutationContradicted',
-    { mutation_id: MUTATION, tenant: TENANT, run_id: RUN, evidence: EVIDENCE, ...more },
-    1,
-    { key: RUN },
-  );
 }
 
 /** Digest of the action of the story, under these terms and pointer. */
@@ -292,17 +305,20 @@ export function resolution(
   return wire('recourse.recovery-commands', 'ResolveStep', body, { key: RUN });
 }
 
-export function trigger(
-  by = 'rita',
-  roles: readonly string[] = ['reporter'],
+/** The ledger opened a breaker over a capability, or somebody closed it. */
+export function breaker(
+  type: 'BreakerOpened' | 'BreakerClosed',
   more: Readonly<Record<string, unknown>> = {},
 ): RecordInput {
-  return wire(
-    'recourse.recovery-commands',
-    'TriggerRollback',
-    { envelope: envelope(by, roles), run_id: RUN, mutation_id: MUTATION, reason: 'wrong order', ...more },
-    { key: RUN },
-  );
+  const body = {
+    breaker_id: 'brk_1',
+    scope: 'capability',
+    name: 'payments.cancel_refund',
+    tenant: TENANT,
+    run_id: RUN,
+    ...more,
+  };
+  return logged('recourse.mutations', type, body, 1, { key: RUN });
 }
 
 export function observed(phase: ObservationPhase, capability: string, json: Json): Observation {
@@ -384,6 +400,12 @@ export const CLOSED_COMPENSATED: Decided = fact('RecoveryClosed', {
   rollback_id: ROLLBACK,
   outcome: 'compensated',
 });
+
+/** A plan of one step, as far as a spec says what it holds. */
+export function planned({ recovery_id, evidence, terms, ...member }: Readonly<Record<string, unknown>> = {}): Decided {
+  const contracts = terms === undefined ? {} : { contracts: terms === null ? [] : [terms] };
+  return fact('RecoveryPlanned', { ...given({ recovery_id, evidence }), ...contracts, members: [member] });
+}
 
 /** A leg of one step, as far as a spec says what it holds. */
 export function leg({

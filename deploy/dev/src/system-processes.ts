@@ -101,7 +101,7 @@ export function serviceProcesses(plan: Planning): readonly ProcessSpec[] {
           ...(LEASING.includes(service)
             ? { RECOURSE_LEASE_KEY_FILE: plan.secrets.leaseKeyFile, RECOURSE_LEASE_MS: '5000' }
             : {}),
-          ...(service === 'recovery-orchestrator' ? OPEN_ADMISSION : {}),
+          ...(service === 'mutation-ledger' ? OPEN_ADMISSION : {}),
           ...plan.serviceEnv,
           ...plan.envOf?.[service],
         },
@@ -144,6 +144,7 @@ export function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
         RECOURSE_JWT_ISSUER: ISSUER,
         RECOURSE_JWT_AUDIENCE: AUDIENCE,
         RECOURSE_WEBHOOKS_FILE: file,
+        RECOURSE_LEDGER_URL: urls.ledger,
         RECOURSE_RECOVERIES_URL: urls.orchestrator,
         RECOURSE_BUDGET_URL: urls.budget,
         ...notifierEnv,

@@ -56,7 +56,7 @@ export async function undoRun(
 
   say(`6. ${REQUESTER.subject} asks for it; ${OPERATOR.subject} agrees where a contract wants a person.`);
   const asked = await desk.post(
-    'orchestrator',
+    'ledger',
     '/v1/undos',
     { run_id: runId, mutation_ids: [], reason: 'the customer does not want it any more' },
     { person: REQUESTER, key: `undo-${runId}` },
@@ -116,7 +116,7 @@ async function settled(stage: Stage, runId: string, undoId: string): Promise<Fac
   let last: Facts = {};
   const found = await stage.desk.until(PATIENCE_MS, async () => {
     await stage.agreeToSteps(runId);
-    const { status, body } = await stage.desk.get('orchestrator', `/v1/undos/${undoId}`, REQUESTER);
+    const { status, body } = await stage.desk.get('ledger', `/v1/undos/${undoId}`, REQUESTER);
     last = status === 200 ? body : last;
     return status === 200 && body['outcome'] !== 'still_open' ? body : null;
   });
@@ -166,7 +166,7 @@ async function correct(stage: Stage, say: (line: string) => void, runId: string,
     { person: OPERATOR, key: `correct-${runId}` },
   );
   desk.check(`${OPERATOR.subject} does`, byPerson.status === 200, byPerson.body);
-  const { body: after } = await desk.get('orchestrator', `/v1/undos/${undoId}`, REQUESTER);
+  const { body: after } = await desk.get('ledger', `/v1/undos/${undoId}`, REQUESTER);
   const corrected = itemsOf(after).find((item) => idOf(item) === first?.['mutation_id']);
   desk.check(
     'it counts as corrected, not as undone',

@@ -8,7 +8,7 @@ import type { CommandEnvelope } from '@recourse/messages';
 import type { BenchStack } from './bench-stack.js';
 import { sharedClockMs } from './worker-process.js';
 
-export const COMMANDS = 'recourse.recovery-commands';
+export const COMMANDS = 'recourse.ledger-commands';
 
 /** One command: who asks through which route, and what the record holds beside its envelope. */
 export interface EdgeCommand {
@@ -43,7 +43,7 @@ export function edgeCommands(
     };
     const signature = signCommand(key, {
       topic: COMMANDS,
-      type: `recourse.recoveries.${type}`,
+      type: `recourse.mutations.${type}`,
       body: { envelope: unsigned, ...body },
     });
     const value = codecs.encode(COMMANDS, type, { envelope: { ...unsigned, signature }, ...body });

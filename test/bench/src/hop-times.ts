@@ -13,8 +13,6 @@ export interface WayStep {
 const WAY: readonly WayStep[] = [
   { topic: 'recourse.assumption-events', type: 'AssumptionInvalidated', field: 'ref' },
   { topic: 'recourse.assumptions', type: 'AssumptionStated', field: 'ref' },
-  { topic: 'recourse.mutations', type: 'MutationContradicted', field: 'run_id' },
-  { topic: 'recourse.recoveries', type: 'RollbackOpened', field: 'run_id' },
   { topic: 'recourse.mutations', type: 'MutationRolledBack', field: 'run_id' },
   { topic: 'recourse.recoveries', type: 'StepDecided', field: 'run_id' },
 ];

@@ -32,12 +32,10 @@ const COUNTED = 5;
 
 const HOPS = [
   '1 assumption-events → ledger writes AssumptionStated',
-  '2 assumptions → ledger writes MutationContradicted',
-  '3 mutations → orchestrator writes RollbackOpened',
-  '4 recoveries → ledger writes MutationRolledBack',
-  '5 mutations → orchestrator writes StepDecided',
-  '6 projection into PostgreSQL',
-  '7 GET /v1/reviews',
+  '2 assumptions → ledger writes MutationRolledBack',
+  '3 mutations → orchestrator writes StepDecided',
+  '4 projection into PostgreSQL',
+  '5 GET /v1/reviews',
 ];
 
 export interface HopSize {

@@ -27,8 +27,7 @@ const WARM_UPS = 3;
 
 /** Records of a fall in the order they are made; of the answers the last counts. */
 const WAY: readonly WayStep[] = [
-  { topic: 'recourse.recovery-commands', type: 'TriggerRollback', field: 'run_id' },
-  { topic: 'recourse.recoveries', type: 'RollbackOpened', field: 'run_id' },
+  { topic: 'recourse.ledger-commands', type: 'TriggerRollback', field: 'run_id' },
   { topic: 'recourse.mutations', type: 'CheckpointRolledBack', field: 'run_id' },
   { topic: 'recourse.rollback-notifications', type: 'RollbackAnnounced', field: 'run_id' },
   { topic: 'recourse.consumer-acks', type: 'RollbackAcknowledged', field: 'run_id' },

@@ -26,11 +26,8 @@ export function floorSteps(legs: number): readonly FloorStep[] {
   const hop = (name: string): FloorStep => ({ do: 'hop', name });
   const append = (name: string): FloorStep => ({ do: 'append', name });
   return [
-    hop('command → orchestrator'),
-    hop('UndoOpened → ledger'),
-    hop('UndoSpread, MutationContradicted → orchestrator'),
-    hop('UndoListed, RollbackOpened → ledger'),
-    hop('MutationRolledBack → orchestrator'),
+    hop('UndoRun → ledger'),
+    hop('UndoListed, MutationRolledBack → orchestrator'),
     append('StepDecided, LegDispatched'),
     ...Array.from({ length: legs }, () => [
       hop('LegRequested → worker'),

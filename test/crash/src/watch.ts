@@ -29,7 +29,7 @@ const WATCHED = [
 ];
 const POINT_OF: Readonly<Record<string, Point>> = {
   MutationRecorded: 'execution recorded',
-  RollbackOpened: 'rollback opened',
+  MutationRolledBack: 'commit marked',
   RollbackAnnounced: 'rollback announced',
   StepDecided: 'approval asked',
   StepApproved: 'step approved',

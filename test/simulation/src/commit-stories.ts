@@ -112,7 +112,7 @@ export class CommitStories {
     const caller = this.random.chance(0.9)
       ? this.setting.person(tenant, 'rita', 'reporter')
       : this.setting.person(tenant, 'mallory', 'reader');
-    void this.outside.command('recourse.recovery-commands', 'TriggerRollback', run_id, caller, {
+    void this.outside.command('recourse.ledger-commands', 'TriggerRollback', run_id, caller, {
       run_id,
       mutation_id: commit_id,
       reason: 'it does not hold',

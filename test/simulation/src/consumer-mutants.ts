@@ -42,7 +42,7 @@ export const CONSUMER_MUTANTS: Readonly<Record<string, { readonly mutation: Muta
     mutation: {
       core: (core) =>
         deciding(core, (context, input) =>
-          input.type === 'RollbackOpened'
+          ['TriggerRollback', 'UndoRun', 'AssumptionStated', 'RollbackAnnounced'].includes(input.type)
             ? { ...context, views: { ...context.views, readToEnd: () => undefined } }
             : context,
         ),

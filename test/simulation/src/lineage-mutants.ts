@@ -1,5 +1,5 @@
 // Mutants of semantic rollback: each switches off one rule of how falls spread over commits.
-import type { Change, DecideContext, Derived, Doc, Input, ServiceCore } from '@recourse/event-log';
+import type { Change, DecideContext, Derived, Doc, Input, ServiceCore, Decided } from '@recourse/event-log';
 import { canonicalJson } from '@recourse/kernel';
 import type { Bias } from './bias.js';
 import type { Mutation } from './mutation.js';
@@ -37,8 +37,7 @@ export const LINEAGE_MUTANTS: Readonly<Record<string, { readonly mutation: Mutat
   },
   'lineage-breaker': {
     mutation: {
-      core: (core) =>
-        hearing(core, RECOVERIES, (body, type) => (type === 'MutationContradicted' ? asStrangers(body) : body)),
+      core: (core) => weighing(core),
     },
     bias: { ...SPREADING, profile: { isCareful: true } },
   },
@@ -123,10 +122,36 @@ function withView(
   };
 }
 
-/** Evidence of lineage as if a stranger had stated it on a wire. */
-function asStrangers(body: Doc): Doc {
-  const evidence = body['evidence'] as Doc; // a record by the schema
-  return evidence['kind'] === 'lineage' ? { ...body, evidence: { ...evidence, kind: 'observation' } } : body;
+/** What falls with its root is weighed like the word of a stranger. */
+function weighing(core: ServiceCore): ServiceCore {
+  return core.log !== MUTATIONS
+    ? core
+    : {
+        ...core,
+        decide: (context, input) => {
+          const decision = core.decide(context, input);
+          return { ...decision, records: decision.records.map((one) => heldAsStranger(one, context.now)) };
+        },
+      };
+}
+
+function heldAsStranger(decided: Decided, now: number): Decided {
+  const { type, body } = decided;
+  const evidence = body['evidence'] as Doc | undefined; // a record by the schema
+  if (type !== 'MutationRolledBack' || evidence?.['kind'] !== 'lineage') return decided;
+  const { rollback_id, tenant, run_id, mutation_id } = body;
+  return {
+    type: 'TriggerHeld',
+    body: {
+      ...{ rollback_id, tenant, run_id, mutation_id, evidence },
+      command_id: null,
+      reason: 'SOURCE_UNTRUSTED',
+      detail: 'a stranger',
+      cause: 'src_stranger',
+      owner: 'role:approver',
+      deadline_at: now + 60_000,
+    },
+  };
 }
 
 /** A commit that is hung on another parent is bound to nothing. */

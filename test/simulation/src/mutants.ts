@@ -522,8 +522,8 @@ function partly(core: ServiceCore): ServiceCore {
     ...core,
     decide: (context, input) => {
       const decision = core.decide(context, input);
-      if (input.source === 'timer' || input.type !== 'UndoOpened') return decision;
-      const last = decision.records.findLast(({ type }) => type === 'MutationContradicted');
+      if (input.source === 'timer' || input.type !== 'UndoRun') return decision;
+      const last = decision.records.findLast(({ type }) => type === 'MutationRolledBack');
       return { ...decision, records: decision.records.filter((record) => record !== last) };
     },
   };

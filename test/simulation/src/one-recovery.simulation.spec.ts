@@ -8,7 +8,6 @@ const RECORDS = [
   'recourse.mutations MutationRolledBack',
   'recourse.mutations RecoverabilityChanged compensating compensation_started',
   'recourse.mutations RecoverabilityChanged compensated compensation_verified',
-  'recourse.recoveries RollbackOpened',
   'recourse.recoveries StepDecided compensate_now',
   'recourse.recoveries LegDispatched 1',
   'recourse.recoveries LegSettled 1 compensated',

@@ -137,13 +137,11 @@ function tell(world: World, stories: Stories): void {
 }
 
 function ask(stories: Stories): void {
-  void stories.outside.command(
-    'recourse.recovery-commands',
-    'TriggerRollback',
-    RUN,
-    person(TENANT, 'rita', 'reporter'),
-    { run_id: RUN, mutation_id: mutationId(TENANT, RUN, 'eff-one'), reason: 'the critic says so' },
-  );
+  void stories.outside.command('recourse.ledger-commands', 'TriggerRollback', RUN, person(TENANT, 'rita', 'reporter'), {
+    run_id: RUN,
+    mutation_id: mutationId(TENANT, RUN, 'eff-one'),
+    reason: 'the critic says so',
+  });
 }
 
 /** Calls back once, when the recovery is closed. */

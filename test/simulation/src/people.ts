@@ -63,6 +63,7 @@ const APPROVERS = ['olga', 'omar', 'petra'] as const;
 /** For what all of them had to do with. */
 const LAST_APPROVER = 'quinn';
 const COMMANDS = 'recourse.recovery-commands';
+const FALL_COMMANDS = 'recourse.ledger-commands';
 
 /** Logs in which records stand parked, and where people ask for them. */
 const PARKING: readonly { readonly service: ServiceName; readonly log: string; readonly commands: string }[] = [
@@ -113,16 +114,13 @@ export class People {
   async #onHeld(): Promise<void> {
     const random = this.#random;
     const partition = random.below(PARTITIONS);
-    const breakers = this.#rows<ShownBreaker>(
-      'recovery-orchestrator',
-      'recourse.recoveries',
-      partition,
-      'breaker',
-    ).filter(({ phase }) => phase === 'open');
+    const breakers = this.#rows<ShownBreaker>('mutation-ledger', 'recourse.mutations', partition, 'breaker').filter(
+      ({ phase }) => phase === 'open',
+    );
     if (breakers.length > 0 && random.chance(0.5)) {
       const { breaker_id, tenant, run_id } = random.pick(breakers);
       await this.outside.command(
-        COMMANDS,
+        FALL_COMMANDS,
         'CloseBreaker',
         run_id,
         person(tenant, random.chance(0.9) ? 'petra' : 'agent:a1', 'operator'),
@@ -130,19 +128,16 @@ export class People {
       );
       return;
     }
-    const rollbacks = this.#rows<ShownRollback>(
-      'recovery-orchestrator',
-      'recourse.recoveries',
-      partition,
-      'rollback',
-    ).filter(({ phase, judged }) => phase === 'held' || (judged === null && random.chance(0.02)));
+    const rollbacks = this.#rows<ShownRollback>('mutation-ledger', 'recourse.mutations', partition, 'rollback').filter(
+      ({ phase, judged }) => phase === 'held' || (judged === null && random.chance(0.02)),
+    );
     if (rollbacks.length === 0) return;
     const { rollback_id, mutation_id, tenant, run_id } = random.pick(rollbacks);
     const type = random.chance(0.8) ? 'ConfirmTrigger' : 'RejectTrigger';
     const caller = random.chance(0.9)
       ? person(tenant, random.pick(APPROVERS), 'approver')
       : person(tenant, 'agent:a1', 'approver');
-    await this.outside.command(COMMANDS, type, run_id, caller, {
+    await this.outside.command(FALL_COMMANDS, type, run_id, caller, {
       run_id,
       rollback_id,
       mutation_id,
@@ -313,8 +308,8 @@ export class People {
   async #onBeyond(): Promise<void> {
     const random = this.#random;
     const beyond = this.#rows<ShownRollback>(
-      'recovery-orchestrator',
-      'recourse.recoveries',
+      'mutation-ledger',
+      'recourse.mutations',
       random.below(PARTITIONS),
       'rollback',
     ).filter(({ phase }) => phase === 'beyond' || (phase === 'reviewed' && random.chance(0.1)));
@@ -323,7 +318,7 @@ export class People {
     const caller = random.chance(0.9)
       ? person(tenant, random.pick(APPROVERS), 'approver')
       : person(tenant, 'agent:a1', 'approver');
-    await this.outside.command(COMMANDS, 'ReviewOutOfBand', run_id, caller, {
+    await this.outside.command(FALL_COMMANDS, 'ReviewOutOfBand', run_id, caller, {
       run_id,
       mutation_id,
       verdict: random.chance(0.7) ? 'stands' : 'rolled_back',

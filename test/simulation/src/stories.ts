@@ -247,6 +247,7 @@ export class Stories {
         EXECUTIONS,
         ASSUMPTIONS,
         'recourse.recovery-commands',
+        'recourse.ledger-commands',
         'recourse.budget-commands',
       ]);
       this.outside.told += 1;
@@ -503,7 +504,7 @@ export class Stories {
     const caller = this.#random.chance(0.9)
       ? person(tenant, 'ursula', 'requester')
       : person(tenant, 'mallory', 'reader');
-    void this.outside.command('recourse.recovery-commands', 'UndoRun', run_id, caller, {
+    void this.outside.command('recourse.ledger-commands', 'UndoRun', run_id, caller, {
       run_id,
       mutation_ids,
       reason: 'not what was meant',
@@ -525,7 +526,7 @@ export class Stories {
 
   #trigger({ tenant, run_id, effect_key }: Pick<ToolExecuted, 'tenant' | 'run_id' | 'effect_key'>): void {
     const caller = this.#random.chance(0.9) ? person(tenant, 'rita', 'reporter') : person(tenant, 'mallory', 'reader');
-    void this.outside.command('recourse.recovery-commands', 'TriggerRollback', run_id, caller, {
+    void this.outside.command('recourse.ledger-commands', 'TriggerRollback', run_id, caller, {
       run_id,
       mutation_id: mutationId(tenant, run_id, effect_key),
       reason: 'the critic says so',

@@ -389,6 +389,9 @@ export class World {
             fullFidelityMs: FULL_FIDELITY_MS,
             softRollbackMs: SOFT_ROLLBACK_MS,
             boundMs: profile.boundMs,
+            admission: profile.isCareful
+              ? { ...CAREFUL, ...(mutation?.trustsAll === true ? { trustThresholdPermille: null } : {}) }
+              : UNLIMITED,
             ackWaits: ACK_WAITS,
             leaseKey: Buffer.alloc(32, 8),
             leaseMs: profile.leaseMs,
@@ -407,17 +410,7 @@ export class World {
             ownerOf,
             childrenFirstMs: 4_000,
             ...(mutation?.marginMs === undefined ? {} : { marginMs: mutation.marginMs }),
-            admission: { ...UNLIMITED, boundMs: profile.boundMs },
-            ...(profile.isCareful
-              ? {
-                  admission: {
-                    ...CAREFUL,
-                    boundMs: profile.boundMs,
-                    ...(mutation?.trustsAll === true ? { trustThresholdPermille: null } : {}),
-                  },
-                  rates: { tenantPerMinute: 120, capabilityPerMinute: 60 },
-                }
-              : {}),
+            ...(profile.isCareful ? { rates: { tenantPerMinute: 120, capabilityPerMinute: 60 } } : {}),
           }),
         ),
       ],

@@ -88,13 +88,25 @@ export function addAdmission(program: Command, act: Act): void {
       text: (report) => listText(SOURCE_COLUMNS, rowsOf(report)),
     },
   );
-  addReportAction(
-    program
-      .command('limits')
-      .description('shows the limits of triggers and compensations: what is set, what is in use, what is rising'),
-    act,
-    { service: 'ledger', path: '/v1/limits', text: describeLimits },
-  );
+  program
+    .command('limits')
+    .description('shows the limits of triggers and compensations: what is set, what is in use, what is rising')
+    .action(
+      act(async (session) => {
+        const tenant = { tenant: session.tenant };
+        const [triggers, rates] = await Promise.all([
+          session.service('ledger').get('/v1/limits', tenant),
+          session.service('recoveries').get('/v1/rates', tenant),
+        ]);
+        const told = {
+          settings: { ...docOf(triggers['settings']), ...docOf(rates['settings']) },
+          rates: rates['rates'],
+          trends: triggers['trends'],
+          more: triggers['more'] === true || rates['more'] === true,
+        };
+        session.show(told, () => describeLimits(told));
+      }),
+    );
 }
 
 function addRollbacks(program: Command, act: Act): void {

@@ -86,7 +86,7 @@ function addCounts(report: Command, act: Act): void {
       ),
     act,
     {
-      service: 'recoveries',
+      service: 'ledger',
       path: '/v1/reports/rollbacks',
       query: ({ by }) => ({ by }),
       text: (told) => listText(ROLLBACK_COLUMNS, rowsOf(told)),

@@ -55,11 +55,12 @@ export function fall(
   findings: readonly Finding[],
   policy: FallPolicy,
 ): readonly MutationRecord[] {
-  const first = findings.findIndex(isContradiction);
+  const last = findings.findLastIndex(isContradiction);
   const others = findings.filter((one) => !isContradiction(one));
+  const before = findings.slice(0, last + 1).filter((one) => !isContradiction(one)).length;
   const listed = (records: readonly MutationRecord[]): readonly MutationRecord[] =>
     records.flatMap((one) => withReview(context, one, policy));
-  if (first === -1) return listed(others);
+  if (last === -1) return listed(others);
   const triggers = findings.filter(isContradiction).map(triggerOfContradiction);
   const anew = new Set(
     others.flatMap(({ body }) =>
@@ -67,9 +68,9 @@ export function fall(
     ),
   );
   return [
-    ...listed(others.slice(0, first)),
+    ...listed(others.slice(0, before)),
     ...decideAll(context, triggers, anew, policy),
-    ...listed(others.slice(first)),
+    ...listed(others.slice(before)),
   ];
 }
 

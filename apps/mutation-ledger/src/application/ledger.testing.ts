@@ -291,6 +291,7 @@ export function resolvedBy(resolution: string): RecordInput {
     ...ABOUT,
     resolution,
     evidence: plainPayload({}),
+    verified: false,
     by: 'grace',
     reason: 'repaired by hand',
     command_id: 'cmd-1',

@@ -2,94 +2,66 @@
 // effect, which nothing is to be compensated of (E34).
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
-import type { CheckpointRolledBack, CommitBeyondBound, Evidence, LineageRoot } from '@recourse/messages';
-import { fact, harness, logged, WAYS, wire } from '@recourse/testing';
+import type { Evidence, LineageRoot } from '@recourse/messages';
+import { fact, WAYS } from '@recourse/testing';
 import { NO_LIMITS } from '../domain/admission/admission.messages.js';
 import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
 import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { bundleRegistered, commit, committed, gateOf, rollback } from './commits.testing.js';
 import {
-  contradicted,
-  core,
+  command,
   envelope,
   EVIDENCE,
-  markedInput,
+  executed,
+  ledger,
   MUTATION,
-  REVIEW,
+  REF,
+  refund,
   ROLLBACK,
   RUN,
+  state,
+  statement,
   TENANT,
-  trigger,
-  views,
-} from '../recoveries.testing.js';
+  TRIGGERED,
+} from './ledger.testing.js';
+import type { Ledger } from './ledger.testing.js';
 
 const HOUR = 3_600_000;
 const NOW = 10 * HOUR;
-const ROOT: LineageRoot = { rollback_id: 'rb_root', run_id: 'run-0', mutation_id: 'mut_root', bound_at: 4_711 };
-/** The fall of a parent. */
-const FALL: Evidence = {
-  kind: 'lineage',
-  event_id: 'rb_parent',
-  ref: 'commit/mut_parent#stands',
-  source: 'service:mutation-ledger',
-  statement: null,
-  stated_at: 5_000,
-  partition: 2,
-  position: 7,
-  root: ROOT,
-};
-const SUCCESSOR: Evidence = {
-  kind: 'policy_reevaluation',
-  event_id: 'reev_1',
-  ref: null,
-  source: 'service:mutation-ledger',
-  statement: null,
-  stated_at: 5_000,
-  partition: -1,
-  position: -1,
-  root: null,
-};
+const REVIEW = 400_000;
+/** When the commit of the story was recorded: before the bound of the fall that reaches it, or after. */
+const RECORDED_AT = 77;
+const BOUND_AT = 4_711;
+const PARENT = { run_id: 'run-0', commit_id: 'mut_parent' };
+const ROOT: LineageRoot = { rollback_id: 'rb_root', run_id: 'run-9', mutation_id: 'mut_root', bound_at: BOUND_AT };
+/** The fall of a parent, as evidence against what was made from it. */
+const FALL = { kind: 'lineage', event_id: 'rb_parent', ref: 'commit/mut_parent#stands', root: ROOT } as const;
 
-function beyond(more: Partial<CommitBeyondBound> = {}): RecordInput {
-  return logged(
-    'recourse.mutations',
-    'CommitBeyondBound',
-    {
+/** The ledger of the story that runs. */
+let on: Ledger;
+
+/** The parent fell: the notice of that. */
+function fallen(rollbackId = 'rb_parent', root: LineageRoot | null = ROOT): RecordInput {
+  const caused_by: Evidence = { ...EVIDENCE, kind: 'lineage', root };
+  return on.fallen.append(
+    PARENT.run_id,
+    fact('RollbackAnnounced', {
       tenant: TENANT,
-      run_id: RUN,
-      mutation_id: MUTATION,
-      evidence: FALL,
       agent_id: 'a',
+      run_id: PARENT.run_id,
+      mutation_id: PARENT.commit_id,
       subject_ref: null,
-      committed_at: 77,
-      derived_from: [],
-      ...more,
-    },
-    1,
-    { key: RUN },
+      rollback_id: rollbackId,
+      caused_by,
+      has_effect: true,
+      resume_checkpoint: null,
+      consumers: [],
+    }),
   );
 }
-
-function checkpointMarked(id: string, more: Partial<CheckpointRolledBack> = {}): RecordInput {
-  const body = {
-    tenant: TENANT,
-    run_id: RUN,
-    commit_id: id,
-    rollback_id: rollbackIdOf(id),
-    evidence: EVIDENCE,
-    agent_id: 'a',
-    step_id: 's1',
-    produced_by: 'p',
-    subject_ref: null,
-    assumption_refs: [],
-    derived_from: [],
-    committed_at: 1,
-    recorded_hash: Buffer.alloc(32),
-    resume: null,
-    consumers: [],
-    harden_at: null,
-    ...more,
-  };
-  return logged('recourse.mutations', 'CheckpointRolledBack', body, 2, { key: RUN });
+/** A trigger of its own, of a source. */
+function contradicted(event = 'ev-1', source = 'warehouse'): RecordInput {
+  return state(on.assumptions, statement('invalidated', event, { source }));
 }
 
 function reviewed(
@@ -98,80 +70,74 @@ function reviewed(
   roles: readonly string[] = ['approver'],
   more: Readonly<Record<string, unknown>> = {},
 ): RecordInput {
-  return wire(
-    'recourse.recovery-commands',
-    'ReviewOutOfBand',
-    {
-      envelope: envelope(by, roles, { command_id: `cmd-review-${by}` }),
-      run_id: RUN,
-      mutation_id: MUTATION,
-      verdict,
-      reason: 'looked at the order',
-      ...more,
-    },
-    { key: RUN },
-  );
+  const from = envelope(by, roles, { command_id: `cmd-review-${by}` });
+  const body = { run_id: RUN, mutation_id: MUTATION, verdict, reason: 'looked at the order', ...more };
+  return command('ReviewOutOfBand', from, body);
 }
 
 function said(type: 'ConfirmTrigger' | 'RejectTrigger'): RecordInput {
-  return wire(
-    'recourse.recovery-commands',
-    type,
-    {
-      envelope: envelope('olga', ['approver'], { command_id: `cmd-${type}` }),
-      run_id: RUN,
-      rollback_id: ROLLBACK,
-      mutation_id: MUTATION,
-      reason: 'looked at it',
-    },
-    { key: RUN },
-  );
+  const body = { run_id: RUN, rollback_id: ROLLBACK, mutation_id: MUTATION, reason: 'looked at it' };
+  return command(type, envelope('olga', ['approver'], { command_id: `cmd-${type}` }), body);
+}
+
+interface Set {
+  readonly limits?: Partial<AdmissionLimits>;
+  readonly boundMs?: number;
 }
 
 describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
-  const start = (limits: Partial<AdmissionLimits> = { boundMs: HOUR }) =>
-    harness(core({ admission: { ...NO_LIMITS, ...limits } }), { isRebuilt, views: views() });
+  const start = ({ limits = {}, boundMs }: Set = { boundMs: HOUR }, recordedAt = RECORDED_AT) => {
+    const bound = boundMs === undefined ? {} : { boundMs };
+    on = ledger({ isRebuilt, admission: { ...NO_LIMITS, ...limits }, reviewDeadlineMs: REVIEW, ...bound });
+    return on.run.when(executed(refund({ contract_digest: null, derived_from: [PARENT] })), recordedAt);
+  };
   type Run = ReturnType<typeof start>;
   const row = (run: Run) => run.rows('rollback')[0];
 
-  it('is on record with it: so long before it was opened, or none', () => {
+  it('is on record with it: so long before it was admitted, or none', () => {
     const run = start()
       .when(contradicted(), NOW)
-      .then(fact('RollbackOpened', { bound_at: NOW - HOUR }));
-    expect(row(run)?.doc).toMatchObject({ phase: 'opened', bound_at: NOW - HOUR });
+      .then(fact('MutationRolledBack', { evidence: { root: { mutation_id: MUTATION, bound_at: NOW - HOUR } } }));
+    expect(row(run)?.doc).toMatchObject({ phase: 'marked', bound_at: NOW - HOUR });
     start({})
       .when(contradicted(), NOW)
-      .then(fact('RollbackOpened', { bound_at: null }));
+      .then(fact('MutationRolledBack', { evidence: { root: { bound_at: null } } }));
     start()
-      .when(trigger(), NOW)
-      .then(fact('RollbackOpened', { bound_at: NOW - HOUR }));
+      .when(TRIGGERED, NOW)
+      .then(fact('MutationRolledBack', { evidence: { root: { bound_at: NOW - HOUR } } }));
   });
 
   it('is set when a held trigger is let through', () => {
-    start({ boundMs: HOUR, trustThresholdPermille: 600 })
+    start({ boundMs: HOUR, limits: { trustThresholdPermille: 600 } })
       .when(contradicted(), NOW)
       .when(said('ConfirmTrigger'), NOW + 5)
-      .then(fact('RollbackOpened', { bound_at: NOW + 5 - HOUR }), fact('SourceJudged'));
+      .then(fact('MutationRolledBack', { evidence: { root: { bound_at: NOW + 5 - HOUR } } }), fact('SourceJudged'));
   });
 
   it("is the root's for all that falls with it, also where the root had none", () => {
+    start({ boundMs: HOUR }, BOUND_AT + 1)
+      .when(fallen(), NOW)
+      .then(fact('MutationRolledBack', { evidence: FALL }));
+    expect(row(on.run)?.doc).toMatchObject({ bound_at: BOUND_AT });
     start()
-      .when(contradicted({ evidence: FALL }), NOW)
-      .then(fact('RollbackOpened', { bound_at: 4_711, evidence: FALL }));
-    start()
-      .when(contradicted({ evidence: { ...FALL, root: { ...ROOT, bound_at: null } } }), NOW)
-      .then(fact('RollbackOpened', { bound_at: null }));
+      .when(fallen('rb_parent', { ...ROOT, bound_at: null }), NOW)
+      .then(fact('MutationRolledBack', { evidence: { root: { bound_at: null } } }));
+    expect(row(on.run)?.doc).toMatchObject({ bound_at: null });
   });
 
   describe('with a commit beyond it', () => {
-    const listed = () => start().when(beyond(), NOW);
+    const listed = () => {
+      const run = start();
+      return run.when(fallen(), NOW);
+    };
 
     it('gives that to a person, with owner, deadline and the fall that reaches it, and rolls nothing back', () => {
       const run = listed().then(
+        fact('CommitBeyondBound', { mutation_id: MUTATION, evidence: FALL }),
         fact('RollbackOutOfBand', {
           rollback_id: ROLLBACK,
           evidence: FALL,
-          committed_at: 77,
+          committed_at: RECORDED_AT,
           owner: 'role:approver',
           deadline_at: NOW + REVIEW,
         }),
@@ -182,12 +148,12 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
           phase: 'beyond',
           owner: 'role:approver',
           deadline_at: NOW + REVIEW,
-          beyond: { evidence: FALL, committed_at: 77 },
+          beyond: { evidence: FALL, committed_at: RECORDED_AT },
           reviewed: null,
         },
       });
-      expect(run.records().map(({ type }) => type)).not.toContain('RollbackOpened');
-      run.when(beyond(), NOW + 1).thenNothing();
+      expect(run.records().map(({ type }) => type)).not.toContain('MutationRolledBack');
+      run.when(fallen(), NOW + 1).then(fact('CommitBeyondBound'));
     });
 
     it('gives it to an administrator when nobody reviewed it in time', () => {
@@ -217,8 +183,8 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
         dueAt: null,
         doc: { phase: 'reviewed', deadline_at: null, reviewed: { verdict: 'stands', by: 'olga' } },
       });
-      run.when(beyond(), NOW + 2).thenNothing();
-      run.when(beyond({ evidence: { ...FALL, event_id: 'rb_other' } }), NOW + 3).then(fact('RollbackOutOfBand'));
+      run.when(fallen(), NOW + 2).then(fact('CommitBeyondBound'));
+      run.when(fallen('rb_other'), NOW + 3).then(fact('CommitBeyondBound'), fact('RollbackOutOfBand'));
       expect(row(run)?.doc).toMatchObject({ phase: 'beyond', reviewed: null });
     });
 
@@ -227,70 +193,66 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
         .when(reviewed('rolled_back'), NOW + 1)
         .then(
           fact('OutOfBandReviewed', { verdict: 'rolled_back' }),
-          fact('RollbackOpened', {
+          fact('MutationRolledBack', {
             rollback_id: ROLLBACK,
-            bound_at: NOW + 1 - HOUR,
-            evidence: { kind: 'human', source: 'olga', event_id: 'cmd-review-olga', root: null },
-            command_id: 'cmd-review-olga',
+            evidence: {
+              kind: 'human',
+              source: 'olga',
+              event_id: 'cmd-review-olga',
+              root: { mutation_id: MUTATION, bound_at: NOW + 1 - HOUR },
+            },
+            admission: { command_id: 'cmd-review-olga' },
           }),
         );
       expect(row(run)).toMatchObject({
-        dueAt: NOW + 1 + 60_000,
-        doc: { phase: 'opened', reviewed: { verdict: 'rolled_back' }, beyond: { committed_at: 77 } },
+        dueAt: null,
+        doc: { phase: 'marked', reviewed: { verdict: 'rolled_back' }, beyond: { committed_at: RECORDED_AT } },
       });
-      run.when(markedInput(), NOW + 2);
-      expect(row(run)?.doc).toMatchObject({ phase: 'marked' });
     });
 
-    it('opens it like any other when a trigger of its own comes, before the review and after it', () => {
-      listed()
-        .when(contradicted(), NOW + 1)
-        .then(fact('RollbackOpened'));
-      listed()
-        .when(reviewed('stands'), NOW + 1)
+    it('rolls it back like any other when a trigger of its own comes, before the review and after it', () => {
+      const before = listed();
+      before.when(contradicted(), NOW + 1).then(fact('MutationRolledBack'));
+      const after = listed().when(reviewed('stands'), NOW + 1);
+      after
         .when(contradicted(), NOW + 2)
-        .then(fact('RollbackOpened', { bound_at: NOW + 2 - HOUR }));
-      listed()
-        .when(contradicted({ evidence: { ...FALL, partition: 1, root: { ...ROOT, rollback_id: 'rb_2' } } }), NOW + 1)
-        .then(fact('RollbackOpened', { bound_at: 4_711 }));
+        .then(fact('MutationRolledBack', { evidence: { root: { bound_at: NOW + 2 - HOUR } } }));
     });
 
-    it('records nothing where its rollback stands', () => {
+    it('lists nothing where its rollback stands', () => {
       start()
-        .when(contradicted(), NOW)
-        .when(beyond(), NOW + 1)
-        .thenNothing();
-      start()
-        .when(contradicted(), NOW)
-        .when(markedInput(), NOW + 1)
-        .when(beyond(), NOW + 2)
-        .thenNothing();
+        .when(TRIGGERED, NOW)
+        .when(fallen(), NOW + 1)
+        .then(fact('CommitBeyondBound'));
     });
 
     it('keeps it behind a held trigger, and puts it back into the list when that is rejected', () => {
-      const run = start({ boundMs: HOUR, trustThresholdPermille: 600 })
-        .when(beyond(), NOW)
+      const careful = { boundMs: HOUR, limits: { trustThresholdPermille: 600 } };
+      const run = start(careful);
+      run
+        .when(fallen(), NOW)
         .when(contradicted(), NOW + 1)
         .then(fact('TriggerHeld'));
-      expect(row(run)?.doc).toMatchObject({ phase: 'held', beyond: { committed_at: 77 } });
+      expect(row(run)?.doc).toMatchObject({ phase: 'held', beyond: { committed_at: RECORDED_AT } });
       run
         .when(said('RejectTrigger'), NOW + 2)
         .then(
           fact('TriggerRejected'),
           fact('SourceJudged'),
-          fact('RollbackOutOfBand', { evidence: FALL, committed_at: 77, deadline_at: NOW + 2 + REVIEW }),
+          fact('RollbackOutOfBand', { evidence: FALL, committed_at: RECORDED_AT, deadline_at: NOW + 2 + REVIEW }),
         );
       expect(row(run)?.doc).toMatchObject({ phase: 'beyond', deadline_at: NOW + 2 + REVIEW });
-      const other = start({ trustThresholdPermille: 600 })
+      const other = start(careful);
+      other
         .when(contradicted(), NOW)
-        .when(beyond(), NOW + 1)
-        .then(fact('RollbackOutOfBand'))
-        .when(beyond(), NOW + 2)
-        .thenNothing();
+        .when(fallen(), NOW + 1)
+        .then(fact('CommitBeyondBound'), fact('RollbackOutOfBand'))
+        .when(fallen(), NOW + 2)
+        .then(fact('CommitBeyondBound'));
       expect(row(other)?.doc).toMatchObject({
         phase: 'held',
         held: { reason: 'SOURCE_UNTRUSTED' },
-        beyond: { committed_at: 77 },
+        beyond: { committed_at: RECORDED_AT },
       });
     });
 
@@ -313,69 +275,60 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
         .when(reviewed('rolled_back', 'omar'), NOW)
         .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'OUT_OF_BAND_REVIEWED' });
       start()
-        .when(contradicted(), NOW)
+        .when(TRIGGERED, NOW)
         .when(reviewed('stands'), NOW)
         .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'NOT_BEYOND_BOUND' });
     });
 
     it("says nothing of another tenant's", () => {
+      const from = envelope('olga', ['approver'], { tenant: 'globex' });
       listed()
-        .when(
-          reviewed('stands', 'olga', ['approver'], { envelope: envelope('olga', ['approver'], { tenant: 'globex' }) }),
-          NOW,
-        )
+        .when(reviewed('stands', 'olga', ['approver'], { envelope: from }), NOW)
         .thenAnswer({ status: 'rejected', httpStatus: 404, code: 'ROLLBACK_UNKNOWN' });
     });
   });
 });
 
 describe.each(WAYS)('a commit without an effect, $way', ({ isRebuilt }) => {
-  const start = (limits: Partial<AdmissionLimits> = {}) =>
-    harness(core({ admission: { ...NO_LIMITS, ...limits } }), { isRebuilt, views: views() });
+  const start = (limits: Partial<AdmissionLimits> = {}) => {
+    on = ledger({ isRebuilt, admission: { ...NO_LIMITS, ...limits }, reviewDeadlineMs: REVIEW });
+    return on.run;
+  };
+  const plan = commit('plan', { assumption_refs: [REF] });
+  const marked = fact('CheckpointRolledBack', { commit_id: plan.id, rollback_id: rollbackIdOf(plan.id) });
 
-  it('is rolled back alone once it is marked: no step, no recovery, no second mark (E34, E20)', () => {
-    const run = start()
-      .when(trigger('rita', ['reporter'], { mutation_id: 'cp_1' }), NOW)
-      .when(checkpointMarked('cp_1'), NOW + 1)
-      .then(fact('RollbackMarked', { rollback_id: rollbackIdOf('cp_1'), mutation_id: 'cp_1' }));
-    expect([run.rows('rollback'), run.rows('step'), run.rows('recovery')]).toMatchObject([
-      [{ dueAt: null, doc: { phase: 'marked', deadline_at: null } }],
-      [],
-      [],
-    ]);
-    run.when(checkpointMarked('cp_1'), NOW + 2).thenNothing();
-    run.when(trigger('rita', ['reporter'], { mutation_id: 'cp_1' }), NOW + 3).then(fact('TriggerRedundant'));
-    start().when(checkpointMarked('cp_2'), NOW).thenNothing();
+  it('is rolled back alone: no second mark (E34, E20)', () => {
+    const run = start().when(committed(plan), NOW).when(rollback(plan), NOW).then(marked);
+    expect(run.rows('rollback')).toMatchObject([{ dueAt: null, doc: { phase: 'marked', deadline_at: null } }]);
+    run.when(rollback(plan), NOW + 3).then(fact('TriggerRedundant'));
   });
 
   it('that was given to a person is marked all the same', () => {
     start()
-      .when(trigger('rita', ['reporter'], { mutation_id: 'cp_1' }), NOW)
+      .when(rollback(plan), NOW)
       .whenDue(NOW + 60_000)
-      .when(checkpointMarked('cp_1'), NOW + 60_001)
-      .then(fact('RollbackMarked'));
+      .when(committed(plan), NOW + 60_001)
+      .whenDue(NOW + 60_001)
+      .then(marked);
   });
 
   it('falls to several sources that fire at once as one rollback (E21)', () => {
-    const run = start().when(contradicted({ mutation_id: 'cp_1' }), NOW);
+    const run = start().when(committed(plan), NOW);
+    run.when(contradicted(), NOW).then(marked);
     for (const source of ['critic', 'verifier', 'crm'])
-      run
-        .when(contradicted({ mutation_id: 'cp_1', evidence: { ...EVIDENCE, source, event_id: `ev-${source}` } }), NOW)
-        .then(fact('TriggerRedundant', { evidence: { source } }));
-    run.when(checkpointMarked('cp_1'), NOW + 1);
-    expect(run.records().filter(({ type }) => type === 'RollbackOpened')).toHaveLength(1);
+      run.when(contradicted(`ev-${source}`, source), NOW).then(fact('TriggerRedundant', { evidence: { source } }));
+    expect(run.records().filter(({ type }) => type === 'CheckpointRolledBack')).toHaveLength(1);
   });
 
   it('that a successor bundle refuses falls at once, and only the ledger may say so (E28)', () => {
     const careful = { trustThresholdPermille: 600 };
-    start(careful)
-      .when(contradicted({ mutation_id: 'cp_1', evidence: SUCCESSOR }), NOW)
-      .then(fact('RollbackOpened', { evidence: SUCCESSOR }));
-    start(careful)
-      .when(contradicted({ mutation_id: 'cp_1', evidence: { ...SUCCESSOR, partition: 0, position: 4 } }), NOW)
-      .then(fact('TriggerHeld'));
-    start(careful)
-      .when(contradicted({ mutation_id: 'cp_1', evidence: { ...SUCCESSOR, source: 'somebody' } }), NOW)
-      .then(fact('TriggerHeld'));
+    const gated = commit('gated', { gate: gateOf('risk', { amount: 900 }) });
+    start(careful).when(committed(gated), NOW);
+    const rule = [{ name: 'limit', when: 'gate.amount <= 500.0', reason: 'it is too much' }];
+    on.entries.append('risk', bundleRegistered('risk', rule, 1));
+    on.run
+      .when(on.entries.append('risk', bundleRegistered('risk', rule, 2)), NOW + 1)
+      .whenDue(NOW + 1)
+      .then(fact('CheckpointRolledBack', { commit_id: gated.id }), fact('ReevaluationClosed'));
   });
 });

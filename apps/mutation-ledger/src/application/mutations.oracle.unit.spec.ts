@@ -8,7 +8,7 @@ import type { Input, RecordInput } from '@recourse/event-log';
 import { memoryView } from '@recourse/testing';
 import { bundleRegistered, commit, committed, gateOf, rollback, told } from './commits.testing.js';
 import type { Told } from './commits.testing.js';
-import { triggerOf, ledger, NOW } from './ledger.testing.js';
+import { ledger, NOW } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 import { fallenView } from './mutations.core.js';
 

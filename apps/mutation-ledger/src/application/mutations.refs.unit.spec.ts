@@ -9,7 +9,6 @@ import {
   NOW,
   refund,
   REF,
-  TRIGGERED,
   RUN,
   state,
   statement,

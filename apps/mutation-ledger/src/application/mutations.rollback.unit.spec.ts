@@ -1,6 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { fact, WAYS } from '@recourse/testing';
-import { executed, ledger, MUTATION, refund, ROLLBACK, RUN, TENANT, TRIGGERED } from './ledger.testing.js';
+import {
+  command,
+  envelope,
+  executed,
+  ledger,
+  MUTATION,
+  NOW,
+  refund,
+  ROLLBACK,
+  RUN,
+  state,
+  statement,
+  TENANT,
+  TRIGGERED,
+  triggerOf,
+} from './ledger.testing.js';
 
 const OPENED_AT = 1_000;
 const MARK_BY = OPENED_AT + 60_000;
@@ -72,5 +87,83 @@ describe.each(WAYS)('a trigger whose commit nobody recorded, $way', ({ isRebuilt
       .when(executed(refund()), OPENED_AT + 10)
       .whenDue(MARK_BY);
     expect(run.records().filter(({ type }) => type === 'RollbackEscalated')).toEqual([]);
+  });
+});
+
+describe.each(WAYS)('a trigger by a command, $way', ({ isRebuilt }) => {
+  const start = () => {
+    const on = ledger({ isRebuilt });
+    on.run.when(executed(refund()), NOW);
+    return on;
+  };
+  const asked = (role: string) =>
+    command('TriggerRollback', envelope('rita', [role]), { run_id: RUN, mutation_id: MUTATION, reason: 'wrong order' });
+
+  it('for what is rolled back already is recorded and changes no row (E20)', () => {
+    const { run } = start();
+    run.when(TRIGGERED, NOW + 1);
+    const before = run.rows();
+    run
+      .when(TRIGGERED, NOW + 2)
+      .then(fact('TriggerRedundant', { rollback_id: ROLLBACK }))
+      .thenAnswer({ status: 'accepted', httpStatus: 200, body: { redundant: true } });
+    expect(run.rows()).toEqual(before);
+  });
+
+  it('and by several sources at once gives one rollback (E21)', () => {
+    const { run, assumptions } = start();
+    run
+      .when(TRIGGERED, NOW + 1)
+      .thenAnswer({ status: 'accepted', httpStatus: 201 })
+      .when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1)
+      .when(triggerOf(RUN, MUTATION, TENANT, 'otto'), NOW + 1);
+    expect(run.records().map(({ type }) => type)).toEqual([
+      'MutationRecorded',
+      'MutationRolledBack',
+      'TriggerRedundant',
+      'TriggerRedundant',
+    ]);
+  });
+
+  it('needs a role', () => {
+    start()
+      .run.when(asked('viewer'), NOW + 1)
+      .then()
+      .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'ROLE_REQUIRED' });
+  });
+
+  it.each(['reporter', 'requester', 'approver', 'administrator'])('is asked for by a %s', (role) => {
+    start()
+      .run.when(asked(role), NOW + 1)
+      .then(fact('MutationRolledBack'))
+      .thenAnswer({ status: 'accepted', httpStatus: 201 });
+  });
+
+  it('of another tenant does not take the commit', () => {
+    const { run } = start();
+    run
+      .when(triggerOf(RUN, MUTATION, 'evil', 'eve'), NOW + 1)
+      .then(fact('TriggerUnmatched', { tenant: 'evil' }))
+      .thenAnswer({ httpStatus: 201 })
+      .when(TRIGGERED, NOW + 1)
+      .then(fact('MutationRolledBack', { tenant: TENANT }));
+  });
+
+  it.each([
+    ['NUL', 'a\0b'],
+    ['nothing', ''],
+    ['10 KB', 'x'.repeat(10_000)],
+  ])('that names a mutation of %s is refused', (_name, mutationId) => {
+    start()
+      .run.when(triggerOf(RUN, mutationId), NOW + 1)
+      .then()
+      .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
+  });
+
+  it('under a key that is not its run is refused', () => {
+    start()
+      .run.when({ ...TRIGGERED, key: 'other' }, NOW + 1)
+      .then()
+      .thenAnswer({ httpStatus: 422, code: 'KEY_MISMATCH' });
   });
 });

@@ -1,122 +1,86 @@
-// Somebody asks for a run, or some of its effects, to be undone (B3): the ledger names them, and the report tells what became of each (B20).
+// Somebody asks for a run, or some of its effects, to be undone (B3): its effects are named, and the report tells what became of each (B20).
 import { describe, expect, it } from '@jest/globals';
 import { plainPayload } from '@recourse/contract';
-import { fact, harness, logged, wire, WAYS } from '@recourse/testing';
+import { deriveId } from '@recourse/kernel';
+import { fact, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { MARK_WITHIN_MS } from '../domain/rollback/rollback.decider.js';
-import type { StepDoc } from '../domain/step/step.messages.js';
 import { UNDO_IDS_MAX, undoIdOf } from '../domain/undo/undo.decider.js';
-import {
-  answered,
-  approval,
-  BALANCE_ZERO,
-  core,
-  envelope,
-  markedInput,
-  MUTATION,
-  ref,
-  RECOVERY,
-  requestIn,
-  resolution,
-  REVIEW,
-  RUN,
-  STILL_PENDING,
-  TENANT,
-  terms,
-  views,
-} from '../recoveries.testing.js';
-import { undoReport } from './undo-report.query.js';
 import type { UndoDoc } from '../domain/undo/undo.messages.js';
+import type { Mutation } from '../domain/mutation/mutation.messages.js';
+import {
+  command,
+  DISPATCHED,
+  envelope,
+  escalated,
+  executed,
+  fromRecoveries,
+  ledger,
+  MUTATION,
+  NOW,
+  outcome,
+  refund,
+  resolvedBy,
+  ROLLBACK,
+  RUN,
+  TENANT,
+} from './ledger.testing.js';
+import { mutationIdOf } from './executions.js';
+import { undoReport } from './undo-report.query.js';
 
-const AT = 10_000;
+const AT = NOW + 10;
 const UNDO = undoIdOf('cmd-ursula');
 
-function undo(ids: readonly string[] = [], by = 'ursula', roles: readonly string[] = ['requester']) {
-  return wire(
-    'recourse.recovery-commands',
-    'UndoRun',
-    { envelope: envelope(by, roles), run_id: RUN, mutation_ids: ids, reason: 'not what I meant' },
-    { key: RUN },
-  );
-}
-function named(ids: readonly string[], more: Readonly<Record<string, unknown>> = {}) {
-  return logged(
-    'recourse.mutations',
-    'UndoSpread',
-    {
-      undo_id: UNDO,
-      tenant: TENANT,
-      run_id: RUN,
-      mutation_ids: ids,
-      unknown_ids: [],
-      asked_ids: [],
-      evidence: null,
-      below_seq: 0,
-      is_last: true,
-      ...more,
-    },
-    7,
-    { key: RUN },
-  );
+function undo(ids: readonly string[] = [], by = 'ursula', roles: readonly string[] = ['requester'], tenant = TENANT) {
+  return command('UndoRun', envelope(by, roles, { tenant }), {
+    run_id: RUN,
+    mutation_ids: ids,
+    reason: 'not what I meant',
+  });
 }
 
 describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
-  const start = (): CoreHarness => harness(core(), { isRebuilt, views: views() });
+  const start = (): CoreHarness => ledger({ isRebuilt }).run;
+  const ran = (more: Parameters<typeof refund>[0] = {}): CoreHarness => start().when(executed(refund(more)), NOW);
   const doc = (run: CoreHarness): UndoDoc => run.rows('undo')[0]?.doc as unknown as UndoDoc; // rows of this kind are undos
-  const steps = (run: CoreHarness): readonly StepDoc[] => run.rows('step').map((row) => row.doc as unknown as StepDoc); // as above
-  const report = (run: CoreHarness) => undoReport(doc(run), steps(run));
+  const mutations = (run: CoreHarness): readonly Mutation[] => run.rows('mutation').map((row) => row.doc as Mutation); // as above
+  const report = (run: CoreHarness) => undoReport(doc(run), mutations(run));
 
-  it('is opened with who asked and why, an owner and a deadline', () => {
-    const run = start()
+  it('names its effects with who asked and why, and answers who follows it', () => {
+    const run = ran()
       .when(undo(), AT)
       .then(
-        fact('UndoOpened', {
+        fact('UndoListed', {
           undo_id: UNDO,
-          recovery_id: RECOVERY,
-          mutation_ids: [],
-          owner: 'service:mutation-ledger',
-          deadline_at: AT + MARK_WITHIN_MS,
+          command_id: 'cmd-ursula',
+          asked_ids: [],
+          mutation_ids: [MUTATION],
           evidence: { kind: 'human', source: 'ursula', statement: plainPayload({ reason: 'not what I meant' }) },
+          is_last: true,
         }),
+        fact('MutationRolledBack', { mutation_id: MUTATION, admission: { triggered_at: AT } }),
       );
-    run.thenAnswer({ status: 'accepted', httpStatus: 201, body: { undo_id: UNDO, run_id: RUN } });
-    expect(report(run)).toMatchObject({ outcome: 'still_open', items: [] });
+    run.thenAnswer({
+      status: 'accepted',
+      httpStatus: 201,
+      body: { undo_id: UNDO, recovery_id: deriveId('rec', TENANT, RUN), run_id: RUN },
+    });
+    expect(doc(run)).toMatchObject({ phase: 'listed', recovery_id: deriveId('rec', TENANT, RUN), deadline_at: null });
   });
 
-  it('learns its effects in parts, in their order', () => {
-    const run = start()
-      .when(undo(), AT)
-      .when(named(['mut_3', 'mut_2'], { is_last: false }), AT + 1)
-      .then(fact('UndoListed', { mutation_ids: ['mut_3', 'mut_2'], is_last: false }));
-    run
-      .when(named([MUTATION], { unknown_ids: ['mut_x'] }), AT + 2)
-      .then(fact('UndoListed', { mutation_ids: [MUTATION], unknown_ids: ['mut_x'], is_last: true }));
-    expect(doc(run)).toMatchObject({ phase: 'listed', mutation_ids: ['mut_3', 'mut_2', MUTATION], deadline_at: null });
-    run.when(named(['mut_9']), AT + 3).thenNothing();
+  it('is open, with owner and deadline, until its last part is named', () => {
+    const { run } = ledger({ isRebuilt, effectsMax: 1 });
+    run.when(executed(refund()), NOW).when(executed(refund({ effect_key: 'two', event_id: 'ev-2' })), NOW);
+    run.when(undo(), AT).then(fact('UndoListed', { is_last: false }), fact('MutationRolledBack'));
+    expect(doc(run)).toMatchObject({ phase: 'opened', owner: 'service:mutation-ledger', deadline_at: AT + 60_000 });
+    expect(report(run)).toMatchObject({ outcome: 'still_open' });
+    run.whenDue(AT).then(fact('UndoListed', { is_last: true }), fact('MutationRolledBack'));
+    expect(doc(run)).toMatchObject({ phase: 'listed', mutation_ids: [expect.anything(), MUTATION], deadline_at: null });
   });
 
-  it('goes to a person when the ledger does not name its effects in time, and takes the list still', () => {
-    const run = start()
-      .when(undo(), AT)
-      .whenDue(AT + MARK_WITHIN_MS)
-      .then(
-        fact('UndoEscalated', {
-          reason: 'UNDO_NOT_LISTED',
-          owner: 'role:administrator',
-          deadline_at: AT + MARK_WITHIN_MS + REVIEW,
-        }),
-      );
-    run.when(named([MUTATION]), AT + MARK_WITHIN_MS + 1).then(fact('UndoListed'));
-    expect(doc(run)).toMatchObject({ phase: 'listed' });
-  });
-
-  it('of another tenant or unknown is not listed', () => {
-    start()
-      .when(undo(), AT)
-      .when(named([MUTATION], { tenant: 'evil' }), AT + 1)
-      .thenNothing()
-      .when(named([MUTATION], { undo_id: 'undo_other' }), AT + 2)
-      .thenNothing();
+  it('of another tenant names nothing of this one', () => {
+    ran()
+      .when(undo([], 'eve', ['requester'], 'evil'), AT)
+      .then(fact('UndoListed', { mutation_ids: [], tenant: 'evil' }));
   });
 
   it('needs a role, and a list that can be overseen', () => {
@@ -125,7 +89,7 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
       .then()
       .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
     start()
-      .when(undo(Array.from({ length: UNDO_IDS_MAX + 1 }, (_, index) => `mut_${index}`)), AT)
+      .when(undo(Array.from({ length: UNDO_IDS_MAX + 1 }, (_, index) => `mut_${String(index)}`)), AT)
       .then()
       .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
     start()
@@ -139,17 +103,14 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
   });
 
   describe('is told as', () => {
-    const listed = (...ids: readonly string[]): CoreHarness =>
-      start()
-        .when(undo(), AT)
-        .when(named(ids), AT + 1);
+    const listed = (more: Parameters<typeof refund>[0] = {}): CoreHarness => ran(more).when(undo(), AT);
+    const undone = (run: CoreHarness) =>
+      run.when(DISPATCHED, AT + 1).when(outcome('compensated', 'SUCCESS_CONDITION_HELD'), AT + 2);
 
     it('undone only when every effect was seen to be, with what stays different', () => {
-      const run = listed(MUTATION)
-        .when(markedInput(), AT + 2)
-        .when(approval(), AT + 3);
+      const run = listed().when(DISPATCHED, AT + 1);
       expect(report(run)).toMatchObject({ outcome: 'still_open', items: [{ outcome: 'still_open' }] });
-      run.when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), AT + 4);
+      run.when(outcome('compensated', 'SUCCESS_CONDITION_HELD'), AT + 2);
       expect(report(run)).toMatchObject({
         outcome: 'undone',
         counts: { undone_with_residue: 1 },
@@ -157,61 +118,67 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
           {
             mutation_id: MUTATION,
             outcome: 'undone_with_residue',
-            residue: 'two lines on the statement',
+            residue: expect.any(String),
             reason: null,
+            step_id: deriveId('step', ROLLBACK, MUTATION),
           },
         ],
       });
     });
 
     it('clean where the action was reversible and nothing stays', () => {
-      const run = listed(MUTATION).when(
-        markedInput({
-          terms: terms({ residue: null, impact: 'write', recovery_approval_mode: 'auto' }),
-          ref: ref({ reversal_class: 'reversible' }),
-        }),
-        AT + 2,
-      );
-      run.when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), AT + 3);
-      expect(report(run)).toMatchObject({ outcome: 'undone', items: [{ outcome: 'undone_clean', residue: null }] });
+      const run = undone(listed());
+      const reversible = mutations(run).map(({ ref, terms, ...rest }) => ({
+        ...rest,
+        ref: ref === null ? null : { ...ref, reversal_class: 'reversible' as const },
+        terms: terms === null ? null : { ...terms, residue: null },
+      }));
+      expect(undoReport(doc(run), reversible)).toMatchObject({
+        outcome: 'undone',
+        items: [{ outcome: 'undone_clean', residue: null }],
+      });
     });
 
     it('clean where nothing had happened', () => {
-      expect(
-        report(listed(MUTATION).when(markedInput({ execution_state: 'failed', recoverability: 'planned' }), AT + 2)),
-      ).toMatchObject({ outcome: 'undone', items: [{ outcome: 'undone_clean', reason: 'NOTHING_TO_UNDO' }] });
+      expect(report(listed({ outcome: 'failed', result: null, external_transaction_ref: null }))).toMatchObject({
+        outcome: 'undone',
+        items: [{ outcome: 'undone_clean' }],
+      });
     });
 
-    it('partly undone or not undone, with the reason, where a person has something', () => {
-      const run = listed(MUTATION, 'mut_0').when(markedInput({ ref: ref({ reversal_class: 'irreversible' }) }), AT + 2);
+    it('not undone, with the reason, where a person has it', () => {
+      const run = listed().when(escalated('TOOL_HAS_NO_AUTOMATIC_COMPENSATION'), AT + 1);
       expect(report(run)).toMatchObject({
-        outcome: 'still_open',
-        items: [
-          { outcome: 'not_undone', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', owner: 'role:administrator' },
-          { mutation_id: 'mut_0', outcome: 'still_open', reason: 'NOT_MARKED_YET' },
-        ],
+        outcome: 'not_undone',
+        items: [{ outcome: 'not_undone', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' }],
       });
-      const other = listed(MUTATION).when(markedInput({ ref: ref({ reversal_class: 'irreversible' }) }), AT + 2);
-      expect(report(other)).toMatchObject({ outcome: 'not_undone' });
     });
 
     it('not undone where a person closed it by hand and nobody observed it', () => {
-      const run = listed(MUTATION)
-        .when(markedInput(), AT + 2)
-        .whenDue(AT + 2 + REVIEW)
-        .when(resolution('repaired'), AT + 3 + REVIEW);
+      const run = listed()
+        .when(escalated('VERIFICATION_FAILED'), AT + 1)
+        .when(resolvedBy('repaired'), AT + 2);
       expect(report(run)).toMatchObject({
         outcome: 'not_undone',
         items: [{ outcome: 'not_undone', reason: 'RESOLVED:repaired' }],
       });
     });
 
+    it('undone where a person repaired it by hand and it was seen to be (V1)', () => {
+      const seen = resolvedBy('repaired');
+      const run = listed()
+        .when(escalated('VERIFICATION_FAILED'), AT + 1)
+        .when(fromRecoveries('StepResolved', { ...seen.body, verified: true }), AT + 2);
+      expect(report(run)).toMatchObject({
+        outcome: 'undone',
+        items: [{ outcome: 'undone_with_residue', reason: 'RESOLVED:repaired' }],
+      });
+    });
+
     it('still open where nobody knows whether it happened', () => {
-      const run = listed(MUTATION).when(
-        markedInput({ execution_state: 'uncertain', recoverability: 'pending_commit' }),
-        AT + 2,
-      );
-      run.whenDue(AT + 2 + REVIEW).whenDue(AT + 2 + 2 * REVIEW);
+      const run = listed({ outcome: 'uncertain', result: null, external_transaction_ref: null });
+      expect(report(run)).toMatchObject({ outcome: 'still_open' });
+      run.when(escalated('FORWARD_UNRESOLVED'), AT + 1);
       expect(report(run)).toMatchObject({
         outcome: 'still_open',
         items: [{ outcome: 'still_open', reason: 'FORWARD_UNRESOLVED' }],
@@ -219,32 +186,17 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
     });
 
     it('partly undone where one effect is and another is not', () => {
-      const run = listed(MUTATION, 'mut_2')
-        .when(markedInput(), AT + 2)
-        .when(approval(), AT + 3);
-      run.when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), AT + 4);
-      run.when(
-        markedInput({
-          mutation_id: 'mut_2',
-          rollback_id: 'rb_2',
-          ref: ref({ mutation_id: 'mut_2', reversal_class: 'irreversible' }),
-        }),
-        AT + 5,
-      );
-      expect(report(run)).toMatchObject({
+      const other = refund({ effect_key: 'two', event_id: 'ev-2', contract_digest: null });
+      const run = ran().when(executed(other), NOW).when(undo(), AT);
+      expect(report(undone(run))).toMatchObject({
         outcome: 'partly_undone',
         counts: { undone_with_residue: 1, not_undone: 1, still_open: 0 },
+        items: [{ mutation_id: mutationIdOf(other), reason: 'UNCONTRACTED' }, { mutation_id: MUTATION }],
       });
     });
 
     it('not undone of what the run does not have', () => {
-      expect(
-        report(
-          start()
-            .when(undo(), AT)
-            .when(named([], { unknown_ids: ['mut_x'] }), AT + 1),
-        ),
-      ).toMatchObject({
+      expect(report(start().when(undo(['mut_x']), AT))).toMatchObject({
         outcome: 'not_undone',
         items: [{ mutation_id: 'mut_x', outcome: 'not_undone', reason: 'MUTATION_UNKNOWN' }],
       });

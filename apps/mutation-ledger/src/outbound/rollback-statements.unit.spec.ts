@@ -40,4 +40,12 @@ describe('a statement over two tables', () => {
     expect(text).toContain('m.tenant = r.tenant');
     expect(values).toEqual(['acme', 6]);
   });
+
+  it.each([
+    ['agent', 'agent_id'],
+    ['policy', 'policy'],
+    ['source', 'source'],
+  ] as const)('of rollbacks groups them by %s (E48)', (by, column) => {
+    expect(rollbacksQuery(by, {}, 5).text).toContain(`SELECT tenant, ${column} AS name`);
+  });
 });

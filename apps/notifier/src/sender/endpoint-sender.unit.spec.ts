@@ -8,7 +8,11 @@ import type { WebhookRequest } from './endpoint-sender.js';
 import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
 
 const POLICY = { backoff: { baseMs: 1_000, maxMs: 60_000 }, giveUpMs: 100_000 };
-const BASES = { recoveries: 'https://r.example.org', budgets: 'https://b.example.org' };
+const BASES = {
+  ledger: 'https://ledger.example.org',
+  recoveries: 'https://r.example.org',
+  budgets: 'https://b.example.org',
+};
 const OK: Attempted = { kind: 'answered', httpStatus: 200, retryAfterMs: null };
 const BROKEN: Attempted = { kind: 'answered', httpStatus: 500, retryAfterMs: null };
 

@@ -9,7 +9,7 @@ import { fact, harness, logged, WAYS, wire } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
 import { forwardIdOf } from '../domain/forward/forward.decider.js';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import { stepIdOf } from '../domain/step/opening.decisions.js';
 import {
   answered,
@@ -36,6 +36,7 @@ import {
   windowClosed,
   WINDOW_END,
   leg,
+  planned,
 } from '../recoveries.testing.js';
 import type { RecoveriesConfig } from './recoveries.core.js';
 
@@ -327,7 +328,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
 
     it("asks for two where nobody answers for the action, and takes no initiator's word for one", () => {
       const run = waiting({ execution: execution({ initiator: null }) }).then(
-        fact('StepDecided', { required_approvals: 2, answerable_to: null }),
+        planned({ required_approvals: 2, answerable_to: null }),
       );
       run.when(approve(), 19_000).then(fact('StepApproved'));
       expect([run.outgoing(), legs(run)]).toEqual([[], 0]);
@@ -502,7 +503,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
         }),
       );
       const run = waiting({}, {}, world).then(
-        fact('StepDecided', { decision: 'request_approval', required_approvals: 1 }),
+        planned({ decision: 'request_approval', required_approvals: 1 }),
       );
       expect([run.outgoing(), legs(run)]).toEqual([[], 0]);
       foiled(

@@ -8,7 +8,6 @@ import {
   BALANCE_ZERO,
   CLOSED_COMPENSATED,
   CLOSED_MANUAL,
-  contradicted,
   core,
   denial,
   digest,
@@ -28,6 +27,7 @@ import {
   WINDOW_END,
   leg,
   settled,
+  planned,
 } from '../recoveries.testing.js';
 
 const MARKED_AT = 10_000;
@@ -45,12 +45,10 @@ const recoveryOf = (run: CoreHarness) => run.rows('recovery')[0]?.doc;
 
 describe.each(WAYS)('a rolled-back commit whose execution turns out later, $way', ({ isRebuilt }) => {
   const opened = (more: Parameters<typeof markedInput>[0] = UNCERTAIN): CoreHarness =>
-    harness(core(), { isRebuilt, views: views() })
-      .when(contradicted(), MARKED_AT - 1)
-      .when(markedInput(more), MARKED_AT);
+    harness(core(), { isRebuilt, views: views() }).when(markedInput(more), MARKED_AT);
 
   it('waits as long as nobody knows whether it happened', () => {
-    const run = opened().then(fact('StepDecided', { decision: 'reconcile_first', reason: 'FORWARD_UNCERTAIN' }));
+    const run = opened().then(planned({ decision: 'reconcile_first', reason: 'FORWARD_UNCERTAIN' }));
     expect(stepOf(run)).toMatchObject({ phase: 'held', due_at: MARKED_AT + REVIEW });
   });
 
@@ -196,9 +194,7 @@ describe('any news of the ledger', () => {
     fc.assert(
       fc.property(fc.array(states, { minLength: 1, maxLength: 6 }), fc.boolean(), (news, isRebuilt) => {
         const [first, ...later] = news;
-        const run = harness(core(), { isRebuilt, views: views() })
-          .when(contradicted(), MARKED_AT - 1)
-          .when(markedInput(first ?? {}), MARKED_AT);
+        const run = harness(core(), { isRebuilt, views: views() }).when(markedInput(first ?? {}), MARKED_AT);
         later.forEach((more, index) => {
           run.when(recordedAgain(more), LEARNT_AT + index);
         });

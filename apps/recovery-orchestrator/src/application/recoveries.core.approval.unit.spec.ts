@@ -7,11 +7,9 @@ import {
   approval,
   CLOSED_COMPENSATED,
   CLOSED_MANUAL,
-  contradicted,
   core,
   denial,
   digest,
-  envelope,
   execution,
   LAST_DISPATCH,
   LEASE,
@@ -20,15 +18,14 @@ import {
   ref,
   requestIn,
   REVIEW,
-  ROLLBACK,
   RUN,
   STEP,
   terms,
-  trigger,
   windowClosed,
   WINDOW_END,
   views,
   leg,
+  planned,
 } from '../recoveries.testing.js';
 import type { RecoveriesConfig } from './recoveries.core.js';
 
@@ -39,82 +36,12 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     scenario(config).when(markedInput(more), 10_000);
   const phase = (run: CoreHarness): unknown => run.rows('step')[0]?.doc['phase'];
 
-  describe('a trigger', () => {
-    it('opens a rollback with an owner and a deadline', () => {
-      const run = scenario()
-        .when(contradicted(), 1_000)
-        .then(fact('RollbackOpened', { rollback_id: ROLLBACK, command_id: null }));
-      expect(run.rows('rollback')[0]?.doc).toMatchObject({
-        phase: 'opened',
-        owner: 'service:mutation-ledger',
-        deadline_at: 61_000,
-      });
-    });
-
-    it('for what is rolled back already is recorded and changes no row (E20)', () => {
-      const run = scenario().when(contradicted(), 1_000);
-      const before = run.rows();
-      run.when(contradicted(), 2_000).then(fact('TriggerRedundant', { rollback_id: ROLLBACK }));
-      expect(run.rows()).toEqual(before);
-    });
-
-    it('by several sources at once gives one rollback (E21)', () => {
-      const run = scenario()
-        .when(trigger(), 1_000)
-        .thenAnswer({ status: 'accepted', httpStatus: 201 })
-        .when(contradicted(), 1_000)
-        .when(trigger('otto', ['approver']), 1_000);
-      run.thenAnswer({ status: 'accepted', httpStatus: 200, body: { redundant: true } });
-      expect(run.records().map(({ type }) => type)).toEqual(['RollbackOpened', 'TriggerRedundant', 'TriggerRedundant']);
-    });
-
-    it('needs a role', () => {
-      scenario()
-        .when(trigger('rita', ['viewer']), 1_000)
-        .then()
-        .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'ROLE_REQUIRED' });
-    });
-
-    it.each(['reporter', 'requester', 'approver', 'administrator'])('is asked for by a %s', (role) => {
-      scenario()
-        .when(trigger('rita', [role]), 1_000)
-        .then(fact('RollbackOpened'))
-        .thenAnswer({ status: 'accepted', httpStatus: 201 });
-    });
-
-    it('by another tenant does not take the commit', () => {
-      const foreign = trigger('eve', ['reporter'], { envelope: envelope('eve', ['reporter'], { tenant: 'evil' }) });
-      scenario()
-        .when(foreign, 1_000)
-        .thenAnswer({ httpStatus: 201 })
-        .when(contradicted(), 1_000)
-        .then(fact('RollbackOpened', { tenant: 'acme' }));
-    });
-
-    it.each([
-      ['NUL', 'a\0b'],
-      ['nothing', ''],
-      ['10 KB', 'x'.repeat(10_000)],
-    ])('that names a mutation of %s is refused', (_name, mutationId) => {
-      scenario()
-        .when(trigger('rita', ['reporter'], { mutation_id: mutationId }), 1_000)
-        .then()
-        .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
-    });
-
-    it('under a key that is not its run is refused', () => {
-      const input = { ...trigger(), key: 'other' };
-      scenario().when(input, 1_000).then().thenAnswer({ httpStatus: 422, code: 'KEY_MISMATCH' });
-    });
-  });
-
   describe('a marked commit', () => {
     it('of high impact waits for a person until its review ends', () => {
       const run = scenario()
-        .when(contradicted(), 9_000)
         .when(markedInput(), 10_000)
         .then(
-          fact('StepDecided', {
+          planned({
             step_id: STEP,
             decision: 'request_approval',
             reason: 'HIGH_IMPACT',
@@ -127,18 +54,17 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         dueAt: 10_000 + REVIEW,
         doc: { phase: 'awaiting_approval', owner: 'role:approver', answerable_to: 'ines' },
       });
-      expect(run.rows('rollback')[0]?.doc).toMatchObject({ phase: 'marked', deadline_at: null });
       expect(run.rows('recovery')[0]?.doc).toMatchObject({ phase: 'open', owner: 'role:approver' });
       expect(run.outgoing()).toEqual([]);
     });
 
     it('near the end of its window waits no longer than a dispatch could begin', () => {
-      asked({ ref: ref({ reversal_expires_at: 100_000 }) }).then(fact('StepDecided', { deadline_at: 93_000 }));
+      asked({ ref: ref({ reversal_expires_at: 100_000 }) }).then(planned({ deadline_at: 93_000 }));
     });
 
     it('of ordinary impact and automatic mode is dispatched at once, without a person', () => {
       const run = asked({ terms: terms({ impact: 'write', recovery_approval_mode: 'auto' }) }).then(
-        fact('StepDecided', { decision: 'compensate_now', reason: 'POLICY_AUTO' }),
+        planned({ decision: 'compensate_now', reason: 'POLICY_AUTO' }),
         leg({ attempt: 1, not_after: 10_000 + LEASE, reconcile_first: false, approval_id: null }),
       );
       expect(requestIn(run.outgoing()).steps[0]?.call).toMatchObject({
@@ -151,7 +77,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
 
     it('of automatic mode and financial impact still waits for a person (C35)', () => {
       asked({ terms: terms({ recovery_approval_mode: 'auto' }) }).then(
-        fact('StepDecided', { decision: 'request_approval', reason: 'HIGH_IMPACT', required_approvals: 1 }),
+        planned({ decision: 'request_approval', reason: 'HIGH_IMPACT', required_approvals: 1 }),
       );
     });
 
@@ -177,7 +103,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       ],
     ])('%s goes to a person with its code, an owner and a deadline', (_name, more, reason, opensTasks = false) => {
       const run = asked(more).then(
-        fact('StepDecided', { decision: 'manual_review', reason }),
+        planned({ decision: 'manual_review', reason }),
         fact('StepEscalated', { reason, deadline_at: 10_000 + REVIEW }),
         ...(opensTasks ? [fact('TasksOpened')] : []),
         CLOSED_MANUAL,
@@ -191,14 +117,14 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
 
     it('whose forward action failed needs nothing', () => {
       asked({ execution_state: 'failed', recoverability: 'planned' }).then(
-        fact('StepDecided', { decision: 'retry_forward', reason: 'NOTHING_TO_UNDO' }),
+        planned({ decision: 'retry_forward', reason: 'NOTHING_TO_UNDO' }),
         CLOSED_COMPENSATED,
       );
     });
 
     it('whose forward action is uncertain is held, and goes to a person at the deadline', () => {
       const run = asked({ execution_state: 'uncertain' }).then(
-        fact('StepDecided', { decision: 'reconcile_first', reason: 'FORWARD_UNCERTAIN' }),
+        planned({ decision: 'reconcile_first', reason: 'FORWARD_UNCERTAIN' }),
       );
       expect(phase(run)).toBe('held');
       run.whenDue(10_000 + REVIEW).then(fact('StepEscalated', { reason: 'FORWARD_UNRESOLVED' }), CLOSED_MANUAL);
@@ -350,7 +276,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
 
     it('is any that nobody answers for', () => {
       const run = asked({ execution: execution({ initiator: null }) }).then(
-        fact('StepDecided', { required_approvals: 2, answerable_to: null }),
+        planned({ required_approvals: 2, answerable_to: null }),
       );
       run.when(approval(), 20_000).then(fact('StepApproved'));
       expect(phase(run)).toBe('awaiting_approval');
@@ -361,7 +287,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         { execution: execution({ initiator: null }) },
         { ownerOf: (tenant, agent) => (tenant === 'acme' && agent === 'refund-agent' ? 'otto' : null) },
       )
-        .then(fact('StepDecided', { required_approvals: 1, answerable_to: 'otto' }))
+        .then(planned({ required_approvals: 1, answerable_to: 'otto' }))
         .when(approval({ by: 'otto' }), 20_000)
         .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' })
         .when(approval(), 20_000)
@@ -416,7 +342,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     it('close their recovery with the last of them', () => {
       const run = asked()
         .when(markedInput(second), 11_000)
-        .then(fact('StepDecided', { mutation_id: 'mut_2' }));
+        .then(planned({ mutation_id: 'mut_2' }));
       run.when(denial(), 20_000).then(fact('StepDenied'));
       run
         .whenDue(11_000 + REVIEW)

@@ -5,7 +5,7 @@ import type { LegRequested } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import { stepIdOf } from '../domain/step/opening.decisions.js';
 import {
   answered,
@@ -25,10 +25,10 @@ import {
   REVIEW,
   STILL_PENDING,
   terms,
-  trigger,
   views,
   leg,
   settled,
+  planned,
 } from '../recoveries.testing.js';
 
 const AUTO = { impact: 'write', recovery_approval_mode: 'auto' } as const;
@@ -86,7 +86,7 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
     const request = requestIn(run.outgoing());
     run
       .when(second(), 11_000)
-      .then(fact('StepDecided', { decision: 'reconcile_first', reason: 'STEP_RESULT_PENDING', call: null }));
+      .then(planned({ decision: 'reconcile_first', reason: 'STEP_RESULT_PENDING', call: null }));
     expect(phaseOf(run, SECOND)).toBe('held');
     run
       .when(done(request), 12_000)
@@ -103,7 +103,7 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
     run
       .when(done(requestIn(run.outgoing())), 11_000)
       .when(second(), 12_000)
-      .then(fact('StepDecided', { decision: 'compensate_now', reason: 'POLICY_AUTO' }), leg());
+      .then(planned({ decision: 'compensate_now', reason: 'POLICY_AUTO' }), leg());
     expect(requestIn(run.outgoing()).steps[0]?.call.args).toEqual(plainPayload({ note: 'cn_7', order: '4711' }));
   });
 
@@ -168,13 +168,13 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
   it('goes to a person when nobody begins the other one in time, and when its window closes first', () => {
     start()
       .when(second(), 10_000)
-      .then(fact('StepDecided', { reason: 'STEP_RESULT_PENDING' }))
+      .then(planned({ reason: 'STEP_RESULT_PENDING' }))
       .whenDue(10_000 + REVIEW)
       .then(fact('StepEscalated', { reason: 'STEP_RESULT_MISSING' }), fact('RecoveryClosed'));
     start()
       .when(second(), LAST_DISPATCH + 1)
       .then(
-        fact('StepDecided', { decision: 'manual_review', reason: 'REVERSAL_EXPIRED' }),
+        planned({ decision: 'manual_review', reason: 'REVERSAL_EXPIRED' }),
         fact('StepEscalated'),
         fact('RecoveryClosed'),
       );
@@ -184,7 +184,7 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
     const args = { ...FROM_STEP, gone: { from: 'args', path: '/gone' } };
     start(args)
       .when(second({ ...AUTO, contract_digest: contractDigest(bodyOf(args)) }), 10_000)
-      .then(fact('StepDecided', { reason: 'HANDLE_INCOMPLETE' }), fact('StepEscalated'), fact('RecoveryClosed'));
+      .then(planned({ reason: 'HANDLE_INCOMPLETE' }), fact('StepEscalated'), fact('RecoveryClosed'));
   });
 
   it("takes nothing from another tenant's compensation in the same run", () => {
@@ -195,16 +195,14 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
     run
       .when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, EXECUTED, BALANCE_ZERO]), 11_000)
       .when(second(), 12_000)
-      .then(fact('StepDecided', { reason: 'STEP_RESULT_PENDING' }));
+      .then(planned({ reason: 'STEP_RESULT_PENDING' }));
   });
 
   it('reads the registry to its end before it says that a contract is unknown', () => {
     const unknown = { ...AUTO, contract_digest: Buffer.alloc(32, 8) };
-    const run = harness(core(), { isRebuilt, views: views() })
-      .when(trigger(), 9_000)
-      .whenBehind(second(unknown), 10_000);
+    const run = harness(core(), { isRebuilt, views: views() }).whenBehind(second(unknown), 10_000);
     run
       .when(second(unknown), 10_000)
-      .then(fact('StepDecided', { reason: 'HANDLE_INCOMPLETE' }), fact('StepEscalated'), fact('RecoveryClosed'));
+      .then(planned({ reason: 'HANDLE_INCOMPLETE' }), fact('StepEscalated'), fact('RecoveryClosed'));
   });
 });

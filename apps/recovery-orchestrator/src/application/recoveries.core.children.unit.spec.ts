@@ -19,6 +19,7 @@ import {
   views,
   WINDOW_END,
   leg,
+  planned,
 } from '../recoveries.testing.js';
 import { recoveriesCore } from './recoveries.core.js';
 
@@ -62,13 +63,12 @@ describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRe
       );
     run.when(derived('mut_a'), AT).thenNothing().when(derived('mut_b'), AT);
     run.when(marked(), AT + 1).then(
-      fact('StepDecided'),
-      fact('StepWaits', {
+      planned({ wait: {
         reason: 'CHILDREN',
         outstanding: ['mut_a', 'mut_b'],
         owner: 'service:recovery-orchestrator',
         deadline_at: AT + 1 + CHILDREN_FIRST_MS,
-      }),
+      } }),
     );
     run
       .when(settled('mut_a'), AT + 2)
@@ -95,14 +95,14 @@ describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRe
     const run = start()
       .when(derived('mut_a'), AT)
       .when(markedInput({ terms: terms(AUTO), ref: ref({ reversal_expires_at: end }) }), AT);
-    run.then(fact('StepDecided'), fact('StepWaits', { reason: 'CHILDREN', deadline_at: AT + 5_000 }));
+    run.then(planned({ wait: { reason: 'CHILDREN', deadline_at: AT + 5_000 } }));
     run.whenDue(AT + 5_000).then(leg({ outstanding: ['mut_a'] }));
   });
 
   it('that is being undone already comes before one noted later, which says so', () => {
     const run = start()
       .when(marked(), AT)
-      .then(fact('StepDecided'), leg({ outstanding: [] }));
+      .then(planned(), leg({ outstanding: [] }));
     run.when(derived('mut_a'), AT + 1).then(fact('DependentNoted', { child_mutation_id: 'mut_a', is_late: true }));
   });
 
@@ -110,7 +110,7 @@ describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRe
     const run = start()
       .when(derived('mut_a', 'other'), AT)
       .when(marked(), AT + 1)
-      .then(fact('StepDecided'), leg({ outstanding: [] }));
+      .then(planned(), leg({ outstanding: [] }));
     run.when(settled('mut_x'), AT + 2).thenNothing();
   });
 });

@@ -26,6 +26,7 @@ import {
   WINDOW_END,
   leg,
   settled,
+  planned,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
@@ -95,7 +96,7 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
       const run = start()
         .when(markedInput({ terms: terms({ ...AUTO, risk_level: 'high' }) }), AT)
         .then(
-          fact('StepDecided', { decision: 'manual_review', reason: 'RISK_ABOVE_LIMIT', required_approvals: 1 }),
+          planned({ decision: 'manual_review', reason: 'RISK_ABOVE_LIMIT', required_approvals: 1 }),
           fact('StepEscalated', { reason: 'RISK_ABOVE_LIMIT' }),
           fact('RecoveryClosed'),
         );

@@ -12,7 +12,6 @@ import {
   CALL_TIMEOUT,
   CLOSED_COMPENSATED,
   CLOSED_MANUAL,
-  contradicted,
   core,
   digest,
   execution,
@@ -29,11 +28,11 @@ import {
   STEP,
   STILL_PENDING,
   terms,
-  trigger,
   views,
   leg,
   settled,
   perStep,
+  planned,
 } from '../recoveries.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
@@ -50,10 +49,8 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
   ] as const)(
     'about an action that %s: there is nothing to undo, and nobody is called (C31, C36)',
     (_what, more, reason) => {
-      const run = start()
-        .when(trigger(), 9_000)
-        .when(markedInput({ ...more, terms: AUTO }), MARKED_AT);
-      expect(run.records().find(({ type }) => type === 'StepDecided')?.body).toMatchObject({
+      const run = start().when(markedInput({ ...more, terms: AUTO }), MARKED_AT);
+      expect(run.records().find(({ type }) => type === 'RecoveryPlanned')?.body).toMatchObject({
         decision: 'retry_forward',
         reason,
       });
@@ -75,9 +72,8 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
       root: null,
     } as const;
     const run = start()
-      .when(contradicted({ evidence: smokeTest }), 9_000)
       .when(markedInput({ evidence: smokeTest }), MARKED_AT)
-      .then(fact('StepDecided', { decision: 'request_approval' }));
+      .then(planned({ decision: 'request_approval' }));
     run.when(approval(), 20_000).then(fact('StepApproved'), leg({ attempt: 1 }));
     run
       .when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), 21_000)
@@ -87,7 +83,7 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
   it('about an uncertain action waits for what the ledger finds out, and calls nobody before (C33)', () => {
     const run = start()
       .when(markedInput({ execution_state: 'uncertain', terms: AUTO }), MARKED_AT)
-      .then(fact('StepDecided', { decision: 'reconcile_first', reason: 'FORWARD_UNCERTAIN' }));
+      .then(planned({ decision: 'reconcile_first', reason: 'FORWARD_UNCERTAIN' }));
     expect(dispatches(run)).toBe(0);
     run
       .when(recordedAgain({ terms: AUTO }), 20_000)
@@ -101,7 +97,7 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
         markedInput({ execution: forward, terms: terms({ impact: 'write', recovery_approval_mode: 'human' }) }),
         MARKED_AT,
       )
-      .then(fact('StepDecided', { decision: 'request_approval', reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL' }));
+      .then(planned({ decision: 'request_approval', reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL' }));
   });
 
   it.each([
@@ -135,7 +131,7 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
         body['reason'] ?? null,
       ]),
     ).toEqual([
-      ['StepDecided', 'reconcile_first', 'FORWARD_UNCERTAIN'],
+      ['RecoveryPlanned', 'reconcile_first', 'FORWARD_UNCERTAIN'],
       ['MutationAdvanced', 'request_approval', 'HIGH_IMPACT'],
       ['StepApproved', null, 'shipped after all'],
       ['LegDispatched', null, null],
@@ -174,7 +170,7 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
   it('and wants two people by now stops what one has agreed to: nobody is called (C45)', () => {
     const { says, run } = world();
     says('human');
-    run.when(markedInput(), MARKED_AT).then(fact('StepDecided', { required_approvals: 1 }));
+    run.when(markedInput(), MARKED_AT).then(planned({ required_approvals: 1 }));
     says('dual_control');
     run
       .when(approval(), 20_000)
@@ -204,7 +200,7 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
     says('human');
     run
       .when(markedInput({ terms: AUTO }), MARKED_AT)
-      .then(fact('StepDecided', { decision: 'request_approval', required_approvals: 1 }));
+      .then(planned({ decision: 'request_approval', required_approvals: 1 }));
   });
 
   it('and was loosened loosens nothing: what an effect was bound to stays', () => {
@@ -212,7 +208,7 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
     says('auto');
     run
       .when(markedInput({ terms: terms({ impact: 'write', recovery_approval_mode: 'dual_control' }) }), MARKED_AT)
-      .then(fact('StepDecided', { decision: 'request_approval', required_approvals: 2 }));
+      .then(planned({ decision: 'request_approval', required_approvals: 2 }));
   });
 });
 
@@ -279,26 +275,19 @@ describe.each(WAYS)('a resource that somebody changed since, $way (C53, C54)', (
 });
 
 describe('a compensation on record (C50)', () => {
-  it('leads from the trigger over its step and its leg to what was verified, by ids alone', () => {
-    const run = harness(core(), { views: views() })
-      .when(trigger(), 9_000)
-      .when(markedInput(), MARKED_AT)
-      .when(approval(), 20_000);
+  it('leads from the mark over its step and its leg to what was verified, by ids alone', () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), MARKED_AT).when(approval(), 20_000);
     const request: LegRequested = requestIn(run.outgoing());
     run.when(answered(request, 'verified', [STILL_PENDING, BALANCE_ZERO]), 21_000);
-    const [opened, decided, agreed, dispatched, outcome, closed] = perStep(run.records());
-    expect([opened, decided, agreed, dispatched, outcome, closed].map((record) => record?.type)).toEqual([
-      'RollbackOpened',
-      'StepDecided',
+    const [decided, agreed, dispatched, outcome, closed] = perStep(run.records());
+    expect([decided, agreed, dispatched, outcome, closed].map((record) => record?.type)).toEqual([
+      'RecoveryPlanned',
       'StepApproved',
       'LegDispatched',
       'LegSettled',
       'RecoveryClosed',
     ]);
-    expect([opened?.body, decided?.body]).toMatchObject([
-      { rollback_id: ROLLBACK, command_id: 'cmd-rita' },
-      { rollback_id: ROLLBACK, step_id: STEP, recovery_id: RECOVERY },
-    ]);
+    expect(decided?.body).toMatchObject({ rollback_id: ROLLBACK, step_id: STEP, recovery_id: RECOVERY });
     expect([agreed?.body, dispatched?.body]).toMatchObject([
       { step_id: STEP, by: 'olga', action_digest: digest() },
       { step_id: STEP, leg_id: request.leg_id, approval_id: agreed?.body['approval_id'] },

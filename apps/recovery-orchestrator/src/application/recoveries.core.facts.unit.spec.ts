@@ -32,6 +32,7 @@ import {
   views,
   leg,
   settled,
+  planned,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
@@ -83,7 +84,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
 
   it('are looked at as soon as a person is to decide, by the capability of the stale-state check, and nothing is called', () => {
     const run = asked().then(
-      fact('StepDecided', { decision: 'request_approval' }),
+      planned({ decision: 'request_approval' }),
       fact('FactsAsked', { purpose: 'review', adapter: 'payments' }),
     );
     expect(requestIn(run.outgoing())).toMatchObject({
@@ -95,11 +96,11 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
 
   it('are not looked at where nobody is asked, or where the contract says no way to', () => {
     asked({ impact: 'write', recovery_approval_mode: 'auto' }).then(
-      fact('StepDecided', { decision: 'compensate_now' }),
+      planned({ decision: 'compensate_now' }),
       leg(),
     );
     asked({ stale_capability: null, stale_condition: null })
-      .then(fact('StepDecided'))
+      .then(planned())
       .when(approval({ digest: digest({ terms: terms({ stale_capability: null, stale_condition: null }) }) }), AT + 200)
       .then(fact('StepApproved'), leg());
   });
@@ -231,7 +232,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
     it('is told to whom the step was given, and stays theirs', () => {
       const run = start()
         .when(markedInput({ terms: terms(STALE_CHECK), ref: ref({ reversal_expires_at: AT }) }), AT)
-        .then(fact('StepDecided'), fact('StepEscalated'), CLOSED_MANUAL);
+        .then(planned(), fact('StepEscalated'), CLOSED_MANUAL);
       const before = doc(run)['required_approvals'];
       run
         .when(reaffirmed(), AT + 300)

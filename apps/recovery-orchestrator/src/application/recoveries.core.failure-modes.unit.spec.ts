@@ -5,14 +5,13 @@ import { reviewContract } from '@recourse/contract';
 import type { ContractTerms } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import {
   answered,
   approval,
   BALANCE_KEPT,
   BALANCE_ZERO,
   CLOSED_MANUAL,
-  contradicted,
   core,
   denial,
   digest,
@@ -26,10 +25,10 @@ import {
   REVIEW,
   STILL_PENDING,
   terms,
-  trigger,
   views,
   WINDOW_END,
   leg,
+  planned,
 } from '../recoveries.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
@@ -62,7 +61,7 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
       (_what, more, reason) => {
         const run = start().when(markedInput(more), MARKED_AT);
         expect(run.recorded()).toMatchObject([
-          { type: 'StepDecided', body: { decision: 'manual_review', reason } },
+          { type: 'RecoveryPlanned', body: { decision: 'manual_review', reason } },
           { type: 'StepEscalated', body: { reason } },
           ...run.recorded().slice(2, -1),
           CLOSED_MANUAL,
@@ -92,14 +91,11 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
   });
 
   describe('compensation storm', () => {
-    it('of many triggers, marks and workers over one mutation is one dispatch and one outcome', () => {
+    it('of many marks and workers over one mutation is one dispatch and one outcome', () => {
       const run = start();
-      for (let at = 0; at < 50; at += 1)
-        run.when(at % 2 === 0 ? contradicted() : trigger(`critic-${String(at)}`), 1_000 + at);
       run.when(markedInput({ terms: AUTO }), MARKED_AT);
       const request = requestIn(run.outgoing());
-      for (let at = 0; at < 20; at += 1)
-        run.when(at % 2 === 0 ? markedInput({ terms: AUTO }) : trigger(`late-${String(at)}`), MARKED_AT + 1 + at);
+      for (let at = 0; at < 20; at += 1) run.when(markedInput({ terms: AUTO }), MARKED_AT + 1 + at);
       for (let at = 0; at < 20; at += 1)
         run.when(
           answered(request, at % 3 === 1 ? 'failed' : 'verified', [STILL_PENDING, BALANCE_ZERO], {
@@ -107,21 +103,17 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
           }),
           20_000 + at,
         );
-      for (let at = 0; at < 20; at += 1)
-        run.when(at % 2 === 0 ? contradicted() : markedInput({ terms: AUTO }), 30_000 + at);
+      for (let at = 0; at < 20; at += 1) run.when(markedInput({ terms: AUTO }), 30_000 + at);
       run.whenDue(WINDOW_END);
-      expect(
-        ['RollbackOpened', 'StepDecided', 'LegDispatched', 'LegSettled'].map((type) => countOf(run, type)),
-      ).toEqual([1, 1, 1, 1]);
+      expect(['RecoveryPlanned', 'LegDispatched', 'LegSettled'].map((type) => countOf(run, type))).toEqual([1, 1, 1]);
       expect(stepOf(run)).toMatchObject({ phase: 'compensated', attempt: 1 });
     });
   });
 
   describe('recovery bypass', () => {
     it('by commands: who asks, who acted, who gained and who is no person cannot dispatch', () => {
-      const run = start().when(trigger('agent:planner'), 9_000).when(markedInput(), MARKED_AT);
+      const run = start().when(markedInput(), MARKED_AT);
       const attempts = [
-        trigger('agent:planner', ['reporter'], { approved: true }),
         approval({ by: 'agent:planner' }),
         approval({ by: 'agent:refund-agent' }),
         approval({ by: 'ines' }),
@@ -191,7 +183,7 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
     it('does not begin: a mark after the window goes to a person at once', () => {
       start()
         .when(markedInput({ terms: AUTO }), late)
-        .then(fact('StepDecided', { decision: 'manual_review', reason: 'REVERSAL_EXPIRED' }), ends, CLOSED_MANUAL);
+        .then(planned({ decision: 'manual_review', reason: 'REVERSAL_EXPIRED' }), ends, CLOSED_MANUAL);
     });
 
     it('does not begin with an approval that comes after the window', () => {
@@ -273,26 +265,6 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
   });
 
   describe('orphaned mutation', () => {
-    it("that no ledger marks is a person's after a minute, and is still recovered when the mark comes", () => {
-      const run = start().when(trigger(), 1_000);
-      expect(run.rows('rollback')).toMatchObject([
-        { dueAt: 61_000, doc: { owner: 'service:mutation-ledger', deadline_at: 61_000 } },
-      ]);
-      run.whenDue(61_000).then(
-        fact('RollbackEscalated', {
-          reason: 'COMMIT_NOT_MARKED',
-          owner: 'role:administrator',
-          deadline_at: 61_000 + REVIEW,
-        }),
-      );
-      expect(run.rows('rollback')[0]?.doc).toMatchObject({
-        phase: 'escalated',
-        owner: 'role:administrator',
-        deadline_at: 61_000 + REVIEW,
-      });
-      run.when(markedInput({ terms: AUTO }), 70_000).then(fact('StepDecided', { decision: 'compensate_now' }), leg());
-    });
-
     it('is none between two stages either: whatever is open has an owner and a deadline', () => {
       const run = start().when(markedInput({ execution_state: 'uncertain' }), MARKED_AT);
       for (let turn = 0; turn < 40; turn += 1) {
@@ -344,7 +316,7 @@ describe('irreversible-by-default deletes', () => {
       MARKED_AT,
     );
     expect(run.recorded().slice(0, 2)).toMatchObject([
-      { type: 'StepDecided', body: { decision: 'manual_review', reason: 'UNCONTRACTED' } },
+      { type: 'RecoveryPlanned', body: { decision: 'manual_review', reason: 'UNCONTRACTED' } },
       { type: 'StepEscalated', body: { owner: 'role:administrator' } },
     ]);
     expect(run.outgoing()).toEqual([]);

@@ -5,6 +5,7 @@ import {
   answered,
   approval,
   BALANCE_ZERO,
+  breaker,
   core,
   execution,
   LAST_DISPATCH,
@@ -16,12 +17,13 @@ import {
   RUN,
   STEP,
   STILL_PENDING,
+  TENANT,
   terms,
-  trigger,
   views,
   windowClosed,
   leg,
   settled,
+  planned,
 } from '../recoveries.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
@@ -63,7 +65,7 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
     run
       .when(markedInput({ terms: AUTO }), 10_000)
       .then(
-        fact('StepDecided', { reason: 'POLICY_AUTO' }),
+        planned({ reason: 'POLICY_AUTO' }),
         fact('StepHalted', { reason: 'KILL_SWITCH', owner: 'role:operator', deadline_at: 10_000 + REVIEW }),
       );
     expect(run.outgoing()).toEqual([]);
@@ -83,17 +85,15 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
   ] as const)('over %s goes on', (_, scope, tenant) => {
     const { on, run } = start();
     on('stop', scope, tenant);
-    run.when(markedInput({ terms: AUTO }), 10_000).then(fact('StepDecided'), leg());
+    run.when(markedInput({ terms: AUTO }), 10_000).then(planned(), leg());
   });
 
-  it('lets triggers and marks through, and takes approvals', () => {
+  it('lets marks through, and takes approvals', () => {
     const { on, run } = start();
     on('stop', { over: 'tenant' });
     run
-      .when(trigger(), 9_000)
-      .then(fact('RollbackOpened'))
       .when(markedInput(), 10_000)
-      .then(fact('StepDecided', { decision: 'request_approval' }))
+      .then(planned({ decision: 'request_approval' }))
       .when(approval(), 20_000)
       .then(fact('StepApproved'), fact('StepHalted'))
       .thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'halted', reason: 'KILL_SWITCH' } });
@@ -215,7 +215,7 @@ describe('an execution that names no initiator', () => {
     charter(both);
     const run = harness(core(), { views: both })
       .when(markedInput(nameless), 10_000)
-      .then(fact('StepDecided', { answerable_to: 'olga', required_approvals: 1 }));
+      .then(planned({ answerable_to: 'olga', required_approvals: 1 }));
     run.when(approval({ by: 'OLGA ' }), 11_000).thenAnswer({ status: 'rejected', code: 'SELF_APPROVAL' });
     expect(run.rows('step')[0]?.doc).toMatchObject({ step_id: STEP, run_id: RUN, phase: 'awaiting_approval' });
   });
@@ -223,6 +223,48 @@ describe('an execution that names no initiator', () => {
   it('needs two where no charter names one', () => {
     harness(core(), { views: views() })
       .when(markedInput(nameless), 10_000)
-      .then(fact('StepDecided', { answerable_to: null, required_approvals: 2 }));
+      .then(planned({ answerable_to: null, required_approvals: 2 }));
   });
 });
+
+describe.each(WAYS)('a breaker over a capability, $way', ({ isRebuilt }) => {
+  const start = () => harness(core(), { isRebuilt, views: views() });
+  const stopped = () => start().when(breaker('BreakerOpened'), 9_000);
+
+  it('is noted, and stops what would call it until somebody closes it', () => {
+    const run = stopped().then(
+      fact('BreakerNoted', {
+        breaker_id: 'brk_1',
+        tenant: TENANT,
+        capability: 'payments.cancel_refund',
+        is_open: true,
+      }),
+    );
+    run
+      .when(markedInput({ terms: AUTO }), 10_000)
+      .then(planned(), fact('StepHalted', { reason: 'BREAKER_OPEN', owner: 'role:operator' }));
+    run.when(breaker('BreakerClosed'), 11_000).then(fact('BreakerNoted', { is_open: false }));
+    run.whenDue(11_000).then(fact('LegDispatched'));
+    expect([run.rows('breaker'), run.rows('halt')]).toEqual([[], []]);
+  });
+
+  it('stops no other capability and no other tenant', () => {
+    start()
+      .when(breaker('BreakerOpened', { name: 'payments.other' }), 9_000)
+      .when(breaker('BreakerOpened', { tenant: 'globex' }), 9_000)
+      .when(markedInput({ terms: AUTO }), 10_000)
+      .then(planned(), fact('LegDispatched'));
+  });
+
+  it('is heard of capabilities alone: others hold triggers', () => {
+    const [told] = recoveriesInputs(breaker('BreakerOpened', { scope: 'source', name: 'warehouse' }));
+    expect(told).toBe(false);
+  });
+});
+
+/** Whether the core concerns itself with a record of the ledger. */
+function recoveriesInputs(input: RecordInput): readonly (boolean | undefined)[] {
+  return core()
+    .inputs.filter(({ topic }) => topic === input.topic)
+    .map(({ concerns }) => concerns?.(input, () => true));
+}

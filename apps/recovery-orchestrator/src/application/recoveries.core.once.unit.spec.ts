@@ -1,26 +1,25 @@
 // What nobody who asks can do: choose what is run (C18), or have it run twice for one effect (C79).
 import { describe, expect, it } from '@jest/globals';
-import { readPayload } from '@recourse/contract';
+import { plainPayload } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
-import type { RollbackOpened } from '@recourse/messages';
+import type { Evidence } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import {
   approval,
-  contradicted,
   core,
   digest,
+  EVIDENCE,
   execution,
   markedInput,
   ref,
   requestIn,
-  ROLLBACK,
   STEP,
   terms,
-  trigger,
   views,
   leg,
   perStep,
+  planned,
 } from '../recoveries.testing.js';
 
 const auto = { terms: terms({ impact: 'write', recovery_approval_mode: 'auto' }) };
@@ -29,31 +28,23 @@ describe.each(WAYS)('a trigger, $way', ({ isRebuilt }) => {
   const start = () => harness(core(), { isRebuilt, views: views() });
 
   it('names what should not stand, and never what is run (C18)', () => {
-    const wishful = trigger('agent:planner', ['reporter'], {
-      capability: 'payments.send_money',
-      args: { to: 'me' },
-      reversal_capability: 'payments.send_money',
-    });
+    const wishful: Evidence = {
+      ...EVIDENCE,
+      kind: 'critic',
+      source: 'agent:planner',
+      statement: plainPayload({
+        reason: 'run payments.send_money instead',
+        reversal_capability: 'payments.send_money',
+        args: { to: 'me' },
+      }),
+    };
     const run = start()
-      .when(wishful, 5_000)
-      .then(fact('RollbackOpened', { rollback_id: ROLLBACK }));
-    const { evidence, ...about } = run.records()[0]?.body as unknown as RollbackOpened;
-    expect([
-      JSON.stringify(about).includes('send_money'),
-      evidence.statement === null ? null : readPayload(evidence.statement),
-    ]).toEqual([false, { reason: 'wrong order' }]);
-    run.when(markedInput(auto), 10_000).then(fact('StepDecided', { decision: 'compensate_now' }), leg());
+      .when(markedInput({ ...auto, evidence: wishful }), 10_000)
+      .then(planned({ decision: 'compensate_now' }), leg());
     expect(requestIn(run.outgoing()).steps[0]?.call).toMatchObject({
       capability: 'payments.cancel_refund',
       args: ref().reversal_args,
     });
-  });
-
-  it('that argues for another tool reaches the registered one all the same (C18)', () => {
-    const run = start()
-      .when(trigger('agent:planner', ['reporter'], { reason: 'run payments.send_money instead' }), 5_000)
-      .when(markedInput(auto), 10_000);
-    expect(requestIn(run.outgoing()).steps[0]?.call.capability).toBe('payments.cancel_refund');
   });
 });
 
@@ -64,26 +55,17 @@ describe.each(WAYS)('one effect, $way (C79)', ({ isRebuilt }) => {
       .map(({ body }) => `${String(body['step_id'])}/${String(body['attempt'])}`);
   const approving = approval({ digest: digest() });
   const orders: readonly (readonly RecordInput[])[] = [
-    [
-      trigger(),
-      contradicted(),
-      markedInput(),
-      trigger('otto'),
-      approving,
-      approval({ by: 'otto' }),
-      markedInput(),
-      contradicted(),
-    ],
-    [contradicted(), contradicted(), markedInput(), markedInput(), approving, trigger(), approving, markedInput()],
-    [markedInput(), approving, trigger(), approval({ by: 'otto' }), contradicted(), approving],
+    [markedInput(), approving, approval({ by: 'otto' }), markedInput()],
+    [markedInput(), markedInput(), approving, approving, markedInput()],
+    [markedInput(), approving, markedInput(), approval({ by: 'otto' }), approving],
   ];
 
   it.each(orders.map((inputs, at) => [at + 1, inputs] as const))(
-    'has one rollback, one step and one attempt however often it is asked for, order %i',
+    'has one step and one attempt however often it is asked for, order %i',
     (_, inputs) => {
       const run = harness(core(), { isRebuilt, views: views() });
       inputs.forEach((input, at) => run.when(input, 10_000 + at));
-      expect([run.rows('rollback').length, run.rows('step').length]).toEqual([1, 1]);
+      expect(run.rows('step')).toHaveLength(1);
       expect(dispatched(run)).toEqual([`${STEP}/1`]);
     },
   );

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Execution, LegRequested } from '@recourse/messages';
 import type { CoreHarness } from '@recourse/testing';
 import { fact, harness, WAYS } from '@recourse/testing';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import { stepIdOf } from '../domain/step/opening.decisions.js';
 import {
   answered,
@@ -26,6 +26,7 @@ import {
   leg,
   settled,
   legOf,
+  planned,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
@@ -77,12 +78,11 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
     run
       .when(effect(2), AT + 1)
       .then(
-        fact('StepDecided', { decision: 'compensate_now', executed_seq: 2 }),
-        fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(3)], owner: 'service:recovery-orchestrator' }),
+        planned({ decision: 'compensate_now', executed_seq: 2, wait: { reason: 'ORDER', outstanding: [stepOf(3)], owner: 'service:recovery-orchestrator' } }),
       );
     run
       .when(effect(1), AT + 2)
-      .then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(2), stepOf(3)].sort() }));
+      .then(planned({ wait: { outstanding: [stepOf(2), stepOf(3)].sort() } }));
     expect(run.outgoing()).toEqual([]);
     run
       .when(done(third), AT + 3)
@@ -116,10 +116,10 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
   it('that say what they were made from go side by side, each after what was made of it', () => {
     const run = start().when(effect(4, { parents: [1] }), AT);
     const fourth = requestIn(run.outgoing());
-    run.when(effect(3, { parents: [2] }), AT + 1).then(fact('StepDecided'), leg({ step_id: stepOf(3) }));
+    run.when(effect(3, { parents: [2] }), AT + 1).then(planned(), leg({ step_id: stepOf(3) }));
     const third = requestIn(run.outgoing());
-    run.when(effect(2), AT + 2).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3)] }));
-    run.when(effect(1), AT + 3).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(4)] }));
+    run.when(effect(2), AT + 2).then(planned({ wait: { outstanding: [stepOf(3)] } }));
+    run.when(effect(1), AT + 3).then(planned({ wait: { outstanding: [stepOf(4)] } }));
     run.when(done(third), AT + 4).then(settled(), leg({ step_id: stepOf(2) }));
     run.when(done(fourth), AT + 5).then(settled(), leg({ step_id: stepOf(1) }));
   });
@@ -129,10 +129,10 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
     const third = requestIn(run.outgoing());
     run
       .when(effect(2), AT + 1)
-      .then(fact('StepDecided'), fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(3)] }));
+      .then(planned({ wait: { reason: 'ORDER', outstanding: [stepOf(3)] } }));
     run
       .when(effect(1), AT + 2)
-      .then(fact('StepDecided'), fact('StepWaits', { reason: 'ORDER', outstanding: [stepOf(2), stepOf(3)].sort() }));
+      .then(planned({ wait: { reason: 'ORDER', outstanding: [stepOf(2), stepOf(3)].sort() } }));
     run.when(done(third), AT + 3).then(settled(), legOf(stepOf(2), stepOf(1)));
   });
 
@@ -141,12 +141,12 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
     const fourth = requestIn(run.outgoing());
     run
       .when(effect(3, { isOfCommit: true, terms: { ...AUTO, max_attempts: 1 } }), AT + 1)
-      .then(fact('StepDecided'), leg({ step_id: stepOf(3) }));
+      .then(planned(), leg({ step_id: stepOf(3) }));
     const third = requestIn(run.outgoing());
-    run.when(effect(2), AT + 2).then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3)] }));
+    run.when(effect(2), AT + 2).then(planned({ wait: { outstanding: [stepOf(3)] } }));
     run
       .when(effect(1), AT + 3)
-      .then(fact('StepDecided'), fact('StepWaits', { outstanding: [stepOf(3), stepOf(4)].sort() }));
+      .then(planned({ wait: { outstanding: [stepOf(3), stepOf(4)].sort() } }));
     run
       .when(failed(third), AT + 4)
       .then(settled(), fact('StepEscalated', { step_id: stepOf(3) }), leg({ step_id: stepOf(2), outstanding: [] }));
@@ -205,7 +205,7 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
   it('that are marked later than what they should have preceded come after it', () => {
     const run = start().when(effect(1), AT);
     run.outgoing();
-    run.when(effect(2), AT + 1).then(fact('StepDecided'), leg({ step_id: stepOf(2) }));
+    run.when(effect(2), AT + 1).then(planned(), leg({ step_id: stepOf(2) }));
     expect(phaseOf(run, 1)).toBe('dispatched');
   });
 

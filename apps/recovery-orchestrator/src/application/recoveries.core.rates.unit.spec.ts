@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { Rates } from '../domain/admission/pace.decisions.js';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import {
   answered,
   BALANCE_ZERO,
@@ -19,6 +19,7 @@ import {
   windowClosed,
   leg,
   settled,
+  planned,
 } from '../recoveries.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
@@ -47,19 +48,18 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
     const run = start(SLOW)
       .when(marks('m1'), 10_000)
       .then(
-        fact('StepDecided'),
+        planned(),
         leg({ paced: [{ scope: 'capability', name: 'payments.cancel_refund', next_at: 20_000 }] }),
       );
     run.when(marks('m2'), 10_001).then(
-      fact('StepDecided'),
-      fact('StepWaits', {
+      planned({ wait: {
         reason: 'RATE_LIMITED',
         owner: 'service:recovery-orchestrator',
         go_at: 20_000,
         deadline_at: 10_001 + REVIEW,
-      }),
+      } }),
     );
-    run.when(marks('m3'), 10_002).then(fact('StepDecided'), fact('StepWaits', { go_at: 30_000 }));
+    run.when(marks('m3'), 10_002).then(planned({ wait: { go_at: 30_000 } }));
     expect(step(run, 'm2')).toMatchObject({
       dueAt: 20_000,
       doc: { phase: 'waiting', reason: 'RATE_LIMITED', deadline_at: 10_001 + REVIEW },
@@ -78,11 +78,11 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
     const run = start(SLOW)
       .when(marks('m1'), 10_000)
       .when(marks('m2', 'globex'), 10_000)
-      .then(fact('StepDecided'), leg());
+      .then(planned(), leg());
     const other = start({ tenantPerMinute: 6, capabilityPerMinute: null }).when(marks('m1'), 10_000);
     other
       .when(marks('m2', 'acme', { reversal_capability: 'payments.other_way' }), 10_000)
-      .then(fact('StepDecided'), fact('StepWaits', { reason: 'RATE_LIMITED' }));
+      .then(planned({ wait: { reason: 'RATE_LIMITED' } }));
     expect(
       run
         .rows('pace')
@@ -96,7 +96,7 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
     run
       .when(marks('m2'), WINDOW_END - 60_000)
       .then(
-        fact('StepDecided'),
+        planned(),
         fact('StepEscalated', { reason: 'RATE_LIMITED', owner: 'role:administrator' }),
         fact('RecoveryClosed', { outcome: 'manual' }),
       );
@@ -130,13 +130,13 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
         ref: ref({ mutation_id: id, idempotency_key: `key-${id}` }),
         terms: AUTO,
       });
-    const run = start(SLOW).when(chained('m9', 9), 10_000).then(fact('StepDecided'), leg());
+    const run = start(SLOW).when(chained('m9', 9), 10_000).then(planned(), leg());
     const request = requestIn(run.outgoing());
     run
       .when(chained('m1', 1), 10_001)
-      .then(fact('StepDecided'), fact('StepWaits', { reason: 'ORDER' }))
+      .then(planned({ wait: { reason: 'ORDER' } }))
       .when(chained('m2', 1), 10_002)
-      .then(fact('StepDecided'), fact('StepWaits', { reason: 'ORDER' }));
+      .then(planned({ wait: { reason: 'ORDER' } }));
     run
       .when(
         answered(request, 'verified', [STILL_PENDING, observed('execute', 'payments.cancel_refund', {}), BALANCE_ZERO]),
@@ -152,7 +152,7 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
   it('that is not set takes no place', () => {
     const run = start({ tenantPerMinute: null, capabilityPerMinute: null });
     for (let at = 0; at < 20; at += 1)
-      run.when(marks(`m${String(at)}`), 10_000).then(fact('StepDecided'), leg({ paced: [] }));
+      run.when(marks(`m${String(at)}`), 10_000).then(planned(), leg({ paced: [] }));
     expect(run.rows('pace')).toEqual([]);
   });
 });

@@ -26,6 +26,7 @@ import {
   views,
   WINDOW_END,
   settled,
+  planned,
 } from '../recoveries.testing.js';
 import { CLEAN, Services } from '../services.testing.js';
 
@@ -122,7 +123,7 @@ describe.each(WAYS)('under a shipped contract, $way', ({ isRebuilt }) => {
       const wire = scenario()
         .when(under('bank.send_wire', WIRE, same).input, MARKED_AT)
         .then(
-          fact('StepDecided', { decision: 'manual_review', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' }),
+          planned({ decision: 'manual_review', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' }),
           fact('StepEscalated', { owner: 'role:administrator', deadline_at: MARKED_AT + REVIEW }),
           fact('TasksOpened'),
           CLOSED_MANUAL,
@@ -141,7 +142,7 @@ describe.each(WAYS)('under a shipped contract, $way', ({ isRebuilt }) => {
       under('labels.add_label', LABEL, { recovery_approval_mode: mode, compensation_mode: undefined }).input,
       MARKED_AT,
     );
-    expect(run.records()[0]).toMatchObject({ type: 'StepDecided', body: { call: { approval_mode: called } } });
+    expect(run.records()[0]).toMatchObject({ type: 'RecoveryPlanned', body: { call: { approval_mode: called } } });
     expect(isCalled(run)).toBe(mode === 'auto');
   });
 

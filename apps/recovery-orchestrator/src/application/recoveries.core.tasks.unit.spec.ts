@@ -6,7 +6,18 @@ import type { TaskKind } from '@recourse/messages';
 import { fact, harness, wire, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { taskIdOf } from '../domain/task/task.decider.js';
-import { core, envelope, markedInput, ref, REVIEW, RUN, STEP, terms, views } from '../recoveries.testing.js';
+import {
+  core,
+  envelope,
+  markedInput,
+  ref,
+  REVIEW,
+  RUN,
+  STEP,
+  terms,
+  views,
+  planned,
+} from '../recoveries.testing.js';
 
 const AT = 10_000;
 const SAID: Json = {
@@ -59,7 +70,7 @@ describe.each(WAYS)('an effect that nothing undoes, $way', ({ isRebuilt }) => {
   it('opens the three in one recovery, each with an owner and a deadline, and sends nothing (C15)', () => {
     const run = irreversible();
     run.then(
-      fact('StepDecided', { outcome_kind: 'reversal_refused' }),
+      planned({ outcome_kind: 'reversal_refused' }),
       fact('StepEscalated'),
       fact('TasksOpened', { effect: 'a mail goes out', capability: 'payments.issue_refund' }),
       fact('RecoveryClosed', { outcome: 'manual' }),

@@ -4,7 +4,7 @@ import type { LegRequested, StepOutcome } from '@recourse/messages';
 import { harness } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import fc from 'fast-check';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
+import { rollbackIdOf } from '../domain/step/opening.decisions.js';
 import { isAtRest } from '../domain/step/step.transitions.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
 import {

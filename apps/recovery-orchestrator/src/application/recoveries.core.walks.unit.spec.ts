@@ -16,7 +16,6 @@ import {
   BALANCE_KEPT,
   BALANCE_ZERO,
   CALL_TIMEOUT,
-  contradicted,
   core,
   denial,
   digest,
@@ -26,7 +25,6 @@ import {
   ref,
   STILL_PENDING,
   terms,
-  trigger,
   windowClosed,
   views,
   perStep,
@@ -53,7 +51,7 @@ const anyMove = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('deny' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('trigger' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('mark' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('window' as const) }) },
   {
     weight: 5,
@@ -90,9 +88,10 @@ function played(walk: Walk, isRebuilt: boolean): CoreHarness {
     max_attempts: walk.maxAttempts,
   });
   const pointer = ref({ reversal_expires_at: walk.windowEndsAt });
-  const run = harness(core(), { isRebuilt, views: views() })
-    .when(contradicted(), 9_000)
-    .when(markedInput({ terms: contract, ref: pointer }), 10_000);
+  const run = harness(core(), { isRebuilt, views: views() }).when(
+    markedInput({ terms: contract, ref: pointer }),
+    10_000,
+  );
   let now = 10_000;
   const sent: LegRequested[] = [];
   const gather = (): void => {
@@ -123,8 +122,8 @@ function inputOf(
       return approval({ by: move.by, digest: move.isRight ? right : Buffer.alloc(32) });
     case 'deny':
       return denial({ digest: right });
-    case 'trigger':
-      return trigger();
+    case 'mark':
+      return markedInput();
     case 'window':
       return windowClosed();
     case 'answer': {
@@ -220,7 +219,7 @@ describe('any walk', () => {
         const run = played(walk, false);
         for (let at = 10_000_000; at <= 40_000_000; at += 1_000_000) run.whenDue(at);
         const ended = perStep(run.records()).filter(({ type }) =>
-          ['StepDecided', 'LegSettled', 'StepEscalated'].includes(type),
+          ['RecoveryPlanned', 'LegSettled', 'StepEscalated'].includes(type),
         );
         for (const { body } of ended) expect(known).toContain(body['reason']);
         expect(known).toContain(stepOf(run).reason);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { LegRequested } from '@recourse/messages';
 import { Metrics } from '@recourse/telemetry';
 import type { CoreHarness } from '@recourse/testing';
-import { harness, WAYS, wire } from '@recourse/testing';
+import { harness, WAYS } from '@recourse/testing';
 import { countMeasures } from '../outbound/measures.metrics.js';
 import {
   answered,
@@ -11,22 +11,17 @@ import {
   BALANCE_ZERO,
   CALL_TIMEOUT,
   CONFIG,
-  contradicted,
   core,
   denial,
   digest,
-  envelope,
   LEASE,
   MARGIN,
   markedInput,
-  MUTATION,
   PAID_OUT,
   recordedAgain,
   requestIn,
   resolution,
   REVIEW,
-  ROLLBACK,
-  RUN,
   STALE_CHECK,
   STILL_PENDING,
   terms,
@@ -50,7 +45,7 @@ async function scraped(run: CoreHarness): Promise<readonly string[]> {
 }
 
 describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
-  const start = (): CoreHarness => harness(core(), { isRebuilt, views: views() }).when(contradicted(), 8_000);
+  const start = (): CoreHarness => harness(core(), { isRebuilt, views: views() });
   const waiting = (): CoreHarness => start().when(markedInput(), 10_000);
   const sent = (contract = AUTO): { readonly run: CoreHarness; readonly request: LegRequested } => {
     const run = start().when(markedInput({ terms: contract }), 10_000);
@@ -172,36 +167,5 @@ describe('reasons of failure', () => {
     );
     expect(measures).toContainEqual({ series: 'compensationFailures', tool: TOOL, reason: 'OTHER' });
     expect(FAILURE_REASONS).not.toContain('SUCCESS_CONDITION_HELD');
-  });
-});
-
-describe('series of triggers', () => {
-  it('count what became of them and what people said, without naming a source (E42)', async () => {
-    const judged = (type: string) =>
-      wire(
-        'recourse.recovery-commands',
-        type,
-        {
-          envelope: envelope('olga', ['approver'], { command_id: type }),
-          run_id: RUN,
-          rollback_id: ROLLBACK,
-          mutation_id: MUTATION,
-          reason: 'x',
-        },
-        { key: RUN },
-      );
-    const run = harness(
-      core({ admission: { trustThresholdPermille: 600, storm: null, closureMax: null, boundMs: null } }),
-      { views: views() },
-    )
-      .when(contradicted(), 1_000)
-      .when(contradicted(), 1_001)
-      .when(judged('ConfirmTrigger'), 1_002);
-    const metrics = new Metrics();
-    for (const record of run.records()) countMeasures(recoveryMeasures(record, run.changedBy(record)), metrics);
-    const told = (await metrics.text()).split('\n').filter((line) => line.startsWith('recourse_triggers_total'));
-    expect(told.sort()).toEqual(
-      ['confirmed', 'held', 'opened', 'redundant'].map((outcome) => `recourse_triggers_total{outcome="${outcome}"} 1`),
-    );
   });
 });

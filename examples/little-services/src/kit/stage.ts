@@ -188,7 +188,7 @@ export class Stage {
   async takeBack(mutation: Facts, reason: string): Promise<Facts | null> {
     const [id, runId] = [textOf(mutation['mutation_id']), textOf(mutation['run_id'])];
     const { status } = await this.desk.post(
-      'orchestrator',
+      'ledger',
       '/v1/triggers',
       { run_id: runId, mutation_id: id, reason },
       { person: OPERATOR, key: `back-${id}` },

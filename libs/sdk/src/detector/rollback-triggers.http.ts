@@ -1,4 +1,4 @@
-// Triggers over the orchestrator's HTTP edge.
+// Triggers over the ledger's HTTP edge.
 //
 // Shape: POST /v1/triggers {run_id, mutation_id, reason, tenant} → 200 taken, 202 on its way, other 4xx refused with a code.
 import { edgeClient, problemOf } from '../edge/edge.js';
@@ -7,18 +7,18 @@ import type { RollbackTriggers, TriggerAnswer, TriggerRequest } from './rollback
 
 const RETRIED: readonly number[] = [401, 403, 408, 429];
 
-/** Sends triggers to the orchestrator's edge. */
+/** Sends triggers to the ledger's edge. */
 export class HttpRollbackTriggers implements RollbackTriggers {
-  private readonly orchestrator: EdgeClient;
+  private readonly ledger: EdgeClient;
 
-  /** `options.url`: base address of the orchestrator. */
+  /** `options.url`: base address of the ledger. */
   constructor(options: EdgeOptions) {
-    this.orchestrator = edgeClient({ name: 'the orchestrator', ...options });
+    this.ledger = edgeClient({ name: 'the ledger', ...options });
   }
 
   async trigger({ tenant, runId, commitId, reason, idempotencyKey }: TriggerRequest): Promise<TriggerAnswer> {
     try {
-      const answer = await this.orchestrator.ask({
+      const answer = await this.ledger.ask({
         method: 'POST',
         path: '/v1/triggers',
         body: { run_id: runId, mutation_id: commitId, reason, tenant },

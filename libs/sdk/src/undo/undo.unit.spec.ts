@@ -46,7 +46,7 @@ describe('undo from a product', () => {
       token: () => Promise.resolve('t'),
       clock: impatientClock(),
     };
-    client = undos({ ledger: edge, recoveries: edge });
+    client = undos({ ledger: edge });
   });
   afterEach(() => {
     server.close();

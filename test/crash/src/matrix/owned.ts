@@ -18,7 +18,7 @@ const EXECUTIONS_AT_REST: readonly unknown[] = ['succeeded', 'failed'];
 
 export const LISTS: readonly OpenList[] = [
   { side: 'orchestrator', path: '/v1/steps', id: 'step_id', isOpen: ({ phase }) => !STEPS_AT_REST.includes(phase) },
-  { side: 'orchestrator', path: '/v1/rollbacks', id: 'rollback_id', isOpen: ({ phase }) => phase !== 'marked' },
+  { side: 'ledger', path: '/v1/rollbacks', id: 'rollback_id', isOpen: ({ phase }) => phase !== 'marked' },
   {
     side: 'ledger',
     path: '/v1/mutations',

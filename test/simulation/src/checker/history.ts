@@ -163,3 +163,36 @@ export function parkedKeys(history: History): ReadonlySet<string> {
 export function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> {
   return Map.groupBy(items, key);
 }
+
+/** Records that say what evidence does to a commit it reaches, each once: the mark of what was remembered or held says it again. */
+export function hitsOf(history: History): readonly LogRecord[] {
+  const known = new Set<string>();
+  return ofType(history, 'recourse.mutations', ...FALLEN, 'TriggerHeld', 'CommitBeyondBound', 'Reattached').filter(
+    (record) => {
+      const evidence = nested(record.body, 'evidence');
+      if (evidence['ref'] === null) return true;
+      const id = `${subjectOf(record.body)} ${text(evidence, 'ref')} ${text(evidence, 'position')}`;
+      const isSaid = isSecond(record) && known.has(id);
+      known.add(id);
+      return !isSaid;
+    },
+  );
+}
+
+/** Records by which a commit falls, or would if it had not. */
+export const FALLEN: readonly string[] = [
+  'MutationRolledBack',
+  'CheckpointRolledBack',
+  'TriggerUnmatched',
+  'TriggerRedundant',
+];
+
+/** What was remembered is marked, what was held is let go or held for something else. */
+function isSecond({ type }: LogRecord): boolean {
+  return type !== 'TriggerRedundant' && type !== 'CommitBeyondBound' && type !== 'Reattached';
+}
+
+/** The commit a record is about, with an effect or without. */
+export function subjectOf(body: Fields): string {
+  return text(body, body['mutation_id'] === undefined ? 'commit_id' : 'mutation_id');
+}

@@ -166,30 +166,22 @@ export function checkLegs(history: History): void {
 function checkUndos(history: History): void {
   const marked = new Set(ofType(history, MUTATIONS, 'MutationRolledBack').map(({ body }) => text(body, 'mutation_id')));
   const recorded = ofType(history, MUTATIONS, 'MutationRecorded');
-  const spread = groupBy(ofType(history, MUTATIONS, 'UndoSpread'), ({ body }) => text(body, 'undo_id'));
-  const listed = new Set(
-    ofType(history, RECOVERIES, 'UndoListed')
-      .filter(({ body }) => body['is_last'] === true)
-      .map(({ body }) => text(body, 'undo_id')),
-  );
-  const escalated = new Set(ofType(history, RECOVERIES, 'UndoEscalated').map(({ body }) => text(body, 'undo_id')));
-  for (const { body } of ofType(history, RECOVERIES, 'UndoOpened')) {
-    const id = text(body, 'undo_id');
-    if (!spread.has(id) || !listed.has(id)) {
-      // A request that stands parked behind its run is a person's by its deadline.
-      if (!escalated.has(id))
-        broken(history, 'B3', 'named', `the effects of ${id} were never named, and nobody was asked`);
-      continue;
-    }
-    const parts = spread.get(id) ?? [];
-    const names = parts.flatMap((part) => part.body['mutation_ids'] as readonly string[]); // a list of ids
-    const asked = body['mutation_ids'] as readonly string[];
+  // What follows a failed step is checked by what it reaches.
+  const asked = ofType(history, MUTATIONS, 'UndoListed').filter(({ body }) => body['command_id'] !== null);
+  const listed = groupBy(asked, ({ body }) => text(body, 'undo_id'));
+  for (const [id, parts] of listed) {
     const [first] = parts;
+    if (first === undefined) continue;
+    const { body } = first;
+    if (parts.at(-1)?.body['is_last'] !== true)
+      broken(history, 'B3', 'named', `the effects of ${id} were never named to the last`);
+    const names = parts.flatMap((part) => part.body['mutation_ids'] as readonly string[]); // a list of ids
+    const wanted = body['asked_ids'] as readonly string[];
     const own = recorded
-      .filter((record) => record.partition === first?.partition && record.seq < first.seq && isOf(record.body, body))
+      .filter((record) => record.partition === first.partition && record.seq < first.seq && isOf(record.body, body))
       .map((record) => text(record.body, 'mutation_id'));
     for (const mutation of new Set(own)) {
-      if (asked.length > 0 && !asked.includes(mutation)) continue;
+      if (wanted.length > 0 && !wanted.includes(mutation)) continue;
       if (!names.includes(mutation))
         broken(history, 'B3', 'named', `${mutation} was on record and ${id} does not name it`);
       else if (!marked.has(mutation))

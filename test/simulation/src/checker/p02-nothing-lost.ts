@@ -1,6 +1,6 @@
 // P2: what reached a wire is in its log exactly once: recorded, conflicting, answered or parked. What one log says reaches the next.
 import { mutationId } from '@recourse/sdk';
-import { broken, groupBy, nested, number, ofType, text, wireOf } from './history.js';
+import { broken, groupBy, nested, number, ofType, subjectOf, text, wireOf } from './history.js';
 import type { Fields, History, LogRecord, WireRecord } from './history.js';
 
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -176,28 +176,15 @@ function checkHops(history: History, isParked: (record: Placed) => boolean): voi
     new Set(records.map(({ body }) => subjectOf(body)));
   const follows = following(history, isParked);
   follows(
-    ofType(history, mutations, 'MutationContradicted'),
-    mutationsOf(ofType(history, recoveries, 'RollbackOpened', 'TriggerRedundant', 'TriggerHeld')),
-    'a contradicted commit has a rollback',
-  );
-  follows(
-    ofType(history, recoveries, 'RollbackOpened'),
-    mutationsOf(ofType(history, mutations, 'MutationRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched')),
-    'an opened rollback is marked',
-  );
-  follows(
     ofType(history, mutations, 'MutationRolledBack'),
     mutationsOf(ofType(history, recoveries, 'StepDecided')),
     'a marked commit has a step',
   );
   follows(
-    ofType(history, mutations, 'CheckpointRolledBack'),
-    mutationsOf(ofType(history, recoveries, 'RollbackMarked')),
-    'a commit without an effect is marked',
-  );
-  follows(
     ofType(history, mutations, 'CommitBeyondBound'),
-    mutationsOf(ofType(history, recoveries, 'RollbackOutOfBand', 'RollbackOpened')),
+    mutationsOf(
+      ofType(history, mutations, 'RollbackOutOfBand', 'MutationRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched'),
+    ),
     'a commit beyond the bound is in a list',
   );
   const compensated = ofType(history, recoveries, 'LegSettled').filter(({ body }) => body['outcome'] === 'compensated');
@@ -205,15 +192,15 @@ function checkHops(history: History, isParked: (record: Placed) => boolean): voi
     ({ body }) => body['event'] === 'compensation_verified',
   );
   follows(compensated, mutationsOf(verified), 'a compensation is known to the ledger');
-  once(history, ofType(history, recoveries, 'RollbackOpened'), ({ body }) => text(body, 'rollback_id'), 'rollback');
+  once(
+    history,
+    ofType(history, mutations, 'TriggerUnmatched'),
+    ({ body }) => `${text(body, 'tenant')} ${text(body, 'rollback_id')}`,
+    'remembered trigger',
+  );
   once(history, ofType(history, mutations, 'MutationRolledBack'), ({ body }) => text(body, 'mutation_id'), 'mark');
   once(history, ofType(history, mutations, 'CheckpointRolledBack'), ({ body }) => text(body, 'commit_id'), 'mark');
   once(history, ofType(history, recoveries, 'StepDecided'), ({ body }) => text(body, 'step_id'), 'step');
-}
-
-/** The commit a record is about, with an effect or without. */
-function subjectOf(body: Fields): string {
-  return text(body, body['mutation_id'] === undefined ? 'commit_id' : 'mutation_id');
 }
 
 /** What the next log makes of a record; one that is parked there waits for a person, and stands in a list. */

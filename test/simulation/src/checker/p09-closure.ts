@@ -1,5 +1,5 @@
 // P9: exactly the commits an invalidation reaches are contradicted; each consumer sees a commit before its rollback, in order.
-import { broken, groupBy, list, nested, number, ofType, parkedKeys, text } from './history.js';
+import { broken, groupBy, hitsOf, list, nested, number, ofType, parkedKeys, subjectOf, text } from './history.js';
 import type { Fields, History, LogRecord } from './history.js';
 
 const NOTICES = 'recourse.rollback-notifications';
@@ -43,10 +43,10 @@ function checkReached(history: History): void {
     ({ body }) => `${text(body, 'tenant')} ${text(body, 'ref')}`,
   );
   const hits = new Map<string, Set<number>>();
-  for (const { body } of ofType(history, 'recourse.mutations', ...HITS)) {
+  for (const { body } of hitsOf(history)) {
     const evidence = nested(body, 'evidence');
     if (evidence['ref'] === null) continue;
-    const id = `${text(body, 'mutation_id')} ${text(evidence, 'ref')}`;
+    const id = `${subjectOf(body)} ${text(evidence, 'ref')}`;
     const seqs = hits.get(id) ?? new Set<number>();
     if (seqs.has(number(evidence, 'position')))
       broken(history, 'P9', 'once', `${id} was contradicted twice by ${text(evidence, 'position')}`);
@@ -127,9 +127,6 @@ function releasedAt(records: readonly LogRecord[], ref: string, boundAt: number)
     .map(({ body }) => number(nested(body, 'evidence'), 'position'));
   return released.find((position) => position >= boundAt) ?? Math.min(Infinity, ...released);
 }
-
-/** Records that say what a fall, or a statement, does to a commit that rests on it. */
-const HITS = ['MutationContradicted', 'CommitBeyondBound', 'Reattached'] as const;
 
 function idOf(body: Fields): string {
   return text(body, body['mutation_id'] === undefined ? 'commit_id' : 'mutation_id');

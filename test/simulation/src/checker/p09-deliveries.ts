@@ -5,7 +5,7 @@ import { notesOf } from '../consumer-plans.js';
 import type { Note } from '../consumer-plans.js';
 import { rowsOf } from '../rows.js';
 import { ACK_WAITS, PARTITIONS } from '../world.js';
-import { broken, groupBy, list, number, ofType, parkedKeys, text, wireOf } from './history.js';
+import { broken, groupBy, list, number, ofType, parkedKeys, text, wireOf, nested } from './history.js';
 import type { Fields, History, LogRecord } from './history.js';
 import { isCovered, isSame, markedIn, marksOf, whoOf } from './p09-heard.js';
 
@@ -48,12 +48,7 @@ function subscriptionsOf(
  */
 function checkDue(history: History): void {
   const subscriptions = subscriptionsOf(history);
-  const opened = new Map(
-    ofType(history, 'recourse.recoveries', 'RollbackOpened').map(({ body, order }) => [
-      text(body, 'rollback_id'),
-      order,
-    ]),
-  );
+  const begun = causesOf(history);
   const announced = new Map(
     ofType(history, 'recourse.rollback-notifications', 'RollbackAnnounced').map(({ body }) => [
       text(body, 'mutation_id'),
@@ -61,7 +56,7 @@ function checkDue(history: History): void {
     ]),
   );
   for (const mark of marksOf(history)) {
-    const from = opened.get(text(mark.body, 'rollback_id')) ?? 0;
+    const from = begun(mark.body);
     const meeting = subscriptions
       .filter(({ tenant }) => tenant === '*' || tenant === text(mark.body, 'tenant'))
       .map(({ versions }) => {
@@ -84,6 +79,38 @@ function checkDue(history: History): void {
         `the rollback of ${markedIn(mark.body)} names ${String(announced.get(markedIn(mark.body)))}, and its mark ${names.join()}`,
       );
   }
+}
+
+/** Where what led to a mark took effect: the statement or the fall it names, the command, or the trigger that was remembered. */
+function causesOf(history: History): (mark: Fields) => number {
+  const remembered = new Map(
+    ofType(history, 'recourse.mutations', 'TriggerUnmatched').map(({ body, order }) => [
+      text(body, 'rollback_id'),
+      order,
+    ]),
+  );
+  const placed = new Map(
+    ['recourse.assumptions', 'recourse.rollback-notifications'].flatMap((topic) =>
+      (history.logs[topic] ?? []).map(({ partition, seq, order }) => [
+        `${topic}/${String(partition)}/${String(seq)}`,
+        order,
+      ]),
+    ),
+  );
+  const commands = new Map(
+    wireOf(history, 'recourse.ledger-commands', 'TriggerRollback', 'UndoRun').map(({ body, order }) => [
+      text(nested(body, 'envelope'), 'command_id'),
+      order,
+    ]),
+  );
+  return (mark) => {
+    const evidence = nested(mark, 'evidence');
+    const topic = evidence['kind'] === 'lineage' ? 'recourse.rollback-notifications' : 'recourse.assumptions';
+    const cause =
+      placed.get(`${topic}/${text(evidence, 'partition')}/${text(evidence, 'position')}`) ??
+      commands.get(text(evidence, 'event_id'));
+    return remembered.get(text(mark, 'rollback_id')) ?? cause ?? 0;
+  };
 }
 
 const STRICTNESS = ['sync', 'async', 'poll'] as const;

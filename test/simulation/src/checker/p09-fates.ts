@@ -2,7 +2,7 @@
 // nothing else does. A naive closure of its own, over what the logs say at the end.
 import { readPayload } from '@recourse/contract';
 import type { Payload } from '@recourse/messages';
-import { broken, groupBy, list, nested, number, ofType, parkedKeys, text, wireOf } from './history.js';
+import { broken, groupBy, list, nested, number, ofType, parkedKeys, text, wireOf, FALLEN, hitsOf } from './history.js';
 import type { Fields, History, LogRecord, WireRecord } from './history.js';
 
 const NOTICES = 'recourse.rollback-notifications';
@@ -40,13 +40,13 @@ export function checkFates(history: History): void {
     ]),
   );
   const bounds = new Map(
-    ofType(history, 'recourse.recoveries', 'RollbackOpened').map(({ body }) => [
+    ofType(history, MUTATIONS, 'MutationRolledBack', 'CheckpointRolledBack').map(({ body }) => [
       text(body, 'rollback_id'),
-      body['bound_at'] ?? null,
+      nested(nested(body, 'evidence'), 'root')['bound_at'] ?? null,
     ]),
   );
   const again = gatesOf(history);
-  for (const record of ofType(history, MUTATIONS, 'MutationContradicted', 'CommitBeyondBound', 'Reattached'))
+  for (const record of hitsOf(history))
     checkFate(history, record, nodes.get(idOf(record.body)), { falls, bounds, again });
   checkResumes(history);
 }
@@ -128,7 +128,7 @@ function checkFixpoint(history: History, nodes: ReadonlyMap<string, Node>): void
     if (fallen !== undefined && !walked.has(`${tenant} ${id}`) && !isParked(id) && !isParked(fallen))
       broken(history, 'P9', 'lineage', `${id} stands although ${fallen}, on which it rests, fell`);
   }
-  for (const { type, body } of ofType(history, MUTATIONS, 'MutationContradicted', 'CommitBeyondBound', 'Reattached')) {
+  for (const { type, body } of hitsOf(history)) {
     const evidence = nested(body, 'evidence');
     const node = nodes.get(idOf(body));
     if (evidence['kind'] !== 'lineage' || node === undefined) continue;
@@ -244,7 +244,7 @@ function checkGate(
   if (type === 'Reattached' && !isAdmitted)
     broken(history, 'P9', 'gate', `${id} was reattached without ${fallen}, and its gate does not admit it so`);
   const isSure = !gates.uncertain.has(runId) && decidedAt - (gates.registered.get(tenant) ?? Infinity) > READ_WITHIN_MS;
-  if (type === 'MutationContradicted' && isAdmitted && isSure)
+  if (FALLEN.includes(type) && isAdmitted && isSure)
     broken(history, 'P9', 'gate', `${id} fell with ${fallen}, and its gate admits it without`);
 }
 

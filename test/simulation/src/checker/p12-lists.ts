@@ -14,8 +14,9 @@ export async function checkLists(history: History): Promise<void> {
     for (const { doc } of await recoveries.all('recovery'))
       if (doc['phase'] === 'open')
         broken(history, 'P12', 'open', `recovery ${text(doc, 'recovery_id')} is open and nothing will happen to it`);
-    for (const { doc } of await recoveries.all('rollback')) checkRollback(history, doc);
-    for (const { doc } of await recoveries.all('breaker'))
+    const mutations = databases['mutation-ledger'].partition('recourse.mutations', partition);
+    for (const { doc } of await mutations.all('rollback')) checkRollback(history, doc);
+    for (const { doc } of await mutations.all('breaker'))
       if (doc['phase'] === 'open' && !isOwned(doc))
         broken(history, 'P12', 'owned', `breaker ${text(doc, 'breaker_id')} is open without owner or deadline`);
     for (const { doc } of await recoveries.all('task'))
@@ -24,7 +25,7 @@ export async function checkLists(history: History): Promise<void> {
     for (const { doc } of await recoveries.all('incident'))
       if (doc['phase'] === 'open' && !isOwned(doc))
         broken(history, 'P12', 'owned', `incident ${text(doc, 'incident_id')} is open without owner or deadline`);
-    for (const { doc } of await recoveries.all('undo'))
+    for (const { doc } of await mutations.all('undo'))
       if (doc['phase'] === 'opened')
         broken(
           history,
@@ -32,8 +33,7 @@ export async function checkLists(history: History): Promise<void> {
           'open',
           `undo ${text(doc, 'undo_id')}: its effects were not named, and nobody was asked`,
         );
-    for (const { doc } of await databases['mutation-ledger'].partition('recourse.mutations', partition).all('mutation'))
-      checkExecution(history, doc);
+    for (const { doc } of await mutations.all('mutation')) checkExecution(history, doc);
     const budgets = databases['budget-accountant'].partition('recourse.budgets', partition);
     const escalations = (await budgets.all('escalation'))
       .map(({ doc }) => doc)

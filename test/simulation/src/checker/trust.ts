@@ -5,11 +5,16 @@ import type { History } from './history.js';
 
 /** What a source weighs that nobody registered or judged, thousandths. */
 const STRANGER = 500;
+/** Records of triggers that were admitted. */
+const ADMITTED = ['MutationRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched'] as const;
 
 export function checkTrust(history: History): void {
   if (!history.world.options.profile.isCareful) return;
   const weights = new Map<string, number>();
-  for (const { type, body, partition } of ofType(history, 'recourse.recoveries', 'RollbackOpened', 'SourceJudged')) {
+  const told = ofType(history, 'recourse.mutations', ...ADMITTED, 'SourceJudged');
+  for (const { type, body, partition } of told.filter(
+    ({ body }) => nested(body, 'admission')['was_remembered'] !== true,
+  )) {
     const source = `${String(partition)} ${text(body, 'tenant')} ${text(type === 'SourceJudged' ? body : nested(body, 'evidence'), 'source')}`;
     if (type === 'SourceJudged') {
       weights.set(source, number(body, 'weight_permille'));
@@ -18,12 +23,16 @@ export function checkTrust(history: History): void {
     const evidence = nested(body, 'evidence');
     // Lineage comes with its root; no wire can say it.
     const isOfWire = number(evidence, 'partition') >= 0 && evidence['kind'] !== 'lineage';
-    if (isOfWire && body['confirmed_by'] === null && (weights.get(source) ?? STRANGER) < TRUSTED_FROM)
+    if (
+      isOfWire &&
+      nested(body, 'admission')['confirmed_by'] === null &&
+      (weights.get(source) ?? STRANGER) < TRUSTED_FROM
+    )
       broken(
         history,
         'P3',
         'trust',
-        `${text(body, 'rollback_id')} was opened on the word of ${text(evidence, 'source')} alone, which nobody trusts`,
+        `${text(body, 'rollback_id')} fell on the word of ${text(evidence, 'source')} alone, which nobody trusts`,
       );
   }
 }

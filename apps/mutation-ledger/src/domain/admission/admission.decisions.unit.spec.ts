@@ -25,6 +25,7 @@ import type { AdmissionLimits, StormDoc } from './admission.messages.js';
 import { movedWeight } from './judging.decisions.js';
 
 const NOW = 100_000;
+const LEDGER = 'service:mutation-ledger';
 const EVIDENCE: Evidence = {
   kind: 'observation',
   event_id: 'ev-1',
@@ -41,7 +42,6 @@ const LIMITS: AdmissionLimits = {
   trustThresholdPermille: 600,
   storm: { limit: 2, windowMs: 1_000 },
   closureMax: 3,
-  boundMs: null,
 };
 const TRUSTED = { source: undefined, declaredPermille: 900 } as const;
 
@@ -144,6 +144,9 @@ describe('a trigger', () => {
       true,
     ],
     ['a run that failed, by the ledger', { kind: 'tool_return', source: 'agent:a1', partition: -1 }, true],
+    ['a successor bundle, by the ledger', { kind: 'policy_reevaluation', source: LEDGER, partition: -1 }, true],
+    ['a successor bundle, on a wire', { kind: 'policy_reevaluation', source: LEDGER, partition: 0 }, false],
+    ['a successor bundle, by somebody else', { kind: 'policy_reevaluation', source: 'eve', partition: -1 }, false],
     ['a person on a wire', { kind: 'human', source: 'ines', partition: 2 }, false],
     ['a tool on a wire', { kind: 'tool_return', source: 'agent:a1', partition: 2 }, false],
   ])('of %s is vouched for, or is not, and then no limit holds it', (_, evidence, expected) => {
@@ -251,7 +254,6 @@ describe('a limit over partitions', () => {
       trustThresholdPermille: 600,
       storm: { limit: 1, windowMs: 1_000 },
       closureMax: 1,
-      boundMs: null,
     });
     expect(sharedLimits(NO_LIMITS, 6)).toEqual(NO_LIMITS);
   });

@@ -8,6 +8,7 @@ import type { Shape } from './endpoint.messages.js';
 
 /** Base addresses of the interfaces that show items, without a slash at their ends. */
 export interface LinkBases {
+  readonly ledger: string;
   readonly recoveries: string;
   readonly budgets: string;
 }
@@ -96,7 +97,6 @@ function plain(text: string): object {
 const PATH_OF = {
   step: ({ id }) => `/v1/reviews/${encodeURIComponent(id)}`,
   rollback: ({ runId }) => `/v1/rollbacks?run_id=${encodeURIComponent(runId)}`,
-  undo: ({ id }) => `/v1/undos/${encodeURIComponent(id)}`,
   task: ({ id }) => `/v1/tasks/${encodeURIComponent(id)}`,
   incident: ({ id }) => `/v1/incidents/${encodeURIComponent(id)}`,
   breaker: () => '/v1/breakers',
@@ -104,13 +104,21 @@ const PATH_OF = {
   escalation: ({ runId }) => `/v1/escalations?run_id=${encodeURIComponent(runId)}`,
 } as const satisfies Record<ThingKind, (item: NoticeItem) => string>;
 
-function linksOf(
-  item: NoticeItem,
-  { recoveries, budgets }: LinkBases,
-): { readonly item: string; readonly run: string } {
+/** Whose edge shows a thing. */
+const BASE_OF = {
+  step: 'recoveries',
+  rollback: 'ledger',
+  task: 'recoveries',
+  incident: 'recoveries',
+  breaker: 'ledger',
+  forward: 'recoveries',
+  escalation: 'budgets',
+} as const satisfies Record<ThingKind, keyof LinkBases>;
+
+function linksOf(item: NoticeItem, bases: LinkBases): { readonly item: string; readonly run: string } {
   return {
-    item: `${item.thing === 'escalation' ? budgets : recoveries}${PATH_OF[item.thing](item)}`,
-    run: `${recoveries}/v1/recoveries?run_id=${encodeURIComponent(item.runId)}`,
+    item: `${bases[BASE_OF[item.thing]]}${PATH_OF[item.thing](item)}`,
+    run: `${bases.recoveries}/v1/recoveries?run_id=${encodeURIComponent(item.runId)}`,
   };
 }
 

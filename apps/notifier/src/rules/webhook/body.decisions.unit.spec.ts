@@ -1,5 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { BUDGETS, CANARY, endpoint, RECOVERIES, recordOf, recordTypesOf, WAITING } from '../../items.testing.js';
+import {
+  BUDGETS,
+  CANARY,
+  endpoint,
+  MUTATIONS,
+  RECOVERIES,
+  recordOf,
+  recordTypesOf,
+  WAITING,
+} from '../../items.testing.js';
 import { newsOf, testOf } from '../delivery/occasion.decisions.js';
 import type { Delivery } from '../delivery/delivery.messages.js';
 import { hear } from '../../core.js';
@@ -8,7 +17,11 @@ import type { Thing } from '../item/item.messages.js';
 import { bodyOf } from './body.decisions.js';
 import { SHAPES } from './endpoint.messages.js';
 
-const BASES = { recoveries: 'https://recoveries.example.org', budgets: 'https://budgets.example.org' };
+const BASES = {
+  ledger: 'https://ledger.example.org',
+  recoveries: 'https://recoveries.example.org',
+  budgets: 'https://budgets.example.org',
+};
 const EVERYTHING = [endpoint({ remindBeforeMs: 1_000, tellsEnds: true })];
 const PLACE = { topic: RECOVERIES, partition: 0, seq: 1, at: 0 };
 const [OPENED] = newsOf(undefined, WAITING, [endpoint()], PLACE).queued;
@@ -19,9 +32,9 @@ const notice = (
   })()
 ).notice;
 
-/** Whatever is told of each record of both logs, when it is the first and when it follows an open item. */
+/** Whatever is told of each record of the logs, when it is the first and when it follows an open item. */
 function everythingTold(): readonly Delivery[] {
-  return ([RECOVERIES, BUDGETS] as const).flatMap((log) =>
+  return ([MUTATIONS, RECOVERIES, BUDGETS] as const).flatMap((log) =>
     recordTypesOf(log).flatMap((type) => {
       const record = recordOf(log, type, {
         deadline_at: 9_000,

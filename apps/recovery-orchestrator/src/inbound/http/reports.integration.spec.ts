@@ -20,7 +20,6 @@ import {
   answered,
   approval,
   BALANCE_ZERO,
-  contradicted,
   core,
   denial,
   digest,
@@ -45,9 +44,10 @@ const AUTO = terms({ recovery_approval_mode: 'auto', impact: 'write' });
 const START = 10_000;
 
 const begun = (tenant: string, contract = AUTO): CoreHarness =>
-  harness(core(), { views: views() })
-    .when(contradicted({ tenant }), START - 2_000)
-    .when(markedInput({ tenant, terms: contract, execution: execution({ tenant }), ref: ref() }), START);
+  harness(core(), { views: views() }).when(
+    markedInput({ tenant, terms: contract, execution: execution({ tenant }), ref: ref() }),
+    START,
+  );
 
 /** A tool that never answers: after its attempts nobody knows what happened. */
 const silent = (): CoreHarness =>
@@ -74,10 +74,7 @@ const STORY: Readonly<Record<string, () => CoreHarness>> = {
   denied: () => begun('acme', terms()).when(denial({ digest: digest() }), START + 1_000),
   'left unanswered by people': () => begun('acme', terms()).whenDue(START + REVIEW),
   'waiting for a person': () => begun('acme', terms()),
-  'of nothing': () =>
-    harness(core(), { views: views() })
-      .when(contradicted(), START - 2_000)
-      .when(markedInput({ execution_state: 'failed' }), START),
+  'of nothing': () => harness(core(), { views: views() }).when(markedInput({ execution_state: 'failed' }), START),
   'of silence': silent,
   'of silence again': silent,
   'of silence once more': silent,
