@@ -37,7 +37,7 @@ const told = (type: string, more: Readonly<Record<string, unknown>> = {}): Heard
 const step = (...records: readonly HeardRecord[]): Thing | undefined =>
   world(RECOVERIES, ...records).get('step:step-1');
 const decided = (more: Readonly<Record<string, unknown>> = {}): HeardRecord =>
-  told('StepDecided', { ...ASKED, ...more });
+  told('RecoveryPlanned', { ...ASKED, ...more });
 const escalated = told('StepEscalated', { reason: 'RESOURCE_CHANGED', deadline_at: 20_000 });
 
 describe('the table of meanings', () => {
@@ -94,7 +94,7 @@ describe('a commit beyond the bound of a fall', () => {
     ).toMatchObject({ reason: 'BOUND_NOT_REVIEWED', deadlineAt: 9_000, opening: 'recourse.mutations/0/2' });
   });
 
-  it.each(['OutOfBandReviewed', 'MutationRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched', 'TriggerRejected'])(
+  it.each(['OutOfBandReviewed', 'MutationsFell', 'CheckpointRolledBack', 'TriggerUnmatched', 'TriggerRejected'])(
     'is over with %s',
     (type) => {
       expect(rollback(beyond, toldOf(type))).toBeUndefined();
@@ -243,7 +243,7 @@ describe('what else waits for people', () => {
       kind: 'rollback',
       reason: 'COMMIT_NOT_MARKED',
     });
-    expect(world(MUTATIONS, late, toldOf('MutationRolledBack')).has('rollback:rb-1')).toBe(false);
+    expect(world(MUTATIONS, late, toldOf('MutationsFell')).has('rollback:rb-1')).toBe(false);
   });
 
   it('each task, until it is closed', () => {
@@ -352,7 +352,7 @@ describe('a trigger that is held, and a breaker', () => {
     });
   });
 
-  it.each(['MutationRolledBack', 'TriggerUnmatched', 'TriggerRejected'])('is over with %s', (type) => {
+  it.each(['MutationsFell', 'TriggerUnmatched', 'TriggerRejected'])('is over with %s', (type) => {
     expect(world(MUTATIONS, held, toldOf(type)).size).toBe(0);
   });
 

@@ -16,11 +16,14 @@ export function recordTypesOf(log: FollowedLog): readonly string[] {
   return (TOPICS.find(({ name }) => name === log)?.records ?? []).map((name) => name.slice(name.lastIndexOf('.') + 1));
 }
 
-/** A record of a type with what is given; every other text in it is the canary, every other number 1. */
+/** A record of a type with what is given, in each of its members too; every other text in it is the canary, every other number 1. */
 export function recordOf(log: FollowedLog, type: string, more: Readonly<Record<string, unknown>> = {}): HeardRecord {
   const full = (TOPICS.find(({ name }) => name === log)?.records ?? []).find((name) => name.endsWith(`.${type}`)) ?? '';
   // Avro JSON of a record is an object.
-  return { type, body: { ...(valueOf(full, '') as Readonly<Record<string, unknown>>), ...IDS, ...more } };
+  const body = { ...(valueOf(full, '') as Readonly<Record<string, unknown>>), ...IDS, ...more };
+  const { members } = body as { readonly members?: readonly Readonly<Record<string, unknown>>[] }; // where a schema has them
+  if (members === undefined || 'members' in more) return { type, body };
+  return { type, body: { ...body, members: members.map((member) => ({ ...member, ...IDS, ...more })) } };
 }
 
 /** Ids are told; they are the producers' and ours. */

@@ -435,20 +435,6 @@ export function settled({ leg_id, attempt, ...member }: Readonly<Record<string, 
   return fact('LegSettled', { ...given({ leg_id, attempt }), members: [member] });
 }
 
-/** Records with one for each member of those about a leg: what it says of one step. */
-export function perStep<Told extends { readonly body: Readonly<Record<string, unknown>> }>(
-  records: readonly Told[],
-): readonly Told[] {
-  return records.flatMap((told) => {
-    const { members, ...leg } = told.body;
-    if (!Array.isArray(members)) return [told];
-    return members.map((member: Readonly<Record<string, unknown>>) => {
-      const step = (member['step'] ?? {}) as Readonly<Record<string, unknown>>; // a step as LegStep.avsc has it
-      return { ...told, body: { ...leg, ...step, ...member } };
-    });
-  });
-}
-
 function given(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }

@@ -6,3 +6,4 @@ export { HOSTILE_STRINGS } from './hostile-strings.js';
 export type { HostileString } from './hostile-strings.js';
 export { deepFreeze } from './plain-data.js';
 export { MemoryView, memoryView } from './view.memory.js';
+export { eachMember } from './members.js';

@@ -1,6 +1,6 @@
 // blast: one thing that many effects relied on turns out wrong, and all of them are taken back.
 //
-// AssumptionInvalidated is produced once; the clock runs until the log has the last MutationRolledBack, and until it has the
+// AssumptionInvalidated is produced once; the clock runs until the log has the last MutationsFell, and until it has the
 // last outcome. The memory of every service is watched meanwhile. There is no raw side: the targets are absolute.
 import { say } from './bench-stack.js';
 import { putExecution, TENANT, thingOf } from './recovery-actions.js';
@@ -71,7 +71,7 @@ async function invalidate(
   prefix: string,
   mutations: number,
 ): Promise<Blast> {
-  const contradicted = tail.countOf('MutationRolledBack').count + mutations;
+  const contradicted = tail.countOf('MutationsFell').count + mutations;
   const outcomes = tail.countOf(VERIFIED).count + mutations;
   const memory = watchMemory();
   const sentAt = sharedClockMs();
@@ -83,7 +83,7 @@ async function invalidate(
     sourceKind: 'observation',
   });
   const [contradictedAt, verifiedAt] = await Promise.all([
-    tail.reached('MutationRolledBack', contradicted, WITHIN_MS),
+    tail.reached('MutationsFell', contradicted, WITHIN_MS),
     tail.reached(VERIFIED, outcomes, WITHIN_MS),
   ]);
   const most = await memory.stop();

@@ -13,8 +13,8 @@ export interface WayStep {
 const WAY: readonly WayStep[] = [
   { topic: 'recourse.assumption-events', type: 'AssumptionInvalidated', field: 'ref' },
   { topic: 'recourse.assumptions', type: 'AssumptionStated', field: 'ref' },
-  { topic: 'recourse.mutations', type: 'MutationRolledBack', field: 'run_id' },
-  { topic: 'recourse.recoveries', type: 'StepDecided', field: 'run_id' },
+  { topic: 'recourse.mutations', type: 'MutationsFell', field: 'run_id' },
+  { topic: 'recourse.recoveries', type: 'RecoveryPlanned', field: 'run_id' },
 ];
 
 /** Milliseconds from each record to the next, median over all cases. `caseOf` tells the case of a run or a ref; null for none that counts. */

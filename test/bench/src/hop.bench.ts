@@ -32,8 +32,8 @@ const COUNTED = 5;
 
 const HOPS = [
   '1 assumption-events → ledger writes AssumptionStated',
-  '2 assumptions → ledger writes MutationRolledBack',
-  '3 mutations → orchestrator writes StepDecided',
+  '2 assumptions → ledger writes MutationsFell',
+  '3 mutations → orchestrator writes RecoveryPlanned',
   '4 projection into PostgreSQL',
   '5 GET /v1/reviews',
 ];

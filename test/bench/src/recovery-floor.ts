@@ -27,8 +27,8 @@ export function floorSteps(legs: number): readonly FloorStep[] {
   const append = (name: string): FloorStep => ({ do: 'append', name });
   return [
     hop('UndoRun → ledger'),
-    hop('UndoListed, MutationRolledBack → orchestrator'),
-    append('StepDecided, LegDispatched'),
+    hop('MutationsFell → orchestrator'),
+    append('RecoveryPlanned, LegDispatched'),
     ...Array.from({ length: legs }, () => [
       hop('LegRequested → worker'),
       hop('LegReported → orchestrator'),

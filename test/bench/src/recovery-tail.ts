@@ -1,5 +1,5 @@
 // Follows the logs of a recovery as they are written; decodes outcomes alone, so that looking costs little.
-import type { LegSettled } from '@recourse/messages';
+import type { LegSettled, MutationsFell } from '@recourse/messages';
 import type { Consumer } from 'kafkajs';
 import type { BenchStack } from './bench-stack.js';
 import { sharedClockMs } from './worker-process.js';
@@ -87,7 +87,7 @@ export class RecoveryTail {
   private async see(value: Buffer, atMs: number): Promise<void> {
     const id = value.readInt32BE(1);
     const known = this.#types.get(id);
-    if (known !== undefined && known !== 'LegSettled') {
+    if (known !== undefined && known !== 'LegSettled' && known !== 'MutationsFell') {
       this.count(known, atMs);
       return;
     }
@@ -95,15 +95,17 @@ export class RecoveryTail {
     const decoded = this.bench.codecs.decodeSync(value);
     if (decoded.kind !== 'decoded') return;
     this.#types.set(id, decoded.type);
-    this.count(decoded.type, atMs);
+    if (decoded.type === 'MutationsFell')
+      this.count(decoded.type, atMs, (decoded.body as MutationsFell).members.length); // the type names the body
+    else this.count(decoded.type, atMs);
     if (decoded.type === 'LegSettled') this.outcomes(decoded.body as LegSettled, atMs); // the type names the body
   }
 
-  private count(type: string, atMs: number): void {
+  private count(type: string, atMs: number, by = 1): void {
     const seen = this.#counts.get(type);
-    if (seen === undefined) this.#counts.set(type, { count: 1, lastAtMs: atMs });
+    if (seen === undefined) this.#counts.set(type, { count: by, lastAtMs: atMs });
     else {
-      seen.count += 1;
+      seen.count += by;
       seen.lastAtMs = atMs;
     }
   }

@@ -42,8 +42,8 @@ export const RECOVERY_QUICK: RecoverySize = { samples: 30, levels: [1, 16, 64, 2
 /** Records of a recovery; where a run has several, the last: so the four at the end are those of its last leg. */
 const WAY: readonly WayStep[] = [
   { topic: 'recourse.ledger-commands', type: 'UndoRun', field: 'run_id' },
-  { topic: 'recourse.mutations', type: 'MutationRolledBack', field: 'run_id' },
-  { topic: 'recourse.recoveries', type: 'StepDecided', field: 'run_id' },
+  { topic: 'recourse.mutations', type: 'MutationsFell', field: 'run_id' },
+  { topic: 'recourse.recoveries', type: 'RecoveryPlanned', field: 'run_id' },
   { topic: 'recourse.recoveries', type: 'LegDispatched', field: 'run_id' },
   { topic: 'recourse.tool-requests.bench', type: 'LegRequested', field: 'run_id' },
   { topic: 'recourse.tool-results', type: 'LegReported', field: 'run_id' },

@@ -29,9 +29,9 @@ const WATCHED = [
 ];
 const POINT_OF: Readonly<Record<string, Point>> = {
   MutationRecorded: 'execution recorded',
-  MutationRolledBack: 'commit marked',
+  MutationsFell: 'commit marked',
   RollbackAnnounced: 'rollback announced',
-  StepDecided: 'approval asked',
+  RecoveryPlanned: 'approval asked',
   StepApproved: 'step approved',
   LegDispatched: 'leg dispatched',
   LegRequested: 'leg requested',

@@ -73,10 +73,13 @@ function deciding(
 /** Changes who is waited for with a mark. */
 function marking(core: ServiceCore, change: (consumers: readonly Doc[]) => readonly Doc[]): ServiceCore {
   if (core.log !== MUTATIONS) return core;
-  const changed = (record: Decided): Decided =>
-    record.type === 'MutationRolledBack' || record.type === 'CheckpointRolledBack'
-      ? { ...record, body: { ...record.body, consumers: change(record.body['consumers'] as readonly Doc[]) } }
-      : record; // a list by the schema
+  const changedIn = (doc: Doc): Doc => ({ ...doc, consumers: change(doc['consumers'] as readonly Doc[]) }); // a list by the schema
+  const changed = (record: Decided): Decided => {
+    if (record.type === 'CheckpointRolledBack') return { ...record, body: changedIn(record.body) };
+    if (record.type !== 'MutationsFell') return record;
+    const members = (record.body['members'] as readonly Doc[]).map(changedIn); // likewise
+    return { ...record, body: { ...record.body, members } };
+  };
   return {
     ...core,
     decide: (context, input) => {

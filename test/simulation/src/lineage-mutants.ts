@@ -130,20 +130,20 @@ function weighing(core: ServiceCore): ServiceCore {
         ...core,
         decide: (context, input) => {
           const decision = core.decide(context, input);
-          return { ...decision, records: decision.records.map((one) => heldAsStranger(one, context.now)) };
+          return { ...decision, records: decision.records.flatMap((one) => heldAsStranger(one, context.now)) };
         },
       };
 }
 
-function heldAsStranger(decided: Decided, now: number): Decided {
+function heldAsStranger(decided: Decided, now: number): readonly Decided[] {
   const { type, body } = decided;
   const evidence = body['evidence'] as Doc | undefined; // a record by the schema
-  if (type !== 'MutationRolledBack' || evidence?.['kind'] !== 'lineage') return decided;
-  const { rollback_id, tenant, run_id, mutation_id } = body;
-  return {
+  if (type !== 'MutationsFell' || evidence?.['kind'] !== 'lineage') return [decided];
+  const { tenant, run_id } = body;
+  return (body['members'] as readonly Doc[]).map(({ rollback_id, mutation_id, root }) => ({
     type: 'TriggerHeld',
     body: {
-      ...{ rollback_id, tenant, run_id, mutation_id, evidence },
+      ...{ rollback_id, tenant, run_id, mutation_id, evidence: { ...evidence, root } },
       command_id: null,
       reason: 'SOURCE_UNTRUSTED',
       detail: 'a stranger',
@@ -151,7 +151,7 @@ function heldAsStranger(decided: Decided, now: number): Decided {
       owner: 'role:approver',
       deadline_at: now + 60_000,
     },
-  };
+  })); // a list by the schema
 }
 
 /** A commit that is hung on another parent is bound to nothing. */

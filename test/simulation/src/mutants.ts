@@ -494,9 +494,11 @@ function disproving(body: Doc): Doc {
 function isMarkOfLinked(input: Input): boolean {
   return (
     input.source !== 'timer' &&
-    input.type === 'MutationRolledBack' &&
-    (input.body['execution'] as Doc)['capability'] === CAPABILITY_OF.linked
-  ); // an execution is a record
+    input.type === 'MutationsFell' &&
+    (input.body['members'] as readonly { readonly execution: Doc }[]).some(
+      ({ execution }) => execution['capability'] === CAPABILITY_OF.linked,
+    )
+  ); // a list by the schema
 }
 
 /** Leads that answered, as if another capability had seen it. */
@@ -523,10 +525,19 @@ function partly(core: ServiceCore): ServiceCore {
     decide: (context, input) => {
       const decision = core.decide(context, input);
       if (input.source === 'timer' || input.type !== 'UndoRun') return decision;
-      const last = decision.records.findLast(({ type }) => type === 'MutationRolledBack');
-      return { ...decision, records: decision.records.filter((record) => record !== last) };
+      const last = decision.records.findLast(({ type }) => type === 'MutationsFell');
+      return {
+        ...decision,
+        records: decision.records.flatMap((record) => (record === last ? withoutLast(record) : [record])),
+      };
     },
   };
+}
+
+/** A record without the last of its members; none where it has no other. */
+function withoutLast(record: Decided): readonly Decided[] {
+  const members = (record.body['members'] as readonly Doc[]).slice(0, -1); // a list by the schema
+  return members.length === 0 ? [] : [{ ...record, body: { ...record.body, members } }];
 }
 
 /** A report in which an answer of the acting tool counts as an observation of success. */

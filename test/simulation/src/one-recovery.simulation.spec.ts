@@ -5,10 +5,10 @@ import type { Recovery } from './one-recovery.js';
 
 const RECORDS = [
   'recourse.mutations MutationRecorded',
-  'recourse.mutations MutationRolledBack',
+  'recourse.mutations MutationsFell',
   'recourse.mutations RecoverabilityChanged compensating compensation_started',
   'recourse.mutations RecoverabilityChanged compensated compensation_verified',
-  'recourse.recoveries StepDecided compensate_now',
+  'recourse.recoveries RecoveryPlanned compensate_now',
   'recourse.recoveries LegDispatched 1',
   'recourse.recoveries LegSettled 1 compensated',
   'recourse.recoveries RecoveryClosed compensated',

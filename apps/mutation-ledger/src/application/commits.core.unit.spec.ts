@@ -134,7 +134,7 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
     expect(
       on.run
         .records()
-        .filter(({ type }) => type === 'MutationRolledBack')
+        .filter(({ type }) => type === 'MutationsFell')
         .map(({ body }) => body['run_id']),
     ).toEqual(['run-3']);
   });

@@ -191,12 +191,27 @@ export function isHit({ type, body }: Decided): boolean {
   return HITS.includes(type) && !isLater;
 }
 const HITS: readonly string[] = [
-  'MutationRolledBack',
+  'MutationsFell',
   'CheckpointRolledBack',
   'TriggerUnmatched',
   'TriggerHeld',
   'TriggerRedundant',
 ];
+
+/** Mutations that fell together, as far as a spec says what their record holds of each. */
+export function fell(...fallen: readonly Readonly<Record<string, unknown>>[]): Decided {
+  const [{ tenant, run_id, evidence } = {}] = fallen;
+  const { root: _root, ...reason } = (evidence ?? {}) as Readonly<Record<string, unknown>>; // a part of some evidence
+  const common = Object.entries({ tenant, run_id }).filter(([, value]) => value !== undefined);
+  return fact('MutationsFell', {
+    ...Object.fromEntries(common),
+    ...(evidence === undefined ? {} : { evidence: reason }),
+    members: fallen.map(({ tenant: _tenant, run_id: _run, evidence: own, terms: _terms, ...member }) => {
+      const { root } = (own ?? {}) as Readonly<Record<string, unknown>>;
+      return root === undefined ? member : { ...member, root };
+    }),
+  });
+}
 
 /** The commit a record is about. */
 export function commitOf({ body }: Decided): string {

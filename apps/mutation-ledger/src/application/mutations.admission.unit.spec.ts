@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
 import { plainPayload } from '@recourse/contract';
-import { fact, WAYS } from '@recourse/testing';
+import { fact, WAYS, eachMember } from '@recourse/testing';
 import { NO_LIMITS, REJECTED_TAKES } from '../domain/admission/admission.messages.js';
 import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
 import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
@@ -17,6 +17,7 @@ import {
   state,
   statement,
   triggerOf,
+  fell,
 } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 
@@ -141,14 +142,14 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         dueAt: null,
         doc: { phase: 'held', owner: 'role:administrator', deadline_at: 1_000 + 2 * REVIEW },
       });
-      run.when(said('ConfirmTrigger', 'mut_1'), 900_000).then(fact('MutationRolledBack'), fact('SourceJudged'));
+      run.when(said('ConfirmTrigger', 'mut_1'), 900_000).then(fell({}), fact('SourceJudged'));
     });
 
     it('goes on when a person confirms it, and its source gains weight', () => {
       const run = held()
         .when(said('ConfirmTrigger', 'mut_1'), 2_000)
         .then(
-          fact('MutationRolledBack', {
+          fell({
             rollback_id: rollbackIdOf(idOf('mut_1')),
             admission: { confirmed_by: 'olga' },
             evidence: { event_id: 'ev-1' },
@@ -194,11 +195,9 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .when(said('ConfirmTrigger', 'mut_1'), 2_000);
       run
         .when(said('ConfirmTrigger', 'mut_2'), 3_000)
-        .then(fact('MutationRolledBack'), fact('SourceJudged', { weight_permille: 600 }), fact('HeldReviewed'));
-      run
-        .whenDue(3_000)
-        .then(fact('MutationRolledBack', { mutation_id: idOf('mut_3'), admission: { confirmed_by: null } }));
-      run.when(hit('mut_4'), 4_000).then(fact('MutationRolledBack', { mutation_id: idOf('mut_4') }));
+        .then(fell({}), fact('SourceJudged', { weight_permille: 600 }), fact('HeldReviewed'));
+      run.whenDue(3_000).then(fell({ mutation_id: idOf('mut_3'), admission: { confirmed_by: null } }));
+      run.when(hit('mut_4'), 4_000).then(fell({ mutation_id: idOf('mut_4') }));
       expect(run.rows('held')).toEqual([]);
     });
 
@@ -208,9 +207,7 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .then(fact('TriggerRedundant'));
       run
         .when(trigger(), 3_000)
-        .then(
-          fact('MutationRolledBack', { admission: { confirmed_by: null, command_id: `cmd-rita-${idOf('mut_1')}` } }),
-        )
+        .then(fell({ admission: { confirmed_by: null, command_id: `cmd-rita-${idOf('mut_1')}` } }))
         .thenAnswer({ status: 'accepted', httpStatus: 201, body: { held: false, redundant: false } });
       expect(run.rows('held')).toEqual([]);
     });
@@ -249,7 +246,7 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
   it("of a registered source begins with the trust it was registered with, its tenant's own first", () => {
     const run = start({ trustThresholdPermille: 600 });
     source('warehouse', 700, '*');
-    run.when(first(), 1_000).then(fact('MutationRolledBack'));
+    run.when(first(), 1_000).then(fell({}));
     source('warehouse', 100);
     run.when(hit('mut_2'), 2_000).then(fact('TriggerHeld', { detail: 'its source weighs 100 of 600 thousandths' }));
   });
@@ -257,7 +254,7 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
   it('judges what is rolled back already, without taking it back', () => {
     const run = start({ trustThresholdPermille: 600 })
       .when(trigger(), 1_000)
-      .then(fact('MutationRolledBack'))
+      .then(fell({}))
       .when(said('RejectTrigger', 'mut_1'), 2_000)
       .then(fact('SourceJudged', { confirmed: false, source: 'rita' }));
     expect(rollback(run)?.doc).toMatchObject({ phase: 'marked', judged: { verdict: 'rejected' } });
@@ -296,11 +293,10 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'closed' } });
       run.whenDue(6_000);
       expect(
-        run
-          .recorded()
+        eachMember(run.recorded())
           .map(({ type, body }) => [type, body['mutation_id']])
           .sort(),
-      ).toEqual(['m3', 'm4'].map((name) => ['MutationRolledBack', idOf(name)]).sort());
+      ).toEqual(['m3', 'm4'].map((name) => ['MutationsFell', idOf(name)]).sort());
       expect([run.rows('held'), doc(run, 'breaker')]).toMatchObject([
         [],
         { phase: 'closed', deadline_at: null, closed: { by: 'olga' } },
@@ -308,9 +304,9 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
       run.when(closing(id, 'omar'), 7_000).thenAnswer({ status: 'rejected', httpStatus: 409, code: 'BREAKER_CLOSED' });
       run
         .when(hit('m5'), 7_000)
-        .then(fact('MutationRolledBack'))
+        .then(fell({}))
         .when(hit('m6'), 7_001)
-        .then(fact('MutationRolledBack'))
+        .then(fell({}))
         .when(hit('m7'), 7_002)
         .then(fact('BreakerOpened'), fact('TriggerHeld'));
     });
@@ -320,25 +316,22 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .when(hit('m1', 'one'), 1_000)
         .when(hit('m2', 'one'), 1_001)
         .when(hit('m3', 'one'), 1_002)
-        .then(fact('MutationRolledBack'))
+        .then(fell({}))
         .when(hit('m4', 'two'), 1_003)
-        .then(fact('MutationRolledBack'));
+        .then(fell({}));
       run
         .when(hit('m5', 'three'), 1_004)
         .then(fact('BreakerOpened'), fact('TriggerHeld'))
         .when(hit('m6', 'one'), 1_005)
-        .then(fact('MutationRolledBack'));
+        .then(fell({}));
     });
 
     it('is none where triggers come slowly, nor where people ask', () => {
       const slow = start(LIMIT);
-      for (let at = 0; at < 8; at += 1)
-        slow.when(hit(`m${String(at)}`), 1_000 + at * 500).then(fact('MutationRolledBack'));
+      for (let at = 0; at < 8; at += 1) slow.when(hit(`m${String(at)}`), 1_000 + at * 500).then(fell({}));
       const people = start(LIMIT);
       for (let at = 0; at < 8; at += 1)
-        people
-          .when(trigger('rita', `m${String(at)}`), 1_000)
-          .then(fact('MutationRolledBack', { admission: { storm_window_ms: 0 } }));
+        people.when(trigger('rita', `m${String(at)}`), 1_000).then(fell({ admission: { storm_window_ms: 0 } }));
       expect(people.rows('storm')).toEqual([]);
     });
 
@@ -355,7 +348,7 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
       run
         .when(executed(effectOf('m4', 'globex')), 1_001)
         .when(hit('m4', 'd', { tenant: 'globex' }), 1_001)
-        .then(fact('MutationRolledBack', { tenant: 'globex' }));
+        .then(fell({ tenant: 'globex' }));
     });
 
     it('of one capability is told before the mark that is one too many, and holds no mark', () => {
@@ -364,9 +357,9 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
       const { run } = on;
       run
         .when(hit('m1'), 1_000)
-        .then(counted, fact('MutationRolledBack'))
+        .then(counted, fell({}))
         .when(hit('m2'), 1_001)
-        .then(counted, fact('MutationRolledBack'))
+        .then(counted, fell({}))
         .when(hit('m3'), 1_002)
         .then(fact('BreakerOpened', { scope: 'source' }), fact('TriggerHeld'));
       run
@@ -374,10 +367,10 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .whenDue(1_500)
         .then(
           fact('BreakerOpened', { scope: 'capability', name: 'payments.reverse_refund', count: 3 }),
-          fact('MutationRolledBack', { mutation_id: idOf('m3') }),
+          fell({ mutation_id: idOf('m3') }),
         );
       const over = run.rows('breaker').find(({ doc: breaker }) => breaker['scope'] === 'capability');
-      run.when(trigger('rita', 'm4'), 1_600).then(fact('MutationRolledBack'));
+      run.when(trigger('rita', 'm4'), 1_600).then(fell({}));
       run.when(closing(String(over?.key)), 2_000).then(fact('BreakerClosed', { scope: 'capability' }));
     });
   });
@@ -387,24 +380,20 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
       const run = start({ closureMax: 2 })
         .when(hit('m1', 'big'), 1_000)
         .when(hit('m2', 'big'), 1_001)
-        .then(fact('MutationRolledBack', { admission: { closure_counted: true } }));
+        .then(fell({ admission: { closure_counted: true } }));
       run
         .when(hit('m3', 'big'), 1_002)
         .then(fact('TriggerHeld', { reason: 'CLOSURE_LIMIT' }))
         .when(hit('m4', 'big'), 1_003)
         .then(fact('TriggerHeld'))
         .when(hit('m5', 'small'), 1_004)
-        .then(fact('MutationRolledBack'));
+        .then(fell({}));
       run
         .when(said('ConfirmTrigger', 'm3'), 2_000)
-        .then(
-          fact('MutationRolledBack', { mutation_id: idOf('m3') }),
-          fact('SourceJudged'),
-          fact('HeldReviewed', { lifts_closure: true }),
-        )
+        .then(fell({ mutation_id: idOf('m3') }), fact('SourceJudged'), fact('HeldReviewed', { lifts_closure: true }))
         .whenDue(2_000)
-        .then(fact('MutationRolledBack', { mutation_id: idOf('m4') }));
-      run.when(hit('m6', 'big'), 3_000).then(fact('MutationRolledBack', { mutation_id: idOf('m6') }));
+        .then(fell({ mutation_id: idOf('m4') }));
+      run.when(hit('m6', 'big'), 3_000).then(fell({ mutation_id: idOf('m6') }));
       expect(run.rows('held')).toEqual([]);
     });
   });
@@ -412,7 +401,7 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
   it('touches no row of a limit where none is set', () => {
     const run = start({})
       .when(first(), 1_000)
-      .then(fact('MutationRolledBack', { admission: { storm_window_ms: 0, closure_counted: false } }));
+      .then(fell({ admission: { storm_window_ms: 0, closure_counted: false } }));
     expect(['source', 'storm', 'breaker', 'closure', 'held'].flatMap((kind) => run.rows(kind))).toEqual([]);
   });
 
@@ -434,10 +423,7 @@ describe('the rest of a large event', () => {
     run.when(said('ConfirmTrigger', 'x0'), 2_000);
     expect(run.rows('held').filter(({ dueAt }) => dueAt !== null)).toHaveLength(200);
     run.whenDue(2_000);
-    expect([run.records().filter(({ type }) => type === 'MutationRolledBack').length, run.rows('held')]).toEqual([
-      211,
-      [],
-    ]);
+    expect([run.records().filter(({ type }) => type === 'MutationsFell').length, run.rows('held')]).toEqual([211, []]);
   });
 });
 
@@ -459,8 +445,7 @@ describe('one decision on many triggers', () => {
     begin({ closureMax: 2 }, ['m1', 'm2', 'm3'])
       .when(against('big'), 1_000)
       .then(
-        fact('MutationRolledBack', { mutation_id: idOf('m3') }),
-        fact('MutationRolledBack', { mutation_id: idOf('m2') }),
+        fell({ mutation_id: idOf('m3') }, { mutation_id: idOf('m2') }),
         fact('TriggerHeld', { mutation_id: idOf('m1'), reason: 'CLOSURE_LIMIT' }),
       );
     expect(on.run.rows('closure')[0]?.doc).toMatchObject({ hits: 2 });
@@ -468,7 +453,7 @@ describe('one decision on many triggers', () => {
 
   it('counts the event once (D4)', () => {
     const run = begin({ storm: { limit: 1, windowMs: 1_000 } }, ['m1', 'm2', 'm3']).when(against('big'), 1_000);
-    expect(run.recorded().map(({ type }) => type)).toEqual(Array(3).fill('MutationRolledBack'));
+    expect(eachMember(run.recorded()).map(({ type }) => type)).toEqual(Array(3).fill('MutationsFell'));
     expect(run.rows('storm').map(({ doc }) => (doc['events'] as readonly unknown[]).length)).toEqual([1, 1]);
   });
 
@@ -480,7 +465,7 @@ describe('one decision on many triggers', () => {
       .when(shared('m1'), 1_000)
       .then(fact('MutationRecorded'), fact('TriggerUnmatched'), fact('TriggerRedundant'))
       .whenDue(1_000)
-      .then(fact('MutationRolledBack', { mutation_id: idOf('m1'), admission: { was_remembered: true } }));
+      .then(fell({ mutation_id: idOf('m1'), admission: { was_remembered: true } }));
   });
 
   it('marks what does not fit it in decisions of their own (L4)', () => {
@@ -496,13 +481,13 @@ describe('one decision on many triggers', () => {
         500,
       );
     on.run.when(against('big'), 1_000);
-    expect(on.run.recorded().map(({ type }) => type)).toEqual([
-      'MutationRolledBack',
-      'MutationRolledBack',
-      'MutationRolledBack',
+    expect(eachMember(on.run.recorded()).map(({ type }) => type)).toEqual([
+      'MutationsFell',
+      'MutationsFell',
+      'MutationsFell',
       'TriggerUnmatched',
       'TriggerUnmatched',
     ]);
-    on.run.whenDue(1_000).then(fact('MutationRolledBack'), fact('MutationRolledBack'));
+    on.run.whenDue(1_000).then(fell({}), fell({}));
   });
 });

@@ -23,6 +23,7 @@ import {
   statement,
   TENANT,
   TRIGGERED,
+  fell,
 } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 
@@ -97,31 +98,31 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
   it('is on record with it: so long before it was admitted, or none', () => {
     const run = start()
       .when(contradicted(), NOW)
-      .then(fact('MutationRolledBack', { evidence: { root: { mutation_id: MUTATION, bound_at: NOW - HOUR } } }));
+      .then(fell({ evidence: { root: { mutation_id: MUTATION, bound_at: NOW - HOUR } } }));
     expect(row(run)?.doc).toMatchObject({ phase: 'marked', bound_at: NOW - HOUR });
     start({})
       .when(contradicted(), NOW)
-      .then(fact('MutationRolledBack', { evidence: { root: { bound_at: null } } }));
+      .then(fell({ evidence: { root: { bound_at: null } } }));
     start()
       .when(TRIGGERED, NOW)
-      .then(fact('MutationRolledBack', { evidence: { root: { bound_at: NOW - HOUR } } }));
+      .then(fell({ evidence: { root: { bound_at: NOW - HOUR } } }));
   });
 
   it('is set when a held trigger is let through', () => {
     start({ boundMs: HOUR, limits: { trustThresholdPermille: 600 } })
       .when(contradicted(), NOW)
       .when(said('ConfirmTrigger'), NOW + 5)
-      .then(fact('MutationRolledBack', { evidence: { root: { bound_at: NOW + 5 - HOUR } } }), fact('SourceJudged'));
+      .then(fell({ evidence: { root: { bound_at: NOW + 5 - HOUR } } }), fact('SourceJudged'));
   });
 
   it("is the root's for all that falls with it, also where the root had none", () => {
     start({ boundMs: HOUR }, BOUND_AT + 1)
       .when(fallen(), NOW)
-      .then(fact('MutationRolledBack', { evidence: FALL }));
+      .then(fell({ evidence: FALL }));
     expect(row(on.run)?.doc).toMatchObject({ bound_at: BOUND_AT });
     start()
       .when(fallen('rb_parent', { ...ROOT, bound_at: null }), NOW)
-      .then(fact('MutationRolledBack', { evidence: { root: { bound_at: null } } }));
+      .then(fell({ evidence: { root: { bound_at: null } } }));
     expect(row(on.run)?.doc).toMatchObject({ bound_at: null });
   });
 
@@ -152,7 +153,7 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
           reviewed: null,
         },
       });
-      expect(run.records().map(({ type }) => type)).not.toContain('MutationRolledBack');
+      expect(run.records().map(({ type }) => type)).not.toContain('MutationsFell');
       run.when(fallen(), NOW + 1).then(fact('CommitBeyondBound'));
     });
 
@@ -193,7 +194,7 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
         .when(reviewed('rolled_back'), NOW + 1)
         .then(
           fact('OutOfBandReviewed', { verdict: 'rolled_back' }),
-          fact('MutationRolledBack', {
+          fell({
             rollback_id: ROLLBACK,
             evidence: {
               kind: 'human',
@@ -212,11 +213,9 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
 
     it('rolls it back like any other when a trigger of its own comes, before the review and after it', () => {
       const before = listed();
-      before.when(contradicted(), NOW + 1).then(fact('MutationRolledBack'));
+      before.when(contradicted(), NOW + 1).then(fell({}));
       const after = listed().when(reviewed('stands'), NOW + 1);
-      after
-        .when(contradicted(), NOW + 2)
-        .then(fact('MutationRolledBack', { evidence: { root: { bound_at: NOW + 2 - HOUR } } }));
+      after.when(contradicted(), NOW + 2).then(fell({ evidence: { root: { bound_at: NOW + 2 - HOUR } } }));
     });
 
     it('lists nothing where its rollback stands', () => {

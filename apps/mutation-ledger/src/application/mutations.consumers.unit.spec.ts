@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
 import type { CheckpointRolledBack, RollbackAcknowledged } from '@recourse/messages';
-import { fact, WAYS, wire } from '@recourse/testing';
+import { fact, WAYS, wire, eachMember } from '@recourse/testing';
 import {
   EVIDENCE,
   executed,
@@ -13,6 +13,7 @@ import {
   TRIGGERED,
   RUN,
   TENANT,
+  fell,
 } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 import type { Body } from '../domain/record.messages.js';
@@ -57,7 +58,7 @@ describe.each(WAYS)('a mark, $way', ({ isRebuilt }) => {
     all.run.when(executed(refund()), NOW);
     return all;
   }
-  const due = ({ run }: Ledger) => run.when(TRIGGERED, MARKED).recorded()[0]?.body['consumers'];
+  const due = ({ run }: Ledger) => eachMember(run.when(TRIGGERED, MARKED).recorded())[0]?.body['consumers'];
 
   it('names whoever had subscribed over the commit, and by when each is heard from', () => {
     const all = started('mailer');
@@ -113,7 +114,7 @@ describe.each(WAYS)('a mark, $way', ({ isRebuilt }) => {
       .when(executed(refund()), NOW)
       .whenDue(NOW)
       .then(
-        fact('MutationRolledBack', {
+        fell({
           consumers: [
             {
               subscription: 'mailer',

@@ -2,7 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AcceptedRecord } from '@recourse/event-log';
 import { plainPayload } from '@recourse/contract';
-import type { MutationRolledBack, MutationRecorded, MutationRef } from '@recourse/messages';
+import { fallenIn } from '@recourse/messages';
+import type { MutationsFell, MutationRecorded, MutationRef } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import { agentEffectOf } from '../domain/effect/effect.decisions.js';
 import type { Mutation } from '../domain/mutation/mutation.messages.js';
@@ -22,6 +23,7 @@ import {
   state,
   statement,
   TENANT,
+  fell,
 } from './ledger.testing.js';
 import { mutationIdOf } from './mutations.core.js';
 
@@ -80,7 +82,7 @@ describe.each(WAYS)('an effect on record, $way', ({ isRebuilt }) => {
       external_transaction_ref: 're_1',
       idempotency_key: 'key-1',
     });
-    run.when(TRIGGERED, NOW + 1_000).then(fact('MutationRolledBack', { mutation_id: MUTATION, ref: { ...bound } }));
+    run.when(TRIGGERED, NOW + 1_000).then(fell({ mutation_id: MUTATION, ref: { ...bound } }));
   });
 });
 
@@ -92,10 +94,9 @@ describe('the log alone (F6)', () => {
     const relying = of<MutationRecorded>('MutationRecorded')
       .filter(({ judged }) => judged.some((each) => each.ref === ref))
       .map(({ mutation_id }) => mutation_id);
-    const fallen = of<MutationRolledBack>('MutationRolledBack')
-      .filter(({ evidence }) => evidence.ref === ref)
-      .map(({ mutation_id }) => mutation_id);
-    const undone = of<MutationRolledBack>('MutationRolledBack').map(({ mutation_id, recorded_hash, evidence }) => ({
+    const all = of<MutationsFell>('MutationsFell').flatMap(fallenIn);
+    const fallen = all.filter(({ evidence }) => evidence.ref === ref).map(({ mutation_id }) => mutation_id);
+    const undone = all.map(({ mutation_id, recorded_hash, evidence }) => ({
       mutation_id,
       because: evidence.event_id,
       of: records.find(({ hash }) => hash.equals(recorded_hash))?.body['mutation_id'],

@@ -23,6 +23,7 @@ import {
   state,
   statement,
   TENANT,
+  fell,
 } from './ledger.testing.js';
 
 const HOLD_MS = 60_000;
@@ -173,7 +174,7 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
     run
       .when(state(assumptions, statement('invalidated', 'e1')), NOW + 1)
       .then(fact('TriggerUnmatched', { mutation_id: MUTATION }), cancelled('REF_INVALIDATED'));
-    run.whenDue(NOW + 1).then(fact('MutationRolledBack', { recoverability: 'cancelled', rollback_id: ROLLBACK }));
+    run.whenDue(NOW + 1).then(fell({ recoverability: 'cancelled', rollback_id: ROLLBACK }));
     expect(run.derived()).toMatchObject([
       { type: 'CommitAnnounced' },
       { type: 'RollbackAnnounced' },
@@ -186,7 +187,7 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
   it('is cancelled by a rollback inside the hold, which then finds it so', () => {
     const { run } = start();
     run.when(TRIGGERED, NOW + 1).then(fact('TriggerUnmatched'), cancelled('ROLLED_BACK'));
-    run.whenDue(NOW + 1).then(fact('MutationRolledBack', { recoverability: 'cancelled', execution_state: 'failed' }));
+    run.whenDue(NOW + 1).then(fell({ recoverability: 'cancelled', execution_state: 'failed' }));
     expect(run.rows('trigger')).toEqual([]);
   });
 
@@ -219,7 +220,7 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
     run
       .when(reported(sent, RELEASED), ENDS + 3)
       .then(fact('WorkerAnswered'), fact('MutationRecorded', { recoverability: 'reversal_available' }));
-    run.whenDue(ENDS + 3).then(fact('MutationRolledBack', { recoverability: 'reversal_available' }));
+    run.whenDue(ENDS + 3).then(fell({ recoverability: 'reversal_available' }));
   });
 
   it('goes only when its precondition holds at the end of the hold', () => {

@@ -5,7 +5,7 @@ import { deriveId } from '@recourse/kernel';
 import type { RecordInput } from '@recourse/event-log';
 import type { CommitRef } from '@recourse/messages';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
-import { fact, memoryView, WAYS } from '@recourse/testing';
+import { fact, memoryView, WAYS, eachMember } from '@recourse/testing';
 import {
   commitOf,
   contractText,
@@ -19,6 +19,7 @@ import {
   registered,
   TENANT,
   triggerOf,
+  fell,
 } from './ledger.testing.js';
 import { fallenView, mutationIdOf } from './mutations.core.js';
 
@@ -63,7 +64,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     const [notice] = fall(run, fallen, PARENT, NOW + 1);
     if (notice === undefined) throw new Error('nothing was announced');
     run.when(notice, NOW + 2).then(
-      fact('MutationRolledBack', {
+      fell({
         mutation_id: CHILD,
         run_id: 'run-2',
         evidence: {
@@ -165,8 +166,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     if (ofA === undefined) throw new Error('nothing was announced');
     run.when(ofA, NOW + 2);
     expect(
-      run
-        .recorded()
+      eachMember(run.recorded())
         .map(({ body }) => body['mutation_id'])
         .sort(),
     ).toEqual([a.commit_id, b.commit_id].sort());
@@ -190,13 +190,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
       .then(fact('SpreadOpened', { ref: STANDS, parent_run_id: 'run-1', evidence: { kind: 'lineage' } }));
     run
       .whenDue(NOW + 2)
-      .then(
-        fact('MutationRolledBack'),
-        fact('MutationRolledBack'),
-        fact('SpreadContinued'),
-        fact('MutationRolledBack'),
-        fact('SpreadClosed', { contradicted: 3 }),
-      );
+      .then(fell({}, {}), fact('SpreadContinued'), fell({}), fact('SpreadClosed', { contradicted: 3 }));
   });
 
   it('says so to the owner of the other run, and names it when it comes to rest; one of its own run does not', () => {
@@ -287,7 +281,7 @@ function settle(drawn: readonly Drawn[]): readonly number[] {
   const refOf = (at: number): CommitRef => commit(RUNS[drawn[at]?.run ?? 0] ?? '', `e${String(at)}`);
   const [inbox, marked, recorded]: [RecordInput[], Set<string>, Set<string>] = [[], new Set(), new Set()];
   const follow = (run: CoreHarness): void => {
-    for (const one of [...run.recorded()]) if (one.type === 'MutationRolledBack') marked.add(commitOf(one));
+    for (const one of eachMember(run.recorded())) if (one.type === 'MutationsFell') marked.add(commitOf(one));
     for (const { key, type, body } of run.derived())
       if (type === 'RollbackAnnounced') inbox.push(shared.append(key, fact(type, body)));
   };

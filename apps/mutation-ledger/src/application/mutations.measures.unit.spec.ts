@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { effectMeasure } from '../domain/effect/effect.measures.js';
+import { effectMeasures } from '../domain/effect/effect.measures.js';
 import type { EffectMeasure } from '../domain/effect/effect.measures.js';
 import { DISPATCHED, executed, ledger, NOW, outcome, refund, TRIGGERED } from './ledger.testing.js';
 
@@ -8,7 +8,7 @@ const TOOL = 'payments.issue_refund';
 function told(run: ReturnType<typeof ledger>['run']): readonly string[] {
   return run
     .records()
-    .map(effectMeasure)
+    .flatMap(effectMeasures)
     .filter((measure): measure is EffectMeasure => measure !== null)
     .map(({ tool, status, isNewlyIrreversible }) => `${tool} ${status}${isNewlyIrreversible ? ' irreversible' : ''}`);
 }

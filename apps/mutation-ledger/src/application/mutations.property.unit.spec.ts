@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { RecordInput } from '@recourse/event-log';
 import type { Evidence } from '@recourse/messages';
-import { WAYS } from '@recourse/testing';
+import { WAYS, eachMember } from '@recourse/testing';
 import { executed, ledger, NOW, refund, statement, isHit } from './ledger.testing.js';
 import { mutationIdOf } from './mutations.core.js';
 
@@ -129,8 +129,7 @@ function play(
   });
   for (const partition of [0, 1]) while ((unread[partition]?.length ?? 0) > 0) read(partition);
   run.whenDue((at += 1));
-  const came = run
-    .records()
+  const came = eachMember(run.records())
     .filter(isHit)
     .map(({ body }) => `${String(body.mutation_id)} by ${(body.evidence as Evidence).event_id}`);
   return { came, expected: oracle.expected };

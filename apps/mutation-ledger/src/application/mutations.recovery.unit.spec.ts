@@ -21,6 +21,7 @@ import {
   TRIGGER_EVIDENCE,
   TRIGGERED,
   triggerOf,
+  fell,
 } from './ledger.testing.js';
 
 const EXPIRES = NOW - 1_000 + HOUR_MS;
@@ -32,7 +33,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     const run = recorded();
     const hash = run.records()[0]?.hash;
     run.when(TRIGGERED, NOW + 1).then(
-      fact('MutationRolledBack', {
+      fell({
         mutation_id: MUTATION,
         rollback_id: ROLLBACK,
         evidence: TRIGGER_EVIDENCE,
@@ -100,7 +101,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     run.when(executed(refund()), NOW + 2).then(fact('MutationRecorded'));
     const hash = run.recorded()[0]?.hash;
     run.whenDue(NOW + 2).then(
-      fact('MutationRolledBack', {
+      fell({
         mutation_id: MUTATION,
         rollback_id: ROLLBACK,
         evidence: TRIGGER_EVIDENCE,
@@ -118,7 +119,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
       .then(fact('TriggerUnmatched'))
       .when(executed(refund()), NOW + 2)
       .whenDue(NOW + 2)
-      .then(fact('MutationRolledBack'));
+      .then(fell({}));
   });
 
   it('is named by whatever is recorded of its commit later, with the pointer and the state of then', () => {
@@ -126,7 +127,7 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     run
       .when(executed(refund({ outcome: 'uncertain', result: null, external_transaction_ref: null })), NOW)
       .then(fact('MutationRecorded', { rollback_id: null }));
-    run.when(TRIGGERED, NOW + 1).then(fact('MutationRolledBack', { execution_state: 'uncertain' }));
+    run.when(TRIGGERED, NOW + 1).then(fell({ execution_state: 'uncertain' }));
     run.when(executed(refund()), NOW + 2).then(
       fact('MutationRecorded', {
         rollback_id: ROLLBACK,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Evidence } from '@recourse/messages';
-import { fact, WAYS } from '@recourse/testing';
+import { fact, WAYS, eachMember } from '@recourse/testing';
 import {
   executed,
   HOUR_MS,
@@ -13,11 +13,13 @@ import {
   state,
   statement,
   isHit,
+  fell,
 } from './ledger.testing.js';
 
 describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
   const start = () => ledger({ isRebuilt });
-  const contradicted = (eventId: string, position: number) => hit('MutationRolledBack', eventId, position);
+  const contradicted = (eventId: string, position: number) =>
+    fell({ mutation_id: MUTATION, evidence: { event_id: eventId, ref: REF, partition: 0, position } });
   const again = (eventId: string, position: number) => hit('TriggerRedundant', eventId, position);
   const remembered = (eventId: string, position: number) => hit('TriggerUnmatched', eventId, position);
   const hit = (type: string, eventId: string, position: number) =>
@@ -131,7 +133,7 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
     run.when(executed(refund()), NOW).when(executed(refund({ run_id: 'run-2' })), NOW);
     run
       .when(state(assumptions, statement('invalidated', 'inv-1', { run_id: 'run-2' })), NOW + 1)
-      .then(fact('MutationRolledBack', { run_id: 'run-2' }));
+      .then(fell({ run_id: 'run-2' }));
     run
       .when(executed(refund({ run_id: 'run-3' })), NOW + 2)
       .then(fact('MutationRecorded', { judged: [{ verdict: 'unknown' }] }));
@@ -182,8 +184,8 @@ describe.each(WAYS)('an invalidated ref, $way (D25)', ({ isRebuilt }) => {
         .map(({ type, body }) => [type, body['run_id']])
         .sort(),
     ).toEqual([
-      ['MutationRolledBack', RUN],
-      ['MutationRolledBack', 'run-2'],
+      ['MutationsFell', RUN],
+      ['MutationsFell', 'run-2'],
     ]);
   });
 
@@ -193,7 +195,7 @@ describe.each(WAYS)('an invalidated ref, $way (D25)', ({ isRebuilt }) => {
     expect(run.rows('mutation')[0]?.doc).toMatchObject({ recoverability: 'reversal_expired' });
     run
       .when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 100 * HOUR_MS + 1)
-      .then(fact('MutationRolledBack', { mutation_id: MUTATION, recoverability: 'reversal_expired' }));
+      .then(fell({ mutation_id: MUTATION, recoverability: 'reversal_expired' }));
   });
 });
 
@@ -209,7 +211,7 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
   it('is one decision when it just fits', () => {
     const { run, assumptions } = bound(5);
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
-    expect(run.recorded().map((record) => record.type)).toEqual(Array(5).fill('MutationRolledBack'));
+    expect(run.recorded().map((record) => record.type)).toEqual(Array(5).fill('MutationsFell'));
   });
 
   it('is a job: opened by a record, continued in bounded decisions, closed by a record', () => {
@@ -218,15 +220,9 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
       .when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1)
       .then(fact('SpreadOpened', { ref: REF, position: 1, scope_run_id: null }));
     const key = '0000000000000001';
-    run
-      .when(run.timer('spread', key), NOW + 2)
-      .then(fact('MutationRolledBack'), fact('MutationRolledBack'), fact('SpreadContinued', { contradicted: 2 }));
-    run
-      .when(run.timer('spread', key), NOW + 2)
-      .then(fact('MutationRolledBack'), fact('MutationRolledBack'), fact('SpreadContinued', { contradicted: 4 }));
-    run
-      .when(run.timer('spread', key), NOW + 2)
-      .then(fact('MutationRolledBack'), fact('SpreadClosed', { contradicted: 5 }));
+    run.when(run.timer('spread', key), NOW + 2).then(fell({}), fell({}), fact('SpreadContinued', { contradicted: 2 }));
+    run.when(run.timer('spread', key), NOW + 2).then(fell({}), fell({}), fact('SpreadContinued', { contradicted: 4 }));
+    run.when(run.timer('spread', key), NOW + 2).then(fell({}), fact('SpreadClosed', { contradicted: 5 }));
     expect(run.rows('spread')).toEqual([]);
     expect(
       new Set(
@@ -300,6 +296,6 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
       .when(executed(refund({ run_id: 'late' })), NOW + 1)
       .then(fact('MutationRecorded'), fact('TriggerUnmatched', { run_id: 'late' }));
     run.whenDue(NOW + 2);
-    expect(run.recorded().filter((one) => isHit(one) && one.body.run_id === 'late')).toEqual([]);
+    expect(eachMember(run.recorded()).filter((one) => isHit(one) && one.body.run_id === 'late')).toEqual([]);
   });
 });

@@ -15,6 +15,7 @@ import {
   TENANT,
   TRIGGERED,
   triggerOf,
+  fell,
 } from './ledger.testing.js';
 
 const OPENED_AT = 1_000;
@@ -74,7 +75,7 @@ describe.each(WAYS)('a trigger whose commit nobody recorded, $way', ({ isRebuilt
       .when(executed(refund()), MARK_BY + 5_000)
       .whenDue(MARK_BY + 5_000)
       .then(
-        fact('MutationRolledBack', {
+        fell({
           rollback_id: ROLLBACK,
           admission: { triggered_at: OPENED_AT, was_remembered: true },
         }),
@@ -119,7 +120,7 @@ describe.each(WAYS)('a trigger by a command, $way', ({ isRebuilt }) => {
       .when(triggerOf(RUN, MUTATION, TENANT, 'otto'), NOW + 1);
     expect(run.records().map(({ type }) => type)).toEqual([
       'MutationRecorded',
-      'MutationRolledBack',
+      'MutationsFell',
       'TriggerRedundant',
       'TriggerRedundant',
     ]);
@@ -135,7 +136,7 @@ describe.each(WAYS)('a trigger by a command, $way', ({ isRebuilt }) => {
   it.each(['reporter', 'requester', 'approver', 'administrator'])('is asked for by a %s', (role) => {
     start()
       .run.when(asked(role), NOW + 1)
-      .then(fact('MutationRolledBack'))
+      .then(fell({}))
       .thenAnswer({ status: 'accepted', httpStatus: 201 });
   });
 
@@ -146,7 +147,7 @@ describe.each(WAYS)('a trigger by a command, $way', ({ isRebuilt }) => {
       .then(fact('TriggerUnmatched', { tenant: 'evil' }))
       .thenAnswer({ httpStatus: 201 })
       .when(TRIGGERED, NOW + 1)
-      .then(fact('MutationRolledBack', { tenant: TENANT }));
+      .then(fell({ tenant: TENANT }));
   });
 
   it.each([

@@ -14,6 +14,7 @@ import {
   RUN,
   TENANT,
   TRIGGERED,
+  fell,
 } from './ledger.testing.js';
 import { undoIdOf } from '../domain/undo/undo.decider.js';
 import { mutationIdOf } from './executions.js';
@@ -35,8 +36,10 @@ const opened = (ids: readonly string[] = [], tenant = TENANT) =>
     mutation_ids: ids,
     reason: 'wrong order',
   });
-const hit = (key: string) =>
-  fact('MutationRolledBack', { mutation_id: idOf(key), run_id: RUN, evidence: { event_id: 'cmd-1', source: 'rita' } });
+const hits = (...keys: readonly string[]) =>
+  fell(
+    ...keys.map((key) => ({ mutation_id: idOf(key), run_id: RUN, evidence: { event_id: 'cmd-1', source: 'rita' } })),
+  );
 const waiting = (key: string) => fact('TriggerUnmatched', { mutation_id: idOf(key), run_id: RUN });
 const spread = (keys: readonly string[], more: Readonly<Record<string, unknown>> = {}) =>
   fact('UndoListed', { undo_id: UNDO, mutation_ids: keys.map(idOf), unknown_ids: [], is_last: true, ...more });
@@ -48,13 +51,13 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
   it('of a run reaches each of its effects, last first', () => {
     ran('a', 'b', 'c')
       .when(opened(), NOW + 10)
-      .then(spread(['c', 'b', 'a']), hit('c'), hit('b'), hit('a'));
+      .then(spread(['c', 'b', 'a']), hits('c', 'b', 'a'));
   });
 
   it('of some reaches these, in the same order, and names what the run does not have', () => {
     ran('a', 'b', 'c')
       .when(opened([idOf('a'), 'mut_never', idOf('c')]), NOW + 10)
-      .then(spread(['c', 'a'], { unknown_ids: ['mut_never'] }), hit('c'), hit('a'));
+      .then(spread(['c', 'a'], { unknown_ids: ['mut_never'] }), hits('c', 'a'));
   });
 
   it('names also what was rolled back before, and contradicts it not again', () => {
@@ -71,7 +74,7 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
       .when(planned(intent({ effect_key: 'p', event_id: 'evt-p' })), NOW)
       .when(executed(effect('a')), NOW + 1)
       .when(opened(), NOW + 2);
-    run.then(spread(['p', 'a']), waiting('p'), hit('a'));
+    run.then(spread(['p', 'a']), waiting('p'), hits('a'));
   });
 
   it('goes in bounded parts, each once', () => {
@@ -79,8 +82,8 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
     ['a', 'b', 'c', 'd', 'e'].forEach((key, index) => {
       run.when(executed(effect(key)), NOW + index);
     });
-    run.when(opened(), NOW + 10).then(spread(['e', 'd'], { is_last: false }), hit('e'), hit('d'));
-    run.whenDue(NOW + 10).then(spread(['c', 'b'], { is_last: false }), hit('c'), hit('b'), spread(['a']), hit('a'));
+    run.when(opened(), NOW + 10).then(spread(['e', 'd'], { is_last: false }), hits('e', 'd'));
+    run.whenDue(NOW + 10).then(spread(['c', 'b'], { is_last: false }), hits('c', 'b'), spread(['a']), hits('a'));
     expect(run.rows('undo').map(({ doc }) => doc['phase'])).toEqual(['listed']);
   });
 
@@ -90,9 +93,9 @@ describe.each(WAYS)('an undo, $way', ({ isRebuilt }) => {
     ['b', 'c', 'd'].forEach((key, index) => {
       run.when(executed(effect(key)), NOW + 1 + index);
     });
-    run.when(opened(), NOW + 10).then(spread(['d', 'c'], { is_last: false }), hit('d'), hit('c'));
+    run.when(opened(), NOW + 10).then(spread(['d', 'c'], { is_last: false }), hits('d', 'c'));
     run.when(executed(effect('a', { event_id: 'evt-a-found' })), NOW + 11).when(executed(effect('e')), NOW + 12);
-    run.whenDue(NOW + 12).then(spread(['a', 'b']), hit('a'), hit('b'));
+    run.whenDue(NOW + 12).then(spread(['a', 'b']), hits('a', 'b'));
     expect(run.rows('undo').map(({ doc }) => doc['phase'])).toEqual(['listed']);
   });
 
@@ -127,8 +130,10 @@ describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
           undo_id: deriveId('undo', idOf('c'), 'payments.issue_refund', 'evt-c'),
           mutation_ids: [idOf('b'), idOf('a')],
         }),
-        fact('MutationRolledBack', { mutation_id: idOf('b'), evidence: { kind: 'tool_return', event_id: 'evt-c' } }),
-        fact('MutationRolledBack', { mutation_id: idOf('a') }),
+        fell(
+          { mutation_id: idOf('b'), evidence: { kind: 'tool_return', event_id: 'evt-c' } },
+          { mutation_id: idOf('a') },
+        ),
       );
   });
 

@@ -23,6 +23,7 @@ import {
   ROLLBACK,
   RUN,
   TENANT,
+  fell,
 } from './ledger.testing.js';
 import { mutationIdOf } from './executions.js';
 import { undoReport } from './undo-report.query.js';
@@ -57,7 +58,7 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
           evidence: { kind: 'human', source: 'ursula', statement: plainPayload({ reason: 'not what I meant' }) },
           is_last: true,
         }),
-        fact('MutationRolledBack', { mutation_id: MUTATION, admission: { triggered_at: AT } }),
+        fell({ mutation_id: MUTATION, admission: { triggered_at: AT } }),
       );
     run.thenAnswer({
       status: 'accepted',
@@ -70,10 +71,10 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
   it('is open, with owner and deadline, until its last part is named', () => {
     const { run } = ledger({ isRebuilt, effectsMax: 1 });
     run.when(executed(refund()), NOW).when(executed(refund({ effect_key: 'two', event_id: 'ev-2' })), NOW);
-    run.when(undo(), AT).then(fact('UndoListed', { is_last: false }), fact('MutationRolledBack'));
+    run.when(undo(), AT).then(fact('UndoListed', { is_last: false }), fell({}));
     expect(doc(run)).toMatchObject({ phase: 'opened', owner: 'service:mutation-ledger', deadline_at: AT + 60_000 });
     expect(report(run)).toMatchObject({ outcome: 'still_open' });
-    run.whenDue(AT).then(fact('UndoListed', { is_last: true }), fact('MutationRolledBack'));
+    run.whenDue(AT).then(fact('UndoListed', { is_last: true }), fell({}));
     expect(doc(run)).toMatchObject({ phase: 'listed', mutation_ids: [expect.anything(), MUTATION], deadline_at: null });
   });
 

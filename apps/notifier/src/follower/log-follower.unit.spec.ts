@@ -69,7 +69,7 @@ async function queuedIn(store: MemoryNotifierStore): Promise<readonly (readonly 
 describe('who follows a log', () => {
   it('queues what opened, and its reminder, due from when it is read', async () => {
     const [log, store] = [new Log(), new MemoryNotifierStore()];
-    log.add('StepDecided', asked('s1'));
+    log.add('RecoveryPlanned', asked('s1'));
     expect(await follower(log, store).readOn()).toBe(1);
     expect(await queuedIn(store)).toEqual([
       ['s1', 'opened', NOW],
@@ -82,8 +82,8 @@ describe('who follows a log', () => {
     'tells nobody of what ended meanwhile, and takes its reminder back: pages of %i',
     async (pageSize) => {
       const [log, store] = [new Log(pageSize), new MemoryNotifierStore()];
-      log.add('StepDecided', asked('s1'));
-      log.add('StepDecided', asked('s2'));
+      log.add('RecoveryPlanned', asked('s1'));
+      log.add('RecoveryPlanned', asked('s2'));
       log.add('StepDenied', { step_id: 's1' });
       await follower(log, store).readOn();
       expect(await queuedIn(store)).toEqual([
@@ -96,15 +96,15 @@ describe('who follows a log', () => {
 
   it('reminds of no deadline that is over', async () => {
     const [log, store] = [new Log(), new MemoryNotifierStore()];
-    log.add('StepDecided', asked('s1', 40_000));
+    log.add('RecoveryPlanned', asked('s1', 40_000));
     await follower(log, store).readOn();
     expect(await queuedIn(store)).toEqual([['s1', 'opened', NOW]]);
   });
 
   it('goes on where it stopped, and queues nothing twice when it is killed between two pages', async () => {
     const [log, store] = [new Log(1), new MemoryNotifierStore()];
-    log.add('StepDecided', asked('s1'));
-    log.add('StepDecided', asked('s2'));
+    log.add('RecoveryPlanned', asked('s1'));
+    log.add('RecoveryPlanned', asked('s2'));
     let pages = 0;
     const dying = {
       position: store.position.bind(store),
@@ -126,10 +126,10 @@ describe('who follows a log', () => {
 
   it('keeps nothing where another process has read on, and goes on from there', async () => {
     const [log, store] = [new Log(1), new MemoryNotifierStore()];
-    log.add('StepDecided', asked('s1'));
+    log.add('RecoveryPlanned', asked('s1'));
     const [slow, quick] = [follower(log, store), follower(log, store)];
     await slow.readOn();
-    log.add('StepDecided', asked('s2'));
+    log.add('RecoveryPlanned', asked('s2'));
     await quick.readOn();
     expect([await slow.readOn(), await slow.readOn()]).toEqual([0, 0]);
     log.add('StepDenied', { step_id: 's2' });

@@ -502,9 +502,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
           version: 2,
         }),
       );
-      const run = waiting({}, {}, world).then(
-        planned({ decision: 'request_approval', required_approvals: 1 }),
-      );
+      const run = waiting({}, {}, world).then(planned({ decision: 'request_approval', required_approvals: 1 }));
       expect([run.outgoing(), legs(run)]).toEqual([[], 0]);
       foiled(
         run,

@@ -12,7 +12,7 @@ import {
 import type { Doc, ServiceCore, ServiceRuntime } from '@recourse/event-log';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import { sha256Hex } from '@recourse/kernel';
-import { createCodecs, TOPICS } from '@recourse/messages';
+import { createCodecs, fellTogether, TOPICS } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { fact } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
@@ -95,7 +95,7 @@ class Wires {
       }),
       null,
     );
-    await wires.run(writer('recourse.mutations', 'MutationRolledBack', { ...marked({ terms: TERMS }) }), null);
+    await wires.run(writer('recourse.mutations', 'MutationsFell', fellTogether([marked({ terms: TERMS })])), null);
     const statement = {
       event_id: 'e',
       tenant: TENANT,

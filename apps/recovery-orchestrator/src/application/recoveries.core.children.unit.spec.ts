@@ -63,12 +63,14 @@ describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRe
       );
     run.when(derived('mut_a'), AT).thenNothing().when(derived('mut_b'), AT);
     run.when(marked(), AT + 1).then(
-      planned({ wait: {
-        reason: 'CHILDREN',
-        outstanding: ['mut_a', 'mut_b'],
-        owner: 'service:recovery-orchestrator',
-        deadline_at: AT + 1 + CHILDREN_FIRST_MS,
-      } }),
+      planned({
+        wait: {
+          reason: 'CHILDREN',
+          outstanding: ['mut_a', 'mut_b'],
+          owner: 'service:recovery-orchestrator',
+          deadline_at: AT + 1 + CHILDREN_FIRST_MS,
+        },
+      }),
     );
     run
       .when(settled('mut_a'), AT + 2)

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { contractDigest } from '@recourse/contract';
 import type { LegRequested, RecoveryApprovalMode } from '@recourse/messages';
-import { fact, harness, WAYS } from '@recourse/testing';
+import { fact, harness, WAYS, eachMember } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import {
   answered,
@@ -31,7 +31,6 @@ import {
   views,
   leg,
   settled,
-  perStep,
   planned,
 } from '../recoveries.testing.js';
 
@@ -50,7 +49,7 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
     'about an action that %s: there is nothing to undo, and nobody is called (C31, C36)',
     (_what, more, reason) => {
       const run = start().when(markedInput({ ...more, terms: AUTO }), MARKED_AT);
-      expect(run.records().find(({ type }) => type === 'RecoveryPlanned')?.body).toMatchObject({
+      expect(eachMember(run.records()).find(({ type }) => type === 'RecoveryPlanned')?.body).toMatchObject({
         decision: 'retry_forward',
         reason,
       });
@@ -112,7 +111,7 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
       // A mode that is absent, or that a later version made, may come over the wire whatever the type says.
       const contract = terms({ impact: 'write', recovery_approval_mode: mode as unknown as RecoveryApprovalMode });
       const run = start().when(markedInput({ terms: contract }), MARKED_AT);
-      expect(run.records()[0]?.body).toMatchObject({ decision });
+      expect(eachMember(run.records())[0]?.body).toMatchObject({ decision });
       expect(dispatches(run)).toBe(mode === 'auto' ? 1 : 0);
     },
   );
@@ -125,7 +124,7 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
     run.when(answered(requestIn(run.outgoing()), 'failed', []), 31_000).whenDue(32_000);
     run.when(answered(requestIn(run.outgoing()), 'failed', []), 33_000);
     expect(
-      perStep(run.records()).map(({ type, body }) => [
+      eachMember(run.records()).map(({ type, body }) => [
         type,
         body['decision'] ?? body['outcome'] ?? null,
         body['reason'] ?? null,
@@ -279,7 +278,7 @@ describe('a compensation on record (C50)', () => {
     const run = harness(core(), { views: views() }).when(markedInput(), MARKED_AT).when(approval(), 20_000);
     const request: LegRequested = requestIn(run.outgoing());
     run.when(answered(request, 'verified', [STILL_PENDING, BALANCE_ZERO]), 21_000);
-    const [decided, agreed, dispatched, outcome, closed] = perStep(run.records());
+    const [decided, agreed, dispatched, outcome, closed] = eachMember(run.records());
     expect([decided, agreed, dispatched, outcome, closed].map((record) => record?.type)).toEqual([
       'RecoveryPlanned',
       'StepApproved',

@@ -95,10 +95,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
   });
 
   it('are not looked at where nobody is asked, or where the contract says no way to', () => {
-    asked({ impact: 'write', recovery_approval_mode: 'auto' }).then(
-      planned({ decision: 'compensate_now' }),
-      leg(),
-    );
+    asked({ impact: 'write', recovery_approval_mode: 'auto' }).then(planned({ decision: 'compensate_now' }), leg());
     asked({ stale_capability: null, stale_condition: null })
       .then(planned())
       .when(approval({ digest: digest({ terms: terms({ stale_capability: null, stale_condition: null }) }) }), AT + 200)

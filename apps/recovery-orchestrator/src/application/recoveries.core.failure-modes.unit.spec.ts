@@ -61,7 +61,7 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
       (_what, more, reason) => {
         const run = start().when(markedInput(more), MARKED_AT);
         expect(run.recorded()).toMatchObject([
-          { type: 'RecoveryPlanned', body: { decision: 'manual_review', reason } },
+          { type: 'RecoveryPlanned', body: { members: [{ decision: 'manual_review', reason }] } },
           { type: 'StepEscalated', body: { reason } },
           ...run.recorded().slice(2, -1),
           CLOSED_MANUAL,
@@ -316,7 +316,7 @@ describe('irreversible-by-default deletes', () => {
       MARKED_AT,
     );
     expect(run.recorded().slice(0, 2)).toMatchObject([
-      { type: 'RecoveryPlanned', body: { decision: 'manual_review', reason: 'UNCONTRACTED' } },
+      { type: 'RecoveryPlanned', body: { members: [{ decision: 'manual_review', reason: 'UNCONTRACTED' }] } },
       { type: 'StepEscalated', body: { owner: 'role:administrator' } },
     ]);
     expect(run.outgoing()).toEqual([]);

@@ -5,9 +5,8 @@ import { plainPayload } from '@recourse/contract';
 import type { LegReported, LegRequested, StepOutcome } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { rollbackIdOf } from '../domain/rollback/rollback.decider.js';
 import { LEG_STEPS_MAX } from '../domain/step/leg.messages.js';
-import { stepIdOf } from '../domain/step/opening.decisions.js';
+import { rollbackIdOf, stepIdOf } from '../domain/step/opening.decisions.js';
 import {
   answered,
   BALANCE_KEPT,

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { plainPayload } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import type { Evidence } from '@recourse/messages';
-import { fact, harness, WAYS } from '@recourse/testing';
+import { fact, harness, WAYS, eachMember } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import {
   approval,
@@ -18,7 +18,6 @@ import {
   terms,
   views,
   leg,
-  perStep,
   planned,
 } from '../recoveries.testing.js';
 
@@ -50,7 +49,7 @@ describe.each(WAYS)('a trigger, $way', ({ isRebuilt }) => {
 
 describe.each(WAYS)('one effect, $way (C79)', ({ isRebuilt }) => {
   const dispatched = (run: CoreHarness): readonly string[] =>
-    perStep(run.records())
+    eachMember(run.records())
       .filter(({ type }) => type === 'LegDispatched')
       .map(({ body }) => `${String(body['step_id'])}/${String(body['attempt'])}`);
   const approving = approval({ digest: digest() });

@@ -75,14 +75,14 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
   it('are undone last first, one after the other, where none says what it was made from', () => {
     const run = start().when(effect(3), AT);
     const third = requestIn(run.outgoing());
-    run
-      .when(effect(2), AT + 1)
-      .then(
-        planned({ decision: 'compensate_now', executed_seq: 2, wait: { reason: 'ORDER', outstanding: [stepOf(3)], owner: 'service:recovery-orchestrator' } }),
-      );
-    run
-      .when(effect(1), AT + 2)
-      .then(planned({ wait: { outstanding: [stepOf(2), stepOf(3)].sort() } }));
+    run.when(effect(2), AT + 1).then(
+      planned({
+        decision: 'compensate_now',
+        executed_seq: 2,
+        wait: { reason: 'ORDER', outstanding: [stepOf(3)], owner: 'service:recovery-orchestrator' },
+      }),
+    );
+    run.when(effect(1), AT + 2).then(planned({ wait: { outstanding: [stepOf(2), stepOf(3)].sort() } }));
     expect(run.outgoing()).toEqual([]);
     run
       .when(done(third), AT + 3)
@@ -127,9 +127,7 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
   it('that were made of commits without effect are undone last first: nobody sees here what such a commit was made of', () => {
     const run = start().when(effect(3, { isOfCommit: true }), AT);
     const third = requestIn(run.outgoing());
-    run
-      .when(effect(2), AT + 1)
-      .then(planned({ wait: { reason: 'ORDER', outstanding: [stepOf(3)] } }));
+    run.when(effect(2), AT + 1).then(planned({ wait: { reason: 'ORDER', outstanding: [stepOf(3)] } }));
     run
       .when(effect(1), AT + 2)
       .then(planned({ wait: { reason: 'ORDER', outstanding: [stepOf(2), stepOf(3)].sort() } }));
@@ -144,9 +142,7 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
       .then(planned(), leg({ step_id: stepOf(3) }));
     const third = requestIn(run.outgoing());
     run.when(effect(2), AT + 2).then(planned({ wait: { outstanding: [stepOf(3)] } }));
-    run
-      .when(effect(1), AT + 3)
-      .then(planned({ wait: { outstanding: [stepOf(3), stepOf(4)].sort() } }));
+    run.when(effect(1), AT + 3).then(planned({ wait: { outstanding: [stepOf(3), stepOf(4)].sort() } }));
     run
       .when(failed(third), AT + 4)
       .then(settled(), fact('StepEscalated', { step_id: stepOf(3) }), leg({ step_id: stepOf(2), outstanding: [] }));

@@ -47,17 +47,16 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
   it('lets the next one wait for its place, in the open, and go then by itself; each has one record for it', () => {
     const run = start(SLOW)
       .when(marks('m1'), 10_000)
-      .then(
-        planned(),
-        leg({ paced: [{ scope: 'capability', name: 'payments.cancel_refund', next_at: 20_000 }] }),
-      );
+      .then(planned(), leg({ paced: [{ scope: 'capability', name: 'payments.cancel_refund', next_at: 20_000 }] }));
     run.when(marks('m2'), 10_001).then(
-      planned({ wait: {
-        reason: 'RATE_LIMITED',
-        owner: 'service:recovery-orchestrator',
-        go_at: 20_000,
-        deadline_at: 10_001 + REVIEW,
-      } }),
+      planned({
+        wait: {
+          reason: 'RATE_LIMITED',
+          owner: 'service:recovery-orchestrator',
+          go_at: 20_000,
+          deadline_at: 10_001 + REVIEW,
+        },
+      }),
     );
     run.when(marks('m3'), 10_002).then(planned({ wait: { go_at: 30_000 } }));
     expect(step(run, 'm2')).toMatchObject({
@@ -75,10 +74,7 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
   });
 
   it('is one per tenant and capability', () => {
-    const run = start(SLOW)
-      .when(marks('m1'), 10_000)
-      .when(marks('m2', 'globex'), 10_000)
-      .then(planned(), leg());
+    const run = start(SLOW).when(marks('m1'), 10_000).when(marks('m2', 'globex'), 10_000).then(planned(), leg());
     const other = start({ tenantPerMinute: 6, capabilityPerMinute: null }).when(marks('m1'), 10_000);
     other
       .when(marks('m2', 'acme', { reversal_capability: 'payments.other_way' }), 10_000)
@@ -151,8 +147,7 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
 
   it('that is not set takes no place', () => {
     const run = start({ tenantPerMinute: null, capabilityPerMinute: null });
-    for (let at = 0; at < 20; at += 1)
-      run.when(marks(`m${String(at)}`), 10_000).then(planned(), leg({ paced: [] }));
+    for (let at = 0; at < 20; at += 1) run.when(marks(`m${String(at)}`), 10_000).then(planned(), leg({ paced: [] }));
     expect(run.rows('pace')).toEqual([]);
   });
 });

@@ -6,18 +6,7 @@ import type { TaskKind } from '@recourse/messages';
 import { fact, harness, wire, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { taskIdOf } from '../domain/task/task.decider.js';
-import {
-  core,
-  envelope,
-  markedInput,
-  ref,
-  REVIEW,
-  RUN,
-  STEP,
-  terms,
-  views,
-  planned,
-} from '../recoveries.testing.js';
+import { core, envelope, markedInput, ref, REVIEW, RUN, STEP, terms, views, planned } from '../recoveries.testing.js';
 
 const AT = 10_000;
 const SAID: Json = {

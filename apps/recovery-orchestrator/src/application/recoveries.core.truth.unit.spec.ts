@@ -1,7 +1,7 @@
 // Runs of several effects: what is claimed of a recovery is what was observed, and every record of it leads to what it reverses and back.
 import { describe, expect, it } from '@jest/globals';
 import type { LegRequested, StepOutcome } from '@recourse/messages';
-import { harness } from '@recourse/testing';
+import { harness, eachMember } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import fc from 'fast-check';
 import { rollbackIdOf } from '../domain/step/opening.decisions.js';
@@ -19,7 +19,6 @@ import {
   STILL_PENDING,
   terms,
   views,
-  perStep,
 } from '../recoveries.testing.js';
 
 const ANSWERS: readonly StepOutcome[] = ['verified', 'unverified', 'stale', 'failed', 'unknown', 'not_executed'];
@@ -92,7 +91,7 @@ describe('a recovery of several effects', () => {
         const run = played(answers);
         const steps = stepsOf(run);
         const verified = new Set(
-          perStep(run.records())
+          eachMember(run.records())
             .filter(({ type, body }) => type === 'LegSettled' && body['reason'] === 'SUCCESS_CONDITION_HELD')
             .map(({ body }) => body['step_id']),
         );
@@ -114,7 +113,7 @@ describe('a recovery of several effects', () => {
       fc.property(anyRun, (answers) => {
         const run = played(answers);
         const steps = stepsOf(run);
-        for (const { body } of perStep(run.records()).filter(({ type }) => type === 'LegSettled')) {
+        for (const { body } of eachMember(run.records()).filter(({ type }) => type === 'LegSettled')) {
           // From the outcome to the mutation, by the hash of the record that bound it; and from the mutation back.
           const at = answers.findIndex((_, index) => hashAt(index).equals(body['reverses_record_hash'] as Buffer)); // a field of the schema
           expect(body).toMatchObject({
@@ -136,11 +135,11 @@ describe('a recovery of several effects', () => {
     const run = played([[PROVED[0] ?? null, null, null], MISSED]);
     const chain = run.records();
     const isAbout = (record: (typeof chain)[number], stepId: string): boolean =>
-      perStep([record]).some(({ body }) => body['step_id'] === stepId);
+      eachMember([record]).some(({ body }) => body['step_id'] === stepId);
     for (const { step_id, decision_record: shown } of stepsOf(run)) {
       const at = chain.findLastIndex((record) => isAbout(record, step_id));
       const last = chain[at];
-      const place = last === undefined ? -1 : perStep([last]).findIndex(({ body }) => body['step_id'] === step_id);
+      const place = last === undefined ? -1 : eachMember([last]).findIndex(({ body }) => body['step_id'] === step_id);
       expect(shown).toEqual({
         seq: last?.seq,
         record_hash: last?.hash,

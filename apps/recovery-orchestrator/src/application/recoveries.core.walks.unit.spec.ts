@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
 import type { LegRequested, StepOutcome } from '@recourse/messages';
 import type { CoreHarness } from '@recourse/testing';
-import { harness } from '@recourse/testing';
+import { harness, eachMember } from '@recourse/testing';
 import fc from 'fast-check';
 import { DECISION_REASONS } from '../domain/decision/recovery.decisions.js';
 import { JUDGEMENT_REASONS } from '../domain/step/judgement.decisions.js';
@@ -27,7 +27,6 @@ import {
   terms,
   windowClosed,
   views,
-  perStep,
 } from '../recoveries.testing.js';
 
 const OUTCOMES: readonly StepOutcome[] = [
@@ -143,7 +142,7 @@ describe('any walk', () => {
     fc.assert(
       fc.property(anyWalk, (walk) => {
         const run = played(walk, false);
-        const records = perStep(run.records());
+        const records = eachMember(run.records());
         const legs = records.filter(({ type }) => type === 'LegDispatched');
         for (const leg of legs) {
           const {
@@ -173,7 +172,7 @@ describe('any walk', () => {
   it('compensates at most once, and only on an observation (P1)', () => {
     fc.assert(
       fc.property(anyWalk, (walk) => {
-        const proofs = perStep(played(walk, false).records()).filter(
+        const proofs = eachMember(played(walk, false).records()).filter(
           ({ type, body }) => type === 'LegSettled' && body['outcome'] === 'compensated',
         );
         expect(proofs.length).toBeLessThanOrEqual(1);
@@ -218,7 +217,7 @@ describe('any walk', () => {
       fc.property(anyWalk, (walk) => {
         const run = played(walk, false);
         for (let at = 10_000_000; at <= 40_000_000; at += 1_000_000) run.whenDue(at);
-        const ended = perStep(run.records()).filter(({ type }) =>
+        const ended = eachMember(run.records()).filter(({ type }) =>
           ['RecoveryPlanned', 'LegSettled', 'StepEscalated'].includes(type),
         );
         for (const { body } of ended) expect(known).toContain(body['reason']);

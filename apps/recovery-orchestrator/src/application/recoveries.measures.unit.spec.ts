@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { LegRequested } from '@recourse/messages';
 import { Metrics } from '@recourse/telemetry';
 import type { CoreHarness } from '@recourse/testing';
-import { harness, WAYS } from '@recourse/testing';
+import { harness, WAYS, eachMember } from '@recourse/testing';
 import { countMeasures } from '../outbound/measures.metrics.js';
 import {
   answered,
@@ -26,7 +26,6 @@ import {
   STILL_PENDING,
   terms,
   views,
-  perStep,
 } from '../recoveries.testing.js';
 import { FAILURE_REASONS, recoveryMeasures } from './recoveries.measures.js';
 
@@ -160,7 +159,7 @@ describe('reasons of failure', () => {
         ...outcome,
         body: {
           ...outcome.body,
-          members: perStep([outcome]).map(({ body }) => ({ ...body, reason: 'step-4711 broke' })),
+          members: eachMember([outcome]).map(({ body }) => ({ ...body, reason: 'step-4711 broke' })),
         },
       },
       run.changedBy(outcome),

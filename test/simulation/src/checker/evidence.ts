@@ -42,9 +42,9 @@ function outcomeIn({ body }: WireRecord, stepId: string): string {
 
 /** What the ledger learnt of a commit after it was marked was decided on, unless a person had closed the step. */
 function checkNews(history: History): void {
-  const known = ofType(history, RECOVERIES, 'StepDecided', 'MutationAdvanced');
+  const known = ofType(history, RECOVERIES, 'RecoveryPlanned', 'MutationAdvanced');
   const decided = new Set(
-    known.filter(({ type }) => type === 'StepDecided').map(({ body }) => text(body, 'mutation_id')),
+    known.filter(({ type }) => type === 'RecoveryPlanned').map(({ body }) => text(body, 'mutation_id')),
   );
   const heard = new Set(known.map(({ body }) => bytes(body, 'reverses_record_hash')));
   const closed = new Set(ofType(history, RECOVERIES, 'StepResolved').map(({ body }) => text(body, 'mutation_id')));

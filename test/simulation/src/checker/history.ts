@@ -78,6 +78,13 @@ export function readHistory(world: World): History {
 
 type Fetched = ReturnType<World['broker']['dump']>[string][number][number];
 
+/** What a member says by its place: terms among those of its record, and the root of the evidence of all. */
+function ownOf(body: Fields, { contract, root }: Fields): Fields {
+  const terms =
+    contract === undefined ? {} : { terms: contract === null ? null : list(body, 'contracts')[Number(contract)] };
+  return root === undefined ? terms : { ...terms, evidence: { ...nested(body, 'evidence'), root } };
+}
+
 function readLog(
   world: World,
   topic: string,
@@ -138,7 +145,7 @@ export function eachMember(record: LogRecord): readonly LogRecord[] {
   if (members === undefined) return [record];
   return list(record.body, 'members').map((member) => {
     const step = member['step'] === undefined ? {} : nested(member, 'step');
-    return { ...record, body: { ...common, ...step, ...member } };
+    return { ...record, body: { ...common, ...step, ...member, ...ownOf(record.body, member) } };
   });
 }
 
@@ -181,7 +188,7 @@ export function hitsOf(history: History): readonly LogRecord[] {
 
 /** Records by which a commit falls, or would if it had not. */
 export const FALLEN: readonly string[] = [
-  'MutationRolledBack',
+  'MutationsFell',
   'CheckpointRolledBack',
   'TriggerUnmatched',
   'TriggerRedundant',

@@ -72,7 +72,7 @@ function knownAfter(
   switch (type) {
     case 'LegDispatched':
       return before === undefined ? undefined : { ...before, leg: placeIn(text(body, 'leg_id'), steps) };
-    case 'StepDecided':
+    case 'RecoveryPlanned':
     case 'MutationAdvanced':
       return decidedAs(before, type, body);
     case 'StepBound':
@@ -164,7 +164,7 @@ export function checkLegs(history: History): void {
 
 /** Every effect the ledger had on record when it named those of a whole run is named, in order, and rolled back. */
 function checkUndos(history: History): void {
-  const marked = new Set(ofType(history, MUTATIONS, 'MutationRolledBack').map(({ body }) => text(body, 'mutation_id')));
+  const marked = new Set(ofType(history, MUTATIONS, 'MutationsFell').map(({ body }) => text(body, 'mutation_id')));
   const recorded = ofType(history, MUTATIONS, 'MutationRecorded');
   // What follows a failed step is checked by what it reaches.
   const asked = ofType(history, MUTATIONS, 'UndoListed').filter(({ body }) => body['command_id'] !== null);
@@ -198,7 +198,7 @@ function isOf(recorded: Fields, undo: Fields): boolean {
 
 /** In a run that says so, what was done before a step that failed for good is rolled back; what was cancelled never began (A53). */
 function checkFailures(history: History): void {
-  const marked = new Set(ofType(history, MUTATIONS, 'MutationRolledBack').map(({ body }) => text(body, 'mutation_id')));
+  const marked = new Set(ofType(history, MUTATIONS, 'MutationsFell').map(({ body }) => text(body, 'mutation_id')));
   for (const [, records] of groupBy(
     ofType(history, MUTATIONS, 'MutationRecorded'),
     ({ body }) => `${text(nested(body, 'execution'), 'tenant')} ${text(nested(body, 'execution'), 'run_id')}`,

@@ -176,14 +176,14 @@ function checkHops(history: History, isParked: (record: Placed) => boolean): voi
     new Set(records.map(({ body }) => subjectOf(body)));
   const follows = following(history, isParked);
   follows(
-    ofType(history, mutations, 'MutationRolledBack'),
-    mutationsOf(ofType(history, recoveries, 'StepDecided')),
+    ofType(history, mutations, 'MutationsFell'),
+    mutationsOf(ofType(history, recoveries, 'RecoveryPlanned')),
     'a marked commit has a step',
   );
   follows(
     ofType(history, mutations, 'CommitBeyondBound'),
     mutationsOf(
-      ofType(history, mutations, 'RollbackOutOfBand', 'MutationRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched'),
+      ofType(history, mutations, 'RollbackOutOfBand', 'MutationsFell', 'CheckpointRolledBack', 'TriggerUnmatched'),
     ),
     'a commit beyond the bound is in a list',
   );
@@ -198,9 +198,9 @@ function checkHops(history: History, isParked: (record: Placed) => boolean): voi
     ({ body }) => `${text(body, 'tenant')} ${text(body, 'rollback_id')}`,
     'remembered trigger',
   );
-  once(history, ofType(history, mutations, 'MutationRolledBack'), ({ body }) => text(body, 'mutation_id'), 'mark');
+  once(history, ofType(history, mutations, 'MutationsFell'), ({ body }) => text(body, 'mutation_id'), 'mark');
   once(history, ofType(history, mutations, 'CheckpointRolledBack'), ({ body }) => text(body, 'commit_id'), 'mark');
-  once(history, ofType(history, recoveries, 'StepDecided'), ({ body }) => text(body, 'step_id'), 'step');
+  once(history, ofType(history, recoveries, 'RecoveryPlanned'), ({ body }) => text(body, 'step_id'), 'step');
 }
 
 /** What the next log makes of a record; one that is parked there waits for a person, and stands in a list. */

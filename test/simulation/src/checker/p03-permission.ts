@@ -7,7 +7,7 @@ const RECOVERIES = 'recourse.recoveries';
 
 export function checkPermission(history: History): void {
   const decided = groupBy(
-    ofType(history, RECOVERIES, 'StepDecided', 'StepBound', 'MutationAdvanced', 'FactChanged'),
+    ofType(history, RECOVERIES, 'RecoveryPlanned', 'StepBound', 'MutationAdvanced', 'FactChanged'),
     ({ body }) => text(body, 'step_id'),
   );
   const approved = groupBy(ofType(history, RECOVERIES, 'StepApproved'), ({ body }) => text(body, 'step_id'));

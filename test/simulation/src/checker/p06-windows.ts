@@ -5,7 +5,7 @@ import type { History } from './history.js';
 export function checkWindows(history: History): void {
   checkLeases(history);
   const expiry = new Map(
-    ofType(history, 'recourse.recoveries', 'StepDecided', 'StepBound', 'MutationAdvanced')
+    ofType(history, 'recourse.recoveries', 'RecoveryPlanned', 'StepBound', 'MutationAdvanced')
       .filter(({ body }) => body['call'] !== null)
       .map(({ body }) => [text(nested(body, 'call'), 'call_id'), number(nested(body, 'ref'), 'reversal_expires_at')]),
   );

@@ -204,7 +204,7 @@ function passedBy(history: History, record: LogRecord, topic: string, partition:
 
 function checkNotices(history: History): void {
   const notices = history.logs[NOTICES] ?? [];
-  const marked = ofType(history, 'recourse.mutations', 'MutationRolledBack', 'CheckpointRolledBack');
+  const marked = ofType(history, 'recourse.mutations', 'MutationsFell', 'CheckpointRolledBack');
   const announced = notices.filter(({ type }) => type === 'RollbackAnnounced');
   const count = new Map<string, number>();
   for (const { body } of announced)

@@ -40,7 +40,7 @@ export function checkFates(history: History): void {
     ]),
   );
   const bounds = new Map(
-    ofType(history, MUTATIONS, 'MutationRolledBack', 'CheckpointRolledBack').map(({ body }) => [
+    ofType(history, MUTATIONS, 'MutationsFell', 'CheckpointRolledBack').map(({ body }) => [
       text(body, 'rollback_id'),
       nested(nested(body, 'evidence'), 'root')['bound_at'] ?? null,
     ]),
@@ -117,7 +117,7 @@ function nodeOf(records: readonly LogRecord[], moves: readonly LogRecord[]): Nod
 /** Whoever rests on what fell, or was left to a person, fell or was left to a person too, late descendants included; nobody else fell for that. */
 function checkFixpoint(history: History, nodes: ReadonlyMap<string, Node>): void {
   const walked = new Set(
-    ofType(history, MUTATIONS, 'MutationRolledBack', 'CheckpointRolledBack', 'CommitBeyondBound').map(
+    ofType(history, MUTATIONS, 'MutationsFell', 'CheckpointRolledBack', 'CommitBeyondBound').map(
       ({ body }) => `${text(body, 'tenant')} ${idOf(body)}`,
     ),
   );

@@ -90,7 +90,7 @@ function toldByPoll(history: History, scope: string, cursor: ReturnType<typeof c
 
 /** Records that mark a commit, with an effect or without. */
 export function marksOf(history: History): readonly LogRecord[] {
-  return ofType(history, 'recourse.mutations', 'MutationRolledBack', 'CheckpointRolledBack');
+  return ofType(history, 'recourse.mutations', 'MutationsFell', 'CheckpointRolledBack');
 }
 
 /** The commit a mark is about. */

@@ -6,7 +6,7 @@ import type { History } from './history.js';
 /** What a source weighs that nobody registered or judged, thousandths. */
 const STRANGER = 500;
 /** Records of triggers that were admitted. */
-const ADMITTED = ['MutationRolledBack', 'CheckpointRolledBack', 'TriggerUnmatched'] as const;
+const ADMITTED = ['MutationsFell', 'CheckpointRolledBack', 'TriggerUnmatched'] as const;
 
 export function checkTrust(history: History): void {
   if (!history.world.options.profile.isCareful) return;

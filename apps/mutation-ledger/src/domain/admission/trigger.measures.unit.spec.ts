@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { triggerMeasure } from './trigger.measures.js';
+import { triggerMeasures } from './trigger.measures.js';
 
 const ADMITTED = { was_remembered: false };
 
 describe('series of triggers', () => {
   it.each([
-    ['MutationRolledBack', { admission: ADMITTED }, 'opened'],
+    ['MutationsFell', { evidence: {}, contracts: [], members: [{ admission: ADMITTED }] }, 'opened'],
     ['CheckpointRolledBack', { admission: ADMITTED }, 'opened'],
     ['TriggerUnmatched', { admission: ADMITTED }, 'opened'],
     ['TriggerHeld', {}, 'held'],
@@ -13,17 +13,19 @@ describe('series of triggers', () => {
     ['SourceJudged', { confirmed: true }, 'confirmed'],
     ['SourceJudged', { confirmed: false }, 'rejected'],
   ])('count %s as what became of it or was said, without naming a source (E42)', (type, body, outcome) => {
-    expect(triggerMeasure({ type, body: { ...body, source: 'warehouse' } })).toEqual({ series: 'triggers', outcome });
+    expect(triggerMeasures({ type, body: { ...body, source: 'warehouse' } })).toEqual([
+      { series: 'triggers', outcome },
+    ]);
   });
 
   it('count a trigger once: the mark of what was remembered is none of its own', () => {
-    expect(triggerMeasure({ type: 'MutationRolledBack', body: { admission: { was_remembered: true } } })).toBeNull();
+    const members = [{ admission: { was_remembered: true } }, { admission: ADMITTED }];
+    expect(triggerMeasures({ type: 'MutationsFell', body: { evidence: {}, contracts: [], members } })).toHaveLength(1);
   });
 
   it('count breakers by what they are about', () => {
-    expect(triggerMeasure({ type: 'BreakerOpened', body: { scope: 'source' } })).toEqual({
-      series: 'breakersOpened',
-      scope: 'source',
-    });
+    expect(triggerMeasures({ type: 'BreakerOpened', body: { scope: 'source' } })).toEqual([
+      { series: 'breakersOpened', scope: 'source' },
+    ]);
   });
 });

@@ -50,6 +50,6 @@ describe('a series of consumers', () => {
       kind: 'refused',
       code: 'ACK_NOT_DUE',
     });
-    expect(consumerMeasure({ type: 'MutationRolledBack', body: {} }, row(false))).toBeNull();
+    expect(consumerMeasure({ type: 'MutationsFell', body: {} }, row(false))).toBeNull();
   });
 });

@@ -38,7 +38,7 @@ function everythingTold(): readonly Delivery[] {
     recordTypesOf(log).flatMap((type) => {
       const record = recordOf(log, type, {
         deadline_at: 9_000,
-        ...(type === 'StepDecided' ? { decision: 'request_approval' } : {}),
+        ...(type === 'RecoveryPlanned' ? { decision: 'request_approval' } : {}),
       });
       return [undefined, WAITING].flatMap((known) =>
         hear(log, record)

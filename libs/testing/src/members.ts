@@ -1,0 +1,17 @@
+// Records with members, as one record for each of them: specs that ask about one thing need not know with which others it came.
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Records with one for each of their members, in order: what is common, and what the member says. */
+export function eachMember<Told extends { readonly body: Fields }>(records: readonly Told[]): readonly Told[] {
+  return records.flatMap((told) => {
+    const { members, ...common } = told.body;
+    if (!Array.isArray(members)) return [told];
+    return members.map((member: Fields) => {
+      const step = (member['step'] ?? {}) as Fields; // what a worker is asked of a step
+      const root =
+        member['root'] === undefined ? {} : { evidence: { ...(common['evidence'] as Fields), root: member['root'] } };
+      return { ...told, body: { ...common, ...step, ...member, ...root } };
+    });
+  });
+}
