@@ -51,7 +51,7 @@ interface Line<Body> {
   readonly decide: Decide<Body>;
 }
 
-const WIRE = 'recourse.ledger-commands';
+type Wire = 'recourse.ledger-commands';
 const TYPES = [
   'TriggerRollback',
   'UndoRun',
@@ -61,7 +61,7 @@ const TYPES = [
   'CloseBreaker',
 ] as const;
 type FallCommandType = (typeof TYPES)[number];
-type Commands = { readonly [Type in FallCommandType]: BodyOf<typeof WIRE, Type> };
+type Commands = { readonly [Type in FallCommandType]: BodyOf<Wire, Type> };
 
 /** A command of the wire that is about what should not stand. */
 export type FallCommand<Type extends FallCommandType = FallCommandType> = {
@@ -179,7 +179,7 @@ function judged(
     confirmedBy: command.envelope.principal,
     stormWindowMs: 0,
     isHit: false,
-    boundAt: boundOf(standing.evidence, policy, now),
+    boundAt: boundOf(policy, now),
   };
   const fallen = fallOf(context, admitted(triggerOfStanding(standing), through, now), policy);
   const released = releasing(standing, weight, movedWeight(weight, verdict), policy.admission);

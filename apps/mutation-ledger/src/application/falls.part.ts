@@ -13,8 +13,7 @@
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RowAddress } from '@recourse/event-log';
 import { admission } from '../domain/admission/admission.decisions.js';
-import { outOfBand } from '../domain/rollback/bound.decider.js';
-import { boundOf } from '../domain/rollback/bound.decider.js';
+import { boundOf, outOfBand } from '../domain/rollback/bound.decider.js';
 import {
   admitted,
   admittedBefore,
@@ -140,7 +139,7 @@ function decideTrigger(context: DecideContext, trigger: Trigger, policy: FallPol
       confirmedBy: null,
       stormWindowMs: verdict.isCounted ? (limits.storm?.windowMs ?? 0) : 0,
       isHit: verdict.isHit,
-      boundAt: boundOf(evidence, policy, now),
+      boundAt: boundOf(policy, now),
     };
     return { outcome: 'opened', records: [], admitted: admitted(trigger, through, now), cause: null };
   }

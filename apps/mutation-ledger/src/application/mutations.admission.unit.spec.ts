@@ -468,6 +468,18 @@ describe('one decision on many triggers', () => {
       .then(fell({ mutation_id: idOf('m1'), admission: { was_remembered: true } }));
   });
 
+  it('marks what it records anew from the new record, not from the row before', () => {
+    const run = begin({}, []);
+    const told = { ...effectOf('m1'), result: null, external_transaction_ref: null };
+    run.when(executed({ ...told, outcome: 'uncertain' }), 600);
+    hit('m1');
+    run
+      .when(executed({ ...told, event_id: 'later' }), 1_000)
+      .then(fact('MutationRecorded', { execution_state: 'succeeded' }), fact('TriggerUnmatched'))
+      .whenDue(1_000)
+      .then(fact('MutationRolledBack', { execution_state: 'succeeded' }));
+  });
+
   it('marks what does not fit it in decisions of their own (L4)', () => {
     const long = 'x'.repeat(100_000);
     on = ledger();

@@ -157,7 +157,7 @@ function recorded(
   { decidedAt, hash, seq }: AcceptedRecord,
 ): readonly Change[] {
   const { mutation_id, execution, ref, conclude_by, reconcile_at } = body;
-  const { tenant, run_id } = execution;
+  const { run_id } = execution;
   const before = mutationIn(state, run_id, mutation_id);
   const mutation = putMutation({
     ...UNTOUCHED,

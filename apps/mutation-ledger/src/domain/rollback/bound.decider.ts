@@ -21,16 +21,11 @@ export const BOUND_MIN_MS = 1_000;
 export const BOUND_MAX_MS = 3_650 * 86_400_000;
 
 /**
- * The instant before which nothing that was derived falls with a rollback; null without a bound (B1).
+ * The instant before which nothing that was derived falls with a trigger of its own; null without a bound.
  *
  * Units:  epoch milliseconds.
  */
-export function boundOf(
-  { root }: Pick<Evidence, 'root'>,
-  { boundMs }: { readonly boundMs: number | null },
-  now: number,
-): number | null {
-  if (root !== null) return root.bound_at;
+export function boundOf({ boundMs }: { readonly boundMs: number | null }, now: number): number | null {
   return boundMs === null ? null : Math.max(0, now - boundMs);
 }
 

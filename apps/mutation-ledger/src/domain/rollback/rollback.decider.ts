@@ -54,7 +54,7 @@ export function admitted(
   };
 }
 
-/** The evidence of a mark says what the root of the fall is; of a trigger of its own that is this very rollback. */
+/** The evidence of a mark says what the root of the fall is; of a trigger of its own that is this very rollback. A fall keeps the bound of its root (B1). */
 function rooted(evidence: Evidence, root: LineageRoot): Evidence {
   return evidence.root === null ? { ...evidence, root } : evidence;
 }
