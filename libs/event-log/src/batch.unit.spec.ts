@@ -10,7 +10,7 @@ import { MemoryKeyStore } from './sealing/key-store.memory.js';
 import { sealedUnder } from './sealing/sealing.js';
 import { Vault } from './sealing/vault.js';
 import { append } from './service-core.js';
-import type { Doc, ServiceCore } from './service-core.js';
+import type { Doc, ServiceCore, TimerInput } from './service-core.js';
 
 const TOPIC = 'spec.inputs';
 
@@ -65,8 +65,15 @@ function vaultOver(store: MemoryKeyStore): Vault {
 function batchOf(
   items: readonly QueueItem[],
   service: ServiceCore,
-  { cache = new RowCache(new Set([PARKED_KIND]), 100), vault = vaultOver(new MemoryKeyStore()) } = {},
+  over: {
+    readonly cache?: RowCache;
+    readonly vault?: Vault;
+    readonly partItems?: number;
+    readonly timers?: readonly TimerInput[];
+  } = {},
 ) {
+  const { cache = new RowCache(new Set([PARKED_KIND]), 100), vault = vaultOver(new MemoryKeyStore()) } = over;
+  const { partItems = 16, timers = [] } = over;
   const context: BatchContext = {
     core: service,
     partition: 0,
@@ -80,7 +87,7 @@ function batchOf(
     reread: () => null,
   };
   const sealer = new BatchSealer({ codecs: CODECS, topic: 'spec.log' }, { seq: 0, hash: Buffer.alloc(32) }, 0);
-  const material = { items, passed: [], timers: [], resends: [], reactedSeq: 0 };
+  const material = { items, passed: [], timers, resends: [], reactedSeq: 0, partItems };
   return { run: new BatchRun(context, material, new Overlay(cache), sealer), sealer, cache };
 }
 
@@ -144,5 +151,46 @@ describe('a decision over a payload whose key is not here', () => {
     await vault.load(bodies.flatMap(sealedUnder));
     expect(run.run().kind).toBe('batch');
     expect(sealer.accepted.slice(1).map(({ body }) => body['encoding'])).toEqual(['plain', 'plain']);
+  });
+});
+
+describe('a batch that gets full', () => {
+  const sized = (count: number, size: number): readonly QueueItem[] =>
+    Array.from({ length: count }, (_, index) => item({ at: index, size }, index));
+  const offsetsOf = ({ accepted }: BatchSealer): readonly unknown[] =>
+    accepted.map(({ type, body }) =>
+      type === 'Progress' ? (body['cursors'] as readonly Doc[]).map(({ offset }) => offset) : body['at'],
+    );
+
+  it('keeps its parts that fit: each Progress names what is decided behind it, and nothing that is not', () => {
+    const decided: unknown[] = [];
+    const counting = core({
+      decide: (_, input) => {
+        if (input.source !== 'timer') decided.push(input.body['at']);
+        return append({ type: 'Told', body: input.source === 'timer' ? {} : input.body });
+      },
+    });
+    const { run, sealer } = batchOf(sized(9, 150_000), counting, { partItems: 2 });
+    expect(run.run()).toMatchObject({ kind: 'batch', taken: 4, decided: 4, ends: { length: 6 } });
+    expect(offsetsOf(sealer)).toEqual([[2], 0, 1, [4], 2, 3]);
+    expect(decided).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it('is to be smaller when its first part does not fit', () => {
+    const { run } = batchOf(sized(9, 150_000), core({}), { partItems: 9 });
+    expect(run.run()).toEqual({ kind: 'overfull', take: 5 });
+  });
+
+  it('says how many of its timers fit when they alone are too much', () => {
+    const due = Array.from({ length: 9 }, (_, index) => ({ kind: 'person', group: `p${index}`, key: 'p', dueAt: 1 }));
+    const cache = new RowCache(new Set([PARKED_KIND]), 100);
+    cache.fill(
+      due,
+      due.map((row) => ({ ...row, doc: {} })),
+    );
+    const timers = due.map(({ dueAt, ...address }) => ({ source: 'timer', address, dueAt }) as const);
+    const flooding = core({ decide: () => append({ type: 'Told', body: { size: 150_000 } }) });
+    const { run } = batchOf(sized(2, 1), flooding, { cache, timers });
+    expect(run.run()).toEqual({ kind: 'overfull', take: 0, timers: 5 });
   });
 });

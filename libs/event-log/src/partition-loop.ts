@@ -15,7 +15,7 @@ import { recordsOf } from '@recourse/messages';
 import type { FetchedBatch, Kafka } from '@recourse/kafka';
 import { BackgroundLoop } from './background.js';
 import { BatchRun } from './batch.js';
-import type { BatchContext, BatchMaterial, DecidedBatch, OverfullBatch } from './batch.js';
+import type { BatchContext, BatchMaterial, BatchResult, DecidedBatch, OverfullBatch } from './batch.js';
 import type { ViewSet } from './broadcast-view.js';
 import { PARKED_KIND } from './common-kinds.js';
 import { Cursors } from './cursors.js';
@@ -48,6 +48,7 @@ import type {
 } from './service-core.js';
 import type { PartitionStore, ProjectedHead, StoredCursor } from './store.port.js';
 import { Timers } from './timers.js';
+import { TurnPace } from './turn-pace.js';
 
 export interface LoopSettings {
   /** Records of one batch's inputs at the most. */
@@ -156,6 +157,7 @@ export class PartitionLoop {
   readonly #life = new LoopLife();
   readonly #time: DatabaseClock;
   readonly #cursors = new Cursors();
+  readonly #pace = new TurnPace();
   #problem: string | null = null;
   #decidedAt = 0;
   /** Ends of the inputs as seen at the start; null until they were asked for. */
@@ -295,7 +297,8 @@ export class PartitionLoop {
 
   /** What the next batch is made of, and the time; null when there is nothing to do. */
   async #material(): Promise<Material | null> {
-    const items = this.#queue.peek(this.#settings.itemsMax);
+    const inputsMax = this.#pace.inputs(this.#settings.itemsMax);
+    const items = this.#queue.peek(inputsMax);
     const isOpen = this.#life.isOpen;
     const resends = isOpen ? this.#obligations.again() : [];
     const mayFire = isOpen && this.#mayTimersBeDue();
@@ -307,14 +310,15 @@ export class PartitionLoop {
     }
     const [now] = await Promise.all([this.#now(), this.#bringViews(items)]);
     if (!this.isPositioned) return null;
-    const timers = isOpen ? this.#timers.ready(now) : [];
+    const timers = isOpen ? this.#timers.ready(now).slice(0, inputsMax) : [];
     if (items.length === 0 && timers.length === 0 && resends.length === 0 && !this.#progressIsDue()) return null;
     return {
-      items: items.slice(0, inputsBeside(timers.length, this.#settings.itemsMax)),
+      items: items.slice(0, inputsBeside(timers.length, inputsMax)),
       passed: this.#cursors.unsaid(),
       timers,
       resends,
       reactedSeq: this.#reactor.reactedSeq,
+      partItems: this.#pace.partInputs(),
       now,
     };
   }
@@ -326,7 +330,8 @@ export class PartitionLoop {
       const overlay = new Overlay(this.#cache);
       const sealer = this.#log.seal(material.now);
       const sealing = this.options.sealing?.batch(material.now) ?? null;
-      const result = await this.#decide(new BatchRun(this.#context(material.now, sealing), part, overlay, sealer));
+      const run = new BatchRun(this.#context(material.now, sealing), part, overlay, sealer);
+      const result = await this.#decide(run, part, sealer);
       if (result === null) return;
       if (result.kind === 'overfull') {
         if (result.timers === undefined) items = shorter(items, result.take);
@@ -336,22 +341,35 @@ export class PartitionLoop {
       const keys = await this.#settleKeys(sealing);
       if (keys === 'reset') return;
       if (keys === 'stand') {
-        await this.#settle(result, part, overlay, sealer);
+        await this.#settle(result, { ...part, items: items.slice(0, result.taken) }, overlay, sealer);
         return;
       }
     }
   }
 
   /** Loads what a batch lacks until it is decided; null when the loop was reset meanwhile. */
-  async #decide(batch: BatchRun): Promise<DecidedBatch | OverfullBatch | null> {
+  async #decide(
+    batch: BatchRun,
+    { items, timers, resends }: BatchMaterial,
+    sealer: BatchSealer,
+  ): Promise<DecidedBatch | OverfullBatch | null> {
     const { epoch } = this.#life;
-    let result = batch.run();
+    let ms = 0;
+    const run = (viewsAreFresh: boolean): BatchResult => {
+      const from = this.#hostNow();
+      const result = batch.run({ viewsAreFresh });
+      ms += this.#hostNow() - from;
+      return result;
+    };
+    let result = run(false);
     while (result.kind === 'lacks') {
       const { lacks } = result;
       await this.#bring(lacks);
       if (epoch !== this.#life.epoch) return null;
-      result = batch.run({ viewsAreFresh: lacks.views });
+      result = run(lacks.views);
     }
+    const taken = result.kind === 'batch' ? result.taken : Math.min(items.length, result.take + 1);
+    this.#pace.learn({ inputs: taken + timers.length + resends.length, ms, bytes: sealer.bytes });
     return result;
   }
 

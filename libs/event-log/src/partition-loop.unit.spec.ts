@@ -86,6 +86,23 @@ describe('a loop with inputs', () => {
     expect(records.filter(({ type }) => type === 'Progress').length).toBeLessThan(10);
   });
 
+  it('takes no more of them at a time than it decides in some milliseconds', async () => {
+    const sound = countingCore();
+    await world.start('a', {
+      ...sound,
+      decide: (context, input) => {
+        for (const until = performance.now() + 5; performance.now() < until;);
+        return sound.decide(context, input);
+      },
+    });
+    await world.state(Array.from({ length: 5 }, (_, index) => ({ ref: 'r1', id: `first${index}` })));
+    await world.until('five', async () => (await world.statements()).length === 5);
+    await world.state(Array.from({ length: 30 }, (_, index) => ({ ref: 'r1', id: String(index) })));
+    await world.until('all', async () => (await world.statements()).length === 35);
+    const records = await world.accepted(world.partitionOf('r1'));
+    expect(records.filter(({ type }) => type === 'Progress').length).toBeGreaterThan(10);
+  });
+
   it('writes a Progress alone only for inputs that mean something, and never for its own', async () => {
     await world.start('a');
     await world.state([{ ref: 'r1', id: '1', source: 'idle' }]);
