@@ -559,11 +559,22 @@ export class BatchRun {
     const { decided, lacked } = this.#deciding(input, rows, views);
     lacks.add({ keys: lacked });
     for (const record of decided.records) {
-      if (sealing !== null)
-        for (const member of [null, ...membersOf(record.body)]) this.#scopeOf(record, '', rows, member);
+      if (sealing !== null) this.#foresee(record, { rows, lacks }, sealing.batch);
       const accepted: AcceptedRecord = { ...record, seq: 0, hash: NO_HASH, prevHash: NO_HASH, decidedAt: now };
       rows.apply(evolveAny(core, rows, accepted));
     }
+  }
+
+  /** Whose the payloads of a record will be, as far as the rows that are here tell; and which rows do. */
+  #foresee(record: Decided, { rows, lacks }: Pick<Probe, 'rows' | 'lacks'>, batch: BatchSealing): void {
+    const key = this.context.core.keyOf(record);
+    const scopes = new Map<Doc | null, SealScope | null>();
+    for (const member of [null, ...membersOf(record.body)]) {
+      const known = lacks.rowCount;
+      const scope = this.#scopeOf(record, key, rows, member);
+      scopes.set(member, lacks.rowCount === known ? scope : null);
+    }
+    batch.foresee(record.body, (member) => scopes.get(member) ?? null);
   }
 }
 

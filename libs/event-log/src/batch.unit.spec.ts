@@ -88,7 +88,8 @@ function batchOf(
   };
   const sealer = new BatchSealer({ codecs: CODECS, topic: 'spec.log' }, { seq: 0, hash: Buffer.alloc(32) }, 0);
   const material = { items, passed: [], timers, resends: [], reactedSeq: 0, partItems };
-  return { run: new BatchRun(context, material, new Overlay(cache), sealer), sealer, cache };
+  const { batch } = context.sealing ?? { batch: vault.batch(0) };
+  return { run: new BatchRun(context, material, new Overlay(cache), sealer), sealer, cache, batch };
 }
 
 describe('a record about several members', () => {
@@ -192,5 +193,37 @@ describe('a batch that gets full', () => {
     const flooding = core({ decide: () => append({ type: 'Told', body: { size: 150_000 } }) });
     const { run } = batchOf(sized(2, 1), flooding, { cache, timers });
     expect(run.run()).toEqual({ kind: 'overfull', take: 0, timers: 5 });
+  });
+});
+
+describe('a batch whose rows are not here', () => {
+  const service = core({
+    decide: ({ state }, input) => {
+      state.get('person', 'cold', 'cold');
+      return append({ type: 'Told', body: input.source === 'timer' ? {} : input.body });
+    },
+    sealScope: ({ body }, state) => {
+      if (body['is'] === 'told by its row') state.get('person', 'row', 'row');
+      return { tenant: 'acme', subject: String(body['is']) };
+    },
+  });
+
+  it('has the keys made meanwhile that its records tell of, and none that only its rows tell of', async () => {
+    const store = new MemoryKeyStore();
+    const asked: (readonly string[])[] = [];
+    const ensure = store.ensure.bind(store);
+    store.ensure = (wanted) => {
+      asked.push(wanted.map(({ scope }) => scope.subject));
+      return ensure(wanted);
+    };
+    const items = ['told by itself', 'told by its row'].map((is, at) => item({ is, args: plain('1') }, at));
+    const { run, batch, cache } = batchOf(items, service, { vault: vaultOver(store) });
+    const first = run.run();
+    await batch.prepare();
+    expect(asked).toEqual([['told by itself']]);
+    cache.fill(first.kind === 'lacks' ? first.lacks.rows : [], []);
+    expect(run.run().kind).toBe('batch');
+    expect(await batch.settle()).toBe(true);
+    expect(asked).toEqual([['told by itself'], ['told by its row']]);
   });
 });

@@ -331,7 +331,7 @@ export class PartitionLoop {
       const sealer = this.#log.seal(material.now);
       const sealing = this.options.sealing?.batch(material.now) ?? null;
       const run = new BatchRun(this.#context(material.now, sealing), part, overlay, sealer);
-      const result = await this.#decide(run, part, sealer);
+      const result = await this.#decide(run, part, { sealer, sealing });
       if (result === null) return;
       if (result.kind === 'overfull') {
         if (result.timers === undefined) items = shorter(items, result.take);
@@ -351,7 +351,7 @@ export class PartitionLoop {
   async #decide(
     batch: BatchRun,
     { items, timers, resends }: BatchMaterial,
-    sealer: BatchSealer,
+    { sealer, sealing }: { readonly sealer: BatchSealer; readonly sealing: BatchSealing | null },
   ): Promise<DecidedBatch | OverfullBatch | null> {
     const { epoch } = this.#life;
     let ms = 0;
@@ -364,7 +364,7 @@ export class PartitionLoop {
     let result = run(false);
     while (result.kind === 'lacks') {
       const { lacks } = result;
-      await this.#bring(lacks);
+      await Promise.all([this.#bring(lacks), sealing?.prepare()]);
       if (epoch !== this.#life.epoch) return null;
       result = run(lacks.views);
     }

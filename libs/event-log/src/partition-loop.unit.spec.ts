@@ -412,6 +412,32 @@ describe('a loop that seals payloads', () => {
     expect(await bytes()).not.toContain(JSON.stringify([...Buffer.from(secret)]).slice(1, -1));
   });
 
+  it('makes its keys durable while its rows are loaded', async () => {
+    const store = new MemoryKeyStore();
+    const events: string[] = [];
+    const ensure = store.ensure.bind(store);
+    store.ensure = (wanted) => {
+      events.push('keys');
+      return ensure(wanted);
+    };
+    const sound = telling();
+    await world.start(
+      'a',
+      {
+        ...sound,
+        decide: (context, input) => {
+          const decision = sound.decide(context, input);
+          events.push('decided');
+          return decision;
+        },
+      },
+      vaultOver(store),
+    );
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('told', recorded('r1:1'));
+    expect(events.indexOf('keys')).toBeLessThan(events.lastIndexOf('decided'));
+  });
+
   it('appends nothing while the key store does not answer, and goes on when it does', async () => {
     const store = new MemoryKeyStore();
     let isDown = true;
