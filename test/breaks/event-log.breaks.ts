@@ -52,7 +52,7 @@ export const BREAKS: readonly Break[] = [
     id: 'd61-key-not-durable',
     requirement: 'D61/sealed',
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
-    test: 'a loop that seals payloads appends none in the clear, under a key that the store knows',
+    test: 'a loop that seals payloads appends nothing under a key that the store does not know, also where it waited for no row',
     file: 'libs/event-log/src/partition-loop.ts',
     find: "if (sealing === null) return 'stand';",
     replace: "if (sealing === null || sealing !== null) return 'stand';",

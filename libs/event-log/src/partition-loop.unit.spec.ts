@@ -6,7 +6,7 @@ import { countingCore, LOG, LoopWorld, WIRE } from './loop.testing.js';
 import { MemoryKeyStore } from './sealing/key-store.memory.js';
 import type { KeyStore } from './sealing/key-store.port.js';
 import { Vault } from './sealing/vault.js';
-import type { Doc, ServiceCore } from './service-core.js';
+import type { Decided, Doc, ServiceCore } from './service-core.js';
 
 let world: LoopWorld;
 beforeEach(async () => {
@@ -410,6 +410,21 @@ describe('a loop that seals payloads', () => {
     expect(sealed.map(({ encoding }) => encoding)).toEqual(['sealed', 'sealed']);
     expect(await store.find(sealed.map(({ key_id }) => String(key_id)))).toHaveLength(2);
     expect(await bytes()).not.toContain(JSON.stringify([...Buffer.from(secret)]).slice(1, -1));
+  });
+
+  it('appends nothing under a key that the store does not know, also where it waited for no row', async () => {
+    const store = new MemoryKeyStore();
+    const scoped = {
+      ...telling(),
+      sealScope: ({ body }: Decided) => ({ tenant: 'acme', subject: String(body['event_id']) }),
+    };
+    await world.start('a', scoped, vaultOver(store));
+    for (const id of ['1', '2']) {
+      await world.state([{ ref: 'r1', id }]);
+      await world.until('told', async () => (await payloads()).length === Number(id));
+    }
+    const sealed = await payloads();
+    expect(await store.find(sealed.map(({ key_id }) => String(key_id)))).toHaveLength(2);
   });
 
   it('makes its keys durable while its rows are loaded', async () => {
