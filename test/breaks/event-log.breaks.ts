@@ -378,13 +378,22 @@ export const BREAKS: readonly Break[] = [
     replace: "if (this.sealer.isOverfull) return { kind: 'overfull', take: 0 };",
   },
   {
+    id: 'l1-time-asked-on-the-way',
+    requirement: 'L1',
+    spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
+    test: 'the time of a loop that has just worked is kept young while it rests, so that what comes next asks nothing first',
+    file: 'libs/event-log/src/partition-loop.ts',
+    find: 'return isActive && timeAgeMs > 0 ? Math.min(headCheckMs, timeAgeMs * YOUNG_PART) : headCheckMs;',
+    replace: 'return isActive && timeAgeMs < 0 ? Math.min(headCheckMs, timeAgeMs * YOUNG_PART) : headCheckMs;',
+  },
+  {
     id: 'l8-idle-loop-never-looks',
     requirement: 'L8',
     also: ['P10/idle-partitions'],
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: 'a database that is only a cache is caught up also where nothing new comes in: a crash of it may take what was projected last',
     file: 'libs/event-log/src/partition-loop.ts',
-    find: 'if (this.#time.ageMs() >= headCheckMs) await this.#load(new Lacks());',
+    find: 'if (this.#time.ageMs() >= everyMs) await this.#load(new Lacks());',
     replace: '',
   },
   {

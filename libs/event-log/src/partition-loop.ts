@@ -128,6 +128,11 @@ const REST_MAX_MS = 60_000;
 /** Rest of a loop that waits for its inputs to be read, milliseconds. */
 const CATCH_UP_REST_MS = 200;
 
+/** Time after an append in which another is expected, milliseconds. */
+const ACTIVE_MS = 10_000;
+/** The part of its time of life after which an estimate is made anew by a loop at rest. */
+const YOUNG_PART = 0.75;
+
 export interface LoopHealth {
   readonly log: string;
   readonly partition: number;
@@ -160,6 +165,8 @@ export class PartitionLoop {
   readonly #pace = new TurnPace();
   #problem: string | null = null;
   #decidedAt = 0;
+  /** Monotonic milliseconds. */
+  #appendedAt = -Infinity;
   /** Ends of the inputs as seen at the start; null until they were asked for. */
   #ends: ReadonlyMap<string, number> | null = null;
   #isUnderPressure = false;
@@ -419,6 +426,7 @@ export class PartitionLoop {
     { sealer, offset }: { readonly sealer: BatchSealer; readonly offset: number },
   ): void {
     this.#decidedAt = sealer.decidedAt;
+    this.#appendedAt = this.#hostNow();
     this.#cursors.accept(items);
     this.#queue.drop(items.length);
     this.#cache.commit(overlay.changedGroups, sealer.head.seq);
@@ -455,18 +463,25 @@ export class PartitionLoop {
 
   /** How long there is nothing to do, milliseconds. A loop at rest looks at the database now and then (L8). */
   async #rest(): Promise<number> {
-    const { headCheckMs, lazyProgressMs } = this.#settings;
-    if (this.#time.ageMs() >= headCheckMs) await this.#load(new Lacks());
-    const waits = [REST_MAX_MS, Math.max(1, headCheckMs - this.#time.ageMs())];
+    const everyMs = this.#lookEveryMs();
+    if (this.#time.ageMs() >= everyMs) await this.#load(new Lacks());
+    const waits = [REST_MAX_MS, Math.max(1, everyMs - this.#time.ageMs())];
     const next = this.#life.isOpen ? this.#timers.next() : null;
     if (next !== null) {
       const untilNext = next - this.#time.estimate();
       waits.push(Math.min(clockAgeMs(untilNext), Math.max(1, untilNext)));
     }
-    const unsaid = this.#cursors.waitMs(this.#hostNow(), lazyProgressMs);
+    const unsaid = this.#cursors.waitMs(this.#hostNow(), this.#settings.lazyProgressMs);
     if (unsaid !== null) waits.push(unsaid);
     if (!this.#life.isOpen) waits.push(CATCH_UP_REST_MS);
     return Math.min(...waits);
+  }
+
+  /** A loop that has just worked keeps its time young, so that what comes next need not ask for it first. */
+  #lookEveryMs(): number {
+    const { headCheckMs, timeAgeMs } = this.#settings;
+    const isActive = this.#hostNow() - this.#appendedAt < ACTIVE_MS;
+    return isActive && timeAgeMs > 0 ? Math.min(headCheckMs, timeAgeMs * YOUNG_PART) : headCheckMs;
   }
 
   // Start, take-over, rebuild -------------------------------------------------------------------------------------------

@@ -313,6 +313,17 @@ describe('a database that is only a cache', () => {
   });
 });
 
+describe('the time of a loop that has just worked', () => {
+  it('is kept young while it rests, so that what comes next asks nothing first', async () => {
+    world = await new LoopWorld(countingCore(), { timeAgeMs: 100, headCheckMs: 60_000 }).prepare();
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('one', recorded('r1:1'));
+    const before = world.loads;
+    await world.until('it looked again', () => world.loads >= before + 3);
+  });
+});
+
 describe('a clock behind the chain', () => {
   it('decides nothing until it has caught up', async () => {
     world = await new LoopWorld(countingCore(), { timeAgeMs: 0 }).prepare();
