@@ -4,7 +4,7 @@
 // it says in one Lacks, for the rest of the batch as well, and goes on where it stopped once that is loaded.
 //
 // Invariants
-//   I1. Progress comes first and names exactly the items that were taken (L3).
+//   I1. Progress comes before what is decided on the items it names, and names exactly those that were taken (L3).
 //   I2. A decision is in the batch whole or not at all (L4).
 //   I3. A command is answered exactly once; the same id with other content is a recorded conflict (L9, L12).
 //   I4. A probe only collects: nothing it decides is kept.
@@ -59,6 +59,8 @@ export interface BatchMaterial {
   /** Messages that may not have been sent: those that are still owed are sent again (L10). */
   readonly resends: readonly OwedAgain[];
   readonly reactedSeq: number;
+  /** Items under one Progress: when the batch is full, the part under way is taken back and those before it stand. */
+  readonly partItems: number;
 }
 
 export interface BatchContext {
@@ -81,6 +83,8 @@ export type BatchResult = DecidedBatch | OverfullBatch | { readonly kind: 'lacks
 
 export interface DecidedBatch {
   readonly kind: 'batch';
+  /** Items of the material that it holds: the first ones. */
+  readonly taken: number;
   /** Records beside Progress. */
   readonly decided: number;
   readonly timersWithoutEffect: readonly TimerInput[];
@@ -90,6 +94,7 @@ export interface DecidedBatch {
   readonly ends: readonly number[];
 }
 
+/** What does not even fit in its first part: fewer items are to be taken. */
 export interface OverfullBatch {
   readonly kind: 'overfull';
   readonly take: number;
@@ -101,6 +106,12 @@ interface Mark {
   readonly sealed: ReturnType<BatchSealer['mark']>;
   readonly changes: number;
   readonly decided: number;
+}
+
+/** Where a part of the batch begins: the items before it, and how to take it back. */
+interface PartStart {
+  readonly taken: number;
+  readonly mark: Mark;
 }
 
 interface Step {
@@ -130,6 +141,8 @@ export class BatchRun {
   readonly #timersWithoutEffect: TimerInput[] = [];
   readonly #owedNoMore: OwedAgain[] = [];
   readonly #ends: number[] = [];
+  /** The last part; null while the first is decided. */
+  #part: PartStart | null = null;
 
   constructor(
     private readonly context: BatchContext,
@@ -137,15 +150,56 @@ export class BatchRun {
     private readonly overlay: Overlay,
     private readonly sealer: BatchSealer,
   ) {
-    const { items, timers, resends } = material;
     this.#views = {
       view: (name) => context.views.view(name),
       readToEnd: () => {
         if (!this.#viewsAreFresh) throw new Lacking({ views: true });
       },
     };
-    this.#steps = [
-      { run: () => this.#progress(), probe: () => undefined },
+    this.#steps = [...this.#firstSteps(), ...this.#itemSteps()];
+  }
+
+  /** Decides what is left. `viewsAreFresh`: the views were read to their end since the batch was taken. */
+  run({ viewsAreFresh = false } = {}): BatchResult {
+    this.#viewsAreFresh ||= viewsAreFresh;
+    for (let step = this.#steps[this.#next]; step !== undefined; step = this.#steps[this.#next]) {
+      const mark = this.#mark();
+      try {
+        const end = step.run();
+        if (end !== null) return this.#part === null ? end : this.#upTo(this.#part);
+      } catch (cause) {
+        this.#rollback(mark);
+        if (!(cause instanceof Lacking)) throw cause;
+        return { kind: 'lacks', lacks: this.#probeRest(new Lacks().add(cause.lack)) };
+      }
+      this.#next += 1;
+    }
+    return this.#batchOf(this.material.items.length);
+  }
+
+  #upTo({ taken, mark }: PartStart): DecidedBatch {
+    this.#rollback(mark);
+    return this.#batchOf(taken);
+  }
+
+  #batchOf(taken: number): DecidedBatch {
+    return {
+      kind: 'batch',
+      taken,
+      decided: this.#decided,
+      timersWithoutEffect: this.#timersWithoutEffect,
+      owedNoMore: this.#owedNoMore,
+      ends: this.#ends.slice(0, this.sealer.accepted.length),
+    };
+  }
+
+  // Steps ---------------------------------------------------------------------------------------------------------------
+
+  /** The Progress of the first part, and what waits for no input. */
+  #firstSteps(): readonly Step[] {
+    const { resends, timers, passed, items, partItems } = this.material;
+    return [
+      { run: () => this.#progress(newestCursors(passed, items.slice(0, partItems))), probe: () => undefined },
       ...resends.map((again) => ({
         run: () => this.#resend(again),
         probe: ({ rows }: Probe) => void this.#isOwed(again, rows),
@@ -156,45 +210,33 @@ export class BatchRun {
           if (probe.rows.row(timer.address) !== undefined) this.#probeInput(timer, probe);
         },
       })),
-      ...items.map((item, index) => ({
-        run: () => this.#itemStep(item, index),
-        probe: (probe: Probe) => {
-          this.#probeItem(item, probe);
-        },
-      })),
     ];
   }
 
-  /** Decides what is left. `viewsAreFresh`: the views were read to their end since the batch was taken. */
-  run({ viewsAreFresh = false } = {}): BatchResult {
-    this.#viewsAreFresh ||= viewsAreFresh;
-    for (let step = this.#steps[this.#next]; step !== undefined; step = this.#steps[this.#next]) {
-      const mark = this.#mark();
-      try {
-        const end = step.run();
-        if (end !== null) return end;
-      } catch (cause) {
-        this.#rollback(mark);
-        if (!(cause instanceof Lacking)) throw cause;
-        return { kind: 'lacks', lacks: this.#probeRest(new Lacks().add(cause.lack)) };
-      }
-      this.#next += 1;
-    }
-    return {
-      kind: 'batch',
-      decided: this.#decided,
-      timersWithoutEffect: this.#timersWithoutEffect,
-      owedNoMore: this.#owedNoMore,
-      ends: this.#ends,
-    };
+  #itemSteps(): readonly Step[] {
+    const { items, partItems } = this.material;
+    return items.flatMap((item, index) => {
+      const step: Step = {
+        run: () => this.#itemStep(item, index),
+        probe: (probe) => {
+          this.#probeItem(item, probe);
+        },
+      };
+      if (index === 0 || index % partItems > 0) return [step];
+      return [{ run: () => this.#nextPart(index), probe: () => undefined }, step];
+    });
   }
 
   // What is taken -------------------------------------------------------------------------------------------------------
 
-  #progress(): null {
-    const { items, passed, reactedSeq } = this.material;
-    const body = { cursors: newestCursors(passed, items), reacted_seq: reactedSeq };
-    this.#append({ type: 'Progress', body }, PROGRESS_KEY);
+  #nextPart(taken: number): null {
+    this.#part = { taken, mark: this.#mark() };
+    const { items, partItems } = this.material;
+    return this.#progress(newestCursors([], items.slice(taken, taken + partItems)));
+  }
+
+  #progress(cursors: readonly StoredCursor[]): null {
+    this.#append({ type: 'Progress', body: { cursors, reacted_seq: this.material.reactedSeq } }, PROGRESS_KEY);
     return null;
   }
 
@@ -517,11 +559,22 @@ export class BatchRun {
     const { decided, lacked } = this.#deciding(input, rows, views);
     lacks.add({ keys: lacked });
     for (const record of decided.records) {
-      if (sealing !== null)
-        for (const member of [null, ...membersOf(record.body)]) this.#scopeOf(record, '', rows, member);
+      if (sealing !== null) this.#foresee(record, { rows, lacks }, sealing.batch);
       const accepted: AcceptedRecord = { ...record, seq: 0, hash: NO_HASH, prevHash: NO_HASH, decidedAt: now };
       rows.apply(evolveAny(core, rows, accepted));
     }
+  }
+
+  /** Whose the payloads of a record will be, as far as the rows that are here tell; and which rows do. */
+  #foresee(record: Decided, { rows, lacks }: Pick<Probe, 'rows' | 'lacks'>, batch: BatchSealing): void {
+    const key = this.context.core.keyOf(record);
+    const scopes = new Map<Doc | null, SealScope | null>();
+    for (const member of [null, ...membersOf(record.body)]) {
+      const known = lacks.rowCount;
+      const scope = this.#scopeOf(record, key, rows, member);
+      scopes.set(member, lacks.rowCount === known ? scope : null);
+    }
+    batch.foresee(record.body, (member) => scopes.get(member) ?? null);
   }
 }
 

@@ -10,7 +10,7 @@ import { MemoryKeyStore } from './sealing/key-store.memory.js';
 import { sealedUnder } from './sealing/sealing.js';
 import { Vault } from './sealing/vault.js';
 import { append } from './service-core.js';
-import type { Doc, ServiceCore } from './service-core.js';
+import type { Doc, ServiceCore, TimerInput } from './service-core.js';
 
 const TOPIC = 'spec.inputs';
 
@@ -65,8 +65,15 @@ function vaultOver(store: MemoryKeyStore): Vault {
 function batchOf(
   items: readonly QueueItem[],
   service: ServiceCore,
-  { cache = new RowCache(new Set([PARKED_KIND]), 100), vault = vaultOver(new MemoryKeyStore()) } = {},
+  over: {
+    readonly cache?: RowCache;
+    readonly vault?: Vault;
+    readonly partItems?: number;
+    readonly timers?: readonly TimerInput[];
+  } = {},
 ) {
+  const { cache = new RowCache(new Set([PARKED_KIND]), 100), vault = vaultOver(new MemoryKeyStore()) } = over;
+  const { partItems = 16, timers = [] } = over;
   const context: BatchContext = {
     core: service,
     partition: 0,
@@ -80,8 +87,9 @@ function batchOf(
     reread: () => null,
   };
   const sealer = new BatchSealer({ codecs: CODECS, topic: 'spec.log' }, { seq: 0, hash: Buffer.alloc(32) }, 0);
-  const material = { items, passed: [], timers: [], resends: [], reactedSeq: 0 };
-  return { run: new BatchRun(context, material, new Overlay(cache), sealer), sealer, cache };
+  const material = { items, passed: [], timers, resends: [], reactedSeq: 0, partItems };
+  const { batch } = context.sealing ?? { batch: vault.batch(0) };
+  return { run: new BatchRun(context, material, new Overlay(cache), sealer), sealer, cache, batch };
 }
 
 describe('a record about several members', () => {
@@ -144,5 +152,78 @@ describe('a decision over a payload whose key is not here', () => {
     await vault.load(bodies.flatMap(sealedUnder));
     expect(run.run().kind).toBe('batch');
     expect(sealer.accepted.slice(1).map(({ body }) => body['encoding'])).toEqual(['plain', 'plain']);
+  });
+});
+
+describe('a batch that gets full', () => {
+  const sized = (count: number, size: number): readonly QueueItem[] =>
+    Array.from({ length: count }, (_, index) => item({ at: index, size }, index));
+  const offsetsOf = ({ accepted }: BatchSealer): readonly unknown[] =>
+    accepted.map(({ type, body }) =>
+      type === 'Progress' ? (body['cursors'] as readonly Doc[]).map(({ offset }) => offset) : body['at'],
+    );
+
+  it('keeps its parts that fit: each Progress names what is decided behind it, and nothing that is not', () => {
+    const decided: unknown[] = [];
+    const counting = core({
+      decide: (_, input) => {
+        if (input.source !== 'timer') decided.push(input.body['at']);
+        return append({ type: 'Told', body: input.source === 'timer' ? {} : input.body });
+      },
+    });
+    const { run, sealer } = batchOf(sized(9, 150_000), counting, { partItems: 2 });
+    expect(run.run()).toMatchObject({ kind: 'batch', taken: 4, decided: 4, ends: { length: 6 } });
+    expect(offsetsOf(sealer)).toEqual([[2], 0, 1, [4], 2, 3]);
+    expect(decided).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it('is to be smaller when its first part does not fit', () => {
+    const { run } = batchOf(sized(9, 150_000), core({}), { partItems: 9 });
+    expect(run.run()).toEqual({ kind: 'overfull', take: 5 });
+  });
+
+  it('says how many of its timers fit when they alone are too much', () => {
+    const due = Array.from({ length: 9 }, (_, index) => ({ kind: 'person', group: `p${index}`, key: 'p', dueAt: 1 }));
+    const cache = new RowCache(new Set([PARKED_KIND]), 100);
+    cache.fill(
+      due,
+      due.map((row) => ({ ...row, doc: {} })),
+    );
+    const timers = due.map(({ dueAt, ...address }) => ({ source: 'timer', address, dueAt }) as const);
+    const flooding = core({ decide: () => append({ type: 'Told', body: { size: 150_000 } }) });
+    const { run } = batchOf(sized(2, 1), flooding, { cache, timers });
+    expect(run.run()).toEqual({ kind: 'overfull', take: 0, timers: 5 });
+  });
+});
+
+describe('a batch whose rows are not here', () => {
+  const service = core({
+    decide: ({ state }, input) => {
+      state.get('person', 'cold', 'cold');
+      return append({ type: 'Told', body: input.source === 'timer' ? {} : input.body });
+    },
+    sealScope: ({ body }, state) => {
+      if (body['is'] === 'told by its row') state.get('person', 'row', 'row');
+      return { tenant: 'acme', subject: String(body['is']) };
+    },
+  });
+
+  it('has the keys made meanwhile that its records tell of, and none that only its rows tell of', async () => {
+    const store = new MemoryKeyStore();
+    const asked: (readonly string[])[] = [];
+    const ensure = store.ensure.bind(store);
+    store.ensure = (wanted) => {
+      asked.push(wanted.map(({ scope }) => scope.subject));
+      return ensure(wanted);
+    };
+    const items = ['told by itself', 'told by its row'].map((is, at) => item({ is, args: plain('1') }, at));
+    const { run, batch, cache } = batchOf(items, service, { vault: vaultOver(store) });
+    const first = run.run();
+    await batch.prepare();
+    expect(asked).toEqual([['told by itself']]);
+    cache.fill(first.kind === 'lacks' ? first.lacks.rows : [], []);
+    expect(run.run().kind).toBe('batch');
+    expect(await batch.settle()).toBe(true);
+    expect(asked).toEqual([['told by itself'], ['told by its row']]);
   });
 });

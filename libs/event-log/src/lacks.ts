@@ -40,6 +40,9 @@ export class Lacks {
   get rows(): readonly GroupAddress[] {
     return [...this.#rows.values()];
   }
+  get rowCount(): number {
+    return this.#rows.size;
+  }
   get keys(): readonly string[] {
     return [...this.#keys];
   }

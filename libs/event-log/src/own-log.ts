@@ -269,6 +269,11 @@ export class BatchSealer {
     return this.start;
   }
 
+  /** As they go into a request, about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** True when the batch is over a limit of L4. */
   get isOverfull(): boolean {
     return this.outgoing.length > BATCH_RECORDS_MAX || this.#bytes > BATCH_BYTES_MAX;

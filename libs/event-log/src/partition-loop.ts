@@ -15,7 +15,7 @@ import { recordsOf } from '@recourse/messages';
 import type { FetchedBatch, Kafka } from '@recourse/kafka';
 import { BackgroundLoop } from './background.js';
 import { BatchRun } from './batch.js';
-import type { BatchContext, BatchMaterial, DecidedBatch, OverfullBatch } from './batch.js';
+import type { BatchContext, BatchMaterial, BatchResult, DecidedBatch, OverfullBatch } from './batch.js';
 import type { ViewSet } from './broadcast-view.js';
 import { PARKED_KIND } from './common-kinds.js';
 import { Cursors } from './cursors.js';
@@ -48,6 +48,7 @@ import type {
 } from './service-core.js';
 import type { PartitionStore, ProjectedHead, StoredCursor } from './store.port.js';
 import { Timers } from './timers.js';
+import { TurnPace } from './turn-pace.js';
 
 export interface LoopSettings {
   /** Records of one batch's inputs at the most. */
@@ -127,6 +128,11 @@ const REST_MAX_MS = 60_000;
 /** Rest of a loop that waits for its inputs to be read, milliseconds. */
 const CATCH_UP_REST_MS = 200;
 
+/** Time after an append in which another is expected, milliseconds. */
+const ACTIVE_MS = 10_000;
+/** The part of its time of life after which an estimate is made anew by a loop at rest. */
+const YOUNG_PART = 0.75;
+
 export interface LoopHealth {
   readonly log: string;
   readonly partition: number;
@@ -156,8 +162,11 @@ export class PartitionLoop {
   readonly #life = new LoopLife();
   readonly #time: DatabaseClock;
   readonly #cursors = new Cursors();
+  readonly #pace = new TurnPace();
   #problem: string | null = null;
   #decidedAt = 0;
+  /** Monotonic milliseconds. */
+  #appendedAt = -Infinity;
   /** Ends of the inputs as seen at the start; null until they were asked for. */
   #ends: ReadonlyMap<string, number> | null = null;
   #isUnderPressure = false;
@@ -295,7 +304,8 @@ export class PartitionLoop {
 
   /** What the next batch is made of, and the time; null when there is nothing to do. */
   async #material(): Promise<Material | null> {
-    const items = this.#queue.peek(this.#settings.itemsMax);
+    const inputsMax = this.#pace.inputs(this.#settings.itemsMax);
+    const items = this.#queue.peek(inputsMax);
     const isOpen = this.#life.isOpen;
     const resends = isOpen ? this.#obligations.again() : [];
     const mayFire = isOpen && this.#mayTimersBeDue();
@@ -307,14 +317,15 @@ export class PartitionLoop {
     }
     const [now] = await Promise.all([this.#now(), this.#bringViews(items)]);
     if (!this.isPositioned) return null;
-    const timers = isOpen ? this.#timers.ready(now) : [];
+    const timers = isOpen ? this.#timers.ready(now).slice(0, inputsMax) : [];
     if (items.length === 0 && timers.length === 0 && resends.length === 0 && !this.#progressIsDue()) return null;
     return {
-      items: items.slice(0, inputsBeside(timers.length, this.#settings.itemsMax)),
+      items: items.slice(0, inputsBeside(timers.length, inputsMax)),
       passed: this.#cursors.unsaid(),
       timers,
       resends,
       reactedSeq: this.#reactor.reactedSeq,
+      partItems: this.#pace.partInputs(),
       now,
     };
   }
@@ -326,7 +337,8 @@ export class PartitionLoop {
       const overlay = new Overlay(this.#cache);
       const sealer = this.#log.seal(material.now);
       const sealing = this.options.sealing?.batch(material.now) ?? null;
-      const result = await this.#decide(new BatchRun(this.#context(material.now, sealing), part, overlay, sealer));
+      const run = new BatchRun(this.#context(material.now, sealing), part, overlay, sealer);
+      const result = await this.#decide(run, part, { sealer, sealing });
       if (result === null) return;
       if (result.kind === 'overfull') {
         if (result.timers === undefined) items = shorter(items, result.take);
@@ -336,22 +348,35 @@ export class PartitionLoop {
       const keys = await this.#settleKeys(sealing);
       if (keys === 'reset') return;
       if (keys === 'stand') {
-        await this.#settle(result, part, overlay, sealer);
+        await this.#settle(result, { ...part, items: items.slice(0, result.taken) }, overlay, sealer);
         return;
       }
     }
   }
 
   /** Loads what a batch lacks until it is decided; null when the loop was reset meanwhile. */
-  async #decide(batch: BatchRun): Promise<DecidedBatch | OverfullBatch | null> {
+  async #decide(
+    batch: BatchRun,
+    { items, timers, resends }: BatchMaterial,
+    { sealer, sealing }: { readonly sealer: BatchSealer; readonly sealing: BatchSealing | null },
+  ): Promise<DecidedBatch | OverfullBatch | null> {
     const { epoch } = this.#life;
-    let result = batch.run();
+    let ms = 0;
+    const run = (viewsAreFresh: boolean): BatchResult => {
+      const from = this.#hostNow();
+      const result = batch.run({ viewsAreFresh });
+      ms += this.#hostNow() - from;
+      return result;
+    };
+    let result = run(false);
     while (result.kind === 'lacks') {
       const { lacks } = result;
-      await this.#bring(lacks);
+      await Promise.all([this.#bring(lacks), sealing?.prepare()]);
       if (epoch !== this.#life.epoch) return null;
-      result = batch.run({ viewsAreFresh: lacks.views });
+      result = run(lacks.views);
     }
+    const taken = result.kind === 'batch' ? result.taken : Math.min(items.length, result.take + 1);
+    this.#pace.learn({ inputs: taken + timers.length + resends.length, ms, bytes: sealer.bytes });
     return result;
   }
 
@@ -401,6 +426,7 @@ export class PartitionLoop {
     { sealer, offset }: { readonly sealer: BatchSealer; readonly offset: number },
   ): void {
     this.#decidedAt = sealer.decidedAt;
+    this.#appendedAt = this.#hostNow();
     this.#cursors.accept(items);
     this.#queue.drop(items.length);
     this.#cache.commit(overlay.changedGroups, sealer.head.seq);
@@ -437,18 +463,25 @@ export class PartitionLoop {
 
   /** How long there is nothing to do, milliseconds. A loop at rest looks at the database now and then (L8). */
   async #rest(): Promise<number> {
-    const { headCheckMs, lazyProgressMs } = this.#settings;
-    if (this.#time.ageMs() >= headCheckMs) await this.#load(new Lacks());
-    const waits = [REST_MAX_MS, Math.max(1, headCheckMs - this.#time.ageMs())];
+    const everyMs = this.#lookEveryMs();
+    if (this.#time.ageMs() >= everyMs) await this.#load(new Lacks());
+    const waits = [REST_MAX_MS, Math.max(1, everyMs - this.#time.ageMs())];
     const next = this.#life.isOpen ? this.#timers.next() : null;
     if (next !== null) {
       const untilNext = next - this.#time.estimate();
       waits.push(Math.min(clockAgeMs(untilNext), Math.max(1, untilNext)));
     }
-    const unsaid = this.#cursors.waitMs(this.#hostNow(), lazyProgressMs);
+    const unsaid = this.#cursors.waitMs(this.#hostNow(), this.#settings.lazyProgressMs);
     if (unsaid !== null) waits.push(unsaid);
     if (!this.#life.isOpen) waits.push(CATCH_UP_REST_MS);
     return Math.min(...waits);
+  }
+
+  /** A loop that has just worked keeps its time young, so that what comes next need not ask for it first. */
+  #lookEveryMs(): number {
+    const { headCheckMs, timeAgeMs } = this.#settings;
+    const isActive = this.#hostNow() - this.#appendedAt < ACTIVE_MS;
+    return isActive && timeAgeMs > 0 ? Math.min(headCheckMs, timeAgeMs * YOUNG_PART) : headCheckMs;
   }
 
   // Start, take-over, rebuild -------------------------------------------------------------------------------------------

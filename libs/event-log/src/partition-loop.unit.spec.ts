@@ -6,7 +6,7 @@ import { countingCore, LOG, LoopWorld, WIRE } from './loop.testing.js';
 import { MemoryKeyStore } from './sealing/key-store.memory.js';
 import type { KeyStore } from './sealing/key-store.port.js';
 import { Vault } from './sealing/vault.js';
-import type { Doc, ServiceCore } from './service-core.js';
+import type { Decided, Doc, ServiceCore } from './service-core.js';
 
 let world: LoopWorld;
 beforeEach(async () => {
@@ -84,6 +84,23 @@ describe('a loop with inputs', () => {
     await world.until('fifty', async () => (await world.statements()).length === 50);
     const records = await world.accepted(world.partitionOf('r1'));
     expect(records.filter(({ type }) => type === 'Progress').length).toBeLessThan(10);
+  });
+
+  it('takes no more of them at a time than it decides in some milliseconds', async () => {
+    const sound = countingCore();
+    await world.start('a', {
+      ...sound,
+      decide: (context, input) => {
+        for (const until = performance.now() + 5; performance.now() < until;);
+        return sound.decide(context, input);
+      },
+    });
+    await world.state(Array.from({ length: 5 }, (_, index) => ({ ref: 'r1', id: `first${index}` })));
+    await world.until('five', async () => (await world.statements()).length === 5);
+    await world.state(Array.from({ length: 30 }, (_, index) => ({ ref: 'r1', id: String(index) })));
+    await world.until('all', async () => (await world.statements()).length === 35);
+    const records = await world.accepted(world.partitionOf('r1'));
+    expect(records.filter(({ type }) => type === 'Progress').length).toBeGreaterThan(10);
   });
 
   it('writes a Progress alone only for inputs that mean something, and never for its own', async () => {
@@ -296,6 +313,17 @@ describe('a database that is only a cache', () => {
   });
 });
 
+describe('the time of a loop that has just worked', () => {
+  it('is kept young while it rests, so that what comes next asks nothing first', async () => {
+    world = await new LoopWorld(countingCore(), { timeAgeMs: 100, headCheckMs: 60_000 }).prepare();
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('one', recorded('r1:1'));
+    const before = world.loads;
+    await world.until('it looked again', () => world.loads >= before + 3);
+  });
+});
+
 describe('a clock behind the chain', () => {
   it('decides nothing until it has caught up', async () => {
     world = await new LoopWorld(countingCore(), { timeAgeMs: 0 }).prepare();
@@ -393,6 +421,47 @@ describe('a loop that seals payloads', () => {
     expect(sealed.map(({ encoding }) => encoding)).toEqual(['sealed', 'sealed']);
     expect(await store.find(sealed.map(({ key_id }) => String(key_id)))).toHaveLength(2);
     expect(await bytes()).not.toContain(JSON.stringify([...Buffer.from(secret)]).slice(1, -1));
+  });
+
+  it('appends nothing under a key that the store does not know, also where it waited for no row', async () => {
+    const store = new MemoryKeyStore();
+    const scoped = {
+      ...telling(),
+      sealScope: ({ body }: Decided) => ({ tenant: 'acme', subject: String(body['event_id']) }),
+    };
+    await world.start('a', scoped, vaultOver(store));
+    for (const id of ['1', '2']) {
+      await world.state([{ ref: 'r1', id }]);
+      await world.until('told', async () => (await payloads()).length === Number(id));
+    }
+    const sealed = await payloads();
+    expect(await store.find(sealed.map(({ key_id }) => String(key_id)))).toHaveLength(2);
+  });
+
+  it('makes its keys durable while its rows are loaded', async () => {
+    const store = new MemoryKeyStore();
+    const events: string[] = [];
+    const ensure = store.ensure.bind(store);
+    store.ensure = (wanted) => {
+      events.push('keys');
+      return ensure(wanted);
+    };
+    const sound = telling();
+    await world.start(
+      'a',
+      {
+        ...sound,
+        decide: (context, input) => {
+          const decision = sound.decide(context, input);
+          events.push('decided');
+          return decision;
+        },
+      },
+      vaultOver(store),
+    );
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('told', recorded('r1:1'));
+    expect(events.indexOf('keys')).toBeLessThan(events.lastIndexOf('decided'));
   });
 
   it('appends nothing while the key store does not answer, and goes on when it does', async () => {

@@ -1,4 +1,4 @@
-// The real adapter of the Kafka port: kafkajs for groups, wires and administration, @platformatic/kafka for logs (ADR-0025).
+// The real adapter of the Kafka port: kafkajs for groups, wires and administration, @platformatic/kafka for logs and fetches (ADR-0025).
 import type { Kafka } from './kafka.port.js';
 import { connectAdmin } from './kafkajs/admin.kafka.js';
 import { KafkaJsInputConsumer } from './kafkajs/input-consumer.kafka.js';
@@ -8,7 +8,7 @@ import type { KafkaOptions } from './options.js';
 /**
  * A cluster by its brokers' addresses; connects nothing by itself.
  *
- * @platformatic/kafka is loaded by who first appends to a log or reads one: that takes a process half a second.
+ * @platformatic/kafka is loaded by who first appends to a log, reads one or consumes: that takes a process half a second.
  */
 export function createKafka(options: KafkaOptions): Kafka {
   return {

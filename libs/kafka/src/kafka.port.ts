@@ -139,7 +139,7 @@ export interface TopicPartition {
  * Reads a service's inputs through one consumer group (L13). No offset is ever committed: cursors live in the logs.
  *
  * Implementations MUST pause all topics synchronously at every (re)join, before any batch of the new generation.
- * Implementations MUST NOT resume by themselves.
+ * Implementations MUST NOT resume by themselves, nor hand over what the owner has not sought.
  */
 export interface InputConsumer {
   start(handlers: InputHandlers): Promise<void>;

@@ -564,7 +564,11 @@ function trusting(body: Doc): Doc {
 /** Seals, and never makes a key durable. */
 function undurable(sealing: Sealing): Sealing {
   return {
-    batch: (now) => ({ ...sealing.batch(now), settle: () => Promise.resolve(true) }),
+    batch: (now) => ({
+      ...sealing.batch(now),
+      prepare: () => Promise.resolve(),
+      settle: () => Promise.resolve(true),
+    }),
     open: (doc) => sealing.open(doc),
     openOnUse: (doc) => sealing.openOnUse(doc),
     using: (decide) => sealing.using(decide),

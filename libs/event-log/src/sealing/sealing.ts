@@ -13,6 +13,10 @@ export interface BatchSealing {
   /** The body with each plain payload sealed; a payload that was opened goes back to what it was. The scope is asked for where one is new, by the element of `members` it is in. Errors: those of `scopeOf`. */
   seal(body: Doc, scopeOf: (member: Doc | null) => SealScope): Doc;
   sealBytes(bytes: Buffer, scope: SealScope): { readonly keyId: string; readonly body: Buffer };
+  /** Notes the keys that sealing the body would take, without sealing it; null: whose it is cannot be told yet. */
+  foresee(body: Doc, scopeOf: (member: Doc | null) => SealScope | null): void;
+  /** Makes the keys durable that were used or foreseen so far, beside other work; `settle` says what came of it. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+  prepare(): Promise<void>;
   /** Makes the keys that were used durable. False: somebody else's stand, decide anew. Errors: Failure(KEY_STORE_UNAVAILABLE). */
   settle(): Promise<boolean>;
 }

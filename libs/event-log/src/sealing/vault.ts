@@ -78,11 +78,21 @@ export class Vault implements Sealing {
 
   batch(now: number): BatchSealing {
     const used = new Set<Current>();
+    const foreseen = new Set<Current>();
     return {
       seal: (body, scopeOf) => this.#sealDoc(body, (member) => this.#keyOf(scopeOf(member), now, used)),
       sealBytes: (bytes, scope) => {
         const { keyId, secret } = this.#keyOf(scope, now, used);
         return { keyId, body: sealBytes(secret, PARKED_CONTEXT, bytes) };
+      },
+      foresee: (body, scopeOf) => {
+        this.#foresee(body, (member) => {
+          const scope = scopeOf(member);
+          if (scope !== null) this.#keyOf(scope, now, foreseen);
+        });
+      },
+      prepare: async () => {
+        await this.#settle(new Set([...used, ...foreseen]));
       },
       settle: () => this.#settle(used),
     };
@@ -206,6 +216,18 @@ export class Vault implements Sealing {
         askedAt: now,
       },
       ({ isDurable }) => isDurable,
+    );
+  }
+
+  #foresee(body: Doc, note: (member: Doc | null) => void): void {
+    const noted = new Set<Doc | null>();
+    mapParts(body, body, (value, member) =>
+      mapPayloads(value, (payload) => {
+        if (this.#sealed.has(payload) || payload.encoding !== 'plain' || noted.has(member)) return payload;
+        noted.add(member);
+        note(member);
+        return payload;
+      }),
     );
   }
 

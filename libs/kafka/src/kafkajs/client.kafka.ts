@@ -4,13 +4,13 @@ import tls from 'node:tls';
 import { Kafka as KafkaJs, logLevel } from 'kafkajs';
 import type { ISocketFactory, KafkaConfig, LogEntry, SASLOptions } from 'kafkajs';
 import { addressOf, CONNECTION_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from '../options.js';
-import type { KafkaLogger, KafkaLogLine, KafkaOptions, KafkaSasl } from '../options.js';
+import type { KafkaLogLine, KafkaOptions, KafkaSasl } from '../options.js';
 import { mendConnections } from './connection.kafka.js';
 
 const LEVELS = { error: logLevel.ERROR, warn: logLevel.WARN, info: logLevel.INFO, debug: logLevel.DEBUG } as const;
 
-/** A client of its own, with overrides for the role it plays; `onLog` hears every line of level error. */
-export function clientFor(options: KafkaOptions, overrides: Partial<KafkaConfig> = {}, onLog?: KafkaLogger): KafkaJs {
+/** A client of its own, with overrides for the role it plays. */
+export function clientFor(options: KafkaOptions, overrides: Partial<KafkaConfig> = {}): KafkaJs {
   mendConnections();
   const lowest = LEVELS[options.logLevel ?? 'error'];
   return new KafkaJs({
@@ -21,7 +21,6 @@ export function clientFor(options: KafkaOptions, overrides: Partial<KafkaConfig>
     logLevel: lowest,
     logCreator: () => (entry) => {
       const line = asLine(entry);
-      onLog?.(line);
       if (LEVELS[line.level] <= lowest) options.logger?.(line);
     },
     ...(options.ssl === undefined ? {} : { ssl: options.ssl }),

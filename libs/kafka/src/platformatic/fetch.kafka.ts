@@ -25,12 +25,17 @@ export interface FetchLimits {
   readonly maxBytes: number;
 }
 
+/** What a fetch brought of one partition, and where the next one begins. */
+export interface FetchAnswer extends ReadBatch {
+  readonly next: number;
+}
+
 /** Asks a broker for the partitions it leads, in one request. Errors: those of the client. */
-export async function fetchFrom(
+export async function fetchFrom<Position extends ReadPosition>(
   broker: Connection,
-  positions: readonly ReadPosition[],
+  positions: readonly Position[],
   { waitMs, maxBytes }: FetchLimits,
-): Promise<ReadonlyMap<ReadPosition, ReadBatch>> {
+): Promise<ReadonlyMap<Position, FetchAnswer>> {
   const topics = [...Map.groupBy(positions, ({ topic }) => topic)].map(([topicId, wanted]) => ({
     topicId,
     partitions: wanted.map(({ partition, offset }) => ({
@@ -72,14 +77,14 @@ async function batchOf(
   position: ReadPosition,
   answer: PartitionAnswer,
   maxBytes: number,
-): Promise<ReadBatch> {
+): Promise<FetchAnswer> {
   const { topic, partition, offset } = position;
   const end = Number(answer.highWatermark);
   const { records, next } = visibleIn(answer, offset);
-  if (records.length > 0 || next === offset) return { topic, partition, fetchedOffset: offset, records, end };
+  if (records.length > 0 || next === offset) return { topic, partition, fetchedOffset: offset, records, end, next };
   const behind = { topic, partition, offset: next };
   const later = (await fetchFrom(broker, [behind], { waitMs: 0, maxBytes })).get(behind);
-  return { topic, partition, fetchedOffset: offset, records: later?.records ?? [], end };
+  return { topic, partition, fetchedOffset: offset, records: later?.records ?? [], end, next: later?.next ?? next };
 }
 
 /** Records of an answer from a position on, and where reading goes on. Pure. */

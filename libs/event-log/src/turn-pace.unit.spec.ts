@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { TurnPace } from './turn-pace.js';
+
+function paceAfter(...turns: readonly (readonly [inputs: number, ms: number, bytes: number])[]): TurnPace {
+  const pace = new TurnPace();
+  for (const [inputs, ms, bytes] of turns) pace.learn({ inputs, ms, bytes });
+  return pace;
+}
+
+describe('the pace of turns', () => {
+  it('takes all there is while nothing is known', () => {
+    expect(paceAfter().inputs(500)).toBe(500);
+  });
+
+  it.each([
+    ['cheap inputs', [100, 1, 0], 500],
+    ['inputs of 0.2 ms', [100, 20, 0], 60],
+    ['inputs of 30 ms', [2, 60, 0], 1],
+  ] as const)('takes about 12 ms of %s', (_, turn, inputs) => {
+    expect(paceAfter(turn).inputs(500)).toBe(inputs);
+  });
+
+  it('follows what turns cost now, and is not thrown by one', () => {
+    const cheap = [100, 2, 0] as const;
+    expect(paceAfter(cheap, cheap, cheap, cheap, [1, 20, 0]).inputs(500)).toBeGreaterThan(100);
+    const dear = [10, 20, 0] as const;
+    expect(paceAfter(cheap, ...Array.from({ length: 20 }, () => dear)).inputs(500)).toBe(6);
+  });
+
+  it('makes parts of some 64 KB', () => {
+    expect(paceAfter().partInputs()).toBe(16);
+    expect(paceAfter([100, 1, 64_000]).partInputs()).toBe(100);
+    expect(paceAfter([2, 1, 800_000]).partInputs()).toBe(1);
+  });
+});

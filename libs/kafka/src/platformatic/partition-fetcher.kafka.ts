@@ -1,0 +1,211 @@
+// Follows partitions from positions that their owner sets: one long poll to each broker, over all it leads that flow.
+//
+// Boundary: no group, no queue; what to follow is the owner's to say, and it gets each batch at once.
+//
+// Invariants
+//   I1. A batch is handed over only when it starts where the owner stands and flows: what was asked for before a seek, a pause
+//       or a clear is dropped, and asked for again from there.
+//   I2. `fetchedOffset` is the owner's position, also behind records that no reader may see.
+//   I3. An error of a connection costs all of them; only a position that no partition has ends the fetcher.
+//   I4. A broker that waits for records holds up no other broker.
+import type { Connection } from '@platformatic/kafka';
+import { systemClock } from '@recourse/kernel';
+import type { Failure } from '@recourse/kernel';
+import type { FetchedBatch, TopicPartition } from '../kafka.port.js';
+import { REQUEST_TIMEOUT_MS } from '../options.js';
+import type { KafkaOptions } from '../options.js';
+import { ended, within } from '../time-limit.js';
+import { BrokerCluster } from './cluster.kafka.js';
+import { asFailure } from './failures.kafka.js';
+import { fetchFrom } from './fetch.kafka.js';
+
+const MAX_BYTES = 1 << 20;
+/** Above the time-out of a request. */
+const ANSWER_WITHIN_MS = 15_000;
+const FIRST_PAUSE_MS = 50;
+const PAUSE_MAX_MS = 1_000;
+
+interface Position extends TopicPartition {
+  /** Where the owner stands: after the last record handed over, or where it sought. */
+  owner: number;
+  /** Where the next fetch begins: behind what no reader may see. */
+  fetch: number;
+  flows: boolean;
+  /** A poll that is under way asks for it. */
+  isAsked: boolean;
+}
+
+/** A position and from where it was asked for. */
+interface Asking {
+  readonly position: Position;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** What a fetcher asks: the brokers of a cluster, and one of them for records. */
+export interface FetchedFrom {
+  readonly cluster: () => Pick<BrokerCluster, 'leaderOf' | 'close'>;
+  readonly fetch: typeof fetchFrom;
+}
+
+/** A cluster of real brokers. */
+export function brokersOf(options: KafkaOptions): FetchedFrom {
+  return {
+    cluster: () => new BrokerCluster(options, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS),
+    fetch: fetchFrom,
+  };
+}
+
+export interface FetcherHandlers {
+  onBatch(batch: FetchedBatch): void;
+  /** The fetcher is over. */
+  onCrash(cause: Failure): void;
+}
+
+export class PartitionFetcher {
+  private readonly positions = new Map<string, Position>();
+  /** Partitions that flow though nobody has sought them yet. */
+  private readonly flowing = new Set<string>();
+  private readonly polled = new Set<Connection>();
+  private cluster: ReturnType<FetchedFrom['cluster']> | null = null;
+  private closed = false;
+  private failures = 0;
+  private wake: () => void = () => undefined;
+  private woken = false;
+
+  constructor(
+    private readonly from: FetchedFrom,
+    private readonly waitMs: number,
+    private readonly handlers: FetcherHandlers,
+  ) {
+    void this.follow();
+  }
+
+  seek({ topic, partition }: TopicPartition, offset: number): void {
+    const key = keyOf({ topic, partition });
+    const flows = this.flowing.has(key);
+    this.positions.set(key, { topic, partition, owner: offset, fetch: offset, flows, isAsked: false });
+    this.look();
+  }
+
+  flow(partitions: readonly TopicPartition[], flows: boolean): void {
+    for (const at of partitions) {
+      const key = keyOf(at);
+      if (flows) this.flowing.add(key);
+      else this.flowing.delete(key);
+      const position = this.positions.get(key);
+      if (position !== undefined) position.flows = flows;
+    }
+    this.look();
+  }
+
+  /** Follows nothing any more. */
+  clear(): void {
+    this.positions.clear();
+    this.flowing.clear();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.clear();
+    this.look();
+    await this.drop(this.cluster);
+  }
+
+  private look(): void {
+    this.woken = true;
+    this.wake();
+  }
+
+  private async follow(): Promise<void> {
+    while (!this.closed) {
+      try {
+        await this.poll();
+      } catch (error) {
+        await this.failed(error);
+      }
+      if (!this.woken)
+        await new Promise<void>((resolve) => {
+          this.wake = resolve;
+        });
+      this.woken = false;
+    }
+  }
+
+  /** Begins a poll to each broker that has none and leads something that flows. */
+  private async poll(): Promise<void> {
+    const waiting = [...this.positions.values()].filter(({ flows, isAsked }) => flows && !isAsked);
+    if (waiting.length === 0) return;
+    const cluster = (this.cluster ??= this.from.cluster());
+    const led = new Map<Connection, Position[]>();
+    for (const position of waiting) {
+      const broker = await within(
+        cluster.leaderOf(position.topic, position.partition),
+        ANSWER_WITHIN_MS,
+        keyOf(position),
+      );
+      led.set(broker, [...(led.get(broker) ?? []), position]);
+    }
+    for (const [broker, positions] of led) if (!this.polled.has(broker)) void this.ask(broker, positions);
+  }
+
+  private async ask(broker: Connection, positions: readonly Position[]): Promise<void> {
+    this.polled.add(broker);
+    const asking = positions.map((position): Asking => {
+      position.isAsked = true;
+      return { position, topic: position.topic, partition: position.partition, offset: position.fetch };
+    });
+    try {
+      const limits = { waitMs: this.waitMs, maxBytes: MAX_BYTES };
+      const answers = await within(this.from.fetch(broker, asking, limits), ANSWER_WITHIN_MS, 'a fetch');
+      this.failures = 0;
+      for (const [asked, { records, next }] of answers) this.take(asked, records, next);
+    } catch (error) {
+      await this.failed(error, asking);
+    } finally {
+      for (const { position } of asking) position.isAsked = false;
+      this.polled.delete(broker);
+      this.look();
+    }
+  }
+
+  private take(asked: Asking, records: FetchedBatch['records'], next: number): void {
+    if (!this.stands(asked) || !asked.position.flows) return;
+    const { position, topic, partition } = asked;
+    const fetchedOffset = position.owner;
+    position.fetch = next;
+    const last = records.at(-1);
+    if (last === undefined) return;
+    position.owner = last.offset + 1;
+    this.handlers.onBatch({ topic, partition, fetchedOffset, records });
+  }
+
+  private stands({ position, offset }: Asking): boolean {
+    return !this.closed && this.positions.get(keyOf(position)) === position && position.fetch === offset;
+  }
+
+  private async failed(error: unknown, asking: readonly Asking[] = []): Promise<void> {
+    if (this.closed) return;
+    const failure = asFailure(error, asking.map(keyOf).join(', ') || 'fetching');
+    // A position that was left meanwhile may be any.
+    if (failure.code === 'CURSOR_OUT_OF_RANGE' && asking.every((asked) => this.stands(asked))) {
+      await this.close();
+      this.handlers.onCrash(failure);
+      return;
+    }
+    this.failures += 1;
+    await this.drop(this.cluster);
+    await systemClock.sleep(Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.failures, 10)));
+    this.look();
+  }
+
+  private async drop(used: ReturnType<FetchedFrom['cluster']> | null): Promise<void> {
+    if (this.cluster === used) this.cluster = null;
+    if (used !== null) await ended(used.close());
+  }
+}
+
+function keyOf({ topic, partition }: TopicPartition): string {
+  return `${topic}/${String(partition)}`;
+}

@@ -1,0 +1,144 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Connection } from '@platformatic/kafka';
+import type { FetchedBatch } from '../kafka.port.js';
+import { PartitionFetcher } from './partition-fetcher.kafka.js';
+import type { FetchAnswer } from './fetch.kafka.js';
+import type { FetchedFrom } from './partition-fetcher.kafka.js';
+
+const WIRE = 'spec.wire';
+const AT = (partition: number): { topic: string; partition: number } => ({ topic: WIRE, partition });
+
+/** A fetch that waits for its answer: offsets of records by partition, and where the next begins. */
+interface Pending {
+  readonly asked: string;
+  readonly answer: (found?: Readonly<Record<number, readonly number[]>>, next?: number) => void;
+  readonly refuse: (cause: Error) => void;
+}
+
+const pending: Pending[] = [];
+const asked: Pending[] = [];
+const taken: string[] = [];
+const crashes: unknown[] = [];
+let fetcher: PartitionFetcher;
+
+/** Each partition has a broker of its own when there are several. */
+function following({ brokers = 1 } = {}): PartitionFetcher {
+  const connections = Array.from({ length: brokers }, () => new Connection('spec'));
+  const from: FetchedFrom = {
+    cluster: () => ({
+      leaderOf: (_, partition) => Promise.resolve(connections[partition % brokers] ?? new Connection('spec')),
+      close: () => Promise.resolve(),
+    }),
+    fetch: (_, positions) =>
+      new Promise((resolve, refuse) => {
+        const fetch: Pending = {
+          asked: positions.map(({ partition, offset }) => `${String(partition)}@${String(offset)}`).join(' '),
+          refuse,
+          answer: (found = {}, next) => {
+            resolve(
+              new Map(
+                positions.map((position): [typeof position, FetchAnswer] => {
+                  const records = (found[position.partition] ?? []).map(recordAt);
+                  const { topic, partition, offset: fetchedOffset } = position;
+                  const behind = next ?? (records.at(-1)?.offset ?? fetchedOffset - 1) + 1;
+                  return [position, { topic, partition, fetchedOffset, records, end: 99, next: behind }];
+                }),
+              ),
+            );
+          },
+        };
+        pending.push(fetch);
+        asked.push(fetch);
+      }),
+  };
+  fetcher = new PartitionFetcher(from, 100, {
+    onBatch: ({ partition, fetchedOffset, records }) => {
+      taken.push(`${String(partition)}@${String(fetchedOffset)}: ${records.map(({ offset }) => offset).join(' ')}`);
+    },
+    onCrash: (cause) => crashes.push(cause),
+  });
+  return fetcher;
+}
+
+const recordAt = (offset: number): FetchedBatch['records'][number] => ({
+  offset,
+  key: null,
+  value: null,
+  timestamp: 0,
+  headers: {},
+});
+
+async function nextFetch(): Promise<Pending> {
+  for (let turn = 0; turn < 500 && pending.length === 0; turn += 1)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1);
+    });
+  const next = pending.shift();
+  if (next === undefined) throw new Error('nothing was asked');
+  return next;
+}
+
+describe('a partition fetcher', () => {
+  afterEach(async () => {
+    await fetcher.close();
+    // Time limits end with what they limit.
+    for (const fetch of asked) fetch.answer();
+    for (const list of [pending, asked, taken, crashes]) list.length = 0;
+  });
+
+  it('asks for all that flows with one request, from where each stands, and goes on', async () => {
+    const one = following();
+    one.seek(AT(0), 5);
+    one.seek(AT(1), 7);
+    one.seek(AT(2), 9);
+    one.flow([AT(0), AT(1)], true);
+    const first = await nextFetch();
+    expect(first.asked).toBe('0@5 1@7');
+    first.answer({ 1: [7, 8] });
+    expect((await nextFetch()).asked).toBe('0@5 1@9');
+    expect(taken).toEqual(['1@7: 7 8']);
+  });
+
+  it('drops what was asked for before a seek or a pause, and asks again from where the owner stands', async () => {
+    const one = following();
+    for (const partition of [0, 1]) one.seek(AT(partition), 5);
+    one.flow([AT(0), AT(1)], true);
+    const first = await nextFetch();
+    one.seek(AT(0), 2);
+    one.flow([AT(1)], false);
+    first.answer({ 0: [5], 1: [5] });
+    expect((await nextFetch()).asked).toBe('0@2');
+    expect(taken).toEqual([]);
+  });
+
+  it('steps over what no reader may see, and says where the owner stood', async () => {
+    const one = following();
+    one.seek(AT(0), 5);
+    one.flow([AT(0)], true);
+    (await nextFetch()).answer({}, 8);
+    const second = await nextFetch();
+    expect(second.asked).toBe('0@8');
+    second.answer({ 0: [8] });
+    await nextFetch();
+    expect(taken).toEqual(['0@5: 8']);
+  });
+
+  it('is held up at no broker by another that waits', async () => {
+    const one = following({ brokers: 2 });
+    for (const partition of [0, 1]) one.seek(AT(partition), 5);
+    one.flow([AT(0), AT(1)], true);
+    expect((await nextFetch()).asked).toBe('0@5');
+    (await nextFetch()).answer({ 1: [5] });
+    expect((await nextFetch()).asked).toBe('1@6');
+    expect(taken).toEqual(['1@5: 5']);
+  });
+
+  it('goes on after a failure, from the same place', async () => {
+    const one = following();
+    one.seek(AT(0), 5);
+    one.flow([AT(0)], true);
+    (await nextFetch()).refuse(new Error('gone'));
+    expect((await nextFetch()).asked).toBe('0@5');
+    expect(crashes).toEqual([]);
+  });
+});
