@@ -123,7 +123,7 @@ async function measureEngine(
   const profiles = options.isProfiled ? emptyFolder(PROFILES) : null;
   const tool = await openHelper<never, never, { readonly port: number }>('./peers/tool.main.js', {});
   try {
-    await withOwnStack(async (bench, stack) => {
+    await withOwnStack({ kafkaSettings: engine.kafkaSettings ?? {} }, async (bench, stack) => {
       if (!engine.needsKafka) {
         await stack.kill('kafka', 'SIGKILL');
         await stack.kill('registry', 'SIGKILL');
