@@ -16,7 +16,9 @@ export const TEST_STACK_VARIABLE = 'RECOURSE_TEST_STACK';
 export async function withTestStack(work) {
   if (process.env[TEST_STACK_VARIABLE]) return work();
   const { startTestStack, factsOf } = await import(pathToFileURL(join(root, 'deploy', 'dev', 'dist', 'index.js')).href);
-  const stack = await step('starting Kafka, registry and PostgreSQL for the tests', (say) => startTestStack(say));
+  const stack = await step('starting Kafka, registry and PostgreSQL for the tests', (say) =>
+    startTestStack({ onProgress: say }),
+  );
   process.env[TEST_STACK_VARIABLE] = JSON.stringify(factsOf(stack));
   try {
     return await work();

@@ -17,6 +17,8 @@ export interface BrokerPlace {
   readonly folder: string;
   readonly logFile: string;
   readonly ports: { readonly kafka: number; readonly controller: number };
+  /** Beside or instead of those below, for instance `log.flush.interval.messages: '1'`. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Making empty data takes a second or two; on a machine that is busy with other work, a minute. */
@@ -58,9 +60,13 @@ export async function formatBroker(place: BrokerPlace, clusterId: string): Promi
 }
 
 /** How the broker is run. It is ready when it answers with the cluster id that was formatted, knows itself alive, and groups can be joined. */
-export function brokerPlan(place: BrokerPlace, clusterId: string): ChildPlan {
+export function brokerPlan(
+  place: BrokerPlace,
+  clusterId: string,
+  settings: Readonly<Record<string, string>> = {},
+): ChildPlan {
   const flags = archiveFlags(archiveFile(place.jars, place.java));
-  return planWith(place, flags, async () => {
+  return planWith({ ...place, settings }, flags, async () => {
     const seen = await fetchClusterMetadata(place.ports.kafka);
     return (
       seen.clusterId === clusterId &&
@@ -118,7 +124,7 @@ function writeConfig(place: BrokerPlace): string {
   const file = join(place.folder, 'kafka.properties');
   writeFileSync(
     file,
-    `${Object.entries(brokerConfig(place))
+    `${Object.entries({ ...brokerConfig(place), ...place.settings })
       .map(([name, value]) => `${name}=${value}`)
       .join('\n')}\n`,
   );

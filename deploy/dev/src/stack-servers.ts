@@ -29,6 +29,8 @@ export interface ServerOptions {
   readonly ports?: Partial<StackPorts>;
   /** More settings for PostgreSQL, for instance `fsync: 'off'`. */
   readonly postgresSettings?: Readonly<Record<string, string>>;
+  /** More settings for Kafka, for instance `'log.flush.interval.messages': '1'`. */
+  readonly kafkaSettings?: Readonly<Record<string, string>>;
   /** A server ended that nobody asked to end. */
   readonly onPartExit?: (part: PartName, how: string) => void;
 }
@@ -146,7 +148,7 @@ function serversOf(
     },
     ports,
     children: {
-      kafka: supervise('kafka', brokerPlan(broker, clusterId)),
+      kafka: supervise('kafka', brokerPlan(broker, clusterId, options.kafkaSettings)),
       registry: supervise('registry', registryPlan(schemas)),
       postgres: supervise('postgres', serverPlan(server, options.postgresSettings)),
     },

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { holderOf } from '../../../scripts/lib/lock.mjs';
-import { startStack, wipe, type DevStack, type StackFacts } from './stack.js';
+import { startStack, wipe, type DevStack, type StackFacts, type StackOptions } from './stack.js';
 
 /** Environment variable that hands a running stack's facts to child processes, as JSON. */
 export const TEST_STACK_VARIABLE = 'RECOURSE_TEST_STACK';
@@ -40,10 +40,12 @@ export function factsOf(stack: StackFacts): StackFacts {
 }
 
 /** Starts a stack of its own, whose servers a test may kill; its data goes away with it. */
-export async function startTestStack(onProgress: (line: string) => void = () => undefined): Promise<DevStack> {
+export async function startTestStack(
+  options: Pick<StackOptions, 'kafkaSettings' | 'onProgress'> = {},
+): Promise<DevStack> {
   await removeAbandoned();
   const dataDir = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
-  const stack = await startStack({ dataDir, onProgress });
+  const stack = await startStack({ dataDir, ...options });
   const stop = async (): Promise<void> => {
     await stack.stop();
     await removeData(dataDir);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDatabase, provision, sharedTestStack, startTestStack, topicSpecs } from '@recourse/dev-stack';
-import type { DatabaseAddress, DevStack, StackFacts, TestStack } from '@recourse/dev-stack';
+import type { DatabaseAddress, DevStack, StackFacts, StackOptions, TestStack } from '@recourse/dev-stack';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry, TopicSpec } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
@@ -35,8 +35,11 @@ export async function withStack<T>(work: (bench: BenchStack) => Promise<T>): Pro
 }
 
 /** Starts a stack of which the bench may kill servers, whatever the environment names. */
-export async function withOwnStack<T>(work: (bench: BenchStack, stack: DevStack) => Promise<T>): Promise<T> {
-  return withThe(startTestStack, work);
+export async function withOwnStack<T>(
+  options: Pick<StackOptions, 'kafkaSettings'>,
+  work: (bench: BenchStack, stack: DevStack) => Promise<T>,
+): Promise<T> {
+  return withThe(() => startTestStack(options), work);
 }
 
 async function withThe<Stack extends TestStack, T>(

@@ -73,17 +73,21 @@ async function finish(at: number): Promise<void> {
   if (isFinished) return;
   isFinished = true;
   const { user, system } = process.cpuUsage(seen.cpuBefore);
+  const statementsSent = statements.total - seen.statementsBefore;
+  const { projections } = seen;
+  // What is appended until the loop has ended is in the log, too.
+  await ledger.stop();
+  const { recorded, records, appends, appendsUnknown, parked } = seen;
   const result: IngestAnswer = {
     ms: at - seen.startedAt,
-    recorded: seen.recorded,
-    records: seen.records,
-    appends: seen.appends,
-    appendsUnknown: seen.appendsUnknown,
-    parked: seen.parked,
-    projections: seen.projections,
-    statements: statements.total - seen.statementsBefore,
+    recorded,
+    records,
+    appends,
+    appendsUnknown,
+    parked,
+    projections,
+    statements: statementsSent,
     cpuMs: (user + system) / 1_000,
   };
-  await ledger.stop();
   answer(result);
 }

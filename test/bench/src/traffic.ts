@@ -120,10 +120,21 @@ export class Traffic {
   }
 
   private async inDatabases(): Promise<Pick<Totals, 'transactions' | 'rows'>> {
-    const { rows } = await this.client.query<{ readonly transactions: string; readonly written: string }>(
-      `SELECT sum(xact_commit) AS transactions, sum(tup_inserted + tup_updated + tup_deleted) AS written
-       FROM pg_stat_database WHERE datname LIKE 'recourse\\_%'`,
+    const { rows } = await this.client.query<{ readonly name: string; readonly transactions: string }>(
+      `SELECT datname AS name, xact_commit AS transactions FROM pg_stat_database WHERE datname LIKE 'recourse\\_%'`,
     );
-    return { transactions: Number(rows[0]?.transactions), rows: Number(rows[0]?.written) };
+    const written = await Promise.all(rows.map(({ name }) => this.rowsWritten(name)));
+    return { transactions: sum(rows.map(({ transactions }) => Number(transactions))), rows: sum(written) };
+  }
+
+  /** What stages hold for the length of a transaction does not count. */
+  private async rowsWritten(database: string): Promise<number> {
+    const client = new Client({ ...this.bench.stack.postgres, database });
+    await client.connect();
+    const { rows } = await client.query<{ readonly n: string | null }>(
+      `SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) AS n FROM pg_stat_user_tables WHERE schemaname NOT LIKE 'pg_temp%'`,
+    );
+    await client.end();
+    return Number(rows[0]?.n ?? 0);
   }
 }

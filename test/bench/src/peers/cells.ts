@@ -20,6 +20,8 @@ const SPARE = 1.5;
 /** A cell with more callers than the one before may be faster by so much at most. */
 const GROWTH_MAX = 4;
 const FIRST_PER_S = 4;
+/** Each has eleven executions that must be recorded first. */
+const RUNS_MAX = 20_000;
 
 export function cellName({ workload, variant, callers }: CellPlan): string {
   return `${workload}:${variant}:${String(callers)}`;
@@ -42,5 +44,5 @@ export interface Pace {
 export function runsFor({ callers, ms }: Pick<Cell, 'callers' | 'ms'>, last: Pace | null): number {
   const { callers: before, perS } = last ?? { callers: 1, perS: FIRST_PER_S };
   const growth = Math.min(GROWTH_MAX, Math.max(1, callers / before));
-  return callers + Math.ceil(perS * growth * SPARE * (ms / 1_000));
+  return Math.min(RUNS_MAX, callers + Math.ceil(perS * growth * SPARE * (ms / 1_000)));
 }

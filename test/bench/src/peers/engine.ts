@@ -31,6 +31,8 @@ export interface Engine {
   readonly name: string;
   /** Kafka and registry run beside PostgreSQL. */
   readonly needsKafka: boolean;
+  /** Settings of the broker beside those of the stack. */
+  readonly kafkaSettings?: Readonly<Record<string, string>>;
   /** Lines for people: versions, durability. */
   settings(): string;
   /** Why it cannot run here; null when it can. */

@@ -43,5 +43,6 @@ describe('the cells of an engine', () => {
     expect(runsFor({ callers: 16, ms: 10_000 }, { callers: 1, perS: 10 })).toBe(16 + 600);
     expect(runsFor({ callers: 1, ms: 1_000 }, { callers: 16, perS: 100 })).toBe(1 + 150);
     expect(runsFor({ callers: 1, ms: 1_000 }, null)).toBeGreaterThan(1);
+    expect(runsFor({ callers: 64, ms: 60_000 }, { callers: 16, perS: 900 })).toBe(20_000);
   });
 });

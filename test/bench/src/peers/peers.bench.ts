@@ -22,11 +22,13 @@ import { selfTimes, tableOfProfile } from './profile.js';
 import type { CpuProfile } from './profile.js';
 import { recourseEngine } from './recourse.engine.js';
 import { restate } from './restate.engine.js';
+import { temporal } from './temporal.engine.js';
 
 /** By the name in `--engines`; Recourse is measured twice, with its log flushed and not. */
 const ENGINES: Readonly<Record<string, readonly Engine[]>> = {
   restate: [restate],
   dbos: [dbos],
+  temporal: [temporal],
   floor: [floor],
   recourse: [recourseEngine('recourse', false), recourseEngine('recourse-flushed', true)],
 };
@@ -59,7 +61,7 @@ const WARM_UP_SHARE = 0.3;
 
 /** Errors: Error for the name of an engine that there is not. */
 export async function benchPeers(options: PeersOptions): Promise<Measured> {
-  await installPeers();
+  await installPeers('base');
   const notes: string[] = [];
   const engines = chosen(options, notes);
   const cells: Measurement[] = [];
@@ -121,7 +123,7 @@ async function measureEngine(
   const profiles = options.isProfiled ? emptyFolder(PROFILES) : null;
   const tool = await openHelper<never, never, { readonly port: number }>('./peers/tool.main.js', {});
   try {
-    await withOwnStack(async (bench, stack) => {
+    await withOwnStack({ kafkaSettings: engine.kafkaSettings ?? {} }, async (bench, stack) => {
       if (!engine.needsKafka) {
         await stack.kill('kafka', 'SIGKILL');
         await stack.kill('registry', 'SIGKILL');

@@ -19,7 +19,6 @@ import { openHelper } from '../worker-process.js';
 import type { Loaded } from './closed-loop.js';
 import type { Cell } from './drive.js';
 import type { Engine, Ground, RunningEngine } from './engine.js';
-import { flushEachAppend } from './flushed-log.js';
 import { executionOf, PEER_CONTRACTS } from './recourse-actions.js';
 import { EFFECTS } from './work.js';
 
@@ -46,21 +45,17 @@ export function recourseEngine(name: string, isFlushed: boolean): Engine {
   return {
     name,
     needsKafka: true,
+    ...(isFlushed ? { kafkaSettings: { 'log.flush.interval.messages': '1' } } : {}),
     settings: () =>
       `one broker, ${String(PARTITIONS)} partitions; each append ${isFlushed ? 'flushed to disk' : 'in the page cache'} when it is acknowledged; UndoRun on the command wire`,
     missing: () => null,
-    with: (ground, work) => withRecourse(ground, isFlushed, work),
+    with: withRecourse,
   };
 }
 
-async function withRecourse<T>(
-  ground: Ground,
-  isFlushed: boolean,
-  work: (running: RunningEngine) => Promise<T>,
-): Promise<T> {
+async function withRecourse<T>(ground: Ground, work: (running: RunningEngine) => Promise<T>): Promise<T> {
   const { bench, profiles } = ground;
   const ports = await choosePorts(['agent', 'gate']);
-  if (isFlushed) await flushEachAppend(bench);
   const wanted = {
     adapters: [ADAPTER],
     partitions: PARTITIONS,

@@ -8,6 +8,7 @@ import { until } from '../waits.js';
 import { openHelper } from '../worker-process.js';
 import type { Loaded } from './closed-loop.js';
 import type { Cell } from './drive.js';
+import { endChild } from './end-child.js';
 import type { Engine, Ground, RunningEngine } from './engine.js';
 import { PEERS_FOLDER, peerVersion } from './peer-modules.js';
 
@@ -53,7 +54,7 @@ async function withRestate<T>({ bench, toolPort }: Ground, work: (running: Runni
       await driver.close();
     }
   } finally {
-    await ended(server);
+    await endChild(server);
     await service.close();
   }
 }
@@ -91,11 +92,4 @@ async function register({ admin, service }: Ports): Promise<boolean> {
     body: JSON.stringify({ uri: `http://127.0.0.1:${String(service)}`, force: true }),
   }).catch(() => null);
   return response?.ok === true;
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await gone;
 }

@@ -13,7 +13,9 @@ export type Workload = 'recover' | 'saga';
 export type Variant = 'http' | 'memory';
 
 /** The tool says no and means it: no engine may ask again. */
-export class Refused extends Error {}
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
 
 /** What every engine calls. Taking back twice is taking back once. */
 export interface EffectTool {
