@@ -16,8 +16,10 @@ interface Row {
   readonly run_id: string;
   readonly subject_ref: string | null;
   readonly seq: number;
+  readonly member: number;
 }
-type Cursor = Readonly<Record<string, number>>;
+type Place = readonly [seq: number, member: number];
+type Cursor = Readonly<Record<string, Place>>;
 
 /** Rows a page holds at the most: few, so that polls take several. */
 const PAGE_MAX = 6;
@@ -54,18 +56,27 @@ function pageOf(
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
     const rows = rowsOf<Row>(world, 'mutation-ledger', 'recourse.mutations', partition, 'rolled_back').filter(
       (row) =>
-        row.seq > (cursor[partition] ?? 0) &&
+        isBehind(cursor[partition], [row.seq, row.member]) &&
         isInScope(scope, { tenant: row.tenant, agent: row.agent_id, run: row.run_id, subject: row.subject_ref ?? '' }),
     );
-    found.push(...rows.sort((one, other) => one.seq - other.seq).map((row) => ({ partition, row })));
+    found.push(
+      ...rows.sort((one, other) => one.seq - other.seq || one.member - other.member).map((row) => ({ partition, row })),
+    );
   }
   const read = found.slice(0, PAGE_MAX);
-  const passed = Object.fromEntries(read.map(({ partition, row }) => [partition, row.seq]));
+  const passed = Object.fromEntries(
+    read.map(({ partition, row }) => [partition, [row.seq, row.member] satisfies Place]),
+  );
   return {
     items: read.map(({ row }) => row),
     after: JSON.stringify({ ...cursor, ...passed }),
     more: found.length > PAGE_MAX,
   };
+}
+
+/** Whether a mark comes after the last that was read. */
+export function isBehind(last: Place | undefined, [seq, member]: Place): boolean {
+  return last === undefined || seq > last[0] || (seq === last[0] && member > last[1]);
 }
 
 /** Last mark that was read of each partition. */

@@ -49,20 +49,20 @@ export const CONSUMER_KINDS: readonly KindSpec[] = [
         type: 'text' as const,
         of: (row: Row) => rolledBackOf(row.doc)[name],
       })),
-      ...(['seq', 'rolled_back_at'] as const).map((name) => ({
+      ...(['seq', 'member', 'rolled_back_at'] as const).map((name) => ({
         name,
         type: 'bigint' as const,
         of: (row: Row) => rolledBackOf(row.doc)[name],
       })),
     ],
-    indexes: [['commit_id'], ['log_partition', 'seq']],
+    indexes: [['commit_id'], ['log_partition', 'seq', 'member']],
   },
 ];
 
 /** Rows of consumers that records of the mutations log change. */
 export const CONSUMER_FOLD = {
   MutationsFell: (body, _state, accepted) =>
-    fallenIn(body).flatMap((fallen) => marked(rolledBackBy(accepted, fallen), fallen.consumers)),
+    fallenIn(body).flatMap((fallen, member) => marked(rolledBackBy(accepted, fallen, member), fallen.consumers)),
   CheckpointRolledBack: (body, _state, accepted) => marked(fallenBy(accepted, body), body.consumers),
   ConsumerAcknowledged: answered,
   DeliveryOverdue: ({ run_id, mutation_id, consumer, owner, deadline_at }, state) =>
@@ -72,6 +72,7 @@ export const CONSUMER_FOLD = {
 function rolledBackBy(
   { seq, decidedAt }: AcceptedRecord,
   { tenant, run_id, mutation_id, rollback_id, evidence, execution, consumers }: Fallen,
+  member: number,
 ): RolledBack {
   const { agent_id, subject_ref } = execution;
   return {
@@ -83,6 +84,7 @@ function rolledBackBy(
     rollback_id,
     has_effect: true,
     seq,
+    member,
     rolled_back_at: decidedAt,
     triggered_at: Math.min(evidence.stated_at, decidedAt),
     consumers: consumers.map(({ consumer }) => consumer),
@@ -102,6 +104,7 @@ function fallenBy(
     rollback_id,
     has_effect: false,
     seq,
+    member: 0,
     rolled_back_at: decidedAt,
     triggered_at: Math.min(evidence.stated_at, decidedAt),
     consumers: consumers.map(({ consumer }) => consumer),

@@ -66,15 +66,15 @@ export function marks(
     const commit = isCommit ? markOfCommit(context, member, policy) : null;
     const bytes = bytesOf(mark ?? commit?.body);
     if ((mark === null && commit === null) || bytes > left) {
-      fell.tell([remembered(member, context.now), ...withdrawn(context, member, anew, policy)]);
+      fell.beside([remembered(member, context.now), ...withdrawn(context, member, anew, policy)]);
       continue;
     }
     left -= bytes;
-    if (commit !== null) fell.tell([commit]);
+    if (commit !== null) fell.beside([commit]);
     if (mark === null) continue;
     const counted = countMarked(within, mark, policy);
     draft.take(counted);
-    fell.tell(counted);
+    fell.before(counted);
     fell.mark(mark);
   }
   return fell.records();
@@ -83,12 +83,19 @@ export function marks(
 /** Marks of a decision, those of one run and one reason in one record. */
 class Together {
   readonly #done: MutationRecord[] = [];
+  readonly #beside: MutationRecord[] = [];
   #open: [Fallen, ...Fallen[]] | null = null;
 
-  /** Records that stand before the marks that are open; a breaker that opens stands between marks (M6). */
-  tell(records: readonly MutationRecord[]): void {
+  /** Records that stand before the mark they are about; a breaker that opens stands between marks (M6). */
+  before(records: readonly MutationRecord[]): void {
     if (records.some(({ type }) => type === 'BreakerOpened')) this.#close();
     this.#done.push(...records);
+  }
+
+  /** Records about others, which stand after the marks that are open. */
+  beside(records: readonly MutationRecord[]): void {
+    if (this.#open === null) this.#done.push(...records);
+    else this.#beside.push(...records);
   }
 
   mark(fallen: Fallen): void {
@@ -110,6 +117,7 @@ class Together {
   #close(): void {
     if (this.#open !== null) this.#done.push(record('MutationsFell', fellTogether(this.#open)));
     this.#open = null;
+    this.#done.push(...this.#beside.splice(0));
   }
 }
 

@@ -15,23 +15,30 @@ const NAME = `consumer_queries_${String(process.pid)}`;
 /** Marks of one digit to four: as texts they come in another order than as numbers. */
 const SEQS = [2, 9, 10, 11, 99, 100, 101, 998, 1_000, 1_001];
 const PARTITIONS = 2;
+/** Members of each mark: a page may end between two of them. */
+const MEMBERS = [0, 1, 2];
 
 let stack: TestStack;
 let address: DatabaseAddress;
 let database: PostgresDatabase;
 let queries: ConsumerQueries;
 
-function mark(partition: number, seq: number): Change {
+function nameOf(partition: number, seq: number, member: number): string {
+  return `cp_${String(partition)}_${String(seq)}_${String(member)}`;
+}
+
+function mark(partition: number, seq: number, member: number): Change {
   const run_id = `run-${String(partition)}`;
   const doc: RolledBack = {
     tenant: 'acme',
     agent_id: 'agent-1',
     run_id,
-    commit_id: `cp_${String(partition)}_${String(seq)}`,
+    commit_id: nameOf(partition, seq, member),
     subject_ref: null,
     rollback_id: 'rb',
     has_effect: false,
     seq,
+    member,
     rolled_back_at: 1,
     triggered_at: 1,
     consumers: [],
@@ -58,7 +65,7 @@ beforeAll(async () => {
     await database.partition(MUTATIONS_LOG, partition).project(
       null,
       head,
-      SEQS.map((seq) => mark(partition, seq)),
+      SEQS.flatMap((seq) => MEMBERS.map((member) => mark(partition, seq, member))),
     );
   }
   queries = new ConsumerQueries(createPool({ url: address.url, connectionsMax: 1 }));
@@ -79,6 +86,9 @@ describe('a poll', () => {
       found.push(...page.items.map(({ commit_id }) => commit_id));
       ({ cursor: after, more } = page);
     }
-    expect(found).toEqual([0, 1].flatMap((partition) => SEQS.map((seq) => `cp_${String(partition)}_${String(seq)}`)));
+    const all = [0, 1].flatMap((partition) =>
+      SEQS.flatMap((seq) => MEMBERS.map((member) => nameOf(partition, seq, member))),
+    );
+    expect(found).toEqual(all);
   });
 });

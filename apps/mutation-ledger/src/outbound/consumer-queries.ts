@@ -15,8 +15,8 @@ import { MUTATIONS_LOG } from './mutation-statements.js';
 const ROLLED_BACK = tableOf(MUTATIONS_LOG, 'rolled_back');
 const DELIVERY = tableOf(MUTATIONS_LOG, 'delivery');
 
-/** Last mark that was read of each partition, by number. */
-export type PollCursor = readonly (readonly [partition: number, seq: number])[];
+/** Last mark that was read of each partition: its record, by number, and its place in that. */
+export type PollCursor = readonly (readonly [partition: number, seq: number, member: number])[];
 
 export interface PollAsked {
   /** Parts of the scope, from the tenant down; `*` stands for one part. */
@@ -58,6 +58,7 @@ export interface ConsumerReport extends Measured {
 interface PollRow {
   readonly log_partition: number;
   readonly seq: string;
+  readonly member: string;
   readonly doc: Buffer;
 }
 
@@ -65,12 +66,13 @@ export class ConsumerQueries extends Queries {
   async rolledBack(asked: PollAsked): Promise<Polled> {
     const rows = await this.rows<PollRow>('read what was rolled back', rolledBackQuery(asked));
     const read = rows.slice(0, asked.limit);
-    const cursor = new Map(asked.after);
-    for (const { log_partition, seq } of read) cursor.set(log_partition, Number(seq));
+    const cursor = new Map(asked.after.map((place) => [place[0], place]));
+    for (const { log_partition, seq, member } of read)
+      cursor.set(log_partition, [log_partition, Number(seq), Number(member)]);
     const scope = asked.scope.join('/');
     // Rows of this table are written from rolled-back commits alone. The statement reads a little more than a scope covers.
     const items = read.map(({ doc }) => decodeDoc(doc) as RolledBack).filter((row) => isInScope(scope, scopedOf(row)));
-    return { items, cursor: [...cursor].sort(([a], [b]) => a - b), more: rows.length > asked.limit };
+    return { items, cursor: [...cursor.values()].sort(([a], [b]) => a - b), more: rows.length > asked.limit };
   }
 
   report(tenant: string | undefined, consumer: string | undefined, limit: number): Promise<readonly ConsumerReport[]> {
@@ -86,7 +88,8 @@ export function rolledBackQuery({ scope, tenant, after, limit }: PollAsked): Que
   const equal = given.equal(named);
   const about = part(subject[0]) === undefined ? [] : [`starts_with(subject_ref, ${given.add(subject[0] ?? '')})`];
   const passed = after.map(
-    ([partition, seq]) => `(log_partition = ${given.add(partition)} AND seq > ${given.add(seq)})`,
+    ([partition, seq, member]) =>
+      `(log_partition = ${given.add(partition)} AND (seq, member) > (${given.add(seq)}, ${given.add(member)}))`,
   );
   const fresh =
     after.length === 0
@@ -96,7 +99,7 @@ export function rolledBackQuery({ scope, tenant, after, limit }: PollAsked): Que
         ];
   const where = [...equal, ...about, ...fresh];
   return {
-    text: `SELECT log_partition, seq, doc FROM ${ROLLED_BACK}${whereOf(where)} ORDER BY log_partition, seq LIMIT ${given.add(limit + 1)}`,
+    text: `SELECT log_partition, seq, member, doc FROM ${ROLLED_BACK}${whereOf(where)} ORDER BY log_partition, seq, member LIMIT ${given.add(limit + 1)}`,
     values: given.values,
   };
 }

@@ -15,7 +15,7 @@ describe('the statement of a poll', () => {
   it('is narrowed part by part, and not where a part stands for any', () => {
     expect(rolledBackQuery({ ...ASKED, scope: ['acme', '*', 'run-1', 'order', '4711'] })).toMatchObject({
       text: expect.stringMatching(
-        /WHERE tenant = \$1 AND run_id = \$2 AND starts_with\(subject_ref, \$3\) ORDER BY log_partition, seq LIMIT \$4$/,
+        /WHERE tenant = \$1 AND run_id = \$2 AND starts_with\(subject_ref, \$3\) ORDER BY log_partition, seq, member LIMIT \$4$/,
       ) as unknown,
       values: ['acme', 'run-1', 'order', 6],
     });
@@ -26,18 +26,18 @@ describe('the statement of a poll', () => {
     const { text, values } = rolledBackQuery({
       ...ASKED,
       after: [
-        [0, 7],
-        [2, 9],
+        [0, 7, 0],
+        [2, 9, 3],
       ],
     });
     expect(text).toContain(
-      '((log_partition = $2 AND seq > $3) OR (log_partition = $4 AND seq > $5) OR log_partition NOT IN ($6, $7)) ORDER BY log_partition, seq LIMIT $8',
+      '((log_partition = $2 AND (seq, member) > ($3, $4)) OR (log_partition = $5 AND (seq, member) > ($6, $7)) OR log_partition NOT IN ($8, $9)) ORDER BY log_partition, seq, member LIMIT $10',
     );
-    expect(values).toEqual(['acme', 0, 7, 2, 9, 0, 2, 6]);
+    expect(values).toEqual(['acme', 0, 7, 0, 2, 9, 3, 0, 2, 6]);
   });
 
   it('orders by the mark as a number: a column of the answer that had its name would be ordered by instead', () => {
-    expect(rolledBackQuery(ASKED).text).toMatch(/^SELECT log_partition, seq, doc FROM /);
+    expect(rolledBackQuery(ASKED).text).toMatch(/^SELECT log_partition, seq, member, doc FROM /);
   });
 });
 

@@ -143,9 +143,9 @@ export function ofType(history: History, topic: string, ...types: readonly strin
 export function eachMember(record: LogRecord): readonly LogRecord[] {
   const { members, ...common } = record.body;
   if (members === undefined) return [record];
-  return list(record.body, 'members').map((member) => {
+  return list(record.body, 'members').map((member, index) => {
     const step = member['step'] === undefined ? {} : nested(member, 'step');
-    return { ...record, body: { ...common, ...step, ...member, ...ownOf(record.body, member) } };
+    return { ...record, body: { ...common, ...step, ...member, ...ownOf(record.body, member), member_index: index } };
   });
 }
 

@@ -3,7 +3,7 @@
 import { partitionForKey } from '@recourse/kafka';
 import { notesOf } from '../consumer-plans.js';
 import type { ConsumerRecord, Note } from '../consumer-plans.js';
-import { cursorOf } from '../ledger-edge.js';
+import { cursorOf, isBehind } from '../ledger-edge.js';
 import { PARTITIONS } from '../world.js';
 import { broken, nested, number, ofType, text } from './history.js';
 import type { Fields, History, LogRecord } from './history.js';
@@ -80,7 +80,10 @@ function toldByPoll(history: History, scope: string, cursor: ReturnType<typeof c
   return marksOf(history)
     .filter(
       ({ partition, seq, body }) =>
-        (cursor === null || seq <= (cursor[partition] ?? 0)) && isCovered(scope, whoOf(body)),
+        (cursor === null ||
+          (cursor[partition] !== undefined &&
+            !isBehind(cursor[partition], [seq, Number(body['member_index'] ?? 0)]))) &&
+        isCovered(scope, whoOf(body)),
     )
     .flatMap(({ partition, body }) => [
       { partition, what: `commit ${markedIn(body)}` },

@@ -48,8 +48,10 @@ export type RolledBack = {
   readonly rollback_id: string;
   /** Whether there is an effect that is compensated. */
   readonly has_effect: boolean;
-  /** Place of the mark in its partition of the log: the cursor of polls. */
+  /** Place of the mark in its partition of the log, with `member` the cursor of polls. */
   readonly seq: number;
+  /** Place among the members of its record, from 0. */
+  readonly member: number;
   /** Database time of the mark, epoch milliseconds. */
   readonly rolled_back_at: number;
   /** When its source says the evidence came to be, at the latest the mark; epoch milliseconds. */

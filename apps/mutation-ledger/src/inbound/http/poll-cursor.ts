@@ -1,6 +1,6 @@
 // Cursor of a poll: opaque to callers, bound to no scope.
 //
-//   cursor = base64url(JSON [[partition, seq], ...])
+//   cursor = base64url(JSON [[partition, seq, member], ...])
 import { cursorText, readCursor } from '@recourse/service';
 import type { CursorHint } from '@recourse/service';
 import { z } from 'zod';
@@ -14,6 +14,7 @@ const place = z.tuple([
     .int()
     .min(0)
     .max(2 ** 31 - 1),
+  z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
 ]);
 const shape: z.ZodType<PollCursor> = z.array(place).max(PARTITIONS_MAX);
