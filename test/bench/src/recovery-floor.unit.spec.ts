@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { floorSteps, turnFrom } from './recovery-floor.js';
 
 describe('the raw floor of a recovery', () => {
-  it('has five hops before the first leg, and two hops and an append for each', () => {
+  it('has two hops before the first leg, and two hops and an append for each', () => {
     const steps = floorSteps(11);
-    expect(steps.filter((step) => step.do === 'hop')).toHaveLength(5 + 2 * 11);
+    expect(steps.filter((step) => step.do === 'hop')).toHaveLength(2 + 2 * 11);
     expect(steps.filter((step) => step.do === 'append')).toHaveLength(1 + 11);
   });
 
@@ -16,7 +16,7 @@ describe('the raw floor of a recovery', () => {
       turns.push(turn);
       at = turn.next;
     }
-    expect(turns.filter(({ hop }) => hop)).toHaveLength(5 + 2 * 3);
+    expect(turns.filter(({ hop }) => hop)).toHaveLength(2 + 2 * 3);
     expect(turns.reduce((sum, { appends, hop }) => sum + appends + (hop ? 1 : 0), 0)).toBe(steps.length);
   });
 

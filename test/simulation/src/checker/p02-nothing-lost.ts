@@ -50,8 +50,8 @@ function checkExecutions(history: History, isParked: (wire: WireRecord) => boole
   );
   const told = new Set(
     ofType(history, 'recourse.mutations', 'WorkerAnswered')
-      .filter(({ body }) => body['verdict'] === 'met')
-      .map(({ body }) => text(body, 'mutation_id')),
+      .filter(({ body }) => body['verdict'] === 'met' || body['verdict'] === 'not_met')
+      .map(({ body }) => `${text(body, 'mutation_id')} ${body['verdict'] === 'met' ? 'succeeded' : 'failed'}`),
   );
   const executed = new Set(
     ofType(history, 'recourse.mutations', 'MutationRecorded').map(({ body }) => effectOf(nested(body, 'execution'))),
@@ -63,8 +63,9 @@ function checkExecutions(history: History, isParked: (wire: WireRecord) => boole
     if (wire.type === 'ToolPlanned' && executed.has(effectOf(wire.body))) continue;
     // What a worker found out before its producer said the same is no news either.
     if (
-      wire.body['outcome'] === 'succeeded' &&
-      told.has(mutationId(text(wire.body, 'tenant'), text(wire.body, 'run_id'), text(wire.body, 'effect_key')))
+      told.has(
+        `${mutationId(text(wire.body, 'tenant'), text(wire.body, 'run_id'), text(wire.body, 'effect_key'))} ${String(wire.body['outcome'])}`,
+      )
     )
       continue;
     broken(
