@@ -205,9 +205,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.failure-modes.unit.spec.ts',
     test: 'failure modes, straight compensation storm of many marks and workers over one mutation is one dispatch and one outcome',
     file: 'apps/recovery-orchestrator/src/domain/step/step.decider.ts',
-    find: 'if (context.steps.some((step) => step.step_id === body.step_id)) return [];',
-    replace:
-      "if (context.steps.some((step) => step.step_id === body.step_id && step.phase !== 'compensated')) return [];",
+    find: 'if (steps.some((step) => step.step_id === plan.step_id)) return [];',
+    replace: "if (steps.some((step) => step.step_id === plan.step_id && step.phase !== 'compensated')) return [];",
   },
   {
     id: 'a90-phantom-undo',
@@ -955,9 +954,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.once.unit.spec.ts',
     test: 'one effect, straight (C79) has one step and one attempt however often it is asked for, order 1',
     file: 'apps/recovery-orchestrator/src/domain/step/step.decider.ts',
-    find: 'if (context.steps.some((step) => step.step_id === body.step_id)) return [];',
+    find: 'if (steps.some((step) => step.step_id === plan.step_id)) return [];',
     replace:
-      "if (context.steps.some((step) => step.step_id === body.step_id && step.phase === 'awaiting_approval')) return [];",
+      "if (steps.some((step) => step.step_id === plan.step_id && step.phase === 'awaiting_approval')) return [];",
   },
   {
     id: 'd20-refusal-unsaid',
@@ -1320,5 +1319,32 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/recovery-orchestrator/src/domain/step/halt.decisions.ts',
     find: 'dispatched([head, ...following(head, going)], going.policy)',
     replace: 'dispatched([head], going.policy)',
+  },
+  {
+    id: 'plan-member-left-out',
+    requirement: 'B3/plan',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.members.unit.spec.ts',
+    test: 'a run that fell, straight is planned in one record and goes in one leg',
+    file: 'apps/recovery-orchestrator/src/domain/step/step.decider.ts',
+    find: 'const planned = plansOf(marked, context);',
+    replace: 'const planned = plansOf(marked.slice(0, -1), context);',
+  },
+  {
+    id: 'plan-wait-unsaid',
+    requirement: 'B3/plan',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.members.unit.spec.ts',
+    test: 'a run that fell, straight says in its plan what each step waits for',
+    file: 'apps/recovery-orchestrator/src/domain/step/step.decider.ts',
+    find: 'wait: waits.get(plan.step_id) ?? null',
+    replace: 'wait: null',
+  },
+  {
+    id: 'plan-terms-mixed-up',
+    requirement: 'B3/plan',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.members.unit.spec.ts',
+    test: 'a run that fell, straight holds the terms of each contract once, and each step its own',
+    file: 'libs/messages/src/members.ts',
+    find: 'return known >= 0 ? known : this.all.push(terms) - 1;',
+    replace: 'return known >= 0 ? known : this.all.push(terms) - this.all.length;',
   },
 ];

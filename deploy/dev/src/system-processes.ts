@@ -117,17 +117,7 @@ export function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
   const secret = `whsec_${Buffer.from(secretIn(join(dataDir, 'secrets'), 'webhook.key'), 'hex').toString('base64')}`;
   const file = webhooksFile ?? exampleEndpoints(dataDir, urls.receiver, secret);
   return [
-    ...(webhooksFile === undefined
-      ? [
-          {
-            name: RECEIVER.name,
-            entry: RECEIVER.entry,
-            stage: 1,
-            readyUrl: `${urls.receiver}/health`,
-            env: { PORT: String(ports[RECEIVER.name]), WEBHOOK_SECRET: secret },
-          },
-        ]
-      : []),
+    ...(webhooksFile === undefined ? [receiverProcess(plan, secret)] : []),
     {
       name: NOTIFIER,
       entry: join(root, 'apps/notifier/dist/main.js'),
@@ -151,6 +141,17 @@ export function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
       },
     },
   ];
+}
+
+/** The example receiver, which checks the signature of what it is told. */
+function receiverProcess({ ports }: Planning, secret: string): ProcessSpec {
+  return {
+    name: RECEIVER.name,
+    entry: RECEIVER.entry,
+    stage: 1,
+    readyUrl: `${urlsOf(ports).receiver}/health`,
+    env: { PORT: String(ports[RECEIVER.name]), WEBHOOK_SECRET: secret },
+  };
 }
 
 function exampleEndpoints(dataDir: string, receiver: string, secret: string): string {

@@ -1,6 +1,7 @@
 // Records about several things of one run hold each as a member, and what is common once: here they are taken apart, and made.
 //
 // Boundary: copies fields; decides nothing. A member is named by its index in the record.
+import { isDeepStrictEqual } from 'node:util';
 import type {
   ContractTerms,
   Evidence,
@@ -90,14 +91,15 @@ function termsAt(contracts: readonly ContractTerms[], place: number | null): Con
 /** Terms of contracts, each once. */
 class Contracts {
   readonly all: ContractTerms[] = [];
-  readonly #places = new Map<string, number>();
 
   placeOf(terms: ContractTerms | null): number | null {
     if (terms === null) return null;
-    const digest = terms.contract_digest.toString('latin1');
-    const known = this.#places.get(digest);
-    if (known !== undefined) return known;
-    this.#places.set(digest, this.all.length);
-    return this.all.push(terms) - 1;
+    const known = this.all.findIndex((one) => one === terms || areSame(one, terms));
+    return known >= 0 ? known : this.all.push(terms) - 1;
   }
+}
+
+/** A digest stands for all of a contract; the terms are compared all the same, for what they are is what is recorded. */
+function areSame(one: ContractTerms, other: ContractTerms): boolean {
+  return one.contract_digest.equals(other.contract_digest) && isDeepStrictEqual(one, other);
 }

@@ -5,7 +5,6 @@ import type { Bias } from './bias.js';
 import type { Mutation } from './mutation.js';
 
 const MUTATIONS = 'recourse.mutations';
-const RECOVERIES = 'recourse.recoveries';
 
 /** Many commits that are made from each other, and many triggers. */
 const SPREADING: Bias = { stories: { commit: 60, trigger_commit: 12, person: 14 } };

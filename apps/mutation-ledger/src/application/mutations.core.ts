@@ -28,9 +28,6 @@ import type { AckWaits } from '../domain/consumer/consumer.messages.js';
 import { ACK_WAITS } from '../domain/consumer/due.decider.js';
 import { LEDGER_POLICY } from '../domain/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
-import { isRecorded } from '../domain/mutation/mutation.messages.js';
-import type { RecoveryEvent } from '../domain/mutation/mutation.messages.js';
-import { decideRecovery } from '../domain/mutation/recoverability.decider.js';
 import { EFFECTS_MAX } from '../domain/mutation/refs.decider.js';
 import { undoPart } from '../domain/undo/undo.decider.js';
 import { MUTATIONS_LOG } from '../domain/record.messages.js';
@@ -38,12 +35,13 @@ import { commitIn } from './commit-rows.js';
 import { onChunk, onCommit, onCommitDue } from './commits.part.js';
 import { CONSUMER_KINDS } from './consumer-rows.js';
 import { ACKS_INPUT, isDeliveryTimer, onAck, onDeliveryDue } from './consumers.part.js';
-import { oneOrNone, onTool } from './executions.js';
+import { onTool } from './executions.js';
 import { FALL_COMMANDS, isFallCommand, onFallCommand } from './fall-commands.part.js';
 import { fall, onHeldDue, onRollbackDue } from './falls.part.js';
 import { onCancel, onDue, onReport } from './forward-legs.js';
 import { LIMIT_KINDS } from './limit-rows.js';
 import { MUTATION_KINDS, mutationIn, mutationsIn } from './mutation-rows.js';
+import { onRecovery } from './moves.part.js';
 import { eventOf } from './mutations.events.js';
 import { foldMutations } from './mutations.fold.js';
 import { assumptionView, fallenView, NOTICES } from './mutations.views.js';
@@ -193,48 +191,16 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
       return onAck(context, input, event.body);
     case 'EntryRegistered':
       return onSuccessor(context, event.body, input, policy);
-    case 'LegDispatched': {
-      const { attempt, run_id, members } = event.body;
-      return moved(
-        context,
-        run_id,
-        members.map(({ mutation_id, step }) => ({
-          mutation_id,
-          event: { type: 'Dispatched', body: { step_id: step.step_id, attempt } },
-        })),
-      );
-    }
+    case 'LegDispatched':
     case 'LegSettled':
-      return moved(
-        context,
-        event.body.run_id,
-        event.body.members.map((member) => ({
-          mutation_id: member.mutation_id,
-          event: { type: 'Settled', body: member },
-        })),
-      );
     case 'StepEscalated':
     case 'StepDenied':
     case 'StepResolved':
-      return moved(context, event.body.run_id, [{ mutation_id: event.body.mutation_id, event }]);
+      return onRecovery(context, event);
     // Commands to take up or drop what is parked are the loop's; the core is not asked about them.
     default:
       return NOTHING;
   }
-}
-
-/** Moves mutations of a run as their recovery goes. */
-function moved(
-  { state }: DecideContext,
-  runId: string,
-  told: readonly { readonly mutation_id: string; readonly event: RecoveryEvent }[],
-): Decision {
-  return append(
-    ...told.flatMap(({ mutation_id, event }) => {
-      const mutation = mutationIn(state, runId, mutation_id);
-      return isRecorded(mutation) ? (decideRecovery(event, mutation) ?? []) : [];
-    }),
-  );
 }
 
 function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Decision {

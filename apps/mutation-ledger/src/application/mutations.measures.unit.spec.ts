@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { effectMeasures } from '../domain/effect/effect.measures.js';
-import type { EffectMeasure } from '../domain/effect/effect.measures.js';
 import { DISPATCHED, executed, ledger, NOW, outcome, refund, TRIGGERED } from './ledger.testing.js';
 
 const TOOL = 'payments.issue_refund';
@@ -9,7 +8,6 @@ function told(run: ReturnType<typeof ledger>['run']): readonly string[] {
   return run
     .records()
     .flatMap(effectMeasures)
-    .filter((measure): measure is EffectMeasure => measure !== null)
     .map(({ tool, status, isNewlyIrreversible }) => `${tool} ${status}${isNewlyIrreversible ? ' irreversible' : ''}`);
 }
 

@@ -27,7 +27,6 @@ import {
   terms,
   views,
   WINDOW_END,
-  leg,
   planned,
 } from '../recoveries.testing.js';
 

@@ -13,7 +13,8 @@ import {
   BALANCE_ZERO,
   core,
   legOf,
-  markedInput,
+  fallenInput,
+  marked,
   ref,
   requestIn,
   terms,
@@ -26,8 +27,15 @@ const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto', max_attemp
 const idOf = (place: number): string => `mut_${String(place).padStart(3, '0')}`;
 const stepOf = (place: number): string => stepIdOf(rollbackIdOf(idOf(place)), idOf(place));
 
-function effect(place: number, more: { readonly terms?: typeof AUTO; readonly args?: Json } = {}) {
-  return markedInput({
+interface More {
+  readonly terms?: typeof AUTO;
+  readonly args?: Json;
+}
+
+const effect = (place: number, more: More = {}) => fallenInput(markOf(place, more));
+
+function markOf(place: number, more: More = {}) {
+  return marked({
     mutation_id: idOf(place),
     rollback_id: rollbackIdOf(idOf(place)),
     recorded_seq: place,
@@ -57,6 +65,79 @@ const phasesOf = (run: CoreHarness): Readonly<Record<string, unknown>> =>
   Object.fromEntries(run.rows('step').map(({ doc }) => [doc['mutation_id'], doc['phase']]));
 const placesOf = ({ steps }: LegRequested): readonly number[] =>
   steps.map(({ call }) => Number(call.reverses_mutation_ref.slice('mut_'.length)));
+
+describe.each(WAYS)('a run that fell, $way', ({ isRebuilt }) => {
+  const start = (): CoreHarness => harness(core(), { isRebuilt, views: views() });
+  const all = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1];
+  const fallen = (places: readonly number[], more: Parameters<typeof effect>[1] = {}) => {
+    const [first, ...others] = places.map((place) => markOf(place, more));
+    if (first === undefined) throw new Error('nothing fell');
+    return fallenInput(first, ...others);
+  };
+
+  it('is planned in one record and goes in one leg', () => {
+    const run = start().when(fallen(all), AT);
+    run.then(
+      fact('RecoveryPlanned', {
+        members: all.map((place) => ({ step_id: stepOf(place), decision: 'compensate_now' })),
+      }),
+      legOf(...all.map(stepOf)),
+    );
+    expect(placesOf(requestIn(run.outgoing()))).toEqual(all);
+    run
+      .when(
+        reported(
+          requestIn(run.outgoing()),
+          all.map((place) => told(place, 'verified')),
+        ),
+        AT + 1,
+      )
+      .then(
+        verdicts(...all.map((place) => [place, 'compensated'] as const)),
+        fact('RecoveryClosed', { outcome: 'compensated' }),
+      );
+  });
+
+  it('says in its plan what each step waits for', () => {
+    const keyless = { ...AUTO, key_lifetime_ms: null };
+    const run = start().when(fallenInput(markOf(3), markOf(2, { terms: keyless }), markOf(1)), AT);
+    run.then(
+      fact('RecoveryPlanned', {
+        members: [
+          { step_id: stepOf(3), wait: null },
+          { step_id: stepOf(2), wait: { reason: 'ORDER', outstanding: [stepOf(3)] } },
+          { step_id: stepOf(1), wait: { reason: 'ORDER', outstanding: [stepOf(2), stepOf(3)].sort() } },
+        ],
+      }),
+      legOf(stepOf(3)),
+    );
+    expect(phasesOf(run)).toMatchObject({ [idOf(2)]: 'waiting', [idOf(1)]: 'waiting' });
+  });
+
+  it('holds the terms of each contract once, and each step its own', () => {
+    const other = { ...AUTO, contract_digest: Buffer.alloc(32, 9), contract_name: 'mail.send', adapter: 'mail' };
+    const run = start().when(fallenInput(markOf(3), markOf(2, { terms: other }), markOf(1)), AT);
+    expect(run.recorded()[0]?.body).toMatchObject({
+      contracts: [{ contract_name: AUTO.contract_name }, { contract_name: 'mail.send' }],
+      members: [{ contract: 0 }, { contract: 1 }, { contract: 0 }],
+    });
+    const held = Object.fromEntries(run.rows('step').map(({ doc }) => [doc['mutation_id'], doc['terms']]));
+    expect(held).toEqual({ [idOf(3)]: AUTO, [idOf(2)]: other, [idOf(1)]: AUTO });
+  });
+
+  it('asks people for those that need it, in the same plan', () => {
+    const run = start().when(fallenInput(markOf(2), markOf(1, { terms: terms() })), AT);
+    run.then(
+      fact('RecoveryPlanned', { members: [{ decision: 'compensate_now' }, { decision: 'request_approval' }] }),
+      legOf(stepOf(2)),
+    );
+  });
+
+  it('is left alone where it was marked before', () => {
+    const run = start().when(fallen([2, 1]), AT);
+    run.when(fallen([2, 1]), AT + 1).thenNothing();
+  });
+});
 
 describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
   /** The last effect is under way, the others wait for it; answered, the rest goes as one leg. */

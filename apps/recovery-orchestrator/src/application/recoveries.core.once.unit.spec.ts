@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { plainPayload } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import type { Evidence } from '@recourse/messages';
-import { fact, harness, WAYS, eachMember } from '@recourse/testing';
+import { harness, WAYS, eachMember } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import {
   approval,

@@ -58,20 +58,16 @@ function foldStep(state: StateView, accepted: AcceptedRecord, told: StepRecord):
 function foldMembers(state: StateView, accepted: AcceptedRecord, told: MemberRecord): readonly Change[] {
   const { decidedAt: at } = accepted;
   const places = new Map<string, Pace>();
-  let opens: Change | null = null;
+  const opens: Change[] = [];
   const rows = stepsTold(told).flatMap((own) => {
     const before = readRow(state, 'step', told.body.run_id, own.stepId);
     const step = stepOnRecord(accepted, stepAfterMember(before, own, at), own.index);
-    if (own.type === 'RecoveryPlanned') opens = reopen(state, own.body, step, at);
+    if (own.type === 'RecoveryPlanned') opens.splice(0, 1, reopen(state, own.body, step, at));
     if (own.type !== 'LegSettled') for (const one of step.paced) places.set(`${one.scope}/${one.name}`, one);
     const used = own.type === 'LegDispatched' ? useApprovals(state, own.body, step, at) : [];
     return [put(rowOf('step', step, step.due_at)), ...used, ...haltLeft(before, step)];
   });
-  return [
-    ...rows,
-    ...(opens === null ? [] : [opens]),
-    ...evolvePaces(state, told.body.tenant, [...places.values()], at),
-  ];
+  return [...rows, ...opens, ...evolvePaces(state, told.body.tenant, [...places.values()], at)];
 }
 
 /** The step with the record that decided last about it. */

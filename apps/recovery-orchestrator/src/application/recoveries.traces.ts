@@ -8,7 +8,6 @@
 import type { AcceptedRecord, ChangedRow } from '@recourse/event-log';
 import { recordIn } from '@recourse/messages';
 import { RECOVERIES_LOG } from '../domain/record.messages.js';
-import type { Body } from '../domain/record.messages.js';
 import type { StepSettled } from '../domain/step/leg.messages.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
 import { DECISION, legSpan, TRIGGER } from './recoveries.spans.js';

@@ -7,7 +7,7 @@
 //   B2. A commit beyond is given to a person, with owner and deadline, unless its rollback stands already (P12).
 //   B3. Nothing but a trigger of its own rolls it back; a person's verdict that it should not stand is one.
 import { isPerson } from '@recourse/kernel';
-import type { CommitBeyondBound, Evidence, ReviewOutOfBand } from '@recourse/messages';
+import type { CommitBeyondBound, ReviewOutOfBand } from '@recourse/messages';
 import { OWNER_OF_APPROVALS } from '../owners.js';
 import { rollbackIdOf } from './rollback.decider.js';
 import { record } from '../record.messages.js';
