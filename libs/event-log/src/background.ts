@@ -11,6 +11,9 @@ export interface BackgroundWork {
   readonly onError: (cause: unknown) => 'retry' | 'end' | Promise<'retry' | 'end'>;
 }
 
+/** Without a reason, each abort makes an exception with a stack. */
+const WOKEN = 'woken';
+
 export class BackgroundLoop {
   #running: Promise<void> | null = null;
   #stopped = false;
@@ -27,7 +30,7 @@ export class BackgroundLoop {
 
   wake(): void {
     this.#woken = true;
-    this.#resting?.abort();
+    this.#resting?.abort(WOKEN);
   }
 
   get isStopped(): boolean {

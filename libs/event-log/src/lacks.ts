@@ -16,7 +16,15 @@ export interface Lack {
 export class Lacking extends Error {
   override readonly name = 'Lacking';
   constructor(readonly lack: Lack) {
-    super(`not in memory: ${describe(lack)}`);
+    // It is thrown for every cold row, and caught by the loop: nobody reads where it came from.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super('not in memory');
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+
+  override toString(): string {
+    return `${this.message}: ${describe(this.lack)}`;
   }
 }
 

@@ -1,5 +1,6 @@
 // How long a worker may act on a request, and how it proves that it was asked (L11). Pure arithmetic on database time.
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 
 /** Distance kept from every instant another clock judges, milliseconds: above the clock skew workers are held to (P6). */
 export const MARGIN_MS = 2_000;
@@ -50,9 +51,20 @@ export function grantLease(bounds: LeaseBounds, policy: LeasePolicy): Lease {
 
 /** HMAC-SHA-256 over leg, attempt and not_after, as 64 hex digits: what an answer must carry. */
 export function leaseIdOf(leaseKey: Buffer, legId: string, attempt: number, notAfter: number): string {
-  return createHmac('sha256', leaseKey)
+  return createHmac('sha256', keyOf(leaseKey))
     .update(`${legId}|${String(attempt)}|${String(notAfter)}`)
     .digest('hex');
+}
+
+/** Node makes a key of bytes anew at every call, which costs ten times what the call itself does. */
+const KEYS = new WeakMap<Buffer, KeyObject>();
+
+function keyOf(secret: Buffer): KeyObject {
+  const known = KEYS.get(secret);
+  if (known !== undefined) return known;
+  const key = createSecretKey(secret);
+  KEYS.set(secret, key);
+  return key;
 }
 
 /** Milliseconds to wait after an attempt, from 1: doubles, bounded. */
