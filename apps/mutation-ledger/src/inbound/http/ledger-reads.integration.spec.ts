@@ -18,9 +18,8 @@ import { Client } from 'pg';
 import {
   dispatchedOf,
   settledOf,
-  EVIDENCE,
+  triggerOf,
   executed,
-  fromRecoveries,
   HOUR_MS,
   intent,
   ledger,
@@ -97,14 +96,7 @@ const about = (event: ToolExecuted) => ({
   step_id: 's',
   recovery_id: 'r',
 });
-const opened = (event: ToolExecuted) =>
-  fromRecoveries('RollbackOpened', {
-    ...about(event),
-    rollback_id: rollbackOf(event),
-    evidence: EVIDENCE,
-    command_id: null,
-    bound_at: null,
-  });
+const fallen = (event: ToolExecuted) => triggerOf(event.run_id, mutationIdOf(event), event.tenant);
 const verified = (event: ToolExecuted) =>
   settledOf(about(event), { attempt: 2, outcome: 'compensated', reason: 'VERIFIED' });
 const dispatched = (event: ToolExecuted, attempt: number) => dispatchedOf(about(event), attempt);
@@ -115,9 +107,9 @@ function history() {
   for (const event of [HELD, UNDONE, WAITING, EARLIER, LOST, THEIRS]) run.when(executed(event), NOW);
   run
     .when(planned(PLANNED), NOW)
-    .when(opened(UNDONE), NOW + 1)
-    .when(opened(WAITING), NOW + 2)
-    .when(opened(THEIRS), NOW + 3);
+    .when(fallen(UNDONE), NOW + 1)
+    .when(fallen(WAITING), NOW + 2)
+    .when(fallen(THEIRS), NOW + 3);
   return run
     .when(dispatched(UNDONE, 1), NOW + 4)
     .when(dispatched(UNDONE, 2), NOW + 5)
