@@ -1730,4 +1730,13 @@ export const BREAKS: readonly Break[] = [
     find: 'AND (seq, member) > (${given.add(seq)}, ${given.add(member)}))',
     replace: 'AND seq > ${given.add(seq)})',
   },
+  {
+    id: 'move-of-two-events-in-one',
+    requirement: 'B3/move',
+    spec: 'apps/mutation-ledger/src/application/mutations.recovery.unit.spec.ts',
+    test: 'the recovery of a mutation, straight moves together with those of its leg, in one record for each event',
+    file: 'apps/mutation-ledger/src/domain/mutation/recoverability.decider.ts',
+    find: 'if (last?.body.event !== next.body.event || last.body.run_id !== next.body.run_id)',
+    replace: 'if (last === undefined || last.body.run_id !== next.body.run_id)',
+  },
 ];

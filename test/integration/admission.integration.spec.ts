@@ -177,7 +177,7 @@ describe('triggers of a source', () => {
     ]);
     const path = `/v1/breakers/${String(breaker['run_id'])}/${String(breaker['breaker_id'])}/close`;
     expect(
-      await system.post('orchestrator', path, { reason: 'a real outage of the bank' }, { person: OPERATOR }),
+      await system.post('ledger', path, { reason: 'a real outage of the bank' }, { person: OPERATOR }),
     ).toMatchObject({ status: 200, body: { phase: 'closed' } });
     await until('all rollbacks', async () => ((await rollbacks('held')).length === 0 ? true : null));
     // Breakers over the call are their own to close; one may open only when what was held is marked.

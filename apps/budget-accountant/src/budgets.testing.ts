@@ -125,7 +125,7 @@ export function changed(effect: string, event: string, tenant = TENANT): RecordI
   return logged(
     'recourse.mutations',
     'RecoverabilityChanged',
-    { mutation_id: mutationOf(effect, tenant), tenant, run_id: RUN, event },
+    { tenant, run_id: RUN, event, members: [{ mutation_id: mutationOf(effect, tenant) }] },
     2,
     { partition: 3 },
   );

@@ -158,14 +158,16 @@ function onMutation({ body: record, context }: Asked<Recorded>, policy: Escalati
   );
 }
 
-function onRecoverability(state: StateView, change: Changed): Decision {
-  if (!isOfInterest(change.event)) return NOTHING;
-  const { mutation_id: id, event } = change;
-  const money = reservationOfMutation(state, id, MONEY);
-  if (event === 'cancelled')
-    return append(...release(money, 'cancelled'), ...release(reservationOfMutation(state, id, EXPOSURE), 'cancelled'));
-  // What was disclosed stays so, whatever was compensated.
-  return append(...refund(id, money));
+function onRecoverability(state: StateView, { event, members }: Changed): Decision {
+  if (!isOfInterest(event)) return NOTHING;
+  return append(
+    ...members.flatMap(({ mutation_id: id }) => {
+      const money = reservationOfMutation(state, id, MONEY);
+      // What was disclosed stays so, whatever was compensated.
+      if (event !== 'cancelled') return refund(id, money);
+      return [...release(money, 'cancelled'), ...release(reservationOfMutation(state, id, EXPOSURE), 'cancelled')];
+    }),
+  );
 }
 
 /** What happened counts even when it was cancelled before (P8). */

@@ -377,14 +377,12 @@ export function dispatched(run: CoreHarness, at: number): LegRequested {
   return requestIn(run.outgoing());
 }
 
-export function windowClosed(more: Readonly<Record<string, unknown>> = {}): RecordInput {
+export function windowClosed({ mutation_id = MUTATION, ...more }: Readonly<Record<string, unknown>> = {}): RecordInput {
   const body = {
-    mutation_id: MUTATION,
     tenant: TENANT,
     run_id: RUN,
     event: 'window_closed',
-    from_state: 'reversal_available',
-    to_state: 'reversal_expired',
+    members: [{ mutation_id, from_state: 'reversal_available', to_state: 'reversal_expired' }],
     ...more,
   };
   return logged('recourse.mutations', 'RecoverabilityChanged', body, 2, { key: RUN });

@@ -166,8 +166,12 @@ async function correct(stage: Stage, say: (line: string) => void, runId: string,
     { person: OPERATOR, key: `correct-${runId}` },
   );
   desk.check(`${OPERATOR.subject} does`, byPerson.status === 200, byPerson.body);
-  const { body: after } = await desk.get('ledger', `/v1/undos/${undoId}`, REQUESTER);
-  const corrected = itemsOf(after).find((item) => idOf(item) === first?.['mutation_id']);
+  // The ledger hears of it one record later.
+  const corrected = await desk.until(PATIENCE_MS, async () => {
+    const { body: after } = await desk.get('ledger', `/v1/undos/${undoId}`, REQUESTER);
+    const item = itemsOf(after).find((one) => idOf(one) === first?.['mutation_id']);
+    return String(item?.['reason']).startsWith('RESOLVED') ? item : null;
+  });
   desk.check(
     'it counts as corrected, not as undone',
     corrected?.['outcome'] === 'not_undone' && corrected['reason'] === 'RESOLVED:corrected',

@@ -7,5 +7,5 @@ export { FRAME_SIZE, frameOf, readHead, schemaIdOf } from '@recourse/chain';
 export type { RecordHead } from '@recourse/chain';
 export { bodyIn, recordIn } from './records.js';
 export type { BodyOf, ChainField, DecodedBody, RecordOf, RecordTypeOf } from './records.js';
-export { fallenIn, fellTogether, isSameReason, plannedIn, plannedTogether } from './members.js';
-export type { Fallen, Planned } from './members.js';
+export { fallenIn, fellTogether, isSameReason, movedIn, plannedIn, plannedTogether } from './members.js';
+export type { Fallen, Moved, Planned } from './members.js';

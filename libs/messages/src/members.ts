@@ -6,8 +6,10 @@ import type {
   ContractTerms,
   Evidence,
   FallenMember,
+  MovedMutation,
   MutationsFell,
   PlannedStep,
+  RecoverabilityChanged,
   RecoveryPlanned,
 } from './generated/index.js';
 import type { ChainField } from './records.js';
@@ -21,6 +23,9 @@ export type Fallen = Omit<MutationsFell, Packed> &
 /** A step that was planned, with what its record says of all. */
 export type Planned = Omit<RecoveryPlanned, Packed> &
   Omit<PlannedStep, 'contract' | 'root'> & { readonly terms: ContractTerms | null };
+
+/** A mutation that moved, with what its record says of all. */
+export type Moved = Omit<RecoverabilityChanged, Packed> & MovedMutation;
 
 /** What a record says of each mutation that fell, in its order. */
 export function fallenIn({ contracts, members, ...common }: Omit<MutationsFell, ChainField>): readonly Fallen[] {
@@ -66,6 +71,11 @@ export function plannedTogether(planned: readonly [Planned, ...Planned[]]): Omit
     }),
   );
   return { recovery_id, tenant, run_id, evidence: rooted(evidence, null), contracts: contracts.all, members };
+}
+
+/** What a record says of each mutation that moved, in its order. */
+export function movedIn({ members, ...common }: Omit<RecoverabilityChanged, ChainField>): readonly Moved[] {
+  return members.map((member) => ({ ...common, ...member }));
 }
 
 /** Whether two pieces of evidence are one, but for the roots they name. */

@@ -1,4 +1,5 @@
 // The ledger, started anew over open windows, until all have closed and all executions that came meanwhile are recorded.
+import type { RecoverabilityChanged } from '@recourse/messages';
 import { Client } from 'pg';
 import { ExpiryTimes, lagsOf } from './expiry-times.js';
 import type { ExpirySummary, Lags } from './expiry-times.js';
@@ -51,8 +52,9 @@ const ledger = await startLedger(address, {
       seen.lastRecordedAt = now;
       waits.push(now - (body['ref'] as { readonly committed_at: number }).committed_at);
     } // every one has a ref
-    if (type === 'RecoverabilityChanged' && body['to_state'] === 'reversal_expired')
-      times.close(String(body['mutation_id']), { decidedAt, loggedAt: now });
+    if (type !== 'RecoverabilityChanged') return;
+    for (const { mutation_id, to_state } of (body as unknown as RecoverabilityChanged).members) // the type names the body
+      if (to_state === 'reversal_expired') times.close(mutation_id, { decidedAt, loggedAt: now });
   },
   onProjected: (partition, seq) => {
     projectedTo.set(partition, seq);

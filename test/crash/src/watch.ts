@@ -125,7 +125,8 @@ function isLook(type: string, body: Facts): boolean {
 
 function sightingOf(type: string, body: Facts, at: number): Sighting | null {
   const runId = String(body['run_id'] ?? factsOf(body['execution'])['run_id']);
-  const state = String(body['to_state']);
+  const [moved = {}] = (body['members'] ?? []) as readonly Facts[]; // a run of the matrix has one effect
+  const state = String(moved['to_state']);
   if (type === 'RecoverabilityChanged') return AT_REST.includes(state) ? { runId, point: 'outcome', state, at } : null;
   // Looks at the facts, before the compensation is sent, are no legs of it.
   if (isLook(type, body)) return null;

@@ -213,6 +213,12 @@ export function fell(...fallen: readonly Readonly<Record<string, unknown>>[]): D
   });
 }
 
+/** A mutation that moved, as far as a spec says what its record holds. */
+export function moved({ tenant, run_id, event, ...member }: Readonly<Record<string, unknown>>): Decided {
+  const common = Object.entries({ tenant, run_id, event }).filter(([, value]) => value !== undefined);
+  return fact('RecoverabilityChanged', { ...Object.fromEntries(common), members: [member] });
+}
+
 /** The commit a record is about. */
 export function commitOf({ body }: Decided): string {
   return String(body['mutation_id'] ?? body['commit_id']);

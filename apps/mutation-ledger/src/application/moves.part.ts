@@ -5,7 +5,7 @@ import { append } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
 import type { RecoveryEvent } from '../domain/mutation/mutation.messages.js';
-import { decideRecovery } from '../domain/mutation/recoverability.decider.js';
+import { decideRecovery, together } from '../domain/mutation/recoverability.decider.js';
 import { mutationIn } from './mutation-rows.js';
 import type { MutationEvent } from './mutations.events.js';
 
@@ -25,10 +25,12 @@ interface Told {
 export function onRecovery({ state }: DecideContext, recovered: Recovered): Decision {
   const { run_id: runId } = recovered.body;
   return append(
-    ...toldBy(recovered).flatMap(({ mutation_id, event }) => {
-      const mutation = mutationIn(state, runId, mutation_id);
-      return isRecorded(mutation) ? (decideRecovery(event, mutation) ?? []) : [];
-    }),
+    ...together(
+      toldBy(recovered).flatMap(({ mutation_id, event }) => {
+        const mutation = mutationIn(state, runId, mutation_id);
+        return isRecorded(mutation) ? (decideRecovery(event, mutation) ?? []) : [];
+      }),
+    ),
   );
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { deriveId } from '@recourse/kernel';
-import { fact, WAYS } from '@recourse/testing';
+import { WAYS } from '@recourse/testing';
 import { agentEffectOf } from '../domain/effect/effect.decisions.js';
 import type { Mutation } from '../domain/mutation/mutation.messages.js';
 import {
@@ -17,6 +17,7 @@ import {
   TENANT,
   TRIGGERED,
   triggerOf,
+  moved,
 } from './ledger.testing.js';
 
 const attempt = (n: number) => ({ ...DISPATCHED, body: { ...DISPATCHED.body, attempt: n } });
@@ -61,7 +62,7 @@ describe.each(WAYS)('the effect of a mutation, $way', ({ isRebuilt }) => {
       .when(attempt(1), NOW + 3)
       .thenNothing();
     run.when(attempt(2), NOW + 4).then(
-      fact('RecoverabilityChanged', {
+      moved({
         event: 'compensation_started',
         from_state: 'compensating',
         to_state: 'compensating',

@@ -2,12 +2,13 @@
 import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
 import type {
   Fallen,
+  Moved,
   MutationPlanned,
   MutationReaffirmed,
   MutationRecorded,
   TriggerUnmatched,
 } from '@recourse/messages';
-import { fallenIn } from '@recourse/messages';
+import { fallenIn, movedIn } from '@recourse/messages';
 import { closingRefsOf } from '../domain/mutation/closing.decider.js';
 import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from '../domain/mutation/forward.fold.js';
 import type { ForwardRecord } from '../domain/mutation/forward.fold.js';
@@ -48,19 +49,8 @@ const MUTATION_FOLD = {
   MutationReaffirmed: reaffirmed,
   MutationsFell: (body, state, { decidedAt }) =>
     foldEach(state, fallenIn(body), (fallen, rows) => fell(fallen, rows, decidedAt)),
-  RecoverabilityChanged: ({ run_id, mutation_id, event, to_state, reason, verified }, state, { decidedAt }) => {
-    const before = mutationIn(state, run_id, mutation_id);
-    const attempts = (before?.compensation_attempts ?? 0) + (event === 'compensation_started' ? 1 : 0);
-    const last_error =
-      event === 'compensation_failed' || event === 'manual_required' ? reason : (before?.last_error ?? null);
-    return changed(state, run_id, mutation_id, decidedAt, {
-      recoverability: to_state,
-      reason,
-      is_seen_undone: verified,
-      compensation_attempts: attempts,
-      last_error,
-    });
-  },
+  RecoverabilityChanged: (body, state, { decidedAt }) =>
+    movedIn(body).flatMap((moved) => movedTo(moved, state, decidedAt)),
   TriggerUnmatched: (body, state) => [...named(body), ...contradicted(body, state)],
   TriggerHeld: contradicted,
   TriggerRedundant: contradicted,
@@ -273,6 +263,24 @@ function reaffirmed({ mutation_id, tenant, evidence }: Body<MutationReaffirmed>,
   if (binding === undefined || evidence.position <= binding.position) return [];
   const { is_contradicted: _, ...standing } = binding;
   return [putBinding({ ...standing, position: evidence.position })];
+}
+
+function movedTo(
+  { run_id, mutation_id, event, to_state, reason, verified }: Moved,
+  state: StateView,
+  decidedAt: number,
+): readonly Change[] {
+  const before = mutationIn(state, run_id, mutation_id);
+  const attempts = (before?.compensation_attempts ?? 0) + (event === 'compensation_started' ? 1 : 0);
+  const last_error =
+    event === 'compensation_failed' || event === 'manual_required' ? reason : (before?.last_error ?? null);
+  return changed(state, run_id, mutation_id, decidedAt, {
+    recoverability: to_state,
+    reason,
+    is_seen_undone: verified,
+    compensation_attempts: attempts,
+    last_error,
+  });
 }
 
 function fell(body: Fallen, state: StateView, decidedAt: number): readonly Change[] {

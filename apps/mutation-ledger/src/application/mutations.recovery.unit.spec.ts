@@ -22,7 +22,10 @@ import {
   TRIGGERED,
   triggerOf,
   fell,
+  moved,
+  fromRecoveries,
 } from './ledger.testing.js';
+import { mutationIdOf } from './executions.js';
 
 const EXPIRES = NOW - 1_000 + HOUR_MS;
 
@@ -168,8 +171,8 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
     ledger({ isRebuilt })
       .run.when(executed(refund()), NOW)
       .when(TRIGGERED, NOW + 1);
-  const moved = (event: string, from: string, to: string, more = {}) =>
-    fact('RecoverabilityChanged', {
+  const step = (event: string, from: string, to: string, more = {}) =>
+    moved({
       mutation_id: MUTATION,
       event,
       from_state: from,
@@ -182,10 +185,10 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
     const run = rolledBack();
     run
       .when(DISPATCHED, NOW + 2)
-      .then(moved('compensation_started', 'reversal_available', 'compensating', { step_id: 'step-1', refund: null }));
+      .then(step('compensation_started', 'reversal_available', 'compensating', { step_id: 'step-1', refund: null }));
     expect(run.derived()).toEqual([]);
     run.when(outcome('compensated', 'VERIFIED'), NOW + 3).then(
-      moved('compensation_verified', 'compensating', 'compensated', {
+      step('compensation_verified', 'compensating', 'compensated', {
         reason: null,
         refund: { amount_minor: 4_200, currency: 'INR' },
       }),
@@ -202,6 +205,38 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
         },
       },
     ]);
+  });
+
+  it('moves together with those of its leg, in one record for each event', () => {
+    const keys = ['a', 'b', 'c'];
+    const { run } = ledger({ isRebuilt });
+    const effects = keys.map((key) => refund({ effect_key: key, event_id: `ev-${key}`, call_id: `call-${key}` }));
+    for (const effect of effects) run.when(executed(effect), NOW);
+    for (const effect of effects) run.when(triggerOf(RUN, mutationIdOf(effect)), NOW + 1);
+    const [a, b, c] = effects.map((effect) => ({ step_id: mutationIdOf(effect), mutation_id: mutationIdOf(effect) }));
+    const about = { tenant: TENANT, run_id: RUN, recovery_id: 'rec-1', leg_id: 'leg-1', attempt: 1 };
+    run
+      .when(
+        fromRecoveries('LegDispatched', { ...about, members: [a, b, c].map((step) => ({ ...step, step })) }),
+        NOW + 2,
+      )
+      .then(
+        fact('RecoverabilityChanged', {
+          event: 'compensation_started',
+          members: [a, b, c].map((one) => ({ mutation_id: one?.mutation_id })),
+        }),
+      );
+    const members = [
+      { ...a, outcome: 'compensated', reason: 'HELD' },
+      { ...b, outcome: 'failed', reason: 'TOOL_FAILED' },
+      { ...c, outcome: 'not_begun', reason: 'ORDER' },
+    ];
+    run
+      .when(fromRecoveries('LegSettled', { ...about, members }), NOW + 3)
+      .then(
+        moved({ event: 'compensation_verified', mutation_id: a?.mutation_id }),
+        moved({ event: 'compensation_failed', mutation_id: b?.mutation_id }),
+      );
   });
 
   it('moves once however often a record is repeated', () => {
@@ -221,12 +256,12 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
     const run = rolledBack()
       .when(DISPATCHED, NOW + 2)
       .when(outcome('failed', 'PROVIDER_REFUSED'), NOW + 3)
-      .then(moved('compensation_failed', 'compensating', 'compensation_failed', { reason: 'PROVIDER_REFUSED' }));
+      .then(step('compensation_failed', 'compensating', 'compensation_failed', { reason: 'PROVIDER_REFUSED' }));
     expect(run.derived()).toEqual([]);
     run
       .when(escalated('PROVIDER_REFUSED'), NOW + 4)
       .then(
-        moved('manual_required', 'compensation_failed', 'manual_resolution_required', { reason: 'PROVIDER_REFUSED' }),
+        step('manual_required', 'compensation_failed', 'manual_resolution_required', { reason: 'PROVIDER_REFUSED' }),
       );
     expect(run.derived()).toMatchObject([
       { type: 'RollbackSettled', body: { recoverability: 'manual_resolution_required', reason: 'PROVIDER_REFUSED' } },
@@ -241,13 +276,13 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
       .when(outcome('stale', 'STALE'), NOW + 4)
       .thenNothing()
       .when(escalated('STALE'), NOW + 5)
-      .then(moved('manual_required', 'compensating', 'manual_resolution_required', { reason: 'STALE' }));
+      .then(step('manual_required', 'compensating', 'manual_resolution_required', { reason: 'STALE' }));
   });
 
   it('is manual when a person denies it', () => {
     const run = rolledBack()
       .when(DENIED, NOW + 2)
-      .then(moved('manual_required', 'reversal_available', 'manual_resolution_required', { reason: 'DENIED' }));
+      .then(step('manual_required', 'reversal_available', 'manual_resolution_required', { reason: 'DENIED' }));
     run.when(escalated('DENIED'), NOW + 3).thenNothing();
   });
 
@@ -256,7 +291,7 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
       .when(escalated('STALE'), NOW + 2)
       .when(resolvedBy('repaired'), NOW + 3)
       .then(
-        moved('resolved', 'manual_resolution_required', 'manual_resolution_required', {
+        step('resolved', 'manual_resolution_required', 'manual_resolution_required', {
           reason: 'RESOLVED:repaired',
           step_id: 'step-1',
           refund: null,
@@ -287,7 +322,7 @@ describe.each(WAYS)('a window, $way', ({ isRebuilt }) => {
       .whenDue(EXPIRES - 1)
       .then(fact('WindowClosing', { closes_at: EXPIRES }));
     run.whenDue(EXPIRES).then(
-      fact('RecoverabilityChanged', {
+      moved({
         event: 'window_closed',
         from_state: 'reversal_available',
         to_state: 'reversal_expired',
@@ -324,6 +359,6 @@ describe.each(WAYS)('a window, $way', ({ isRebuilt }) => {
       .when(TRIGGERED, NOW + 1)
       .whenDue(EXPIRES)
       .when(DISPATCHED, EXPIRES + 1)
-      .then(fact('RecoverabilityChanged', { from_state: 'reversal_expired', to_state: 'compensating' }));
+      .then(moved({ from_state: 'reversal_expired', to_state: 'compensating' }));
   });
 });

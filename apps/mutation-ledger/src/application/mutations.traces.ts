@@ -3,10 +3,9 @@
 //
 // Boundary: pure. The trace is about the rollback's id, and hangs on the span `trigger`.
 import type { AcceptedRecord } from '@recourse/event-log';
-import { fallenIn, recordIn } from '@recourse/messages';
-import type { Fallen, RecoverabilityChanged } from '@recourse/messages';
+import { fallenIn, movedIn, recordIn } from '@recourse/messages';
+import type { Fallen, Moved } from '@recourse/messages';
 import { MUTATIONS_LOG } from '../domain/record.messages.js';
-import type { Body } from '../domain/record.messages.js';
 
 /** A span that has ended; times are epoch milliseconds. */
 export interface LedgerSpan {
@@ -36,7 +35,7 @@ export function ledgerSpans(accepted: AcceptedRecord): readonly LedgerSpan[] {
     case 'CheckpointRolledBack':
       return admittedSpans(accepted, { ...told.body, mutation_id: told.body.commit_id });
     case 'RecoverabilityChanged':
-      return settlementSpans(accepted, told.body);
+      return movedIn(told.body).flatMap((moved) => settlementSpans(accepted, moved));
     default:
       return [];
   }
@@ -89,10 +88,10 @@ function markSpan(
 
 function settlementSpans(
   accepted: AcceptedRecord,
-  { rollback_id, tenant, run_id, mutation_id, ref, to_state, reason }: Body<RecoverabilityChanged>,
+  { rollback_id, tenant, run_id, mutation_id, capability, to_state, reason }: Moved,
 ): readonly LedgerSpan[] {
   if (rollback_id === null || !ENDS.includes(to_state)) return [];
-  const attributes = { tenant, run_id, mutation_id, capability: ref.capability, recoverability: to_state };
+  const attributes = { tenant, run_id, mutation_id, capability, recoverability: to_state };
   return [
     {
       about: rollback_id,

@@ -13,6 +13,7 @@ import {
   RUN,
   state,
   statement,
+  moved,
 } from './ledger.testing.js';
 
 const EXPIRES = NOW - 1_000 + HOUR_MS;
@@ -21,7 +22,7 @@ const SETTLE = 'payments.settle_refund';
 
 describe.each(WAYS)('an event that ends reversibility, $way', ({ isRebuilt }) => {
   const closed = (event: string) =>
-    fact('RecoverabilityChanged', {
+    moved({
       mutation_id: MUTATION,
       event: 'window_closed',
       from_state: 'reversal_available',
@@ -109,7 +110,7 @@ describe.each(WAYS)('a window, $way', ({ isRebuilt }) => {
       .whenDue(EXPIRES - 1)
       .thenNothing()
       .whenDue(EXPIRES)
-      .then(fact('RecoverabilityChanged', { event: 'window_closed' }));
+      .then(moved({ event: 'window_closed' }));
   });
 
   it('too short for anybody to act on a warning closes without one', () => {
@@ -118,7 +119,7 @@ describe.each(WAYS)('a window, $way', ({ isRebuilt }) => {
     run
       .when(executed(refund({ contract_digest: contractDigest(text) })), NOW)
       .whenDue(NOW - 1_000 + 120_000)
-      .then(fact('RecoverabilityChanged', { event: 'window_closed' }));
+      .then(moved({ event: 'window_closed' }));
   });
 
   it('ends with the tombstone that keeps what was deleted', () => {

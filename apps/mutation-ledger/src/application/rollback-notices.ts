@@ -1,6 +1,6 @@
 // The derived log: what downstream must hear of the mutations log, in order (L17).
 import type { AcceptedRecord, Derived } from '@recourse/event-log';
-import { fallenIn, recordIn } from '@recourse/messages';
+import { fallenIn, movedIn, recordIn } from '@recourse/messages';
 import type {
   BoundReached,
   CheckpointRolledBack,
@@ -11,7 +11,7 @@ import type {
   DerivationAnnounced,
   MutationRecorded,
   Reattached,
-  RecoverabilityChanged,
+  Moved,
   RollbackAnnounced,
   RollbackSettled,
 } from '@recourse/messages';
@@ -33,7 +33,7 @@ const NOTICES: ByType<[], readonly Derived[]> = {
   CheckpointRolledBack: noticesOfCheckpoint,
   CommitBeyondBound: (body) => [beyond(body)],
   Reattached: (body) => [reattached(body)],
-  RecoverabilityChanged: noticesOfMove,
+  RecoverabilityChanged: (body) => movedIn(body).flatMap(noticesOfMove),
 };
 
 /** What was derived from other runs says so; what a marked commit turned out to be may leave nothing to recovery. */
@@ -205,12 +205,12 @@ function noticesOfMove({
   run_id,
   mutation_id,
   rollback_id,
-  ref,
+  subject_ref,
   from_state,
   to_state,
   reason,
   derived_from,
-}: Body<RecoverabilityChanged>): readonly Derived[] {
+}: Moved): readonly Derived[] {
   if (rollback_id === null || from_state === to_state || !RESTING_STATES.includes(to_state)) return [];
   return [
     settled({
@@ -218,7 +218,7 @@ function noticesOfMove({
       run_id,
       mutation_id,
       rollback_id,
-      subject_ref: ref.subject_ref,
+      subject_ref,
       recoverability: to_state,
       reason,
       derived_from,

@@ -8,7 +8,7 @@ import { handleOf } from '../domain/decision/recovery.decisions.js';
 import { record } from '../domain/record.messages.js';
 import type { RecoveryRecord } from '../domain/record.messages.js';
 import { report } from '../domain/step/report.decider.js';
-import { advance, closeWindow, open, reaffirm } from '../domain/step/step.decider.js';
+import { advance, closeWindows, open, reaffirm } from '../domain/step/step.decider.js';
 import { noteChildren, ownParents, settleChildren } from './lineage.part.js';
 import { append, readUpToContract, stepContext } from './recoveries.context.js';
 import type { Asked, CorePolicy } from './recoveries.context.js';
@@ -124,9 +124,9 @@ function onRecoverability(
   policy: CorePolicy,
 ): Decision {
   if (changed.event !== 'window_closed') return NOTHING;
-  const within = stepContext(context, changed.run_id, policy);
-  const step = within.steps.find((one) => one.tenant === changed.tenant && one.mutation_id === changed.mutation_id);
-  return step === undefined ? NOTHING : append(closeWindow(step, within));
+  const { tenant, run_id, members } = changed;
+  const closed = members.map(({ mutation_id }) => mutation_id);
+  return append(closeWindows(closed, tenant, stepContext(context, run_id, policy)));
 }
 
 /** Refuses a report that came under another key than its run, on that key: it must not stop either run. */

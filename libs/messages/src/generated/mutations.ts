@@ -477,6 +477,34 @@ export interface LineageReconciled {
   readonly command_id: string;
 }
 
+/** A mutation whose recoverability moved. */
+export interface MovedMutation {
+  /** The mutation. */
+  readonly mutation_id: string;
+  /** State before. */
+  readonly from_state: RecoverabilityState;
+  /** State after. */
+  readonly to_state: RecoverabilityState;
+  /** Code: why; null when the event says it all. */
+  readonly reason: string | null;
+  /** A worker observed by another capability that the effect is undone. */
+  readonly verified: boolean;
+  /** Rollback it belongs to; null outside one. */
+  readonly rollback_id: string | null;
+  /** Recovery step it belongs to; null outside one. */
+  readonly step_id: string | null;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** Capability that was called. */
+  readonly capability: string;
+  /** It was done under a contract. */
+  readonly contracted: boolean;
+  /** Value whose debit a verified compensation frees. */
+  readonly refund: Money | null;
+  /** Commits of other runs it was derived from; their recoveries wait until this one has ended. */
+  readonly derived_from: readonly CommitRef[];
+}
+
 /** The intent of an execution was recorded before it ran. */
 export interface MutationPlanned {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -658,7 +686,7 @@ export interface ReconcileLineage {
 export const RECOVERABILITY_EVENT_VALUES = ['handle_bound', 'window_closed', 'compensation_started', 'compensation_verified', 'compensation_failed', 'manual_required', 'resolved', 'cancelled'] as const;
 export type RecoverabilityEvent = (typeof RECOVERABILITY_EVENT_VALUES)[number];
 
-/** A mutation moved in the recoverability machine. */
+/** Mutations of a run moved in their recoverability by one event. */
 export interface RecoverabilityChanged {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -666,32 +694,14 @@ export interface RecoverabilityChanged {
   readonly prev_hash: Hash;
   /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
   readonly decided_at: number;
-  /** The mutation. */
-  readonly mutation_id: string;
   /** Tenant. */
   readonly tenant: string;
   /** Run. */
   readonly run_id: string;
   /** What moved it. */
   readonly event: RecoverabilityEvent;
-  /** State before. */
-  readonly from_state: RecoverabilityState;
-  /** State after. */
-  readonly to_state: RecoverabilityState;
-  /** Code: why; null when the event says it all. */
-  readonly reason: string | null;
-  /** A worker observed by another capability that the effect is undone. */
-  readonly verified: boolean;
-  /** Rollback it belongs to; null outside one. */
-  readonly rollback_id: string | null;
-  /** Recovery step it belongs to; null outside one. */
-  readonly step_id: string | null;
-  /** Executable recovery pointer. */
-  readonly ref: MutationRef;
-  /** Value whose debit a verified compensation frees. */
-  readonly refund: Money | null;
-  /** Commits of other runs it was derived from; their recoveries wait until this one has ended. */
-  readonly derived_from: readonly CommitRef[];
+  /** What moved. */
+  readonly members: readonly MovedMutation[];
 }
 
 /** All commits under a bundle were looked at. */

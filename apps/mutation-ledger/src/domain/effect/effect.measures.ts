@@ -1,6 +1,6 @@
 // What the ledger's records say of effects, as series: by status and tool (C65), and those that nothing undoes (C70).
-import { fallenIn, recordIn } from '@recourse/messages';
-import type { DecodedBody, Fallen, MutationRecorded, RecoverabilityChanged } from '@recourse/messages';
+import { fallenIn, movedIn, recordIn } from '@recourse/messages';
+import type { DecodedBody, Fallen, Moved, MutationRecorded } from '@recourse/messages';
 import { MUTATIONS_LOG } from '../record.messages.js';
 import type { Body } from '../record.messages.js';
 import { statusOf } from './effect.decisions.js';
@@ -24,7 +24,7 @@ export function effectMeasures(record: DecodedBody): readonly EffectMeasure[] {
     case 'MutationsFell':
       return fallenIn(told.body).map(ofFallen);
     case 'RecoverabilityChanged':
-      return [ofChanged(told.body)];
+      return movedIn(told.body).map(ofMoved);
     default:
       return [];
   }
@@ -54,11 +54,10 @@ function ofFallen({ execution, execution_state, recoverability, terms }: Fallen)
   };
 }
 
-/** Only what was committed changes so; the terms are not repeated, but a reversal or a verifier comes from no other place. */
-function ofChanged({ ref, to_state, rollback_id }: Body<RecoverabilityChanged>): EffectMeasure {
-  const isContracted = ref.reversal_capability !== null || ref.verification_ref !== null;
+/** Only what was committed changes so. */
+function ofMoved({ capability, contracted, to_state, rollback_id }: Moved): EffectMeasure {
   return {
-    tool: toolOf(ref.capability, isContracted),
+    tool: toolOf(capability, contracted),
     status: statusOf('succeeded', to_state, rollback_id !== null),
     isNewlyIrreversible: false,
   };

@@ -3,14 +3,15 @@
 // Invariant
 //   M3. Recoverability moves only as RECOVERABILITY_AFTER says.
 import { assertNever } from '@recourse/kernel';
-import type { Money, RecoverabilityEvent, StepVerdict } from '@recourse/messages';
+import type { Money, MovedMutation, RecoverabilityEvent, StepVerdict } from '@recourse/messages';
+import { record } from '../record.messages.js';
 import type { MutationRecord } from '../record.messages.js';
 import { parentsElsewhere } from './lineage.decider.js';
 import { RECOVERABILITY_AFTER } from './mutation.transitions.js';
 import type { ReasonCode, RecordedMutation, RecoveryEvent } from './mutation.messages.js';
 
 /** Moves a mutation as its recovery goes; null when that changes nothing. */
-export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation): MutationRecord | null {
+export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation): MoveRecord | null {
   const stepId = event.body.step_id;
   switch (event.type) {
     case 'Dispatched':
@@ -41,7 +42,7 @@ function isAttemptKnown({ recoverability, compensation_attempts }: RecordedMutat
 export function closeWindow(
   mutation: RecordedMutation,
   reason: Extract<ReasonCode, 'WINDOW_CLOSED' | `CLOSED_BY:${string}`> = 'WINDOW_CLOSED',
-): MutationRecord | null {
+): MoveRecord | null {
   return mutation.recoverability === 'reversal_available' ? move(mutation, 'window_closed', { reason }) : null;
 }
 
@@ -51,7 +52,7 @@ function moveByOutcome(
   outcome: StepVerdict,
   reason: string,
   stepId: string,
-): MutationRecord | null {
+): MoveRecord | null {
   switch (outcome) {
     case 'compensated':
       return move(mutation, 'compensation_verified', { stepId, refund: mutation.execution.value, isVerified: true });
@@ -78,26 +79,36 @@ function move(
   mutation: RecordedMutation,
   event: RecoverabilityEvent,
   { stepId, reason, refund, isVerified }: MoveDetails,
-): MutationRecord | null {
+): MoveRecord | null {
   const to = RECOVERABILITY_AFTER[mutation.recoverability][event];
   if (to === null) return null;
-  const { mutation_id, tenant, run_id, rollback_id, ref, recoverability, execution } = mutation;
-  return {
-    type: 'RecoverabilityChanged',
-    body: {
-      mutation_id,
-      tenant,
-      run_id,
-      event,
-      from_state: recoverability,
-      to_state: to,
-      reason: reason ?? null,
-      verified: isVerified ?? false,
-      rollback_id,
-      step_id: stepId ?? null,
-      ref,
-      refund: refund ?? null,
-      derived_from: parentsElsewhere(execution),
-    },
+  const { mutation_id, tenant, run_id, rollback_id, ref, recoverability, execution, terms } = mutation;
+  const moved: MovedMutation = {
+    mutation_id,
+    from_state: recoverability,
+    to_state: to,
+    reason: reason ?? null,
+    verified: isVerified ?? false,
+    rollback_id,
+    step_id: stepId ?? null,
+    subject_ref: ref.subject_ref,
+    capability: ref.capability,
+    contracted: terms !== null,
+    refund: refund ?? null,
+    derived_from: parentsElsewhere(execution),
   };
+  return record('RecoverabilityChanged', { tenant, run_id, event, members: [moved] });
 }
+
+/** Moves of one run as records: those by one event, next to each other, in one. */
+export function together(moves: readonly MoveRecord[]): readonly MoveRecord[] {
+  return moves.reduce<readonly MoveRecord[]>((done, next) => {
+    const last = done.at(-1);
+    if (last?.body.event !== next.body.event || last.body.run_id !== next.body.run_id) return [...done, next];
+    const members = [...last.body.members, ...next.body.members];
+    return [...done.slice(0, -1), { ...last, body: { ...last.body, members } }];
+  }, []);
+}
+
+/** The record of a move. */
+export type MoveRecord = MutationRecord<'RecoverabilityChanged'>;

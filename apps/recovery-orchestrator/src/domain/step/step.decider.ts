@@ -171,8 +171,22 @@ export function resume(step: StepDoc, context: StepContext): readonly RecoveryRe
   return step.phase === 'halted' ? conclude(draft(step, context.now, goOn(step, context)), context) : [];
 }
 
-/** The window of a mutation closed: a step that still waits for a person or for the forward action is escalated now. */
-export function closeWindow(step: StepDoc, context: StepContext): readonly RecoveryRecord[] {
+/** The windows of mutations closed: a step that still waits for a person or for the forward action is escalated now. */
+export function closeWindows(
+  mutationIds: readonly string[],
+  tenant: string,
+  context: StepContext,
+): readonly RecoveryRecord[] {
+  let { steps } = context;
+  return mutationIds.flatMap((mutationId) => {
+    const step = steps.find((one) => one.tenant === tenant && one.mutation_id === mutationId);
+    const made = step === undefined ? [] : closeWindow(step, { ...context, steps });
+    steps = stepsFollowing(steps, made, context.now);
+    return made;
+  });
+}
+
+function closeWindow(step: StepDoc, context: StepContext): readonly RecoveryRecord[] {
   // What was sent before has a time of its own: until then a copy may act (L11).
   if (!WAITS_FOR_OTHERS.includes(step.phase) || (step.phase === 'waiting' && step.attempt > 0)) return [];
   return conclude(draft(step, context.now, escalated(step, 'REVERSAL_EXPIRED', context.now, context.policy)), context);
