@@ -192,7 +192,7 @@ const rules = [
     comment: 'Who does not append to a log or read one does not wait for the client (ADR-0025).',
     severity: 'error',
     from: { path: '^libs/kafka/src/', pathNot: '^libs/kafka/src/platformatic/' },
-    to: { path: '^libs/kafka/src/platformatic/', dependencyTypesNot: ['dynamic-import'] },
+    to: { path: '^libs/kafka/src/platformatic/', dependencyTypesNot: ['dynamic-import', 'type-only'] },
   },
   {
     name: 'sql-in-stores',

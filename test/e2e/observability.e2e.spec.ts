@@ -149,13 +149,13 @@ describe('the trace of a recovery', () => {
     expect(trace.map(({ service, name }) => `${service} ${name}`).sort()).toEqual([
       'mutation-ledger mark',
       'mutation-ledger settlement',
+      'mutation-ledger trigger',
       'payments-worker execute',
       'payments-worker stale_check',
       'payments-worker verify',
       'recovery-orchestrator approval',
       'recovery-orchestrator decision',
       'recovery-orchestrator leg',
-      'recovery-orchestrator trigger',
       'recovery-orchestrator verification',
     ]);
     expect(new Set(trace.map(({ attributes }) => attributes['mutation_id']))).toEqual(new Set([undone.mutationId]));

@@ -1,6 +1,5 @@
 // Intents and executions as the ledger takes them: deduplicated, judged, bound under the contract they name.
 import { contractByDigest, isCloser, PayloadUnreadable } from '@recourse/contract';
-import type { Contract } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { BroadcastView, DecideContext, Decision } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
@@ -15,7 +14,7 @@ import {
   standingOfExecution,
   standingOfIntent,
 } from '../domain/mutation/mutation.decider.js';
-import type { CancelReason, Mutation, ParkCode } from '../domain/mutation/mutation.messages.js';
+import type { CancelReason, ParkCode } from '../domain/mutation/mutation.messages.js';
 import { judgeParents, namesReserved, RESERVED_PREFIX } from '../domain/mutation/lineage.decider.js';
 import { contradictionsAtBinding, EFFECTS_MAX, judgeRefs, REFS_MAX } from '../domain/mutation/refs.decider.js';
 import type { Judgement } from '../domain/mutation/refs.decider.js';
@@ -243,11 +242,6 @@ export function contractOf(
     };
   }
   return { kind: 'found', contract: known };
-}
-
-/** The contract a mutation was accepted under; null when it named none. */
-export function contractOfMutation({ views }: DecideContext, { terms }: Pick<Mutation, 'terms'>): Contract | null {
-  return terms === null ? null : (contractByDigest(views.view('contracts'), terms.contract_digest)?.contract ?? null);
 }
 
 export function oneOrNone(fact: MutationRecord | null): Decision {

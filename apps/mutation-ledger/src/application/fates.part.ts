@@ -4,10 +4,10 @@
 import { entryView } from '@recourse/contract';
 import type { DecideContext, StateView } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
-import { isCommitId, restoredState } from '@recourse/lineage';
+import { restoredState } from '@recourse/lineage';
 import type { StateHolder } from '@recourse/lineage';
 import type { CommitRef } from '@recourse/messages';
-import { isClean, precedingOf } from '../domain/commit/ancestry.decisions.js';
+import { precedingOf } from '../domain/commit/ancestry.decisions.js';
 import type { StepOf } from '../domain/commit/ancestry.decisions.js';
 import type { Commit } from '../domain/commit/commit.messages.js';
 import { isBeyond, leaveToPerson, reattach } from '../domain/commit/fate.decisions.js';
@@ -20,6 +20,7 @@ import { verdictScope } from '../domain/scope.js';
 import { chunkIn, commitIn } from './commit-rows.js';
 import { mutationIn } from './mutation-rows.js';
 import { standingBundle } from './reevaluations.part.js';
+import { stepsOf } from './run-steps.js';
 
 /** Most falls a new parent is looked for behind. */
 const RESUMES_MAX = 1_000;
@@ -165,16 +166,4 @@ function holderOf(
     state === null ? [] : state.chunk_sha256s.map((_, index) => (state.body === null ? chunkAt(index) : state.body));
   const readable = chunks.flatMap((chunk) => (chunk === undefined || chunk.encoding !== 'plain' ? [] : [chunk.body]));
   return { state, isGivenUp: commit.hardened !== null, chunks: readable.length === chunks.length ? readable : null };
-}
-
-/** Steps of a run as a walk passes them. */
-export function stepsOf(state: StateView, runId: string): StepOf {
-  return (id) => {
-    const commit = commitIn(state, runId, id);
-    if (commit !== undefined) return { commit, hasFallen: !isClean(commit), parents: commit.parents };
-    const mutation = isCommitId(id) ? undefined : mutationIn(state, runId, id);
-    return mutation === undefined
-      ? undefined
-      : { commit: null, hasFallen: mutation.rollback_id !== null, parents: mutation.execution.derived_from };
-  };
 }

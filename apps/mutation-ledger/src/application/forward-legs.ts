@@ -5,17 +5,17 @@ import type { CancelMutation, LegReported } from '@recourse/messages';
 import { dutyOf } from '../domain/mutation/agenda.decisions.js';
 import { askAgain, askOf, missAnswer, refuseAnswer, takeAnswer } from '../domain/mutation/answer.decider.js';
 import type { AnswerContext } from '../domain/mutation/answer.decider.js';
-import { cancelHeld, endHold, isHeld } from '../domain/mutation/hold.decider.js';
+import { endHold, isHeld } from '../domain/mutation/hold.decider.js';
 import { concludeExecution, warnOfEnd } from '../domain/mutation/mutation.decider.js';
 import { closeWindow } from '../domain/mutation/recoverability.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
 import type { FallPolicy } from './falls.part.js';
 import { isRecorded } from '../domain/mutation/mutation.messages.js';
 import type { CancelReason, Mutation } from '../domain/mutation/mutation.messages.js';
-import { contractOf, contractOfMutation, executionFacts, judgementsOf, oneOrNone } from './executions.js';
+import { cancels, contractOfMutation } from './cancels.js';
+import { contractOf, executionFacts, judgementsOf, oneOrNone } from './executions.js';
 import type { Named } from './executions.js';
 import { mutationIn } from './mutation-rows.js';
-import type { MutationRecord } from '../domain/record.messages.js';
 
 /** Roles of which one may take back an effect that is held. */
 export const CANCEL_ROLES: readonly string[] = ['agent', 'operator', 'approver', 'administrator'];
@@ -67,22 +67,10 @@ export function onCancel(
       recoverability: mutation.recoverability,
     });
   const reason: CancelReason = 'CANCELLED_BY_PERSON';
-  return accepted(200, { ...answer, reason }, ...cancels(context, mutation, reason, envelope.command_id, policy));
-}
-
-/** Cancels a held effect under the contract it was planned under. */
-export function cancels(
-  context: DecideContext,
-  held: Mutation,
-  reason: CancelReason,
-  eventId: string,
-  policy: LedgerPolicy,
-): readonly MutationRecord[] {
-  return cancelHeld(
-    held,
-    { reason, eventId, contract: contractOfMutation(context, held), refs: held.forward?.refs ?? [] },
-    context.now,
-    policy,
+  return accepted(
+    200,
+    { ...answer, reason },
+    ...cancels(context, mutation, { reason, eventId: envelope.command_id }, policy),
   );
 }
 

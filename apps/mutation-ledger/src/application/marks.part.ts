@@ -26,10 +26,10 @@ import type { MutationRecord } from '../domain/record.messages.js';
 import { commitIn } from './commit-rows.js';
 import { consumersDue, scopedOf } from './consumers.part.js';
 import { Draft } from './draft.js';
-import { stepsOf } from './fates.part.js';
-import { cancels } from './forward-legs.js';
+import { cancels } from './cancels.js';
 import { countMarked } from './limits.part.js';
 import { mutationIn } from './mutation-rows.js';
+import { stepsOf } from './run-steps.js';
 
 /** What marking needs beside the state. */
 export interface MarkPolicy extends LedgerPolicy, Keeping {
@@ -154,7 +154,7 @@ function withdrawn(
   if (evidence.ref !== null || anew.has(mutation_id)) return [];
   const mutation = mutationIn(context.state, run_id, mutation_id);
   return isHeld(mutation) && mutation.tenant === tenant
-    ? cancels(context, mutation, 'ROLLED_BACK', rollback_id, policy)
+    ? cancels(context, mutation, { reason: 'ROLLED_BACK', eventId: rollback_id }, policy)
     : [];
 }
 

@@ -17,7 +17,7 @@ import { refScope } from '../domain/scope.js';
 import { fall } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { withFates } from './fates.part.js';
-import { cancels } from './forward-legs.js';
+import { cancels } from './cancels.js';
 import { bindingsIn } from './binding-rows.js';
 import { mutationIn, spreadsIn } from './mutation-rows.js';
 
@@ -113,7 +113,7 @@ export function withCancels(
     if (one.type !== 'Contradiction' || !held.has(one.body.mutation_id)) return [one];
     const mutation = mutationIn(context.state, one.body.run_id, one.body.mutation_id);
     return isHeld(mutation)
-      ? [one, ...cancels(context, mutation, 'REF_INVALIDATED', one.body.evidence.event_id, policy)]
+      ? [one, ...cancels(context, mutation, { reason: 'REF_INVALIDATED', eventId: one.body.evidence.event_id }, policy)]
       : [one];
   });
 }

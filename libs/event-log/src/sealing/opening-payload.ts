@@ -1,7 +1,16 @@
 // A payload that opens when its bytes are used, and looks like any other: plain data to whoever compares or copies it.
 //
 // Boundary: asks for itself each time a member is read; what it is then is the vault's to say and to remember.
-import type { PayloadDoc } from './sealing.js';
+/** A payload as schemas/common/Payload.avsc has it. */
+export interface PayloadDoc {
+  readonly content_type: string;
+  readonly encoding: string;
+  readonly key_id: string | null;
+  readonly body: Buffer;
+  readonly sha256: Buffer;
+  /** What sealed bytes hold, where it is shown. */
+  readonly content?: Buffer;
+}
 
 const OPENING = new WeakSet<object>();
 

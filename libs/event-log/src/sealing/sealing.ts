@@ -6,7 +6,10 @@
 //   S3. evolve needs no key: a rebuild folds sealed payloads as they are.
 import { Lacking } from '../lacks.js';
 import { isOpening } from './opening-payload.js';
+import type { PayloadDoc } from './opening-payload.js';
 import type { Doc, SealScope } from '../service-core.js';
+
+export type { PayloadDoc } from './opening-payload.js';
 
 /** The sealing of one batch that is being decided. */
 export interface BatchSealing {
@@ -90,17 +93,6 @@ function collect(value: unknown, into: Set<string>): void {
   }
   const members = value as Readonly<Record<string, unknown>>; // any object can be read by name
   for (const name in members) collect(members[name], into);
-}
-
-/** A payload as schemas/common/Payload.avsc has it. */
-export interface PayloadDoc {
-  readonly content_type: string;
-  readonly encoding: string;
-  readonly key_id: string | null;
-  readonly body: Buffer;
-  readonly sha256: Buffer;
-  /** What sealed bytes hold, where it is shown. */
-  readonly content?: Buffer;
 }
 
 export function isPayload(value: object): value is PayloadDoc {
