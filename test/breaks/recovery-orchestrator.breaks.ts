@@ -952,7 +952,7 @@ export const BREAKS: readonly Break[] = [
     id: 'c79-step-opened-again',
     requirement: 'C79',
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.once.unit.spec.ts',
-    test: 'one effect, straight (C79) has one step and one attempt however often it is asked for, order 1',
+    test: 'one effect, straight (C79) has one step and one attempt however often it is asked for, order 3',
     file: 'apps/recovery-orchestrator/src/domain/step/step.decider.ts',
     find: 'if (steps.some((step) => step.step_id === plan.step_id)) return [];',
     replace:
