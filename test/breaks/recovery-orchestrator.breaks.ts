@@ -1347,4 +1347,13 @@ export const BREAKS: readonly Break[] = [
     find: 'return known >= 0 ? known : this.all.push(terms) - 1;',
     replace: 'return known >= 0 ? known : this.all.push(terms) - this.all.length;',
   },
+  {
+    id: 'leg-unreached-past-its-window',
+    requirement: 'B17/leg',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.members.unit.spec.ts',
+    test: 'a leg, straight that failed midway leaves those behind time for a lease before their window ends',
+    file: 'apps/recovery-orchestrator/src/domain/step/report.decider.ts',
+    find: 'return verdictOn(step, judgement, deadlineOf(step, now, policy), null);',
+    replace: 'return verdictOn(step, judgement, now + policy.reviewDeadlineMs, null);',
+  },
 ];

@@ -10,6 +10,9 @@ import {
   answered,
   BALANCE_KEPT,
   BALANCE_ZERO,
+  CALL_TIMEOUT,
+  LEASE,
+  MARGIN,
   core,
   legOf,
   fallenInput,
@@ -29,6 +32,8 @@ const stepOf = (place: number): string => stepIdOf(rollbackIdOf(idOf(place)), id
 interface More {
   readonly terms?: typeof AUTO;
   readonly args?: Json;
+  /** When its window ends. */
+  readonly endsAt?: number;
 }
 
 const effect = (place: number, more: More = {}) => fallenInput(markOf(place, more));
@@ -43,6 +48,7 @@ function markOf(place: number, more: More = {}) {
       mutation_id: idOf(place),
       idempotency_key: `key-${place}`,
       reversal_args: plainPayload(more.args ?? { refund_id: 're_1' }),
+      ...(more.endsAt === undefined ? {} : { reversal_expires_at: more.endsAt }),
     }),
   });
 }
@@ -230,6 +236,20 @@ describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
       expect(phasesOf(run)).toMatchObject({ [idOf(3)]: 'retrying', [idOf(2)]: 'waiting', [idOf(1)]: 'waiting' });
       run.whenDue(AT + 2 + 1_000).then(legOf(stepOf(3), stepOf(2), stepOf(1)));
       expect(requestIn(run.outgoing())).toMatchObject({ attempt: 2, reconcile_first: true });
+    });
+
+    it('leaves those behind time for a lease before their window ends', () => {
+      const endsAt = 100_000;
+      const run = harness(core(), { isRebuilt, views: views() }).when(
+        fallenInput(markOf(3), markOf(2), markOf(1, { endsAt })),
+        AT,
+      );
+      run.when(reported(requestIn(run.outgoing()), [told(3, 'verified'), told(2, 'failed')]), AT + 2);
+      const until = endsAt - MARGIN - CALL_TIMEOUT - LEASE;
+      expect(run.rows('step').find(({ key }) => key === stepOf(1))).toMatchObject({
+        dueAt: until,
+        doc: { phase: 'waiting', deadline_at: until },
+      });
     });
 
     it('does not count the attempt for those it did not reach', () => {

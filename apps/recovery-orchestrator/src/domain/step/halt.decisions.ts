@@ -212,7 +212,7 @@ function halted(
 }
 
 /** A step that waits or is halted anew keeps the deadline it had; a closing window comes first, with time for a lease left. */
-function deadlineOf(step: StepDoc, now: number, policy: RecoveryPolicy, isHalted = false): number {
+export function deadlineOf(step: StepDoc, now: number, policy: RecoveryPolicy, isHalted = false): number {
   const isKept =
     (step.phase === 'halted' || step.phase === 'waiting') && step.reason !== 'CHILDREN' && step.deadline_at !== null;
   return withinWindow(step, isKept ? step.deadline_at : now + policy.reviewDeadlineMs, now, policy, isHalted);

@@ -9,7 +9,7 @@ import type { RecoveryRecord } from '../record.messages.js';
 import { lookedAt } from './command.decisions.js';
 import { escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
 import { changesOf, factChanged, factsObserved } from './facts.decisions.js';
-import { goOn } from './halt.decisions.js';
+import { deadlineOf, goOn } from './halt.decisions.js';
 import { judge } from './judgement.decisions.js';
 import type { Judgement } from './judgement.decisions.js';
 import { append, conclude, draft } from './step-draft.decisions.js';
@@ -146,6 +146,7 @@ function unnamed(
 type Judged = Judgement | typeof NOT_BEGUN;
 
 const NOT_BEGUN = { reported: null, outcome: 'not_begun', reason: 'ORDER', observations: [] } as const;
+
 /** Verdicts on steps of a leg; those behind one that failed wait for it. */
 function settle(
   leg: LegDoc,
@@ -172,7 +173,7 @@ function settle(
 
 function verdictOf(step: StepDoc, judgement: Judged, now: number, policy: RecoveryPolicy): LegVerdict {
   const { outcome } = judgement;
-  if (outcome === 'not_begun') return verdictOn(step, judgement, now + policy.reviewDeadlineMs, null);
+  if (outcome === 'not_begun') return verdictOn(step, judgement, deadlineOf(step, now, policy), null);
   if (outcome === 'compensated') return verdictOn(step, judgement, null, 'reversed');
   const again = retryAt(step, now, policy, outcome === 'uncertain');
   return verdictOn(step, judgement, again, isForPerson(step, outcome) ? null : 'retry_scheduled');
