@@ -9,7 +9,7 @@
 import { Failure } from '@recourse/kernel';
 import { genesisHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
-import { recordsOf } from '@recourse/messages';
+import { recordsOf, shortName } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { PARKED_COMMANDS } from './common-kinds.js';
 import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
@@ -151,8 +151,9 @@ export class InputQueue {
     if (unknown !== null) return bad('UNKNOWN_SCHEMA', `schema id ${unknown} is not in the registry`);
     const decoded = this.options.codecs.decodeSync(record.value);
     if (decoded.kind === 'bad') return bad(decoded.reason, decoded.detail);
-    if (decoded.kind !== 'decoded' || !takes(spec, decoded))
-      return bad('UNEXPECTED_TYPE', `this topic takes ${spec.types.join(', ')}`);
+    if (decoded.kind !== 'decoded' || !recordsOf(spec.topic).includes(decoded.fullName))
+      return bad('UNEXPECTED_TYPE', `this topic takes ${recordsOf(spec.topic).map(shortName).join(', ')}`);
+    if (!takes(spec, decoded)) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, { seq: 0, hash: ZEROS });
     if (spec.concerns?.(input, this.options.owns) === false)
       return { cursor, isMeaningful: true, what: { kind: 'skip' } };
@@ -232,9 +233,9 @@ export class InputQueue {
   }
 }
 
-/** A wire takes what its core decides, and commands about parked records where its catalogue entry lists them. */
-function takes(spec: InputSpec, { type, fullName }: { readonly type: string; readonly fullName: string }): boolean {
-  return spec.types.includes(type) || (PARKED_COMMANDS.has(type) && recordsOf(spec.topic).includes(fullName));
+/** What a topic carries and this core does not take is for another log of the service that reads the same topic. */
+function takes(spec: InputSpec, { type }: { readonly type: string }): boolean {
+  return spec.types.includes(type) || PARKED_COMMANDS.has(type);
 }
 
 function inputOf(

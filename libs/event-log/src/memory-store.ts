@@ -141,6 +141,16 @@ class MemoryPartitionStore implements PartitionStore {
     return rowsOfKind(kind, data.kinds.get(kind));
   }
 
+  async groups(kind: string, after: string | null, limit: number): Promise<readonly string[]> {
+    await this.enter('groups');
+    this.database.spec(kind);
+    const held = [...(this.read().kinds.get(kind) ?? [])].filter(([, rows]) => rows.size > 0).map(([group]) => group);
+    return held
+      .filter((group) => after === null || compareText(group, after) > 0)
+      .sort(compareText)
+      .slice(0, limit);
+  }
+
   async due(
     until: number,
     limit: number,

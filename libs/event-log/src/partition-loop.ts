@@ -17,11 +17,12 @@ import { BackgroundLoop } from './background.js';
 import { BatchRun } from './batch.js';
 import type { BatchContext, BatchMaterial, BatchResult, DecidedBatch, OverfullBatch } from './batch.js';
 import type { ViewSet } from './broadcast-view.js';
-import { PARKED_KIND } from './common-kinds.js';
+import { PARKED_KIND, withCommonKinds } from './common-kinds.js';
 import { Cursors } from './cursors.js';
 import { DatabaseClock } from './database-clock.js';
 import { DerivedWriter } from './derived-writer.js';
 import { foldAll } from './fold.js';
+import { GroupReader } from './group-reader.js';
 import { inputId, InputQueue } from './input-queue.js';
 import type { QueueItem } from './input-queue.js';
 import { Lacks } from './lacks.js';
@@ -65,8 +66,8 @@ export interface LoopSettings {
   readonly headCheckMs: number;
   /** Views are read again when older than this before wire inputs are decided, milliseconds. */
   readonly viewAgeMs: number;
-  /** Batches that may wait for projection before the loop waits with them. */
-  readonly projectionBacklogMax: number;
+  /** Rows that may wait for projection before the loop waits with them. */
+  readonly projectionRowsMax: number;
   /** Queue size that pauses an input, records. */
   readonly queueMax: number;
 }
@@ -79,7 +80,7 @@ export const LOOP_SETTINGS: LoopSettings = {
   lazyProgressMs: 1_000,
   headCheckMs: 2_000,
   viewAgeMs: 250,
-  projectionBacklogMax: 8,
+  projectionRowsMax: 20_000,
   queueMax: 20_000,
 };
 
@@ -158,6 +159,7 @@ export class PartitionLoop {
   readonly #reactor: Reactor;
   readonly #obligations: Obligations;
   readonly #derived: DerivedWriter | null;
+  readonly #groups: GroupReader;
   readonly #loop: BackgroundLoop;
   readonly #life = new LoopLife();
   readonly #time: DatabaseClock;
@@ -183,6 +185,15 @@ export class PartitionLoop {
     this.#queue = new InputQueue({ inputs: core.inputs, codecs, logId, partitionCountOf, owns: this.#owns });
     this.#cache = new RowCache(new Set([PARKED_KIND]), this.#settings.groupsMax);
     this.#loop = new BackgroundLoop({ clock, turn: () => this.#turn(), onError: (cause) => this.#failed(cause) });
+    this.#groups = new GroupReader({
+      store: options.store,
+      kinds: withCommonKinds(core.kinds).map(({ kind }) => kind),
+      known: this.#cache.known,
+      clock,
+      onError: (cause) => {
+        this.#report('read groups', cause);
+      },
+    });
     this.#projector = this.#makeProjector();
     const onError = (cause: unknown): void => {
       this.#report('react', cause);
@@ -194,6 +205,7 @@ export class PartitionLoop {
 
   start(): void {
     this.#reactor.start();
+    this.#groups.start();
     this.#loop.start();
   }
 
@@ -201,6 +213,7 @@ export class PartitionLoop {
     await this.#loop.stop();
     await this.#reactor.stop();
     await this.#projector.stop();
+    await this.#groups.stop();
     await this.#derived?.stop();
     await this.#log.close();
   }
@@ -285,7 +298,7 @@ export class PartitionLoop {
     await this.#queue.prepare(this.#settings.itemsMax);
     this.#judgePressure();
     if (this.#life.phase === 'catching_up') await this.#tryOpen();
-    if (this.#projector.backlog > this.#settings.projectionBacklogMax) await this.#projector.drained();
+    if (this.#projector.backlog > this.#settings.projectionRowsMax) await this.#projector.drained();
     if (this.#passSilently()) return 0;
     const material = await this.#material();
     if (!this.isPositioned) return 0;
@@ -505,6 +518,7 @@ export class PartitionLoop {
     this.#ends = null;
     this.#life.move('Recovered');
     this.#derived?.start();
+    this.#groups.read();
     const { seq } = this.#log.position.head;
     this.options.onEvent?.({ kind: 'recovered', seq, replayed, voids: this.#log.voids.count });
     this.options.onPositioned();
@@ -512,6 +526,7 @@ export class PartitionLoop {
   }
 
   #forget(stored: ProjectedHead | null): void {
+    this.#groups.forget();
     this.#cache.clear();
     this.#timers.clear();
     this.#time.forget();
@@ -530,7 +545,7 @@ export class PartitionLoop {
       for (let at = 0; at < records.length; at += REPLAY_CHUNK)
         await this.#replayChunk(records.slice(at, at + REPLAY_CHUNK));
       replayed += records.length;
-      if (this.#projector.backlog > this.#settings.projectionBacklogMax) await this.#projector.drained();
+      if (this.#projector.backlog > this.#settings.projectionRowsMax) await this.#projector.drained();
     }
     return replayed;
   }

@@ -447,6 +447,11 @@ describe('a loop that seals payloads', () => {
       return ensure(wanted);
     };
     const sound = telling();
+    await world.start('before');
+    await world.state([{ ref: 'r1', id: '0' }]);
+    await world.until('before', recorded('r1:0'));
+    await projected();
+    world.kill('before');
     await world.start(
       'a',
       {
@@ -460,7 +465,7 @@ describe('a loop that seals payloads', () => {
       vaultOver(store),
     );
     await world.state([{ ref: 'r1', id: '1' }]);
-    await world.until('told', recorded('r1:1'));
+    await world.until('told', recorded('r1:0', 'r1:1'));
     expect(events.indexOf('keys')).toBeLessThan(events.lastIndexOf('decided'));
   });
 
@@ -558,6 +563,19 @@ describe('a record that cannot be taken', () => {
       .flat()
       .filter(({ type }) => type === 'RecordParked')
       .map(({ body }) => `${String(body['record_key'])}:${String(body['reason'])}`);
+
+  it("is another log's to take where its topic carries it: it passes without a word", async () => {
+    const sound = countingCore();
+    await world.start('a', {
+      ...sound,
+      inputs: [{ topic: WIRE, source: 'wire', mode: 'aligned', types: ['AssumptionInvalidated'] }],
+    });
+    await world.state([{ ref: 'r1', id: '1' }]);
+    const at = world.partitionOf('r1');
+    await world.until('passed', async () => (await world.accepted(at)).some(({ type }) => type === 'Progress'));
+    expect(await parked()).toEqual([]);
+    expect(await world.statements()).toEqual([]);
+  });
 
   it('parks with its reason, and later ones of its key behind it; other keys go on', async () => {
     await world.start('a');
@@ -693,12 +711,63 @@ describe('a batch over many cold rows', () => {
     const refs = Array.from({ length: 40 }, (_, index) => `r${String(index)}`).filter(
       (ref) => world.partitionOf(ref) === 0,
     );
-    await world.state(refs.map((ref) => ({ ref, id: ref })));
-    await world.start('a');
+    await world.start('before');
+    await world.state(refs.map((ref) => ({ ref, id: `${ref}-1` })));
     await world.until('all', async () => (await world.statements()).length === refs.length);
+    await projected();
+    world.kill('before');
+    world.loads = 0;
+    await world.state(refs.map((ref) => ({ ref, id: `${ref}-2` })));
+    await world.start('a');
+    await world.until('all again', async () => (await world.statements()).length === 2 * refs.length);
     expect(refs.length).toBeGreaterThan(10);
     // One a partition for its start, and one or two for the batch.
     expect(world.loads).toBeLessThanOrEqual(4);
+  });
+
+  it('asks for none that the store cannot hold', async () => {
+    world = await new LoopWorld(countingCore(), { timeAgeMs: 60_000, headCheckMs: 60_000 }).prepare();
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('the first', recorded('r1:1'));
+    const before = world.loads;
+    const refs = Array.from({ length: 40 }, (_, index) => `n${String(index)}`);
+    for (const ref of refs) await world.state([{ ref, id: ref }]);
+    await world.until('all', async () => (await world.statements()).length === 1 + refs.length);
+    expect(world.loads).toBe(before);
+    await projected();
+    const rows = await Promise.all([0, 1].map((partition) => world.database.partition(LOG, partition).all('count')));
+    expect(rows.flat()).toHaveLength(1 + refs.length);
+  });
+
+  it('asks for those it let go of, and decides upon what they hold', async () => {
+    world = await new LoopWorld(countingCore(), { groupsMax: 1 }).prepare();
+    await world.start('a');
+    const refs = Array.from({ length: 20 }, (_, index) => `n${String(index)}`);
+    for (const id of ['1', '2']) {
+      await world.state(refs.map((ref) => ({ ref, id: `${ref}-${id}` })));
+      await world.until('all', async () => (await world.statements()).length === Number(id) * refs.length);
+      await projected();
+    }
+    const rows = await Promise.all([0, 1].map((partition) => world.database.partition(LOG, partition).all('count')));
+    expect(rows.flat().map(({ doc }) => doc['count'])).toEqual(refs.map(() => 2));
+  });
+
+  it('asks for those of an earlier life, and decides upon what they hold', async () => {
+    await world.start('before');
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('before', recorded('r1:1'));
+    await projected();
+    world.kill('before');
+    await world.start('a');
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
+    await world.state([{ ref: 'r1', id: '2' }]);
+    await world.until('both', recorded('r1:1', 'r1:2'));
+    await projected();
+    const rows = await world.database.partition(LOG, world.partitionOf('r1')).all('count');
+    expect(rows.map(({ doc }) => doc['count'])).toEqual([2]);
   });
 });
 

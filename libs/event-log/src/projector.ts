@@ -2,15 +2,19 @@
 //
 // Invariants
 //   I1. What waits goes into one transaction, in order; the store keeps the last change of a row.
+//   I3. What nobody waits for rests a moment, so that rows that change again are written once.
 //   I2. After `fenced` nothing more is projected: the loop starts over from the store's head.
 import type { Clock } from '@recourse/kernel';
 import { BackgroundLoop } from './background.js';
+import { COMMAND_KIND } from './common-kinds.js';
 import type { Change } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
 
 interface Pending {
   readonly to: ProjectedHead;
   readonly changes: readonly Change[];
+  /** When it may rest no longer, monotonic milliseconds. */
+  readonly dueAt: number;
 }
 export interface ProjectedFrom {
   readonly seq: number;
@@ -19,22 +23,30 @@ export interface ProjectedFrom {
 
 /** Rows of one transaction at the most; a batch is never split. */
 const CHANGES_MAX = 10_000;
+/** Changes that wait for more of their kind at the most; beyond, they are written at once. */
+const RESTING_CHANGES_MAX = 1_000;
+/** How long changes wait for more, milliseconds: below what people notice in a list. */
+const RESTING_MS = 50;
 /** Rest with nothing to project; an enqueue ends it. */
 const REST_MS = 60_000;
 
 export class Projector {
   #pending: Pending[] = [];
+  /** Rows that wait to be written. */
+  #changes = 0;
   #from: ProjectedFrom | null = null;
   readonly #loop: BackgroundLoop;
   #idle: (() => void)[] = [];
   #busy = false;
   #fenced = false;
   #epoch = 0;
+  /** Somebody waits until everything is written. */
+  #isAwaited = false;
   projectedSeq = 0;
 
   constructor(
     private readonly store: PartitionStore,
-    clock: Clock,
+    private readonly clock: Clock,
     private readonly on: {
       readonly projected: (seq: number) => void;
       readonly fenced: () => void;
@@ -54,25 +66,29 @@ export class Projector {
   /** Begins anew at the store's head. */
   reset(head: ProjectedHead | null): void {
     this.#epoch += 1;
-    this.#pending = [];
+    this.#forget();
     this.#fenced = false;
     this.#from = head === null ? null : { seq: head.seq, hash: head.hash };
     this.projectedSeq = head?.seq ?? 0;
     this.#loop.start();
   }
 
+  /** Answers to commands are written at once, and what waits with them: who asked waits for the row. */
   enqueue(to: ProjectedHead, changes: readonly Change[]): void {
-    this.#pending.push({ to, changes });
+    const isAsked = changes.some((change) => change.op === 'put' && change.row.kind === COMMAND_KIND);
+    this.#pending.push({ to, changes, dueAt: isAsked ? -Infinity : this.clock.monotonic() + RESTING_MS });
+    this.#changes += changes.length;
     this.#loop.wake();
   }
 
+  /** Rows that wait to be written, those of the transaction under way included. */
   get backlog(): number {
-    return this.#pending.length;
+    return this.#changes;
   }
 
   /** Resolves when nothing is being written; a transaction under way ends first. */
   async quiet(): Promise<void> {
-    this.#pending = [];
+    this.#forget();
     if (!this.#busy) this.#release();
     else
       await new Promise<void>((resolve) => {
@@ -82,10 +98,13 @@ export class Projector {
 
   /** Resolves when everything enqueued so far is projected, or the store was fenced. */
   async drained(): Promise<void> {
-    while (this.#pending.length > 0 && !this.#fenced && !this.#loop.isStopped)
+    while (this.#pending.length > 0 && !this.#fenced && !this.#loop.isStopped) {
+      this.#isAwaited = true;
+      this.#loop.wake();
       await new Promise<void>((resolve) => {
         this.#idle.push(resolve);
       });
+    }
   }
 
   async stop(): Promise<void> {
@@ -95,7 +114,8 @@ export class Projector {
   }
 
   async #projectNext(): Promise<number> {
-    if (this.#pending.length === 0 || this.#fenced) return REST_MS;
+    const restMs = this.#restMs();
+    if (restMs > 0) return restMs;
     const epoch = this.#epoch;
     const taken = takeUpTo(this.#pending, CHANGES_MAX);
     const last = taken[taken.length - 1];
@@ -111,13 +131,27 @@ export class Projector {
     return 0;
   }
 
+  /** How long nothing is to be written, milliseconds. */
+  #restMs(): number {
+    if (this.#pending.length === 0 || this.#fenced) return REST_MS;
+    if (this.#isAwaited || this.#changes >= RESTING_CHANGES_MAX) return 0;
+    const dueAt = Math.min(...this.#pending.map((one) => one.dueAt));
+    return Math.max(0, dueAt - this.clock.monotonic());
+  }
+
+  #forget(): void {
+    this.#pending = [];
+    this.#changes = 0;
+  }
+
   #settle(isProjected: boolean, count: number, to: ProjectedHead): void {
     if (!isProjected) {
       this.#fenced = true;
       this.on.fenced();
       return;
     }
-    this.#pending.splice(0, count);
+    for (const { changes } of this.#pending.splice(0, count)) this.#changes -= changes.length;
+    if (this.#pending.length === 0) this.#isAwaited = false;
     this.#from = { seq: to.seq, hash: to.hash };
     this.projectedSeq = to.seq;
     this.on.projected(to.seq);

@@ -4,6 +4,7 @@
 //   I1. A group is either loaded whole or not at all; reading a cold one throws Lacking.
 //   I2. A group with changes that are not projected yet is never evicted, so what is cold is in the store as it should be.
 import { InvariantViolation } from '@recourse/kernel';
+import { KnownGroups } from './known-groups.js';
 import { isStorableKey, Lacking } from './lacks.js';
 import type { Lacks } from './lacks.js';
 import type { Change, ChangedRow, Doc, Row, RowAddress, StateView } from './service-core.js';
@@ -47,6 +48,8 @@ export class RowCache {
   /** Least recently changed first. */
   readonly #order = new Set<Held<Group>>();
   readonly #pinned = new Map<Held<Group>, number>();
+  /** What the store may hold: what is neither there nor here is empty. */
+  readonly known = new KnownGroups();
 
   /** `wholeKinds` are loaded completely at start: a missing group of theirs is empty, not cold. */
   constructor(
@@ -55,7 +58,9 @@ export class RowCache {
   ) {}
 
   find(kind: string, group: string): Group | undefined {
-    return this.#groups.find(kind, group)?.rows ?? (this.wholeKinds.has(kind) ? EMPTY : undefined);
+    const held = this.#groups.find(kind, group)?.rows;
+    if (held !== undefined) return held;
+    return this.wholeKinds.has(kind) || !this.known.mayHold(kind, group) ? EMPTY : undefined;
   }
 
   has(kind: string, group: string): boolean {
@@ -88,6 +93,7 @@ export class RowCache {
   /** Makes a batch's changes the truth; its groups stay until `projected` reaches `seq`. */
   commit(changed: readonly Held<Group>[], seq: number): void {
     for (const { kind, group, rows } of changed) {
+      this.known.add(kind, group);
       const known = this.#groups.find(kind, group);
       if (known !== undefined) {
         known.rows = rows;
@@ -116,6 +122,7 @@ export class RowCache {
     this.#groups.clear();
     this.#order.clear();
     this.#pinned.clear();
+    this.known.clear();
   }
 
   #hold(held: Held<Group>): Held<Group> {

@@ -256,6 +256,20 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
         );
       });
 
+      it('tells which groups of a kind have rows, each once, a page at a time', async () => {
+        await store.project(null, headAt(1), [
+          ...['one', '\u{1F600}', '\uFF5E', 'B', 'gone'].map((group) => put('mutation', group, 'a')),
+          put('mutation', 'one', 'b'),
+          put('binding', 'other', 'a'),
+        ]);
+        await store.project(at(1), headAt(2), [remove('mutation', 'gone', 'a')]);
+        expect(await store.groups('mutation', null, 10)).toEqual(['B', 'one', '\uFF5E', '\u{1F600}']);
+        expect(await store.groups('mutation', null, 2)).toEqual(['B', 'one']);
+        expect(await store.groups('mutation', 'one', 2)).toEqual(['\uFF5E', '\u{1F600}']);
+        expect(await store.groups('mutation', '\u{1F600}', 2)).toEqual([]);
+        expect(await factory.partition(CONTRACT_LOG, 1).groups('mutation', null, 2)).toEqual([]);
+      });
+
       it('of a whole kind is ordered by group and key', async () => {
         await store.project(null, headAt(1), [
           put('mutation', 'b', '1'),

@@ -56,6 +56,8 @@ export interface PartitionStore {
   load(groups: readonly GroupAddress[]): Promise<Loaded>;
   /** All rows of a kind, ordered by group and key; for kinds that are kept whole in memory. */
   all(kind: string): Promise<readonly Row[]>;
+  /** Groups of a kind that have rows, each once, in order of code points, from the first behind `after`; null begins. */
+  groups(kind: string, after: string | null, limit: number): Promise<readonly string[]>;
   /** Timers due at or before `until`, earliest first, ties by address. */
   due(until: number, limit: number): Promise<readonly { readonly address: RowAddress; readonly dueAt: number }[]>;
   /** `from` is null for the first projection of an empty store. */

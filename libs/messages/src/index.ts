@@ -1,5 +1,5 @@
 export * from './generated/index.js';
-export { recordsOf } from './catalogue.js';
+export { recordsOf, shortName } from './catalogue.js';
 export { createCodecs, recordOf } from './codecs.js';
 export type { Codecs, SchemaSource } from './codecs.js';
 export type { BadReason, Decoded, DecodedRecord, ForeignRecord } from './readers.js';

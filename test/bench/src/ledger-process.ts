@@ -90,6 +90,7 @@ function watched(partition: number, store: PartitionStore, { onProjected }: Ledg
     head: () => store.head(),
     load: (groups) => store.load(groups),
     all: (kind) => store.all(kind),
+    groups: (kind, after, limit) => store.groups(kind, after, limit),
     due: (until, limit) => store.due(until, limit),
     stateHash: () => store.stateHash(),
     drop: () => store.drop(),

@@ -68,6 +68,7 @@ export function storesOf(
         head: () => around('head', () => store.head()),
         load: (groups) => around('load', () => store.load(groups)),
         all: (kind) => around('all', () => store.all(kind)),
+        groups: (kind, after, limit) => around('groups', () => store.groups(kind, after, limit)),
         due: (until, limit) => around('due', () => store.due(until, limit)),
         project: (from, to, changes) => around('project', () => store.project(from, to, changes)),
         stateHash: () => store.stateHash(),

@@ -167,11 +167,15 @@ export class Vault implements Sealing {
     return key;
   }
 
-  /** The key another process made, when something under it was read here; else one of chance. */
+  /** The key the store told of when something under it was read here: it is durable. Else one of chance. */
   #candidate(keyId: string, scope: KeyScope): Current {
-    const known = this.#known.get(keyId)?.secret ?? null;
-    const secret = known ?? this.options.random(SECRET_BYTES);
-    if (known === null) this.#proposed.set(keyId, secret);
+    const known = this.#known.get(keyId);
+    if (known?.secret !== null && known !== undefined) {
+      const { secret, askedAt } = known;
+      return { scope, secret, keyId, isDurable: true, isLost: false, askedAt };
+    }
+    const secret = this.options.random(SECRET_BYTES);
+    this.#proposed.set(keyId, secret);
     return { scope, secret, keyId, isDurable: false, isLost: false, askedAt: -Infinity };
   }
 

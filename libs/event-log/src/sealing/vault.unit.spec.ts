@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import type { Doc, SealScope } from '../service-core.js';
 import { MemoryKeyStore } from './key-store.memory.js';
@@ -178,6 +178,17 @@ describe('a payload on its way into a log', () => {
     expect(await sealed(right, { args: plain('1') })).toEqual(await sealed(left, { args: plain('1') }));
   });
 
+  it('is sealed without a question under a key that was told of a moment ago, and asks again when that is old', async () => {
+    const fresh = vault();
+    await openLoaded(fresh, await sealed(vault(), { args: plain('1') }));
+    const asked = jest.spyOn(store, 'ensure');
+    await sealed(fresh, { args: plain('2') });
+    expect(asked).not.toHaveBeenCalled();
+    now += BELIEVED_MS + 1;
+    await sealed(fresh, { args: plain('3') });
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
   it('is sealed under a new key once the old one was destroyed', async () => {
     const by = vault();
     const before = await sealed(by, { args: plain('1') });
@@ -191,7 +202,8 @@ describe('a payload on its way into a log', () => {
   it('leaves nothing open under the old key once the store says that another stands, belief or not', async () => {
     const [by, fresh] = [vault(), vault()];
     const before = await sealed(by, { args: plain('1') });
-    now += BELIEVED_MS;
+    await sealed(fresh, { args: plain('0') });
+    now += BELIEVED_MS + 1;
     // Somebody read under the key a moment before it was destroyed.
     await openLoaded(fresh, before);
     await store.destroy({ ...WHO, tenant: 'acme' });

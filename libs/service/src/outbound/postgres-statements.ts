@@ -86,6 +86,14 @@ export function loadGroups(log: string, specs: readonly KindSpec[]): Statement {
   return named(`${[time, ...kinds].join(' UNION ALL ')} ORDER BY n, group_key, row_key`);
 }
 
+/** Groups that have rows. Parameters: partition, limit, then the group they come after, unless it is the first page. */
+export function groupsOf(log: string, spec: KindSpec, isFirst: boolean): Statement {
+  const behind = isFirst ? '' : ' AND group_key > $3';
+  return named(
+    `SELECT DISTINCT group_key FROM ${tableOf(log, spec.table)} WHERE log_partition = $1${behind} ORDER BY group_key LIMIT $2`,
+  );
+}
+
 /** Timers of all kinds. Parameters: partition, until, limit. */
 export function dueTimers(log: string, specs: readonly KindSpec[]): Statement {
   const kinds = specs.map(

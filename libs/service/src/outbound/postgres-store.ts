@@ -27,7 +27,16 @@ import { BulkPuts, columnsOf } from './postgres-bulk.js';
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
 import { hashRows, SNAPSHOT } from './postgres-state.js';
-import { deleteRows, dueTimers, loadGroups, moveHead, projectSmall, rowOf, wholeKind } from './postgres-statements.js';
+import {
+  deleteRows,
+  dueTimers,
+  groupsOf,
+  loadGroups,
+  moveHead,
+  projectSmall,
+  rowOf,
+  wholeKind,
+} from './postgres-statements.js';
 import type { StoredRow } from './postgres-statements.js';
 
 /** Above this a COPY is cheaper than arrays as parameters, in spite of its round trips. */
@@ -108,6 +117,18 @@ class PostgresPartitionStore implements PartitionStore {
     return coded('load all', async () => {
       const { rows } = await this.place.pool.query<StoredRow>(wholeKind(this.place.log, spec), [this.place.partition]);
       return rows.map((row) => rowOf(kind, row));
+    });
+  }
+
+  groups(kind: string, after: string | null, limit: number): Promise<readonly string[]> {
+    const spec = this.spec(kind);
+    const { pool, log, partition } = this.place;
+    return coded('read groups', async () => {
+      const { rows } = await pool.query<{ readonly group_key: string }>({
+        ...groupsOf(log, spec, after === null),
+        values: after === null ? [partition, limit] : [partition, limit, after],
+      });
+      return rows.map(({ group_key }) => group_key);
     });
   }
 

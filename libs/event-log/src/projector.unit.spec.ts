@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '@recourse/kernel';
+import { COMMAND_KIND } from './common-kinds.js';
+import { Projector } from './projector.js';
+import type { Change } from './service-core.js';
+import type { PartitionStore, ProjectedHead } from './store.port.js';
+
+const put = (kind: string, key: string): Change => ({
+  op: 'put',
+  row: { kind, group: key, key, dueAt: null, doc: { key } },
+});
+const head = (seq: number): ProjectedHead => ({
+  seq,
+  hash: Buffer.alloc(32, seq),
+  offset: seq,
+  decidedAt: seq,
+  cursors: [],
+  reactedSeq: 0,
+  reactedOffset: 0,
+});
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+
+/** A projector over a store that notes what each transaction holds. */
+function projecting(): { readonly projector: Projector; readonly written: number[] } {
+  const written: number[] = [];
+  const store: Pick<PartitionStore, 'project'> = {
+    project: (_from, _to, changes) => {
+      written.push(changes.length);
+      return Promise.resolve('projected');
+    },
+  };
+  const unexpected = (cause: unknown): never => {
+    throw cause instanceof Error ? cause : new Error(String(cause));
+  };
+  // It projects, and asks the store for nothing else.
+  const projector = new Projector(store as PartitionStore, systemClock, {
+    projected: () => undefined,
+    fenced: () => unexpected(new Error('fenced')),
+    error: unexpected,
+  });
+  projector.reset(null);
+  return { projector, written };
+}
+
+describe('rows on their way to the store', () => {
+  let open: Projector | null = null;
+  afterEach(() => open?.stop());
+  const begun = (): ReturnType<typeof projecting> => {
+    const begun = projecting();
+    open = begun.projector;
+    return begun;
+  };
+
+  it('rest a moment when nobody waits for them, and are written together', async () => {
+    const { projector, written } = begun();
+    for (let seq = 1; seq <= 3; seq += 1) {
+      projector.enqueue(head(seq), [put('thing', 'a')]);
+      await pause(5);
+    }
+    expect(written).toEqual([]);
+    expect(projector.backlog).toBe(3);
+    await pause(100);
+    expect(written).toEqual([3]);
+    expect(projector.backlog).toBe(0);
+  });
+
+  it('are written at once with the answer to a command', async () => {
+    const { projector, written } = begun();
+    projector.enqueue(head(1), [put('thing', 'a')]);
+    projector.enqueue(head(2), [put(COMMAND_KIND, 'cmd_1')]);
+    await pause(10);
+    expect(written).toEqual([2]);
+  });
+
+  it('are written at once when somebody waits for them, and when they are many', async () => {
+    const { projector, written } = begun();
+    projector.enqueue(head(1), [put('thing', 'a')]);
+    await projector.drained();
+    expect(written).toEqual([1]);
+    projector.enqueue(
+      head(2),
+      Array.from({ length: 2_000 }, (_, index) => put('thing', String(index))),
+    );
+    await pause(10);
+    expect(written).toEqual([1, 2_000]);
+  });
+});
