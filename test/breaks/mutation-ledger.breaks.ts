@@ -102,8 +102,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/outbound/mutation-statements.unit.spec.ts',
     test: 'the statement of a name is narrowed to the tenant, which is a parameter',
     file: 'apps/mutation-ledger/src/outbound/mutation-statements.ts',
-    find: 'const where = [`id = ${given.add(id)}`, ...conditions({ tenant }, undefined, given)];',
-    replace: 'const where = [`id = ${given.add(id)}`, ...conditions({}, undefined, given)];',
+    find: 'whereOf([`id = ${name}`, ...narrowed])',
+    replace: 'whereOf([`id = ${name}`])',
   },
   {
     id: 'a36-rollback-id-names-nothing',
@@ -111,8 +111,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/mutations.effects.unit.spec.ts',
     test: 'the ids of a rollback, rebuilt before every step name its commit, and the recovery its run',
     file: 'apps/mutation-ledger/src/application/mutations.fold.ts',
-    find: '...named(body), putNamed(',
-    replace: 'putNamed(',
+    find: 'putRecovered({ id: recoveryIdOf(tenant, run_id), tenant, run_id }),',
+    replace: '',
   },
   {
     id: 'a36-trigger-of-unknown-commit-forgotten',

@@ -3,21 +3,15 @@
 // Boundary: answers as the statement of the ledger does (apps/mutation-ledger/src/outbound/consumer-queries.ts), which is held to
 // a real database by specs of its own.
 import { isInScope } from '@recourse/contract';
+import { polledOf } from '@recourse/mutation-ledger';
+import type { RollbackDoc } from '@recourse/mutation-ledger';
 import type { EdgeOptions } from '@recourse/sdk';
 import { rowsOf } from './rows.js';
 import type { SimActor } from './scheduler.js';
 import { PARTITIONS } from './world.js';
 import type { World } from './world.js';
 
-/** A row of what was rolled back, as far as polls see it. */
-interface Row {
-  readonly tenant: string;
-  readonly agent_id: string;
-  readonly run_id: string;
-  readonly subject_ref: string | null;
-  readonly seq: number;
-  readonly member: number;
-}
+type Row = ReturnType<typeof polledOf>[number];
 type Place = readonly [seq: number, member: number];
 type Cursor = Readonly<Record<string, Place>>;
 
@@ -54,11 +48,19 @@ function pageOf(
   const cursor = cursorOf(after);
   const found: { readonly partition: number; readonly row: Row }[] = [];
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
-    const rows = rowsOf<Row>(world, 'mutation-ledger', 'recourse.mutations', partition, 'rolled_back').filter(
-      (row) =>
-        isBehind(cursor[partition], [row.seq, row.member]) &&
-        isInScope(scope, { tenant: row.tenant, agent: row.agent_id, run: row.run_id, subject: row.subject_ref ?? '' }),
-    );
+    const rollbacks = rowsOf<RollbackDoc>(world, 'mutation-ledger', 'recourse.mutations', partition, 'rollback');
+    const rows = rollbacks
+      .flatMap(polledOf)
+      .filter(
+        (row) =>
+          isBehind(cursor[partition], [row.seq, row.member]) &&
+          isInScope(scope, {
+            tenant: row.tenant,
+            agent: row.agent_id,
+            run: row.run_id,
+            subject: row.subject_ref ?? '',
+          }),
+      );
     found.push(
       ...rows.sort((one, other) => one.seq - other.seq || one.member - other.member).map((row) => ({ partition, row })),
     );

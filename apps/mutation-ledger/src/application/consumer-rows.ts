@@ -1,19 +1,19 @@
 // Rows of consumers: what accepted records make of them, and nothing else (L2).
 //
-// Rows: `rolled_back` by run, each commit that was marked; `delivery` by run, one per commit and consumer that is waited for.
+// Rows: `delivery` by run, one per commit and consumer that is waited for.
 // Timers: a delivery at its deadline, once.
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
 import { fallenIn } from '@recourse/messages';
-import type { CheckpointRolledBack, ConsumerAcknowledged, DueConsumer, Fallen } from '@recourse/messages';
+import type { ConsumerAcknowledged, Fallen } from '@recourse/messages';
 import { lateAmong } from '../domain/consumer/ack.decider.js';
 import { deliveryKey } from '../domain/consumer/consumer.messages.js';
-import type { Ack, Answer, Delivery, DeliveryEvent, RolledBack } from '../domain/consumer/consumer.messages.js';
+import type { Ack, Answer, Delivery, DeliveryEvent } from '../domain/consumer/consumer.messages.js';
 import { DELIVERY_AFTER } from '../domain/consumer/delivery.transitions.js';
 import { contentHash } from '../domain/content.js';
 import type { Body } from '../domain/record.messages.js';
 import type { Fold } from './fold.js';
 
-export const [DELIVERY, ROLLED_BACK] = ['delivery', 'rolled_back'] as const;
+export const DELIVERY = 'delivery';
 
 export const CONSUMER_KINDS: readonly KindSpec[] = [
   {
@@ -40,102 +40,49 @@ export const CONSUMER_KINDS: readonly KindSpec[] = [
     ],
     indexes: [['mutation_id'], ['tenant', 'consumer', 'phase'], ['phase', 'deadline_at']],
   },
-  {
-    kind: ROLLED_BACK,
-    table: 'rolled_back',
-    columns: [
-      ...(['tenant', 'agent_id', 'run_id', 'commit_id', 'subject_ref', 'rollback_id'] as const).map((name) => ({
-        name,
-        type: 'text' as const,
-        of: (row: Row) => rolledBackOf(row.doc)[name],
-      })),
-      ...(['seq', 'member', 'rolled_back_at'] as const).map((name) => ({
-        name,
-        type: 'bigint' as const,
-        of: (row: Row) => rolledBackOf(row.doc)[name],
-      })),
-    ],
-    indexes: [['commit_id'], ['log_partition', 'seq', 'member']],
-  },
 ];
 
 /** Rows of consumers that records of the mutations log change. */
 export const CONSUMER_FOLD = {
-  MutationsFell: (body, _state, accepted) =>
-    fallenIn(body).flatMap((fallen, member) => marked(rolledBackBy(accepted, fallen, member), fallen.consumers)),
-  CheckpointRolledBack: (body, _state, accepted) => marked(fallenBy(accepted, body), body.consumers),
+  MutationsFell: (body, _state, { decidedAt }) => fallenIn(body).flatMap((fallen) => waiting(fallen, decidedAt)),
+  CheckpointRolledBack: ({ commit_id: mutation_id, ...body }, _state, { decidedAt }) =>
+    waiting({ ...body, mutation_id }, decidedAt),
   ConsumerAcknowledged: answered,
   DeliveryOverdue: ({ run_id, mutation_id, consumer, owner, deadline_at }, state) =>
     moved(state, { run_id, mutation_id, consumer }, 'DeliveryOverdue', { owner, deadline_at }),
 } satisfies Fold;
 
-function rolledBackBy(
-  { seq, decidedAt }: AcceptedRecord,
-  { tenant, run_id, mutation_id, rollback_id, evidence, execution, consumers }: Fallen,
-  member: number,
-): RolledBack {
-  const { agent_id, subject_ref } = execution;
-  return {
+/** Whoever is waited for has to answer. */
+function waiting(
+  {
     tenant,
-    agent_id,
     run_id,
-    commit_id: mutation_id,
-    subject_ref,
+    mutation_id,
     rollback_id,
-    has_effect: true,
-    seq,
-    member,
-    rolled_back_at: decidedAt,
-    triggered_at: Math.min(evidence.stated_at, decidedAt),
-    consumers: consumers.map(({ consumer }) => consumer),
-  };
-}
-
-function fallenBy(
-  { seq, decidedAt }: AcceptedRecord,
-  { tenant, run_id, commit_id, rollback_id, evidence, agent_id, subject_ref, consumers }: Body<CheckpointRolledBack>,
-): RolledBack {
-  return {
-    tenant,
-    agent_id,
-    run_id,
-    commit_id,
-    subject_ref,
-    rollback_id,
-    has_effect: false,
-    seq,
-    member: 0,
-    rolled_back_at: decidedAt,
-    triggered_at: Math.min(evidence.stated_at, decidedAt),
-    consumers: consumers.map(({ consumer }) => consumer),
-  };
-}
-
-function marked(fallen: RolledBack, consumers: readonly DueConsumer[]): readonly Change[] {
-  const { tenant, run_id, commit_id, rollback_id, rolled_back_at, triggered_at } = fallen;
-  const waiting = consumers.map(({ subscription, consumer, mode, ack_by, commit_to_user_ms }) =>
+    evidence,
+    consumers,
+  }: Pick<Fallen, 'tenant' | 'run_id' | 'mutation_id' | 'rollback_id' | 'evidence' | 'consumers'>,
+  decidedAt: number,
+): readonly Change[] {
+  return consumers.map(({ subscription, consumer, mode, ack_by, commit_to_user_ms }) =>
     putDelivery({
       tenant,
       run_id,
-      mutation_id: commit_id,
+      mutation_id,
       rollback_id,
       subscription,
       consumer,
       mode,
       commit_to_user_ms,
       phase: 'waiting',
-      rolled_back_at,
-      triggered_at,
+      rolled_back_at: decidedAt,
+      triggered_at: Math.min(evidence.stated_at, decidedAt),
       ack_by,
       owner: consumer,
       deadline_at: ack_by,
       answer: null,
     }),
   );
-  return [
-    { op: 'put', row: { kind: ROLLED_BACK, group: run_id, key: commit_id, dueAt: null, doc: fallen } },
-    ...waiting,
-  ];
 }
 
 function answered(
@@ -216,16 +163,7 @@ export function deliveryIn(
   return doc === undefined ? undefined : deliveryOf(doc);
 }
 
-/** A commit that was marked. */
-export function rolledBackIn(state: StateView, runId: string, commitId: string): RolledBack | undefined {
-  return state.get(ROLLED_BACK, runId, commitId) as RolledBack | undefined;
-}
-
 /** A delivery, from a row that this file alone writes. */
 export function deliveryOf(doc: Doc): Delivery {
   return doc as Delivery;
-}
-/** As above. */
-function rolledBackOf(doc: Doc): RolledBack {
-  return doc as RolledBack;
 }

@@ -7,7 +7,8 @@ import type { DueConsumer } from '@recourse/messages';
 import { decideAck, decideOverdue } from '../domain/consumer/ack.decider.js';
 import type { Ack, AckWaits, Scoped } from '../domain/consumer/consumer.messages.js';
 import { dueConsumers } from '../domain/consumer/due.decider.js';
-import { DELIVERY, deliveryIn, deliveryOf, rolledBackIn } from './consumer-rows.js';
+import { DELIVERY, deliveryIn, deliveryOf } from './consumer-rows.js';
+import { markedIn } from './rollback-rows.js';
 import type { RecordedMutation } from '../domain/mutation/mutation.messages.js';
 
 /** What consumers say of the rollbacks they applied. */
@@ -46,7 +47,7 @@ export function onAck({ state, now }: DecideContext, { key }: RecordInput, ack: 
     ack,
     {
       delivery: deliveryIn(state, ack.run_id, ack.mutation_id, ack.consumer),
-      rolledBack: rolledBackIn(state, ack.run_id, ack.mutation_id),
+      rolledBack: markedIn(state, ack),
     },
     now,
   );

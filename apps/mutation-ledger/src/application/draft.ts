@@ -22,14 +22,14 @@ export class Draft extends RowsOver {
   /** Takes records that were decided. */
   take(records: readonly MutationRecord[]): void {
     for (const told of records) {
-      const changes = callByType(FOLD, told, this, { decidedAt: this.now });
+      const changes = callByType(FOLD, told, this, { decidedAt: this.now, seq: 0 });
       if (changes !== undefined) this.apply(changes);
     }
   }
 
   /** Takes it that a trigger was admitted: whether it is marked now or remembered makes no difference to what is decided next. */
   admit(admitted: Admitted): void {
-    const of = { agent_id: null, policy: null };
+    const of = { agent_id: null, policy: null, mark: null };
     this.apply(admittedRows(this, admitted, { event: 'Marked', at: this.now, deadlineAt: null, of }));
   }
 }

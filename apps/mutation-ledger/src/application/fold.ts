@@ -18,11 +18,11 @@ export function foldBy(tables: readonly Fold[], state: StateView, accepted: Acce
 export function foldEach<Member>(
   state: StateView,
   members: readonly Member[],
-  fold: (member: Member, state: StateView) => readonly Change[],
+  fold: (member: Member, state: StateView, index: number) => readonly Change[],
 ): readonly Change[] {
   const rows = new RowsOver(state);
-  return members.flatMap((member) => {
-    const changes = fold(member, rows);
+  return members.flatMap((member, index) => {
+    const changes = fold(member, rows, index);
     rows.apply(changes);
     return changes;
   });

@@ -53,8 +53,8 @@ export const LIMIT_KINDS: readonly KindSpec[] = [
 /** Most held triggers that one record puts up for review (L4); the last of them continues with the rest. */
 const REVIEW_MAX = 200;
 
-/** When a record was decided. */
-export type At = Pick<AcceptedRecord, 'decidedAt'>;
+/** When a record was decided, and where it stands; 0 while it is not accepted. */
+export type At = Pick<AcceptedRecord, 'decidedAt' | 'seq'>;
 
 /** What records make of rows; a decision folds them too, over what it has decided so far (draft.ts). */
 export type DraftFold = ByType<[state: StateView, at: At], readonly Change[]>;

@@ -1,6 +1,6 @@
 // Rows of the mutations log: tables, readers and writers. What records make of them is in mutations.fold.ts.
 //
-// Rows: `mutation` by run; `named`, what a rollback or a recovery is about, by its id; `binding` and `spread` by ref.
+// Rows: `mutation` by run; `recovered`, the run a recovery is about, by its id; `binding` and `spread` by ref.
 // Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a spread until it is closed.
 import { deriveId } from '@recourse/kernel';
 import type { Change, Doc, KindSpec, Row, RowAddress, StateView } from '@recourse/event-log';
@@ -11,7 +11,7 @@ import { refScope } from '../domain/scope.js';
 import { effectStatusOf } from '../domain/effect/effect.decisions.js';
 import { dutyOf } from '../domain/mutation/agenda.decisions.js';
 import { LINEAGE_COLUMNS } from './lineage-columns.js';
-import type { Mutation, Named, Spread } from '../domain/mutation/mutation.messages.js';
+import type { Mutation, RecoveredRun, Spread } from '../domain/mutation/mutation.messages.js';
 
 export const MUTATION_KINDS: readonly KindSpec[] = [
   {
@@ -55,8 +55,8 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
     ],
   },
   {
-    kind: 'named',
-    table: 'named',
+    kind: 'recovered',
+    table: 'recovered',
     columns: [textColumn('id'), textColumn('tenant'), textColumn('run_id')],
     indexes: [['id']],
   },
@@ -93,20 +93,9 @@ export function spreadIn(state: StateView, tenant: string, ref: string, position
   return state.get('spread', refScope(tenant, ref), spreadKey(position)) as Spread | undefined;
 }
 
-/** Ids of others under which a rolled-back commit is known: its rollback, and the recovery of its run. */
-export function namesOf({
-  tenant,
-  run_id,
-  rollback_id,
-}: {
-  readonly tenant: string;
-  readonly run_id: string;
-  readonly rollback_id: string;
-}): {
-  readonly rollback: string;
-  readonly recovery: string;
-} {
-  return { rollback: rollback_id, recovery: deriveId('rec', tenant, run_id) };
+/** Id of the recovery of a run. */
+export function recoveryIdOf(tenant: string, runId: string): string {
+  return deriveId('rec', tenant, runId);
 }
 
 /** Its timer goes off at whatever is due next about it. */
@@ -114,9 +103,8 @@ export function putMutation(mutation: Mutation): Change {
   return put('mutation', mutation.run_id, mutation.mutation_id, mutation, dutyOf(mutation)?.at ?? null);
 }
 
-/** By tenant too: naming somebody else's rollback takes nothing from its owner. */
-export function putNamed(named: Named): Change {
-  return put('named', named.id, named.tenant, named);
+export function putRecovered(run: RecoveredRun): Change {
+  return put('recovered', run.id, run.tenant, run);
 }
 
 /** Null for what no column of whole numbers holds: projection is total (L7). */

@@ -262,8 +262,8 @@ describe.each(WAYS)('a commit without an effect that fell, $way', ({ isRebuilt }
 
   it('is acknowledged like an effect, and stands among what was rolled back', () => {
     const run = ledger({ isRebuilt }).run.given(fact('CheckpointRolledBack', FALLEN));
-    expect(run.rows('rolled_back').map(({ doc }) => doc)).toMatchObject([
-      { commit_id: 'cp_1', has_effect: false, agent_id: 'agent-1', seq: 1, consumers: ['mailer'] },
+    expect(run.rows('rollback').map(({ doc }) => doc)).toMatchObject([
+      { mutation_id: 'cp_1', agent_id: 'agent-1', mark: { has_effect: false, seq: 1, consumers: ['mailer'] } },
     ]);
     run
       .when(acked({ mutation_id: 'cp_1', rollback_id: 'rb_1' }), NOW)

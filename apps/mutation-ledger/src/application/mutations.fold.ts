@@ -21,7 +21,15 @@ import { CONSUMER_FOLD } from './consumer-rows.js';
 import { foldBy, foldEach } from './fold.js';
 import type { Fold } from './fold.js';
 import { bindingIn, putBinding } from './binding-rows.js';
-import { mutationIn, namesOf, putMutation, putNamed, putSpread, spreadAddress, spreadIn } from './mutation-rows.js';
+import {
+  mutationIn,
+  putMutation,
+  putRecovered,
+  putSpread,
+  recoveryIdOf,
+  spreadAddress,
+  spreadIn,
+} from './mutation-rows.js';
 import { LIMIT_FOLD } from './limit-rows.js';
 import { RECONCILIATION_FOLD } from './reconciliations.part.js';
 import { REEVALUATION_FOLD } from './reevaluation-rows.js';
@@ -51,7 +59,7 @@ const MUTATION_FOLD = {
     foldEach(state, fallenIn(body), (fallen, rows) => fell(fallen, rows, decidedAt)),
   RecoverabilityChanged: (body, state, { decidedAt }) =>
     movedIn(body).flatMap((moved) => movedTo(moved, state, decidedAt)),
-  TriggerUnmatched: (body, state) => [...named(body), ...contradicted(body, state)],
+  TriggerUnmatched: contradicted,
   TriggerHeld: contradicted,
   TriggerRedundant: contradicted,
   SpreadOpened: (
@@ -89,21 +97,10 @@ const MUTATION_FOLD = {
   WindowClosing: (body, state, { decidedAt }) => forwarded(state, { type: 'WindowClosing', body }, decidedAt),
 } satisfies Fold;
 
-/** A commit is known under the id of its rollback, and its bindings have taken the fall into account. */
+/** Its bindings have taken the fall into account. */
 const COMMIT_MARK_FOLD = {
-  CheckpointRolledBack: ({ commit_id: mutation_id, ...about }, state) => [
-    ...named({ ...about, mutation_id }),
-    ...contradicted({ ...about, mutation_id }, state),
-  ],
+  CheckpointRolledBack: ({ commit_id: mutation_id, ...about }, state) => contradicted({ ...about, mutation_id }, state),
 } satisfies Fold;
-
-/** The name of a rollback. */
-function named({ rollback_id, tenant, run_id, mutation_id }: Named): readonly Change[] {
-  const { rollback } = namesOf({ tenant, run_id, rollback_id });
-  return [putNamed({ id: rollback, names: 'rollback', tenant, run_id, mutation_id })];
-}
-
-type Named = Pick<Body<TriggerUnmatched>, 'rollback_id' | 'tenant' | 'run_id' | 'mutation_id'>;
 
 /** What workers were asked and answered moves the forward part alone. */
 function forwarded(state: StateView, told: ForwardRecord, decidedAt: number): readonly Change[] {
@@ -285,11 +282,9 @@ function movedTo(
 
 function fell(body: Fallen, state: StateView, decidedAt: number): readonly Change[] {
   const { mutation_id, tenant, run_id, rollback_id, evidence } = body;
-  const { recovery } = namesOf({ tenant, run_id, rollback_id });
   return [
     ...changed(state, run_id, mutation_id, decidedAt, { rollback_id, rollback_evidence: evidence }),
-    ...named(body),
-    putNamed({ id: recovery, names: 'recovery', tenant, run_id, mutation_id: null }),
+    putRecovered({ id: recoveryIdOf(tenant, run_id), tenant, run_id }),
     ...contradicted(body, state),
   ];
 }

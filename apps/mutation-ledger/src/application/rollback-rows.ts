@@ -3,11 +3,12 @@
 // Rows: `rollback` and `undo` by run. Timers: a rollback that is admitted once its commit can be marked, or at its deadline; one
 // that waits for a person at its deadline; an undo as long as more of its effects are to be named.
 import type { Change, ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
-import { deriveId, InvariantViolation } from '@recourse/kernel';
+import { InvariantViolation } from '@recourse/kernel';
 import { fallenIn } from '@recourse/messages';
+import type { Fallen } from '@recourse/messages';
 import { OWNER_OF_MARKS } from '../domain/owners.js';
 import { isTimed, MARK_WITHIN_MS, rollbackKey } from '../domain/rollback/rollback.decider.js';
-import type { Admitted, RollbackDoc } from '../domain/rollback/rollback.messages.js';
+import type { Admitted, RollbackDoc, RollbackMark } from '../domain/rollback/rollback.messages.js';
 import { rollbackPhaseAfter } from '../domain/rollback/rollback.transitions.js';
 import type { RollbackEvent, RollbackPhase } from '../domain/rollback/rollback.transitions.js';
 import type { UndoDoc } from '../domain/undo/undo.messages.js';
@@ -18,7 +19,7 @@ import { foldEach } from './fold.js';
 import type { Fold } from './fold.js';
 import { countAdmitted, heldPut, unlisted } from './limit-rows.js';
 import type { DraftFold } from './limit-rows.js';
-import { mutationIn } from './mutation-rows.js';
+import { mutationIn, recoveryIdOf } from './mutation-rows.js';
 
 const texts = (...names: readonly (keyof RollbackDoc & keyof UndoDoc)[]): readonly ColumnSpec[] =>
   names.map((name) => ({ name, type: 'text', of: ({ doc }) => textOf(doc[name]) }));
@@ -33,6 +34,16 @@ const ofRollback = (name: string, of: (rollback: RollbackDoc) => string | null):
   of: (row) => of(rollbackOf(row)),
 });
 
+/** Null while the commit is not marked. */
+const ofMark = (name: string, of: (mark: RollbackMark) => number): ColumnSpec => ({
+  name,
+  type: 'bigint',
+  of: (row) => {
+    const { mark } = rollbackOf(row);
+    return mark === null ? null : of(mark);
+  },
+});
+
 export const ROLLBACK_KINDS: readonly KindSpec[] = [
   {
     kind: 'rollback',
@@ -45,9 +56,18 @@ export const ROLLBACK_KINDS: readonly KindSpec[] = [
       ofRollback('policy', ({ policy }) => policy),
       ofRollback('source', ({ evidence }) => evidence.source),
       ofRollback('verdict', ({ judged }) => judged?.verdict ?? null),
+      ofRollback('subject_ref', ({ mark }) => mark?.subject_ref ?? null),
       ...longs,
+      ofMark('seq', ({ seq }) => seq),
+      ofMark('member', ({ member }) => member),
     ],
-    indexes: [['tenant', 'phase', 'deadline_at'], ['tenant', 'source', 'opened_at'], ['mutation_id'], ['rollback_id']],
+    indexes: [
+      ['tenant', 'phase', 'deadline_at'],
+      ['tenant', 'source', 'opened_at'],
+      ['mutation_id'],
+      ['rollback_id'],
+      ['log_partition', 'seq', 'member'],
+    ],
   },
   {
     kind: 'undo',
@@ -67,17 +87,23 @@ export const ROLLBACK_KINDS: readonly KindSpec[] = [
 
 /** Rows that admission changes; a decision folds them too, over what it has decided so far. */
 export const ADMISSION_FOLD = {
-  MutationsFell: (body, state, { decidedAt: at }) =>
-    foldEach(state, fallenIn(body), ({ execution, terms, ...about }, rows) => {
-      const of = { agent_id: execution.agent_id, policy: terms?.recovery_policy_ref ?? null };
+  MutationsFell: (body, state, { decidedAt: at, seq }) =>
+    foldEach(state, fallenIn(body), ({ execution, terms, ...about }, rows, member) => {
+      const { agent_id, subject_ref } = execution;
+      const mark = markBy(about, { seq, member, at, has_effect: true, subject_ref });
+      const of = { agent_id, policy: terms?.recovery_policy_ref ?? null, mark };
       return admittedRows(rows, about, { event: 'Marked', at, deadlineAt: null, of });
     }),
-  CheckpointRolledBack: ({ commit_id: mutation_id, agent_id, ...about }, state, { decidedAt: at }) => {
-    const of = { agent_id, policy: null };
+  CheckpointRolledBack: (
+    { commit_id: mutation_id, agent_id, subject_ref, ...about },
+    state,
+    { decidedAt: at, seq },
+  ) => {
+    const of = { agent_id, policy: null, mark: markBy(about, { seq, member: 0, at, has_effect: false, subject_ref }) };
     return admittedRows(state, { ...about, mutation_id }, { event: 'Marked', at, deadlineAt: null, of });
   },
   TriggerUnmatched: (about, state, { decidedAt: at }) => {
-    const of = { agent_id: null, policy: null };
+    const of = { agent_id: null, policy: null, mark: null };
     return admittedRows(state, about, { event: 'Opened', at, deadlineAt: about.deadline_at, of });
   },
   TriggerHeld: ({ reason, detail, cause, ...about }, state, { decidedAt: at }) => {
@@ -152,7 +178,7 @@ export const ROLLBACK_FOLD = {
     const opened_at = standing?.opened_at ?? at;
     const undo: UndoDoc = {
       ...about,
-      recovery_id: deriveId('rec', about.tenant, about.run_id),
+      recovery_id: recoveryIdOf(about.tenant, about.run_id),
       phase: undoPhaseAfter(standing?.phase ?? 'opened', is_last ? 'Listed' : 'PartListed'),
       mutation_ids: [...(standing?.mutation_ids ?? []), ...mutation_ids],
       unknown_ids,
@@ -176,6 +202,7 @@ const UNTOUCHED = {
   reviewed: null,
   agent_id: null,
   policy: null,
+  mark: null,
 } as const;
 
 /** What an admitted trigger becomes. */
@@ -184,7 +211,7 @@ interface Becoming {
   readonly at: number;
   /** When a person is asked; null for one that is marked. */
   readonly deadlineAt: number | null;
-  readonly of: Pick<RollbackDoc, 'agent_id' | 'policy'>;
+  readonly of: Pick<RollbackDoc, 'agent_id' | 'policy' | 'mark'>;
 }
 
 /** Rows of an admitted trigger: the rollback, the list it leaves, what it counts toward. */
@@ -223,6 +250,14 @@ export function admittedRows(
   ];
 }
 
+function markBy(
+  { evidence, consumers }: Pick<Fallen, 'evidence' | 'consumers'>,
+  mark: Pick<RollbackMark, 'seq' | 'member' | 'at' | 'has_effect' | 'subject_ref'>,
+): RollbackMark {
+  const triggered_at = Math.min(evidence.stated_at, mark.at);
+  return { ...mark, triggered_at, consumers: consumers.map(({ consumer }) => consumer) };
+}
+
 function phaseAfter(standing: RollbackDoc | undefined, event: RollbackEvent, first: RollbackPhase): RollbackPhase {
   return standing === undefined ? first : rollbackPhaseAfter(standing.phase, event);
 }
@@ -254,6 +289,14 @@ type About = Pick<RollbackDoc, 'tenant' | 'run_id' | 'mutation_id'>;
 export function rollbackIn(state: StateView, { tenant, run_id, mutation_id }: About): RollbackDoc | undefined {
   // Rows of this kind are written by put alone.
   return state.get('rollback', run_id, rollbackKey(tenant, mutation_id)) as RollbackDoc | undefined;
+}
+
+/** The rollback of a commit that is marked; where the tenant has none, somebody else's of that name. */
+export function markedIn(state: StateView, about: About): RollbackDoc | undefined {
+  const own = rollbackIn(state, about);
+  if (own?.mark !== undefined && own.mark !== null) return own;
+  const all = state.all('rollback', about.run_id) as readonly RollbackDoc[]; // put alone writes rows of this kind
+  return all.find(({ mutation_id, mark }) => mutation_id === about.mutation_id && mark !== null);
 }
 
 /** The same, where a record says that it stands. Errors: InvariantViolation when it does not. */

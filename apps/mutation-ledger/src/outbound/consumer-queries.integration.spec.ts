@@ -6,7 +6,8 @@ import { withCommonKinds } from '@recourse/event-log';
 import type { Change } from '@recourse/event-log';
 import { createPool, PostgresDatabase } from '@recourse/service';
 import { mutationsCore } from '../application/mutations.core.js';
-import type { RolledBack } from '../domain/consumer/consumer.messages.js';
+import { EVIDENCE } from '../application/ledger.testing.js';
+import type { RollbackDoc } from '../domain/rollback/rollback.messages.js';
 import { ConsumerQueries } from './consumer-queries.js';
 import type { PollCursor } from './consumer-queries.js';
 import { MUTATIONS_LOG } from './mutation-statements.js';
@@ -29,21 +30,18 @@ function nameOf(partition: number, seq: number, member: number): string {
 
 function mark(partition: number, seq: number, member: number): Change {
   const run_id = `run-${String(partition)}`;
-  const doc: RolledBack = {
+  const doc: Partial<RollbackDoc> = {
     tenant: 'acme',
     agent_id: 'agent-1',
     run_id,
-    commit_id: nameOf(partition, seq, member),
-    subject_ref: null,
+    mutation_id: nameOf(partition, seq, member),
     rollback_id: 'rb',
-    has_effect: false,
-    seq,
-    member,
-    rolled_back_at: 1,
-    triggered_at: 1,
-    consumers: [],
+    phase: 'marked',
+    evidence: EVIDENCE,
+    judged: null,
+    mark: { seq, member, at: 1, triggered_at: 1, has_effect: false, subject_ref: null, consumers: [] },
   };
-  return { op: 'put', row: { kind: 'rolled_back', group: run_id, key: doc.commit_id, dueAt: null, doc } };
+  return { op: 'put', row: { kind: 'rollback', group: run_id, key: String(doc.mutation_id), dueAt: null, doc } };
 }
 
 beforeAll(async () => {

@@ -9,10 +9,12 @@ import { decodeDoc } from '@recourse/event-log';
 import { Parameters, Queries, tableOf, whereOf } from '@recourse/service';
 import type { Query } from '@recourse/service';
 import type { RolledBack, Scoped } from '../domain/consumer/consumer.messages.js';
+import { polledOf } from '../domain/rollback/rollback.messages.js';
+import type { RollbackDoc } from '../domain/rollback/rollback.messages.js';
 import type { Measured } from '../domain/consumer/misfit.decisions.js';
 import { MUTATIONS_LOG } from './mutation-statements.js';
 
-const ROLLED_BACK = tableOf(MUTATIONS_LOG, 'rolled_back');
+const ROLLBACKS = tableOf(MUTATIONS_LOG, 'rollbacks');
 const DELIVERY = tableOf(MUTATIONS_LOG, 'delivery');
 
 /** Last mark that was read of each partition: its record, by number, and its place in that. */
@@ -70,8 +72,10 @@ export class ConsumerQueries extends Queries {
     for (const { log_partition, seq, member } of read)
       cursor.set(log_partition, [log_partition, Number(seq), Number(member)]);
     const scope = asked.scope.join('/');
-    // Rows of this table are written from rolled-back commits alone. The statement reads a little more than a scope covers.
-    const items = read.map(({ doc }) => decodeDoc(doc) as RolledBack).filter((row) => isInScope(scope, scopedOf(row)));
+    // Rows of this table are rollbacks. The statement reads a little more than a scope covers.
+    const items = read
+      .flatMap(({ doc }) => polledOf(decodeDoc(doc) as RollbackDoc))
+      .filter((row) => isInScope(scope, scopedOf(row)));
     return { items, cursor: [...cursor.values()].sort(([a], [b]) => a - b), more: rows.length > asked.limit };
   }
 
@@ -97,9 +101,9 @@ export function rolledBackQuery({ scope, tenant, after, limit }: PollAsked): Que
       : [
           `(${[...passed, `log_partition NOT IN (${given.list(after.map(([partition]) => partition))})`].join(' OR ')})`,
         ];
-  const where = [...equal, ...about, ...fresh];
+  const where = ['seq IS NOT NULL', ...equal, ...about, ...fresh];
   return {
-    text: `SELECT log_partition, seq, member, doc FROM ${ROLLED_BACK}${whereOf(where)} ORDER BY log_partition, seq, member LIMIT ${given.add(limit + 1)}`,
+    text: `SELECT log_partition, seq, member, doc FROM ${ROLLBACKS}${whereOf(where)} ORDER BY log_partition, seq, member LIMIT ${given.add(limit + 1)}`,
     values: given.values,
   };
 }

@@ -7,7 +7,7 @@ describe('the statement of a poll', () => {
   it('is narrowed to the tenant of the token, whatever the scope says', () => {
     for (const scope of [['*'], ['globex'], ['*', 'agent-1']]) {
       const { text, values } = rolledBackQuery({ ...ASKED, scope });
-      expect(text).toMatch(/WHERE tenant = \$1\b/);
+      expect(text).toMatch(/WHERE seq IS NOT NULL AND tenant = \$1\b/);
       expect([values[0], values.includes('globex')]).toEqual(['acme', false]);
     }
   });
@@ -15,11 +15,11 @@ describe('the statement of a poll', () => {
   it('is narrowed part by part, and not where a part stands for any', () => {
     expect(rolledBackQuery({ ...ASKED, scope: ['acme', '*', 'run-1', 'order', '4711'] })).toMatchObject({
       text: expect.stringMatching(
-        /WHERE tenant = \$1 AND run_id = \$2 AND starts_with\(subject_ref, \$3\) ORDER BY log_partition, seq, member LIMIT \$4$/,
+        /WHERE seq IS NOT NULL AND tenant = \$1 AND run_id = \$2 AND starts_with\(subject_ref, \$3\) ORDER BY log_partition, seq, member LIMIT \$4$/,
       ) as unknown,
       values: ['acme', 'run-1', 'order', 6],
     });
-    expect(rolledBackQuery({ ...ASKED, tenant: undefined }).text).not.toContain('WHERE');
+    expect(rolledBackQuery({ ...ASKED, tenant: undefined }).text).toContain('WHERE seq IS NOT NULL ORDER BY');
   });
 
   it('begins behind the cursor in every partition, and at the beginning of one that the cursor does not know', () => {

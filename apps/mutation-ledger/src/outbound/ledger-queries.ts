@@ -5,7 +5,7 @@
 import { decodeDoc } from '@recourse/event-log';
 import { limitTo, numberOrNull, Queries } from '@recourse/service';
 import type { Limited } from '@recourse/service';
-import type { Mutation, Named } from '../domain/mutation/mutation.messages.js';
+import type { Mutation } from '../domain/mutation/mutation.messages.js';
 import {
   exposureQuery,
   namedQuery,
@@ -78,6 +78,14 @@ interface StakeRow {
   readonly closes_first_at: string;
 }
 
+/** What the id of a rollback or a recovery is about; a recovery is about a run. */
+export interface Named {
+  readonly names: 'rollback' | 'recovery';
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly mutation_id: string | null;
+}
+
 export class LedgerQueries extends Queries {
   async page(asked: PageAsked): Promise<MutationPage> {
     const rows = await this.rows<PageRow>('read mutations', pageQuery(asked));
@@ -128,8 +136,7 @@ export class LedgerQueries extends Queries {
   }
 
   async named(id: string, tenant: string | undefined): Promise<Named | null> {
-    const [row] = await this.rows<{ doc: Buffer }>('read a name', namedQuery(id, tenant));
-    return row === undefined ? null : (decodeDoc(row.doc) as Named); // rows of this table are written from names alone
+    return (await this.rows<Named>('read a name', namedQuery(id, tenant)))[0] ?? null;
   }
 
   /** Tenant and number of mutations of a run; null when there is none. */

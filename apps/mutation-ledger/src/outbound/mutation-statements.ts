@@ -8,7 +8,8 @@ import type { Query } from '@recourse/service';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
 const MUTATION = tableOf(MUTATIONS_LOG, 'mutation');
-const NAMED = tableOf(MUTATIONS_LOG, 'named');
+const RECOVERED = tableOf(MUTATIONS_LOG, 'recovered');
+const ROLLBACKS = tableOf(MUTATIONS_LOG, 'rollbacks');
 
 /** Orders of a list, each with a last column that is unique within it. */
 export const ORDERS = {
@@ -113,8 +114,11 @@ export function exposureQuery(filter: Pick<Filter, 'tenant' | 'capability'>, now
 /** What an id of the orchestrator's is about. */
 export function namedQuery(id: string, tenant: string | undefined): Query {
   const given = new Parameters();
-  const where = [`id = ${given.add(id)}`, ...conditions({ tenant }, undefined, given)];
-  return { text: `SELECT doc FROM ${NAMED}${whereOf(where)} ORDER BY tenant LIMIT 1`, values: given.values };
+  const name = given.add(id);
+  const narrowed = conditions({ tenant }, undefined, given);
+  const rollback = `SELECT 'rollback' AS names, tenant, run_id, mutation_id FROM ${ROLLBACKS}${whereOf([`rollback_id = ${name}`, ...narrowed])}`;
+  const recovery = `SELECT 'recovery', tenant, run_id, NULL FROM ${RECOVERED}${whereOf([`id = ${name}`, ...narrowed])}`;
+  return { text: `${rollback} UNION ALL ${recovery} ORDER BY tenant LIMIT 1`, values: given.values };
 }
 
 /** Mutations of a run. */

@@ -30,13 +30,14 @@ describe.each(READS)('the statement of %s', (_name, read) => {
   it('is narrowed to the tenant, which is a parameter', () => {
     const { text, values } = read('acme');
     const at = values.indexOf('acme') + 1;
-    expect(text).toContain(`tenant = $${String(at)}`);
+    for (const branch of text.split(' UNION ALL ')) expect(branch).toContain(`tenant = $${String(at)}`);
     expect(text).not.toContain('acme');
   });
 
   it('has a value for each parameter and none besides', () => {
     const { text, values } = read('acme');
-    expect([...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)).sort()).toEqual(values.map((_, n) => n + 1));
+    const used = new Set([...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
+    expect([...used].sort()).toEqual(values.map((_, n) => n + 1));
   });
 
   it('reads all tenants only where none is named', () => {

@@ -18,7 +18,7 @@ const OVERDUE_DEADLINE_MS = 86_400_000;
 /** What stands under the names that an acknowledgement gives. */
 export interface AckState {
   readonly delivery: Delivery | undefined;
-  readonly rolledBack: RolledBack | undefined;
+  readonly rolledBack: Pick<RolledBack, 'tenant' | 'rollback_id'> | undefined;
 }
 
 /** Records an acknowledgement, or why it is none; null for one that is known. Pure. */

@@ -37,8 +37,8 @@ export interface Scoped {
   readonly subject: string;
 }
 
-/** A commit that was rolled back, as its row holds it: what polls read. */
-export type RolledBack = {
+/** A commit that was rolled back, as polls read it. */
+export interface RolledBack {
   readonly tenant: string;
   readonly agent_id: string;
   readonly run_id: string;
@@ -46,19 +46,13 @@ export type RolledBack = {
   readonly commit_id: string;
   readonly subject_ref: string | null;
   readonly rollback_id: string;
-  /** Whether there is an effect that is compensated. */
   readonly has_effect: boolean;
-  /** Place of the mark in its partition of the log, with `member` the cursor of polls. */
   readonly seq: number;
-  /** Place among the members of its record, from 0. */
   readonly member: number;
-  /** Database time of the mark, epoch milliseconds. */
   readonly rolled_back_at: number;
-  /** When its source says the evidence came to be, at the latest the mark; epoch milliseconds. */
   readonly triggered_at: number;
-  /** Consumers that are waited for. */
   readonly consumers: readonly string[];
-};
+}
 
 /** One consumer's duty to answer one rollback. */
 export type Delivery = {

@@ -169,14 +169,11 @@ export type Binding = {
   readonly parent_run_id?: string;
 };
 
-/** What the id of a rollback or a recovery is about. */
-export type Named = {
+/** The run that the id of a recovery is about. */
+export type RecoveredRun = {
   readonly id: string;
-  readonly names: 'rollback' | 'recovery';
   readonly tenant: string;
   readonly run_id: string;
-  /** The commit that a rollback takes back; null for a recovery, which is about a run. */
-  readonly mutation_id: string | null;
 };
 
 /** An invalidation that is being spread over more commits than one decision may hold. */

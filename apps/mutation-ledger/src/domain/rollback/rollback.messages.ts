@@ -1,5 +1,6 @@
 // A rollback: a trigger, from what was first said to the mark of its commit.
 import type { Admission, Evidence, OutOfBandVerdict } from '@recourse/messages';
+import type { RolledBack } from '../consumer/consumer.messages.js';
 import type { RollbackPhase } from './rollback.transitions.js';
 
 /** Why a rollback is asked for, and by whom. */
@@ -27,6 +28,23 @@ export interface Admitted {
 export interface Reviewing {
   /** How long an open item may wait for a person, milliseconds. */
   readonly reviewDeadlineMs: number;
+}
+
+/** The mark of a commit, once it is made: what polls of consumers read. */
+export interface RollbackMark {
+  /** Place of the mark in its partition of the log, with `member` the cursor of polls. */
+  readonly seq: number;
+  /** Place among the members of its record, from 0. */
+  readonly member: number;
+  /** Database time of the mark, epoch milliseconds. */
+  readonly at: number;
+  /** When its source says the evidence came to be, at the latest the mark; epoch milliseconds. */
+  readonly triggered_at: number;
+  /** Whether there is an effect that is compensated. */
+  readonly has_effect: boolean;
+  readonly subject_ref: string | null;
+  /** Consumers that are waited for. */
+  readonly consumers: readonly string[];
 }
 
 export type RollbackDoc = {
@@ -63,9 +81,28 @@ export type RollbackDoc = {
   /** Whose action fell, and the recovery policy of its contract; null until it is marked, and for what has none. */
   readonly agent_id: string | null;
   readonly policy: string | null;
+  /** Null until the commit is marked. */
+  readonly mark: RollbackMark | null;
   readonly owner: string;
   readonly deadline_at: number | null;
   /** When it was admitted; of a held one, when it was held. */
   readonly opened_at: number;
   readonly updated_at: number;
 };
+
+/** What polls tell of a rollback; nothing while its commit is not marked. */
+export function polledOf({
+  tenant,
+  agent_id,
+  run_id,
+  mutation_id,
+  rollback_id,
+  mark,
+}: Pick<
+  RollbackDoc,
+  'tenant' | 'agent_id' | 'run_id' | 'mutation_id' | 'rollback_id' | 'mark'
+>): readonly RolledBack[] {
+  if (mark === null) return [];
+  const { at: rolled_back_at, ...marked } = mark;
+  return [{ tenant, agent_id: agent_id ?? '', run_id, commit_id: mutation_id, rollback_id, ...marked, rolled_back_at }];
+}
