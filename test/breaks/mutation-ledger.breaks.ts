@@ -690,6 +690,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (known.get(at) === false) {',
   },
   {
+    id: 'e11-back-to-what-falls-too',
+    requirement: 'E11',
+    spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
+    test: 'a commit, straight leads back to none that falls in the same decision, whichever of them was recorded first',
+    file: 'apps/mutation-ledger/src/application/marks.part.ts',
+    find: 'stepsOf(context.state, run_id), falling);',
+    replace: 'stepsOf(context.state, run_id));',
+  },
+  {
     id: 'e13-bound-ignored',
     requirement: 'E13',
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
@@ -1583,8 +1592,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/mutations.bound.unit.spec.ts',
     test: 'a commit without an effect, straight is rolled back alone: no second mark (E34, E20)',
     file: 'apps/mutation-ledger/src/application/marks.part.ts',
-    find: 'const commit = isCommit ? markOfCommit(context, member, policy) : null;',
-    replace: 'const commit = isCommit && bytesMax < 0 ? markOfCommit(context, member, policy) : null;',
+    find: 'const commit = isCommit ? markOfCommit(context, member, falling, policy) : null;',
+    replace: 'const commit = isCommit && bytesMax < 0 ? markOfCommit(context, member, falling, policy) : null;',
   },
   {
     id: 'e41-stranger-is-trusted',

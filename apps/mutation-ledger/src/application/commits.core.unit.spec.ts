@@ -111,6 +111,18 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
     on.run.when(rollback(second), NOW + 6).then(fact('TriggerRedundant', { mutation_id: second.id }));
   });
 
+  it('leads back to none that falls in the same decision, whichever of them was recorded first', () => {
+    for (const isChildFirst of [false, true]) {
+      const on = start();
+      const [first] = chain(on, ['plan']) as [Told];
+      const parent = commit('book', { parents: [first.ref], assumption_refs: [REF] });
+      const child = commit('tell', { parents: [parent.ref], assumption_refs: [REF] });
+      for (const one of isChildFirst ? [child, parent] : [parent, child]) on.run.when(committed(one), NOW);
+      const back = fact('CheckpointRolledBack', { resume: first.ref });
+      on.run.when(on.assumptions.append(REF, statement('invalidated', 'inv-1')), NOW + 1).then(back, back);
+    }
+  });
+
   it('that is not recorded yet is marked when it is', () => {
     const { run } = start();
     const one = commit('plan');

@@ -58,12 +58,14 @@ export function marks(
 ): readonly MutationRecord[] {
   const draft = new Draft(context.state, context.now);
   const within = { ...context, state: draft };
+  // Nothing goes on from what falls with it: rows know only what fell before.
+  const falling = new Set(members.map(({ mutation_id }) => mutation_id));
   const fell = new Together();
   let left = bytesMax;
   for (const member of members) {
     const isCommit = isCommitId(member.mutation_id);
     const mark = anew.has(member.mutation_id) || isCommit ? null : markOf(context, member, policy);
-    const commit = isCommit ? markOfCommit(context, member, policy) : null;
+    const commit = isCommit ? markOfCommit(context, member, falling, policy) : null;
     const bytes = bytesOf(mark ?? commit?.body);
     if ((mark === null && commit === null) || bytes > left) {
       fell.beside([remembered(member, context.now), ...withdrawn(context, member, anew, policy)]);
@@ -132,6 +134,7 @@ function markOf(context: DecideContext, member: Admitted, policy: MarkPolicy): F
 function markOfCommit(
   context: DecideContext,
   member: Admitted,
+  falling: ReadonlySet<string>,
   policy: MarkPolicy,
 ): MutationRecord<'CheckpointRolledBack'> | null {
   const { tenant, run_id, mutation_id } = member;
@@ -139,7 +142,7 @@ function markOfCommit(
   if (commit?.tenant !== tenant || commit.rollback_id !== null) return null;
   const { agent_id: agent, subject_ref: subject } = commit.checkpoint;
   const due = consumersDue(context, { tenant, agent, run: run_id, subject: subject ?? '' }, policy.ackWaits);
-  const before = precedingOf(run_id, commit.parents, stepsOf(context.state, run_id));
+  const before = precedingOf(run_id, commit.parents, stepsOf(context.state, run_id), falling);
   const resume: CommitRef | null = before === null ? null : { run_id: before.run_id, commit_id: before.commit_id };
   return rollBackCommit(commit, member, resume, due, context.now, policy);
 }

@@ -50,7 +50,8 @@ import { REEVALUATION_KIND } from './reevaluation-rows.js';
 import { onReevaluationDue, onSuccessor, SUCCESSORS } from './reevaluations.part.js';
 import type { Reevaluating } from './reevaluations.part.js';
 import { noticesOf } from './rollback-notices.js';
-import { ROLLBACK_KINDS, undoIn } from './rollback-rows.js';
+import { ROLLBACK_KINDS } from './rollback-columns.js';
+import { undoIn } from './rollback-rows.js';
 import { onFall, onSpreadDue, onStatement } from './statements.part.js';
 
 export { assumptionView, fallenView } from './mutations.views.js';

@@ -2,7 +2,7 @@
 //
 // Rows: `rollback` and `undo` by run. Timers: a rollback that is admitted once its commit can be marked, or at its deadline; one
 // that waits for a person at its deadline; an undo as long as more of its effects are to be named.
-import type { Change, ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
+import type { Change, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import { fallenIn } from '@recourse/messages';
 import type { Fallen } from '@recourse/messages';
@@ -20,70 +20,6 @@ import type { Fold } from './fold.js';
 import { countAdmitted, heldPut, unlisted } from './limit-rows.js';
 import type { DraftFold } from './limit-rows.js';
 import { mutationIn, recoveryIdOf } from './mutation-rows.js';
-
-const texts = (...names: readonly (keyof RollbackDoc & keyof UndoDoc)[]): readonly ColumnSpec[] =>
-  names.map((name) => ({ name, type: 'text', of: ({ doc }) => textOf(doc[name]) }));
-const longs: readonly ColumnSpec[] = (['deadline_at', 'opened_at', 'updated_at'] as const).map((name) => ({
-  name,
-  type: 'bigint',
-  of: ({ doc }) => (typeof doc[name] === 'number' ? doc[name] : null),
-}));
-const ofRollback = (name: string, of: (rollback: RollbackDoc) => string | null): ColumnSpec => ({
-  name,
-  type: 'text',
-  of: (row) => of(rollbackOf(row)),
-});
-
-/** Null while the commit is not marked. */
-const ofMark = (name: string, of: (mark: RollbackMark) => number): ColumnSpec => ({
-  name,
-  type: 'bigint',
-  of: (row) => {
-    const { mark } = rollbackOf(row);
-    return mark === null ? null : of(mark);
-  },
-});
-
-export const ROLLBACK_KINDS: readonly KindSpec[] = [
-  {
-    kind: 'rollback',
-    table: 'rollbacks',
-    columns: [
-      ...texts('tenant', 'run_id', 'phase', 'command_id', 'owner'),
-      ofRollback('mutation_id', ({ mutation_id }) => mutation_id),
-      ofRollback('rollback_id', ({ rollback_id }) => rollback_id),
-      ofRollback('agent_id', ({ agent_id }) => agent_id),
-      ofRollback('policy', ({ policy }) => policy),
-      ofRollback('source', ({ evidence }) => evidence.source),
-      ofRollback('verdict', ({ judged }) => judged?.verdict ?? null),
-      ofRollback('subject_ref', ({ mark }) => mark?.subject_ref ?? null),
-      ...longs,
-      ofMark('seq', ({ seq }) => seq),
-      ofMark('member', ({ member }) => member),
-    ],
-    indexes: [
-      ['tenant', 'phase', 'deadline_at'],
-      ['tenant', 'source', 'opened_at'],
-      ['mutation_id'],
-      ['rollback_id'],
-      ['log_partition', 'seq', 'member'],
-    ],
-  },
-  {
-    kind: 'undo',
-    table: 'undos',
-    columns: [
-      ...texts('tenant', 'run_id', 'phase', 'command_id', 'owner'),
-      ...(['undo_id', 'recovery_id'] as const).map((name): ColumnSpec => ({
-        name,
-        type: 'text',
-        of: ({ doc }) => textOf(doc[name]),
-      })),
-      ...longs,
-    ],
-    indexes: [['tenant', 'phase', 'deadline_at'], ['undo_id']],
-  },
-];
 
 /** Rows that admission changes; a decision folds them too, over what it has decided so far. */
 export const ADMISSION_FOLD = {
@@ -330,12 +266,4 @@ function undoPut(undo: UndoDoc, dueAt: number | null): Change {
 }
 function undoGone({ run_id, undo_id }: UndoDoc): Change {
   return { op: 'delete', address: { kind: 'undo', group: run_id, key: undo_id } };
-}
-
-// Rows of this kind are written by put alone.
-function rollbackOf(row: Row): RollbackDoc {
-  return row.doc as RollbackDoc;
-}
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
 }

@@ -7,7 +7,8 @@
 // Invariants
 //   R1. A notice is applied once: its place moves in the transaction of its handler.
 //   R2. A rollback before its commit stops the partition, and is told.
-//   R3. An acknowledgement leaves after the transaction that owes it, until the broker has it.
+//   R3. An acknowledgement leaves after the transaction that owes it, until the broker has it: whichever process of the consumer
+//       owes it, each that runs sends it.
 import { isInScope } from '@recourse/contract';
 import type { Kafka, RawReader } from '@recourse/kafka';
 import type { Clock } from '@recourse/kernel';
@@ -113,6 +114,8 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
     this.since = await this.beginning();
     await this.outbox.start();
     await this.notices.start();
+    // What another process of this consumer applied while this one began, neither hears again.
+    void this.outbox.flush();
   }
 
   async stop(): Promise<void> {
@@ -134,10 +137,11 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   }
 
   private async hear(notice: Notification): Promise<void> {
-    const { inbox } = this.options;
+    const { inbox, subscription } = this.options;
     const isOwing = await inbox.transact('apply', async (session) => {
       const known = await positionIn(session, notice.partition);
-      if (known !== null && known.seq >= notice.seq) return false;
+      // Another process of this consumer applied it, and may be gone before it answers.
+      if (known !== null && known.seq >= notice.seq) return isDueTo(subscription.consumer, notice);
       const owes = await this.apply(session, notice);
       await keepPosition(session, notice.partition, {
         offset: notice.offset + 1,
@@ -247,6 +251,10 @@ interface Named {
 /** A commit as announcements and polls name it. */
 export function heardCommitOf({ tenant, agent_id, run_id, mutation_id, subject_ref }: Named): HeardCommit {
   return { tenant, agentId: agent_id, runId: run_id, commitId: mutation_id, subjectRef: subject_ref };
+}
+
+function isDueTo(consumer: string, { type, body }: Notification): boolean {
+  return type === 'RollbackAnnounced' && body.consumers.includes(consumer);
 }
 
 async function positionIn<Tx>(session: InboxSession<Tx>, partition: number): Promise<Position | null> {

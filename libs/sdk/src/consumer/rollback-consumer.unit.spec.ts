@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Kafka } from '@recourse/kafka';
+import type { RollbackAcknowledged } from '@recourse/messages';
 import { MemoryInbox } from './inbox.memory.js';
 import type { MemoryRows } from './inbox.memory.js';
 import type { Inbox } from './inbox.port.js';
@@ -80,6 +82,41 @@ async function consumer(more: Partial<RollbackConsumerOptions<MemoryRows>> = {},
   return made;
 }
 
+/** A broker of which a process reads, and gets to what it read once it may go on. */
+function reading(actor: string): { readonly kafka: Kafka; readonly goOn: () => void } {
+  const kafka = stage.broker.forActor(actor);
+  const { promise: held, resolve: goOn } = Promise.withResolvers<undefined>();
+  const rawReader: Kafka['rawReader'] = async () => {
+    const reader = await kafka.rawReader();
+    return {
+      ...reader,
+      readMany: async (...asked) => {
+        const fetched = await reader.readMany(...asked);
+        await held;
+        return fetched;
+      },
+    };
+  };
+  return {
+    kafka: { ...kafka, rawReader },
+    goOn: () => {
+      goOn(undefined);
+    },
+  };
+}
+
+const OWED: RollbackAcknowledged = {
+  event_id: 'ack-1',
+  tenant: 'acme',
+  run_id: 'run-1',
+  mutation_id: 'a',
+  rollback_id: 'rb',
+  consumer: 'mailer',
+  applied_at: 1,
+  derived: [],
+  emissions: [],
+};
+
 describe('a consumer that is told by Kafka', () => {
   it('refuses a rollback that comes before its commit, and goes no further', async () => {
     const [heard, troubles]: [string[], unknown[]] = [[], []];
@@ -153,19 +190,7 @@ describe('a consumer that is told by Kafka', () => {
     await expect(consumer({ inbox })).rejects.toMatchObject({ code: 'REGISTRY_UNAVAILABLE' });
     running = [];
     stage.registry.available = true;
-    await inbox.transact('apply', (session) =>
-      session.owe({
-        event_id: 'ack-1',
-        tenant: 'acme',
-        run_id: 'run-1',
-        mutation_id: 'a',
-        rollback_id: 'rb',
-        consumer: 'mailer',
-        applied_at: 1,
-        derived: [],
-        emissions: [],
-      }),
-    );
+    await inbox.transact('apply', (session) => session.owe(OWED));
     await consumer({ inbox });
     await stage.until('an acknowledgement', async () => (await stage.acks()).length === 1);
     expect(await inbox.transact('derive', (session) => session.owed(9))).toEqual([]);
@@ -189,29 +214,9 @@ describe('a consumer of which two processes run', () => {
     };
     await stage.fall({ commit: 'a' });
     await stage.fall({ commit: 'b' });
-    const kafka = stage.broker.forActor('slow');
-    let goOn = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
     // It has read everything, and gets to it when the other one is through.
-    await consumer({
-      inbox: noting,
-      kafka: {
-        ...kafka,
-        rawReader: async () => {
-          const reader = await kafka.rawReader();
-          return {
-            ...reader,
-            readMany: async (...asked) => {
-              const fetched = await reader.readMany(...asked);
-              await held;
-              return fetched;
-            },
-          };
-        },
-      },
-    });
+    const { kafka, goOn } = reading('slow');
+    await consumer({ inbox: noting, kafka });
     const heard: string[] = [];
     await consumer({ inbox: noting }, heard);
     await stage.until('both rollbacks', () => heard.length === 2);
@@ -220,6 +225,38 @@ describe('a consumer of which two processes run', () => {
     await stage.clock.advance(20);
     expect(heard).toEqual(['a', 'b']);
     expect(kept).toEqual([1, 2, 3, 4]);
+  });
+
+  it('sends what the other applied and died before it answered', async () => {
+    const inbox = new MemoryInbox();
+    const first: string[] = [];
+    const dying = stage.broker.forActor('dying');
+    const unsent = { send: () => Promise.reject(new Error('it is dead')), close: () => Promise.resolve() };
+    await consumer({ inbox, kafka: { ...dying, wireProducer: () => Promise.resolve(unsent) } }, first);
+    const { kafka, goOn } = reading('other');
+    await consumer({ inbox, kafka });
+    await stage.fall({ commit: 'a' });
+    await stage.until('the one that dies', () => first.length === 1);
+    await stage.clock.advance(20);
+    expect(await stage.acks()).toEqual([]);
+    goOn();
+    await stage.until('an acknowledgement', async () => (await stage.acks()).length === 1);
+    expect(await inbox.transact('derive', (session) => session.owed(9))).toEqual([]);
+  });
+
+  it('sends what the other applied while it started, and will not hear again', async () => {
+    const inbox = new MemoryInbox();
+    let asked = 0;
+    // Between its look at what is owed and the place it begins at, the other applies a rollback and dies.
+    const meanwhile: Inbox<MemoryRows> = {
+      transact: async (kind, work) => {
+        asked += 1;
+        if (asked === 2) await inbox.transact('apply', (session) => session.owe(OWED));
+        return inbox.transact(kind, work);
+      },
+    };
+    await consumer({ inbox: meanwhile });
+    await stage.until('an acknowledgement', async () => (await stage.acks()).length === 1);
   });
 });
 

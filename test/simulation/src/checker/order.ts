@@ -23,6 +23,8 @@ interface Known {
   readonly mutation: string;
   readonly isOpen: boolean;
   readonly awaitsResult: boolean;
+  /** When its patience with others ends, epoch milliseconds; null while it waits for nobody. */
+  readonly patientUntil: number | null;
   /** The leg it went out in last, and the steps that were ahead of it there. */
   readonly leg: { readonly id: string; readonly ahead: readonly string[] } | null;
 }
@@ -77,8 +79,10 @@ function knownAfter(
       return decidedAs(before, type, body);
     case 'StepBound':
       return before === undefined ? undefined : { ...before, awaitsResult: false };
+    case 'StepWaits':
+      return before === undefined ? undefined : { ...before, patientUntil: number(body, 'deadline_at') };
     case 'LegSettled':
-      return before === undefined || body['outcome'] !== 'compensated' ? before : { ...before, isOpen: false };
+      return before === undefined ? undefined : settledAs(before, body);
     case 'StepReopened':
     case 'LookDispatched':
       return before === undefined ? undefined : { ...before, isOpen: true };
@@ -90,6 +94,11 @@ function knownAfter(
     default:
       return before;
   }
+}
+
+function settledAs(before: Known, body: Fields): Known {
+  if (body['outcome'] === 'not_begun') return { ...before, patientUntil: number(body, 'retry_at') };
+  return body['outcome'] === 'compensated' ? { ...before, isOpen: false } : before;
 }
 
 function placeIn(id: string, steps: ReadonlyMap<string, Known>): Known['leg'] {
@@ -111,6 +120,7 @@ function decidedAs(before: Known | undefined, type: string, body: Fields): Known
     mutation: text(body, 'mutation_id'),
     isOpen: !isPersons && !NOTHING.includes(text(body, 'reason')),
     awaitsResult: body['reason'] === 'STEP_RESULT_PENDING',
+    patientUntil: before?.patientUntil ?? null,
     leg: before?.leg ?? null,
   };
 }
@@ -136,12 +146,15 @@ function checkDispatch(history: History, { body }: LogRecord, steps: ReadonlyMap
   }
 }
 
-/** What went out in a leg goes again behind those that were ahead of it there, or with them. */
-function checkAgain(history: History, { body }: LogRecord, steps: ReadonlyMap<string, Known>): void {
+/** What went out in a leg goes again behind those that were ahead of it there, or with them; once its patience is over without them, and says so. */
+function checkAgain(history: History, { body, decidedAt }: LogRecord, steps: ReadonlyMap<string, Known>): void {
   const id = text(body, 'step_id');
-  for (const ahead of steps.get(id)?.leg?.ahead ?? []) {
+  const own = steps.get(id);
+  const isPatienceOver = own !== undefined && own.patientUntil !== null && own.patientUntil <= decidedAt;
+  const named = new Set(isPatienceOver ? ((body['outstanding'] as readonly string[] | undefined) ?? []) : []); // a list of ids
+  for (const ahead of own?.leg?.ahead ?? []) {
     const known = steps.get(ahead);
-    if (known?.isOpen === true && known.leg?.id !== text(body, 'leg_id'))
+    if (known?.isOpen === true && known.leg?.id !== text(body, 'leg_id') && !named.has(ahead))
       broken(history, 'B17', 'leg', `${id} went again before ${ahead}, which was ahead of it in its leg`);
   }
 }

@@ -97,11 +97,11 @@ function causesOf(history: History): (mark: Fields) => number {
       ]),
     ),
   );
+  // A command that was delivered twice took effect when it came first.
   const commands = new Map(
-    wireOf(history, 'recourse.ledger-commands', 'TriggerRollback', 'UndoRun').map(({ body, order }) => [
-      text(nested(body, 'envelope'), 'command_id'),
-      order,
-    ]),
+    wireOf(history, 'recourse.ledger-commands', 'TriggerRollback', 'UndoRun')
+      .toReversed()
+      .map(({ body, order }) => [text(nested(body, 'envelope'), 'command_id'), order]),
   );
   return (mark) => {
     const evidence = nested(mark, 'evidence');
