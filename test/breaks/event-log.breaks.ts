@@ -573,4 +573,13 @@ export const BREAKS: readonly Break[] = [
     find: 'return Math.max(0, dueAt - this.clock.monotonic());',
     replace: 'return 0;',
   },
+  {
+    id: 'l16-lacks-the-same-again',
+    requirement: 'L16/foreseen',
+    spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
+    test: 'what inputs of a type lack is brought before the next of them is decided',
+    file: 'libs/event-log/src/partition-loop.ts',
+    find: 'if (input !== null) this.#foresight.learn(input, lacks);',
+    replace: '',
+  },
 ];

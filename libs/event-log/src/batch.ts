@@ -79,7 +79,9 @@ export interface BatchContext {
   readonly reread: (origin: ParkedOrigin) => RecordInput | null;
 }
 
-export type BatchResult = DecidedBatch | OverfullBatch | { readonly kind: 'lacks'; readonly lacks: Lacks };
+/** `input`: what could not be decided; null for what is no input. `lacks`: of it and of all that come after it. */
+export type BatchResult =
+  DecidedBatch | OverfullBatch | { readonly kind: 'lacks'; readonly lacks: Lacks; readonly input: Input | null };
 
 export interface DecidedBatch {
   readonly kind: 'batch';
@@ -117,6 +119,7 @@ interface PartStart {
 interface Step {
   readonly run: () => OverfullBatch | null;
   readonly probe: (probe: Probe) => void;
+  readonly input?: Input;
 }
 
 /** A scratch state over which the rest of a batch is looked through. */
@@ -170,7 +173,7 @@ export class BatchRun {
       } catch (cause) {
         this.#rollback(mark);
         if (!(cause instanceof Lacking)) throw cause;
-        return { kind: 'lacks', lacks: this.#probeRest(new Lacks().add(cause.lack)) };
+        return { kind: 'lacks', lacks: this.#probeRest(new Lacks().add(cause.lack)), input: step.input ?? null };
       }
       this.#next += 1;
     }
@@ -221,6 +224,7 @@ export class BatchRun {
         probe: (probe) => {
           this.#probeItem(item, probe);
         },
+        ...(item.what.kind === 'record' ? { input: item.what.input } : {}),
       };
       if (index === 0 || index % partItems > 0) return [step];
       return [{ run: () => this.#nextPart(index), probe: () => undefined }, step];

@@ -22,6 +22,7 @@ import { Cursors } from './cursors.js';
 import { DatabaseClock } from './database-clock.js';
 import { DerivedWriter } from './derived-writer.js';
 import { foldAll } from './fold.js';
+import { Foresight } from './foresight.js';
 import { GroupReader } from './group-reader.js';
 import { inputId, InputQueue } from './input-queue.js';
 import type { QueueItem } from './input-queue.js';
@@ -120,6 +121,8 @@ export type LoopEvent =
 /** A batch that can be decided: what it is made of, and the time it is decided at. */
 interface Material extends BatchMaterial {
   readonly now: number;
+  /** The views were read to their end since the items were taken. */
+  readonly viewsAreFresh: boolean;
 }
 
 /** Records folded between two looks at what they lack. */
@@ -165,6 +168,7 @@ export class PartitionLoop {
   readonly #time: DatabaseClock;
   readonly #cursors = new Cursors();
   readonly #pace = new TurnPace();
+  readonly #foresight = new Foresight();
   #problem: string | null = null;
   #decidedAt = 0;
   /** Monotonic milliseconds. */
@@ -328,7 +332,7 @@ export class PartitionLoop {
       if (!this.isPositioned) return null;
       await this.#timers.load(this.options.store, this.#time.estimate());
     }
-    const [now] = await Promise.all([this.#now(), this.#bringViews(items)]);
+    const [now, viewsAreFresh] = await Promise.all([this.#now(), this.#bringAhead(items)]);
     if (!this.isPositioned) return null;
     const timers = isOpen ? this.#timers.ready(now).slice(0, inputsMax) : [];
     if (items.length === 0 && timers.length === 0 && resends.length === 0 && !this.#progressIsDue()) return null;
@@ -340,6 +344,7 @@ export class PartitionLoop {
       reactedSeq: this.#reactor.reactedSeq,
       partItems: this.#pace.partInputs(),
       now,
+      viewsAreFresh,
     };
   }
 
@@ -370,20 +375,21 @@ export class PartitionLoop {
   /** Loads what a batch lacks until it is decided; null when the loop was reset meanwhile. */
   async #decide(
     batch: BatchRun,
-    { items, timers, resends }: BatchMaterial,
+    { items, timers, resends, viewsAreFresh }: Material,
     { sealer, sealing }: { readonly sealer: BatchSealer; readonly sealing: BatchSealing | null },
   ): Promise<DecidedBatch | OverfullBatch | null> {
     const { epoch } = this.#life;
     let ms = 0;
-    const run = (viewsAreFresh: boolean): BatchResult => {
+    const run = (areFresh: boolean): BatchResult => {
       const from = this.#hostNow();
-      const result = batch.run({ viewsAreFresh });
+      const result = batch.run({ viewsAreFresh: areFresh });
       ms += this.#hostNow() - from;
       return result;
     };
-    let result = run(false);
+    let result = run(viewsAreFresh);
     while (result.kind === 'lacks') {
-      const { lacks } = result;
+      const { lacks, input } = result;
+      if (input !== null) this.#foresight.learn(input, lacks);
       await Promise.all([this.#bring(lacks), sealing?.prepare()]);
       if (epoch !== this.#life.epoch) return null;
       result = run(lacks.views);
@@ -654,6 +660,18 @@ export class PartitionLoop {
     if (judged.kind === 'decide_at') return judged.now;
     this.#time.forget();
     throw new Failure('CLOCK_BEHIND', `database time is ${judged.byMs} ms behind the chain`);
+  }
+
+  /** What the batch is likely to lack, and views as new as they must be. True: they were read to their end. */
+  async #bringAhead(items: readonly QueueItem[]): Promise<boolean> {
+    const { views, sealing } = this.options;
+    const ahead = this.#foresight.of(items);
+    await Promise.all([
+      ahead.views ? views.refresh() : undefined,
+      ahead.keys.length > 0 ? sealing?.load(ahead.keys) : undefined,
+    ]);
+    await this.#bringViews(items);
+    return ahead.views;
   }
 
   /** Views must not be behind the cursors this batch moves to; before wire inputs they must not be old either. */

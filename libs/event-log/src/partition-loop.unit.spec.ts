@@ -771,6 +771,27 @@ describe('a batch over many cold rows', () => {
   });
 });
 
+describe('what inputs of a type lack', () => {
+  it('is brought before the next of them is decided', async () => {
+    const sound = countingCore();
+    const decided: string[] = [];
+    await world.start('a', {
+      ...sound,
+      decide: (context, input) => {
+        if (input.source !== 'timer') decided.push(String(input.body['event_id']));
+        context.views.readToEnd();
+        return sound.decide(context, input);
+      },
+    });
+    for (const id of ['1', '2', '3']) {
+      await world.state([{ ref: 'r1', id }]);
+      await world.until(id, async () => (await world.statements()).length === Number(id));
+    }
+    expect(decided.filter((id) => id === '1').length).toBeGreaterThan(1);
+    expect(decided.filter((id) => id !== '1')).toEqual(['2', '3']);
+  });
+});
+
 describe('a parked record', () => {
   const envelope = (id: string, roles: readonly string[]): object => ({
     command_id: id,

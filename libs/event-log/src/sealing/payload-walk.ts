@@ -16,9 +16,37 @@ export function membersOf(body: Doc): readonly (Doc | null)[] {
 
 /** The value with each payload in it replaced. */
 export function mapPayloads(value: unknown, map: (payload: PayloadDoc) => PayloadDoc): unknown {
-  if (!isObject(value) || value instanceof Uint8Array) return value;
-  if (Array.isArray(value)) return mapped(value, (one) => mapPayloads(one, map));
-  return isPayload(value) ? map(value) : mappedMembers(value, (member) => mapPayloads(member, map));
+  return isObject(value) ? mapObject(value, map) : value;
+}
+
+/** Without a function for each level: every record and every row that is read passes here. */
+function mapObject(value: Doc, map: (payload: PayloadDoc) => PayloadDoc): unknown {
+  if (value instanceof Uint8Array) return value;
+  if (Array.isArray(value)) return mapList(value, map);
+  if (isPayload(value)) return map(value);
+  let changed: Record<string, unknown> | null = null;
+  for (const name in value) {
+    const member = value[name];
+    if (!isObject(member)) continue;
+    const next = mapObject(member, map);
+    if (next === member) continue;
+    changed ??= { ...value };
+    changed[name] = next;
+  }
+  return changed ?? value;
+}
+
+function mapList(list: readonly unknown[], map: (payload: PayloadDoc) => PayloadDoc): readonly unknown[] {
+  let changed: unknown[] | null = null;
+  for (let index = 0; index < list.length; index += 1) {
+    const member = list[index];
+    if (!isObject(member)) continue;
+    const next = mapObject(member, map);
+    if (next === member) continue;
+    changed ??= [...list];
+    changed[index] = next;
+  }
+  return changed ?? list;
 }
 
 /** The document with each of its parts replaced: each element of `members`, told as `was` has it, and what is outside of them (null). */
