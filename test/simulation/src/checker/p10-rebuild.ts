@@ -116,10 +116,12 @@ function isSilence({ type, body }: LogRecord): boolean {
   return type === 'LegSettled' && list(body, 'members').every(({ reason }) => reason === 'NO_ANSWER');
 }
 
-/** A dispatch that follows from a verdict is decided with it. */
+const ANSWERED: readonly string[] = ['LegSettled', 'StepEscalated', 'StepReopened'];
+
+/** A dispatch that follows from a verdict, or from a person's word, is decided with it. */
 function isAnswer(records: readonly LogRecord[], { seq }: LogRecord): boolean {
   const before = records.find((one) => one.seq === seq - 1);
-  return before?.type === 'LegSettled' || before?.type === 'StepEscalated';
+  return before !== undefined && ANSWERED.includes(before.type);
 }
 
 function checkQuiet(
