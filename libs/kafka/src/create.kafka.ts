@@ -1,20 +1,19 @@
-// The real adapter of the Kafka port: kafkajs for groups, wires and administration, @platformatic/kafka for logs and fetches (ADR-0025).
+// The real adapter of the Kafka port: kafkajs for groups and administration, @platformatic/kafka for what is sent and fetched (ADR-0025).
 import type { Kafka } from './kafka.port.js';
 import { connectAdmin } from './kafkajs/admin.kafka.js';
 import { KafkaJsInputConsumer } from './kafkajs/input-consumer.kafka.js';
-import { connectWireProducer } from './kafkajs/wire-producer.kafka.js';
 import type { KafkaOptions } from './options.js';
 
 /**
  * A cluster by its brokers' addresses; connects nothing by itself.
  *
- * @platformatic/kafka is loaded by who first appends to a log, reads one or consumes: that takes a process half a second.
+ * @platformatic/kafka is loaded by who first sends, reads or consumes: that takes a process half a second.
  */
 export function createKafka(options: KafkaOptions): Kafka {
   return {
     logProducer: async () => (await import('./platformatic/log-producer.kafka.js')).connectLogProducer(options),
     rawReader: async () => (await import('./platformatic/raw-reader.kafka.js')).connectRawReader(options),
-    wireProducer: () => connectWireProducer(options),
+    wireProducer: async () => (await import('./platformatic/wire-producer.kafka.js')).connectWireProducer(options),
     inputConsumer: (consumer) => new KafkaJsInputConsumer(options, consumer),
     admin: () => connectAdmin(options),
   };

@@ -48,6 +48,14 @@ export class BrokerCluster {
     return this.connectionTo(address);
   }
 
+  /** Partitions of a topic. Errors: Failure(TOPIC_MISSING); those of the client. */
+  async partitionCount(topic: string): Promise<number> {
+    if (!this.leaders.has(topic)) await this.learn([topic]);
+    const count = this.leaders.get(topic)?.size ?? 0;
+    if (count === 0) throw new Failure('TOPIC_MISSING', `there is no topic ${topic}`);
+    return count;
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     const opened = [...this.connections.values()];

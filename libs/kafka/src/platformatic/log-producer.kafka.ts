@@ -3,20 +3,16 @@
 // Invariants
 //   I1. A send that was not confirmed with its base offset is `unknown`.
 //   I2. After `unknown` nothing more leaves: what waits behind it is answered `unknown` unsent.
-import { produceV7, Writer } from '@platformatic/kafka';
-import type { Connection } from '@platformatic/kafka';
-import { systemClock } from '@recourse/kernel';
 import type { LogProducer, OutgoingRecord, SendOutcome } from '../kafka.port.js';
 import { CONNECTION_TIMEOUT_MS } from '../options.js';
 import type { KafkaOptions } from '../options.js';
 import { ended, within } from '../time-limit.js';
 import { BrokerCluster } from './cluster.kafka.js';
 import { asFailure } from './failures.kafka.js';
-import { encodeProduce } from './record-batch.kafka.js';
+import { baseOffsetIn, produceTo } from './produce.kafka.js';
+import type { ProduceAnswer } from './produce.kafka.js';
 
 const LOG_REQUEST_TIMEOUT_MS = 5_000;
-
-type ProduceAnswer = ReturnType<typeof produceV7.parseResponse>;
 
 /**
  * Connects a log producer.
@@ -71,35 +67,6 @@ class BrokerLogProducer implements LogProducer {
 
   private async produce(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<ProduceAnswer> {
     const broker = await this.cluster.leaderOf(topic, partition);
-    const body = encodeProduce({ topic, partition, timeoutMs: this.requestTimeoutMs }, records, systemClock.now());
-    return produced(broker, body);
+    return produceTo(broker, { topic, partition, timeoutMs: this.requestTimeoutMs }, records);
   }
-}
-
-/** Sends a produce request whose body is encoded already. Errors: those of the client. */
-function produced(broker: Connection, body: Buffer): Promise<ProduceAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<ProduceAnswer>();
-  broker.send<ProduceAnswer>(
-    produceV7.api.key,
-    produceV7.api.version,
-    () => Writer.create().append(body),
-    produceV7.parseResponse,
-    false,
-    false,
-    (error, answer) => {
-      if (answer === undefined || error) reject(error ?? new Error('the broker gave no answer'));
-      else resolve(answer);
-    },
-  );
-  return promise;
-}
-
-/** Errors: Error without a base offset of this partition and no other; then nothing is known. */
-function baseOffsetIn({ responses }: ProduceAnswer, partition: number): number {
-  const answers = responses.flatMap(({ partitionResponses }) => partitionResponses);
-  const [answer] = answers;
-  const baseOffset = Number(answer?.baseOffset ?? NaN);
-  if (answers.length !== 1 || answer?.index !== partition || !Number.isSafeInteger(baseOffset) || baseOffset < 0)
-    throw new Error(`no base offset for partition ${String(partition)}`);
-  return baseOffset;
 }
