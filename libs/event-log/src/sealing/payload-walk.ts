@@ -49,6 +49,11 @@ function mapList(list: readonly unknown[], map: (payload: PayloadDoc) => Payload
   return changed ?? list;
 }
 
+/** The document with each member of it that is an object replaced; the document itself where it is a payload. */
+export function mapMembers(doc: Doc, map: (member: object) => unknown): Doc {
+  return isPayload(doc) ? (map(doc) as Doc) : mappedMembers(doc, (member) => (isObject(member) ? map(member) : member));
+}
+
 /** The document with each of its parts replaced: each element of `members`, told as `was` has it, and what is outside of them (null). */
 export function mapParts(body: Doc, was: Doc, map: (part: unknown, member: Doc | null) => unknown): Doc {
   const members = membersOf(was);

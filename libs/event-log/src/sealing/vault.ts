@@ -15,7 +15,7 @@ import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
 import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
 import { openingPayload } from './opening-payload.js';
-import { mapParts, mapPayloads, withHashes } from './payload-walk.js';
+import { mapMembers, mapParts, mapPayloads, withHashes } from './payload-walk.js';
 import type { BatchSealing, PayloadDoc, Sealing } from './sealing.js';
 import { scopeId } from './key-id.js';
 
@@ -71,6 +71,7 @@ export class Vault implements Sealing {
   /** Payloads and documents that open when they are used, by what they were sealed. */
   readonly #opening = new WeakMap<object, PayloadDoc>();
   readonly #documents = new WeakMap<object, Doc>();
+  readonly #parts = new WeakMap<object, object>();
   /** Keys that the decision being made used and that are not here; null between decisions. */
   #lacked: Set<string> | null = null;
 
@@ -105,8 +106,17 @@ export class Vault implements Sealing {
   openOnUse(doc: Doc): Doc {
     const known = this.#documents.get(doc);
     if (known !== undefined) return known;
-    const opening = mapPayloads(doc, (payload) => this.#openingPayload(payload)) as Doc;
+    const opening = mapMembers(doc, (member) => this.#openingPart(member));
     this.#documents.set(doc, opening);
+    return opening;
+  }
+
+  /** A row is a new document at each change, and most of what is in it is the very object that it was. */
+  #openingPart(part: object): unknown {
+    const known = this.#parts.get(part);
+    if (known !== undefined) return known;
+    const opening = mapPayloads(part, (payload) => this.#openingPayload(payload)) as object;
+    this.#parts.set(part, opening);
     return opening;
   }
 
