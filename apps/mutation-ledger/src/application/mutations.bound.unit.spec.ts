@@ -11,6 +11,7 @@ import { bundleRegistered, commit, committed, gateOf, rollback } from './commits
 import {
   command,
   envelope,
+  announced,
   EVIDENCE,
   executed,
   ledger,
@@ -44,21 +45,8 @@ let on: Ledger;
 /** The parent fell: the notice of that. */
 function fallen(rollbackId = 'rb_parent', root: LineageRoot | null = ROOT): RecordInput {
   const caused_by: Evidence = { ...EVIDENCE, kind: 'lineage', root };
-  return on.fallen.append(
-    PARENT.run_id,
-    fact('RollbackAnnounced', {
-      tenant: TENANT,
-      agent_id: 'a',
-      run_id: PARENT.run_id,
-      mutation_id: PARENT.commit_id,
-      subject_ref: null,
-      rollback_id: rollbackId,
-      caused_by,
-      has_effect: true,
-      resume_checkpoint: null,
-      consumers: [],
-    }),
-  );
+  const { run_id, commit_id: mutation_id } = PARENT;
+  return on.fallen.append(run_id, announced({ run_id, mutation_id, rollback_id: rollbackId, caused_by }));
 }
 /** A trigger of its own, of a source. */
 function contradicted(event = 'ev-1', source = 'warehouse'): RecordInput {
