@@ -22,11 +22,11 @@ import {
   RUN,
   state,
   statement,
-  TENANT,
   TRIGGERED,
   fell,
 } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
+import { mutationIdOf } from './mutations.core.js';
 
 const HOUR = 3_600_000;
 const NOW = 10 * HOUR;
@@ -204,6 +204,24 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
       before.when(contradicted(), NOW + 1).then(fell({}));
       const after = listed().when(reviewed('stands'), NOW + 1);
       after.when(contradicted(), NOW + 2).then(fell({ evidence: { root: { bound_at: NOW + 2 - HOUR } } }));
+    });
+
+    it('is listed once where several that it rests on fell together', () => {
+      const other = { run_id: 'run-0', commit_id: 'mut_other' };
+      const run = start();
+      const both = refund({ effect_key: 'both', event_id: 'both', derived_from: [PARENT, other] });
+      run.when(executed({ ...both, contract_digest: null }), RECORDED_AT + 1);
+      const caused_by: Evidence = { ...EVIDENCE, kind: 'lineage', root: ROOT };
+      const named = [PARENT, other].map(({ run_id, commit_id }) => ({ run_id, mutation_id: commit_id, caused_by }));
+      const [first, ...others] = named;
+      if (first === undefined) throw new Error('nothing fell');
+      run.when(on.fallen.append('run-0', announced(first, ...others)), NOW);
+      const listedOf = (type: string): readonly unknown[] =>
+        run.recorded().flatMap((one) => (one.type === type ? [one.body['mutation_id']] : []));
+      expect(listedOf('CommitBeyondBound').toSorted()).toEqual(
+        [MUTATION, mutationIdOf(both), mutationIdOf(both)].toSorted(),
+      );
+      expect(listedOf('RollbackOutOfBand').toSorted()).toEqual([MUTATION, mutationIdOf(both)].toSorted());
     });
 
     it('lists nothing where its rollback stands', () => {
