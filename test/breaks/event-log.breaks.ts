@@ -519,4 +519,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (!this.polled.has(broker)) void this.ask(broker, positions);',
     replace: 'if (!this.polled.has(broker)) await this.ask(broker, positions);',
   },
+  {
+    id: 'l17-request-no-broker-takes',
+    requirement: 'L17',
+    spec: 'libs/event-log/src/derived-writer.unit.spec.ts',
+    test: 'a derived log is written in requests that a broker takes, however long its records are',
+    file: 'libs/event-log/src/derived-writer.ts',
+    find: 'if (!batch.isOverfull || mark.count === 0) continue;',
+    replace: 'if (batch.outgoing.length < 400) continue;',
+  },
 ];
