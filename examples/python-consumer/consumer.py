@@ -10,10 +10,12 @@ runs for long keeps (offset, seq, hash) per partition and goes on from there.
 
 Without --follow it ends when every partition has been read to the end seen at start.
 
-With --consumer only commits in the scope are printed, and a rollback that waits for this consumer is acknowledged once it was
-printed: a RollbackAcknowledged on recourse.consumer-acks, keyed by the run. A rollback always comes after its commit; one that
-does not stops the reader (exit 1). With --state the place of each partition is kept in a file and the next start goes on
-there; it is written after the acknowledgement, so that one may be sent twice: the same again counts once.
+A record names one commit, or several of a run as its members; one that names nobody stops the reader (exit 1).
+
+With --consumer only commits in the scope are printed: of several in one record those that are. A rollback that waits for this
+consumer is acknowledged once it was printed: a RollbackAcknowledged on recourse.consumer-acks, keyed by the run, one for each
+commit. With --state the place of each partition is kept in a file and the next start goes on there; it is written after all
+acknowledgements of a record, so that one may be sent twice: the same again counts once.
 """
 
 import argparse
@@ -112,27 +114,18 @@ def in_scope(scope, body):
     return len(asked) <= len(parts) and all(part in ("*", found) for part, found in zip(asked, parts))
 
 
-class Told:
-    """Commits that were announced and not yet rolled back: a rollback never comes before its commit."""
-
-    def __init__(self, announced=()):
-        self.announced = set(announced)
-
-    def take(self, kind, body):
-        """Is it a rollback? Raises ValueError when its commit was not announced."""
-        name = f"{body['run_id']}|{body['mutation_id']}"
-        if kind == "CommitAnnounced":
-            self.announced.add(name)
-        if kind != "RollbackAnnounced":
-            return False
-        if name not in self.announced:
-            raise ValueError(f"{body['mutation_id']} was rolled back and never announced")
-        self.announced.discard(name)
-        return True
+def within(scope, body):
+    """The record with its members in a scope; None when it names no commit there. Raises ValueError when it names nobody at all."""
+    if "members" not in body:
+        return body if in_scope(scope, body) else None
+    if not body["members"]:
+        raise ValueError(f"the record {body['seq']} names nobody")
+    members = [member for member in body["members"] if in_scope(scope, {**body, **member})]
+    return {**body, "members": members} if members else None
 
 
 class Acks:
-    """Says that a rollback was applied."""
+    """Says that rollbacks were applied."""
 
     def __init__(self, brokers, registry, consumer):
         url = f"{registry.rstrip('/')}/subjects/{urllib.parse.quote(f'{ACKS_TOPIC}-{ACK}', safe='')}/versions/latest"
@@ -142,11 +135,17 @@ class Acks:
         # Java's murmur2: the acknowledgement has to lie on the partition of its run.
         self.producer = Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random", "acks": "all", "enable.idempotence": True})
 
-    def send(self, rollback, applied_at):
-        body = acknowledgement(self.consumer, rollback, applied_at)
-        self.producer.produce(ACKS_TOPIC, key=body["run_id"].encode(), value=framed(self.schema_id, self.schema, body))
+    def send(self, notice, applied_at):
+        """Answers each rollback of a notice that waits for this consumer, in the order of its members."""
+        for body in acknowledgements(self.consumer, notice, applied_at):
+            self.producer.produce(ACKS_TOPIC, key=body["run_id"].encode(), value=framed(self.schema_id, self.schema, body))
         if self.producer.flush(3 * TIMEOUT_S) > 0:
-            raise RuntimeError("the broker did not take the acknowledgement")
+            raise RuntimeError("the broker did not take the acknowledgements")
+
+
+def acknowledgements(consumer, notice, applied_at):
+    rollbacks = [{**notice, **member} for member in notice["members"] if consumer in member["consumers"]]
+    return [acknowledgement(consumer, rollback, applied_at) for rollback in rollbacks]
 
 
 def acknowledgement(consumer, rollback, applied_at):
@@ -168,18 +167,18 @@ def framed(schema_id, schema, body):
 
 def load_state(path):
     if path is None or not os.path.exists(path):
-        return {"places": {}, "announced": []}
+        return {"places": {}}
     with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
-def save_state(path, chains, told):
+def save_state(path, chains):
     """Written whole beside the old one, then put in its place."""
     if path is None:
         return
     places = {str(number): {"offset": offset, "seq": chain.seq, "hash": chain.hash.hex()} for number, (chain, offset) in chains.items()}
     with open(f"{path}.new", "w", encoding="utf-8") as file:
-        json.dump({"places": places, "announced": sorted(told.announced)}, file)
+        json.dump({"places": places}, file)
         file.flush()
         os.fsync(file.fileno())
     os.replace(f"{path}.new", path)
@@ -229,7 +228,7 @@ def read(consumer, options, schemas):
     offsets = {number: state["places"].get(str(number), {"offset": 0})["offset"] for number in chains}
     for number, place in state["places"].items():
         chains[int(number)].resume(place)
-    told, acks = Told(state["announced"]), None if options.consumer is None else Acks(options.brokers, options.registry, options.consumer)
+    acks = None if options.consumer is None else Acks(options.brokers, options.registry, options.consumer)
     ends = {number: consumer.get_watermark_offsets(TopicPartition(options.topic, number), timeout=TIMEOUT_S)[1] for number in chains}
     consumer.assign([TopicPartition(options.topic, number, offsets[number]) for number in chains])
     pending = {number for number, end in ends.items() if end > offsets[number]}
@@ -247,25 +246,25 @@ def read(consumer, options, schemas):
                 continue
             print(message.error(), file=sys.stderr)
             return 1
-        take(message, chains[message.partition()], schemas, told, acks, options)
+        take(message, chains[message.partition()], schemas, acks, options)
         offsets[message.partition()] = message.offset() + 1
-        save_state(options.state, {number: (chain, offsets[number]) for number, chain in chains.items()}, told)
+        save_state(options.state, {number: (chain, offsets[number]) for number, chain in chains.items()})
         if message.offset() + 1 >= ends[message.partition()]:
             pending.discard(message.partition())
     return 0
 
 
-def take(message, chain, schemas, told, acks, options):
-    """Applies the acceptance rule to one record, prints it, and acknowledges it where somebody waits for that."""
+def take(message, chain, schemas, acks, options):
+    """Applies the acceptance rule to one record, prints what is in the scope, and acknowledges it where somebody waits for that."""
     accepted = chain.accept(message.key(), message.value(), schemas)
     if accepted is None:
         return
     kind, body = accepted
-    if options.consumer is not None and not in_scope(options.scope, body):
+    body = within(options.scope if options.consumer is not None else "*", body)
+    if body is None:
         return
-    is_rollback = options.consumer is not None and told.take(kind, body)
     print(json.dumps({"type": kind, "partition": chain.number, "offset": message.offset(), "seq": chain.seq, "body": body}, default=as_json), flush=True)
-    if is_rollback and acks is not None and options.consumer in body.get("consumers", []):
+    if acks is not None and kind == "RollbackAnnounced":
         acks.send(body, round(time.time() * 1000))
 
 

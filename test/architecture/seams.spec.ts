@@ -29,7 +29,7 @@ const SEAMS: Readonly<Record<string, Seam>> = {
   'dispatcher: what sends the requests that accepted records owe': {
     port: 'libs/kafka/src/kafka.port.ts',
     name: 'WireProducer',
-    real: ['libs/kafka/src/kafkajs/wire-producer.kafka.ts', 'implements WireProducer'],
+    real: ['libs/kafka/src/platformatic/wire-producer.kafka.ts', 'implements WireProducer'],
     twin: ['libs/kafka/src/memory/producers.memory.ts', 'implements WireProducer'],
     suite: 'libs/kafka/src/kafka.contract.ts',
     runs: [

@@ -582,4 +582,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (input !== null) this.#foresight.learn(input, lacks);',
     replace: '',
   },
+  {
+    id: 'l17-request-no-broker-takes',
+    requirement: 'L17',
+    spec: 'libs/event-log/src/derived-writer.unit.spec.ts',
+    test: 'a derived log is written in requests that a broker takes, however long its records are',
+    file: 'libs/event-log/src/derived-writer.ts',
+    find: 'if (!batch.isOverfull || mark.count === 0) continue;',
+    replace: 'if (batch.outgoing.length < 400) continue;',
+  },
+  {
+    id: 'l8-older-copy-denies',
+    requirement: 'L8',
+    spec: 'libs/event-log/src/group-reader.unit.spec.ts',
+    test: 'the groups of a store deny nothing where the database has lost what was projected, and stands at %s',
+    file: 'libs/event-log/src/group-reader.ts',
+    find: 'if ((headSeq ?? 0) < leastSeq) {',
+    replace: 'if ((headSeq ?? 0) < 0) {',
+  },
 ];

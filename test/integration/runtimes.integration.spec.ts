@@ -7,6 +7,7 @@ import { createKafka } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
 import type { CommitRef, RuntimeCommit } from '@recourse/messages';
 import {
+  announcedIn,
   createCheckpoints,
   createNotificationConsumer,
   createRollbackConsumer,
@@ -264,7 +265,8 @@ class Ignoring {
       positions: new MemoryPositionStore(),
       pollMs: 20,
       onNotification: ({ type, body }) => {
-        if ('mutation_id' in body) this.heard.push(`${type} ${body.mutation_id}`);
+        if (type === 'RollbackAnnounced')
+          this.heard.push(...announcedIn(body).map(({ mutation_id }) => `${type} ${mutation_id}`));
         return Promise.resolve();
       },
     });

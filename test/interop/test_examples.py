@@ -97,12 +97,26 @@ def test_the_consumer_knows_its_scope(scope, covers):
     assert consumer.in_scope(scope, COMMIT) is covers
 
 
-def test_the_consumer_refuses_a_rollback_before_its_commit():
-    told = consumer.Told()
-    assert told.take("CommitAnnounced", COMMIT) is False
-    assert told.take("RollbackAnnounced", COMMIT) is True
-    with pytest.raises(ValueError, match="never announced"):
-        told.take("RollbackAnnounced", {**COMMIT, "mutation_id": "m-2"})
+def notice(*members):
+    """A notice of several commits, in which the consumers that are waited for are named by commit."""
+    named = [{"mutation_id": name, "rollback_id": f"rb-{name}", "agent_id": agent, "subject_ref": subject, "consumers": consumers} for name, agent, subject, consumers in members]
+    return {"seq": 7, "tenant": "acme", "run_id": "run-1", "members": named}
+
+
+def test_the_consumer_hears_of_several_commits_those_in_its_scope_and_answers_each():
+    told = notice(("m-3", "agent-1", "order/3", ["mailer"]), ("m-2", "agent-9", None, ["mailer"]), ("m-1", "agent-1", None, []), ("m-0", "agent-1", None, ["mailer"]))
+    heard = consumer.within("acme/agent-1", told)
+    assert [member["mutation_id"] for member in heard["members"]] == ["m-3", "m-1", "m-0"]
+    assert [(ack["mutation_id"], ack["rollback_id"], ack["run_id"], ack["tenant"]) for ack in consumer.acknowledgements("mailer", heard, 7)] == [
+        ("m-3", "rb-m-3", "run-1", "acme"), ("m-0", "rb-m-0", "run-1", "acme"),
+    ]
+    assert consumer.within("globex", told) is None
+    assert consumer.within("acme/agent-1", COMMIT) == COMMIT
+
+
+def test_the_consumer_refuses_a_record_that_names_nobody():
+    with pytest.raises(ValueError, match="names nobody"):
+        consumer.within("*", notice())
 
 
 def test_the_consumer_answers_in_avro_that_every_reader_can_read():
@@ -115,10 +129,10 @@ def test_the_consumer_answers_in_avro_that_every_reader_can_read():
 
 def test_the_consumer_goes_on_where_it_was(tmp_path):
     path = str(tmp_path / "state.json")
-    assert consumer.load_state(path) == {"places": {}, "announced": []}
+    assert consumer.load_state(path) == {"places": {}}
     chain = consumer.Partition("log", "topic", 1, 2)
-    consumer.save_state(path, {1: (chain, 5)}, consumer.Told(["run-1|m-1"]))
+    consumer.save_state(path, {1: (chain, 5)})
     kept = consumer.load_state(path)
     other = consumer.Partition("log", "topic", 1, 2)
     other.resume(kept["places"]["1"])
-    assert (kept["places"]["1"]["offset"], other.seq, other.hash, kept["announced"]) == (5, chain.seq, chain.hash, ["run-1|m-1"])
+    assert (kept["places"]["1"]["offset"], other.seq, other.hash) == (5, chain.seq, chain.hash)

@@ -88,7 +88,7 @@ def chain_of(topic, schema, schema_id, partition, count):
     """Three notices of one run that follow from the genesis of a partition."""
     head, values = reader.Head(0, reader.genesis_hash("interop", topic, partition, PARTITIONS)), []
     for n in range(count):
-        body = {"seq": head.seq + 1, "prev_hash": head.hash, "source_seq": n, "source_index": 0, "tenant": "acme", "run_id": "run-1", "mutation_id": f"m-{n}", "rollback_id": "r", "recoverability": "compensated"}
+        body = {"seq": head.seq + 1, "prev_hash": head.hash, "source_seq": n, "source_index": 0, "tenant": "acme", "run_id": "run-1", "members": [{"mutation_id": f"m-{n}", "rollback_id": "r", "recoverability": "compensated"}]}
         values.append(reader.encode(schema, schema_id, body))
         head = reader.Head(head.seq + 1, reader.leaf_hash(reader.schema_fingerprint(schema), b"run-1", values[-1][5:]))
     return values
@@ -107,7 +107,7 @@ def test_the_consumer_prints_accepted_records_and_skips_void_ones():
     done = run("python-consumer", "consumer", "--log-id", "interop", "--topic", topic)
     assert done.returncode == 0, done.stderr
     printed = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(line["type"], line["offset"], line["seq"], line["body"]["mutation_id"]) for line in printed] == [
+    assert [(line["type"], line["offset"], line["seq"], line["body"]["members"][0]["mutation_id"]) for line in printed] == [
         ("RollbackSettled", 0, 1, "m-0"), ("RollbackSettled", 3, 2, "m-1"), ("RollbackSettled", 6, 3, "m-2"),
     ]
 
@@ -125,21 +125,20 @@ def test_the_consumer_stops_at_an_unknown_schema():
 
 
 def announced(topic, partition, consumer):
-    """A commit and its rollback, as the ledger announces them."""
-    head, values = reader.Head(0, reader.genesis_hash("interop", topic, partition, PARTITIONS)), []
-    who = {"source_seq": 1, "source_index": 0, "tenant": "acme", "agent_id": "agent-1", "run_id": "run-1", "mutation_id": "m-1", "subject_ref": "order/4711"}
+    """Three commits with their rollbacks, as the ledger announces those that fell together; the second is of another subject."""
+    head = reader.Head(0, reader.genesis_hash("interop", topic, partition, PARTITIONS))
     evidence = {"kind": "observation", "event_id": "e", "ref": "r", "source": "s", "statement": None, "stated_at": 1, "partition": 0, "position": 1, "root": None}
-    bodies = [
-        ("CommitAnnounced", {"capability": "c", "assumption_refs": [], "committed_at": 1, "derived_from": []}),
-        ("RollbackAnnounced", {"rollback_id": "rb-1", "caused_by": evidence, "has_effect": True, "resume_checkpoint": None, "consumers": [consumer]}),
+    members = [
+        {
+            "mutation_id": name, "rollback_id": f"rb-{name}", "root": None, "agent_id": "agent-1", "subject_ref": subject, "capability": "c", "assumption_refs": [],
+            "committed_at": 1, "derived_from": [], "has_effect": True, "resume_checkpoint": None, "consumers": [consumer],
+        }
+        for name, subject in (("m-3", "order/4711"), ("m-2", "invoice/1"), ("m-1", "order/4712"))
     ]
-    for kind, body in bodies:
-        message = f"recourse.notifications.{kind}"
-        schema = newest(message)
-        value = reader.encode(schema, register(f"{topic}-{message}", schema), {"seq": head.seq + 1, "prev_hash": head.hash, **who, **body})
-        head = reader.Head(head.seq + 1, reader.leaf_hash(reader.schema_fingerprint(schema), b"run-1", value[5:]))
-        values.append(value)
-    return values
+    body = {"seq": 1, "prev_hash": head.hash, "source_seq": 1, "source_index": 0, "tenant": "acme", "run_id": "run-1", "caused_by": evidence, "members": members}
+    message = "recourse.notifications.RollbackAnnounced"
+    schema = newest(message)
+    return [reader.encode(schema, register(f"{topic}-{message}", schema), body)]
 
 
 def newest(message):
@@ -165,9 +164,11 @@ def test_the_consumer_acknowledges_once_and_goes_on_where_it_was(tmp_path):
     arguments = ("--log-id", "interop", "--topic", topic, "--consumer", name, "--scope", "acme/*/*/order", "--state", str(tmp_path / "state.json"))
     done = run("python-consumer", "consumer", *arguments)
     assert done.returncode == 0, done.stderr
-    assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["CommitAnnounced", "RollbackAnnounced"]
-    key, value = record_at(acks, partition, end)
-    body = reader.decode(schema, value)
-    assert (key, body["consumer"], body["mutation_id"], body["rollback_id"], body["tenant"]) == (b"run-1", name, "m-1", "rb-1", "acme")
+    printed = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(line["type"], [member["mutation_id"] for member in line["body"]["members"]]) for line in printed] == [("RollbackAnnounced", ["m-3", "m-1"])]
+    for index, mutation in enumerate(["m-3", "m-1"]):
+        key, value = record_at(acks, partition, end + index)
+        body = reader.decode(schema, value)
+        assert (key, body["consumer"], body["mutation_id"], body["rollback_id"], body["tenant"]) == (b"run-1", name, mutation, f"rb-{mutation}", "acme")
     again = run("python-consumer", "consumer", *arguments)
     assert (again.returncode, again.stdout) == (0, "")

@@ -11,7 +11,7 @@ import type { Recourse } from './common/recourse.js';
 import { answering, HttpAnswer, serve } from './common/serve.js';
 import { subscribe } from './loyalty/subscriber.js';
 import type { Subscriber } from './loyalty/subscriber.js';
-import { EMPTY_LOYALTY, evolveLoyalty, heardOf, wasHeard } from './loyalty/loyalty.state.js';
+import { EMPTY_LOYALTY, evolveLoyalty, heardIn, newIn } from './loyalty/loyalty.state.js';
 import type { LoyaltyEvent, LoyaltyState } from './loyalty/loyalty.state.js';
 
 const grantBody = z.strictObject({
@@ -112,11 +112,11 @@ async function follow({ kafka, codecs }: Recourse): Promise<NotificationConsumer
   return following;
 }
 
-/** Hears a notification once, however often it is told. */
+/** Hears each commit of a notification once, however often it is told. */
 async function hear(notification: Notification): Promise<void> {
-  const heard = heardOf(notification);
+  const told = heardIn(notification);
   await journal.transact((state) => ({
-    events: wasHeard(state, heard) ? [] : [{ type: 'NotificationHeard', heard }],
+    events: newIn(state, told).map((heard): LoyaltyEvent => ({ type: 'NotificationHeard', heard })),
     answer: undefined,
   }));
 }

@@ -6,7 +6,7 @@ import { Failure } from '@recourse/kernel';
 import type { Clock } from '@recourse/kernel';
 import type { Head } from '@recourse/chain';
 import { BackgroundLoop } from './background.js';
-import type { LogPosition, OwnLogOptions } from './own-log.js';
+import type { BatchSealer, LogPosition, OwnLogOptions } from './own-log.js';
 import { OwnLog } from './own-log.js';
 import type { AcceptedRecord, Derived } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
@@ -32,6 +32,11 @@ export interface Grown {
 interface Written {
   readonly seq: number;
   readonly index: number;
+}
+
+/** A record that is to be written, and what it comes from. */
+interface Owed extends Written {
+  readonly derived: Derived;
 }
 
 /** Batches that may wait to be derived from memory; past it they are forgotten and read from the log. */
@@ -137,9 +142,7 @@ export class DerivedWriter {
   async #derive(records: readonly AcceptedRecord[], to: LogPosition): Promise<void> {
     const owed = records
       .flatMap((record) =>
-        this.options
-          .derive(record)
-          .map((derived, index) => ({ derived, seq: record.seq, index, decidedAt: record.decidedAt })),
+        this.options.derive(record).map((derived, index): Owed => ({ derived, seq: record.seq, index })),
       )
       .filter(
         ({ seq, index }) => seq > this.#written.seq || (seq === this.#written.seq && index > this.#written.index),
@@ -150,26 +153,30 @@ export class DerivedWriter {
     if (this.#sinceCache >= CACHE_EVERY) await this.#cache();
   }
 
-  async #append(
-    owed: readonly {
-      readonly derived: Derived;
-      readonly seq: number;
-      readonly index: number;
-      readonly decidedAt: number;
-    }[],
-  ): Promise<void> {
-    for (let at = 0; at < owed.length; at += 400) {
-      const chunk = owed.slice(at, at + 400);
-      const batch = this.#derived.seal(0);
-      for (const { derived, seq, index } of chunk)
-        batch.add(derived, derived.key, { source_seq: seq, source_index: index });
+  async #append(owed: readonly Owed[]): Promise<void> {
+    for (let at = 0; at < owed.length;) {
+      const { batch, taken } = this.#batchOf(owed, at);
       const judgement = await this.#derived.append(batch);
       if (judgement === 'log_cut')
         throw new Failure('LOG_CUT', `${this.options.derivedTopic} is shorter than what was appended`);
       if (judgement === 'reread') throw new Failure('OUTCOME_UNKNOWN', `append to ${this.options.derivedTopic}`);
-      const last = chunk[chunk.length - 1];
+      at += taken;
+      const last = owed[at - 1];
       if (last !== undefined) this.#written = { seq: last.seq, index: last.index };
     }
+  }
+
+  /** As many as fit one produce request (L4), one at least. */
+  #batchOf(owed: readonly Owed[], from: number): { readonly batch: BatchSealer; readonly taken: number } {
+    const batch = this.#derived.seal(0);
+    for (const { derived, seq, index } of owed.slice(from)) {
+      const mark = batch.mark();
+      batch.add(derived, derived.key, { source_seq: seq, source_index: index });
+      if (!batch.isOverfull || mark.count === 0) continue;
+      batch.rollback(mark);
+      break;
+    }
+    return { batch, taken: batch.outgoing.length };
   }
 
   async #cache(): Promise<void> {

@@ -5,6 +5,7 @@
 //
 // Invariants
 //   I1. What was read for one start says nothing about the next.
+//   I2. Nothing is learned of a database that has lost what was projected: it would deny what the log holds (L8).
 import type { Clock } from '@recourse/kernel';
 import { BackgroundLoop } from './background.js';
 import type { KnownGroups } from './known-groups.js';
@@ -15,6 +16,10 @@ export interface GroupReaderOptions {
   readonly kinds: readonly string[];
   readonly known: KnownGroups;
   readonly clock: Clock;
+  /** What the store holds at the least, by seq. */
+  readonly projectedSeq: () => number;
+  /** The database is an older copy. */
+  readonly onOlder: () => void;
   readonly onError: (cause: unknown) => void;
 }
 
@@ -69,8 +74,14 @@ export class GroupReader {
     if (place === undefined) return REST_MS;
     const epoch = this.#epoch;
     const { store, known } = this.options;
-    const groups = await store.groups(place.kind, place.after, PAGE);
+    const leastSeq = this.options.projectedSeq();
+    const { groups, headSeq } = await store.groups(place.kind, place.after, PAGE);
     if (epoch !== this.#epoch) return 0;
+    if ((headSeq ?? 0) < leastSeq) {
+      this.forget();
+      this.options.onOlder();
+      return REST_MS;
+    }
     for (const group of groups) known.add(place.kind, group);
     const last = groups.length < PAGE ? undefined : groups[groups.length - 1];
     this.#places = last === undefined ? rest : [{ kind: place.kind, after: last }, ...rest];

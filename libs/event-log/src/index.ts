@@ -32,6 +32,7 @@ export type {
 } from './service-core.js';
 export type {
   GroupAddress,
+  GroupPage,
   Loaded,
   PartitionStore,
   ProjectedHead,

@@ -9,7 +9,15 @@ import { createHash } from 'node:crypto';
 import { InvariantViolation } from '@recourse/kernel';
 import { canonicalRow, columnValue, compareText, decodeDoc, encodeDoc } from './row-codec.js';
 import type { Change, Doc, KindSpec, Row, RowAddress } from './service-core.js';
-import type { GroupAddress, Loaded, PartitionStore, ProjectedHead, ProjectResult, StoreFactory } from './store.port.js';
+import type {
+  GroupAddress,
+  GroupPage,
+  Loaded,
+  PartitionStore,
+  ProjectedHead,
+  ProjectResult,
+  StoreFactory,
+} from './store.port.js';
 
 /** What a gate is asked to let through. */
 export interface StoreOperation {
@@ -141,14 +149,16 @@ class MemoryPartitionStore implements PartitionStore {
     return rowsOfKind(kind, data.kinds.get(kind));
   }
 
-  async groups(kind: string, after: string | null, limit: number): Promise<readonly string[]> {
+  async groups(kind: string, after: string | null, limit: number): Promise<GroupPage> {
     await this.enter('groups');
     this.database.spec(kind);
-    const held = [...(this.read().kinds.get(kind) ?? [])].filter(([, rows]) => rows.size > 0).map(([group]) => group);
-    return held
+    const { head, kinds } = this.read();
+    const held = [...(kinds.get(kind) ?? [])].filter(([, rows]) => rows.size > 0).map(([group]) => group);
+    const groups = held
       .filter((group) => after === null || compareText(group, after) > 0)
       .sort(compareText)
       .slice(0, limit);
+    return { headSeq: head?.seq ?? null, groups };
   }
 
   async due(

@@ -194,6 +194,10 @@ export class PartitionLoop {
       kinds: withCommonKinds(core.kinds).map(({ kind }) => kind),
       known: this.#cache.known,
       clock,
+      projectedSeq: () => this.#projector.projectedSeq,
+      onOlder: () => {
+        this.reset();
+      },
       onError: (cause) => {
         this.#report('read groups', cause);
       },

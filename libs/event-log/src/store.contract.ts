@@ -263,11 +263,17 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
           put('binding', 'other', 'a'),
         ]);
         await store.project(at(1), headAt(2), [remove('mutation', 'gone', 'a')]);
-        expect(await store.groups('mutation', null, 10)).toEqual(['B', 'one', '\uFF5E', '\u{1F600}']);
-        expect(await store.groups('mutation', null, 2)).toEqual(['B', 'one']);
-        expect(await store.groups('mutation', 'one', 2)).toEqual(['\uFF5E', '\u{1F600}']);
-        expect(await store.groups('mutation', '\u{1F600}', 2)).toEqual([]);
-        expect(await factory.partition(CONTRACT_LOG, 1).groups('mutation', null, 2)).toEqual([]);
+        expect(await store.groups('mutation', null, 10)).toEqual({
+          headSeq: 2,
+          groups: ['B', 'one', '\uFF5E', '\u{1F600}'],
+        });
+        expect((await store.groups('mutation', null, 2)).groups).toEqual(['B', 'one']);
+        expect((await store.groups('mutation', 'one', 2)).groups).toEqual(['\uFF5E', '\u{1F600}']);
+        expect(await store.groups('mutation', '\u{1F600}', 2)).toEqual({ headSeq: 2, groups: [] });
+        expect(await factory.partition(CONTRACT_LOG, 1).groups('mutation', null, 2)).toEqual({
+          headSeq: null,
+          groups: [],
+        });
       });
 
       it('of a whole kind is ordered by group and key', async () => {

@@ -34,6 +34,13 @@ export interface Loaded {
   readonly rows: readonly Row[];
 }
 
+/** Groups that have rows, and the head those rows belong to. */
+export interface GroupPage {
+  /** As that of `Loaded`. */
+  readonly headSeq: number | null;
+  readonly groups: readonly string[];
+}
+
 export interface GroupAddress {
   readonly kind: string;
   readonly group: string;
@@ -57,7 +64,7 @@ export interface PartitionStore {
   /** All rows of a kind, ordered by group and key; for kinds that are kept whole in memory. */
   all(kind: string): Promise<readonly Row[]>;
   /** Groups of a kind that have rows, each once, in order of code points, from the first behind `after`; null begins. */
-  groups(kind: string, after: string | null, limit: number): Promise<readonly string[]>;
+  groups(kind: string, after: string | null, limit: number): Promise<GroupPage>;
   /** Timers due at or before `until`, earliest first, ties by address. */
   due(until: number, limit: number): Promise<readonly { readonly address: RowAddress; readonly dueAt: number }[]>;
   /** `from` is null for the first projection of an empty store. */

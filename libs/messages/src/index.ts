@@ -7,5 +7,16 @@ export { FRAME_SIZE, frameOf, readHead, schemaIdOf } from '@recourse/chain';
 export type { RecordHead } from '@recourse/chain';
 export { bodyIn, recordIn } from './records.js';
 export type { BodyOf, ChainField, DecodedBody, RecordOf, RecordTypeOf } from './records.js';
-export { fallenIn, fellTogether, isSameReason, movedIn, plannedIn, plannedTogether } from './members.js';
-export type { Fallen, Moved, Planned } from './members.js';
+export {
+  announcedIn,
+  announcedTogether,
+  fallenIn,
+  fellTogether,
+  isSameReason,
+  movedIn,
+  plannedIn,
+  plannedTogether,
+  settledIn,
+  settledTogether,
+} from './members.js';
+export type { Announced, Fallen, Moved, NoticeOf, Planned, Settled } from './members.js';

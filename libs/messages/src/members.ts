@@ -11,10 +11,17 @@ import type {
   PlannedStep,
   RecoverabilityChanged,
   RecoveryPlanned,
+  RollbackAnnounced,
+  RollbackSettled,
+  RolledBackCommit,
+  SettledCommit,
 } from './generated/index.js';
 import type { ChainField } from './records.js';
 
 type Packed = 'contracts' | 'members' | ChainField;
+
+/** A notice as it is derived: without its place in its log and in the source. */
+export type NoticeOf<Notice> = Omit<Notice, ChainField | 'source_seq' | 'source_index'>;
 
 /** A mutation that fell, with what its record says of all. */
 export type Fallen = Omit<MutationsFell, Packed> &
@@ -26,6 +33,12 @@ export type Planned = Omit<RecoveryPlanned, Packed> &
 
 /** A mutation that moved, with what its record says of all. */
 export type Moved = Omit<RecoverabilityChanged, Packed> & MovedMutation;
+
+/** A commit that was announced as rolled back, with what its notice says of all. */
+export type Announced = Omit<NoticeOf<RollbackAnnounced>, 'members'> & Omit<RolledBackCommit, 'root'>;
+
+/** A rolled-back commit that came to rest, with what its notice says of all. */
+export type Settled = Omit<NoticeOf<RollbackSettled>, 'members'> & SettledCommit;
 
 /** What a record says of each mutation that fell, in its order. */
 export function fallenIn({ contracts, members, ...common }: Omit<MutationsFell, ChainField>): readonly Fallen[] {
@@ -76,6 +89,32 @@ export function plannedTogether(planned: readonly [Planned, ...Planned[]]): Omit
 /** What a record says of each mutation that moved, in its order. */
 export function movedIn({ members, ...common }: Omit<RecoverabilityChanged, ChainField>): readonly Moved[] {
   return members.map((member) => ({ ...common, ...member }));
+}
+
+/** What a notice says of each commit that was rolled back, in its order. */
+export function announcedIn({ tenant, run_id, caused_by, members }: NoticeOf<RollbackAnnounced>): readonly Announced[] {
+  return members.map(({ root, ...member }) => ({ tenant, run_id, caused_by: rooted(caused_by, root), ...member }));
+}
+
+/** The notice of commits that were rolled back together. Shape: all of one run, for one reason; only the roots may differ. */
+export function announcedTogether(announced: readonly [Announced, ...Announced[]]): NoticeOf<RollbackAnnounced> {
+  const [{ tenant, run_id, caused_by }] = announced;
+  const members = announced.map(({ tenant: _tenant, run_id: _run, caused_by: { root }, ...member }) => ({
+    ...member,
+    root,
+  }));
+  return { tenant, run_id, caused_by: rooted(caused_by, null), members };
+}
+
+/** What a notice says of each rolled-back commit that came to rest, in its order. */
+export function settledIn({ tenant, run_id, members }: NoticeOf<RollbackSettled>): readonly Settled[] {
+  return members.map((member) => ({ tenant, run_id, ...member }));
+}
+
+/** The notice of rolled-back commits that came to rest together. Shape: all of one run. */
+export function settledTogether(settled: readonly [Settled, ...Settled[]]): NoticeOf<RollbackSettled> {
+  const [{ tenant, run_id }] = settled;
+  return { tenant, run_id, members: settled.map(({ tenant: _tenant, run_id: _run, ...member }) => member) };
 }
 
 /** Whether two pieces of evidence are one, but for the roots they name. */

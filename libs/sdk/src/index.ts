@@ -108,6 +108,8 @@ export { MemoryClaimStore } from './stores/claim-store.memory.js';
 export type { Position, PositionStore } from './stores/position-store.port.js';
 export { FilePositionStore } from './stores/position-store.file.js';
 export { MemoryPositionStore } from './stores/position-store.memory.js';
+export { announcedIn, settledIn } from '@recourse/messages';
+export type { Announced, Settled } from '@recourse/messages';
 export { createNotificationConsumer, NOTIFICATIONS_TOPIC } from './consumer/notification-consumer.js';
 export type {
   Notification,

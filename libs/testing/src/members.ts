@@ -9,9 +9,14 @@ export function eachMember<Told extends { readonly body: Fields }>(records: read
     if (!Array.isArray(members)) return [told];
     return members.map((member: Fields) => {
       const step = (member['step'] ?? {}) as Fields; // what a worker is asked of a step
-      const root =
-        member['root'] === undefined ? {} : { evidence: { ...(common['evidence'] as Fields), root: member['root'] } };
-      return { ...told, body: { ...common, ...step, ...member, ...root } };
+      return { ...told, body: { ...common, ...step, ...member, ...rootedIn(common, member) } };
     });
   });
+}
+
+/** Why, with the root of the member: the evidence of a record, or the cause of a notice. */
+function rootedIn(common: Fields, { root }: Fields): Fields {
+  if (root === undefined) return {};
+  const name = common['caused_by'] === undefined ? 'evidence' : 'caused_by';
+  return { [name]: { ...(common[name] as Fields), root } }; // a record by the schema
 }

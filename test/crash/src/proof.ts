@@ -25,7 +25,7 @@ export interface Proof {
 
 const LOGS = TOPICS.filter(({ kind }) => kind !== 'wire');
 const REQUESTS = TOPICS.filter(({ name }) => name.startsWith('recourse.tool-requests.')).map(({ name }) => name);
-const STORY_OF_A_CONSUMER = ['CommitAnnounced', 'RollbackAnnounced', 'RollbackSettled'];
+const STORY_OF_A_CONSUMER = ['RollbackAnnounced', 'RollbackSettled'];
 const SETTLES_WITHIN_MS = 20_000;
 const POLL_MS = 200;
 const PAGE = 500;
@@ -149,7 +149,7 @@ async function doubled(arena: Arena): Promise<readonly string[]> {
     .map(([what, count]) => `the provider counts ${String(count)} times the ${what}`);
 }
 
-/** The consumer heard commit, rollback and ending of every run, in this order. */
+/** The consumer heard rollback and ending of every run, in this order. */
 async function heard(arena: Arena, stories: readonly Story[]): Promise<readonly string[]> {
   const typesOf = (all: readonly Facts[], { mutationId }: Story): readonly string[] => [
     ...new Set(all.filter((each) => each['mutation_id'] === mutationId).map((each) => String(each['type']))),

@@ -65,6 +65,10 @@ export const LINEAGE_MUTANTS: Readonly<Record<string, { readonly mutation: Mutat
     bias: BOUNDED,
   },
   announced: { mutation: { core: (core) => deriving(core, (derived) => derived.toReversed()) }, bias: SPREADING },
+  'announced-in-part': {
+    mutation: { core: (core) => deriving(core, (derived) => derived.map(withoutLast)) },
+    bias: SPREADING,
+  },
 };
 
 function isToldCheckpoint(input: Input): boolean {
@@ -97,6 +101,13 @@ function deriving(core: ServiceCore, change: (derived: readonly Derived[]) => re
   return core.log !== MUTATIONS || derived === undefined
     ? core
     : { ...core, derived: { ...derived, derive: (record) => change(derived.derive(record)) } };
+}
+
+/** An announcement that forgets the last of several. */
+function withoutLast(derived: Derived): Derived {
+  const members = derived.body['members'] as readonly Doc[] | undefined; // a list by the schema, where there is one
+  if (derived.type !== 'RollbackAnnounced' || members === undefined || members.length < 2) return derived;
+  return { ...derived, body: { ...derived.body, members: members.slice(0, -1) } };
 }
 
 type View = ReturnType<DecideContext['views']['view']>;
@@ -180,7 +191,11 @@ function admittingAll(entry: Doc | undefined): Doc | undefined {
 }
 
 function withoutBound(body: Doc): Doc {
-  const cause = body['caused_by'] as Doc; // a record by the schema
-  const root = cause['root'] as Doc | null; // a record or null
-  return root === null ? body : { ...body, caused_by: { ...cause, root: { ...root, bound_at: null } } };
+  const unbounded = (named: Doc): Doc => {
+    const root = named['root'] as Doc | null; // a record or null
+    return root === null ? named : { ...named, root: { ...root, bound_at: null } };
+  };
+  const { caused_by, members } = body as { readonly caused_by: Doc; readonly members?: readonly Doc[] }; // records by the schema
+  const bare = { ...body, caused_by: unbounded(caused_by) };
+  return members === undefined ? bare : { ...bare, members: members.map(unbounded) };
 }

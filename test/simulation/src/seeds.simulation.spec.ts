@@ -50,6 +50,7 @@ describe('the checker', () => {
       'ack-twice',
       'advanced',
       'announced',
+      'announced-in-part',
       'approval-reuse',
       'barrier',
       'bound',

@@ -57,8 +57,9 @@ export function fall(
   const last = findings.findLastIndex(isContradiction);
   const others = findings.filter((one) => !isContradiction(one));
   const before = findings.slice(0, last + 1).filter((one) => !isContradiction(one)).length;
+  const draft = new Draft(context.state, context.now);
   const listed = (records: readonly MutationRecord[]): readonly MutationRecord[] =>
-    records.flatMap((one) => withReview(context, one, policy));
+    records.flatMap((one) => withReview(draft, one, context.now, policy));
   if (last === -1) return listed(others);
   const triggers = findings.filter(isContradiction).map(triggerOfContradiction);
   const anew = new Set(
@@ -68,7 +69,7 @@ export function fall(
   );
   return [
     ...listed(others.slice(0, before)),
-    ...decideAll(context, triggers, anew, policy),
+    ...decideAll(context, draft, { triggers, anew }, policy),
     ...listed(others.slice(before)),
   ];
 }
@@ -78,19 +79,20 @@ function isContradiction(one: Finding): one is Contradiction {
 }
 
 /** A commit beyond the bound is a person's, unless its rollback stands. */
-function withReview({ state, now }: DecideContext, one: MutationRecord, policy: FallPolicy): readonly MutationRecord[] {
+function withReview(draft: Draft, one: MutationRecord, now: number, policy: FallPolicy): readonly MutationRecord[] {
   if (one.type !== 'CommitBeyondBound') return [one];
-  const item = outOfBand(rollbackIn(state, one.body), one.body, now, policy);
-  return item === null ? [one] : [one, item];
+  const item = outOfBand(rollbackIn(draft, one.body), one.body, now, policy);
+  if (item === null) return [one];
+  draft.take([item]);
+  return [one, item];
 }
 
 function decideAll(
   context: DecideContext,
-  triggers: readonly Trigger[],
-  anew: ReadonlySet<string>,
+  draft: Draft,
+  { triggers, anew }: { readonly triggers: readonly Trigger[]; readonly anew: ReadonlySet<string> },
   policy: FallPolicy,
 ): readonly MutationRecord[] {
-  const draft = new Draft(context.state, context.now);
   const within = { ...context, state: draft };
   const members: Admitted[] = [];
   const others: MutationRecord[] = [];

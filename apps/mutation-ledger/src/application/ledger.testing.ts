@@ -4,8 +4,10 @@ import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { contractDigest, contractView, entryView, plainPayload } from '@recourse/contract';
 import type { BroadcastView, Decided, RecordInput } from '@recourse/event-log';
+import { announcedTogether } from '@recourse/messages';
 import type {
   Admission,
+  Announced,
   AssumptionStated,
   CommandEnvelope,
   Evidence,
@@ -217,6 +219,29 @@ export function fell(...fallen: readonly Readonly<Record<string, unknown>>[]): D
 export function moved({ tenant, run_id, event, ...member }: Readonly<Record<string, unknown>>): Decided {
   const common = Object.entries({ tenant, run_id, event }).filter(([, value]) => value !== undefined);
   return fact('RecoverabilityChanged', { ...Object.fromEntries(common), members: [member] });
+}
+
+/** The notice of commits that fell together, each in its own words where they differ. */
+export function announced(...fallen: readonly [Partial<Announced>, ...Partial<Announced>[]]): Decided {
+  const [first, ...others] = fallen.map((more, index): Announced => ({
+    tenant: TENANT,
+    run_id: RUN,
+    caused_by: EVIDENCE,
+    mutation_id: MUTATION,
+    rollback_id: `rb_${String(index)}`,
+    agent_id: 'agent-1',
+    subject_ref: null,
+    capability: 'payments.issue_refund',
+    assumption_refs: [],
+    committed_at: NOW,
+    derived_from: [],
+    has_effect: true,
+    resume_checkpoint: null,
+    consumers: [],
+    ...more,
+  }));
+  if (first === undefined) throw new Error('nothing fell');
+  return fact('RollbackAnnounced', announcedTogether([first, ...others]));
 }
 
 /** The commit a record is about. */

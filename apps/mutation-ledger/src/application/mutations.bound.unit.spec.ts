@@ -11,6 +11,7 @@ import { bundleRegistered, commit, committed, gateOf, rollback } from './commits
 import {
   command,
   envelope,
+  announced,
   EVIDENCE,
   executed,
   ledger,
@@ -21,11 +22,11 @@ import {
   RUN,
   state,
   statement,
-  TENANT,
   TRIGGERED,
   fell,
 } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
+import { mutationIdOf } from './mutations.core.js';
 
 const HOUR = 3_600_000;
 const NOW = 10 * HOUR;
@@ -44,21 +45,8 @@ let on: Ledger;
 /** The parent fell: the notice of that. */
 function fallen(rollbackId = 'rb_parent', root: LineageRoot | null = ROOT): RecordInput {
   const caused_by: Evidence = { ...EVIDENCE, kind: 'lineage', root };
-  return on.fallen.append(
-    PARENT.run_id,
-    fact('RollbackAnnounced', {
-      tenant: TENANT,
-      agent_id: 'a',
-      run_id: PARENT.run_id,
-      mutation_id: PARENT.commit_id,
-      subject_ref: null,
-      rollback_id: rollbackId,
-      caused_by,
-      has_effect: true,
-      resume_checkpoint: null,
-      consumers: [],
-    }),
-  );
+  const { run_id, commit_id: mutation_id } = PARENT;
+  return on.fallen.append(run_id, announced({ run_id, mutation_id, rollback_id: rollbackId, caused_by }));
 }
 /** A trigger of its own, of a source. */
 function contradicted(event = 'ev-1', source = 'warehouse'): RecordInput {
@@ -216,6 +204,24 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
       before.when(contradicted(), NOW + 1).then(fell({}));
       const after = listed().when(reviewed('stands'), NOW + 1);
       after.when(contradicted(), NOW + 2).then(fell({ evidence: { root: { bound_at: NOW + 2 - HOUR } } }));
+    });
+
+    it('is listed once where several that it rests on fell together', () => {
+      const other = { run_id: 'run-0', commit_id: 'mut_other' };
+      const run = start();
+      const both = refund({ effect_key: 'both', event_id: 'both', derived_from: [PARENT, other] });
+      run.when(executed({ ...both, contract_digest: null }), RECORDED_AT + 1);
+      const caused_by: Evidence = { ...EVIDENCE, kind: 'lineage', root: ROOT };
+      const named = [PARENT, other].map(({ run_id, commit_id }) => ({ run_id, mutation_id: commit_id, caused_by }));
+      const [first, ...others] = named;
+      if (first === undefined) throw new Error('nothing fell');
+      run.when(on.fallen.append('run-0', announced(first, ...others)), NOW);
+      const listedOf = (type: string): readonly unknown[] =>
+        run.recorded().flatMap((one) => (one.type === type ? [one.body['mutation_id']] : []));
+      expect(listedOf('CommitBeyondBound').toSorted()).toEqual(
+        [MUTATION, mutationIdOf(both), mutationIdOf(both)].toSorted(),
+      );
+      expect(listedOf('RollbackOutOfBand').toSorted()).toEqual([MUTATION, mutationIdOf(both)].toSorted());
     });
 
     it('lists nothing where its rollback stands', () => {

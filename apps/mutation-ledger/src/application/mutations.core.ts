@@ -18,7 +18,7 @@ import type {
 } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
 import { isCommitId } from '@recourse/lineage';
-import { bodyIn } from '@recourse/messages';
+import { announcedIn, bodyIn } from '@recourse/messages';
 import type { Checkpoint, Execution } from '@recourse/messages';
 import { NO_LIMITS } from '../domain/admission/admission.messages.js';
 import type { AdmissionLimits } from '../domain/admission/admission.messages.js';
@@ -180,8 +180,9 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
     case 'AssumptionStated':
       return onStatement(context, input, event.body, policy);
     case 'RollbackAnnounced':
+      return onFall(context, input, announcedIn(event.body), policy);
     case 'BoundReached':
-      return onFall(context, input, event.body, policy);
+      return onFall(context, input, [event.body], policy);
     case 'LegReported':
       return onReport(context, input, event.body, policy);
     case 'CancelMutation':

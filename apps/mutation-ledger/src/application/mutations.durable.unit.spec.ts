@@ -4,7 +4,7 @@ import type { AcceptedRecord } from '@recourse/event-log';
 import { plainPayload } from '@recourse/contract';
 import { fallenIn } from '@recourse/messages';
 import type { MutationsFell, MutationRecorded, MutationRef } from '@recourse/messages';
-import { fact, WAYS } from '@recourse/testing';
+import { eachMember, fact, WAYS } from '@recourse/testing';
 import { agentEffectOf } from '../domain/effect/effect.decisions.js';
 import type { Mutation } from '../domain/mutation/mutation.messages.js';
 import {
@@ -118,11 +118,9 @@ describe('the log alone (F6)', () => {
       fallen: [first, second].sort(),
       undone: [second, first].map((id) => ({ mutation_id: id, because: EVIDENCE.event_id, of: id })),
     });
-    expect(run.derived().map(({ type, body }) => [type, body['mutation_id'], body['run_id'], body['tenant']])).toEqual(
-      [second, first].flatMap((id) => [
-        ['CommitAnnounced', id, RUN, TENANT],
-        ['RollbackAnnounced', id, RUN, TENANT],
-      ]),
-    );
+    expect(run.derived()).toHaveLength(1);
+    expect(
+      eachMember(run.derived()).map(({ type, body }) => [type, body['mutation_id'], body['run_id'], body['tenant']]),
+    ).toEqual([second, first].map((id) => ['RollbackAnnounced', id, RUN, TENANT]));
   });
 });

@@ -7,6 +7,7 @@ import type { CommitRef } from '@recourse/messages';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { fact, memoryView, WAYS, eachMember } from '@recourse/testing';
 import {
+  announced,
   commitOf,
   contractText,
   executed,
@@ -205,6 +206,104 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     ]);
     run.when(executed(child({ effect_key: 'inside', event_id: 'in', derived_from: [commit('run-2', 'child')] })), NOW);
     expect(run.derived()).toEqual([]);
+  });
+});
+
+describe.each(WAYS)('commits that were derived from several that fell together, $way', ({ isRebuilt }) => {
+  const OTHER = commit('run-1', 'other');
+  /** Two parents, and what the notice of their fall says. */
+  function start(...children: readonly Parameters<typeof refund>[0][]) {
+    const on = ledger({ isRebuilt, effectsMax: 4 });
+    on.run.when(executed(parent), NOW).when(executed({ ...parent, effect_key: 'other', event_id: 'other' }), NOW);
+    children.forEach((more, at) => on.run.when(executed(child({ event_id: `c-${String(at)}`, ...more })), NOW));
+    const notice = on.fallen.append('run-1', fallOf(OTHER, PARENT));
+    return { ...on, notice };
+  }
+  const fallOf = (...refs: readonly [CommitRef, ...CommitRef[]]) => {
+    const [first, ...others] = refs.map(({ run_id, commit_id }) => ({
+      ...{ run_id, mutation_id: commit_id, rollback_id: deriveId('rb', commit_id) },
+    }));
+    if (first === undefined) throw new Error('nothing fell');
+    return announced(first, ...others);
+  };
+
+  it('fall in one decision, each for its own parent, in the order in which those fell', () => {
+    const { run, notice } = start(
+      { effect_key: 'of-parent' },
+      { effect_key: 'of-other', derived_from: [OTHER] },
+      { effect_key: 'of-none', derived_from: [commit('run-1', 'third')] },
+    );
+    run.when(notice, NOW + 1);
+    expect(eachMember(run.recorded()).map(({ type, body }) => [type, body['mutation_id'], body['evidence']])).toEqual([
+      [
+        'MutationsFell',
+        idOf('run-2', 'of-other'),
+        expect.objectContaining({ event_id: deriveId('rb', OTHER.commit_id) }),
+      ],
+      [
+        'MutationsFell',
+        idOf('run-2', 'of-parent'),
+        expect.objectContaining({ event_id: deriveId('rb', PARENT.commit_id) }),
+      ],
+    ]);
+    run.when(notice, NOW + 2).thenNothing();
+  });
+
+  it('fall once where they were derived from both', () => {
+    const { run, notice } = start({ derived_from: [PARENT, OTHER] });
+    run
+      .when(notice, NOW + 1)
+      .then(
+        fell({ mutation_id: CHILD, evidence: { event_id: deriveId('rb', OTHER.commit_id), position: 1 } }),
+        fact('TriggerRedundant', { mutation_id: CHILD, evidence: { event_id: deriveId('rb', PARENT.commit_id) } }),
+      );
+  });
+
+  it('fall in bounded parts: what does not fit beside the others is spread by itself', () => {
+    const names = ['p1', 'p2', 'p3', 'p4'];
+    const { run, notice } = start(
+      { effect_key: 'of-other', derived_from: [OTHER] },
+      ...names.map((name) => ({ effect_key: name })),
+    );
+    run
+      .when(notice, NOW + 1)
+      .then(fell({ run_id: 'run-2' }), fact('SpreadOpened', { ref: STANDS, parent_run_id: 'run-1' }));
+    run.whenDue(NOW + 1);
+    expect(eachMember(run.recorded()).filter(({ type }) => type === 'MutationsFell')).toHaveLength(4);
+  });
+
+  it('leave one effect at least to each fall behind, so that no decision grows past its bound', () => {
+    const { run, notice } = start(
+      ...['o1', 'o2', 'o3', 'o4'].map((name) => ({ effect_key: name, derived_from: [OTHER] })),
+      { effect_key: 'of-parent' },
+    );
+    run.when(notice, NOW + 1);
+    expect(run.recorded().map(({ type, body }) => [type, body['ref']])).toEqual([
+      ['SpreadOpened', `commit/${OTHER.commit_id}#stands`],
+      ['MutationsFell', undefined],
+    ]);
+  });
+
+  it('are cancelled once while they are still held', () => {
+    const held = contractText({ commit_hold_ms: HOUR_MS, cancel_capability: 'payments.cancel_refund' });
+    const { run, fallen } = ledger({ isRebuilt, contracts: [held] });
+    const plan = intent({
+      ...{ run_id: 'run-2', effect_key: 'child', assumption_refs: [], derived_from: [PARENT, OTHER], is_held: true },
+      contract_digest: registered(held).body['digest'] as Buffer, // a digest
+    });
+    run.when(planned(plan), NOW).when(fallen.append('run-1', fallOf(OTHER, PARENT)), NOW + 1);
+    run.then(
+      fact('MutationRecorded', { mutation_id: CHILD, recoverability: 'cancelled' }),
+      fact('TriggerUnmatched', { mutation_id: CHILD }),
+      fact('TriggerRedundant', { mutation_id: CHILD }),
+    );
+    run.whenDue(NOW + 1).then(fell({ mutation_id: CHILD, recoverability: 'cancelled' }));
+  });
+
+  it('are not taken from a notice that names nobody: it is refused', () => {
+    const { run, fallen } = start();
+    const nobody = fallen.append('run-1', fact('RollbackAnnounced', { tenant: TENANT, run_id: 'run-1', members: [] }));
+    expect(() => run.when(nobody, NOW + 1)).toThrow('names no commit');
   });
 });
 

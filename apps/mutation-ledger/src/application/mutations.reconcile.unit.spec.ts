@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
 import type { ReconcileLineage } from '@recourse/messages';
 import { fact, wire } from '@recourse/testing';
-import { EVIDENCE, ledger, MUTATION, NOW, ROLLBACK, RUN, TENANT } from './ledger.testing.js';
+import { announced, EVIDENCE, ledger, MUTATION, NOW, ROLLBACK, RUN, TENANT } from './ledger.testing.js';
 
 const compare = (changes: Partial<ReconcileLineage['envelope']> = {}, runtime = 'reports', count = 1): RecordInput =>
   wire(
@@ -34,14 +34,7 @@ const compare = (changes: Partial<ReconcileLineage['envelope']> = {}, runtime = 
     { key: 'reports' },
   );
 const who = { tenant: TENANT, agent_id: 'agent-1', run_id: RUN, mutation_id: MUTATION, subject_ref: null };
-const fell = fact('RollbackAnnounced', {
-  ...who,
-  rollback_id: ROLLBACK,
-  caused_by: EVIDENCE,
-  has_effect: true,
-  resume_checkpoint: null,
-  consumers: [],
-});
+const fell = announced({ mutation_id: MUTATION, rollback_id: ROLLBACK });
 const passed = fact('BoundReached', { ...who, caused_by: EVIDENCE, committed_at: 1 });
 
 describe('a comparison', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fact, WAYS } from '@recourse/testing';
+import { eachMember, fact, WAYS } from '@recourse/testing';
 import {
   DENIED,
   DISPATCHED,
@@ -50,36 +50,31 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     run.when(TRIGGERED, NOW + 2).then(fact('TriggerRedundant', { mutation_id: MUTATION }));
   });
 
-  it('announces the commit and then its rollback', () => {
+  it('announces the commit and its rollback in one', () => {
     const notices = recorded()
       .when(TRIGGERED, NOW + 1)
       .derived();
-    expect(notices.map(({ key, type }) => [key, type])).toEqual([
-      [RUN, 'CommitAnnounced'],
-      [RUN, 'RollbackAnnounced'],
-    ]);
+    expect(notices.map(({ key, type }) => [key, type])).toEqual([[RUN, 'RollbackAnnounced']]);
     expect(notices[0]?.body).toEqual({
       tenant: TENANT,
-      agent_id: 'agent-1',
       run_id: RUN,
-      mutation_id: MUTATION,
-      capability: 'payments.issue_refund',
-      subject_ref: '4711',
-      assumption_refs: [REF],
-      committed_at: NOW - 1_000,
-      derived_from: [],
-    });
-    expect(notices[1]?.body).toEqual({
-      tenant: TENANT,
-      agent_id: 'agent-1',
-      run_id: RUN,
-      mutation_id: MUTATION,
-      subject_ref: '4711',
-      rollback_id: ROLLBACK,
-      caused_by: TRIGGER_EVIDENCE,
-      has_effect: true,
-      resume_checkpoint: null,
-      consumers: [],
+      caused_by: { ...TRIGGER_EVIDENCE, root: null },
+      members: [
+        {
+          mutation_id: MUTATION,
+          rollback_id: ROLLBACK,
+          root: TRIGGER_EVIDENCE.root,
+          agent_id: 'agent-1',
+          subject_ref: '4711',
+          capability: 'payments.issue_refund',
+          assumption_refs: [REF],
+          committed_at: NOW - 1_000,
+          derived_from: [],
+          has_effect: true,
+          resume_checkpoint: null,
+          consumers: [],
+        },
+      ],
     });
   });
 
@@ -87,10 +82,9 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     const run = ledger({ isRebuilt })
       .run.when(executed(refund({ contract_digest: null })), NOW)
       .when(TRIGGERED, NOW + 1);
-    expect(run.derived().map(({ type }) => type)).toEqual(['CommitAnnounced', 'RollbackAnnounced', 'RollbackSettled']);
-    expect(run.derived()[2]?.body).toMatchObject({
-      recoverability: 'manual_resolution_required',
-      reason: 'UNCONTRACTED',
+    expect(run.derived().map(({ type }) => type)).toEqual(['RollbackAnnounced', 'RollbackSettled']);
+    expect(run.derived()[1]?.body).toMatchObject({
+      members: [{ mutation_id: MUTATION, recoverability: 'manual_resolution_required', reason: 'UNCONTRACTED' }],
     });
   });
 
@@ -146,12 +140,11 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
     const uncontracted = { contract_digest: null };
     run.when(executed(refund({ ...uncontracted, outcome: 'uncertain' })), NOW).when(TRIGGERED, NOW + 1);
     run.derived();
-    expect(
-      run
-        .when(executed(refund(uncontracted)), NOW + 2)
-        .derived()
-        .map(({ type, body }) => [type, body['recoverability']]),
-    ).toContainEqual(['RollbackSettled', 'manual_resolution_required']);
+    run.when(executed(refund(uncontracted)), NOW + 2);
+    expect(eachMember(run.derived()).map(({ type, body }) => [type, body['recoverability']])).toContainEqual([
+      'RollbackSettled',
+      'manual_resolution_required',
+    ]);
   });
 
   it('named by another tenant never touches the commit', () => {
@@ -197,11 +190,17 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
       {
         type: 'RollbackSettled',
         body: {
-          mutation_id: MUTATION,
-          rollback_id: ROLLBACK,
-          subject_ref: '4711',
-          recoverability: 'compensated',
-          reason: null,
+          tenant: TENANT,
+          run_id: RUN,
+          members: [
+            {
+              mutation_id: MUTATION,
+              rollback_id: ROLLBACK,
+              subject_ref: '4711',
+              recoverability: 'compensated',
+              reason: null,
+            },
+          ],
         },
       },
     ]);
@@ -263,7 +262,7 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
       .then(
         step('manual_required', 'compensation_failed', 'manual_resolution_required', { reason: 'PROVIDER_REFUSED' }),
       );
-    expect(run.derived()).toMatchObject([
+    expect(eachMember(run.derived())).toMatchObject([
       { type: 'RollbackSettled', body: { recoverability: 'manual_resolution_required', reason: 'PROVIDER_REFUSED' } },
     ]);
   });
@@ -340,7 +339,7 @@ describe.each(WAYS)('a window, $way', ({ isRebuilt }) => {
       .when(executed(refund()), NOW)
       .when(TRIGGERED, NOW + 1)
       .whenDue(EXPIRES);
-    expect(run.derived()).toMatchObject([
+    expect(eachMember(run.derived())).toMatchObject([
       { type: 'RollbackSettled', body: { recoverability: 'reversal_expired', reason: 'WINDOW_CLOSED' } },
     ]);
   });

@@ -1,6 +1,6 @@
 // Views the mutations log reads: which refs hold, and which commits fell.
 import type { AcceptedRecord, ViewSpec } from '@recourse/event-log';
-import { bodyIn, recordIn } from '@recourse/messages';
+import { announcedIn, bodyIn, recordIn } from '@recourse/messages';
 import { fallenEntry } from '../domain/mutation/lineage.decider.js';
 import { verdictEntry } from '../domain/mutation/refs.decider.js';
 
@@ -25,6 +25,7 @@ export const fallenView: ViewSpec = {
   topic: NOTICES,
   fold: (record: AcceptedRecord) => {
     const { type, body } = recordIn(NOTICES, record);
-    return type === 'RollbackAnnounced' || type === 'BoundReached' ? [fallenEntry(body, record.seq)] : [];
+    const fallen = type === 'RollbackAnnounced' ? announcedIn(body) : type === 'BoundReached' ? [body] : [];
+    return fallen.map((one) => fallenEntry(one, record.seq));
   },
 };

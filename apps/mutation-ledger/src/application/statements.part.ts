@@ -3,13 +3,13 @@
 // Boundary: reads bindings and spreads, and asks the deciders; holds no rule.
 import { isClosingRef } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
-import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
+import type { DecideContext, Decision, RecordInput, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
-import type { AssumptionStated } from '@recourse/messages';
+import type { Announced, AssumptionStated } from '@recourse/messages';
 import { closeByEvent, closedByStatement } from '../domain/mutation/closing.decider.js';
 import { isHeld } from '../domain/mutation/hold.decider.js';
-import { decideFall, standsRef } from '../domain/mutation/lineage.decider.js';
-import type { Announced, Passed } from '../domain/mutation/lineage.decider.js';
+import { decideFalls, standsRef } from '../domain/mutation/lineage.decider.js';
+import type { Falling, Passed } from '../domain/mutation/lineage.decider.js';
 import type { Binding } from '../domain/mutation/mutation.messages.js';
 import { continueSpread, decideReaffirmation, decideStatement } from '../domain/mutation/refs.decider.js';
 import type { Body, Finding } from '../domain/record.messages.js';
@@ -69,26 +69,27 @@ export function onStatement(
   return append(...fall(context, found, policy));
 }
 
-/** A commit fell: those derived from it are contradicted. As a statement it is decided once the view has it. */
+/** Commits fell: those derived from them are contradicted. As a statement it is decided once the view has it. */
 export function onFall(
   context: DecideContext,
   input: RecordInput,
-  body: Announced | Passed,
+  fallen: readonly (Announced | Passed)[],
   policy: StatementPolicy,
 ): Decision {
+  // No writer makes such a one: whatever it should have said would be lost.
+  if (fallen.length === 0)
+    throw new InvariantViolation('falls', `the notice at ${input.partition}/${input.seq} names no commit`);
   readUpTo(context, 'fallen', input);
-  const scope = refScope(body.tenant, standsRef(body.mutation_id));
-  const bindings = bindingsIn(context.state, scope);
-  const fallen = decideFall(
-    body,
-    input.partition,
-    input.seq,
-    bindings,
-    spreadsIn(context.state, scope),
-    policy.effectsMax,
-  );
-  const found = withCancels(context, withFates(context, fallen, bindings), bindings, policy);
-  return append(...fall(context, found, policy));
+  const falling = fallen.map((about) => fallingIn(context.state, about));
+  const reached = decideFalls(falling, input, policy.effectsMax);
+  const fared = falling.flatMap(({ bindings }, index) => withFates(context, reached[index] ?? [], bindings));
+  const bindings = falling.flatMap((one) => one.bindings);
+  return append(...fall(context, withCancels(context, fared, bindings, policy), policy));
+}
+
+function fallingIn(state: StateView, about: Announced | Passed): Falling {
+  const scope = refScope(about.tenant, standsRef(about.mutation_id));
+  return { about, bindings: bindingsIn(state, scope), spreads: spreadsIn(state, scope) };
 }
 
 /** Reads a view at least as far as an input of its log. Errors: Lacking; InvariantViolation when it ends before the input. */
@@ -100,7 +101,7 @@ function readUpTo({ views }: DecideContext, view: string, { partition, seq }: Re
     throw new InvariantViolation('judged-at', `the view is behind a statement at ${partition}/${seq}`, 'partition');
 }
 
-/** Cancels a contradicted effect that is still held, in the same decision. */
+/** Cancels a contradicted effect that is still held, in the same decision, once. */
 export function withCancels(
   context: DecideContext,
   found: readonly Finding[],
@@ -110,7 +111,7 @@ export function withCancels(
   const held = new Set(bindings.filter((binding) => binding.is_held === true).map((binding) => binding.mutation_id));
   if (held.size === 0) return found;
   return found.flatMap((one) => {
-    if (one.type !== 'Contradiction' || !held.has(one.body.mutation_id)) return [one];
+    if (one.type !== 'Contradiction' || !held.delete(one.body.mutation_id)) return [one];
     const mutation = mutationIn(context.state, one.body.run_id, one.body.mutation_id);
     return isHeld(mutation)
       ? [one, ...cancels(context, mutation, { reason: 'REF_INVALIDATED', eventId: one.body.evidence.event_id }, policy)]

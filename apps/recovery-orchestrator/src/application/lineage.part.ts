@@ -1,8 +1,9 @@
 // What other runs made of the effects of a run, as a part of the orchestrator's core: notices in, dependents and waking out.
 //
 // Boundary: every owner reads every notice; only the owner of a parent's run answers it, the others with nothing.
-import type { InputSpec, Owns, RecordInput, StateView } from '@recourse/event-log';
-import type { CommitRef, DerivationAnnounced, RollbackSettled } from '@recourse/messages';
+import type { InputSpec, Owns, StateView } from '@recourse/event-log';
+import { recordIn, settledIn } from '@recourse/messages';
+import type { CommitRef, DerivationAnnounced, RecordOf, Settled } from '@recourse/messages';
 import { dependentKey, noteDependent, settleDependent } from '../domain/lineage/dependents.decisions.js';
 import type { Child } from '../domain/lineage/dependents.decisions.js';
 import { childrenSettled } from '../domain/step/step.decider.js';
@@ -19,13 +20,23 @@ export const NOTICES_INPUT: InputSpec = {
   source: 'log',
   mode: 'broadcast',
   types: ['DerivationAnnounced', 'RollbackSettled'],
-  concerns: (input, owns) => ownParents(input, owns).length > 0,
+  concerns: (input, owns) => namesOwn(recordIn(NOTICES, input), owns),
 };
 
-/** Parents a notice names whose runs live on this partition. */
-export function ownParents({ type, body }: Pick<RecordInput, 'type' | 'body'>, owns: Owns): readonly CommitRef[] {
-  const named = body[type === 'DerivationAnnounced' ? 'parents' : 'derived_from'] as readonly CommitRef[] | undefined; // a list by its schema
-  return (named ?? []).filter(({ run_id: runId }) => owns(runId));
+function namesOwn({ type, body }: RecordOf<typeof NOTICES>, owns: Owns): boolean {
+  switch (type) {
+    case 'DerivationAnnounced':
+      return ownParents(body.parents, owns).length > 0;
+    case 'RollbackSettled':
+      return settledIn(body).some(({ derived_from }) => ownParents(derived_from, owns).length > 0);
+    default:
+      return false;
+  }
+}
+
+/** Parents whose runs live on this partition. */
+export function ownParents(named: readonly CommitRef[], owns: Owns): readonly CommitRef[] {
+  return named.filter(({ run_id: runId }) => owns(runId));
 }
 
 /** Notes children of the own runs. */
@@ -41,31 +52,34 @@ export function noteChildren(
   );
 }
 
-/** Children of the own runs came to rest: who waited for them goes on, in the same decision. */
+/** Children of the own runs came to rest: who waited for them goes on, in the same decision. Shape: `derived_from` has the own parents alone. */
 export function settleChildren(
   state: StateView,
-  parents: readonly CommitRef[],
-  notice: Pick<RollbackSettled, 'tenant' | 'run_id' | 'mutation_id' | 'recoverability'>,
+  settled: readonly Settled[],
   contextOf: (runId: string) => StepContext,
 ): readonly RecoveryRecord[] {
-  const { tenant, run_id, mutation_id, recoverability } = notice;
-  const child: Child = { tenant, run_id, mutation_id };
-  return [...new Set(parents.map((parent) => parent.run_id))].flatMap((runId) => {
-    const of = parents.filter((parent) => parent.run_id === runId);
-    const settled = of.flatMap(
-      (parent) => settleDependent(child, parent, recoverability, standingOf(state, child, parent)) ?? [],
+  const [first] = settled;
+  if (first === undefined) return [];
+  const { tenant } = first;
+  const pairs = settled.flatMap((child) => child.derived_from.map((parent) => ({ child, parent })));
+  const states = new Map(settled.map(({ mutation_id, recoverability }) => [mutation_id, recoverability]));
+  return [...new Set(pairs.map(({ parent }) => parent.run_id))].flatMap((runId) => {
+    const of = pairs.filter(({ parent }) => parent.run_id === runId);
+    const ended = of.flatMap(
+      ({ child, parent }) =>
+        settleDependent(child, parent, child.recoverability, standingOf(state, child, parent)) ?? [],
     );
-    if (settled.length === 0) return [];
-    const dependents = readRows(state, 'dependent', runId).map((one): DependentDoc =>
-      one.tenant === tenant && one.child_mutation_id === mutation_id ? { ...one, settled_as: recoverability } : one,
-    );
+    if (ended.length === 0) return [];
+    const dependents = readRows(state, 'dependent', runId).map((one): DependentDoc => {
+      const now = one.tenant === tenant ? states.get(one.child_mutation_id) : undefined;
+      return now === undefined ? one : { ...one, settled_as: now };
+    });
     return [
-      ...settled,
-      ...childrenSettled(
-        of.map(({ commit_id: id }) => id),
-        tenant,
-        { ...contextOf(runId), dependentsIn: () => dependents },
-      ),
+      ...ended,
+      ...childrenSettled([...new Set(of.map(({ parent }) => parent.commit_id))], tenant, {
+        ...contextOf(runId),
+        dependentsIn: () => dependents,
+      }),
     ];
   });
 }

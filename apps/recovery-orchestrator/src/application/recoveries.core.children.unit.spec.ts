@@ -28,23 +28,18 @@ const AUTO = { impact: 'write', recovery_approval_mode: 'auto' } as const;
 const PARENT: CommitRef = { run_id: RUN, commit_id: MUTATION };
 const marked = () => markedInput({ terms: terms(AUTO) });
 
-function notice(type: string, child: string, more: Readonly<Record<string, unknown>>, tenant = TENANT): RecordInput {
-  return logged(
-    'recourse.rollback-notifications',
-    type,
-    { tenant, run_id: 'run-child', mutation_id: child, ...more },
-    1,
-    { key: 'run-child' },
-  );
+function notice(type: string, body: Readonly<Record<string, unknown>>, tenant = TENANT): RecordInput {
+  return logged('recourse.rollback-notifications', type, { tenant, run_id: 'run-child', ...body }, 1, {
+    key: 'run-child',
+  });
 }
-const derived = (child: string, tenant = TENANT) => notice('DerivationAnnounced', child, { parents: [PARENT] }, tenant);
-const settled = (child: string, recoverability = 'compensated', tenant = TENANT) =>
-  notice(
-    'RollbackSettled',
-    child,
-    { rollback_id: 'rb_c', subject_ref: null, recoverability, reason: null, derived_from: [PARENT] },
-    tenant,
-  );
+const derived = (child: string, tenant = TENANT, parent = PARENT) =>
+  notice('DerivationAnnounced', { mutation_id: child, parents: [parent] }, tenant);
+const member = (child: string, recoverability = 'compensated', derived_from: readonly CommitRef[] = [PARENT]) => ({
+  ...{ mutation_id: child, rollback_id: 'rb_c', subject_ref: null, recoverability, reason: null, derived_from },
+});
+const together = (...members: readonly ReturnType<typeof member>[]) => notice('RollbackSettled', { members });
+const settled = (child: string, recoverability = 'compensated') => together(member(child, recoverability));
 
 describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRebuilt }) => {
   const start = () => harness(core(), { isRebuilt, views: views() });
@@ -92,6 +87,24 @@ describe.each(WAYS)('an effect that other runs made something of, $way', ({ isRe
     run.when(settled('mut_b'), AT + CHILDREN_FIRST_MS + 1).then(fact('DependentSettled'));
   });
 
+  it('waits for those that come to rest together at once, and goes when it knows of all', () => {
+    const other: CommitRef = { run_id: 'run-elsewhere', commit_id: 'mut_other' };
+    const run = start()
+      .when(derived('mut_a'), AT)
+      .when(derived('mut_b'), AT)
+      .when(derived('mut_c'), AT)
+      .when(marked(), AT + 1);
+    run.when(together(member('mut_c'), member('mut_z', 'compensated', [other]), member('mut_x')), AT + 2);
+    run.then(fact('DependentSettled', { child_mutation_id: 'mut_c', recoverability: 'compensated' }));
+    run
+      .when(together(member('mut_b', 'manual_resolution_required'), member('mut_a')), AT + 3)
+      .then(
+        fact('DependentSettled', { child_mutation_id: 'mut_b', recoverability: 'manual_resolution_required' }),
+        fact('DependentSettled', { child_mutation_id: 'mut_a', recoverability: 'compensated' }),
+        leg({ step_id: STEP, outstanding: [] }),
+      );
+  });
+
   it('waits no longer than its window leaves, with a lease', () => {
     const end = WINDOW_END - LAST_DISPATCH + AT + LEASE + 5_000;
     const run = start()
@@ -134,6 +147,9 @@ describe('notices of commits of other runs', () => {
   it('concern the owner of the run they were made from, and nobody where there is none', () => {
     expect(concerned(derived('mut_a'))).toEqual([partitionForKey(RUN, count)]);
     expect(concerned(settled('mut_a'))).toEqual([partitionForKey(RUN, count)]);
-    expect(concerned(notice('RollbackSettled', 'mut_a', { derived_from: [] }))).toEqual([]);
+    expect(concerned(together(member('mut_b', 'compensated', []), member('mut_a')))).toEqual([
+      partitionForKey(RUN, count),
+    ]);
+    expect(concerned(together(member('mut_a', 'compensated', [])))).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { entryView, killVerdict } from '@recourse/contract';
 import { NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import type { BodyOf, Fallen, RecordTypeOf } from '@recourse/messages';
-import { bodyIn, fallenIn, recordIn } from '@recourse/messages';
+import { bodyIn, fallenIn, recordIn, settledIn } from '@recourse/messages';
 import { handleOf } from '../domain/decision/recovery.decisions.js';
 import { record } from '../domain/record.messages.js';
 import type { RecoveryRecord } from '../domain/record.messages.js';
@@ -44,12 +44,17 @@ export function onMutations({ context, input, policy }: Asked): Decision {
 /** Decides what the ledger announced about commits that others were derived from. */
 export function onNotices({ context, input, policy }: Asked): Decision {
   const told = recordIn(NOTICES, input);
-  const parents = ownParents(input, context.owns);
+  const { owns, state } = context;
   switch (told.type) {
     case 'DerivationAnnounced':
-      return append(noteChildren(context.state, parents, told.body));
-    case 'RollbackSettled':
-      return append(settleChildren(context.state, parents, told.body, (runId) => stepContext(context, runId, policy)));
+      return append(noteChildren(state, ownParents(told.body.parents, owns), told.body));
+    case 'RollbackSettled': {
+      const settled = settledIn(told.body).map((one) => ({
+        ...one,
+        derived_from: ownParents(one.derived_from, owns),
+      }));
+      return append(settleChildren(state, settled, (runId) => stepContext(context, runId, policy)));
+    }
     default:
       return NOTHING;
   }

@@ -1,10 +1,13 @@
 // What the loyalty service knows: points it granted because of refunds, and what it heard. Pure.
+import { announcedIn, settledIn } from '@recourse/sdk';
 import type { Notification } from '@recourse/sdk';
 
-/** A notification as it was heard; (partition, seq) identifies it. */
+/** What a notification said of one commit; (partition, seq, index) identifies it. */
 export interface Heard {
   readonly partition: number;
   readonly seq: number;
+  /** Place of the commit among those of its notification, from 0. */
+  readonly index: number;
   readonly type: Notification['type'];
   readonly run_id: string;
   readonly mutation_id: string;
@@ -56,19 +59,40 @@ export function evolveLoyalty(state: LoyaltyState, event: LoyaltyEvent): Loyalty
   };
 }
 
-export function heardOf({ type, body, partition, seq }: Notification): Heard {
-  return {
+/** What a notification says, commit by commit. */
+export function heardIn(notification: Notification): readonly Heard[] {
+  const { type, partition, seq } = notification;
+  return namedIn(notification).map(({ run_id, mutation_id, ...about }, index) => ({
     partition,
     seq,
+    index,
     type,
-    run_id: body.run_id,
-    mutation_id: body.mutation_id,
-    rollback_id: 'rollback_id' in body ? body.rollback_id : null,
-    recoverability: 'recoverability' in body ? body.recoverability : null,
-    reason: 'reason' in body ? body.reason : null,
-  };
+    run_id,
+    mutation_id,
+    rollback_id: about.rollback_id ?? null,
+    recoverability: about.recoverability ?? null,
+    reason: about.reason ?? null,
+  }));
 }
 
-export function wasHeard(state: LoyaltyState, { partition, seq }: Pick<Heard, 'partition' | 'seq'>): boolean {
-  return state.heard.some((heard) => heard.partition === partition && heard.seq === seq);
+interface NamedCommit {
+  readonly run_id: string;
+  readonly mutation_id: string;
+  readonly rollback_id?: string;
+  readonly recoverability?: string;
+  readonly reason?: string | null;
+}
+
+function namedIn({ type, body }: Notification): readonly NamedCommit[] {
+  if (type === 'RollbackAnnounced') return announcedIn(body);
+  return type === 'RollbackSettled' ? settledIn(body) : [body];
+}
+
+/** Those that were not heard yet. */
+export function newIn(state: LoyaltyState, told: readonly Heard[]): readonly Heard[] {
+  return told.filter((one) => !state.heard.some((heard) => isSame(heard, one)));
+}
+
+function isSame(one: Heard, other: Heard): boolean {
+  return one.partition === other.partition && one.seq === other.seq && one.index === other.index;
 }

@@ -28,12 +28,7 @@ export async function review(desk: Desk, story: Case): Promise<Facts | null> {
   );
   desk.say(`   time left   until ${clockOf(numberOf(factsOf(step, 'ref')['reversal_expires_at']) ?? 0)}`);
   await nothingSilent(desk, story);
-  await loyaltyHeard(
-    desk,
-    story,
-    ['CommitAnnounced', 'RollbackAnnounced'],
-    'loyalty heard of the commit and of its rollback, in this order',
-  );
+  await loyaltyHeard(desk, story, ['RollbackAnnounced'], 'loyalty heard of the rollback');
   await loyaltyAnswered(desk, story);
   desk.check(
     'loyalty took its points back',
@@ -162,12 +157,7 @@ async function closed(desk: Desk, story: Case, outcome: 'compensated' | 'manual'
   });
   desk.say(`   recovery    ${textOf(recovery?.['phase'])}, ${textOf(recovery?.['outcome'])}`);
   desk.check(`the recovery is closed as ${outcome}`, recovery?.['outcome'] === outcome, recovery);
-  await loyaltyHeard(
-    desk,
-    story,
-    ['CommitAnnounced', 'RollbackAnnounced', 'RollbackSettled'],
-    'loyalty heard how it ended',
-  );
+  await loyaltyHeard(desk, story, ['RollbackAnnounced', 'RollbackSettled'], 'loyalty heard how it ended');
 }
 
 async function debtReturned(desk: Desk, story: Case): Promise<void> {

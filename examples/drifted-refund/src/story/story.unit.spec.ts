@@ -127,7 +127,6 @@ class World {
     if (path === '/points')
       return ok({ grants: [{ mutation_id: 'mut_1', points: 50, state: this.shipped ? 'withdrawn' : 'granted' }] });
     const types = [
-      'CommitAnnounced',
       'RollbackAnnounced',
       ...(this.decided !== null || this.temper.expires === true ? ['RollbackSettled'] : []),
     ];

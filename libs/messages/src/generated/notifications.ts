@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommitRef, Evidence, Hash, RecoverabilityState } from './common.js';
+import type { CommitRef, Evidence, Hash, LineageRoot, RecoverabilityState } from './common.js';
 
 /** A commit rests on one that fell but is older than the bound of its rollback: it stays, and a person looks at it. */
 export interface BoundReached {
@@ -25,36 +25,6 @@ export interface BoundReached {
   readonly caused_by: Evidence;
   /** When it was recorded, epoch milliseconds. */
   readonly committed_at: number;
-}
-
-/** A commit that is about to be announced as rolled back; directly precedes its first RollbackAnnounced. */
-export interface CommitAnnounced {
-  /** Position in the accepted chain of the partition, from 1 without gaps. */
-  readonly seq: number;
-  /** Hash of the accepted record before this one; the genesis hash for the first. */
-  readonly prev_hash: Hash;
-  /** Position in the source chain of the record this one is derived from. */
-  readonly source_seq: number;
-  /** Index of this record among those derived from the same source record, from 0. */
-  readonly source_index: number;
-  /** Tenant. */
-  readonly tenant: string;
-  /** Agent. */
-  readonly agent_id: string;
-  /** Run; also the record key. */
-  readonly run_id: string;
-  /** Commit. */
-  readonly mutation_id: string;
-  /** Capability. */
-  readonly capability: string;
-  /** Business subject. */
-  readonly subject_ref: string | null;
-  /** Refs it relied on. */
-  readonly assumption_refs: readonly string[];
-  /** When it took hold; epoch milliseconds. */
-  readonly committed_at: number;
-  /** Commits it was made from. */
-  readonly derived_from: readonly CommitRef[];
 }
 
 /** A commit stands without the parent that fell. */
@@ -105,7 +75,7 @@ export interface DerivationAnnounced {
   readonly parents: readonly CommitRef[];
 }
 
-/** A commit was rolled back. */
+/** Commits of a run were rolled back for one reason: each is announced with its rollback. */
 export interface RollbackAnnounced {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -117,27 +87,15 @@ export interface RollbackAnnounced {
   readonly source_index: number;
   /** Tenant. */
   readonly tenant: string;
-  /** Agent. */
-  readonly agent_id: string;
   /** Run; also the record key. */
   readonly run_id: string;
-  /** Commit. */
-  readonly mutation_id: string;
-  /** Business subject. */
-  readonly subject_ref: string | null;
-  /** Rollback. */
-  readonly rollback_id: string;
-  /** Why. */
+  /** Why; the root of each is its own. */
   readonly caused_by: Evidence;
-  /** Whether there is an effect to compensate, so that RollbackSettled follows. */
-  readonly has_effect: boolean;
-  /** The newest commit of the run before it that stands, where the run resumes; null when there is none. */
-  readonly resume_checkpoint: CommitRef | null;
-  /** Consumers that are waited for. */
-  readonly consumers: readonly string[];
+  /** What was rolled back, in the order of its marks; never empty. */
+  readonly members: readonly RolledBackCommit[];
 }
 
-/** What became of the effect of a rolled-back commit. */
+/** What became of the effects of rolled-back commits of a run. */
 export interface RollbackSettled {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -151,6 +109,40 @@ export interface RollbackSettled {
   readonly tenant: string;
   /** Run; also the record key. */
   readonly run_id: string;
+  /** What came to rest; never empty. */
+  readonly members: readonly SettledCommit[];
+}
+
+/** A commit that was rolled back: what it was, and its rollback. */
+export interface RolledBackCommit {
+  /** Commit. */
+  readonly mutation_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** From which rollback the fall came, and how far back that one reaches. */
+  readonly root: LineageRoot | null;
+  /** Agent. */
+  readonly agent_id: string;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** Capability. */
+  readonly capability: string;
+  /** Refs it relied on. */
+  readonly assumption_refs: readonly string[];
+  /** When it took hold; epoch milliseconds. */
+  readonly committed_at: number;
+  /** Commits it was made from. */
+  readonly derived_from: readonly CommitRef[];
+  /** Whether there is an effect to compensate, so that RollbackSettled follows. */
+  readonly has_effect: boolean;
+  /** The newest commit of the run before it that stands, where the run resumes; null when there is none. */
+  readonly resume_checkpoint: CommitRef | null;
+  /** Consumers that are waited for. */
+  readonly consumers: readonly string[];
+}
+
+/** A rolled-back commit whose effect came to rest. */
+export interface SettledCommit {
   /** Commit. */
   readonly mutation_id: string;
   /** Rollback. */

@@ -42,7 +42,7 @@ export function inboxContract<Tx>(name: string, make: () => Promise<InboxUnderTe
       await inbox.transact('apply', async (session) => {
         await session.keepMark('place', '1');
         await session.keepMark('place', '2');
-        await session.keepState(commit(A), 'announced');
+        await session.keepState(commit(A), 'invalidated');
         await write(session.tx, 'report', 'draft');
       });
       expect(
@@ -53,7 +53,7 @@ export function inboxContract<Tx>(name: string, make: () => Promise<InboxUnderTe
           await session.stateOf(commit(B)),
           await read(session.tx, 'report'),
         ]),
-      ).toEqual(['2', null, 'announced', null, 'draft']);
+      ).toEqual(['2', null, 'invalidated', null, 'draft']);
     });
 
     it('keeps nothing of a transaction that failed', async () => {

@@ -7,11 +7,8 @@ export interface OwnCommit {
   readonly parents: readonly CommitRef[];
 }
 
-/**
- * What is known of a commit. announced: it was named and has not fallen. fallen: its rollback was applied. invalidated: it is
- * one of the consumer's own, made from one that fell.
- */
-export type CommitState = 'announced' | 'fallen' | 'invalidated';
+/** What is known of a commit. fallen: its rollback was applied. invalidated: it is one of the consumer's own, made from one that fell. */
+export type CommitState = 'fallen' | 'invalidated';
 
 /** One transaction over what the consumer keeps; it ends with the work it was opened for. */
 export interface InboxSession<Tx> {

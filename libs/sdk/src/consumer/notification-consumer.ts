@@ -7,6 +7,7 @@
 //   I1. A handler sees accepted records of a partition in order, each after the one before was handled.
 //   I2. The position is stored after the handler resolved, never before: at least once.
 //   I3. A void record is skipped; a record of an unknown schema stops its partition until the schema is known.
+//   I4. A notice that names nobody stops its partition: no writer makes one, and what it should have said is lost.
 import { genesisHead, readRecord } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
 import { Failure, InvariantViolation } from '@recourse/kernel';
@@ -19,7 +20,7 @@ import type { PositionStore } from '../stores/position-store.port.js';
 /** Derived log on which commits and their rollbacks are announced. */
 export const NOTIFICATIONS_TOPIC = 'recourse.rollback-notifications';
 
-/** One notification; (partition, seq) identifies it. */
+/** One notification; (partition, seq) identifies it, and with the index a member of it. */
 export type Notification = TopicRecords[typeof NOTIFICATIONS_TOPIC] & {
   readonly partition: number;
   readonly seq: number;
@@ -56,7 +57,7 @@ const POLL_MS = 200;
 const RETRY_PAUSE_MS = 500;
 
 /**
- * Makes a consumer of notifications: each in order, each commit before its rollback (P9).
+ * Makes a consumer of notifications: each in order, each commit with its rollback (P9).
  *
  * Shape:  nothing is read before `start`; what was handled is kept in the position store.
  * Errors: none; those of `start` and `stop` are theirs.
@@ -173,6 +174,12 @@ class ChainConsumer implements NotificationConsumer {
       throw new InvariantViolation('notifications', `an accepted record is ${decoded.reason}`, 'partition');
     const notification = recordOf(NOTIFICATIONS_TOPIC, decoded);
     // A record of a kind that is newer than this build is part of the chain, and nothing this consumer knows to handle.
+    if (notification !== null && 'members' in notification.body && notification.body.members.length === 0)
+      throw new InvariantViolation(
+        'notifications',
+        `the ${notification.type} at ${record.offset} names nobody`,
+        'partition',
+      );
     if (notification !== null)
       await onNotification({
         ...notification,

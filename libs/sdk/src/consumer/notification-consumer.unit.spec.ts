@@ -3,12 +3,19 @@ import { FRAME_SIZE, genesisHead, leafHash } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import { ManualClock } from '@recourse/kernel';
-import { createCodecs } from '@recourse/messages';
+import { createCodecs, settledIn } from '@recourse/messages';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';
 import { createNotificationConsumer, NOTIFICATIONS_TOPIC } from './notification-consumer.js';
 import type { Notification, NotificationConsumer } from './notification-consumer.js';
 
 const LOG_ID = 'spec';
+const SETTLED = {
+  rollback_id: 'rb_1',
+  subject_ref: null,
+  recoverability: 'compensated',
+  reason: null,
+  derived_from: [],
+};
 
 class Stage {
   readonly clock = new ManualClock();
@@ -16,6 +23,7 @@ class Stage {
   readonly registry = new MemoryRegistry();
   readonly positions = new MemoryPositionStore();
   readonly heard: Notification[] = [];
+  readonly troubles: unknown[] = [];
   handle: (notification: Notification) => Promise<void> = (notification) => {
     this.heard.push(notification);
     return Promise.resolve();
@@ -36,6 +44,9 @@ class Stage {
       positions: this.positions,
       clock: this.clock,
       onNotification: (notification) => this.handle(notification),
+      onTrouble: (_partition, cause) => {
+        this.troubles.push(cause);
+      },
       pollMs: 1,
     });
     this.consumers.push(consumer);
@@ -43,8 +54,8 @@ class Stage {
     return consumer;
   }
 
-  /** Appends a settlement; a void one does not follow the head. */
-  async append(mutationId: string, isVoid = false): Promise<void> {
+  /** Appends a settlement of one commit; a void one does not follow the head. */
+  async append(mutationId: string | null, isVoid = false): Promise<void> {
     const codecs = createCodecs(this.registry.forActor('ledger'));
     await codecs.prepareWriter(NOTIFICATIONS_TOPIC, { register: true });
     const value = codecs.encode(NOTIFICATIONS_TOPIC, 'RollbackSettled', {
@@ -54,11 +65,7 @@ class Stage {
       source_index: 0,
       tenant: 'acme',
       run_id: 'run-1',
-      mutation_id: mutationId,
-      rollback_id: 'rb_1',
-      subject_ref: null,
-      recoverability: 'compensated',
-      reason: null,
+      members: mutationId === null ? [] : [{ ...SETTLED, mutation_id: mutationId }],
     });
     const key = Buffer.from('run-1');
     const producer = await this.broker.forActor('ledger').logProducer();
@@ -69,7 +76,9 @@ class Stage {
 
   async waitFor(count: number): Promise<readonly string[]> {
     for (let turn = 0; turn < 2_000 && this.heard.length < count; turn += 1) await this.clock.advance(1);
-    return this.heard.map(({ body }) => body.mutation_id);
+    return this.heard.flatMap((one) =>
+      one.type === 'RollbackSettled' ? settledIn(one.body).map(({ mutation_id }) => mutation_id) : [],
+    );
   }
 
   async stop(): Promise<void> {
@@ -135,6 +144,19 @@ describe('a notification consumer', () => {
     expect(stage.heard).toEqual([]);
     stage.registry.available = true;
     expect(await stage.waitFor(1)).toEqual(['mut_1']);
+  });
+
+  it('stops at a notice that names nobody, and tells it', async () => {
+    await stage.append('mut_1');
+    await stage.append(null);
+    await stage.append('mut_2');
+    await stage.start();
+    await stage.waitFor(1);
+    for (let turn = 0; turn < 1_000; turn += 1) await stage.clock.advance(1);
+    expect(await stage.waitFor(1)).toEqual(['mut_1']);
+    expect(stage.troubles.map(String)).toContain(
+      'InvariantViolation: notifications: the RollbackSettled at 1 names nobody',
+    );
   });
 
   it('does not start on a topic with another number of partitions', async () => {

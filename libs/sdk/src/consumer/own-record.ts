@@ -4,9 +4,9 @@
 //
 // Invariants
 //   O1. Nothing is derived from, or let out on, a commit that fell: the answer is false, and nothing is kept.
-//   O2. A rollback is applied once, and only to a commit that was announced before.
+//   O2. A rollback is applied once, right behind its commit.
 //   O3. What was derived from a fallen commit falls with it, however long the way.
-import { deriveId, InvariantViolation } from '@recourse/kernel';
+import { deriveId } from '@recourse/kernel';
 import type { CommitRef, Emission, RollbackAcknowledged } from '@recourse/messages';
 import type { InboxSession, OwnCommit } from './inbox.port.js';
 
@@ -69,17 +69,6 @@ export function hasFallen(state: Awaited<ReturnType<InboxSession<unknown>['state
   return state === 'fallen' || state === 'invalidated';
 }
 
-/** Takes the announcement of a commit. */
-export async function hearCommit<Tx>(
-  session: InboxSession<Tx>,
-  commit: HeardCommit,
-  handlers: RollbackHandlers<Tx>,
-): Promise<void> {
-  if ((await session.stateOf(refOf(commit))) !== null) return;
-  await session.keepState(refOf(commit), 'announced');
-  await handlers.onCommit?.(commit, session.tx);
-}
-
 /** A rollback as it arrives, before it is known what falls with it. */
 export interface ArrivedRollback extends Omit<HeardRollback, 'derived' | 'emissions'> {
   /** The consumer is waited for. */
@@ -87,10 +76,10 @@ export interface ArrivedRollback extends Omit<HeardRollback, 'derived' | 'emissi
 }
 
 /**
- * Applies a rollback within a transaction, and keeps the acknowledgement that is owed where one is.
+ * Tells a commit and applies its rollback within a transaction, and keeps the acknowledgement that is owed where one is.
  *
  * Units:  `now` is epoch milliseconds of the consumer's clock.
- * Errors: InvariantViolation for a rollback that comes before its commit; whatever the handler throws.
+ * Errors: whatever a handler throws.
  */
 export async function hearRollback<Tx>(
   session: InboxSession<Tx>,
@@ -103,19 +92,13 @@ export async function hearRollback<Tx>(
 ): Promise<void> {
   const commit = refOf(rollback);
   const state = await session.stateOf(commit);
-  if (state === null)
-    throw new InvariantViolation(
-      'commit before rollback',
-      `${commit.commit_id} was rolled back and never announced`,
-      'partition',
-    );
   if (state === 'fallen') return;
   await session.keepState(commit, 'fallen');
+  if (state === null) await handlers.onCommit?.(commitOf(rollback), session.tx);
   const derived = await invalidate(session, commit);
   const emissions = await session.emissionsOf([commit, ...derived]);
   // What was invalidated with a parent was handed to the handler then.
-  if (state === 'announced' || derived.length > 0)
-    await handlers.onRollback({ ...rollback, derived, emissions }, session.tx);
+  if (state === null || derived.length > 0) await handlers.onRollback({ ...rollback, derived, emissions }, session.tx);
   if (isDue) await session.owe(ackOf(rollback, { consumer, now, derived, emissions }));
 }
 
@@ -160,6 +143,10 @@ function ackOf(
     derived: derived.slice(0, ACK_LIST_MAX),
     emissions: emissions.slice(0, ACK_LIST_MAX),
   };
+}
+
+function commitOf({ tenant, agentId, runId, commitId, subjectRef }: HeardCommit): HeardCommit {
+  return { tenant, agentId, runId, commitId, subjectRef };
 }
 
 function refOf({ runId, commitId }: Pick<HeardCommit, 'runId' | 'commitId'>): CommitRef {

@@ -5,14 +5,15 @@
 // rollback-poll.ts.
 //
 // Invariants
-//   R1. A notice is applied once: its place moves in the transaction of its handler.
-//   R2. A rollback before its commit stops the partition, and is told.
+//   R1. A notice is applied once, with all its members or none: its place moves in the transaction of their handlers.
+//   R2. Members are applied in their order, those outside the scope are passed over: what is not for the consumer moves its place too.
 //   R3. An acknowledgement leaves after the transaction that owes it, until the broker has it: whichever process of the consumer
 //       owes it, each that runs sends it.
 import { isInScope } from '@recourse/contract';
 import type { Kafka, RawReader } from '@recourse/kafka';
 import type { Clock } from '@recourse/kernel';
-import type { Codecs, CommitRef } from '@recourse/messages';
+import { announcedIn } from '@recourse/messages';
+import type { Announced, Codecs, CommitRef } from '@recourse/messages';
 import type { Position, PositionStore } from '../stores/position-store.port.js';
 import { AckOutbox } from './ack-outbox.js';
 import { Barrier } from './barrier.js';
@@ -20,7 +21,7 @@ import type { BarrierOutcome, Offsets } from './barrier.js';
 import type { Inbox, InboxSession } from './inbox.port.js';
 import { createNotificationConsumer, NOTIFICATIONS_TOPIC } from './notification-consumer.js';
 import type { Notification, NotificationConsumer } from './notification-consumer.js';
-import { hasFallen, hearCommit, hearRollback, ownRecordOf } from './own-record.js';
+import { hasFallen, hearRollback, ownRecordOf } from './own-record.js';
 import type { ArrivedRollback, HeardCommit, OwnRecord, RollbackHandlers } from './own-record.js';
 
 /** A subscription as it was registered. */
@@ -155,39 +156,29 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
 
   /** Answers whether an acknowledgement may be owed. */
   private async apply(session: InboxSession<Tx>, notice: Notification): Promise<boolean> {
+    if (notice.type !== 'RollbackAnnounced') return false;
+    const isOld = notice.offset < (this.since.get(notice.partition) ?? 0);
+    let owes = false;
+    for (const one of announcedIn(notice.body)) owes = (await this.applyOne(session, one, isOld)) || owes;
+    return owes;
+  }
+
+  private async applyOne(session: InboxSession<Tx>, one: Announced, isOld: boolean): Promise<boolean> {
     const {
       subscription: { consumer, scope },
       clock,
       onCommit,
       onRollback,
     } = this.options;
-    if (notice.type !== 'CommitAnnounced' && notice.type !== 'RollbackAnnounced') return false;
-    const commit = heardCommitOf(notice.body);
-    if (
-      !isInScope(scope, {
-        tenant: commit.tenant,
-        agent: commit.agentId,
-        run: commit.runId,
-        subject: commit.subjectRef ?? '',
-      })
-    )
-      return false;
-    const isOld = notice.offset < (this.since.get(notice.partition) ?? 0);
-    if (notice.type === 'CommitAnnounced') {
-      await hearCommit(
-        session,
-        commit,
-        isOld ? SILENT : { onRollback, ...(onCommit === undefined ? {} : { onCommit }) },
-      );
-      return false;
-    }
-    const { rollback_id, has_effect, consumers } = notice.body;
+    const commit = heardCommitOf(one);
+    if (!isCovered(scope, commit)) return false;
+    const { rollback_id, has_effect, consumers } = one;
     const isDue = consumers.includes(consumer);
     const rollback: ArrivedRollback = { ...commit, rollbackId: rollback_id, hasEffect: has_effect, isDue };
     await hearRollback(session, rollback, {
       consumer,
       now: clock.now(),
-      handlers: isOld && !isDue ? SILENT : { onRollback },
+      handlers: isOld && !isDue ? SILENT : { onRollback, ...(onCommit === undefined ? {} : { onCommit }) },
     });
     return isDue;
   }
@@ -253,8 +244,13 @@ export function heardCommitOf({ tenant, agent_id, run_id, mutation_id, subject_r
   return { tenant, agentId: agent_id, runId: run_id, commitId: mutation_id, subjectRef: subject_ref };
 }
 
+/** Whether a commit is in the scope of a subscription. */
+export function isCovered(scope: string, { tenant, agentId, runId, subjectRef }: HeardCommit): boolean {
+  return isInScope(scope, { tenant, agent: agentId, run: runId, subject: subjectRef ?? '' });
+}
+
 function isDueTo(consumer: string, { type, body }: Notification): boolean {
-  return type === 'RollbackAnnounced' && body.consumers.includes(consumer);
+  return type === 'RollbackAnnounced' && announcedIn(body).some(({ consumers }) => consumers.includes(consumer));
 }
 
 async function positionIn<Tx>(session: InboxSession<Tx>, partition: number): Promise<Position | null> {

@@ -4,6 +4,7 @@ import type { RollbackAcknowledged } from '@recourse/messages';
 import { MemoryInbox } from './inbox.memory.js';
 import type { MemoryRows } from './inbox.memory.js';
 import type { Inbox } from './inbox.port.js';
+import type { HeardCommit } from './own-record.js';
 import { createRollbackConsumer } from './rollback-consumer.js';
 import type { RollbackConsumer, RollbackConsumerOptions } from './rollback-consumer.js';
 import { rollbackModesContract } from './rollback-modes.contract.js';
@@ -118,9 +119,9 @@ const OWED: RollbackAcknowledged = {
 };
 
 describe('a consumer that is told by Kafka', () => {
-  it('refuses a rollback that comes before its commit, and goes no further', async () => {
+  it('stops at a notice that names nobody, and tells it', async () => {
     const [heard, troubles]: [string[], unknown[]] = [[], []];
-    await stage.announce('RollbackAnnounced', { commit: 'a' });
+    await stage.announce({}, []);
     await stage.fall({ commit: 'b' });
     await consumer(
       {
@@ -131,8 +132,25 @@ describe('a consumer that is told by Kafka', () => {
       heard,
     );
     await stage.until('a refusal', () => troubles.length > 0);
-    expect(String(troubles[0])).toContain('commit before rollback');
+    expect(String(troubles[0])).toContain('names nobody');
     expect(heard).toEqual([]);
+  });
+
+  it('applies a notice whole: its place moves with the last of its members', async () => {
+    const places: (string | null)[] = [];
+    const inbox = new MemoryInbox();
+    await stage.fall({ commit: 'c' }, { commit: 'b' }, { commit: 'a' });
+    await consumer({
+      inbox,
+      onRollback: (_rollback, tx) => {
+        places.push(inbox.rows.get('seen') ?? null);
+        tx.rows.set('seen', String(places.length));
+        return Promise.resolve();
+      },
+    });
+    await stage.until('all of it', () => inbox.rows.get('seen') === '3');
+    expect(places).toEqual([null, null, null]);
+    expect(await inbox.transact('derive', (session) => session.mark('position/0'))).toContain('"seq":1');
   });
 
   it('whose database ends for a while says so, tries the same announcement again, and applies and answers it once', async () => {
@@ -159,13 +177,20 @@ describe('a consumer that is told by Kafka', () => {
   });
 
   it('that begins now hears what comes, what it is waited for, and knows what fell before', async () => {
-    const heard: string[] = [];
+    const [heard, named]: [string[], string[]] = [[], []];
     await stage.fall({ commit: 'old', consumers: [] });
     await stage.fall({ commit: 'due' });
-    const made = await consumer({ from: 'now' }, heard);
+    const onCommit = ({ commitId }: HeardCommit): Promise<void> => {
+      named.push(commitId);
+      return Promise.resolve();
+    };
+    const made = await consumer({ from: 'now', onCommit }, heard);
     await stage.fall({ commit: 'new', consumers: [] });
     await stage.until('the new one', () => heard.includes('new'));
-    expect(heard).toEqual(['due', 'new']);
+    expect([heard, named]).toEqual([
+      ['due', 'new'],
+      ['due', 'new'],
+    ]);
     expect(
       await made.transact((_tx, own) =>
         own.derive({ commit: { run_id: 'own', commit_id: 'x' }, parents: [{ run_id: 'run-1', commit_id: 'old' }] }),
@@ -224,7 +249,7 @@ describe('a consumer of which two processes run', () => {
     await stage.until('the slow one', () => kept.length > 0);
     await stage.clock.advance(20);
     expect(heard).toEqual(['a', 'b']);
-    expect(kept).toEqual([1, 2, 3, 4]);
+    expect(kept).toEqual([1, 2]);
   });
 
   it('sends what the other applied and died before it answered', async () => {
@@ -363,7 +388,7 @@ describe('a barrier', () => {
     expect(outcome).toEqual({
       kind: 'timeout',
       code: 'BARRIER_TIMEOUT',
-      behind: [{ partition: 0, applied: 1, end: 2 }],
+      behind: [{ partition: 0, applied: 0, end: 1 }],
     });
   });
 });

@@ -17,6 +17,7 @@ export type MakeConsumer = (
   more: RollbackHandlers<MemoryRows> & { readonly inbox: MemoryInbox; readonly onTrouble: (cause: unknown) => void },
 ) => Promise<ConsumerUnderTest>;
 
+const bothOf = (commit: string): readonly string[] => [`commit ${commit}`, `rollback ${commit} [] []`];
 const REF = (commit_id: string, run_id = 'run-1') => ({ run_id, commit_id });
 
 export function rollbackModesContract(mode: string, make: MakeConsumer): void {
@@ -24,6 +25,7 @@ export function rollbackModesContract(mode: string, make: MakeConsumer): void {
     let [stage, inbox, heard, troubles] = [new RollbackStage(), new MemoryInbox(), [] as string[], [] as unknown[]];
     let running: ConsumerUnderTest[] = [];
     let failures = 0;
+    const failing = new Set<string>();
 
     async function started(): Promise<ConsumerUnderTest> {
       const consumer = await make(stage, {
@@ -38,8 +40,8 @@ export function rollbackModesContract(mode: string, make: MakeConsumer): void {
         },
         onRollback: (rollback, { rows }) => {
           rows.set(rollback.commitId, 'undone');
-          if (failures > 0) {
-            failures -= 1;
+          if (failures > 0 || failing.has(rollback.commitId)) {
+            failures = Math.max(0, failures - 1);
             return Promise.reject(new Error('the database is full'));
           }
           heard.push(
@@ -58,6 +60,7 @@ export function rollbackModesContract(mode: string, make: MakeConsumer): void {
       await Promise.all(running.map((one) => one.stop()));
       await stage.close();
       [stage, inbox, heard, troubles, running, failures] = [new RollbackStage(), new MemoryInbox(), [], [], [], 0];
+      failing.clear();
     });
 
     it('hears each commit of its scope before its rollback, once, and says so', async () => {
@@ -80,6 +83,40 @@ export function rollbackModesContract(mode: string, make: MakeConsumer): void {
         ['mailer', 'acme', 'a', 'rb-a'],
         ['mailer', 'acme', 'b', 'rb-b'],
       ]);
+    });
+
+    it('hears commits that fell together one after the other, only those of its scope, and says so of each', async () => {
+      await stage.fall(
+        { commit: 'c', subject: 'order/3' },
+        { commit: 'foreign', agent: 'agent-9' },
+        { commit: 'b', consumers: ['somebody'] },
+        { commit: 'a' },
+      );
+      await stage.fall({ commit: 'elsewhere', agent: 'agent-9' });
+      await stage.fall({ commit: 'e' }, { commit: 'd', consumers: [] });
+      await started();
+      await until(10);
+      expect(heard).toEqual(['c', 'b', 'a', 'e', 'd'].flatMap(bothOf));
+      await stage.until('three acknowledgements', async () => (await stage.acks()).length === 3);
+      expect((await stage.acks()).map(({ mutation_id }) => mutation_id)).toEqual(['c', 'a', 'e']);
+    });
+
+    it('that fails or ends between commits that fell together loses none of them, and keeps none twice', async () => {
+      await stage.fall({ commit: 'c' }, { commit: 'b' }, { commit: 'a' });
+      await stage.fall({ commit: 'd' });
+      failing.add('b');
+      const first = await started();
+      await stage.until('a failure', () => troubles.length > 0);
+      expect([inbox.rows.get('b'), inbox.rows.get('a')]).toEqual([undefined, undefined]);
+      await first.stop();
+      running = [];
+      failing.clear();
+      heard.length = 0;
+      const kept = [...inbox.rows.keys()];
+      await started();
+      await stage.until('four acknowledgements', async () => (await stage.acks()).length === 4);
+      expect(heard).toEqual(['c', 'b', 'a', 'd'].filter((one) => !kept.includes(one)).flatMap(bothOf));
+      expect((await stage.acks()).map(({ mutation_id }) => mutation_id)).toEqual(['c', 'b', 'a', 'd']);
     });
 
     it('invalidates what it made of a fallen commit, however long the way, and tells what went out', async () => {

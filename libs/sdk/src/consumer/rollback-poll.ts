@@ -5,7 +5,6 @@
 //
 // Invariants
 //   P1. The cursor moves in the transaction that applied what came before it: nothing is missed, nothing comes twice.
-import { isInScope } from '@recourse/contract';
 import type { Kafka } from '@recourse/kafka';
 import type { Clock } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
@@ -14,9 +13,9 @@ import { bodyOf, edgeClient, EdgeProblem } from '../edge/edge.js';
 import type { EdgeClient, EdgeOptions } from '../edge/edge.js';
 import { AckOutbox } from './ack-outbox.js';
 import type { Inbox } from './inbox.port.js';
-import { hearCommit, hearRollback, ownRecordOf } from './own-record.js';
+import { hearRollback, ownRecordOf } from './own-record.js';
 import type { OwnRecord, RollbackHandlers } from './own-record.js';
-import { heardCommitOf } from './rollback-consumer.js';
+import { heardCommitOf, isCovered } from './rollback-consumer.js';
 import type { Subscription } from './rollback-consumer.js';
 
 /** What a poll needs. */
@@ -155,16 +154,7 @@ class Poller<Tx> implements RollbackPoll<Tx> {
       if ((await session.mark(CURSOR)) !== cursor) return 0;
       for (const { commit_id, rollback_id, has_effect, consumers, ...named } of items) {
         const commit = heardCommitOf({ ...named, mutation_id: commit_id });
-        if (
-          !isInScope(scope, {
-            tenant: commit.tenant,
-            agent: commit.agentId,
-            run: commit.runId,
-            subject: commit.subjectRef ?? '',
-          })
-        )
-          continue;
-        await hearCommit(session, commit, handlers);
+        if (!isCovered(scope, commit)) continue;
         await hearRollback(
           session,
           { ...commit, rollbackId: rollback_id, hasEffect: has_effect, isDue: consumers.includes(consumer) },

@@ -7,15 +7,26 @@ import type { Head } from '@recourse/chain';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import { ManualClock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
-import type { Codecs, RollbackAcknowledged } from '@recourse/messages';
+import type { Codecs, Evidence, RollbackAcknowledged, RolledBackCommit } from '@recourse/messages';
 import { ACKS_TOPIC } from './ack-outbox.js';
 import { NOTIFICATIONS_TOPIC } from './notification-consumer.js';
 
 export const LOG_ID = 'spec';
 export const PARTITIONS = 2;
 const HASH = Buffer.alloc(32);
+const EVIDENCE: Evidence = {
+  kind: 'observation',
+  event_id: 'e',
+  ref: 'r',
+  source: 's',
+  statement: null,
+  stated_at: 1,
+  partition: 0,
+  position: 1,
+  root: null,
+};
 
-/** A commit as specs name it. */
+/** A commit as specs name it; run, tenant and partition are those of the first of its notice. */
 export interface Spec {
   readonly commit: string;
   readonly run?: string;
@@ -24,6 +35,23 @@ export interface Spec {
   readonly subject?: string | null;
   readonly consumers?: readonly string[];
   readonly partition?: number;
+}
+
+function memberOf({ commit, agent = 'agent-1', subject = null, consumers = ['mailer'] }: Spec): RolledBackCommit {
+  return {
+    mutation_id: commit,
+    rollback_id: `rb-${commit}`,
+    root: null,
+    agent_id: agent,
+    subject_ref: subject,
+    capability: 'c',
+    assumption_refs: [],
+    committed_at: 1,
+    derived_from: [],
+    has_effect: true,
+    resume_checkpoint: null,
+    consumers,
+  };
 }
 
 /** One ledger, one broker, one clock. */
@@ -48,75 +76,44 @@ export class RollbackStage {
     return createCodecs(this.registry.forActor('consumer'));
   }
 
-  /** A commit falls: it is announced, then its rollback; and polls find it. */
-  async fall(spec: Spec): Promise<void> {
-    await this.announce('CommitAnnounced', spec);
-    await this.announce('RollbackAnnounced', spec);
-    const { commit, run = 'run-1', tenant = 'acme', agent = 'agent-1', subject = null, consumers = ['mailer'] } = spec;
-    this.rolledBack.push({
-      tenant,
-      agent_id: agent,
-      run_id: run,
-      commit_id: commit,
-      subject_ref: subject,
-      rollback_id: `rb-${commit}`,
-      has_effect: true,
-      consumers,
-    });
+  /** Commits of a run fall together: one notice says so, and polls find each. */
+  async fall(first: Spec, ...others: readonly Spec[]): Promise<void> {
+    await this.announce(first, [first, ...others]);
+    const { run = 'run-1', tenant = 'acme' } = first;
+    for (const { commit, agent = 'agent-1', subject = null, consumers = ['mailer'] } of [first, ...others])
+      this.rolledBack.push({
+        tenant,
+        agent_id: agent,
+        run_id: run,
+        commit_id: commit,
+        subject_ref: subject,
+        rollback_id: `rb-${commit}`,
+        has_effect: true,
+        consumers,
+      });
   }
 
   /** Appends one announcement to the chain of a partition. */
   async announce(
-    type: 'CommitAnnounced' | 'RollbackAnnounced',
-    {
-      commit,
-      run = 'run-1',
-      tenant = 'acme',
-      agent = 'agent-1',
-      subject = null,
-      consumers = ['mailer'],
-      partition = 0,
-    }: Spec,
+    { run = 'run-1', tenant = 'acme', partition = 0 }: Omit<Spec, 'commit'>,
+    members: readonly Spec[],
   ): Promise<void> {
     const codecs = createCodecs(this.registry.forActor('ledger'));
     await codecs.prepareWriter(NOTIFICATIONS_TOPIC, { register: true });
     const head =
       this.heads.get(partition) ??
       genesisHead({ logId: LOG_ID, topic: NOTIFICATIONS_TOPIC, partition, partitionCount: PARTITIONS });
-    const who = {
+    const body = {
       seq: head.seq + 1,
       prev_hash: head.hash,
       source_seq: 1,
       source_index: 0,
       tenant,
-      agent_id: agent,
       run_id: run,
-      mutation_id: commit,
-      subject_ref: subject,
+      caused_by: EVIDENCE,
+      members: members.map(memberOf),
     };
-    const evidence = {
-      kind: 'observation',
-      event_id: 'e',
-      ref: 'r',
-      source: 's',
-      statement: null,
-      stated_at: 1,
-      partition: 0,
-      position: 1,
-      root: null,
-    };
-    const body =
-      type === 'CommitAnnounced'
-        ? { ...who, capability: 'c', assumption_refs: [], committed_at: 1, derived_from: [] }
-        : {
-            ...who,
-            rollback_id: `rb-${commit}`,
-            caused_by: evidence,
-            has_effect: true,
-            resume_checkpoint: null,
-            consumers,
-          };
-    const [key, value] = [Buffer.from(run), codecs.encode(NOTIFICATIONS_TOPIC, type, body)];
+    const [key, value] = [Buffer.from(run), codecs.encode(NOTIFICATIONS_TOPIC, 'RollbackAnnounced', body)];
     const producer = await this.broker.forActor('ledger').logProducer();
     await producer.send(NOTIFICATIONS_TOPIC, partition, [{ key, value }]);
     this.heads.set(partition, {

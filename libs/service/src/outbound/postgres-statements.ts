@@ -86,12 +86,12 @@ export function loadGroups(log: string, specs: readonly KindSpec[]): Statement {
   return named(`${[time, ...kinds].join(' UNION ALL ')} ORDER BY n, group_key, row_key`);
 }
 
-/** Groups that have rows. Parameters: partition, limit, then the group they come after, unless it is the first page. */
+/** The head, then groups that have rows, in one answer. Parameters: partition, limit, then the group they come after, unless it is the first page. */
 export function groupsOf(log: string, spec: KindSpec, isFirst: boolean): Statement {
   const behind = isFirst ? '' : ' AND group_key > $3';
-  return named(
-    `SELECT DISTINCT group_key FROM ${tableOf(log, spec.table)} WHERE log_partition = $1${behind} ORDER BY group_key LIMIT $2`,
-  );
+  const head = `SELECT NULL::text COLLATE "C" AS group_key, (SELECT seq FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1)::text AS head`;
+  const groups = `(SELECT DISTINCT group_key, NULL::text FROM ${tableOf(log, spec.table)} WHERE log_partition = $1${behind} ORDER BY group_key LIMIT $2)`;
+  return named(`${head} UNION ALL ${groups} ORDER BY group_key NULLS FIRST`);
 }
 
 /** Timers of all kinds. Parameters: partition, until, limit. */

@@ -10,6 +10,7 @@ import { compareText, decodeDoc, encodeDoc } from '@recourse/event-log';
 import type {
   Change,
   GroupAddress,
+  GroupPage,
   KindSpec,
   Loaded,
   PartitionStore,
@@ -120,15 +121,16 @@ class PostgresPartitionStore implements PartitionStore {
     });
   }
 
-  groups(kind: string, after: string | null, limit: number): Promise<readonly string[]> {
+  groups(kind: string, after: string | null, limit: number): Promise<GroupPage> {
     const spec = this.spec(kind);
     const { pool, log, partition } = this.place;
     return coded('read groups', async () => {
-      const { rows } = await pool.query<{ readonly group_key: string }>({
+      const { rows } = await pool.query<{ readonly group_key: string | null; readonly head: string | null }>({
         ...groupsOf(log, spec, after === null),
         values: after === null ? [partition, limit] : [partition, limit, after],
       });
-      return rows.map(({ group_key }) => group_key);
+      const [head, ...found] = rows;
+      return { headSeq: seqOf(head?.head), groups: found.map(({ group_key }) => group_key ?? '') };
     });
   }
 

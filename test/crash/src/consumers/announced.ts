@@ -1,12 +1,12 @@
 // What the notifications log says, as far as it has been read: the measure of what everybody heard.
 import { isInScope } from '@recourse/contract';
 import type { StackFacts } from '@recourse/dev-stack';
-import { NOTIFICATIONS_TOPIC } from '@recourse/sdk';
+import { announcedIn, NOTIFICATIONS_TOPIC } from '@recourse/sdk';
 import { PARTITIONS } from '../arena.js';
 import type { Consumer } from './audience.js';
 import { onceOf } from './heard.decisions.js';
 import type { Word } from './heard.decisions.js';
-import { wordAt, wordOf } from './listener.js';
+import { wordOf, wordsAt } from './listener.js';
 import { LogReader } from './log-reader.js';
 
 interface Said {
@@ -37,12 +37,14 @@ export class Announced {
 
   /** Reads on. Errors: those of broker and registry. */
   async look(): Promise<void> {
-    await this.reader.news(({ partition, seq, ...told }) => {
-      const word = wordAt(partition, seq, told);
-      if (word === null || (told.type !== 'CommitAnnounced' && told.type !== 'RollbackAnnounced')) return;
-      const { tenant, agent_id, subject_ref } = told.body;
-      this.said.push({ word, tenant, agent: agent_id, subject: subject_ref ?? '' });
-      if (word.kind === 'rollback') this.fallen.add(word.commitId);
+    await this.reader.news((told) => {
+      if (told.type !== 'RollbackAnnounced') return;
+      const words = wordsAt(told.partition, told.seq, told);
+      for (const { mutation_id, tenant, agent_id: agent, subject_ref } of announcedIn(told.body)) {
+        const of = words.filter(({ commitId }) => commitId === mutation_id);
+        this.said.push(...of.map((word) => ({ word, tenant, agent, subject: subject_ref ?? '' })));
+        this.fallen.add(mutation_id);
+      }
     });
   }
 

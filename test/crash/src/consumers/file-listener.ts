@@ -3,7 +3,7 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createNotificationConsumer, FilePositionStore, systemClock } from '@recourse/sdk';
 import type { Word } from './heard.decisions.js';
-import { complain, wordAt } from './listener.js';
+import { complain, wordsAt } from './listener.js';
 import type { Listener } from './listener.js';
 
 const WORDS = 'heard.jsonl';
@@ -12,7 +12,7 @@ const WORDS = 'heard.jsonl';
 export async function listenToFile({ directory, ...reached }: Listener): Promise<void> {
   await mkdir(directory, { recursive: true });
   const words = join(directory, WORDS);
-  // A death in the middle of a line leaves its beginning there; the word was not passed and comes again.
+  // A death in the middle of a line leaves its beginning there; the notice was not passed and comes again, with all its words.
   await appendFile(words, '\n');
   await createNotificationConsumer({
     ...reached,
@@ -22,8 +22,8 @@ export async function listenToFile({ directory, ...reached }: Listener): Promise
       complain(cause);
     },
     onNotification: async (notice) => {
-      const word = wordAt(notice.partition, notice.seq, notice);
-      if (word !== null) await appendFile(words, `${JSON.stringify(word)}\n`);
+      const lines = wordsAt(notice.partition, notice.seq, notice).map((word) => `${JSON.stringify(word)}\n`);
+      if (lines.length > 0) await appendFile(words, lines.join(''));
     },
   }).start();
 }

@@ -15,7 +15,7 @@ import type { Pool } from 'pg';
 import type { Word } from './heard.decisions.js';
 import { keepWords, openHeard } from './heard-table.js';
 import type { GroupPlace } from './heard-table.js';
-import { complain, wordAt } from './listener.js';
+import { complain, wordsAt } from './listener.js';
 import type { Listener } from './listener.js';
 
 /** Words of all members are kept under the group's name. */
@@ -148,8 +148,7 @@ class Member {
         verdict.kind === 'accepted'
           ? recordOf(NOTIFICATIONS_TOPIC, this.listener.codecs.decodeSync(record.value))
           : null;
-      const word = notice === null ? null : wordAt(partition, head.seq, notice);
-      if (word !== null) words.push(word);
+      if (notice !== null) words.push(...wordsAt(partition, head.seq, notice));
       place = { offset: record.offset + 1, seq: head.seq, hash: head.hash };
     }
     return { words, place };

@@ -2,8 +2,9 @@
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
-import type { Codecs } from '@recourse/messages';
-import type { Notification } from '@recourse/sdk';
+import type { Codecs, TopicRecords } from '@recourse/messages';
+import { announcedIn } from '@recourse/sdk';
+import type { NOTIFICATIONS_TOPIC } from '@recourse/sdk';
 import type { Word } from './heard.decisions.js';
 
 /** How a consumer reads. */
@@ -55,20 +56,18 @@ export function listenerOf(env: NodeJS.ProcessEnv): Listener {
   };
 }
 
-/** The word of a record of the notifications log, named by its place there; null for those that name no commit or rollback. */
-export function wordAt(
-  partition: number,
-  seq: number,
-  { type, body }: Pick<Notification, 'type' | 'body'>,
-): Word | null {
-  if (type !== 'CommitAnnounced' && type !== 'RollbackAnnounced') return null;
-  const { run_id, mutation_id } = body as { readonly run_id: string; readonly mutation_id: string }; // both types have them; a picked union forgets which
-  return {
-    id: `${String(partition)}/${String(seq)}`,
-    kind: type === 'CommitAnnounced' ? 'commit' : 'rollback',
-    runId: run_id,
-    commitId: mutation_id,
-  };
+/** A record of the notifications log. */
+type Notice = TopicRecords[typeof NOTIFICATIONS_TOPIC];
+
+/** The words of a notice, two of each commit that was rolled back, named by their place in the log; none for those that announce no rollback. */
+export function wordsAt(partition: number, seq: number, notice: Notice): readonly Word[] {
+  if (notice.type !== 'RollbackAnnounced') return [];
+  return announcedIn(notice.body).flatMap(({ run_id: runId, mutation_id: commitId }, index) =>
+    (['commit', 'rollback'] as const).map((kind): Word => {
+      const id = `${kind} ${String(partition)}/${String(seq)}/${String(index)}`;
+      return { id, kind, runId, commitId };
+    }),
+  );
 }
 
 /** The word of a consumer that is handed commits and rollbacks, named by its commit: it has no place. */

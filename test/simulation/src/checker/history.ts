@@ -78,11 +78,13 @@ export function readHistory(world: World): History {
 
 type Fetched = ReturnType<World['broker']['dump']>[string][number][number];
 
-/** What a member says by its place: terms among those of its record, and the root of the evidence of all. */
+/** What a member says by its place: terms among those of its record, and the root of the evidence, or cause, of all. */
 function ownOf(body: Fields, { contract, root }: Fields): Fields {
   const terms =
     contract === undefined ? {} : { terms: contract === null ? null : list(body, 'contracts')[Number(contract)] };
-  return root === undefined ? terms : { ...terms, evidence: { ...nested(body, 'evidence'), root } };
+  if (root === undefined) return terms;
+  const why = body['caused_by'] === undefined ? 'evidence' : 'caused_by';
+  return { ...terms, [why]: { ...nested(body, why), root } };
 }
 
 function readLog(

@@ -1,5 +1,17 @@
-// P9: exactly the commits an invalidation reaches are contradicted; each consumer sees a commit before its rollback, in order.
-import { broken, groupBy, hitsOf, list, nested, number, ofType, parkedKeys, subjectOf, text } from './history.js';
+// P9: exactly the commits an invalidation reaches are contradicted; each is announced with its rollback, once, in order, and settled behind it.
+import {
+  broken,
+  eachMember,
+  groupBy,
+  hitsOf,
+  list,
+  nested,
+  number,
+  ofType,
+  parkedKeys,
+  subjectOf,
+  text,
+} from './history.js';
 import type { Fields, History, LogRecord } from './history.js';
 
 const NOTICES = 'recourse.rollback-notifications';
@@ -203,30 +215,21 @@ function passedBy(history: History, record: LogRecord, topic: string, partition:
 }
 
 function checkNotices(history: History): void {
-  const notices = history.logs[NOTICES] ?? [];
   const marked = ofType(history, 'recourse.mutations', 'MutationsFell', 'CheckpointRolledBack');
-  const announced = notices.filter(({ type }) => type === 'RollbackAnnounced');
-  const count = new Map<string, number>();
-  for (const { body } of announced)
-    count.set(text(body, 'mutation_id'), (count.get(text(body, 'mutation_id')) ?? 0) + 1);
-  for (const { body } of marked)
-    if (count.get(idOf(body)) !== 1)
-      broken(
-        history,
-        'P9',
-        'announced',
-        `the rollback of ${idOf(body)} was announced ${String(count.get(idOf(body)) ?? 0)} times`,
-      );
+  const announced = ofType(history, NOTICES, 'RollbackAnnounced');
+  const times = groupBy(announced, ({ body }) => idOf(body));
+  for (const { body } of marked) {
+    const count = times.get(idOf(body))?.length ?? 0;
+    if (count !== 1)
+      broken(history, 'P9', 'announced', `the rollback of ${idOf(body)} was announced ${String(count)} times`);
+  }
   if (announced.length > marked.length)
     broken(history, 'P9', 'announced', 'rollbacks were announced that are not marked');
-  for (const [index, { type, body, partition }] of notices.entries()) {
+  checkMembers(history);
+  checkSettlements(history);
+  const notices = history.logs[NOTICES] ?? [];
+  for (const [index, { body, partition }] of notices.entries()) {
     const before = notices[index - 1];
-    const isAfterCommit =
-      before?.type === 'CommitAnnounced' &&
-      before.partition === partition &&
-      text(before.body, 'mutation_id') === text(body, 'mutation_id');
-    if (type === 'RollbackAnnounced' && !isAfterCommit)
-      broken(history, 'P9', 'order', `the rollback of ${text(body, 'mutation_id')} does not follow its commit`);
     if (before?.partition === partition && isNotAfter(before.body, body))
       broken(
         history,
@@ -234,6 +237,39 @@ function checkNotices(history: History): void {
         'order',
         `notice ${text(body, 'source_seq')}/${text(body, 'source_index')} does not follow in order`,
       );
+  }
+}
+
+/** A notice announces what its source marked: the same commits, in the same order. */
+function checkMembers(history: History): void {
+  const placeOf = (partition: number, seq: number): string => `${String(partition)}/${String(seq)}`;
+  const sources = new Map(
+    (history.logs['recourse.mutations'] ?? []).map((record) => [placeOf(record.partition, record.seq), record]),
+  );
+  for (const notice of history.logs[NOTICES] ?? []) {
+    if (notice.body['members'] !== undefined && list(notice.body, 'members').length === 0)
+      broken(history, 'P9', 'announced', `${notice.type} at ${String(notice.seq)} names nobody`);
+    if (notice.type !== 'RollbackAnnounced') continue;
+    const source = sources.get(placeOf(notice.partition, number(notice.body, 'source_seq')));
+    const [marked, told] = [source, notice].map((record) =>
+      record === undefined
+        ? ''
+        : eachMember(record)
+            .map(({ body }) => idOf(body))
+            .join(),
+    );
+    if (marked !== told)
+      broken(history, 'P9', 'order', `${String(told)} is announced where ${String(marked)} was marked`);
+  }
+}
+
+/** What became of a commit is told behind its rollback. */
+function checkSettlements(history: History): void {
+  const announced = new Set<string>();
+  for (const { type, body } of ofType(history, NOTICES, 'RollbackAnnounced', 'RollbackSettled')) {
+    if (type === 'RollbackAnnounced') announced.add(idOf(body));
+    else if (!announced.has(idOf(body)))
+      broken(history, 'P9', 'order', `${idOf(body)} came to rest before its rollback was announced`);
   }
 }
 

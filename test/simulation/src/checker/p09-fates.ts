@@ -35,7 +35,7 @@ export function checkFates(history: History): void {
   checkFixpoint(history, nodes);
   const falls = new Map(
     ofType(history, NOTICES, 'RollbackAnnounced', 'BoundReached').map((fall) => [
-      `${String(fall.partition)}/${String(fall.seq)}`,
+      `${String(fall.partition)}/${String(fall.seq)}/${standsRef(text(fall.body, 'mutation_id'))}`,
       fall,
     ]),
   );
@@ -155,7 +155,7 @@ function checkFate(history: History, record: LogRecord, node: Node | undefined, 
   const evidence = nested(body, 'evidence');
   if (evidence['kind'] !== 'lineage' || node === undefined) return;
   const id = idOf(body);
-  const fall = falls.get(`${text(evidence, 'partition')}/${text(evidence, 'position')}`);
+  const fall = falls.get(`${text(evidence, 'partition')}/${text(evidence, 'position')}/${text(evidence, 'ref')}`);
   if (fall === undefined) {
     broken(history, 'P9', 'root', `${id} has ${type} for a fall that was not announced`);
     return;

@@ -65,15 +65,13 @@ async function toldTo(history: History, { plan, inbox, isMeantToRun }: ConsumerR
       ? (world.broker.find(NOTICES, partition)?.range().high ?? 0)
       : (JSON.parse(place ?? '{"offset":0}') as { readonly offset: number }).offset,
   ); // the SDK wrote it
-  return ofType(history, NOTICES, 'CommitAnnounced', 'RollbackAnnounced')
+  return ofType(history, NOTICES, 'RollbackAnnounced')
     .filter(({ partition, offset, body }) => offset < (ends[partition] ?? 0) && isCovered(scope, whoIn(body)))
-    .flatMap(({ type, partition, offset, body }) => {
-      const isNew = offset >= (since.get(partition) ?? 0);
-      const what = `${type === 'CommitAnnounced' ? 'commit' : 'rollback'} ${text(body, 'mutation_id')}`;
-      return isNew || (type === 'RollbackAnnounced' && (body['consumers'] as readonly string[]).includes(plan.name))
-        ? [{ partition, what }]
-        : []; // a list of names
-    });
+    .filter(
+      ({ partition, offset, body }) =>
+        offset >= (since.get(partition) ?? 0) || (body['consumers'] as readonly string[]).includes(plan.name),
+    ) // a list of names
+    .flatMap(({ partition, body }) => toldOf(partition, text(body, 'mutation_id')));
 }
 
 function toldByPoll(history: History, scope: string, cursor: ReturnType<typeof cursorOf> | null): readonly Told[] {
@@ -85,10 +83,15 @@ function toldByPoll(history: History, scope: string, cursor: ReturnType<typeof c
             !isBehind(cursor[partition], [seq, Number(body['member_index'] ?? 0)]))) &&
         isCovered(scope, whoOf(body)),
     )
-    .flatMap(({ partition, body }) => [
-      { partition, what: `commit ${markedIn(body)}` },
-      { partition, what: `rollback ${markedIn(body)}` },
-    ]);
+    .flatMap(({ partition, body }) => toldOf(partition, markedIn(body)));
+}
+
+/** A commit is told with its rollback, right before it. */
+function toldOf(partition: number, commit: string): readonly Told[] {
+  return [
+    { partition, what: `commit ${commit}` },
+    { partition, what: `rollback ${commit}` },
+  ];
 }
 
 /** Records that mark a commit, with an effect or without. */

@@ -5,12 +5,21 @@
 //   N1. A parent is looked up by the child's tenant and the run it is named under: nothing of another tenant reaches a commit.
 //   N2. A commit is contradicted once per fall of a parent: the closure is the fixpoint of that, and a cycle ends where it began.
 //   N3. No wire states a ref of this kind, and nothing reaffirms one.
-import type { BoundReached, CommitRef, Evidence, Execution, LineageRoot, RollbackAnnounced } from '@recourse/messages';
+//   N4. Falls of one notice are one decision: what does not fit it beside the others is a spread of its own (L4).
+import type {
+  Announced,
+  BoundReached,
+  CommitRef,
+  Evidence,
+  Execution,
+  LineageRoot,
+  NoticeOf,
+} from '@recourse/messages';
 import { verdictScope } from '../scope.js';
 import type { Binding, Spread, Verdict } from './mutation.messages.js';
 import { invalidate, judgeRefs } from './refs.decider.js';
 import type { Judgement, VerdictView } from './refs.decider.js';
-import type { Body, Finding } from '../record.messages.js';
+import type { Finding } from '../record.messages.js';
 
 /** Refs of this prefix name commits: their fate is the ledger's to state, nobody else's. */
 export const RESERVED_PREFIX = 'commit/';
@@ -18,11 +27,15 @@ export const RESERVED_PREFIX = 'commit/';
 /** Who says that a commit fell. */
 const SOURCE = 'service:mutation-ledger';
 
-/** A notice as the log holds it, without its place in the source. */
-export type Announced = Omit<Body<RollbackAnnounced>, 'source_seq' | 'source_index'>;
-
 /** A commit that a fall reaches and leaves to a person: what it led to is walked on. */
-export type Passed = Omit<Body<BoundReached>, 'source_seq' | 'source_index'>;
+export type Passed = NoticeOf<BoundReached>;
+
+/** A commit whose fall was announced, and what relies on it. */
+export interface Falling {
+  readonly about: Announced | Passed;
+  readonly bindings: readonly Binding[];
+  readonly spreads: readonly Spread[];
+}
 
 /** Name of what a derived commit relies on. */
 export function standsRef(commitId: string): string {
@@ -80,23 +93,32 @@ export function fallenEntry(notice: Announced | Passed, seq: number): readonly [
   ];
 }
 
-/** What the fall of a commit does to those derived from it. */
-export function decideFall(
-  body: Announced | Passed,
-  partition: number,
-  seq: number,
-  bindings: readonly Binding[],
-  spreads: readonly Spread[],
+/**
+ * What the falls of one notice do to those derived from them, each by itself.
+ *
+ * Shape: a fall takes no more than leaves one effect, the record that opens a spread, for each fall behind it.
+ */
+export function decideFalls(
+  falling: readonly Falling[],
+  { partition, seq }: { readonly partition: number; readonly seq: number },
   effectsMax: number,
-): readonly Finding[] {
-  const { tenant, run_id, mutation_id } = body;
-  return invalidate(
-    { tenant, ref: standsRef(mutation_id), scope_run_id: null, parent_run_id: run_id },
-    fallOf(body, partition, seq),
-    bindings,
-    spreads,
-    effectsMax,
-  );
+): readonly (readonly Finding[])[] {
+  let left = effectsMax;
+  let behind = falling.filter(({ bindings }) => bindings.length > 0).length;
+  return falling.map(({ about, bindings, spreads }) => {
+    if (bindings.length === 0) return [];
+    behind -= 1;
+    const { tenant, run_id, mutation_id } = about;
+    const found = invalidate(
+      { tenant, ref: standsRef(mutation_id), scope_run_id: null, parent_run_id: run_id },
+      fallOf(about, partition, seq),
+      bindings,
+      spreads,
+      left - behind,
+    );
+    left -= found.length;
+    return found;
+  });
 }
 
 /** The fall as evidence against what rests on it; it names the rollback at its root, and that one's bound. */
