@@ -333,6 +333,15 @@ export const BREAKS: readonly Break[] = [
       "if (isHeldUp(this.overlay, parkingKey(origin))) return { reason: 'BEHIND', detail: 'an earlier record of this key is parked' }; if (foreign !== null) return foreign;",
   },
   {
+    id: 'l17-request-no-broker-takes',
+    requirement: 'L17',
+    spec: 'libs/event-log/src/derived-writer.unit.spec.ts',
+    test: 'a derived log is written in requests that a broker takes, however long its records are',
+    file: 'libs/event-log/src/derived-writer.ts',
+    find: 'if (!batch.isOverfull || mark.count === 0) continue;',
+    replace: 'if (batch.outgoing.length < 400) continue;',
+  },
+  {
     id: 'l4-full-batch-dropped',
     requirement: 'L4',
     spec: 'libs/event-log/src/batch.unit.spec.ts',
@@ -518,14 +527,5 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/kafka/src/platformatic/partition-fetcher.kafka.ts',
     find: 'if (!this.polled.has(broker)) void this.ask(broker, positions);',
     replace: 'if (!this.polled.has(broker)) await this.ask(broker, positions);',
-  },
-  {
-    id: 'l17-request-no-broker-takes',
-    requirement: 'L17',
-    spec: 'libs/event-log/src/derived-writer.unit.spec.ts',
-    test: 'a derived log is written in requests that a broker takes, however long its records are',
-    file: 'libs/event-log/src/derived-writer.ts',
-    find: 'if (!batch.isOverfull || mark.count === 0) continue;',
-    replace: 'if (batch.outgoing.length < 400) continue;',
   },
 ];
