@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { systemClock } from '@recourse/kernel';
+import { ManualClock } from '@recourse/kernel';
 import { COMMAND_KIND } from './common-kinds.js';
 import { Projector } from './projector.js';
 import type { Change } from './service-core.js';
@@ -18,13 +18,9 @@ const head = (seq: number): ProjectedHead => ({
   reactedSeq: 0,
   reactedOffset: 0,
 });
-const pause = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
-
 /** A projector over a store that notes what each transaction holds. */
-function projecting(): { readonly projector: Projector; readonly written: number[] } {
+function projecting(): { readonly projector: Projector; readonly written: number[]; readonly clock: ManualClock } {
+  const clock = new ManualClock();
   const written: number[] = [];
   const store: Pick<PartitionStore, 'project'> = {
     project: (_from, _to, changes) => {
@@ -36,13 +32,13 @@ function projecting(): { readonly projector: Projector; readonly written: number
     throw cause instanceof Error ? cause : new Error(String(cause));
   };
   // It projects, and asks the store for nothing else.
-  const projector = new Projector(store as PartitionStore, systemClock, {
+  const projector = new Projector(store as PartitionStore, clock, {
     projected: () => undefined,
     fenced: () => unexpected(new Error('fenced')),
     error: unexpected,
   });
   projector.reset(null);
-  return { projector, written };
+  return { projector, written, clock };
 }
 
 describe('rows on their way to the store', () => {
@@ -55,28 +51,28 @@ describe('rows on their way to the store', () => {
   };
 
   it('rest a moment when nobody waits for them, and are written together', async () => {
-    const { projector, written } = begun();
+    const { projector, written, clock } = begun();
     for (let seq = 1; seq <= 3; seq += 1) {
       projector.enqueue(head(seq), [put('thing', 'a')]);
-      await pause(5);
+      await clock.advance(5);
     }
     expect(written).toEqual([]);
     expect(projector.backlog).toBe(3);
-    await pause(100);
+    await clock.advance(100);
     expect(written).toEqual([3]);
     expect(projector.backlog).toBe(0);
   });
 
   it('are written at once with the answer to a command', async () => {
-    const { projector, written } = begun();
+    const { projector, written, clock } = begun();
     projector.enqueue(head(1), [put('thing', 'a')]);
     projector.enqueue(head(2), [put(COMMAND_KIND, 'cmd_1')]);
-    await pause(10);
+    await clock.advance(10);
     expect(written).toEqual([2]);
   });
 
   it('are written at once when somebody waits for them, and when they are many', async () => {
-    const { projector, written } = begun();
+    const { projector, written, clock } = begun();
     projector.enqueue(head(1), [put('thing', 'a')]);
     await projector.drained();
     expect(written).toEqual([1]);
@@ -84,7 +80,7 @@ describe('rows on their way to the store', () => {
       head(2),
       Array.from({ length: 2_000 }, (_, index) => put('thing', String(index))),
     );
-    await pause(10);
+    await clock.advance(10);
     expect(written).toEqual([1, 2_000]);
   });
 });

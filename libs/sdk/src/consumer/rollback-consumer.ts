@@ -239,14 +239,14 @@ interface Named {
   readonly subject_ref: string | null;
 }
 
-/** A commit as announcements and polls name it. */
-export function heardCommitOf({ tenant, agent_id, run_id, mutation_id, subject_ref }: Named): HeardCommit {
-  return { tenant, agentId: agent_id, runId: run_id, commitId: mutation_id, subjectRef: subject_ref };
-}
-
 /** Whether a commit is in the scope of a subscription. */
 export function isCovered(scope: string, { tenant, agentId, runId, subjectRef }: HeardCommit): boolean {
   return isInScope(scope, { tenant, agent: agentId, run: runId, subject: subjectRef ?? '' });
+}
+
+/** A commit as announcements and polls name it. */
+export function heardCommitOf({ tenant, agent_id, run_id, mutation_id, subject_ref }: Named): HeardCommit {
+  return { tenant, agentId: agent_id, runId: run_id, commitId: mutation_id, subjectRef: subject_ref };
 }
 
 function isDueTo(consumer: string, { type, body }: Notification): boolean {
