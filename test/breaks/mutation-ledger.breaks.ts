@@ -1847,4 +1847,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (last?.body.event !== next.body.event || last.body.run_id !== next.body.run_id)',
     replace: 'if (last === undefined || last.body.run_id !== next.body.run_id)',
   },
+  {
+    id: 'p9-why-counted-for-each',
+    requirement: 'P9/notices',
+    spec: 'apps/mutation-ledger/src/application/rollback-notices.unit.spec.ts',
+    test: 'the size of a notice is below that of the marks it tells of, and those of a decision fit: $what',
+    file: 'apps/mutation-ledger/src/application/marks.part.ts',
+    find: 'bytesOf(isTold ? evidence.root : evidence)',
+    replace: 'bytesOf(evidence)',
+  },
 ];

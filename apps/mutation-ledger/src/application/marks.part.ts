@@ -38,6 +38,8 @@ export interface MarkPolicy extends LedgerPolicy, Keeping {
   readonly ackWaits: AckWaits;
 }
 
+const NO_DIGEST = Buffer.alloc(0);
+
 /** Bytes of marks in one decision: with the execution that leads to them they fit a batch (L4). */
 export const MARKS_BYTES_MAX = 350_000;
 
@@ -66,7 +68,7 @@ export function marks(
     const isCommit = isCommitId(member.mutation_id);
     const mark = anew.has(member.mutation_id) || isCommit ? null : markOf(context, member, policy);
     const commit = isCommit ? markOfCommit(context, member, falling, policy) : null;
-    const bytes = bytesOf(mark ?? commit?.body);
+    const bytes = mark === null ? bytesOf(commit?.body) : fell.bytesOf(mark);
     if ((mark === null && commit === null) || bytes > left) {
       fell.beside([remembered(member, context.now), ...withdrawn(context, member, anew, policy)]);
       continue;
@@ -109,6 +111,14 @@ class Together {
     if (!isAlike) this.#close();
     if (this.#open === null) this.#open = [fallen];
     else this.#open.push(fallen);
+  }
+
+  /** Bytes a mark adds: why it fell and its contract stand once in a record of several. */
+  bytesOf({ evidence, terms, ...own }: Fallen): number {
+    const before = this.#open?.[this.#open.length - 1];
+    const isTold = before !== undefined && isSameReason(before.evidence, evidence);
+    const isBound = isTold && before.terms?.contract_digest.equals(terms?.contract_digest ?? NO_DIGEST) === true;
+    return bytesOf(own) + bytesOf(isTold ? evidence.root : evidence) + (isBound ? 0 : bytesOf(terms));
   }
 
   records(): readonly MutationRecord[] {
