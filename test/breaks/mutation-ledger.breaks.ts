@@ -1851,7 +1851,7 @@ export const BREAKS: readonly Break[] = [
     id: 'p9-why-counted-for-each',
     requirement: 'P9/notices',
     spec: 'apps/mutation-ledger/src/application/rollback-notices.unit.spec.ts',
-    test: 'the size of a notice is below that of the marks it tells of, and those of a decision fit: $what',
+    test: 'the size of a notice is below that of the marks it tells of, and those of a decision fit: long evidence',
     file: 'apps/mutation-ledger/src/application/marks.part.ts',
     find: 'bytesOf(isTold ? evidence.root : evidence)',
     replace: 'bytesOf(evidence)',
