@@ -30,7 +30,7 @@ function nameOf(partition: number, seq: number, member: number): string {
 
 function mark(partition: number, seq: number, member: number): Change {
   const run_id = `run-${String(partition)}`;
-  const doc: Partial<RollbackDoc> = {
+  const doc: RollbackDoc = {
     tenant: 'acme',
     agent_id: 'agent-1',
     run_id,
@@ -38,10 +38,21 @@ function mark(partition: number, seq: number, member: number): Change {
     rollback_id: 'rb',
     phase: 'marked',
     evidence: EVIDENCE,
+    command_id: null,
+    held: null,
+    confirmed_by: null,
     judged: null,
+    bound_at: null,
+    beyond: null,
+    reviewed: null,
+    policy: null,
+    owner: 'ledger',
+    deadline_at: null,
+    opened_at: 1,
+    updated_at: 1,
     mark: { seq, member, at: 1, triggered_at: 1, has_effect: false, subject_ref: null, consumers: [] },
   };
-  return { op: 'put', row: { kind: 'rollback', group: run_id, key: String(doc.mutation_id), dueAt: null, doc } };
+  return { op: 'put', row: { kind: 'rollback', group: run_id, key: doc.mutation_id, dueAt: null, doc } };
 }
 
 beforeAll(async () => {
