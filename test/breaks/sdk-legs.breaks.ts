@@ -50,6 +50,15 @@ export const BREAKS: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'b18-later-attempt-blames-the-one-before',
+    requirement: 'B18',
+    spec: 'libs/sdk/src/worker/leg.decisions.unit.spec.ts',
+    test: 'a request that comes a second time looks back once more where a later attempt finds a change: a copy of the one before may have made it',
+    file: 'libs/sdk/src/worker/leg.decisions.ts',
+    find: 'reconciled: progress.reconciled && !leg.reconcile_first,',
+    replace: 'reconciled: progress.reconciled,',
+  },
+  {
     id: 'l11-order-of-a-leg-reversed',
     requirement: 'L11/leg',
     spec: 'libs/sdk/src/worker/leg-runner.unit.spec.ts',

@@ -39,6 +39,9 @@ const SENT_AT = 20_000;
 const ANSWER_BY = SENT_AT + LEASE + CALL_TIMEOUT + MARGIN;
 const RETRY_AT = ANSWER_BY + CONFIG.backoff.baseMs;
 
+/** A look back that finds the effect. */
+const LOOKED_BACK = observed('reconcile', 'payments.find_cancellation', { refunded: 0 });
+
 describe.each(WAYS)('$way', ({ isRebuilt }) => {
   const dispatchedWith = (
     more: Partial<ReturnType<typeof terms>> = {},
@@ -214,6 +217,13 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         'uncertain',
         'VERDICTS_DISAGREE',
       ],
+      [
+        'verified though the resource was changed after the look back',
+        'verified',
+        [LOOKED_BACK, PAID_OUT, BALANCE_ZERO],
+        'uncertain',
+        'VERDICTS_DISAGREE',
+      ],
       ['unverified where the condition holds', 'unverified', [BALANCE_ZERO], 'uncertain', 'VERDICTS_DISAGREE'],
       ['unverified where it does not', 'unverified', [BALANCE_KEPT], 'unverified', 'SUCCESS_CONDITION_FALSE'],
       ['failed', 'failed', [STILL_PENDING], 'failed', 'TOOL_FAILED'],
@@ -233,6 +243,13 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         .when(answered(request, 'verified', [{ ...BALANCE_ZERO, phase: 'reconcile' as const }, BALANCE_ZERO]), 25_000)
         .then(settled({ outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD' }), CLOSED_COMPENSATED);
       expect(stepOf(run)['phase']).toBe('compensated');
+    });
+
+    it('agrees where the change it saw turned out to be our own: looked back after it, and verified, is compensated', () => {
+      const { run, request } = dispatchedWith();
+      run
+        .when(answered(request, 'verified', [PAID_OUT, LOOKED_BACK, BALANCE_ZERO]), 25_000)
+        .then(settled({ outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD' }), CLOSED_COMPENSATED);
     });
 
     it('survives observations that are sealed or no JSON', () => {

@@ -8,7 +8,8 @@
 //       takes a key, and to no call where it takes none; there a later attempt never executes either.
 //   I4. `verified` needs an observation that meets the success condition; an answer of the acting tool is none. A release or
 //       cancel ends with that answer: the ledger takes it for what a producer would have told, no more.
-//   I5. `stale` blames somebody else: it is never said where an earlier delivery may have made the change itself.
+//   I5. `stale` blames somebody else: it is never said where an earlier delivery may have made the change itself. An attempt after
+//       the first that finds a change looks back once more: a copy of the one before may have acted meanwhile.
 //   I6. Steps go in the order of the leg; after one that is not verified none is begun.
 import type { LegRequested, LegStep, StepOutcome, StepReport } from '@recourse/messages';
 import type {
@@ -190,7 +191,9 @@ function decideVerification(step: LegStep, progress: StepProgress): StepAction {
 export function advance(leg: LegRequested, progress: StepProgress, event: StepEvent): StepProgress {
   switch (event.type) {
     case 'Observed':
-      return leg.kind === 'compensate' ? afterObservation(progress, event) : { ...progress, end: lookEnd(event.holds) };
+      return leg.kind === 'compensate'
+        ? afterObservation(leg, progress, event)
+        : { ...progress, end: lookEnd(event.holds) };
     case 'ObservationFailed':
       return leg.kind === 'compensate'
         ? afterBlindness(progress, event)
@@ -209,6 +212,7 @@ export function advance(leg: LegRequested, progress: StepProgress, event: StepEv
 }
 
 function afterObservation(
+  leg: LegRequested,
   progress: StepProgress,
   { phase, holds }: Extract<StepEvent, { type: 'Observed' }>,
 ): StepProgress {
@@ -218,7 +222,11 @@ function afterObservation(
       return { ...progress, reconciled: true, isMade: holds };
     case 'stale_check':
       if (holds === true) return { ...progress, isFresh: true };
-      return { ...progress, changed: end('stale', holds === null ? 'CONDITION_FAILED' : 'STALE') };
+      return {
+        ...progress,
+        changed: end('stale', holds === null ? 'CONDITION_FAILED' : 'STALE'),
+        reconciled: progress.reconciled && !leg.reconcile_first,
+      };
     case 'verify':
       if (holds === true) return { ...progress, end: end('verified', null) };
       return {

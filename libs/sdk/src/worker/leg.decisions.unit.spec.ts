@@ -150,6 +150,13 @@ describe('a request that comes a second time', () => {
     expect(next({}, taken, found(false), changed)).toEqual(end('unknown', 'CLAIM_TAKEN'));
     expect(next({ step: keyless }, changed, taken)).toEqual(end('unknown', 'CLAIM_TAKEN'));
   });
+  it('looks back once more where a later attempt finds a change: a copy of the one before may have made it', () => {
+    const later = { leg: { attempt: 2, reconcile_first: true } };
+    expect(next(later, found(false), changed)).toMatchObject({ do: 'observe', phase: 'reconcile' });
+    expect(next(later, found(false), changed, found(true))).toMatchObject({ do: 'observe', phase: 'verify' });
+    expect(next(later, found(false), changed, found(false))).toEqual(end('stale', 'STALE'));
+    expect(next(later, found(false), changed, found(null))).toEqual(end('unknown', 'CONDITION_FAILED'));
+  });
   it('is not looked for where an attempt looks back anyway', () => {
     expect(next({ leg: { attempt: 2, reconcile_first: true } }, found(false))).toMatchObject({ phase: 'stale_check' });
   });

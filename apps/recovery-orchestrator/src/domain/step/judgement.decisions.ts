@@ -3,6 +3,7 @@
 // Invariants
 //   J1. `compensated` needs an observation by the verifying capability on which the success condition holds.
 //   J2. Where worker and orchestrator disagree the outcome is uncertain, never the better of the two.
+//   J3. A change that a later look back explains by our own effect is no disagreement.
 import { boundFacts, evaluateCondition, readPayload } from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
@@ -133,7 +134,7 @@ function verdictOn(step: StepDoc, report: StepReport, reported: JudgedOutcome): 
     terms?.stale_condition ?? null,
   );
   if (reported === 'stale' && fresh === 'holds') return DISAGREE;
-  if (reported !== 'stale' && fresh === 'false') return DISAGREE;
+  if (reported !== 'stale' && fresh === 'false' && !isOurChange(step, report)) return DISAGREE;
   const success = seen(
     step,
     report.observations,
@@ -142,6 +143,14 @@ function verdictOn(step: StepDoc, report: StepReport, reported: JudgedOutcome): 
     terms?.success_condition ?? null,
   );
   return VERDICT_TABLE[reported][success];
+}
+
+/** After the change was seen a look back found our own effect: an earlier copy had made it meanwhile (J3). */
+function isOurChange(step: StepDoc, { observations }: StepReport): boolean {
+  const from = observations.findLastIndex(({ phase }) => phase === 'stale_check');
+  const terms = step.terms;
+  const back = terms?.reconcile_capability ?? terms?.verify_capability ?? null;
+  return seen(step, observations.slice(from), 'reconcile', back, terms?.success_condition ?? null) === 'holds';
 }
 
 function seen(
