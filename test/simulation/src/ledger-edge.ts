@@ -49,18 +49,16 @@ function pageOf(
   const found: { readonly partition: number; readonly row: Row }[] = [];
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
     const rollbacks = rowsOf<RollbackDoc>(world, 'mutation-ledger', 'recourse.mutations', partition, 'rollback');
-    const rows = rollbacks
-      .flatMap(polledOf)
-      .filter(
-        (row) =>
-          isBehind(cursor[partition], [row.seq, row.member]) &&
-          isInScope(scope, {
-            tenant: row.tenant,
-            agent: row.agent_id,
-            run: row.run_id,
-            subject: row.subject_ref ?? '',
-          }),
-      );
+    const rows = rollbacks.flatMap(polledOf).filter(
+      (row) =>
+        isBehind(cursor[partition], [row.seq, row.member]) &&
+        isInScope(scope, {
+          tenant: row.tenant,
+          agent: row.agent_id,
+          run: row.run_id,
+          subject: row.subject_ref ?? '',
+        }),
+    );
     found.push(
       ...rows.sort((one, other) => one.seq - other.seq || one.member - other.member).map((row) => ({ partition, row })),
     );
