@@ -1,10 +1,9 @@
 // Mutants of semantic rollback: each switches off one rule of how falls spread over commits.
-import type { Change, DecideContext, Derived, Doc, Input, ServiceCore, Decided } from '@recourse/event-log';
+import type { Change, Decided, DecideContext, Derived, Doc, Input, ServiceCore } from '@recourse/event-log';
 import { canonicalJson } from '@recourse/kernel';
 import type { Bias } from './bias.js';
+import { asking, deciding, deriving, hearing, MUTATIONS } from './core-mutations.js';
 import type { Mutation } from './mutation.js';
-
-const MUTATIONS = 'recourse.mutations';
 
 /** Many commits that are made from each other, and many triggers. */
 const SPREADING: Bias = { stories: { commit: 60, trigger_commit: 12, person: 14 } };
@@ -64,6 +63,7 @@ export const LINEAGE_MUTANTS: Readonly<Record<string, { readonly mutation: Mutat
     mutation: { core: (core) => deriving(core, (derived) => derived.filter(({ type }) => type !== 'BoundReached')) },
     bias: BOUNDED,
   },
+  resume: { mutation: { core: (core) => deciding(core, MUTATIONS, leadingBackToParent) }, bias: SPREADING },
   announced: { mutation: { core: (core) => deriving(core, (derived) => derived.toReversed()) }, bias: SPREADING },
   'announced-in-part': {
     mutation: { core: (core) => deriving(core, (derived) => derived.map(withoutLast)) },
@@ -73,34 +73,6 @@ export const LINEAGE_MUTANTS: Readonly<Record<string, { readonly mutation: Mutat
 
 function isToldCheckpoint(input: Input): boolean {
   return input.source !== 'timer' && input.type === 'CheckpointTaken';
-}
-
-/** Changes what a decision is made on, in one log. */
-function asking(
-  core: ServiceCore,
-  log: string,
-  change: (context: DecideContext, input: Input) => DecideContext,
-): ServiceCore {
-  return core.log === log ? { ...core, decide: (context, input) => core.decide(change(context, input), input) } : core;
-}
-
-/** Changes what one log hears. */
-function hearing(core: ServiceCore, log: string, change: (body: Doc, type: string) => Doc): ServiceCore {
-  return core.log === log
-    ? {
-        ...core,
-        decide: (context, input) =>
-          core.decide(context, input.source === 'timer' ? input : { ...input, body: change(input.body, input.type) }),
-      }
-    : core;
-}
-
-/** Changes what downstream hears. */
-function deriving(core: ServiceCore, change: (derived: readonly Derived[]) => readonly Derived[]): ServiceCore {
-  const { derived } = core;
-  return core.log !== MUTATIONS || derived === undefined
-    ? core
-    : { ...core, derived: { ...derived, derive: (record) => change(derived.derive(record)) } };
 }
 
 /** An announcement that forgets the last of several. */
@@ -187,6 +159,19 @@ function admittingAll(entry: Doc | undefined): Doc | undefined {
       admission: [{ name: 'all', when: 'true', reason: 'None.' }],
       recovery: [],
     }),
+  };
+}
+
+/** A run goes on from the commit before, whether that stands or not. */
+function leadingBackToParent({ type, body }: Decided): Doc {
+  if (type !== 'CheckpointRolledBack') return body;
+  const parents = body['derived_from'] as readonly Doc[]; // a list by the schema
+  const before = parents.find(
+    ({ run_id, commit_id }) => run_id === body['run_id'] && String(commit_id).startsWith('cp_'),
+  );
+  return {
+    ...body,
+    resume: before === undefined ? body['resume'] : { run_id: before['run_id'], commit_id: before['commit_id'] },
   };
 }
 

@@ -13,10 +13,15 @@ import type {
   StateView,
 } from '@recourse/event-log';
 import type { LogProducer, SendOutcome } from '@recourse/kafka';
+import type { ClaimStore } from '@recourse/sdk';
 import { CAPABILITY_OF, LEAD, OBSERVE } from './contracts.js';
 import { CONSUMER_MUTANTS } from './consumer-mutants.js';
 import { LINEAGE_MUTANTS } from './lineage-mutants.js';
 import type { Bias } from './bias.js';
+import { answering, asking, deciding, evolving, MUTATIONS, reading, RECOVERIES } from './core-mutations.js';
+import { LEG_MUTANTS } from './leg-mutants.js';
+import { LOOP_MUTANTS } from './loop-mutants.js';
+import { MEMBER_MUTANTS } from './member-mutants.js';
 import type { Mutation } from './mutation.js';
 import { ORDINARY } from './profile.js';
 import { STORIES } from './stories.js';
@@ -26,9 +31,6 @@ export interface Mutant {
   /** A world that shows the rule; the same seeds pass in it with every rule on. */
   readonly bias?: Bias;
 }
-
-const MUTATIONS = 'recourse.mutations';
-const RECOVERIES = 'recourse.recoveries';
 
 const UNREST = { crash: 10, zombie: 6, freeze: 6, snapshot: 2, restore: 2, wipe: 1, clock: 1 } as const;
 const LATE_WORKERS = { crash: 6, zombie: 8, freeze: 14, snapshot: 1, restore: 1, wipe: 0, clock: 1 } as const;
@@ -96,7 +98,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     bias: { profile: { toolTrouble: 0.3 }, stories: RECOVERING },
   },
   'L11-claim': {
-    mutation: { claims: () => ({ claim: () => Promise.resolve('granted') }) },
+    mutation: { claims: ungranted },
     bias: {
       profile: { toolTrouble: 0.2, chaos: { ...LATE_WORKERS, crash: 16 }, chaosEveryMs: 400, sendTrouble: 0.08 },
       stories: RECOVERING,
@@ -233,6 +235,9 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     },
     bias: { profile: { toolTrouble: 0.35 }, stories: RECOVERING },
   },
+  ...LEG_MUTANTS,
+  ...LOOP_MUTANTS,
+  ...MEMBER_MUTANTS,
   ...LINEAGE_MUTANTS,
   ...CONSUMER_MUTANTS,
 };
@@ -245,53 +250,6 @@ export function mutantOf(name: string): Mutant {
 }
 
 // Cores ------------------------------------------------------------------------------------------------------------------
-
-/** Changes what evolve writes, in one log. */
-function evolving(core: ServiceCore, log: string, change: (doc: Doc) => Doc): ServiceCore {
-  if (core.log !== log) return core;
-  return {
-    ...core,
-    evolve: (state, record) =>
-      core
-        .evolve(state, record)
-        .map((one) => (one.op === 'put' ? { ...one, row: { ...one.row, doc: change(one.row.doc) } } : one)),
-  };
-}
-
-/** Changes what is decided, in one log. */
-function deciding(core: ServiceCore, log: string, change: (record: Decided) => Doc): ServiceCore {
-  if (core.log !== log) return core;
-  return {
-    ...core,
-    decide: (context, input) => {
-      const decision = core.decide(context, input);
-      return { ...decision, records: decision.records.map((record) => ({ ...record, body: change(record) })) };
-    },
-  };
-}
-
-/** Changes what a decision is made on, in one log. */
-function asking(
-  core: ServiceCore,
-  log: string,
-  change: (context: DecideContext, input: Input) => DecideContext,
-): ServiceCore {
-  return core.log === log ? { ...core, decide: (context, input) => core.decide(change(context, input), input) } : core;
-}
-
-/** Decides one type of input of the orchestrator in another way. */
-function answering(
-  core: ServiceCore,
-  type: string,
-  decide: (core: ServiceCore, context: DecideContext, input: RecordInput) => Decision,
-): ServiceCore {
-  if (core.log !== RECOVERIES) return core;
-  return {
-    ...core,
-    decide: (context, input) =>
-      input.source !== 'timer' && input.type === type ? decide(core, context, input) : core.decide(context, input),
-  };
-}
 
 function isTool(input: Input): boolean {
   return input.source !== 'timer' && input.topic === 'recourse.tool-executions';
@@ -371,21 +329,7 @@ function withTermsOf(state: StateView, record: Decided): Decided {
 
 /** Steps about which nobody saw anything before: whatever is observed then has changed from nothing. */
 function unseen(state: StateView): StateView {
-  const forget = (doc: Doc): Doc => (doc['phase'] === 'observing' ? { ...doc, facts: null } : doc);
-  return {
-    get: (kind, group, key) => {
-      const found = state.get(kind, group, key);
-      return kind === 'step' && found !== undefined ? forget(found) : found;
-    },
-    list: (kind, group) => {
-      const found = state.list(kind, group);
-      return kind === 'step' ? found.map(forget) : found;
-    },
-    all: (kind, group) => {
-      const found = state.all(kind, group);
-      return kind === 'step' ? found.map(forget) : found;
-    },
-  };
+  return reading(state, 'step', (doc) => (doc['phase'] === 'observing' ? { ...doc, facts: null } : doc));
 }
 
 // Rows of the orchestrator, as far as mutants look at them.
@@ -560,6 +504,16 @@ function trusting(body: Doc): Doc {
 }
 
 // Ports ------------------------------------------------------------------------------------------------------------------
+
+/** A step whose tool takes no key is anybody's, however often it is taken; a leg is claimed as it should be. */
+function ungranted(kept: ClaimStore): ClaimStore {
+  return {
+    claim: async (claim) => {
+      const answer = await kept.claim(claim);
+      return claim.id.startsWith('step_') ? 'granted' : answer;
+    },
+  };
+}
 
 /** Seals, and never makes a key durable. */
 function undurable(sealing: Sealing): Sealing {

@@ -1,8 +1,8 @@
 // What a mutant changes: ports and cores are wrapped, production code stays as it is.
-import type { PartitionStore, Sealing, ServiceCore } from '@recourse/event-log';
+import type { LoopSettings, PartitionStore, Sealing, ServiceCore } from '@recourse/event-log';
 import type { Kafka, LogProducer } from '@recourse/kafka';
 import type { LegRequested } from '@recourse/messages';
-import type { ClaimStore, Inbox, MemoryRows, Position } from '@recourse/sdk';
+import type { ClaimStore, Inbox, MemoryRows, Position, WorkerOptions } from '@recourse/sdk';
 
 export interface MutantContext {
   /** True time, epoch milliseconds. */
@@ -16,9 +16,13 @@ export interface MutantContext {
 export interface Mutation {
   /** A request as a worker reads it. */
   readonly leg?: (leg: LegRequested) => LegRequested;
+  /** What a worker is made of. */
+  readonly worker?: (options: WorkerOptions) => WorkerOptions;
   /** The claim store, as a worker reaches it. */
   readonly claims?: (kept: ClaimStore) => ClaimStore;
   readonly marginMs?: number;
+  /** How the loops of services are set. */
+  readonly loop?: Partial<LoopSettings>;
   /** Every source is trusted, whatever it weighs. */
   readonly trustsAll?: true;
   /** How long the provider keeps a key in truth, whatever its contracts say, milliseconds. */

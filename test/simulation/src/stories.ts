@@ -10,6 +10,7 @@ import type { EffectKind, RegisteredContract } from './contracts.js';
 import { Outside } from './outside.js';
 import type { Caller } from './outside.js';
 import type { Random } from './random.js';
+import { Sagas } from './sagas.js';
 import type { World } from './world.js';
 import { PARTITIONS } from './world.js';
 
@@ -36,6 +37,7 @@ export type StoryKind =
   | 'hold'
   | 'undo'
   | 'pair'
+  | 'saga'
   | 'trigger'
   | 'trigger_early'
   | 'reserve'
@@ -69,6 +71,7 @@ export const STORIES: StoryWeights = {
   hold: 4,
   undo: 2,
   pair: 4,
+  saga: 4,
   trigger: 4,
   trigger_early: 1,
   reserve: 8,
@@ -88,6 +91,9 @@ export const STORIES: StoryWeights = {
   resubscribe: 2,
 };
 
+/** What did not happen has no result and no handle. */
+const FAILED = { outcome: 'failed', result: null, external_transaction_ref: null } as const;
+
 interface Told {
   readonly body: ToolExecuted;
   readonly kind: EffectKind;
@@ -104,6 +110,7 @@ export class Stories {
   readonly contracts: readonly RegisteredContract[];
   readonly #commits: CommitStories;
   readonly #forgeries: Forgeries;
+  readonly #sagas: Sagas;
   #random: Random;
   #executed: Told[] = [];
   #stated: Statement[] = [];
@@ -126,6 +133,21 @@ export class Stories {
       person,
     });
     this.#forgeries = new Forgeries(world, this.outside, this.#random.fork());
+    this.#sagas = new Sagas(world, this.#random.fork(), {
+      tenant: () => this.#tenant(),
+      ref: (tenant) => this.#ref(tenant),
+      id: (prefix) => this.#id(prefix),
+      make: ({ tenant, run, kind, refs, isFailure }) =>
+        this.#made(
+          this.#transaction(tenant, run, kind, refs, isFailure ? { ...FAILED, on_failure: 'compensate' } : {}),
+        ),
+      undo: (tenant, run_id) => {
+        this.#undoOf({ tenant, run_id }, []);
+      },
+      invalidate: (tenant, ref) => {
+        this.#state('AssumptionInvalidated', 0, { tenant, ref });
+      },
+    });
   }
 
   /** Contracts and tenants' budgets, before anything else happens. */
@@ -202,6 +224,9 @@ export class Stories {
     },
     pair: () => {
       void this.#pair();
+    },
+    saga: () => {
+      void this.#sagas.tell();
     },
     trigger_early: () => {
       void this.#execute(0, true);
@@ -500,7 +525,7 @@ export class Stories {
     this.#undoOf(told.body, random.chance(0.6) ? [] : some);
   }
 
-  #undoOf({ tenant, run_id }: ToolExecuted, mutation_ids: readonly string[]): void {
+  #undoOf({ tenant, run_id }: Pick<ToolExecuted, 'tenant' | 'run_id'>, mutation_ids: readonly string[]): void {
     const caller = this.#random.chance(0.9)
       ? person(tenant, 'ursula', 'requester')
       : person(tenant, 'mallory', 'reader');

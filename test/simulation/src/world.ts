@@ -14,8 +14,9 @@ import type { Codecs, Decoded } from '@recourse/messages';
 import { assumptionsCore, mutationsCore } from '@recourse/mutation-ledger';
 import { recoveriesCore } from '@recourse/recovery-orchestrator';
 import { createWorker, MemoryClaimStore, MemoryPositionStore } from '@recourse/sdk';
-import type { Position } from '@recourse/sdk';
+import type { ClaimStore, Position, WorkerOptions } from '@recourse/sdk';
 import type { ConsumerRecord } from './consumer-plans.js';
+import { DecisionClock } from './decision-clock.js';
 import { Faults } from './faults.js';
 import type { MutantContext, Mutation } from './mutation.js';
 import { claimsOf, clockOf, gateOf, keysOf, positionsOf, requestsChanged, storesOf } from './ports.js';
@@ -103,10 +104,13 @@ export class World {
   readonly landedLate = new Set<string>();
   readonly recovered: Recovered[] = [];
   readonly halted: string[] = [];
+  /** Worker that was the first to ask for a claim, by its place. */
+  readonly firstClaims = new Map<string, string>();
   readonly troubles = new Map<string, number>();
   readonly runtimes = new Map<SimActor, ServiceRuntime>();
   readonly random: Random;
   readonly mutantContext: MutantContext;
+  readonly decisionClock: DecisionClock;
   /** Services whose database was replaced under them: they are started anew, as an operator does after a restore. */
   readonly restored = new Set<ServiceName>();
   lastAppendAt = EPOCH;
@@ -160,6 +164,10 @@ export class World {
       endOf: (topic, partition) => this.broker.find(topic, partition)?.range().high ?? 0,
       beforeNewest: (topic, partition, type) => this.#beforeNewest(topic, partition, type),
     };
+    this.decisionClock = new DecisionClock({
+      now: () => this.scheduler.now,
+      frozenMs: profile.chaos.freeze > 0 ? profile.freezeMaxMs : 0,
+    });
     this.cores = this.#makeCores(mutation);
     this.databases = Object.fromEntries(
       SERVICES.map((service) => [service, this.#makeDatabase(this.cores[service])]),
@@ -272,6 +280,7 @@ export class World {
     this.#clockOffset = this.random.chance(0.5)
       ? -this.random.below(clockBackMs + 1)
       : this.random.below(clockForwardMs + 1);
+    this.decisionClock.stepped(this.#clockOffset);
     this.faults.note('clock step');
     this.trace(() => `database clock is now off by ${String(this.#clockOffset)} ms`);
   }
@@ -280,6 +289,7 @@ export class World {
   heal(): void {
     this.faults.healed = true;
     this.#clockOffset = 0;
+    this.decisionClock.stepped(0);
     for (const actor of this.living()) {
       this.scheduler.thaw(actor);
       this.broker.rejoin(actor.name);
@@ -322,7 +332,7 @@ export class World {
       clock: clockOf(this.scheduler, actor),
       edgeKey: null,
       ...this.#sealingOf(actor),
-      settings: { itemsMax: 40, groupsMax: 60, lazyProgressMs: 400, viewAgeMs: 250 },
+      settings: { itemsMax: 40, groupsMax: 60, lazyProgressMs: 400, viewAgeMs: 250, ...this.options.mutation?.loop },
       onEvent: (event) => {
         this.#onLoop(actor, event);
       },
@@ -350,8 +360,8 @@ export class World {
   async #startWorker(actor: SimActor): Promise<void> {
     const { profile, mutation } = this.options;
     const codecs = createCodecs(this.registry.forActor(actor.name));
-    const claims = mutation?.claims?.(this.#claims) ?? this.#claims;
-    const worker = createWorker({
+    const claims = this.#noting(mutation?.claims?.(this.#claims) ?? this.#claims);
+    const options: WorkerOptions = {
       kafka: this.kafkaOf(actor),
       codecs: mutation?.leg === undefined ? codecs : requestsChanged(codecs, mutation.leg),
       adapter: 'payments',
@@ -370,13 +380,25 @@ export class World {
             () => `${actor.name} ${note.type} ${'outcomes' in note ? `${note.legId} ${note.outcomes.join()}` : ''}`,
           );
       },
-    });
-    await worker.start();
+    };
+    await createWorker(mutation?.worker?.(options) ?? options).start();
+  }
+
+  /** The same claims; who asked for each first is noted. */
+  #noting(claims: ClaimStore): ClaimStore {
+    return {
+      claim: (claim) => {
+        const place = claimPlaceOf(claim.id, claim.attempt);
+        if (!this.firstClaims.has(place)) this.firstClaims.set(place, claim.workerId);
+        return claims.claim(claim);
+      },
+    };
   }
 
   #makeCores(mutation: Mutation | undefined): Readonly<Record<ServiceName, readonly ServiceCore[]>> {
     const { profile } = this.options;
-    const wrap = (core: ServiceCore): ServiceCore => mutation?.core?.(core, this.mutantContext) ?? core;
+    const wrap = (core: ServiceCore): ServiceCore =>
+      this.decisionClock.watching(mutation?.core?.(core, this.mutantContext) ?? core);
     return {
       'contract-registry': [wrap(registryCore())],
       'mutation-ledger': [
@@ -505,6 +527,11 @@ export class World {
       default:
     }
   }
+}
+
+/** Where a claim is kept. */
+export function claimPlaceOf(id: string, attempt: number): string {
+  return JSON.stringify([id, attempt]);
 }
 
 /** What each value was decoded to: every reader of a topic is handed the same bytes. */

@@ -7,7 +7,7 @@ import type { History, Violation } from './history.js';
 import { checkAtMostOnce } from './p01-at-most-once.js';
 import { checkNothingLost } from './p02-nothing-lost.js';
 import { checkPermission } from './p03-permission.js';
-import { checkChanged, checkWindows } from './p06-windows.js';
+import { checkBlame, checkChanged, checkWindows } from './p06-windows.js';
 import { checkBudgets } from './p08-budgets.js';
 import { checkClosure } from './p09-closure.js';
 import { checkQuietStart, checkRebuild } from './p10-rebuild.js';
@@ -46,6 +46,7 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
   checkTrust(history);
   checkWindows(history);
   checkChanged(history);
+  checkBlame(history);
   checkBudgets(history);
   checkClosure(history);
   checkFates(history);

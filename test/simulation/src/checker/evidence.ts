@@ -3,13 +3,14 @@ import { readPayload } from '@recourse/contract';
 import type { Payload } from '@recourse/messages';
 import { mutationId } from '@recourse/sdk';
 import { LEAD, UNLINK } from '../contracts.js';
-import { broken, bytes, groupBy, list, nested, number, ofType, text, wireOf } from './history.js';
+import { broken, bytes, groupBy, list, nested, number, ofType, parkedKeys, text, wireOf } from './history.js';
 import type { Fields, History, WireRecord } from './history.js';
 
 const RECOVERIES = 'recourse.recoveries';
 
 export function checkEvidence(history: History): void {
   checkReported(history);
+  checkHeardOut(history);
   checkNews(history);
   checkResults(history);
 }
@@ -18,16 +19,47 @@ export function checkEvidence(history: History): void {
 function checkReported(history: History): void {
   const reports = reportsByLeg(history);
   for (const { body } of ofType(history, RECOVERIES, 'LegSettled')) {
+    const [leg, step] = [text(body, 'leg_id'), text(body, 'step_id')];
+    const told = reports.get(leg) ?? [];
+    if (body['outcome'] === 'not_begun') checkNotBegun(history, leg, step, told);
     // Nothing was said of it: nobody answered, or its leg ended before it.
     if (body['reported'] === null) continue;
-    const said = (reports.get(text(body, 'leg_id')) ?? []).map((report) => outcomeIn(report, text(body, 'step_id')));
+    const said = told.map((report) => outcomeIn(report, step));
     if (!said.includes(text(body, 'reported')))
       broken(
         history,
         'P1',
         'proof',
-        `${text(body, 'leg_id')} ended as ${text(body, 'reported')}, and workers said ${said.join() || 'nothing'}`,
+        `${leg} ended as ${text(body, 'reported')}, and workers said ${said.join() || 'nothing'}`,
       );
+  }
+}
+
+/** What a leg did not come to is known from a report of its end, and from none on its way. */
+function checkNotBegun(history: History, leg: string, step: string, reports: readonly WireRecord[]): void {
+  const isProven = reports.some((report) => report.body['complete'] === true && reportOn(report, step) === undefined);
+  if (!isProven) broken(history, 'P1', 'not begun', `${leg} is said not to have come to ${step}, and nobody said so`);
+}
+
+/** Each step that the report of a leg's end names has its verdict, unless the report changes nothing. */
+function checkHeardOut(history: History): void {
+  const settled = new Set(
+    ofType(history, RECOVERIES, 'LegSettled').map(({ body }) => `${text(body, 'leg_id')} ${text(body, 'step_id')}`),
+  );
+  const refused = new Set(ofType(history, RECOVERIES, 'ReportRefused').map(({ body }) => text(body, 'leg_id')));
+  const sent = new Set(ofType(history, RECOVERIES, 'LegDispatched').map(({ body }) => text(body, 'leg_id')));
+  const parked = parkedKeys(history);
+  for (const { key, body } of wireOf(history, 'recourse.tool-results', 'LegReported')) {
+    const leg = text(body, 'leg_id');
+    if (!sent.has(leg) || refused.has(leg) || parked.has(key) || body['complete'] !== true) continue;
+    for (const step of list(body, 'steps'))
+      if (step['outcome'] !== 'refused_late' && !settled.has(`${leg} ${text(step, 'step_id')}`))
+        broken(
+          history,
+          'P2',
+          'heard out',
+          `${leg} tells of ${text(step, 'step_id')}, and no verdict says what came of it`,
+        );
   }
 }
 
@@ -35,9 +67,13 @@ function reportsByLeg(history: History): ReadonlyMap<string, readonly WireRecord
   return groupBy(wireOf(history, 'recourse.tool-results', 'LegReported'), ({ body }) => text(body, 'leg_id'));
 }
 
+function reportOn({ body }: WireRecord, stepId: string): Fields | undefined {
+  return list(body, 'steps').find((one) => one['step_id'] === stepId);
+}
+
 /** A leg that stopped before a step says nothing of it: that is not known. */
-function outcomeIn({ body }: WireRecord, stepId: string): string {
-  return text(list(body, 'steps').find((one) => one['step_id'] === stepId) ?? { outcome: 'unknown' }, 'outcome');
+function outcomeIn(report: WireRecord, stepId: string): string {
+  return text(reportOn(report, stepId) ?? { outcome: 'unknown' }, 'outcome');
 }
 
 /** What the ledger learnt of a commit after it was marked was decided on, unless a person had closed the step. */

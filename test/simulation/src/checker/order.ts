@@ -159,19 +159,28 @@ function checkAgain(history: History, { body, decidedAt }: LogRecord, steps: Rea
   }
 }
 
-/** Within a leg what is undone is undone in its order. */
-export function checkLegs(history: History): void {
+/** What a leg undoes, it undoes when all that is ahead of it there is undone: in its order, and nothing behind what failed. */
+function checkLegs(history: History): void {
+  const { effects } = history.world.provider;
+  const undoneAt = new Map(effects.toReversed().map(({ transactionId, order }) => [transactionId, order]));
   for (const { type, body } of history.logs[RECOVERIES] ?? []) {
     if (type !== 'LegDispatched') continue;
     const attempt = number(body, 'attempt');
-    const done = list(body, 'members').flatMap((member) => {
-      const callId = text(nested(nested(member, 'step'), 'call'), 'call_id');
-      const effect = history.world.provider.effects.find((one) => one.callId === callId && one.attempt === attempt);
-      return effect === undefined ? [] : [{ callId, order: effect.order }];
-    });
-    for (const [index, { callId, order }] of done.entries())
-      if (order < (done[index - 1]?.order ?? 0))
-        broken(history, 'B17', 'within a leg', `${callId} was carried out before one ahead of it in its leg`);
+    const steps = list(body, 'members').map((member) => nested(member, 'step'));
+    for (const [index, step] of steps.entries()) {
+      const callId = text(nested(step, 'call'), 'call_id');
+      const own = effects.find((one) => one.callId === callId && one.attempt === attempt);
+      const ahead = steps
+        .slice(0, index)
+        .find((other) => (undoneAt.get(text(other, 'external_transaction_ref')) ?? Infinity) > (own?.order ?? 0));
+      if (own !== undefined && ahead !== undefined)
+        broken(
+          history,
+          'B17',
+          'within a leg',
+          `${callId} was carried out while ${text(nested(ahead, 'call'), 'call_id')}, ahead of it in its leg, was not done`,
+        );
+    }
   }
 }
 

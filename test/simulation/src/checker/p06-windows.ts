@@ -1,9 +1,13 @@
-// P6: nothing happens after a window has expired, by the database's clock. P7: what somebody else changed is never overwritten.
-import { broken, nested, number, ofType, text } from './history.js';
+// P6: nothing happens after a window has expired, by the database's clock, and that clock alone judges. P7: what somebody else
+// changed is never overwritten, and nobody is blamed for a change that was ours.
+import { claimPlaceOf } from '../world.js';
+import type { World } from '../world.js';
+import { broken, list, nested, number, ofType, text, wireOf } from './history.js';
 import type { History } from './history.js';
 
 export function checkWindows(history: History): void {
   checkLeases(history);
+  checkClock(history);
   const expiry = new Map(
     ofType(history, 'recourse.recoveries', 'RecoveryPlanned', 'StepBound', 'MutationAdvanced')
       .filter(({ body }) => body['call'] !== null)
@@ -14,6 +18,19 @@ export function checkWindows(history: History): void {
     if (by === 'worker' && expiresAt !== undefined && at > expiresAt)
       broken(history, 'P6', 'window', `${transactionId} was undone ${String(at - expiresAt)} ms after its window`);
   }
+}
+
+/** Each decision is made at a time that the database's clock showed a moment ago. */
+function checkClock(history: History): void {
+  const { astray } = history.world.decisionClock;
+  const [first] = astray;
+  if (first !== undefined)
+    broken(
+      history,
+      'P6',
+      'clock',
+      `${String(astray.length)} decisions at a time the database did not show, the first in ${first.log}/${String(first.partition)}, ${String(first.byMs)} ms off`,
+    );
 }
 
 /** Once every lease of a call and its time to answer are over, the orchestrator counts on nothing happening any more (L11). */
@@ -33,6 +50,39 @@ function checkLeases(history: History): void {
         `${transactionId} was undone ${String(at - until)} ms after its last lease was over`,
       );
   }
+}
+
+/**
+ * Who says that somebody else changed the resource is right, or the first to take the leg of a first attempt: who was not the
+ * first, and every later attempt, looks back before it blames anybody.
+ */
+export function checkBlame(history: History): void {
+  const { firstClaims, provider } = history.world;
+  const sent = new Map(
+    ofType(history, 'recourse.recoveries', 'LegDispatched').map(({ body }) => [text(body, 'step_id'), body]),
+  );
+  for (const { body, order } of wireOf(history, 'recourse.tool-results', 'LegReported')) {
+    for (const report of list(body, 'steps')) {
+      const leg = sent.get(text(report, 'step_id'));
+      if (report['outcome'] !== 'stale' || leg === undefined) continue;
+      const id = text(leg, 'external_transaction_ref');
+      if (isChanged(provider, id, order)) continue;
+      const attempt = number(body, 'attempt');
+      const claim = leg['key_lifetime_ms'] === null ? text(report, 'step_id') : text(body, 'leg_id');
+      if (attempt === 1 && firstClaims.get(claimPlaceOf(claim, 1)) === body['worker_id']) continue;
+      broken(
+        history,
+        'P7',
+        'blamed',
+        `${text(body, 'worker_id')} found ${id} changed in attempt ${String(attempt)} of ${text(body, 'leg_id')}, and nobody else had changed it`,
+      );
+    }
+  }
+}
+
+function isChanged({ effects, transactions }: World['provider'], id: string, until: number): boolean {
+  const isTakenBack = effects.some((one) => one.by === 'person' && one.transactionId === id && one.order < until);
+  return isTakenBack || (transactions.get(id)?.changedAt ?? Infinity) < until;
 }
 
 /** A change that was there when a leg looked stops it; one between look and act is the gap the contract names. */
