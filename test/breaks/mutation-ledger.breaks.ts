@@ -759,7 +759,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
     test: 'a gate, straight sees nothing of what fell: of its own run the state before the offender',
     file: 'apps/mutation-ledger/src/application/fates.part.ts',
-    find: 'const left = stateBefore(state, precedingOf(run_id, parents, statefulSteps(state, run_id), new Set([fallenId])));',
+    find: 'const left = stateBefore(state, precedingOf(run_id, parents, statefulSteps(state, run_id), unseen));',
     replace:
       'const left = stateBefore( state, precedingOf(run_id, parents, (id) => { const commit = commitIn(state, run_id, id); return commit === undefined ? undefined : { commit, hasFallen: false, parents: commit.parents }; }), );',
   },
@@ -780,6 +780,24 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/application/fates.part.ts',
     find: 'return step?.commit?.checkpoint.state === null ? { ...step, hasFallen: true } : step;',
     replace: 'return step;',
+  },
+  {
+    id: 'e15-gate-sees-what-falls-beside',
+    requirement: 'E15',
+    spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
+    test: 'a gate, straight run against a commit of its run that falls in the same decision sees the state before that one, which takes nobody down any more (decided first: false)',
+    file: 'apps/mutation-ledger/src/application/fates.part.ts',
+    find: 'const unseen = new Set([fallenId, ...beside()]);',
+    replace: 'const unseen = new Set([fallenId, ...(beside().size > 1_000 ? beside() : [])]);',
+  },
+  {
+    id: 'e15-gate-sees-what-falls-next',
+    requirement: 'E15',
+    spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
+    test: 'a gate, straight run against a commit of its run that falls in the same decision sees the state before that one where a part of the decision that comes later takes it down',
+    file: 'apps/mutation-ledger/src/application/fates.part.ts',
+    find: 'const beside = once(() => new Set(resting.map(({ mutation_id: id }) => id)));',
+    replace: 'const beside = once(() => (resting.length < 0 ? new Set<string>() : reached));',
   },
   {
     id: 'e16-new-parent-not-bound',

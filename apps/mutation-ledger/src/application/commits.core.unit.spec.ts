@@ -1,5 +1,6 @@
 // Commits without an outside effect: what is taken, how states are kept, how a fall reaches them (issue 6; E1 to E5, E9 to E16, E22, E27, E35).
 import { describe, expect, it } from '@jest/globals';
+import type { Json } from '@recourse/kernel';
 import { eachMember, fact, WAYS } from '@recourse/testing';
 import { bundleRegistered, chunk, commit, committed, gateOf, rollback, spread, told } from './commits.testing.js';
 import type { Told } from './commits.testing.js';
@@ -208,8 +209,8 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
 
 describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
   const RULE = { name: 'paid', when: 'gate.order != "4711" && !("4711" in state)', reason: 'the order is in doubt' };
-  const start = (rules = [RULE]) => {
-    const on = ledger({ isRebuilt });
+  const start = (rules = [RULE], more: Parameters<typeof ledger>[0] = {}) => {
+    const on = ledger({ isRebuilt, ...more });
     on.entries.append('risk', bundleRegistered('risk', rules));
     return on;
   };
@@ -305,6 +306,49 @@ describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
     expect(fallen(on).sort()).toEqual([offender.id, held.id].sort());
     expect(rowOf(on, free).parents).toEqual([first.ref]);
     expect(resume(on)).toMatchObject({ checkpoint: first.ref, state: { done: true } });
+  });
+
+  describe('run against a commit of its run that falls in the same decision', () => {
+    /** A root of another run falls; what was looked up on it, and what was decided on both, are reached together. */
+    function fell(when: string, looked: Json, isDecisionFirst: boolean, effectsMax = 200) {
+      const on = start([{ ...RULE, when }], { effectsMax });
+      const before = commit('plan', { whole: { planned: 1 } });
+      const root = commit('book', { run: 'run-2' });
+      const look = commit('look', { parents: [before.ref, root.ref], whole: looked });
+      const decision = commit('decide', {
+        parents: [root.ref, look.ref],
+        whole: { decided: 1 },
+        gate: gateOf('risk', { order: '4712' }),
+      });
+      const [one, other] = isDecisionFirst ? [decision, look] : [look, decision];
+      for (const each of [before, root, one, other]) on.run.when(committed(each), NOW);
+      spread(on.run, on.fallen, rollback(root), NOW + 1);
+      return { on, root, look, decision, before };
+    }
+
+    it.each([false, true])(
+      'sees the state before that one, which takes nobody down any more (decided first: %s)',
+      (isFirst) => {
+        const { on, root, look, decision, before } = fell('!("4711" in state)', { 4711: 'seen' }, isFirst);
+        expect(fallen(on).sort()).toEqual([root.id, look.id].sort());
+        expect(rowOf(on, decision)).toMatchObject({
+          rollback_id: null,
+          parents: [before.ref],
+          reattached: [{ fallen: root.ref }, { fallen: look.ref, parent: before.ref }],
+        });
+      },
+    );
+
+    it('sees the state before that one where a part of the decision that comes later takes it down', () => {
+      const { on, root, look } = fell('!("4711" in state)', { 4711: 'seen' }, false, 1);
+      expect(fallen(on).sort()).toEqual([root.id, look.id].sort());
+    });
+
+    it.each([false, true])('admits nobody for what only that one knew (decided first: %s)', (isFirst) => {
+      const { on, root, look, decision } = fell('"4711" in state', { 4711: 'seen' }, isFirst);
+      expect(fallen(on).sort()).toEqual([root.id, look.id, decision.id].sort());
+      expect(resume(on)).toMatchObject({ state: { planned: 1 } });
+    });
   });
 });
 

@@ -50,6 +50,7 @@ export function onCommit(context: DecideContext, key: string, event: CheckpointT
       : against.flatMap((one) =>
           fateOf(context, one, {
             commit: { ...event, parents: checkpoint.parents, hardened: null },
+            beside: () => new Set(),
             recordedAt: undefined,
             isCommit: true,
           }),

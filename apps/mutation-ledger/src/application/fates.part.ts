@@ -1,6 +1,10 @@
 // What falls reach, and how each of them fares: rolled back, left to a person beyond the bound, or admitted again without what fell.
 //
 // Boundary: reads rows and views, and asks domain/commit; holds no rule.
+//
+// Invariants
+//   F4. No gate sees the state of a commit that rests on the same falls, whatever becomes of that one: it falls, is a person's, or
+//       was made with what fell.
 import { entryView } from '@recourse/contract';
 import type { DecideContext, StateView } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
@@ -25,30 +29,41 @@ import { stepsOf } from './run-steps.js';
 /** Most falls a new parent is looked for behind. */
 const RESUMES_MAX = 1_000;
 
-/** What falls reach, as each of them fares. */
+/** What falls reach, as each of them fares. `resting`: all that rests on what fell with it, in this decision or a part of it to come. */
 export function withFates(
   context: DecideContext,
   found: readonly Finding[],
   bindings: readonly Binding[],
+  resting: readonly Binding[] = bindings,
 ): readonly Finding[] {
   const reached = new Set(found.flatMap((one) => (isByLineage(one) ? [one.body.mutation_id] : [])));
   const bound = new Map(
     bindings.flatMap((binding) => (reached.has(binding.mutation_id) ? [[binding.mutation_id, binding] as const] : [])),
   );
+  const beside = once(() => new Set(resting.map(({ mutation_id: id }) => id)));
   return found.flatMap((one) => {
     if (!isByLineage(one)) return [one];
     const binding = bound.get(one.body.mutation_id);
     return fateOf(context, one, {
       commit: null,
+      beside,
       recordedAt: binding?.recorded_at,
       isCommit: binding?.is_commit === true,
     });
   });
 }
 
+/** Made when it is asked for, and kept. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
+}
+
 /** The commit a fall reaches; `commit` is given where it is being recorded. */
 export interface Hit {
   readonly commit: Pick<Commit, 'checkpoint' | 'parents' | 'hardened'> | null;
+  /** Commits that are reached with it. */
+  readonly beside: () => ReadonlySet<string>;
   readonly recordedAt: number | undefined;
   readonly isCommit: boolean;
 }
@@ -64,7 +79,7 @@ export function fateOf(context: DecideContext, one: Finding, hit: Hit): readonly
   if (isBeyond(evidence, hit.recordedAt))
     return [leaveToPerson(one.body, hit.recordedAt ?? 0, evidence, reachedBy(context.state, run_id, mutation_id))];
   const commit = hit.isCommit ? (hit.commit ?? commitIn(context.state, run_id, mutation_id)) : undefined;
-  return [(commit === undefined ? null : readmission(context, one, commit)) ?? one];
+  return [(commit === undefined ? null : readmission(context, one, commit, hit.beside)) ?? one];
 }
 
 /** Runs the gate of a commit again without what fell; null where it does not admit it. */
@@ -72,6 +87,7 @@ function readmission(
   { state, views }: DecideContext,
   { body }: Contradiction,
   { checkpoint, parents, hardened }: Pick<Commit, 'checkpoint' | 'parents' | 'hardened'>,
+  beside: Hit['beside'],
 ): MutationRecord | null {
   const { gate, run_id, tenant } = checkpoint;
   const fallenId = commitOf(body.evidence.ref ?? '');
@@ -80,7 +96,8 @@ function readmission(
   if (gate === null || hardened !== null || fallen === undefined || restsOnFallen(state, checkpoint, fallenId))
     return null;
   const bundle = standingBundle(views.view(entryView.name), tenant, gate.bundle);
-  const left = stateBefore(state, precedingOf(run_id, parents, statefulSteps(state, run_id), new Set([fallenId])));
+  const unseen = new Set([fallenId, ...beside()]);
+  const left = stateBefore(state, precedingOf(run_id, parents, statefulSteps(state, run_id), unseen));
   if (bundle === null || left === null || !runAgain(gate, bundle, left).admitted) return null;
   const parent = standingParent(views.view('fallen'), tenant, fallen);
   const judged =

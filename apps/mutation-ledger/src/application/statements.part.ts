@@ -82,8 +82,8 @@ export function onFall(
   readUpTo(context, 'fallen', input);
   const falling = fallen.map((about) => fallingIn(context.state, about));
   const reached = decideFalls(falling, input, policy.effectsMax);
-  const fared = falling.flatMap(({ bindings }, index) => withFates(context, reached[index] ?? [], bindings));
   const bindings = falling.flatMap((one) => one.bindings);
+  const fared = falling.flatMap((one, index) => withFates(context, reached[index] ?? [], one.bindings, bindings));
   return append(...fall(context, withCancels(context, fared, bindings, policy), policy));
 }
 

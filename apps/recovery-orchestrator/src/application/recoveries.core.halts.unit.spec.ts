@@ -25,31 +25,13 @@ import {
   settled,
   planned,
 } from '../recoveries.testing.js';
+import { switchboard } from '../legs.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
 const CALLED = 'payments.cancel_refund';
-type Scope =
-  | { readonly over: 'tenant' }
-  | { readonly over: 'agent'; readonly agent: string }
-  | { readonly over: 'capability'; readonly capability: string };
-
-function world() {
-  const both = views();
-  const said = (type: 'EntryRegistered' | 'EntryRetired', name: string, scope: Scope, tenant: string): RecordInput => {
-    const body = JSON.stringify({ owner: 'ops', doc: 'd', scope, severity: 'sev1', runbook: 'r', reason: 'x' });
-    return both.entries.append(
-      name,
-      fact(type, { kind: 'kill_switch', tenant, name, version: 1, digest: Buffer.alloc(32), body }),
-    );
-  };
-  const on = (name: string, scope: Scope, tenant = 'acme') => said('EntryRegistered', name, scope, tenant);
-  const off = (name: string, scope: Scope, tenant = 'acme') => said('EntryRetired', name, scope, tenant);
-  return { views: both, on, off };
-}
-
 describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
   const start = () => {
-    const { views: both, on, off } = world();
+    const { views: both, on, off } = switchboard();
     return { on, off, run: harness(core(), { isRebuilt, views: both }) };
   };
   const step = (run: ReturnType<typeof start>['run']) => run.rows('step')[0]?.doc;

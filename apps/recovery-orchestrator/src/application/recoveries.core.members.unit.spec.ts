@@ -1,84 +1,28 @@
 // Legs of several steps: which go together, what a report says of each, and what waits for what.
 import { describe, expect, it } from '@jest/globals';
-import type { Json } from '@recourse/kernel';
-import { plainPayload } from '@recourse/contract';
-import type { LegReported, LegRequested, StepOutcome } from '@recourse/messages';
+import type { LegRequested } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { rollbackIdOf, stepIdOf } from '../domain/step/opening.decisions.js';
+import { AUTO, fallen, idOf, markOf, phasesOf, placesOf, reported, stepOf, told, verdicts } from '../legs.testing.js';
+import type { MarkOptions } from '../legs.testing.js';
 import {
-  answered,
-  BALANCE_KEPT,
-  BALANCE_ZERO,
   CALL_TIMEOUT,
-  LEASE,
-  MARGIN,
   core,
-  legOf,
   fallenInput,
-  marked,
-  ref,
+  LEASE,
+  legOf,
+  MARGIN,
   requestIn,
   terms,
   views,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
-const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto', max_attempts: 2 });
-
-const idOf = (place: number): string => `mut_${String(place).padStart(3, '0')}`;
-const stepOf = (place: number): string => stepIdOf(rollbackIdOf(idOf(place)), idOf(place));
-
-interface More {
-  readonly terms?: typeof AUTO;
-  readonly args?: Json;
-  /** When its window ends. */
-  readonly endsAt?: number;
-}
-
-const effect = (place: number, more: More = {}) => fallenInput(markOf(place, more));
-
-function markOf(place: number, more: More = {}) {
-  return marked({
-    mutation_id: idOf(place),
-    rollback_id: rollbackIdOf(idOf(place)),
-    recorded_seq: place,
-    terms: more.terms ?? AUTO,
-    ref: ref({
-      mutation_id: idOf(place),
-      idempotency_key: `key-${place}`,
-      reversal_args: plainPayload(more.args ?? { refund_id: 're_1' }),
-      ...(more.endsAt === undefined ? {} : { reversal_expires_at: more.endsAt }),
-    }),
-  });
-}
-
-/** What a report says of one step; observations follow from the outcome. */
-const told = (place: number, outcome: StepOutcome) => ({
-  step_id: stepOf(place),
-  outcome,
-  observations: outcome === 'verified' ? [BALANCE_ZERO] : outcome === 'unverified' ? [BALANCE_KEPT] : [],
-  error_kind: null,
-  detail: null,
-  external_transaction_ref: null,
-});
-const reported = (request: LegRequested, steps: LegReported['steps'], more: Partial<LegReported> = {}) =>
-  answered(request, 'verified', [], { steps, ...more });
-const verdicts = (...of: readonly (readonly [place: number, outcome: string])[]) =>
-  fact('LegSettled', { members: of.map(([place, outcome]) => ({ step_id: stepOf(place), outcome })) });
-const phasesOf = (run: CoreHarness): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(run.rows('step').map(({ doc }) => [doc['mutation_id'], doc['phase']]));
-const placesOf = ({ steps }: LegRequested): readonly number[] =>
-  steps.map(({ call }) => Number(call.reverses_mutation_ref.slice('mut_'.length)));
+const effect = (place: number, more: MarkOptions = {}) => fallenInput(markOf(place, more));
 
 describe.each(WAYS)('a run that fell, $way', ({ isRebuilt }) => {
   const start = (): CoreHarness => harness(core(), { isRebuilt, views: views() });
   const all = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1];
-  const fallen = (places: readonly number[], more: Parameters<typeof effect>[1] = {}) => {
-    const [first, ...others] = places.map((place) => markOf(place, more));
-    if (first === undefined) throw new Error('nothing fell');
-    return fallenInput(first, ...others);
-  };
 
   it('is planned in one record and goes in one leg', () => {
     const run = start().when(fallen(all), AT);
@@ -146,7 +90,7 @@ describe.each(WAYS)('a run that fell, $way', ({ isRebuilt }) => {
 
 describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
   /** The last effect is under way, the others wait for it; answered, the rest goes as one leg. */
-  function started(count: number, more: Parameters<typeof effect>[1] = {}) {
+  function started(count: number, more: MarkOptions = {}) {
     const run = harness(core(), { isRebuilt, views: views() }).when(effect(count, more), AT);
     const last = requestIn(run.outgoing());
     for (let place = count - 1; place > 0; place -= 1) run.when(effect(place, more), AT);
