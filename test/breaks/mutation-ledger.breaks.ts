@@ -649,9 +649,9 @@ export const BREAKS: readonly Break[] = [
     requirement: 'E10/commits',
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
     test: 'a commit, straight of another tenant is neither marked nor reached',
-    file: 'apps/mutation-ledger/src/application/commits.part.ts',
-    find: 'return commit?.tenant === tenant ? commit : undefined;',
-    replace: "return commit?.tenant === '' ? undefined : commit;",
+    file: 'apps/mutation-ledger/src/application/marks.part.ts',
+    find: 'if (commit?.tenant !== tenant || commit.rollback_id !== null) return null;',
+    replace: 'if (commit === undefined || commit.rollback_id !== null) return null;',
   },
   {
     id: 'e10-another-tenants-fall',

@@ -22,6 +22,11 @@ describe('a world with faults', () => {
     expect(Object.keys(fired).some((fault) => fault.startsWith('crash'))).toBe(true);
   }, 120_000);
 
+  it('blames nobody for what we did where an effect was told with arguments it did not have', async () => {
+    const { violations } = await run({ seed: 652, events: 100 });
+    expect(violations).toEqual([]);
+  }, 120_000);
+
   it('is the same world for the same seed', async () => {
     const [first, second] = [await run({ seed: 5, events: 60 }), await run({ seed: 5, events: 60 })];
     expect({ ...second, cpuMs: 0 }).toEqual({ ...first, cpuMs: 0 });

@@ -54,7 +54,8 @@ function checkLeases(history: History): void {
 
 /**
  * Who says that somebody else changed the resource is right, or the first to take the leg of a first attempt: who was not the
- * first, and every later attempt, looks back before it blames anybody.
+ * first, and every later attempt, looks back before it blames anybody. An effect that was told with arguments it did not have is
+ * another than was recorded: who finds it standing with its own blames nobody for what we did.
  */
 export function checkBlame(history: History): void {
   const { firstClaims, provider } = history.world;
@@ -66,8 +67,9 @@ export function checkBlame(history: History): void {
       const leg = sent.get(text(report, 'step_id'));
       if (report['outcome'] !== 'stale' || leg === undefined) continue;
       const id = text(leg, 'external_transaction_ref');
-      if (isChanged(provider, id, order)) continue;
       const attempt = number(body, 'attempt');
+      if (isChanged(provider, id, order) || isStanding(provider, { id, attempt, order, worker: body['worker_id'] }))
+        continue;
       const claim = leg['key_lifetime_ms'] === null ? text(report, 'step_id') : text(body, 'leg_id');
       if (attempt === 1 && firstClaims.get(claimPlaceOf(claim, 1)) === body['worker_id']) continue;
       broken(
@@ -83,6 +85,27 @@ export function checkBlame(history: History): void {
 function isChanged({ effects, transactions }: World['provider'], id: string, until: number): boolean {
   const isTakenBack = effects.some((one) => one.by === 'person' && one.transactionId === id && one.order < until);
   return isTakenBack || (transactions.get(id)?.changedAt ?? Infinity) < until;
+}
+
+/** What a report was made from. */
+interface Looked {
+  readonly id: string;
+  readonly attempt: number;
+  readonly order: number;
+  readonly worker: unknown;
+}
+
+/** The effect still stood when a worker looked at it last: what it saw was not done by us. */
+function isStanding({ calls }: World['provider'], { id, attempt, order, worker }: Looked): boolean {
+  const looked = calls.findLast(
+    (call) =>
+      call.phase === 'stale_check' &&
+      call.transactionId === id &&
+      call.attempt === attempt &&
+      call.worker === worker &&
+      call.order < order,
+  );
+  return looked?.statusSeen === 'issued';
 }
 
 /** A change that was there when a leg looked stops it; one between look and act is the gap the contract names. */
