@@ -317,9 +317,9 @@ export const BREAKS: readonly Break[] = [
     also: ['C79'],
     spec: 'apps/mutation-ledger/src/application/mutations.recovery.unit.spec.ts',
     test: 'a rollback, rebuilt before every step marks its commit once, with all that recovery needs',
-    file: 'apps/mutation-ledger/src/domain/mutation/mutation.decider.ts',
-    find: 'if (mutation.rollback_id !== null) return null;',
-    replace: '',
+    file: 'apps/mutation-ledger/src/domain/rollback/rollback.decider.ts',
+    find: "case 'escalated': case 'marked': return true;",
+    replace: "case 'escalated': return true; case 'marked': return false;",
   },
   {
     id: 'a65-resolved-called-compensated',
@@ -604,9 +604,10 @@ export const BREAKS: readonly Break[] = [
     requirement: 'D25',
     spec: 'apps/mutation-ledger/src/application/mutations.refs.unit.spec.ts',
     test: "an invalidated ref, straight (D25) finds the commit whose window is over too: it is marked, and a person's, not passed over",
-    file: 'apps/mutation-ledger/src/domain/mutation/mutation.decider.ts',
-    find: 'if (mutation.rollback_id !== null) return null;',
-    replace: "if (mutation.rollback_id !== null || mutation.recoverability === 'reversal_expired') return null;",
+    file: 'apps/mutation-ledger/src/application/marks.part.ts',
+    find: 'if (!isRecorded(mutation) || mutation.tenant !== tenant) return null;',
+    replace:
+      "if (!isRecorded(mutation) || mutation.tenant !== tenant || mutation.recoverability === 'reversal_expired') return null;",
   },
   {
     id: 'd58-given-up-inputs-are-none',
@@ -650,8 +651,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/commits.core.unit.spec.ts',
     test: 'a commit, straight of another tenant is neither marked nor reached',
     file: 'apps/mutation-ledger/src/application/marks.part.ts',
-    find: 'if (commit?.tenant !== tenant || commit.rollback_id !== null) return null;',
-    replace: 'if (commit === undefined || commit.rollback_id !== null) return null;',
+    find: 'if (commit?.tenant !== tenant) return null;',
+    replace: 'if (commit === undefined) return null;',
   },
   {
     id: 'e10-another-tenants-fall',

@@ -3,7 +3,7 @@
 // Boundary: reads rows and views, and asks the deciders; holds no rule. What may fall is falls.part.ts' to say.
 //
 // Invariants
-//   M2. A commit is rolled back once.
+//   M2. A commit is rolled back once: what was marked, or admitted, has heard of every later trigger (`isHeard`).
 //   M5. No decision is larger than a batch (L4): what does not fit is remembered, and marked in a decision of its own.
 //   M6. Who counts toward the breaker of a capability counts before its mark: whoever reads in order hears of an open breaker first.
 import type { DecideContext } from '@recourse/event-log';
@@ -149,7 +149,7 @@ function markOfCommit(
 ): MutationRecord<'CheckpointRolledBack'> | null {
   const { tenant, run_id, mutation_id } = member;
   const commit = commitIn(context.state, run_id, mutation_id);
-  if (commit?.tenant !== tenant || commit.rollback_id !== null) return null;
+  if (commit?.tenant !== tenant) return null;
   const { agent_id: agent, subject_ref: subject } = commit.checkpoint;
   const due = consumersDue(context, { tenant, agent, run: run_id, subject: subject ?? '' }, policy.ackWaits);
   const before = precedingOf(run_id, commit.parents, stepsOf(context.state, run_id), falling);

@@ -213,6 +213,10 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     expect(contradicted(on)).toEqual([theirs.id]);
     on.run.when(register(on, [LIMIT], 2), NOW + 2).whenDue(NOW + 2);
     expect(contradicted(on)).toEqual([theirs.id, mine.id]);
+    const alone = start();
+    take(alone, mine, theirs);
+    alone.run.when(register(alone, [LIMIT], 2), NOW + 1).whenDue(NOW + 1);
+    expect(contradicted(alone)).toEqual([mine.id]);
   });
 
   it('judges what is recorded under an earlier version once its job is over, with the same evidence; and what it admits, or cannot judge, stands', () => {

@@ -173,13 +173,12 @@ export function recordConflict(
   };
 }
 
-/** Marks a commit rolled back, with all that recovery needs; null when it is marked. */
+/** Marks a commit rolled back, with all that recovery needs. That it is marked once is its rollback's to say (M2). */
 export function rollBack(
   mutation: RecordedMutation,
   { rollback_id, evidence, admission }: Admitted,
   consumers: readonly DueConsumer[],
-): Fallen | null {
-  if (mutation.rollback_id !== null) return null;
+): Fallen {
   const {
     mutation_id,
     tenant,
