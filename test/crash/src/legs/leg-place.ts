@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DevStack, ProcessSpec } from '@recourse/dev-stack';
 import { deriveId } from '@recourse/kernel';
-import type { Json } from '@recourse/kernel';
 import { mutationId } from '@recourse/sdk';
 import type { Producer } from '@recourse/sdk';
 import type { Arena } from '../arena.js';
 import { CONTRACT_EDITOR, listOf, OPERATOR, pause, TENANT } from '../edge.js';
 import type { Facts, Person } from '../edge.js';
-import { LEG_STEPS } from './leg.cases.js';
-import type { LegCase } from './leg.cases.js';
+import { LEG_STEPS, TOOL_KINDS } from './leg.cases.js';
+import type { LegCase, ToolKind } from './leg.cases.js';
 import { problemsOf, takenUpAfterMs } from './leg.decisions.js';
 import { legContracts, putOf } from './leg-contracts.js';
 import type { LegTool } from './leg-tool.js';
@@ -79,7 +78,7 @@ export class LegPlace {
       const key = `contract-${contract.name}`;
       await edge.command({ side: 'registry', path: '/v1/contracts', body: contract, person: CONTRACT_EDITOR, key });
     }
-    for (const kind of ['keyed', 'keyless'] as const) {
+    for (const kind of TOOL_KINDS) {
       const { body } = await edge.get('registry', `/v1/contracts/${putOf(this.adapter, kind)}`, CONTRACT_EDITOR);
       this.digests.set(kind, Buffer.from(String(body['digest']), 'hex'));
     }
@@ -104,47 +103,47 @@ export class LegPlace {
     return this.resultOf(told, { run, steps, mutations });
   }
 
-  /** Puts eleven things down, and waits until the ledger says of the last that it can be taken back. Answers their mutations, by id. */
+  /** Puts eleven things down, and waits until the ledger says of the last that it can be taken back. Answers their numbers by mutation. */
   private async execute(run: string, { kind }: LegCase): Promise<ReadonlyMap<string, number>> {
-    const { arena, producer } = this.scene;
+    const { arena } = this.scene;
     const mutations = new Map<string, number>();
-    for (let effect = 1; effect <= LEG_STEPS; effect += 1) {
-      const thing = `${run}/${String(effect)}`;
-      const args: Json = { thing };
-      await producer.toolExecuted(
-        {
-          tenant: TENANT,
-          runId: run,
-          agentId: 'crash-agent',
-          initiator: 'asha',
-          objective: null,
-          stepId: `step-${String(effect)}`,
-          callId: `${run}-${String(effect)}`,
-          capability: putOf(this.adapter, kind),
-          contractDigest: this.digests.get(kind) ?? null,
-          effectKey: thing,
-          idempotencyKey: thing,
-          subjectRef: null,
-          args,
-          assumptionRefs: [],
-        },
-        {
-          outcome: 'succeeded',
-          result: { thing, status: 'there' },
-          priorValue: null,
-          externalTransactionRef: thing,
-          errorKind: null,
-          committedAt: Date.now(),
-        },
-      );
-      mutations.set(mutationId(TENANT, run, thing), effect);
-    }
+    for (let effect = 1; effect <= LEG_STEPS; effect += 1) mutations.set(await this.put(run, effect, kind), effect);
     const [last = ''] = [...mutations.keys()].slice(-1);
     await until(RECORDED_WITHIN_MS, `the effects of ${run} are not on record`, async () => {
       const { body } = await arena.edge.get('ledger', `/v1/mutations/${last}`, OPERATOR);
       return body['recoverability'] === 'reversal_available' ? true : null;
     });
     return mutations;
+  }
+
+  /** Tells that a thing was put down; the id of its mutation. */
+  private async put(run: string, effect: number, kind: ToolKind): Promise<string> {
+    const thing = `${run}/${String(effect)}`;
+    const action = {
+      tenant: TENANT,
+      runId: run,
+      agentId: 'crash-agent',
+      initiator: 'asha',
+      objective: null,
+      stepId: `step-${String(effect)}`,
+      callId: `${run}-${String(effect)}`,
+      capability: putOf(this.adapter, kind),
+      contractDigest: this.digests.get(kind) ?? null,
+      effectKey: thing,
+      idempotencyKey: thing,
+      subjectRef: null,
+      args: { thing },
+      assumptionRefs: [],
+    };
+    await this.scene.producer.toolExecuted(action, {
+      outcome: 'succeeded',
+      result: { thing, status: 'there' },
+      priorValue: null,
+      externalTransactionRef: thing,
+      errorKind: null,
+      committedAt: Date.now(),
+    });
+    return mutationId(TENANT, run, thing);
   }
 
   private async undo(run: string): Promise<void> {

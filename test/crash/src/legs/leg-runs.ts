@@ -11,9 +11,10 @@ import { Arena } from '../arena.js';
 import { verifyChains } from '../proof.js';
 import { legCases } from './leg.cases.js';
 import type { LegCase } from './leg.cases.js';
+import { undoneAgain } from './leg.decisions.js';
 import { LegPlace, nameOf, workerName, workerOf } from './leg-place.js';
 import type { LegResult, LegScene } from './leg-place.js';
-import { legLine, legTable, SESSION_MS, takenUpLine } from './leg-report.js';
+import { legLine, legTable, TAKEN_UP_WITHIN_MS, takenUpLine } from './leg-report.js';
 import { LegTool } from './leg-tool.js';
 
 const ADAPTERS: readonly string[] = ['legs1', 'legs2', 'legs3', 'legs4'];
@@ -23,8 +24,7 @@ const ABSENT = 'budget-accountant';
 const LEASE_MS = 15_000;
 /** More without a kill at their moment than this share, and the runs prove too little. */
 const MISSED_SHARE_MAX = 0.1;
-/** A heartbeat, a join and the start of a process lie beside the session; on a busy machine some take longer. */
-const TAKEN_UP_WITHIN_MS = SESSION_MS + 2_000;
+/** On a busy machine some take longer. */
 const LATE_SHARE_MAX = 0.1;
 /** What is broken so often says nothing new by going on. */
 const PROBLEMS_MAX = 6;
@@ -94,6 +94,10 @@ export class LegRuns {
       }),
     );
     this.judgeAll();
+    this.check(
+      `${String(scene.tool.runs.size)} runs, no effect undone again after its run was at rest`,
+      [...scene.tool.runs].flatMap(([run, { undone }]) => undoneAgain(undone).map((problem) => `${run}: ${problem}`)),
+    );
   }
 
   private async one(place: LegPlace, told: LegCase, number: number): Promise<void> {

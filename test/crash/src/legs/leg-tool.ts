@@ -17,8 +17,8 @@ import type { CallKind, Killed, RunSeen, ToolCall } from './leg.decisions.js';
 /** What a call takes: a leg of eleven lasts longer than a worker waits before it tells how far it has come. */
 const CALL_MS = 12;
 /** Headers by which a worker says who it is, and makes its act the same on every attempt. */
-const WORKER_HEADER = 'x-worker';
-const KEY_HEADER = 'idempotency-key';
+export const WORKER_HEADER = 'x-worker';
+export const KEY_HEADER = 'idempotency-key';
 
 /** The moment of a call before it has an effect, when it has had it, and when it is answered. */
 const MOMENTS_OF: Readonly<Record<CallKind, readonly [Moment | null, Moment | null, Moment | null]>> = {

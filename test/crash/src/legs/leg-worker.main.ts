@@ -4,7 +4,10 @@ import { reachRecourse, readEnvironment, serve, untilReached } from '@recourse/e
 import type { Json } from '@recourse/kernel';
 import { createWorker, FileClaimStore, FilePositionStore, systemClock } from '@recourse/sdk';
 import type { Tool } from '@recourse/sdk';
+import { z } from 'zod';
 import { lookOf, takeBackOf } from './leg-contracts.js';
+import type { CallKind } from './leg.decisions.js';
+import { KEY_HEADER, WORKER_HEADER } from './leg-tool.js';
 
 const CALL_TIMEOUT_MS = 2_000;
 
@@ -12,21 +15,19 @@ const [, , adapter, toolUrl] = process.argv;
 if (adapter === undefined || toolUrl === undefined) throw new Error('name an adapter and the address of its tool');
 const env = readEnvironment('PORT', 'DATA_DIR', 'RECOURSE_KAFKA_BROKERS', 'RECOURSE_REGISTRY_URL');
 
-/** Effects are named by their things: `<run>/<effect>`. */
-async function ask(path: string, init: RequestInit = {}): Promise<Json> {
-  const response = await fetch(`${toolUrl ?? ''}/${path}`, {
-    ...init,
-    headers: { ...init.headers, 'x-worker': String(process.pid) },
+/** Asks the tool about a thing, whose name is `<run>/<effect>`. */
+async function ask(call: CallKind, thing: string, key: string | null = null): Promise<Json> {
+  const response = await fetch(`${toolUrl ?? ''}/${call}/${thing}`, {
+    method: call === 'act' ? 'POST' : 'GET',
+    headers: { [WORKER_HEADER]: String(process.pid), ...(key === null ? {} : { [KEY_HEADER]: key }) },
   });
   if (!response.ok) throw new Error(`the tool answered ${String(response.status)}`);
-  return (await response.json()) as Json; // what was parsed is JSON
+  return z.json().parse(await response.json());
 }
 
-const look: Tool = (args, { phase, externalTransactionRef }) =>
-  ask(`${phase === 'verify' ? 'verify' : 'look'}/${thingIn(args) ?? externalTransactionRef ?? ''}`);
-const takeBackKeyless: Tool = (args) => ask(`act/${thingIn(args) ?? ''}`, { method: 'POST' });
-const takeBackKeyed: Tool = (args, { idempotencyKey }) =>
-  ask(`act/${thingIn(args) ?? ''}`, { method: 'POST', headers: { 'idempotency-key': idempotencyKey } });
+const look: Tool = (args, { phase }) => ask(phase === 'verify' ? 'verify' : 'look', thingIn(args));
+const takeBackKeyless: Tool = (args) => ask('act', thingIn(args));
+const takeBackKeyed: Tool = (args, { idempotencyKey }) => ask('act', thingIn(args), idempotencyKey);
 
 const worker = createWorker({
   ...reachRecourse(env.RECOURSE_KAFKA_BROKERS, env.RECOURSE_REGISTRY_URL, `${adapter}-worker`),
@@ -56,7 +57,6 @@ await serve({
 });
 await untilReached('join the workers', () => worker.start());
 
-function thingIn(args: Json): string | null {
-  const { thing } = args as { readonly thing?: unknown }; // arguments of these contracts are objects
-  return typeof thing === 'string' ? thing : null;
+function thingIn(args: Json): string {
+  return z.object({ thing: z.string().min(1) }).parse(args).thing;
 }

@@ -49,7 +49,8 @@ export function problemsOf(
 ): readonly string[] {
   const effects = Array.from({ length: LEG_STEPS }, (_, index) => index + 1);
   return [
-    ...effects.flatMap((effect) => [...timesProblem(effect, undone), ...endProblem(told, effect, { undone, ends })]),
+    ...undoneAgain(undone),
+    ...effects.flatMap((effect) => endProblem(told, effect, { undone, ends })),
     ...orderProblem(undone),
     ...(told.kind === 'keyless' && acts.length > new Set(acts).size
       ? [`a tool without keys was called again for ${repeated(acts).join()}`]
@@ -57,9 +58,11 @@ export function problemsOf(
   ];
 }
 
-function timesProblem(effect: number, undone: readonly number[]): readonly string[] {
-  const times = undone.filter((one) => one === effect).length;
-  return times > 1 ? [`effect ${String(effect)} was undone ${String(times)} times`] : [];
+/** Effects that were undone more than once. */
+export function undoneAgain(undone: readonly number[]): readonly string[] {
+  return [...new Set(repeated(undone))].map(
+    (effect) => `effect ${String(effect)} was undone ${String(undone.filter((one) => one === effect).length)} times`,
+  );
 }
 
 function endProblem(
@@ -84,8 +87,8 @@ function orderProblem(undone: readonly number[]): readonly string[] {
   return isLastFirst ? [] : [`the order of the undo was ${undone.join()}`];
 }
 
-const repeated = (acts: readonly number[]): readonly number[] =>
-  acts.filter((effect, index) => acts.indexOf(effect) !== index);
+const repeated = (effects: readonly number[]): readonly number[] =>
+  effects.filter((effect, index) => effects.indexOf(effect) !== index);
 
 /** How long nobody went on with a run, milliseconds: from the kill to the first call of another worker; null when none came. */
 export function takenUpAfterMs(calls: readonly ToolCall[], { worker, at }: Killed): number | null {
