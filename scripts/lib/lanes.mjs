@@ -40,7 +40,8 @@ export const LANES = [
     all: [],
     kind: 'e2e',
   },
-  // The quick runs kill each process once; all of them make a third of their runs on two instances of every service.
+  // The quick runs kill each process once; all of them make a third of their runs on two instances of every service, and end with
+  // twelve kills of workers in legs.
   { name: 'crash', script: 'crash.mjs', command: 'npm run test:crash', test: ['--quick'], ci: [], all: [] },
   {
     name: 'simulation',
@@ -93,6 +94,7 @@ export const LANES = [
 export const ON_REQUEST = [
   { command: 'npm run test:node22', says: 'the SDK on the oldest Node it promises; downloads that Node' },
   { command: 'npm run test:crash -- --matrix whole', says: 'all 108 cases of the crash matrix' },
+  { command: 'npm run test:crash -- --legs 200', says: 'a worker killed at each step of a leg of eleven' },
   { command: 'npm run test:crash -- --consumers', says: 'consumers of rollbacks, killed, paused and rebalanced' },
 ];
 

@@ -25,6 +25,8 @@ export interface ArenaOptions {
   readonly dataDir: string;
   readonly onTrouble: (what: string) => void;
   readonly withExample?: boolean;
+  /** Adapters that get a request topic, beside those of the example. */
+  readonly adapters?: readonly string[];
   /** Last word on what is started: other ways to the broker, for instance. */
   readonly reroute?: (plan: SystemPlan) => readonly ProcessSpec[];
 }
@@ -45,6 +47,7 @@ export class Arena {
       dataDir,
       onTrouble,
       withExample = true,
+      adapters = [],
       reroute = ({ processes: planned }: SystemPlan): readonly ProcessSpec[] => planned,
     } = options;
     const proxy = await startTcpProxy({ host: '127.0.0.1', port: stack.ports.kafka });
@@ -52,6 +55,7 @@ export class Arena {
       dataDir,
       instances,
       withExample,
+      adapters,
       partitions: PARTITIONS,
       serviceBrokers: [proxy.address],
       serviceEnv: {

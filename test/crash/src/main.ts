@@ -12,6 +12,7 @@ import { CONTRACT_EDITOR } from './edge.js';
 import { killOnce } from './kill.js';
 import { HELP, readOptions } from './options.js';
 import type { CrashOptions } from './options.js';
+import { LegRuns } from './legs/leg-runs.js';
 import { MatrixRuns } from './matrix/matrix-runs.js';
 import { openOwnStack } from './own-stack.js';
 import { prove, requestsSent } from './proof.js';
@@ -212,9 +213,32 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function laneOf(stack: DevStack, options: CrashOptions): CrashRuns | MatrixRuns | ConsumerRuns {
-  if (options.consumers !== null) return new ConsumerRuns(stack, options.consumers, say);
-  return options.matrix === null ? new CrashRuns(stack, options) : new MatrixRuns(stack, options.matrix, say);
+/** What is played on one stack, one after the other. */
+interface Lane {
+  readonly problems: string[];
+  readonly passed: number;
+  readonly table: string;
+  all(): Promise<void>;
+}
+
+function lanesOf(stack: DevStack, options: CrashOptions): readonly Lane[] {
+  const { consumers, matrix, legs } = options;
+  if (consumers !== null) return [new ConsumerRuns(stack, consumers, say)];
+  if (matrix !== null) return [new MatrixRuns(stack, matrix, say)];
+  const legRuns = legs === null ? [] : [new LegRuns(stack, legs.kills, say)];
+  return legs?.isAlone === true ? legRuns : [new CrashRuns(stack, options), ...legRuns];
+}
+
+/** Plays them until one finds something. */
+async function play(lanes: readonly Lane[]): Promise<void> {
+  for (const lane of lanes) {
+    try {
+      await lane.all();
+    } catch (cause) {
+      lane.problems.push(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause));
+    }
+    if (lane.problems.length > 0) return;
+  }
 }
 
 async function main(): Promise<number> {
@@ -223,24 +247,20 @@ async function main(): Promise<number> {
     say(HELP);
     return 0;
   }
-  if (options.matrix === null) say(`seed ${String(options.seed)}`);
+  if (options.matrix === null && options.legs?.isAlone !== true) say(`seed ${String(options.seed)}`);
   const { stack, ended, close } = await openOwnStack(say);
-  const crash = laneOf(stack, options);
-  try {
-    await crash.all();
-  } catch (cause) {
-    crash.problems.push(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause));
-  }
-  crash.problems.push(...ended);
-  if (crash.table !== '') say(`\n${crash.table}`);
+  const lanes = lanesOf(stack, options);
+  await play(lanes);
+  const problems = [...lanes.flatMap((lane) => lane.problems), ...ended];
+  for (const { table } of lanes) if (table !== '') say(`\n${table}`);
   const logs = join(stack.dataDir, 'logs');
-  if (crash.problems.length > 0)
+  if (problems.length > 0)
     say(
-      `\nWhat did not hold:\n${crash.problems.map((problem) => `  - ${problem}`).join('\n')}\nData and logs are kept in ${stack.dataDir} (${logs}).\nWhat the processes said:\n${complaintsIn(logs).join('\n')}`,
+      `\nWhat did not hold:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nData and logs are kept in ${stack.dataDir} (${logs}).\nWhat the processes said:\n${complaintsIn(logs).join('\n')}`,
     );
-  await close(crash.problems.length > 0 || options.keep);
-  say(`${String(crash.passed)} passed, ${String(crash.problems.length)} failed`);
-  return crash.problems.length > 0 ? 1 : 0;
+  await close(problems.length > 0 || options.keep);
+  say(`${String(lanes.reduce((sum, { passed }) => sum + passed, 0))} passed, ${String(problems.length)} failed`);
+  return problems.length > 0 ? 1 : 0;
 }
 
 process.exitCode = await main().catch((cause: unknown) => {

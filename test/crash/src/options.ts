@@ -18,7 +18,19 @@ export interface CrashOptions {
   readonly matrix: readonly MatrixCase[] | null;
   /** Consumers under fire instead of the runs; null: the runs. */
   readonly consumers: ConsumerRunsPlan | null;
+  /** Kills of workers in legs. Null: a matrix or consumers were asked for, or one target. */
+  readonly legs: LegRunsPlan | null;
 }
+
+export interface LegRunsPlan {
+  readonly kills: number;
+  /** Instead of the runs; else after them. */
+  readonly isAlone: boolean;
+}
+
+const RUNS = 36;
+const RUNS_QUICK = 12;
+const LEG_KILLS = 12;
 
 export const HELP = `npm run test:crash -- [options]: the drifted refund under kill -9 of every process
 
@@ -34,10 +46,9 @@ export const HELP = `npm run test:crash -- [options]: the drifted refund under k
   --commits N     of these: commits told (default 2000)
   --rollbacks N   of these: commits that have to fall (default 100)
   --seconds N     of these: how long they are told and everybody is struck (default 30)
+  --legs N        kills of a worker at each step of a leg of eleven, instead (default ${String(LEG_KILLS)} after the runs)
   --keep          keep data and logs of a run that passed`;
 
-const RUNS = 36;
-const RUNS_QUICK = 12;
 const CONSUMERS_DEFAULT = { commits: 2_000, rollbacks: 100, seconds: 30 } as const;
 
 /** Reads the arguments. Errors: Error with what is wrong; null when help was asked for. */
@@ -50,6 +61,7 @@ export function readOptions(args: readonly string[]): CrashOptions | null {
       commits: { type: 'string' },
       rollbacks: { type: 'string' },
       seconds: { type: 'string' },
+      legs: { type: 'string' },
       matrix: { type: 'boolean' },
       at: { type: 'string' },
       by: { type: 'string' },
@@ -76,7 +88,22 @@ export function readOptions(args: readonly string[]): CrashOptions | null {
     keep: values.keep === true,
     matrix: values.matrix === true ? casesOf(isWhole, values) : null,
     consumers: consumersOf(values, seed),
+    legs: legsOf(values),
   };
+}
+
+interface LegsAsked {
+  readonly legs?: string | undefined;
+  readonly matrix?: boolean | undefined;
+  readonly consumers?: boolean | undefined;
+  readonly only?: string | undefined;
+}
+
+function legsOf({ legs, matrix, consumers, only }: LegsAsked): LegRunsPlan | null {
+  const isOther = matrix === true || consumers === true || only !== undefined;
+  if (legs === undefined) return isOther ? null : { kills: LEG_KILLS, isAlone: false };
+  if (isOther) throw new Error('--legs goes with none of --matrix, --consumers and --only');
+  return { kills: wholeNumber('--legs', legs, 1), isAlone: true };
 }
 
 /** Cases of the matrix that are asked for; a choice is made from all of them. */

@@ -31,7 +31,19 @@ describe('the options of the crash runs', () => {
     ).toEqual({ commits: 100_000, rollbacks: 5_000, seconds: 300, seed: 7 });
   });
 
+  it('kill workers in a few legs after the runs, and in as many as told instead of them', () => {
+    expect(readOptions(['--quick'])?.legs).toEqual({ kills: 12, isAlone: false });
+    expect(readOptions(['--legs', '200'])?.legs).toEqual({ kills: 200, isAlone: true });
+    expect([['--matrix'], ['--consumers'], ['--only', 'kafka']].map((args) => readOptions(args)?.legs)).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+
   it.each([
+    [['--legs', '0']],
+    [['--legs', '5', '--matrix']],
     [['--commits', '5']],
     [['--consumers', '--seconds', '0']],
     [['whole']],
