@@ -55,7 +55,7 @@ export { COMMAND_KIND, COMMON_KINDS, PARKED_KIND, withCommonKinds } from './comm
 export type { CommandDoc, ParkedDoc } from './common-kinds.js';
 export { signCommand, verifyCommand } from './command-signature.js';
 export type { SignedCommand } from './command-signature.js';
-export { canonicalRow, columnText, columnValue, compareText, decodeDoc, encodeDoc } from './row-codec.js';
+export { canonicalRow, columnText, columnValue, compareText, decodeDoc, encodeDoc, partedDoc } from './row-codec.js';
 export type { ColumnValue } from './row-codec.js';
 export { MemoryDatabase } from './memory-store.js';
 export type { MemoryDatabaseOptions, StoreOperation } from './memory-store.js';

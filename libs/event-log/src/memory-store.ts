@@ -7,7 +7,7 @@
 //   M2. What is handed out is decoded anew: nobody can change a stored row by holding one. `keepsReferences` trades that for speed.
 import { createHash } from 'node:crypto';
 import { InvariantViolation } from '@recourse/kernel';
-import { canonicalRow, columnValue, compareText, decodeDoc, encodeDoc } from './row-codec.js';
+import { canonicalRow, columnValue, compareText, encodeDoc } from './row-codec.js';
 import type { Change, Doc, KindSpec, Row, RowAddress } from './service-core.js';
 import type {
   GroupAddress,
@@ -18,6 +18,8 @@ import type {
   ProjectResult,
   StoreFactory,
 } from './store.port.js';
+import { docOf, keeping } from './stored-row.js';
+import type { StoredRow } from './stored-row.js';
 
 /** What a gate is asked to let through. */
 export interface StoreOperation {
@@ -37,12 +39,6 @@ export interface MemoryDatabaseOptions {
   readonly gate?: (operation: StoreOperation) => Promise<void>;
   /** Keeps docs as they are handed in instead of encoding each: for a simulation, whose rows nobody changes. Default false. */
   readonly keepsReferences?: boolean;
-}
-
-interface StoredRow {
-  readonly dueAt: number | null;
-  /** Encoded, or the doc itself where the database keeps references. */
-  readonly doc: Buffer | Doc;
 }
 
 /** Kind, then group, then key. */
@@ -187,7 +183,7 @@ class MemoryPartitionStore implements PartitionStore {
     const { head, kinds } = this.read();
     if (!standsAt(head, from)) return 'fenced';
     const checked = changes.map((change) => this.checked(change));
-    for (const [address, stored] of checked) apply(kinds, address, stored);
+    for (const [address, stored, lasting] of checked) apply(kinds, address, stored, lasting);
     this.database.write(this.place.log, this.place.partition, { head: to, kinds });
     return 'projected';
   }
@@ -217,13 +213,16 @@ class MemoryPartitionStore implements PartitionStore {
   }
 
   /** Everything that can be refused is refused here, before anything is applied. */
-  private checked(change: Change): readonly [RowAddress, StoredRow | null] {
+  private checked(change: Change): readonly [RowAddress, StoredRow | null, (readonly string[])?] {
     if (change.op === 'delete') {
       this.database.spec(change.address.kind);
       return [change.address, null];
     }
-    for (const column of this.database.spec(change.row.kind).columns) columnValue(column, change.row);
-    return [change.row, { dueAt: change.row.dueAt, doc: this.database.kept(change.row.doc) }];
+    const { row, isLasting } = change;
+    const { columns, lasting } = this.database.spec(row.kind);
+    for (const column of columns) columnValue(column, row);
+    const stored = { dueAt: row.dueAt, doc: this.database.kept(row.doc) };
+    return isLasting === true && lasting !== undefined ? [row, stored, lasting] : [row, stored];
   }
 }
 
@@ -232,10 +231,15 @@ function standsAt(head: ProjectedHead | null, from: { readonly seq: number; read
   return head.seq === from.seq && head.hash.equals(from.hash);
 }
 
-function apply(kinds: Map<string, Groups>, { kind, group, key }: RowAddress, stored: StoredRow | null): void {
+function apply(
+  kinds: Map<string, Groups>,
+  { kind, group, key }: RowAddress,
+  stored: StoredRow | null,
+  lasting?: readonly string[],
+): void {
   const groups = kinds.get(kind) ?? new Map<string, Map<string, StoredRow>>();
   const rows = groups.get(group) ?? new Map<string, StoredRow>();
-  if (stored) rows.set(key, stored);
+  if (stored) rows.set(key, lasting === undefined ? stored : keeping(rows.get(key), stored, lasting));
   else rows.delete(key);
   if (rows.size > 0) groups.set(group, rows);
   else groups.delete(group);
@@ -250,13 +254,7 @@ function rowsOfKind(kind: string, groups: Groups | undefined): readonly Row[] {
 function rowsOf(kind: string, group: string, rows: Map<string, StoredRow> | undefined): readonly Row[] {
   if (!rows) return [];
   const entries = rows.size < 2 ? [...rows] : [...rows].sort(([a], [b]) => compareText(a, b));
-  return entries.map(([key, { dueAt, doc }]) => ({
-    kind,
-    group,
-    key,
-    dueAt,
-    doc: Buffer.isBuffer(doc) ? decodeDoc(doc) : doc,
-  }));
+  return entries.map(([key, stored]) => ({ kind, group, key, dueAt: stored.dueAt, doc: docOf(stored) }));
 }
 
 function distinct(groups: readonly GroupAddress[]): readonly GroupAddress[] {

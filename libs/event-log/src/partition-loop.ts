@@ -187,7 +187,7 @@ export class PartitionLoop {
     this.#time = new DatabaseClock(clock);
     this.#log = new OwnLog({ ...log, topic: core.log });
     this.#queue = new InputQueue({ inputs: core.inputs, codecs, logId, partitionCountOf, owns: this.#owns });
-    this.#cache = new RowCache(new Set([PARKED_KIND]), this.#settings.groupsMax);
+    this.#cache = new RowCache(new Set([PARKED_KIND]), this.#settings.groupsMax, this.#core.kinds);
     this.#loop = new BackgroundLoop({ clock, turn: () => this.#turn(), onError: (cause) => this.#failed(cause) });
     this.#groups = new GroupReader({
       store: options.store,

@@ -2,7 +2,8 @@
 //
 // Invariants
 //   I1. What waits goes into one transaction, in order; the store keeps the last change of a row.
-//   I3. What nobody waits for rests a moment, so that rows that change again are written once.
+//   I3. What nobody waits for rests a moment, so that rows that change again are written once; answers rest when others were
+//       written just now.
 //   I2. After `fenced` nothing more is projected: the loop starts over from the store's head.
 import type { Clock } from '@recourse/kernel';
 import { BackgroundLoop } from './background.js';
@@ -24,9 +25,11 @@ export interface ProjectedFrom {
 /** Rows of one transaction at the most; a batch is never split. */
 const CHANGES_MAX = 10_000;
 /** Changes that wait for more of their kind at the most; beyond, they are written at once. */
-const RESTING_CHANGES_MAX = 1_000;
+const RESTING_CHANGES_MAX = 4_000;
 /** How long changes wait for more, milliseconds: below what people notice in a list. */
-const RESTING_MS = 50;
+const RESTING_MS = 150;
+/** Least time between two transactions for answers to commands, milliseconds: many who ask share one. */
+const ANSWERS_EVERY_MS = 50;
 /** Rest with nothing to project; an enqueue ends it. */
 const REST_MS = 60_000;
 
@@ -42,6 +45,8 @@ export class Projector {
   #epoch = 0;
   /** Somebody waits until everything is written. */
   #isAwaited = false;
+  /** When the last transaction began, monotonic milliseconds. */
+  #writtenAt = -Infinity;
   projectedSeq = 0;
 
   constructor(
@@ -73,10 +78,11 @@ export class Projector {
     this.#loop.start();
   }
 
-  /** Answers to commands are written at once, and what waits with them: who asked waits for the row. */
+  /** An answer to a command is written at once, and what waits with it: who asked waits for the row. Many share a transaction. */
   enqueue(to: ProjectedHead, changes: readonly Change[]): void {
     const isAsked = changes.some((change) => change.op === 'put' && change.row.kind === COMMAND_KIND);
-    this.#pending.push({ to, changes, dueAt: isAsked ? -Infinity : this.clock.monotonic() + RESTING_MS });
+    const dueAt = isAsked ? this.#writtenAt + ANSWERS_EVERY_MS : this.clock.monotonic() + RESTING_MS;
+    this.#pending.push({ to, changes, dueAt });
     this.#changes += changes.length;
     this.#loop.wake();
   }
@@ -121,6 +127,7 @@ export class Projector {
     const last = taken[taken.length - 1];
     if (last === undefined) return 0;
     this.#busy = true;
+    this.#writtenAt = this.clock.monotonic();
     try {
       const changes = taken.length === 1 ? last.changes : taken.flatMap((one) => one.changes);
       const result = await this.store.project(this.#from, last.to, changes);

@@ -58,7 +58,7 @@ describe('rows on their way to the store', () => {
     }
     expect(written).toEqual([]);
     expect(projector.backlog).toBe(3);
-    await clock.advance(100);
+    await clock.advance(200);
     expect(written).toEqual([3]);
     expect(projector.backlog).toBe(0);
   });
@@ -71,6 +71,19 @@ describe('rows on their way to the store', () => {
     expect(written).toEqual([2]);
   });
 
+  it('are written with other answers when many ask', async () => {
+    const { projector, written, clock } = begun();
+    projector.enqueue(head(1), [put(COMMAND_KIND, 'cmd_1')]);
+    await clock.advance(1);
+    for (let seq = 2; seq <= 11; seq += 1) {
+      projector.enqueue(head(seq), [put(COMMAND_KIND, `cmd_${String(seq)}`)]);
+      await clock.advance(3);
+    }
+    expect(written).toEqual([1]);
+    await clock.advance(30);
+    expect(written).toEqual([1, 10]);
+  });
+
   it('are written at once when somebody waits for them, and when they are many', async () => {
     const { projector, written, clock } = begun();
     projector.enqueue(head(1), [put('thing', 'a')]);
@@ -78,9 +91,9 @@ describe('rows on their way to the store', () => {
     expect(written).toEqual([1]);
     projector.enqueue(
       head(2),
-      Array.from({ length: 2_000 }, (_, index) => put('thing', String(index))),
+      Array.from({ length: 5_000 }, (_, index) => put('thing', String(index))),
     );
     await clock.advance(10);
-    expect(written).toEqual([1, 2_000]);
+    expect(written).toEqual([1, 5_000]);
   });
 });

@@ -7,7 +7,7 @@ import { InvariantViolation } from '@recourse/kernel';
 import { KnownGroups } from './known-groups.js';
 import { isStorableKey, Lacking } from './lacks.js';
 import type { Lacks } from './lacks.js';
-import type { Change, ChangedRow, Doc, Row, RowAddress, StateView } from './service-core.js';
+import type { Change, ChangedRow, Doc, KindSpec, Row, RowAddress, StateView } from './service-core.js';
 
 type Group = ReadonlyMap<string, Row>;
 const EMPTY: Group = new Map();
@@ -50,12 +50,25 @@ export class RowCache {
   readonly #pinned = new Map<Held<Group>, number>();
   /** What the store may hold: what is neither there nor here is empty. */
   readonly known = new KnownGroups();
+  /** Lasting members by kind. */
+  readonly #lasting: ReadonlyMap<string, readonly string[]>;
 
   /** `wholeKinds` are loaded completely at start: a missing group of theirs is empty, not cold. */
   constructor(
     private readonly wholeKinds: ReadonlySet<string>,
     private readonly groupsMax: number,
-  ) {}
+    kinds: readonly Pick<KindSpec, 'kind' | 'lasting'>[] = [],
+  ) {
+    this.#lasting = new Map(kinds.flatMap(({ kind, lasting }) => (lasting === undefined ? [] : [[kind, lasting]])));
+  }
+
+  /** The change as a store should hear of it: whether it leaves lasting members as they were. */
+  told(change: Change, before: Row | undefined): Change {
+    if (change.op === 'delete' || before === undefined) return change;
+    const { row } = change;
+    const isLasting = this.#lasting.get(row.kind)?.every((name) => row.doc[name] === before.doc[name]) === true;
+    return isLasting ? { op: 'put', row, isLasting } : change;
+  }
 
   find(kind: string, group: string): Group | undefined {
     const held = this.#groups.find(kind, group)?.rows;
@@ -168,10 +181,11 @@ export class Overlay implements StateView {
     for (const change of changes) {
       const address = change.op === 'put' ? change.row : change.address;
       const group = this.#writable(address.kind, address.group);
-      this.#journal.push({ group, key: address.key, before: group.get(address.key) });
+      const before = group.get(address.key);
+      this.#journal.push({ group, key: address.key, before });
       if (change.op === 'put') group.set(address.key, change.row);
       else group.delete(address.key);
-      this.changes.push(change);
+      this.changes.push(this.cache.told(change, before));
     }
   }
 

@@ -28,6 +28,18 @@ export function decodeDoc(bytes: Buffer): Doc {
   return (text.includes(`b":`) && text.includes('"$') ? fromJson(value) : value) as Doc;
 }
 
+/** A doc as a kind with lasting members keeps it: those, and the others. */
+export function partedDoc(lasting: readonly string[], doc: Doc): { readonly lasting: Doc; readonly rest: Doc } {
+  const rest: Record<string, unknown> = { ...doc };
+  const kept: Record<string, unknown> = {};
+  for (const name of lasting) {
+    if (!(name in rest)) continue;
+    kept[name] = rest[name];
+    Reflect.deleteProperty(rest, name);
+  }
+  return { lasting: kept, rest };
+}
+
 /** The text of a row that enters the state hash: equal rows give equal text, whatever order their members were written in. */
 export function canonicalRow(row: Row): string {
   return (

@@ -29,8 +29,14 @@ export interface Row extends RowAddress {
 }
 
 /** A change of state; projection applies it, the fold of a replay applies it, nothing else does. */
-export type Change =
-  { readonly op: 'put'; readonly row: Row } | { readonly op: 'delete'; readonly address: RowAddress };
+export type Change = Put | { readonly op: 'delete'; readonly address: RowAddress };
+
+export interface Put {
+  readonly op: 'put';
+  readonly row: Row;
+  /** The row was there, and the lasting members of its kind are as they were; the overlay says so, never a core. */
+  readonly isLasting?: true;
+}
 
 /** Rows as the loop holds them. A group that is cold makes these throw Lacking, which only the loop catches. */
 export interface StateView {
@@ -165,6 +171,8 @@ export interface ColumnSpec {
   readonly name: string;
   readonly type: ColumnType;
   readonly of: (row: Row) => string | number | boolean | Buffer | null;
+  /** It says the same as long as the lasting members of the kind stay as they are. */
+  readonly isLasting?: true;
 }
 
 export interface KindSpec {
@@ -175,6 +183,8 @@ export interface KindSpec {
   readonly columns: readonly ColumnSpec[];
   /** Secondary indexes, each a list of columns. */
   readonly indexes?: readonly (readonly string[])[];
+  /** Members that stay as they are while others change: a store keeps them apart and does not write them again. */
+  readonly lasting?: readonly string[];
 }
 
 export interface InputSpec {

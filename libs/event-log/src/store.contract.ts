@@ -22,6 +22,15 @@ export const CONTRACT_KINDS: readonly KindSpec[] = [
     indexes: [['tenant', 'open']],
   },
   { kind: 'binding', table: 'binding', columns: [] },
+  {
+    kind: 'effect',
+    table: 'effect',
+    columns: [
+      { name: 'tool', type: 'text', of: ({ doc }) => String(doc['tool']), isLasting: true },
+      { name: 'state', type: 'text', of: ({ doc }) => String(doc['state']) },
+    ],
+    lasting: ['tool', 'terms'],
+  },
 ];
 
 /** Rows in one projection that make an adapter take its path for large batches. */
@@ -161,6 +170,68 @@ export function describeStore({ name, fresh }: StoreUnderTest): void {
         expect(after).toHaveLength(MANY - 1);
         expect(after.filter(({ doc }) => 'n' in doc)).toHaveLength(MANY / 2);
         expect(await store.all('binding')).toHaveLength(1);
+      });
+    });
+
+    describe('a row with lasting members', () => {
+      const effect = (key: string, doc: Doc, isLasting: boolean): Change => ({
+        op: 'put',
+        row: { kind: 'effect', group: 'run', key, dueAt: null, doc },
+        ...(isLasting ? { isLasting: true } : {}),
+      });
+      const docs = async (): Promise<readonly Doc[]> =>
+        (await store.load([{ kind: 'effect', group: 'run' }])).rows.map(({ doc }) => doc);
+      const first = { tool: 'refund', terms: { digest: hashOf(7) }, state: 'open', extra: 1 };
+
+      it('comes back whole, and keeps them when the others are written', async () => {
+        await store.project(null, headAt(1), [effect('a', first, false)]);
+        expect(await docs()).toEqual([first]);
+        await store.project(at(1), headAt(2), [effect('a', { tool: 'unwritten', state: 'closed' }, true)]);
+        expect(await docs()).toEqual([{ tool: 'refund', terms: { digest: hashOf(7) }, state: 'closed' }]);
+        expect((await store.all('effect'))[0]?.doc).toEqual((await docs())[0]);
+      });
+
+      it('is written whole where one projection makes it and changes it', async () => {
+        await store.project(null, headAt(1), [
+          effect('a', first, false),
+          effect('a', { ...first, state: 'closed' }, true),
+        ]);
+        expect(await docs()).toEqual([{ ...first, state: 'closed' }]);
+      });
+
+      it('has other ones when it is put whole again', async () => {
+        await store.project(null, headAt(1), [effect('a', first, false)]);
+        const other = { tool: 'void', state: 'open' };
+        await store.project(at(1), headAt(2), [effect('a', other, false)]);
+        expect(await docs()).toEqual([other]);
+      });
+
+      it('hashes as one that was put whole', async () => {
+        await store.project(null, headAt(1), [effect('a', first, false)]);
+        await store.project(at(1), headAt(2), [effect('a', { ...first, state: 'closed' }, true)]);
+        const second = factory.partition(CONTRACT_LOG, 1);
+        await second.project(null, headAt(1), [effect('a', { ...first, state: 'closed' }, false)]);
+        expect(await second.stateHash()).toBe(await store.stateHash());
+      });
+
+      it('is one of many', async () => {
+        const keys = Array.from({ length: MANY }, (_, n) => `e-${String(n)}`);
+        await store.project(
+          null,
+          headAt(1),
+          keys.map((key) => effect(key, { ...first, key }, false)),
+        );
+        await store.project(
+          at(1),
+          headAt(2),
+          keys.map((key) => effect(key, { ...first, key, state: 'closed' }, true)),
+        );
+        const after = await docs();
+        expect(after).toHaveLength(MANY);
+        expect(after.every((doc) => doc['state'] === 'closed' && doc['tool'] === 'refund')).toBe(true);
+        const last = { ...first, state: 'shut' };
+        expect(await store.project(at(1), headAt(2), [effect('e-0', last, true)])).toBe('fenced');
+        expect((await docs()).some((doc) => doc['state'] === 'shut')).toBe(false);
       });
     });
 

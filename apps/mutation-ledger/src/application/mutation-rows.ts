@@ -3,7 +3,7 @@
 // Rows: `mutation` by run; `recovered`, the run a recovery is about, by its id; `binding` and `spread` by ref.
 // Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a spread until it is closed.
 import { deriveId } from '@recourse/kernel';
-import type { Change, Doc, KindSpec, Row, RowAddress, StateView } from '@recourse/event-log';
+import type { Change, ColumnSpec, Doc, KindSpec, RowAddress, StateView } from '@recourse/event-log';
 import { COMMIT_KINDS } from './commit-rows.js';
 import { RECONCILIATION_KINDS } from './reconciliations.part.js';
 import { REEVALUATION_KINDS } from './reevaluation-rows.js';
@@ -18,33 +18,48 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
     kind: 'mutation',
     table: 'mutation',
     columns: [
-      ...(
-        [
-          'mutation_id',
-          'tenant',
-          'run_id',
-          'effect_key',
-          'capability',
-          'subject_ref',
-          'execution_state',
-          'recoverability',
-          'reason',
-          'rollback_id',
-        ] as const
-      ).map((name) => ({ name, type: 'text' as const, of: (row: Row) => mutationOf(row.doc)[name] })),
-      ...(['expires_at', 'created_at', 'updated_at'] as const).map((name) => ({
+      ...(['mutation_id', 'tenant', 'run_id', 'effect_key', 'capability', 'subject_ref'] as const).map(
+        (name): ColumnSpec => ({ name, type: 'text', of: (row) => mutationOf(row.doc)[name], isLasting: true }),
+      ),
+      ...(['execution_state', 'recoverability', 'reason', 'rollback_id'] as const).map((name): ColumnSpec => ({
         name,
-        type: 'bigint' as const,
-        of: (row: Row) => mutationOf(row.doc)[name],
+        type: 'text',
+        of: (row) => mutationOf(row.doc)[name],
+      })),
+      ...(['expires_at', 'created_at', 'updated_at'] as const).map((name): ColumnSpec => ({
+        name,
+        type: 'bigint',
+        of: (row) => mutationOf(row.doc)[name],
       })),
       { name: 'status', type: 'text', of: (row) => effectStatusOf(mutationOf(row.doc)) },
-      { name: 'value_minor', type: 'bigint', of: (row) => minorUnitsOf(mutationOf(row.doc)) },
+      { name: 'value_minor', type: 'bigint', of: (row) => minorUnitsOf(mutationOf(row.doc)), isLasting: true },
       {
         name: 'contract_digest',
         type: 'text',
         of: (row) => mutationOf(row.doc).terms?.contract_digest.toString('hex') ?? null,
+        isLasting: true,
       },
-      { name: 'value_currency', type: 'text', of: (row) => mutationOf(row.doc).execution.value?.currency ?? null },
+      {
+        name: 'value_currency',
+        type: 'text',
+        of: (row) => mutationOf(row.doc).execution.value?.currency ?? null,
+        isLasting: true,
+      },
+    ],
+    lasting: [
+      'mutation_id',
+      'tenant',
+      'run_id',
+      'effect_key',
+      'capability',
+      'subject_ref',
+      'execution',
+      'terms',
+      'ref',
+      'recorded_hash',
+      'recorded_seq',
+      'planned_sha256',
+      'executed_sha256',
     ],
     indexes: [
       ['mutation_id'],

@@ -2,8 +2,7 @@
 //
 // Boundary: reads the projection and nothing else; never writes, never waits for the loop. Values of columns are shortened
 // as the projection shortens them, so that what is compared is what is stored.
-import { decodeDoc } from '@recourse/event-log';
-import { limitTo, numberOrNull, Queries } from '@recourse/service';
+import { docOf, limitTo, numberOrNull, Queries } from '@recourse/service';
 import type { Limited } from '@recourse/service';
 import type { Mutation } from '../domain/mutation/mutation.messages.js';
 import {
@@ -66,7 +65,7 @@ export interface Exposure {
   readonly closes_first_at: number | null;
 }
 
-type PageRow = Readonly<Record<string, string | number>> & { readonly doc: Buffer };
+type PageRow = Readonly<Record<string, string | number>> & { readonly doc: Buffer; readonly lasting: Buffer };
 type ExposureTexts = Readonly<
   Record<'open_minor' | 'recovering_minor' | 'beyond_minor' | 'uncertain_minor' | 'closes_first_at', string | null>
 >;
@@ -93,7 +92,7 @@ export class LedgerQueries extends Queries {
     const last = rows.length > asked.limit ? shown.at(-1) : undefined;
     // Rows of this table are written from mutations alone.
     return {
-      mutations: shown.map(({ doc }) => decodeDoc(doc) as Mutation),
+      mutations: shown.map((row) => docOf(row) as Mutation),
       next: last === undefined ? null : ORDERS[asked.order].map((name) => positionValue(name, last[name])),
     };
   }

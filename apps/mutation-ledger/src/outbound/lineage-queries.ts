@@ -2,7 +2,7 @@
 //
 // Boundary: reads and nothing else; what it means is decided in domain/lineage-view.
 import { decodeDoc } from '@recourse/event-log';
-import { limitTo, numberOrNull, Queries } from '@recourse/service';
+import { docOf, limitTo, numberOrNull, Queries } from '@recourse/service';
 import type { Commit } from '../domain/commit/commit.messages.js';
 import type { Heard } from '../domain/lineage-view/graph.decisions.js';
 import type { Named, Reliance } from '../domain/lineage-view/lineage.messages.js';
@@ -88,14 +88,14 @@ export class LineageQueries extends Queries {
     readonly heard: readonly Heard[];
   }> {
     const [mutations, commits, reliances, heard] = [
-      await this.rows<{ doc: Buffer }>('read mutations', rowsQuery('mutation', tenant, ids)),
+      await this.rows<{ doc: Buffer; lasting: Buffer }>('read mutations', rowsQuery('mutation', tenant, ids)),
       await this.rows<{ doc: Buffer }>('read commits', rowsQuery('commit', tenant, ids)),
       await this.rows<Reliance>('read edges', reliancesAmongQuery(tenant, ids)),
       await this.rows<Heard>('read who heard', heardQuery(tenant, ids)),
     ];
     // Rows of these tables are written from mutations and commits alone.
     return {
-      mutations: mutations.map(({ doc }) => decodeDoc(doc) as Mutation),
+      mutations: mutations.map((row) => docOf(row) as Mutation),
       commits: commits.map(({ doc }) => decodeDoc(doc) as Commit),
       reliances,
       heard,

@@ -51,7 +51,7 @@ export function restsOnQuery(from: Named, limit: number): Query {
 export function closureQuery(from: Named, limit: number): Query {
   const join = (name: string): string => `= r.id AND ${isNamed(name, 'r')}`;
   return {
-    text: `${DOWN} SELECT 'mutation' AS kind, m.tenant, m.run_id, m.mutation_id AS id, replace(convert_from(m.doc, 'UTF8'), '\\u0000', '\\ufffd')::json #>> '{execution,agent_id}' AS agent, m.subject_ref, m.value_minor::text, m.value_currency AS currency, m.created_at::text AS recorded_at, m.rollback_id
+    text: `${DOWN} SELECT 'mutation' AS kind, m.tenant, m.run_id, m.mutation_id AS id, replace(convert_from(m.lasting, 'UTF8'), '\\u0000', '\\ufffd')::json #>> '{execution,agent_id}' AS agent, m.subject_ref, m.value_minor::text, m.value_currency AS currency, m.created_at::text AS recorded_at, m.rollback_id
       FROM reached r JOIN ${MUTATION} m ON m.mutation_id ${join('m')}
       UNION ALL SELECT 'commit', c.tenant, c.run_id, c.commit_id, c.agent_id, c.subject_ref, NULL, NULL, c.recorded_at::text, c.rollback_id FROM reached r JOIN ${COMMIT} c ON c.commit_id ${join('c')}`,
     values: [...of(from), limit + 1],
@@ -77,7 +77,7 @@ export function reliancesAmongQuery(tenant: string, ids: readonly string[]): Que
 /** Rows of commits as they are stored. */
 export function rowsQuery(table: 'mutation' | 'commit', tenant: string, ids: readonly string[]): Query {
   return {
-    text: `SELECT doc FROM ${table === 'mutation' ? MUTATION : COMMIT} WHERE ${table}_id = ANY($2::text[]) AND tenant = $1`,
+    text: `SELECT ${table === 'mutation' ? 'doc, lasting' : 'doc'} FROM ${table === 'mutation' ? MUTATION : COMMIT} WHERE ${table}_id = ANY($2::text[]) AND tenant = $1`,
     values: [tenant, ids],
   };
 }

@@ -58,7 +58,7 @@ export function pageQuery({ filter, order, closing, after, limit }: PageAsked): 
   const behind = after === undefined ? [] : [`(${columns.join(', ')}) > (${given.list(after)})`];
   const where = [...narrowed, ...behind];
   return {
-    text: `SELECT log_partition, ${columns.filter((name) => name !== 'log_partition').join(', ')}, doc FROM ${MUTATION}${whereOf(where)} ORDER BY ${columns.join(', ')} LIMIT ${given.add(limit + 1)}`,
+    text: `SELECT log_partition, ${columns.filter((name) => name !== 'log_partition').join(', ')}, doc, lasting FROM ${MUTATION}${whereOf(where)} ORDER BY ${columns.join(', ')} LIMIT ${given.add(limit + 1)}`,
     values: given.values,
   };
 }

@@ -108,24 +108,40 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
     kind: 'step',
     table: 'recovery_steps',
     columns: [
-      ...texts(
-        'tenant',
-        'run_id',
-        'mutation_id',
-        'step_id',
-        'recovery_id',
-        'rollback_id',
-        'phase',
-        'decision',
-        'reason',
-        'owner',
-      ),
-      { name: 'capability', type: 'text', of: (row) => stepOf(row).execution.capability },
-      { name: 'agent_id', type: 'text', of: (row) => stepOf(row).execution.agent_id },
-      { name: 'source', type: 'text', of: (row) => stepOf(row).evidence.source },
-      { name: 'policy', type: 'text', of: (row) => stepOf(row).terms?.recovery_policy_ref ?? null },
+      ...texts('tenant', 'run_id', 'mutation_id', 'step_id', 'recovery_id', 'rollback_id').map(lasting),
+      ...texts('phase', 'decision', 'reason', 'owner'),
+      { name: 'capability', type: 'text', of: (row) => stepOf(row).execution.capability, isLasting: true },
+      { name: 'agent_id', type: 'text', of: (row) => stepOf(row).execution.agent_id, isLasting: true },
+      { name: 'source', type: 'text', of: (row) => stepOf(row).evidence.source, isLasting: true },
+      {
+        name: 'policy',
+        type: 'text',
+        of: (row) => stepOf(row).terms?.recovery_policy_ref ?? null,
+        isLasting: true,
+      },
       { name: 'approvals', type: 'bigint', of: (row) => stepOf(row).approvals.length },
-      ...longs('attempt', 'deadline_at', 'triggered_at', 'decided_at', 'updated_at'),
+      ...longs('triggered_at', 'decided_at').map(lasting),
+      ...longs('attempt', 'deadline_at', 'updated_at'),
+    ],
+    lasting: [
+      'step_id',
+      'recovery_id',
+      'rollback_id',
+      'tenant',
+      'run_id',
+      'mutation_id',
+      'answerable_to',
+      'required_approvals',
+      'executed_seq',
+      'action_digest',
+      'call',
+      'execution',
+      'terms',
+      'ref',
+      'evidence',
+      'reverses_record_hash',
+      'triggered_at',
+      'decided_at',
     ],
     indexes: [
       ['tenant', 'phase', 'deadline_at'],
@@ -189,6 +205,10 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
   ...DISPATCH_KINDS,
   forwardKind,
 ];
+
+function lasting(column: ColumnSpec): ColumnSpec {
+  return { ...column, isLasting: true };
+}
 
 /** `by` is a word of SQL. */
 function renamed(column: ColumnSpec): ColumnSpec {

@@ -1,5 +1,5 @@
 // Many rows at once: COPY straight into the table while rows turn out new, else COPY into a stage and merge.
-import { columnValue, encodeDoc } from '@recourse/event-log';
+import { columnValue, encodeDoc, partedDoc } from '@recourse/event-log';
 import type { ColumnValue, KindSpec, Row } from '@recourse/event-log';
 import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { encodeCopy } from './postgres-copy.js';
 import { tableOf } from './postgres-schema.js';
-import { copyInto, mergeStage, valueColumns } from './postgres-statements.js';
+import { copyInto, mergeStage, updateColumns, valueColumns } from './postgres-statements.js';
 
 const UNIQUE_VIOLATION = '23505';
 /** A table in which new rows turned out old is merged into this many times before a plain COPY is tried again, at most. */
@@ -68,8 +68,24 @@ export function columnsOf(spec: KindSpec, rows: readonly Row[]): readonly (reado
   return valueColumns(spec).map((_column, at) => values.map((row) => row[at] ?? null));
 }
 
-function valuesOf(spec: KindSpec, row: Row): readonly ColumnValue[] {
-  return [row.group, row.key, row.dueAt, ...spec.columns.map((column) => columnValue(column, row)), encodeDoc(row.doc)];
+/** Values of rows that keep their lasting members, by column, as `updateColumns` orders them. */
+export function updatesOf(spec: KindSpec, rows: readonly Row[]): readonly (readonly ColumnValue[])[] {
+  const columns = spec.columns.filter(({ isLasting }) => isLasting !== true);
+  const values = rows.map((row) => [
+    row.group,
+    row.key,
+    row.dueAt,
+    ...columns.map((column) => columnValue(column, row)),
+    encodeDoc(partedDoc(spec.lasting ?? [], row.doc).rest),
+  ]);
+  return updateColumns(spec).map((_column, at) => values.map((row) => row[at] ?? null));
+}
+
+function valuesOf({ columns, lasting }: KindSpec, row: Row): readonly ColumnValue[] {
+  const values = [row.group, row.key, row.dueAt, ...columns.map((column) => columnValue(column, row))];
+  if (lasting === undefined) return [...values, encodeDoc(row.doc)];
+  const parted = partedDoc(lasting, row.doc);
+  return [...values, encodeDoc(parted.rest), encodeDoc(parted.lasting)];
 }
 
 /** False when a row was there already. */

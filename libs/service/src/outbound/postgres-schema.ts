@@ -76,7 +76,11 @@ export interface ProjectedEntity {
   /** Decimal text: bigint. */
   readonly due_at: string | null;
   readonly doc: Buffer;
+  /** Lasting members, where the kind has any. */
+  readonly lasting?: Buffer;
 }
+
+export const LASTING_COLUMN = 'lasting';
 
 /** Entity of a kind, for reads. */
 export function entityOf(log: string, spec: KindSpec): EntitySchema<ProjectedEntity> {
@@ -94,6 +98,7 @@ export function entityOf(log: string, spec: KindSpec): EntitySchema<ProjectedEnt
       row_key: { type: 'text', primary: true },
       due_at: { type: 'bigint', nullable: true },
       doc: { type: 'bytea' },
+      ...(spec.lasting === undefined ? {} : { [LASTING_COLUMN]: { type: 'bytea' as const } }),
       ...Object.fromEntries(own),
     },
   });
@@ -108,7 +113,7 @@ function headsStatement(log: string): string {
     decided_at bigint NOT NULL, reacted_seq bigint NOT NULL, reacted_offset bigint NOT NULL, cursors bytea NOT NULL)`;
 }
 
-function kindStatements(log: string, { table, columns, indexes = [] }: KindSpec): readonly string[] {
+function kindStatements(log: string, { table, columns, indexes = [], lasting }: KindSpec): readonly string[] {
   const name = tableOf(log, table);
   const own = columns.map((column) => `${quoted(column.name)} ${sqlType(column.type)}`);
   return [
@@ -119,6 +124,7 @@ function kindStatements(log: string, { table, columns, indexes = [] }: KindSpec)
       'due_at bigint',
       ...own,
       'doc bytea NOT NULL',
+      ...(lasting === undefined ? [] : [`${LASTING_COLUMN} bytea NOT NULL`]),
       'PRIMARY KEY (log_partition, group_key, row_key)',
     ].join(', ')})`,
     `CREATE INDEX "${identifier(table)}_due" ON ${name} (log_partition, due_at) WHERE due_at IS NOT NULL`,

@@ -1,8 +1,8 @@
 // SQL of the projection store, as pure functions of the kinds.
 import { sha256Hex } from '@recourse/kernel';
 import { decodeDoc } from '@recourse/event-log';
-import type { ColumnType, KindSpec, Row } from '@recourse/event-log';
-import { HEADS_TABLE, tableOf } from './postgres-schema.js';
+import type { ColumnType, Doc, KindSpec, Row } from '@recourse/event-log';
+import { HEADS_TABLE, LASTING_COLUMN, tableOf } from './postgres-schema.js';
 import { NOW_MS, numberOrNull, quoted } from './sql.js';
 
 /** A statement that is prepared once per connection. */
@@ -18,16 +18,25 @@ export interface StoredRow {
   /** Decimal text: bigint. */
   readonly due_at: string | null;
   readonly doc: Buffer;
+  /** Lasting members; null or missing where the kind has none. */
+  readonly lasting?: Buffer | null;
 }
 
-export function rowOf(kind: string, { group_key, row_key, due_at, doc }: StoredRow): Row {
-  return { kind, group: group_key, key: row_key, dueAt: numberOrNull(due_at), doc: decodeDoc(doc) };
+export function rowOf(kind: string, { group_key, row_key, due_at, ...stored }: StoredRow): Row {
+  return { kind, group: group_key, key: row_key, dueAt: numberOrNull(due_at), doc: docOf(stored) };
+}
+
+/** The doc of a row, from where its table keeps it. */
+export function docOf({ doc, lasting }: Pick<StoredRow, 'doc' | 'lasting'>): Doc {
+  return lasting === null || lasting === undefined ? decodeDoc(doc) : { ...decodeDoc(doc), ...decodeDoc(lasting) };
 }
 
 /** One kind's part of a small projection. */
 export interface KindPart {
   readonly spec: KindSpec;
   readonly puts: boolean;
+  /** Rows that are there and keep their lasting members. */
+  readonly updates: boolean;
   readonly deletes: boolean;
 }
 
@@ -36,8 +45,23 @@ const ROW_COLUMNS = ['group_key', 'row_key', 'due_at'] as const;
 const HEAD_SET =
   'seq = $2, hash = $3, log_offset = $4, decided_at = $5, reacted_seq = $6, reacted_offset = $7, cursors = $8';
 
+/** A column a row is written with. */
+interface ValueColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
 /** Columns of a kind's table in the order in which values are given, without the partition. */
-export function valueColumns({ columns }: KindSpec): readonly { readonly name: string; readonly type: ColumnType }[] {
+export function valueColumns({ columns, lasting }: KindSpec): readonly ValueColumn[] {
+  return [...columnsOf(columns), ...(lasting === undefined ? [] : [{ name: LASTING_COLUMN, type: 'bytea' as const }])];
+}
+
+/** Those a row is written with that keeps its lasting members. */
+export function updateColumns({ columns }: KindSpec): readonly ValueColumn[] {
+  return columnsOf(columns.filter(({ isLasting }) => isLasting !== true));
+}
+
+function columnsOf(columns: readonly ValueColumn[]): readonly ValueColumn[] {
   return [
     { name: 'group_key', type: 'text' },
     { name: 'row_key', type: 'text' },
@@ -58,7 +82,7 @@ export function moveHead(log: string, isFirst: boolean): string {
 /**
  * A whole small projection as one statement: one round trip, one transaction, and every part looks at whether the head moved.
  *
- * Shape:  parameters are those of `moveHead`, then per part its puts (one array per value column), then its deletes (groups, keys).
+ * Shape:  parameters are those of `moveHead`, then per part its puts (one array per value column), its updates (the same), then its deletes (groups, keys).
  */
 export function projectSmall(log: string, isFirst: boolean, parts: readonly KindPart[]): Statement {
   let next = isFirst ? 9 : 11;
@@ -69,6 +93,9 @@ export function projectSmall(log: string, isFirst: boolean, parts: readonly Kind
   };
   const clauses = parts.flatMap((part, n) => [
     ...(part.puts ? [`p${String(n)} AS (${putClause(log, part.spec, take)})`] : []),
+    ...(part.updates
+      ? [`u${String(n)} AS (${updateClause(log, part.spec, take)} AND EXISTS (SELECT 1 FROM moved))`]
+      : []),
     ...(part.deletes ? [`d${String(n)} AS (${deleteClause(log, part.spec, take)})`] : []),
   ]);
   return named(
@@ -80,9 +107,9 @@ export function projectSmall(log: string, isFirst: boolean, parts: readonly Kind
 export function loadGroups(log: string, specs: readonly KindSpec[]): Statement {
   const kinds = specs.map(
     (spec, n) =>
-      `(SELECT ${String(n)} AS n, group_key, row_key, due_at, doc FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 AND group_key = ANY($${String(n + 2)}::text[]))`,
+      `(SELECT ${String(n)} AS n, group_key, row_key, due_at, doc, ${lastingOf(spec)} FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 AND group_key = ANY($${String(n + 2)}::text[]))`,
   );
-  const time = `(SELECT -1 AS n, NULL::text COLLATE "C" AS group_key, (SELECT seq FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1)::text COLLATE "C" AS row_key, ${NOW_MS} AS due_at, NULL::bytea AS doc)`;
+  const time = `(SELECT -1 AS n, NULL::text COLLATE "C" AS group_key, (SELECT seq FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1)::text COLLATE "C" AS row_key, ${NOW_MS} AS due_at, NULL::bytea AS doc, NULL::bytea AS lasting)`;
   return named(`${[time, ...kinds].join(' UNION ALL ')} ORDER BY n, group_key, row_key`);
 }
 
@@ -105,7 +132,7 @@ export function dueTimers(log: string, specs: readonly KindSpec[]): Statement {
 
 /** All rows of a kind in order of group and key. Parameter: partition. */
 export function wholeKind(log: string, spec: KindSpec): string {
-  return `SELECT group_key, row_key, due_at, doc FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 ORDER BY group_key, row_key`;
+  return `SELECT group_key, row_key, due_at, doc, ${lastingOf(spec)} FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 ORDER BY group_key, row_key`;
 }
 
 /** Puts what a stage holds. */
@@ -126,6 +153,27 @@ function putClause(log: string, spec: KindSpec, take: (type: string) => string):
   const columns = valueColumns(spec);
   const arrays = columns.map(({ type }) => take(type)).join(', ');
   return `INSERT INTO ${tableOf(log, spec.table)} (log_partition, ${columns.map(({ name }) => quoted(name)).join(', ')}) SELECT $1::int, u.* FROM unnest(${arrays}) AS u WHERE EXISTS (SELECT 1 FROM moved) ${onConflict(spec)}`;
+}
+
+/** Updates of many rows outside `projectSmall`. Parameters: partition, then one array per column. */
+export function updateRows(log: string, spec: KindSpec): string {
+  let next = 1;
+  return updateClause(log, spec, (type) => {
+    next += 1;
+    return `$${String(next)}::${type}[]`;
+  });
+}
+
+function updateClause(log: string, spec: KindSpec, take: (type: string) => string): string {
+  const columns = updateColumns(spec);
+  const arrays = columns.map(({ type }) => take(type)).join(', ');
+  const names = columns.map(({ name }) => quoted(name));
+  const set = names.slice(2).map((name) => `${name} = u.${name}`);
+  return `UPDATE ${tableOf(log, spec.table)} t SET ${set.join(', ')} FROM unnest(${arrays}) AS u (${names.join(', ')}) WHERE t.log_partition = $1::int AND t.group_key = u.group_key AND t.row_key = u.row_key`;
+}
+
+function lastingOf({ lasting }: KindSpec): string {
+  return lasting === undefined ? 'NULL::bytea AS lasting' : LASTING_COLUMN;
 }
 
 function deleteClause(log: string, spec: KindSpec, take: (type: string) => string): string {

@@ -24,7 +24,9 @@ import type {
 import { InvariantViolation } from '@recourse/kernel';
 import type { Pool } from 'pg';
 import { coded, inTransaction } from './postgres-connection.js';
-import { BulkPuts, columnsOf } from './postgres-bulk.js';
+import { lastChanges } from './kind-changes.js';
+import type { KindChanges } from './kind-changes.js';
+import { BulkPuts, columnsOf, updatesOf } from './postgres-bulk.js';
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
 import { hashRows, SNAPSHOT } from './postgres-state.js';
@@ -36,6 +38,7 @@ import {
   moveHead,
   projectSmall,
   rowOf,
+  updateRows,
   wholeKind,
 } from './postgres-statements.js';
 import type { StoredRow } from './postgres-statements.js';
@@ -44,13 +47,6 @@ import type { StoredRow } from './postgres-statements.js';
 const SMALL_CHANGES_MAX = 200;
 
 type From = { readonly seq: number; readonly hash: Buffer } | null;
-
-/** Rows of one kind to put and addresses to delete, each address once. */
-interface KindChanges {
-  readonly spec: KindSpec;
-  readonly puts: readonly Row[];
-  readonly deletes: readonly RowAddress[];
-}
 
 /** Stores of all partitions of the logs, over one pool. Errors: InvariantViolation for a log that was not declared. */
 export function createPostgresStores(pool: Pool, logs: readonly ProjectedLog[]): StoreFactory {
@@ -150,7 +146,7 @@ class PostgresPartitionStore implements PartitionStore {
   }
 
   project(from: From, to: ProjectedHead, changes: readonly Change[]): Promise<ProjectResult> {
-    const perKind = this.lastChanges(changes);
+    const perKind = lastChanges(changes, (kind) => this.spec(kind));
     return coded('project', () =>
       changes.length <= SMALL_CHANGES_MAX ? this.projectFew(from, to, perKind) : this.projectMany(from, to, perKind),
     );
@@ -176,13 +172,15 @@ class PostgresPartitionStore implements PartitionStore {
 
   private async projectFew(from: From, to: ProjectedHead, changes: readonly KindChanges[]): Promise<ProjectResult> {
     const { pool, log, partition } = this.place;
-    const parts = changes.map(({ spec, puts, deletes }) => ({
+    const parts = changes.map(({ spec, puts, updates, deletes }) => ({
       spec,
       puts: puts.length > 0,
+      updates: updates.length > 0,
       deletes: deletes.length > 0,
     }));
-    const values = changes.flatMap(({ spec, puts, deletes }) => [
+    const values = changes.flatMap(({ spec, puts, updates, deletes }) => [
       ...(puts.length > 0 ? columnsOf(spec, puts) : []),
+      ...(updates.length > 0 ? updatesOf(spec, updates) : []),
       ...(deletes.length > 0 ? [deletes.map(({ group }) => group), deletes.map(({ key }) => key)] : []),
     ]);
     const { rows } = await pool.query<{ moved: number }>({
@@ -197,8 +195,9 @@ class PostgresPartitionStore implements PartitionStore {
     return inTransaction(pool, 'BEGIN', async (client) => {
       const { rowCount } = await client.query(moveHead(log, from === null), headValues(partition, from, to));
       if (rowCount !== 1) return 'fenced';
-      for (const { spec, puts, deletes } of changes) {
+      for (const { spec, puts, updates, deletes } of changes) {
         if (puts.length > 0) await bulk.put(client, { log, partition, spec }, puts);
+        if (updates.length > 0) await client.query(updateRows(log, spec), [partition, ...updatesOf(spec, updates)]);
         if (deletes.length > 0)
           await client.query(deleteRows(log, spec), [
             partition,
@@ -207,26 +206,6 @@ class PostgresPartitionStore implements PartitionStore {
           ]);
       }
       return 'projected';
-    });
-  }
-
-  /** The last change of every address, by kind. */
-  private lastChanges(changes: readonly Change[]): readonly KindChanges[] {
-    const kinds = new Map<KindSpec, Map<string, Change>>();
-    for (const change of changes) {
-      const { kind, group, key } = change.op === 'put' ? change.row : change.address;
-      const spec = this.spec(kind);
-      const byAddress = kinds.get(spec) ?? new Map<string, Change>();
-      byAddress.set(`${String(group.length)}:${group}${key}`, change);
-      kinds.set(spec, byAddress);
-    }
-    return [...kinds].map(([spec, byAddress]) => {
-      const last = [...byAddress.values()];
-      return {
-        spec,
-        puts: last.flatMap((change) => (change.op === 'put' ? [change.row] : [])),
-        deletes: last.flatMap((change) => (change.op === 'delete' ? [change.address] : [])),
-      };
     });
   }
 
