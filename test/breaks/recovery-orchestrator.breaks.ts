@@ -1455,4 +1455,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (!verdict.admitted) return halted(step, verdict, now, policy);',
     replace: 'if (!verdict.admitted && step.attempt === 0) return halted(step, verdict, now, policy);',
   },
+  {
+    id: 'p4-noted-fact-forgotten',
+    requirement: 'P4/facts-noted',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.facts.unit.spec.ts',
+    test: 'the facts people rely on, straight an assumption that is said to hold again makes it another action for whoever agrees later, also while a person has it',
+    file: 'apps/recovery-orchestrator/src/domain/step/step-look.transitions.ts',
+    find: 'action_digest: action_digest ?? step.action_digest,',
+    replace: '',
+  },
 ];

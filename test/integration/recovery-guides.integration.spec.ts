@@ -185,6 +185,22 @@ async function refunded(run: string, name: string): Promise<string> {
   });
 }
 
+/** One whose handle the agent never told; the notifier has read of it. */
+async function exposed(): Promise<string> {
+  const id = await told({
+    run: 'run-exposed',
+    name: 'exposed',
+    capability: 'payments.issue_refund',
+    args: { order_id: 'exposed', amount_minor: 5_000, currency: 'INR' },
+    result: { status: 'settled' },
+    handle: null,
+  });
+  await until('the item', async () =>
+    (await cli(system, OPERATOR, folder, 'items', '--kind', 'exposure')).out.includes(id) ? true : null,
+  );
+  return id;
+}
+
 /** The step of a run, or of one of its mutations, once it is as it is looked for. */
 async function stepIn(run: string, phase: string, mutation?: string): Promise<Facts> {
   return until(`a step of ${run} that is ${phase}`, async () => {
@@ -268,9 +284,13 @@ interface Expected {
 }
 const OPERATE: readonly Expected[] = [
   {
+    of: /recourse items$/,
+    shows: /approval +acme +run-first +payments\.issue_refund[\s\S]+recourse recoveries approve step_/,
+    before: prepareDay,
+  },
+  {
     of: /recoveries list --state open/,
     shows: /STEP +TENANT +RUN +PHASE +REASON +OWNER +DEADLINE[\s\S]+run-first +awaiting_approval/,
-    before: prepareDay,
   },
   { of: /reviews show/, shows: /ready +yes[\s\S]+you may +\S*approve[\s\S]+"order_id":"first"/ },
   {
@@ -383,6 +403,15 @@ const OPERATE: readonly Expected[] = [
       await comesTo('compensated', 'EARLY')();
     },
   },
+  {
+    of: /items --kind exposure/,
+    shows: /exposure +acme +run-exposed +payments\.issue_refund +HANDLE_MISSING[\s\S]+recourse mutations settle mut_/,
+    before: async () => {
+      variables['EXPOSED'] = await exposed();
+    },
+  },
+  { of: /mutations show "\$EXPOSED"/, shows: /HANDLE_MISSING[\s\S]+waits for +role:operator/ },
+  { of: /mutations settle/, shows: /settled_as +accepted/ },
   {
     of: /tasks list/,
     shows: /correction/,

@@ -13,6 +13,7 @@ import { addErasures } from './commands/erasures.command.js';
 import { addLineage } from './commands/lineage.command.js';
 import { addLog } from './commands/log.command.js';
 import { addMutations } from './commands/mutations.command.js';
+import { addItems } from './commands/items.command.js';
 import { addNotifications } from './commands/notifications.command.js';
 import type { Act, Action } from './commands/options.js';
 import { addParked } from './commands/parked.command.js';
@@ -70,6 +71,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     addDrill,
     addApprovals,
     addBudgets,
+    addItems,
     addNotifications,
     addParked,
     addErasures,

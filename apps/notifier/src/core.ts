@@ -6,15 +6,17 @@
 //   N1. Every record type has a line; a type that is newer than this build says nothing.
 //   N2. A thing that waits for the same again goes on waiting: it is no new item.
 //   N3. Nothing but ids, codes, counts and instants is taken from a record.
-import { fallenIn, plannedIn } from '@recourse/messages';
+import { fallenIn, movedIn, plannedIn } from '@recourse/messages';
 import type { BodyOf, DecodedBody, RecordTypeOf, TopicName } from '@recourse/messages';
 import type { Known, Place, ThingChange } from './rules/item/item.messages.js';
 import {
   breakerOf,
+  deliveryOf,
   ends,
   escalationOf,
   forwardOf,
   incidentOf,
+  mutationOf,
   rests,
   rollbackOf,
   stepOf,
@@ -31,6 +33,14 @@ import {
   haltStep,
   moveDeadline,
 } from './rules/item/step.decisions.js';
+import {
+  askForConsumer,
+  askForOutcome,
+  endWarnings,
+  exposedBy,
+  recordEffect,
+  warnOfEnd,
+} from './rules/item/effect.decisions.js';
 import {
   askBeforeEffect,
   askForCeiling,
@@ -94,7 +104,7 @@ const OF_THE_LOOP = {
 /** What should not stand: held until a person judges it, or waiting for somebody to look. */
 const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   ...OF_THE_LOOP,
-  MutationsFell: over((body) => fallenIn(body).flatMap(rollbackOf)),
+  MutationsFell: over((body) => fallenIn(body).flatMap((fallen) => [...rollbackOf(fallen), ...exposedBy(fallen)])),
   CheckpointRolledBack: over(rollbackOf),
   TriggerUnmatched: over(rollbackOf),
   TriggerRedundant: null,
@@ -111,10 +121,11 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   UndoListed: null,
 
   MutationPlanned: null,
-  MutationRecorded: null,
+  MutationRecorded: { about: mutationOf, then: recordEffect },
+  MutationSettled: over(mutationOf),
   ExecutionConflicted: null,
-  ExecutionOverdue: null,
-  RecoverabilityChanged: null,
+  ExecutionOverdue: { about: mutationOf, then: askForOutcome },
+  RecoverabilityChanged: { about: (body) => movedIn(body).flatMap(mutationOf), then: endWarnings },
   MutationReaffirmed: null,
   SpreadOpened: null,
   SpreadContinued: null,
@@ -123,7 +134,7 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   WorkerAsked: null,
   WorkerAnswered: null,
   AnswerRefused: null,
-  WindowClosing: null,
+  WindowClosing: { about: mutationOf, then: warnOfEnd },
   CheckpointRecorded: null,
   StateChunkRecorded: null,
   CommitBeyondBound: null,
@@ -132,8 +143,8 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   ReevaluationOpened: null,
   ReevaluationContinued: null,
   ReevaluationClosed: null,
-  ConsumerAcknowledged: null,
-  DeliveryOverdue: null,
+  ConsumerAcknowledged: over(deliveryOf),
+  DeliveryOverdue: { about: deliveryOf, then: askForConsumer },
   AckRefused: null,
   LineageReconciled: null,
 };

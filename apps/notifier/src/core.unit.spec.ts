@@ -360,3 +360,62 @@ describe('a trigger that is held, and a breaker', () => {
     expect(world(MUTATIONS, opened, toldOf('BreakerClosed')).size).toBe(0);
   });
 });
+
+describe('an effect that waits for people', () => {
+  const effect = (...records: readonly HeardRecord[]): Thing | undefined =>
+    world(MUTATIONS, ...records).get('mutation:mut-1');
+  const exposed = toldOf('MutationRecorded', {
+    execution: { tenant: 'acme', run_id: 'run-1', capability: 'crm.send_mail' },
+    review_by: 9_000,
+    reason: 'REVERSAL_ARGS_INCOMPLETE:refund_id',
+  });
+  const overdue = toldOf('ExecutionOverdue', { execution_state: 'uncertain', deadline_at: 8_000 });
+  const closing = toldOf('WindowClosing', { closes_at: 7_000 });
+
+  it('is an item where nothing automatic takes it back, and none where nobody need look', () => {
+    expect(effect(exposed)).toMatchObject({
+      tenant: 'acme',
+      runId: 'run-1',
+      capability: 'crm.send_mail',
+      item: { kind: 'exposure', reason: 'REVERSAL_ARGS_INCOMPLETE', deadlineAt: 9_000 },
+    });
+    expect(effect(toldOf('MutationRecorded', { review_by: null }))).toBeUndefined();
+  });
+
+  it('is an item where nobody told its end, or its window closes', () => {
+    expect(effect(overdue)?.item).toMatchObject({
+      kind: 'execution',
+      reason: 'EXECUTION_UNCERTAIN',
+      deadlineAt: 8_000,
+    });
+    expect(effect(closing)?.item).toMatchObject({ kind: 'window', reason: 'WINDOW_CLOSING', deadlineAt: 7_000 });
+  });
+
+  it('is over once a person settles it or somebody tells how it ended', () => {
+    for (const asked of [exposed, overdue]) expect(effect(asked, toldOf('MutationSettled'))).toBeUndefined();
+    expect(effect(overdue, toldOf('MutationRecorded', { review_by: null }))).toBeUndefined();
+  });
+
+  it("is its recovery's once it falls; how it ended is still asked", () => {
+    expect(effect(exposed, toldOf('MutationsFell', { execution_state: 'succeeded' }))).toBeUndefined();
+    expect(effect(overdue, toldOf('MutationsFell', { execution_state: 'uncertain' }))?.item?.kind).toBe('execution');
+  });
+
+  it('is warned of no more once its window was used or is over, and an item of another kind stays', () => {
+    expect(effect(closing, toldOf('RecoverabilityChanged'))).toBeUndefined();
+    expect(effect(exposed, toldOf('RecoverabilityChanged'))?.item?.kind).toBe('exposure');
+  });
+});
+
+describe('a consumer that is silent', () => {
+  const overdue = toldOf('DeliveryOverdue', { deadline_at: 9_000 });
+
+  it('waits for a person until it answers', () => {
+    expect(world(MUTATIONS, overdue).get('delivery:rb-1/warehouse')?.item).toMatchObject({
+      kind: 'delivery',
+      reason: 'CONSUMER_SILENT',
+      deadlineAt: 9_000,
+    });
+    expect(world(MUTATIONS, overdue, toldOf('ConsumerAcknowledged')).size).toBe(0);
+  });
+});

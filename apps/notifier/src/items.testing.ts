@@ -38,6 +38,8 @@ const IDS = {
   approval_id: 'ask-1',
   reservation_id: 'res-1',
   breaker_id: 'brk-1',
+  mutation_id: 'mut-1',
+  consumer: 'warehouse',
 } as const;
 const TOLD: readonly string[] = Object.keys(IDS);
 

@@ -28,6 +28,7 @@ import type { FollowedLog } from './core.js';
 import { LogFollower } from './follower/log-follower.js';
 import type { FollowedPartition } from './follower/log-follower.js';
 import { DeliveriesController } from './http/deliveries.controller.js';
+import { ItemsController } from './http/items.controller.js';
 import { NOTIFIER_CONTEXT } from './http/notifier-context.js';
 import type { NotifierContext } from './http/notifier-context.js';
 import { Notifier } from './notifier.js';
@@ -202,7 +203,11 @@ async function edgeOf(
   };
   const context: NotifierContext = { endpoints: config.endpoints, store, now: Date.now, nonce: randomUUID };
   const providers = [{ provide: NOTIFIER_CONTEXT, useValue: context }];
-  const app = await createEdge(NAME, ServiceModule.forEdge(edge, [DeliveriesController], providers), BODY_BYTES_MAX);
+  const app = await createEdge(
+    NAME,
+    ServiceModule.forEdge(edge, [DeliveriesController, ItemsController], providers),
+    BODY_BYTES_MAX,
+  );
   await app.listen(config.httpPort, config.httpHost);
   return app;
 }

@@ -209,6 +209,7 @@ export function recordedAgain(
     event_id: 'evt-2',
     content_sha256: Buffer.alloc(32),
     conclude_by: null,
+    review_by: null,
     reconcile_at: null,
     warn_at: null,
   };

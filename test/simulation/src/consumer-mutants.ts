@@ -47,7 +47,7 @@ export const CONSUMER_MUTANTS: Readonly<Record<string, { readonly mutation: Muta
             : context,
         ),
     },
-    bias: { ...HEARING, stories: { ...HEARING.stories, resubscribe: 60 } },
+    bias: { ...HEARING, stories: { ...HEARING.stories, subscribe_and_fall: 30 } },
   },
   barrier: { mutation: { consumerKafka: unending }, bias: HEARING },
 };

@@ -1,6 +1,7 @@
 // recourse mutations …
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { describeHorizon, horizonOf } from '../mutations/horizon.js';
 import { describeMutation } from '../mutations/mutation-text.js';
@@ -8,7 +9,7 @@ import { instant, money } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { LIMIT, positiveInteger } from './options.js';
 import type { Act } from './options.js';
-import { addListAction, addShowAction, pathBelow } from './shapes.js';
+import { addListAction, addSendAction, addShowAction, pathBelow } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'MUTATION', of: (row) => row['mutation_id'] },
@@ -65,7 +66,28 @@ export function addMutations(program: Command, act: Act): void {
     act,
     { service: 'ledger', path: pathBelow('/v1/mutations'), text: describeMutation },
   );
+  addSettle(mutations, act);
   addHorizon(mutations, act);
+}
+
+function addSettle(mutations: Command, act: Act): void {
+  addSendAction<{ readonly answer: string }>(
+    mutations
+      .command('settle')
+      .description('ends what waits for people about an effect: how it ended, or what becomes of it')
+      .argument('<mutation>', 'mutation id')
+      .addOption(
+        new Option('--answer <answer>', 'how it ended: took_effect, not_done; what becomes of it: accepted, repaired')
+          .choices(['took_effect', 'not_done', 'accepted', 'repaired'])
+          .makeOptionMandatory(),
+      ),
+    act,
+    {
+      service: 'ledger',
+      path: (id) => pathBelow('/v1/mutations')(id, 'settle'),
+      body: ({ answer }) => ({ settled_as: answer }),
+    },
+  );
 }
 
 function addHorizon(mutations: Command, act: Act): void {

@@ -37,12 +37,24 @@ export function describeMutation(found: Doc): string {
     ['recoverability', found['recoverability']],
     ['reason', found['reason']],
     ['rollback', found['rollback_id']],
-    ['attempts', found['compensation_attempts'] === 0 ? null : found['compensation_attempts']],
-    ['last error', found['last_error']],
+    ...waitingOf(found),
     ['record', found['recorded_hash']],
   ]);
   const proof = describeProof(docOf(found['proof']));
   return proof === '' ? facts : `${facts}\n\nWhat proves it\n${proof}`;
+}
+
+/** Who is to say what of it, or what they said, and what was tried. */
+function waitingOf(found: Doc): readonly (readonly [string, unknown])[] {
+  const [awaited, settled] = [docOf(found['awaited']), docOf(found['settled'])];
+  return [
+    ['waits for', awaited['owner']],
+    ['until', instant(awaited['deadline_at'])],
+    ['settled as', settled['settled_as']],
+    ['settled by', settled['by']],
+    ['attempts', found['compensation_attempts'] === 0 ? null : found['compensation_attempts']],
+    ['last error', found['last_error']],
+  ];
 }
 
 /** Place in the log and the hashes that its record commits to. */

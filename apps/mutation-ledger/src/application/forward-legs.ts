@@ -123,6 +123,7 @@ function answering(
   };
 }
 
-function factsOf({ terms, capability, tenant }: Mutation): Parameters<typeof contractOf>[1] {
+/** What names the contract a mutation ran under. */
+export function factsOf({ terms, capability, tenant }: Mutation): Parameters<typeof contractOf>[1] {
   return { contract_digest: terms?.contract_digest ?? null, capability, tenant };
 }

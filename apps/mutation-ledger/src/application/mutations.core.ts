@@ -52,6 +52,7 @@ import type { Reevaluating } from './reevaluations.part.js';
 import { noticesOf } from './rollback-notices.js';
 import { ROLLBACK_KINDS } from './rollback-columns.js';
 import { undoIn } from './rollback-rows.js';
+import { onSettle } from './settling.part.js';
 import { onFall, onSpreadDue, onStatement } from './statements.part.js';
 
 export { assumptionView, fallenView } from './mutations.views.js';
@@ -144,7 +145,7 @@ const INPUTS: readonly InputSpec[] = [
     topic: 'recourse.ledger-commands',
     source: 'wire',
     mode: 'aligned',
-    types: ['CancelMutation', 'ReconcileLineage', ...FALL_COMMANDS],
+    types: ['CancelMutation', 'SettleMutation', 'ReconcileLineage', ...FALL_COMMANDS],
   },
   ACKS_INPUT,
   {
@@ -187,6 +188,8 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
       return onReport(context, input, event.body, policy);
     case 'CancelMutation':
       return onCancel(context, input, event.body, policy);
+    case 'SettleMutation':
+      return onSettle(context, input, event.body, policy);
     case 'ReconcileLineage':
       return onReconcile(context, input, event.body);
     case 'RollbackAcknowledged':

@@ -15,6 +15,7 @@ import type { ForwardRecord } from '../domain/mutation/forward.fold.js';
 import { parentsOf, standsRef } from '../domain/mutation/lineage.decider.js';
 import type { Awaited, Binding, Mutation } from '../domain/mutation/mutation.messages.js';
 import type { Body } from '../domain/record.messages.js';
+import { OWNER_OF_EXPOSED } from '../domain/owners.js';
 import { refScope } from '../domain/scope.js';
 import { COMMIT_FOLD } from './commit-rows.js';
 import { CONSUMER_FOLD } from './consumer-rows.js';
@@ -54,6 +55,11 @@ const MUTATION_FOLD = {
       awaited: { owner, deadline_at, is_overdue: true },
     });
   },
+  MutationSettled: ({ run_id, mutation_id, settled_as, by, reason }, state, { decidedAt }) =>
+    changed(state, run_id, mutation_id, decidedAt, {
+      awaited: null,
+      settled: { settled_as, by, reason, at: decidedAt },
+    }),
   MutationReaffirmed: reaffirmed,
   MutationsFell: (body, state, { decidedAt }) =>
     foldEach(state, fallenIn(body), (fallen, rows) => fell(fallen, rows, decidedAt)),
@@ -163,7 +169,7 @@ function recorded(
     executed_sha256: body.content_sha256,
     earlier_sha256: earlierOf(before),
     last_error: stopsAt(body) ? body.reason : (before?.last_error ?? null),
-    awaited: awaitedFrom(execution, conclude_by),
+    awaited: reviewFrom(body) ?? awaitedFrom(execution, conclude_by),
     forward: forwardOfRecord(before?.forward ?? null, ref, reconcile_at),
     warn_at: body.warn_at,
     warned_at: null,
@@ -283,7 +289,12 @@ function movedTo(
 function fell(body: Fallen, state: StateView, decidedAt: number): readonly Change[] {
   const { mutation_id, tenant, run_id, rollback_id, evidence } = body;
   return [
-    ...changed(state, run_id, mutation_id, decidedAt, { rollback_id, rollback_evidence: evidence }),
+    ...changed(state, run_id, mutation_id, decidedAt, {
+      rollback_id,
+      rollback_evidence: evidence,
+      // What becomes of it is its recovery's to ask from now on; how it ended is still to be told.
+      ...(body.execution_state === 'succeeded' ? { awaited: null } : {}),
+    }),
     putRecovered({ id: recoveryIdOf(tenant, run_id), tenant, run_id }),
     ...contradicted(body, state),
   ];
@@ -308,6 +319,11 @@ function earlierOf(before: Mutation | undefined): readonly Buffer[] {
 
 function awaitedFrom({ agent_id }: Mutation['execution'], concludeBy: number | null): Awaited | null {
   return concludeBy === null ? null : { owner: agent_id, deadline_at: concludeBy, is_overdue: false };
+}
+
+/** Nothing automatic takes it back: a person is to look. */
+function reviewFrom({ review_by }: Pick<Body<MutationRecorded>, 'review_by'>): Awaited | null {
+  return review_by === null ? null : { owner: OWNER_OF_EXPOSED, deadline_at: review_by, is_overdue: true };
 }
 
 function identityOf(
@@ -343,6 +359,7 @@ const UNTOUCHED = {
   forward: null,
   warn_at: null,
   warned_at: null,
+  settled: null,
 } as const;
 
 const TABLES: readonly Fold[] = [

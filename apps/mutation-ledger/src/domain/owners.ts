@@ -6,6 +6,9 @@ export const OWNER_OF_APPROVALS = 'role:approver';
 /** Looks into what nobody told the end of, or did in time. */
 export const OWNER_OF_OVERDUE = 'role:administrator';
 
+/** Looks at effects that took hold and that nothing automatic can take back. */
+export const OWNER_OF_EXPOSED = 'role:operator';
+
 /** Closes breakers. */
 export const OWNER_OF_BREAKERS = 'role:operator';
 

@@ -20,5 +20,9 @@ export const REFUSAL_CODES = [
   'NO_TRIGGER',
   'NOT_BEYOND_BOUND',
   'OUT_OF_BAND_REVIEWED',
+  'MUTATION_UNKNOWN',
+  'SELF_APPROVAL',
+  'NOTHING_TO_SETTLE',
+  'ANSWER_UNFIT',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];

@@ -4,7 +4,7 @@ import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
 
 export interface NotifierContext {
   readonly endpoints: readonly Endpoint[];
-  readonly store: Pick<NotifierStore, 'find' | 'list' | 'retry' | 'queue' | 'turnOn' | 'figures'>;
+  readonly store: Pick<NotifierStore, 'find' | 'list' | 'items' | 'retry' | 'queue' | 'turnOn' | 'figures'>;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** Something nobody said before. */

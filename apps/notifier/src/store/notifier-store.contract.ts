@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
-import type { Thing } from '../rules/item/item.messages.js';
+import type { Thing, ThingChange } from '../rules/item/item.messages.js';
 import type { NotifierStore, Taken } from './notifier-store.port.js';
 
 const ITEM = {
@@ -291,6 +291,33 @@ export function notifierStoreContract(
         await ids({ tenant: 'acme', endpoint: 'chat', countMax: 2, after: { updatedAt: 2, id: 'msg_2' } }),
       ).toEqual(['msg_1']);
       expect(await ids({ state: 'given_up', countMax: 2 })).toEqual([]);
+    });
+
+    it('lists what waits, the soonest deadline first, by kind and tenant, page by page', async () => {
+      const waits = (id: string, deadlineAt: number, more: Partial<Thing> = {}): ThingChange => {
+        const thing = { ...THING, id, ...more };
+        return { op: 'put', thing: { ...thing, item: thing.item === null ? null : { ...thing.item, deadlineAt } } };
+      };
+      await store.take(
+        taken(0, 1, {
+          changes: [
+            waits('late', 9_000),
+            waits('b', 5_000),
+            waits('a', 5_000),
+            waits('theirs', 1_000, { tenant: 'globex' }),
+            waits('rests', 1_000, { item: null }),
+          ],
+        }),
+      );
+      const ids = async (query: Parameters<NotifierStore['items']>[0]): Promise<readonly string[]> =>
+        (await store.items(query)).map(({ id }) => id);
+      expect(await ids({ countMax: 10 })).toEqual(['theirs', 'a', 'b', 'late']);
+      expect(await ids({ tenant: 'acme', kind: 'approval', countMax: 2 })).toEqual(['a', 'b']);
+      expect(await ids({ tenant: 'acme', countMax: 2, after: { deadlineAt: 5_000, key: 'step:a' } })).toEqual([
+        'b',
+        'late',
+      ]);
+      expect(await ids({ kind: 'task', countMax: 2 })).toEqual([]);
     });
 
     it('forgets what ended long ago, and nothing that is queued', async () => {

@@ -1,14 +1,17 @@
 // The store in memory, for specs. One call is one step of the event loop, so it is whole.
+import { compareText } from '@recourse/event-log';
 import { deliveryAfter } from '../rules/delivery/delivery.transitions.js';
 import type { Delivery, DeliveryEvent } from '../rules/delivery/delivery.messages.js';
 import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
 import type { Superseding } from '../rules/delivery/occasion.decisions.js';
-import { keyOf } from '../rules/item/item.messages.js';
-import type { Thing } from '../rules/item/item.messages.js';
+import { isWaiting, keyOf } from '../rules/item/item.messages.js';
+import type { Thing, WaitingThing } from '../rules/item/item.messages.js';
 import type {
   Claim,
   DeliveryQuery,
   EndpointFigures,
+  ItemPlace,
+  ItemQuery,
   NotifierStore,
   ReadPosition,
   Taken,
@@ -39,6 +42,14 @@ export class MemoryNotifierStore implements NotifierStore {
     for (const one of superseded) this.#supersede(one);
     for (const delivery of queued) if (!this.#deliveries.has(delivery.id)) this.#deliveries.set(delivery.id, delivery);
     return Promise.resolve(true);
+  }
+
+  items({ kind, tenant, countMax, after }: ItemQuery): Promise<readonly WaitingThing[]> {
+    const placed = [...this.#things.values()]
+      .filter(isWaiting)
+      .filter((thing) => (kind ?? thing.item.kind) === thing.item.kind && (tenant ?? thing.tenant) === thing.tenant)
+      .filter((thing) => after === undefined || compareItems(thing, after) > 0);
+    return Promise.resolve(placed.sort((a, b) => compareItems(a, itemPlaceOf(b))).slice(0, countMax));
   }
 
   claim({ endpoint, now, until, countMax }: Claim): Promise<readonly Delivery[]> {
@@ -146,4 +157,12 @@ function placeOf(topic: string, partition: number): string {
 }
 function moved(delivery: Delivery, event: DeliveryEvent, now: number): Delivery {
   return { ...delivery, state: deliveryAfter(delivery.state, event), updatedAt: now };
+}
+
+function itemPlaceOf(thing: WaitingThing): ItemPlace {
+  return { deadlineAt: thing.item.deadlineAt, key: keyOf(thing) };
+}
+
+function compareItems(thing: WaitingThing, { deadlineAt, key }: ItemPlace): number {
+  return thing.item.deadlineAt - deadlineAt || compareText(keyOf(thing), key);
 }

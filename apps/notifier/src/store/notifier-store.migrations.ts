@@ -26,4 +26,23 @@ class NotifierTables1795400000000 implements MigrationInterface {
   }
 }
 
-export const NOTIFIER_MIGRATIONS = [NotifierTables1795400000000];
+/** Condition and order of the list of what waits. */
+export const IS_WAITING = "jsonb_typeof(doc->'item') = 'object'";
+export const DEADLINE = "((doc->'item'->>'deadlineAt')::bigint)";
+
+/** What waits, by deadline. */
+class WaitingItems1795500000000 implements MigrationInterface {
+  readonly name = 'WaitingItems1795500000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(
+      `CREATE INDEX things_waiting ON things (${DEADLINE}, thing_key COLLATE "C") WHERE ${IS_WAITING}`,
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX things_waiting');
+  }
+}
+
+export const NOTIFIER_MIGRATIONS = [NotifierTables1795400000000, WaitingItems1795500000000];

@@ -2,7 +2,7 @@
 import type { Delivery, DeliveryState } from '../rules/delivery/delivery.messages.js';
 import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
 import type { Superseding } from '../rules/delivery/occasion.decisions.js';
-import type { Thing, ThingChange } from '../rules/item/item.messages.js';
+import type { ItemKind, Thing, ThingChange, WaitingThing } from '../rules/item/item.messages.js';
 
 /** How far one partition of a log was read: the record accepted last and the offset after it. */
 export interface ReadPosition {
@@ -39,6 +39,22 @@ export interface DeliveryQuery {
   readonly countMax: number;
   /** Id after which the page begins; the newest come first. */
   readonly after?: DeliveryPlace | undefined;
+}
+
+/** Things that wait for a person, asked for. */
+export interface ItemQuery {
+  readonly kind?: ItemKind | undefined;
+  /** Undefined for all. */
+  readonly tenant?: string | undefined;
+  readonly countMax: number;
+  /** After which the page begins; the soonest deadline comes first. */
+  readonly after?: ItemPlace | undefined;
+}
+
+/** Where an item stands in a list. */
+export interface ItemPlace {
+  readonly deadlineAt: number;
+  readonly key: string;
 }
 
 /** Where a delivery stands in a list. */
@@ -81,6 +97,8 @@ export interface NotifierStore {
   queue(delivery: Delivery): Promise<void>;
   find(id: string): Promise<Delivery | null>;
   list(query: DeliveryQuery): Promise<readonly Delivery[]>;
+  /** Things that wait for a person, by deadline, then by key. */
+  items(query: ItemQuery): Promise<readonly WaitingThing[]>;
   /** Has one that is queued or given up tried at once, and long enough anew. Null for one that is not. */
   retry(id: string, now: number): Promise<Delivery | null>;
   /** Turns an endpoint on. */

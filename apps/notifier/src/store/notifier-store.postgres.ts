@@ -9,19 +9,20 @@ import { DELIVERY_STATES } from '../rules/delivery/delivery.messages.js';
 import type { Delivery, DeliveryEvent, DeliveryState } from '../rules/delivery/delivery.messages.js';
 import { DELIVERY_AFTER } from '../rules/delivery/delivery.transitions.js';
 import { keyOf } from '../rules/item/item.messages.js';
-import type { Thing, ThingChange } from '../rules/item/item.messages.js';
+import type { Thing, ThingChange, WaitingThing } from '../rules/item/item.messages.js';
 import type { Superseding } from '../rules/delivery/occasion.decisions.js';
 import type {
   Claim,
   DeliveryQuery,
   EndpointFigures,
+  ItemQuery,
   NotifierStore,
   ReadPosition,
   Taken,
 } from './notifier-store.port.js';
 import { DELIVERY_COLUMNS, deliveryOf } from '../rows.js';
 import type { DeliveryRow } from '../rows.js';
-import { NOTIFIER_MIGRATIONS } from './notifier-store.migrations.js';
+import { DEADLINE, IS_WAITING, NOTIFIER_MIGRATIONS } from './notifier-store.migrations.js';
 
 const CONNECTIONS_MAX = 8;
 
@@ -64,6 +65,10 @@ SELECT coalesce(d.endpoint, o.endpoint) AS name, o.off_since, count(*) FILTER (W
   min(d.due_at) FILTER (WHERE d.state = 'queued' AND d.due_at <= $1) AS oldest_due_at, count(*) FILTER (WHERE d.state = 'given_up') AS given_up
 FROM deliveries d FULL JOIN endpoints_off o ON o.endpoint = d.endpoint GROUP BY 1, 2 ORDER BY 1`;
 
+/** As the index of the second migration has it. */
+const ITEMS = `SELECT doc FROM things WHERE ${IS_WAITING} AND ($1::text IS NULL OR doc->'item'->>'kind' = $1) AND ($2::text IS NULL OR doc->>'tenant' = $2)
+  AND ($3::bigint IS NULL OR (${DEADLINE}, thing_key COLLATE "C") > ($3, $4)) ORDER BY ${DEADLINE}, thing_key COLLATE "C" LIMIT $5`;
+
 /** Deliveries and cursors in PostgreSQL. */
 export class PostgresNotifierStore implements NotifierStore {
   private constructor(private readonly pool: Pool) {}
@@ -93,6 +98,21 @@ export class PostgresNotifierStore implements NotifierStore {
     return coded('read things', async () =>
       (
         await this.pool.query<{ doc: Thing }>('SELECT doc FROM things WHERE thing_key = ANY($1::text[])', [keys])
+      ).rows.map(({ doc }) => doc),
+    );
+  }
+
+  items({ kind, tenant, countMax, after }: ItemQuery): Promise<readonly WaitingThing[]> {
+    // Docs are written by `take` alone.
+    return coded('list items', async () =>
+      (
+        await this.pool.query<{ doc: WaitingThing }>(ITEMS, [
+          kind ?? null,
+          tenant ?? null,
+          after?.deadlineAt ?? null,
+          after?.key ?? null,
+          countMax,
+        ])
       ).rows.map(({ doc }) => doc),
     );
   }

@@ -230,11 +230,19 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
       const run = start()
         .when(markedInput({ terms: terms(STALE_CHECK), ref: ref({ reversal_expires_at: AT }) }), AT)
         .then(planned(), fact('StepEscalated'), CLOSED_MANUAL);
-      const before = doc(run)['required_approvals'];
-      run
-        .when(reaffirmed(), AT + 300)
-        .then(...(before === 0 ? [] : [fact('FactChanged', { voided: [], owner: 'role:administrator' })]));
+      run.when(reaffirmed(), AT + 300).then(fact('FactChanged', { voided: [], owner: 'role:administrator' }));
       expect(doc(run)).toMatchObject({ phase: 'manual', reason: 'REVERSAL_EXPIRED' });
+    });
+
+    it('makes it another action for whoever agrees later, also while a person has it', () => {
+      const run = start()
+        .when(markedInput({ terms: terms(STALE_CHECK), ref: ref({ reversal_expires_at: AT }) }), AT)
+        .then(planned(), fact('StepEscalated'), CLOSED_MANUAL);
+      const was = doc(run)['action_digest'];
+      expect(was).toBeInstanceOf(Buffer);
+      run.when(reaffirmed(), AT + 300);
+      expect(doc(run)['action_digest']).toEqual(run.records().at(-1)?.body['action_digest']);
+      expect(doc(run)['action_digest']).not.toEqual(was);
     });
   });
 });

@@ -587,8 +587,34 @@ export interface MutationRecorded {
   readonly reconcile_at: number | null;
   /** When people are warned that the window closes; epoch milliseconds, null without a warning. */
   readonly warn_at: number | null;
+  /** By when a person is to have looked at an effect that took hold and that nothing automatic can take back, though its contract did not say so; epoch milliseconds, null for any other. */
+  readonly review_by: number | null;
   /** Rollback that marked the commit before this record, or null. If present, this record moves its recovery on. */
   readonly rollback_id: string | null;
+}
+
+/** A person ended what waited for people about an effect. That it took effect or did not is recorded as an execution behind it. */
+export interface MutationSettled {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** What the person says. */
+  readonly settled_as: SettledAs;
+  /** Who. */
+  readonly by: string;
+  /** Why, and on what evidence. */
+  readonly reason: string;
+  /** Command that asked for it. */
+  readonly command_id: string;
 }
 
 /** Mutations of a run are marked rolled back for one reason, last effect first where a whole run is undone. */
@@ -855,6 +881,24 @@ export interface RollbackOutOfBand {
   /** By when, epoch milliseconds. */
   readonly deadline_at: number;
 }
+
+/** A person ends what waits for people about one effect. */
+export interface SettleMutation {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** What the person says. */
+  readonly settled_as: SettledAs;
+  /** Why, and on what evidence. */
+  readonly reason: string;
+}
+
+/** What a person says of an effect that nothing automatic can end: took_effect or not_done where nobody knew how its execution ended; accepted as it stands, or repaired by hand, where nothing can take it back. */
+export const SETTLED_AS_VALUES = ['took_effect', 'not_done', 'accepted', 'repaired'] as const;
+export type SettledAs = (typeof SETTLED_AS_VALUES)[number];
 
 /** A person said whether a trigger was right; the weight of its source changes. */
 export interface SourceJudged {

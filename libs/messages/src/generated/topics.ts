@@ -5,7 +5,7 @@ import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
-import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
@@ -82,6 +82,7 @@ export const TOPICS = [
     "partitioned": true,
     "records": [
       "recourse.mutations.CancelMutation",
+      "recourse.mutations.SettleMutation",
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked",
       "recourse.mutations.ReconcileLineage",
@@ -275,6 +276,7 @@ export const TOPICS = [
       "recourse.mutations.MutationRecorded",
       "recourse.mutations.ExecutionConflicted",
       "recourse.mutations.ExecutionOverdue",
+      "recourse.mutations.MutationSettled",
       "recourse.mutations.MutationsFell",
       "recourse.mutations.RecoverabilityChanged",
       "recourse.mutations.TriggerUnmatched",
@@ -461,6 +463,7 @@ export type RegistryCommandsRecord =
 /** What `recourse.ledger-commands` holds. */
 export type LedgerCommandsRecord =
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
+  | { readonly type: 'SettleMutation'; readonly body: SettleMutation }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
   | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
   | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
@@ -548,6 +551,7 @@ export type MutationsRecord =
   | { readonly type: 'MutationRecorded'; readonly body: MutationRecorded }
   | { readonly type: 'ExecutionConflicted'; readonly body: ExecutionConflicted }
   | { readonly type: 'ExecutionOverdue'; readonly body: ExecutionOverdue }
+  | { readonly type: 'MutationSettled'; readonly body: MutationSettled }
   | { readonly type: 'MutationsFell'; readonly body: MutationsFell }
   | { readonly type: 'RecoverabilityChanged'; readonly body: RecoverabilityChanged }
   | { readonly type: 'TriggerUnmatched'; readonly body: TriggerUnmatched }

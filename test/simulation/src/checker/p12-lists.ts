@@ -72,12 +72,26 @@ function checkRollback(history: History, rollback: Fields): void {
 /** An execution whose end is not known has been asked about. */
 function checkExecution(history: History, mutation: Fields): void {
   const state = text(mutation, 'execution_state');
+  if (state === 'succeeded') checkExposure(history, mutation);
   if (state === 'succeeded' || state === 'failed') return;
   const awaited = nested(mutation, 'awaited');
   if (!isOwned(awaited))
     broken(history, 'P12', 'owned', `mutation ${text(mutation, 'mutation_id')} is ${state} without owner or deadline`);
   if (awaited['is_overdue'] !== true)
     broken(history, 'P12', 'open', `mutation ${text(mutation, 'mutation_id')} is ${state}, and nobody was asked`);
+}
+
+/** What took hold and cannot be taken back by anything automatic is a person's, or was; once it falls, its recovery's. */
+function checkExposure(history: History, mutation: Fields): void {
+  const isExposed = mutation['recoverability'] === 'manual_resolution_required';
+  if (!isExposed || mutation['rollback_id'] !== null || mutation['settled'] !== null) return;
+  if (!isOwned(nested(mutation, 'awaited')))
+    broken(
+      history,
+      'P12',
+      'owned',
+      `mutation ${text(mutation, 'mutation_id')} cannot be taken back (${text(mutation, 'reason')}), and nobody was asked`,
+    );
 }
 
 function checkEscalation(history: History, escalation: Fields): void {

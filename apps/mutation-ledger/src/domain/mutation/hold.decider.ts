@@ -63,6 +63,7 @@ export function cancelHeld(
       conclude_by: null,
       reconcile_at: null,
       warn_at: null,
+      review_by: null,
       rollback_id: null,
     },
   };

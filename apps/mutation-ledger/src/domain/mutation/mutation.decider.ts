@@ -12,6 +12,7 @@ import type { AskPolicy } from './asking.decider.js';
 import { acceptExecution, acceptIntent, UNKNOWN_BEFORE } from './binding.decider.js';
 import type { NamedContract } from './binding.decider.js';
 import { EXECUTION_AFTER } from './mutation.transitions.js';
+import { reviewBy } from './settling.decider.js';
 import type { Mutation, RecordedMutation } from './mutation.messages.js';
 import type { Admitted } from '../rollback/rollback.messages.js';
 import type { MutationRecord } from '../record.messages.js';
@@ -93,6 +94,7 @@ export function recordExecution(
   const before = mutation?.execution_state ?? 'planned';
   const executionState = EXECUTION_AFTER[before][event.outcome] ?? before;
   const isUncertain = executionState === 'uncertain';
+  const rollbackId = mutation?.rollback_id ?? null;
   const { terms, ref, recoverability } = accepted;
   return {
     type: 'MutationRecorded',
@@ -100,7 +102,7 @@ export function recordExecution(
       mutation_id: id,
       ...accepted,
       execution_state: executionState,
-      rollback_id: mutation?.rollback_id ?? null,
+      rollback_id: rollbackId,
       judged,
       event_id: event.event_id,
       content_sha256: contentHash('ToolExecuted', event),
@@ -110,6 +112,7 @@ export function recordExecution(
           ? now + terms.call_timeout_ms + policy.marginMs
           : null,
       warn_at: recoverability === 'reversal_available' ? warnAt(ref, policy) : null,
+      review_by: rollbackId === null ? reviewBy(recoverability, now, policy) : null,
     },
   };
 }

@@ -11,6 +11,7 @@ import type {
   MutationRef,
   RecordOf,
   RecoverabilityState,
+  SettledAs,
 } from '@recourse/messages';
 import type { CommitParkCode } from '../commit/commit.messages.js';
 
@@ -52,12 +53,13 @@ export type ParkCode =
   | 'PAYLOAD_HASH_MISMATCH'
   | CommitParkCode;
 
-/** Who is to tell how an execution ended, and by when: nothing waits unseen (P12). */
+/** Who is to tell how an execution ended or, once it took effect, what becomes of it, and by when: nothing waits unseen (P12). */
 export type Awaited = {
-  /** The agent that acts; once that is overdue, the role of the people who look into it. */
+  /** The agent that acts; once people are asked, their role. */
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly deadline_at: number;
+  /** People are asked: of an outcome because nobody told it in time. */
   readonly is_overdue: boolean;
 };
 
@@ -111,7 +113,7 @@ export type Mutation = {
   readonly created_at: number;
   readonly updated_at: number;
   readonly execution: Execution;
-  /** Null once the outcome is known. */
+  /** Null while nobody is waited for. */
   readonly awaited: Awaited | null;
   readonly terms: ContractTerms | null;
   /** Null while the mutation is only planned. */
@@ -140,6 +142,16 @@ export type Mutation = {
   /** When people are warned that the window closes, epoch milliseconds; null when they are not, or were. */
   readonly warn_at: number | null;
   readonly warned_at: number | null;
+  /** How a person ended what waited for people about it; null while nobody did. */
+  readonly settled: Settled | null;
+};
+
+/** A person's word about an effect that nothing automatic could end. */
+export type Settled = {
+  readonly settled_as: SettledAs;
+  readonly by: string;
+  readonly reason: string;
+  readonly at: number;
 };
 
 /** A mutation whose execution was accepted. */

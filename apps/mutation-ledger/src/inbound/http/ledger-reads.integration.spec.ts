@@ -402,7 +402,7 @@ describe('the effects of agents', () => {
       compensation_attempts: 0,
     });
     await sql(
-      `INSERT INTO mutations.mutation (log_partition, group_key, row_key, doc) VALUES (7, 'nul', 'nul', convert_to('${doc}', 'UTF8'))`,
+      `INSERT INTO mutations.mutation (log_partition, group_key, row_key, doc, lasting) VALUES (7, 'nul', 'nul', convert_to('${doc}', 'UTF8'), convert_to('${doc}', 'UTF8'))`,
     );
     expect(await sql(`SELECT tool_name, compensation_mode FROM mutations.agent_effects WHERE id = 'nul'`)).toEqual([
       { tool_name: 'a\ufffdb', compensation_mode: null },
@@ -411,8 +411,8 @@ describe('the effects of agents', () => {
 
   it(`are found by status and age through their index, among ${String(GENERATED)} rows`, async () => {
     const insertedMs = await timed(() =>
-      withoutIndexes(`INSERT INTO mutations.mutation (log_partition, group_key, row_key, tenant, status, updated_at, doc)
-      SELECT 8, 'g' || n / 12, 'm' || n, 'bulk', CASE WHEN n % 1000 = 0 THEN 'compensation_pending' ELSE 'succeeded' END, n, '{}' FROM generate_series(1, ${String(GENERATED)}) n`),
+      withoutIndexes(`INSERT INTO mutations.mutation (log_partition, group_key, row_key, tenant, status, updated_at, doc, lasting)
+      SELECT 8, 'g' || n / 12, 'm' || n, 'bulk', CASE WHEN n % 1000 = 0 THEN 'compensation_pending' ELSE 'succeeded' END, n, '{}', '{}' FROM generate_series(1, ${String(GENERATED)}) n`),
     );
     await sql('ANALYZE mutations.mutation');
     const plan = await sql(
@@ -507,7 +507,7 @@ describe('the report of exposure', () => {
       recoverability: string,
       more: { readonly reason?: string; readonly expiresAt?: number } = {},
     ): string =>
-      `(9, 'g', '${key}', 'spent', 'mail.send', '${execution}', '${recoverability}', ${more.reason === undefined ? 'NULL' : `'${more.reason}'`}, ${String(more.expiresAt ?? 'NULL')}, 10, 'EUR', '{}')`;
+      `(9, 'g', '${key}', 'spent', 'mail.send', '${execution}', '${recoverability}', ${more.reason === undefined ? 'NULL' : `'${more.reason}'`}, ${String(more.expiresAt ?? 'NULL')}, 10, 'EUR', '{}', '{}')`;
     const rows = [
       row('swept', 'succeeded', 'reversal_expired', { expiresAt: 1 }),
       row('lapsed', 'succeeded', 'reversal_available', { expiresAt: 1 }),
@@ -522,7 +522,7 @@ describe('the report of exposure', () => {
       row('asked', 'executing', 'planned'),
     ];
     await sql(
-      `INSERT INTO mutations.mutation (log_partition, group_key, row_key, tenant, capability, execution_state, recoverability, reason, expires_at, value_minor, value_currency, doc) VALUES ${rows.join(', ')}`,
+      `INSERT INTO mutations.mutation (log_partition, group_key, row_key, tenant, capability, execution_state, recoverability, reason, expires_at, value_minor, value_currency, doc, lasting) VALUES ${rows.join(', ')}`,
     );
     expect((await get('reports/exposure?tenant=spent', '* auditor')).body['items']).toEqual([
       {

@@ -37,6 +37,10 @@ const previewQuery = z.strictObject({
   tenant: idText.optional(),
   mutation_id: z.union([idText.transform((one) => [one]), z.array(idText).max(200)]).default([]),
 });
+const settleBody = z.strictObject({
+  settled_as: z.enum(['took_effect', 'not_done', 'accepted', 'repaired']),
+  reason: reasonText,
+});
 const cancelBody = z.strictObject({ reason: reasonText });
 const assumptionQuery = z.strictObject({ ...pageQuery, ref: idText.optional(), run_id: idText.optional() });
 
@@ -117,12 +121,7 @@ export class MutationsController {
   @ApiBody({ schema: openApiSchema(cancelBody) })
   async cancel(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
     const { reason } = parse(cancelBody, input);
-    const { doc } = await this.reads.find(caller, {
-      log: MUTATIONS_LOG,
-      kind: 'mutation',
-      where: { mutation_id: parse(idText, id) },
-    });
-    const { run_id, tenant } = doc as Mutation; // rows of this kind are mutations
+    const { run_id, tenant } = await this.found(caller, id);
     await this.commands.submit(caller, {
       type: 'recourse.mutations.CancelMutation',
       key: run_id,
@@ -130,6 +129,35 @@ export class MutationsController {
       body: { mutation_id: id, reason },
       build: (envelope) => ({ envelope, run_id, mutation_id: id, reason }),
     });
+  }
+
+  @Post('mutations/:id/settle')
+  @HttpCode(200)
+  @ApiOperation({
+    summary:
+      'Ends what waits for people about one effect: how its execution ended, or what becomes of one that nothing automatic can take back.',
+  })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(settleBody) })
+  async settle(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
+    const said = parse(settleBody, input);
+    const { run_id, tenant } = await this.found(caller, id);
+    await this.commands.submit(caller, {
+      type: 'recourse.mutations.SettleMutation',
+      key: run_id,
+      tenant,
+      body: { mutation_id: id, ...said },
+      build: (envelope) => ({ envelope, run_id, mutation_id: id, ...said }),
+    });
+  }
+
+  private async found(caller: Caller, id: string): Promise<Mutation> {
+    const { doc } = await this.reads.find(caller, {
+      log: MUTATIONS_LOG,
+      kind: 'mutation',
+      where: { mutation_id: parse(idText, id) },
+    });
+    return doc as Mutation; // rows of this kind are mutations
   }
 
   @Get('assumptions')

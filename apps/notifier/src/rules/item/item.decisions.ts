@@ -1,8 +1,8 @@
 // How a thing comes to wait, goes on waiting, and is over.
 //
 // Boundary: pure; a thing and what a record asks for -> what is known then.
-import { codeOf, keyOf, nameOf } from './item.messages.js';
-import type { ItemKind, Known, OpenItem, Place, Thing, ThingChange, ThingKind } from './item.messages.js';
+import { codeOf, isWaiting, keyOf, nameOf } from './item.messages.js';
+import type { ItemKind, Known, Place, Thing, ThingChange, ThingKind, WaitingThing } from './item.messages.js';
 
 /** What a record that asks people says of the question. */
 export interface Asking {
@@ -63,12 +63,8 @@ function found(known: Known, keys: readonly string[]): readonly Thing[] {
   return keys.flatMap((key) => known(key) ?? []);
 }
 
-interface Waiting extends Thing {
-  readonly item: OpenItem;
-}
-
-function waiting(known: Known, keys: readonly string[]): readonly Waiting[] {
-  return found(known, keys).flatMap(({ item, ...thing }) => (item === null ? [] : [{ ...thing, item }]));
+function waiting(known: Known, keys: readonly string[]): readonly WaitingThing[] {
+  return found(known, keys).filter(isWaiting);
 }
 
 /** A thing that waits for nobody, of which a record says no more than this. */
@@ -94,5 +90,21 @@ export const breakerOf = keysIn('breaker', 'breaker_id');
 export const taskOf = keysIn('task', 'task_id');
 export const incidentOf = keysIn('incident', 'incident_id');
 export const forwardOf = keysIn('forward', 'approval_id');
+export const mutationOf = keysIn('mutation', 'mutation_id');
+/** A consumer is waited for once a rollback. */
+export function deliveryOf(body: { readonly rollback_id: string; readonly consumer: string }): readonly string[] {
+  return [keyOf({ thing: 'delivery', id: deliveryIdOf(body) })];
+}
+
+export function deliveryIdOf({
+  rollback_id: rollback,
+  consumer,
+}: {
+  readonly rollback_id: string;
+  readonly consumer: string;
+}): string {
+  return `${rollback}/${consumer}`;
+}
+
 /** A reservation has at most one question at a time; it goes by the reservation. */
 export const escalationOf = keysIn('escalation', 'reservation_id');

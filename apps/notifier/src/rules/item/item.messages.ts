@@ -2,7 +2,17 @@
 // person or an agent wrote. What is not in these types cannot leave this process.
 
 /** Things of the logs that people are asked about. */
-export const THINGS = ['step', 'rollback', 'task', 'incident', 'forward', 'escalation', 'breaker'] as const;
+export const THINGS = [
+  'step',
+  'rollback',
+  'task',
+  'incident',
+  'forward',
+  'escalation',
+  'breaker',
+  'mutation',
+  'delivery',
+] as const;
 export type ThingKind = (typeof THINGS)[number];
 
 /** What somebody waits for. */
@@ -16,6 +26,10 @@ export const ITEM_KINDS = [
   'forward_approval',
   'budget',
   'breaker',
+  'execution',
+  'exposure',
+  'window',
+  'delivery',
 ] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 
@@ -46,6 +60,14 @@ export interface Thing {
   readonly stepId: string | null;
   readonly capability: string | null;
   readonly item: OpenItem | null;
+}
+
+/** A thing that waits for a person. */
+export type WaitingThing = Thing & { readonly item: OpenItem };
+
+/** Does it wait for a person? */
+export function isWaiting(thing: Thing): thing is WaitingThing {
+  return thing.item !== null;
 }
 
 /** What a record does to what is known: a thing as it is now, or one that will never wait again. */

@@ -101,6 +101,8 @@ const PATH_OF = {
   incident: ({ id }) => `/v1/incidents/${encodeURIComponent(id)}`,
   breaker: () => '/v1/breakers',
   forward: ({ id }) => `/v1/forward-approvals/${encodeURIComponent(id)}`,
+  mutation: ({ id }) => `/v1/mutations/${encodeURIComponent(id)}`,
+  delivery: ({ runId }) => `/v1/rollbacks?run_id=${encodeURIComponent(runId)}`,
   escalation: ({ runId }) => `/v1/escalations?run_id=${encodeURIComponent(runId)}`,
 } as const satisfies Record<ThingKind, (item: NoticeItem) => string>;
 
@@ -112,6 +114,8 @@ const BASE_OF = {
   incident: 'recoveries',
   breaker: 'ledger',
   forward: 'recoveries',
+  mutation: 'ledger',
+  delivery: 'ledger',
   escalation: 'budgets',
 } as const satisfies Record<ThingKind, keyof LinkBases>;
 

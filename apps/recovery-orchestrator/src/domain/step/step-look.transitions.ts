@@ -73,7 +73,12 @@ export function factChangedBy(
   step: StepDoc,
   at: number,
 ): StepDoc {
-  const told = { ...step, changed, reaffirmed: evidence ?? step.reaffirmed };
+  const told = {
+    ...step,
+    changed,
+    reaffirmed: evidence ?? step.reaffirmed,
+    action_digest: action_digest ?? step.action_digest,
+  };
   if (step.phase === 'manual' || step.phase === 'looking') return moveStep(told, 'FactNoted', at);
   const now = evidence === null ? { facts_before: step.facts, facts: step.last_seen ?? step.facts } : {};
   const asked = moveStep(
@@ -85,7 +90,6 @@ export function factChangedBy(
       approvals: [],
       glass: [],
       glass_until: null,
-      action_digest: action_digest ?? step.action_digest,
       reason: 'FACT_CHANGED',
       owner,
     },

@@ -1,0 +1,93 @@
+// What waits for people about one effect, and how a person ends it (A47, P12).
+//
+// Invariants
+//   Q1. An effect that took hold and that nothing automatic can take back is a person's, unless its contract said so before.
+//   Q2. One question at a time: how it ended where nobody knows, else what becomes of it. Each is answered once.
+//   Q3. A person's word about how it ended is an execution like any other: recorded, bound, and open to proof of the contrary.
+import { isPerson, isSamePerson } from '@recourse/kernel';
+import type { RecoverabilityState, SettleMutation, ToolExecuted } from '@recourse/messages';
+import { record } from '../record.messages.js';
+import type { MutationRecord } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
+import type { Mutation } from './mutation.messages.js';
+
+/** What a person may say, by the question. */
+const ANSWERS = { outcome: ['took_effect', 'not_done'], exposure: ['accepted', 'repaired'] } as const;
+type Question = keyof typeof ANSWERS;
+const OUTCOME_OF = { took_effect: 'succeeded', not_done: 'failed' } as const;
+
+/** By when a person must have looked at an accepted execution, epoch milliseconds; null where nobody need (Q1). */
+export function reviewBy(
+  recoverability: RecoverabilityState,
+  now: number,
+  { reviewDeadlineMs }: { readonly reviewDeadlineMs: number },
+): number | null {
+  return recoverability === 'manual_resolution_required' ? now + reviewDeadlineMs : null;
+}
+
+/** What people are asked about it; null while they are not. */
+export function questionOf({
+  awaited,
+  execution_state,
+}: Pick<Mutation, 'awaited' | 'execution_state'>): Question | null {
+  if (awaited === null || !awaited.is_overdue) return null;
+  return execution_state === 'succeeded' ? 'exposure' : 'outcome';
+}
+
+/** Why somebody may not end it so; null when they may. */
+export function settlingRefusal(
+  mutation: Mutation | undefined,
+  { envelope: { tenant, principal }, settled_as, reason }: SettleMutation,
+): Refusal | null {
+  if (mutation?.tenant !== tenant)
+    return refusal(404, 'MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
+  if (reason.trim() === '') return refusal(422, 'COMMAND_INVALID', 'Say why, and on what evidence: give a reason.');
+  if (!isPerson(principal))
+    return refusal(403, 'JUDGE_NOT_A_PERSON', 'Only a person ends this: no agent, no service account, no role.');
+  const { initiator, agent_id } = mutation.execution;
+  if ([initiator, agent_id].some((one) => one !== null && isSamePerson(one, principal)))
+    return refusal(403, 'SELF_APPROVAL', 'Nobody ends what they did themselves or what was done on their behalf.');
+  const question = questionOf(mutation);
+  if (question === null) return refusal(409, 'NOTHING_TO_SETTLE', nothingToSettle(mutation));
+  const answers: readonly string[] = ANSWERS[question];
+  return answers.includes(settled_as)
+    ? null
+    : refusal(409, 'ANSWER_UNFIT', `People are asked about its ${question}: settle it as ${answers.join(' or ')}.`);
+}
+
+/** What a person said. */
+export function settledFact(
+  { mutation_id, tenant, run_id }: Mutation,
+  { envelope, settled_as, reason }: SettleMutation,
+): MutationRecord<'MutationSettled'> {
+  const { principal: by, command_id } = envelope;
+  return record('MutationSettled', { mutation_id, tenant, run_id, settled_as, by, reason, command_id });
+}
+
+/** The execution as a person tells it; null where they said nothing of that. */
+export function toldByPerson(
+  { execution, terms, ref, forward, created_at }: Mutation,
+  { envelope: { command_id }, settled_as }: SettleMutation,
+): ToolExecuted | null {
+  if (settled_as !== 'took_effect' && settled_as !== 'not_done') return null;
+  const { value: _value, rehearsal: _rehearsal, staged_ref: _staged, ...told } = execution;
+  return {
+    ...told,
+    event_id: `${command_id}.${settled_as}`,
+    contract_digest: terms?.contract_digest ?? null,
+    assumption_refs: ref?.assumption_refs ?? forward?.refs ?? [],
+    outcome: OUTCOME_OF[settled_as],
+    error_kind: null,
+    handled_as: null,
+    committed_at: ref?.committed_at ?? forward?.since ?? created_at,
+  };
+}
+
+function nothingToSettle({ settled, execution_state, recoverability }: Mutation): string {
+  if (settled !== null) return `${settled.by} has settled it already: ${settled.settled_as}.`;
+  return `Nobody is asked about it: its execution is ${execution_state}, its recoverability ${recoverability}.`;
+}
+
+function refusal(httpStatus: number, code: Refusal['code'], message: string): Refusal {
+  return { httpStatus, code, message };
+}

@@ -1,0 +1,59 @@
+// HTTP edge of the notifier: one list of all that waits for a person, in all services.
+import { Controller, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import {
+  cursorText,
+  FromCaller,
+  limitTo,
+  pageQuery,
+  Queried,
+  readCursor,
+  ReadRoute,
+  requireRole,
+  tenantOfRead,
+} from '@recourse/service';
+import type { Caller, ListAnswer } from '@recourse/service';
+import { z } from 'zod';
+import { shownItem } from '../reads/items.query.js';
+import { ITEM_KINDS, keyOf } from '../rules/item/item.messages.js';
+import type { ItemPlace } from '../store/notifier-store.port.js';
+import { NOTIFIER_CONTEXT } from './notifier-context.js';
+import type { NotifierContext } from './notifier-context.js';
+
+/** Who sees what waits. */
+const READERS = ['approver', 'operator', 'auditor', 'administrator'] as const;
+const LIMIT_DEFAULT = 100;
+const listQuery = z.strictObject({ ...pageQuery, kind: z.enum(ITEM_KINDS).optional() });
+const place: z.ZodType<ItemPlace> = z.object({ deadlineAt: z.number().int(), key: z.string().max(1_000) });
+
+@ApiTags('items')
+@ApiBearerAuth()
+@Controller('v1')
+export class ItemsController {
+  constructor(@Inject(NOTIFIER_CONTEXT) private readonly notifier: NotifierContext) {}
+
+  @ReadRoute(
+    'items',
+    'Everything that waits for a person, the soonest deadline first: what, why, until when, and the command that ends it.',
+    listQuery,
+  )
+  async items(
+    @FromCaller() { principal }: Caller,
+    @Queried(listQuery) { kind, tenant, cursor, limit = LIMIT_DEFAULT }: z.infer<typeof listQuery>,
+  ): Promise<ListAnswer> {
+    requireRole(principal, ...READERS);
+    const found = await this.notifier.store.items({
+      kind,
+      tenant: tenantOfRead(principal, tenant),
+      countMax: limit + 1,
+      after: readCursor(place, cursor),
+    });
+    const { items, more } = limitTo(found, limit);
+    const last = more ? items.at(-1) : undefined;
+    const now = this.notifier.now();
+    return {
+      items: items.map((one) => shownItem(one, now)),
+      next_cursor: last === undefined ? null : cursorText({ deadlineAt: last.item.deadlineAt, key: keyOf(last) }),
+    };
+  }
+}

@@ -1,0 +1,67 @@
+// What waits for people about one effect and about those who are to hear of its rollback.
+import { movedIn } from '@recourse/messages';
+import type { BodyOf, Fallen, RecordTypeOf } from '@recourse/messages';
+import { bare, deliveryIdOf, ends, mutationOf, opens } from './item.decisions.js';
+import { capabilityOf } from './item.messages.js';
+import type { Known, Place, Thing, ThingChange } from './item.messages.js';
+
+type Mutations<Type extends RecordTypeOf<'recourse.mutations'>> = BodyOf<'recourse.mutations', Type>;
+
+/** Somebody told how it ended; what took hold and cannot be taken back by anything automatic is a person's. */
+export function recordEffect(body: Mutations<'MutationRecorded'>, known: Known, place: Place): readonly ThingChange[] {
+  const { mutation_id, execution, review_by, reason } = body;
+  if (review_by === null) return ends(known, mutationOf(body));
+  const effect: Thing = { ...bare('mutation', mutation_id, execution), capability: capabilityOf(execution.capability) };
+  // What stands behind a colon names fields of the user's.
+  return opens(effect, 'exposure', { deadline_at: review_by, reason: (reason ?? '').split(':')[0] ?? '' }, place);
+}
+
+/** Nobody told how it ended, and no worker could. */
+export function askForOutcome(
+  body: Mutations<'ExecutionOverdue'>,
+  _known: Known,
+  place: Place,
+): readonly ThingChange[] {
+  const { mutation_id, execution_state, deadline_at } = body;
+  return opens(
+    bare('mutation', mutation_id, body),
+    'execution',
+    { deadline_at, reason: `EXECUTION_${execution_state}` },
+    place,
+  );
+}
+
+/** It can be taken back, for a short while only. */
+export function warnOfEnd(body: Mutations<'WindowClosing'>, _known: Known, place: Place): readonly ThingChange[] {
+  const { mutation_id, closes_at: deadline_at } = body;
+  return opens(bare('mutation', mutation_id, body), 'window', { deadline_at, reason: 'WINDOW_CLOSING' }, place);
+}
+
+/** A window that closed, or that was used, is no warning any more. */
+export function endWarnings(body: Mutations<'RecoverabilityChanged'>, known: Known): readonly ThingChange[] {
+  const keys = movedIn(body).flatMap(mutationOf);
+  return ends(
+    known,
+    keys.filter((key) => known(key)?.item?.kind === 'window'),
+  );
+}
+
+/** Keys of an effect that took hold and now falls: what becomes of it is its recovery's to ask. */
+export function exposedBy(fallen: Fallen): readonly string[] {
+  return fallen.execution_state === 'succeeded' ? mutationOf(fallen) : [];
+}
+
+/** A consumer did not say in time that it heard of a rollback. */
+export function askForConsumer(
+  body: Mutations<'DeliveryOverdue'>,
+  _known: Known,
+  place: Place,
+): readonly ThingChange[] {
+  const { deadline_at } = body;
+  return opens(
+    bare('delivery', deliveryIdOf(body), body),
+    'delivery',
+    { deadline_at, reason: 'CONSUMER_SILENT' },
+    place,
+  );
+}
