@@ -40,17 +40,43 @@ export const CONSUMER_MUTANTS: Readonly<Record<string, { readonly mutation: Muta
   'outbox-forgets': { mutation: { inbox: unowing }, bias: HEARING },
   'subscribed-late': {
     mutation: {
-      core: (core) =>
-        deciding(core, (context, input) =>
-          ['TriggerRollback', 'UndoRun', 'AssumptionStated', 'RollbackAnnounced'].includes(input.type)
-            ? { ...context, views: { ...context.views, readToEnd: () => undefined } }
-            : context,
-        ),
+      core: (core) => {
+        const remembered: Remembered = new Map();
+        return deciding(core, (context) => ({ ...context, views: remembering(context, remembered) }));
+      },
     },
-    bias: { ...HEARING, stories: { ...HEARING.stories, subscribe_and_fall: 30 } },
+    bias: { ...HEARING, stories: { ...HEARING.stories, resubscribe: 60 } },
   },
   barrier: { mutation: { consumerKafka: unending }, bias: HEARING },
 };
+
+// Views --------------------------------------------------------------------------------------------------------------------
+
+/** What was read of entries, by key, and when. */
+type Remembered = Map<string, { readonly entry: Doc | undefined; readonly at: number }>;
+const REMEMBERED_MS = 2_000;
+
+/** What is subscribed is not read to its end, and believed for a while. */
+function remembering({ views, now }: DecideContext, remembered: Remembered): DecideContext['views'] {
+  return {
+    readToEnd: () => undefined,
+    view: (name) => {
+      const view = views.view(name);
+      if (name !== 'entries') return view;
+      return {
+        get: (key) => {
+          const known = remembered.get(key);
+          if (known !== undefined && now - known.at < REMEMBERED_MS) return known.entry;
+          const entry = view.get(key);
+          remembered.set(key, { entry, at: now });
+          return entry;
+        },
+        position: (partition) => view.position(partition),
+        partitionOf: (key) => view.partitionOf(key),
+      };
+    },
+  };
+}
 
 // Cores --------------------------------------------------------------------------------------------------------------------
 

@@ -20,8 +20,6 @@ const AGENTS = ['agent:a1', 'agent:a2'] as const;
 const RUNS_PER_TENANT = 6;
 const REFS_PER_TENANT = 6;
 
-/** About what a subscription takes from the edge into the registry's log, milliseconds. */
-const FALLS_WITHIN_MS = 60;
 const EXECUTIONS = 'recourse.tool-executions';
 const ASSUMPTIONS = 'recourse.assumption-events';
 
@@ -56,8 +54,7 @@ export type StoryKind =
   | 'trigger_commit'
   | 'forge_ack'
   | 'answer_again'
-  | 'resubscribe'
-  | 'subscribe_and_fall';
+  | 'resubscribe';
 export type StoryWeights = Readonly<Record<StoryKind, number>>;
 
 export const STORIES: StoryWeights = {
@@ -92,8 +89,6 @@ export const STORIES: StoryWeights = {
   forge_ack: 2,
   answer_again: 2,
   resubscribe: 2,
-  // Told where the order of the two is what is looked at.
-  subscribe_and_fall: 0,
 };
 
 /** What did not happen has no result and no handle. */
@@ -320,19 +315,7 @@ export class Stories {
     resubscribe: () => {
       this.ask.subscribers();
     },
-    subscribe_and_fall: () => {
-      this.#subscribeAndFall();
-    },
   };
-
-  /** Somebody subscribes or leaves, and commits fall while the news is on its way. */
-  #subscribeAndFall(): void {
-    this.ask.subscribers();
-    for (let falls = this.#random.between(2, 5); falls > 0; falls -= 1)
-      this.world.scheduler.after(this.#random.between(0, FALLS_WITHIN_MS), () => {
-        this.#commits.trigger();
-      });
-  }
 
   async #execute(delayMs: number, isTriggeredFirst = false): Promise<void> {
     const { world } = this;
