@@ -28,7 +28,7 @@ const UNIONS = [
   },
   {
     title: 'Arguments the guard refuses',
-    file: 'libs/sdk/src/guard/args.decisions.ts',
+    file: 'libs/contract/src/args.ts',
     type: 'ArgsProblemCode',
     about: 'The tool is not called.',
   },

@@ -513,7 +513,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/application/mutations.recovery.unit.spec.ts',
     test: 'a rollback, straight is named by whatever is recorded of its commit later, with the pointer and the state of then',
     file: 'apps/mutation-ledger/src/domain/mutation/mutation.decider.ts',
-    find: 'rollback_id: mutation?.rollback_id ?? null,',
+    find: 'rollback_id: rollbackId,',
     replace: 'rollback_id: null,',
   },
   {

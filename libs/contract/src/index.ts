@@ -1,5 +1,7 @@
 export { parseContract, readContract, contractBody, contractDigest } from './body.js';
 export type { ParsedContract, ReadContract } from './body.js';
+export { checkArgs, schemaProblem } from './args.js';
+export type { ArgsProblem, ArgsProblemCode } from './args.js';
 export { checkContract, CONTRACT_RULES, reviewContract } from './rules.js';
 export type { Finding, KnownCapabilities, Rule } from './rules/rule.js';
 export { capabilitiesNamed } from './rules/observation.rules.js';

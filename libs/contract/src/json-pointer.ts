@@ -36,7 +36,8 @@ export function schemaAt(schema: Json, pointer: string): Json | undefined {
 
 /** True when the schema allows only integers. */
 export function isInteger(schema: Json): boolean {
-  return isObject(schema) && schema['type'] === 'integer';
+  const type = isObject(schema) ? schema['type'] : undefined;
+  return type === 'integer' || (Array.isArray(type) && type.length === 1 && type[0] === 'integer');
 }
 
 /** Names a schema's object declares by itself or through allOf and local $ref; null when it declares none. */

@@ -134,6 +134,12 @@ const BREAKS: readonly Break[] = [
     '/result_schema',
   ],
   [
+    'a schema by which nothing can be judged (A21)',
+    { ...mail, result_schema: { type: 'object', minPropertys: 1 } },
+    'SCHEMA_INVALID',
+    '/result_schema',
+  ],
+  [
     'a required argument nobody declares (A21)',
     { ...mail, args_schema: { type: 'object', properties: {}, required: ['to'], additionalProperties: false } },
     'SCHEMA_INVALID',

@@ -68,8 +68,8 @@ export type { Entries, EntriesAnswer, RegisteredEntry } from './entries/entries.
 export { HttpEntries } from './entries/entries.http.js';
 export { MemoryEntries } from './entries/entries.memory.js';
 export { cachedEntries } from './entries/entries.cached.js';
-export { checkArgs } from './guard/args.decisions.js';
-export type { ArgsProblem, ArgsProblemCode } from './guard/args.decisions.js';
+export { checkArgs } from '@recourse/contract';
+export type { ArgsProblem, ArgsProblemCode } from '@recourse/contract';
 export type { Budget, ReservationAnswer, ReservationRequest } from './guard/budget.port.js';
 export { HttpBudget } from './guard/budget.http.js';
 export { MemoryBudget } from './guard/budget.memory.js';

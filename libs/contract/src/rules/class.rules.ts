@@ -1,4 +1,5 @@
 // Rules of class and impact: what a capability is, and what that demands.
+import { schemaProblem } from '../args.js';
 import type { Json } from '@recourse/kernel';
 import { CLASS_WEIGHTS, hasSideEffects, isAutomated, isUndoable } from '../class.js';
 import { danglingRefs, declaredNames, isClosed, pointerOf, requiredNames } from '../json-pointer.js';
@@ -228,8 +229,11 @@ function schemaFindings(contract: ContractDraft, field: 'args_schema' | 'result_
   const schema = contract[field] as Json | undefined;
   if (schema === undefined) return [];
   const names = declaredNames(schema) ?? [];
+  const dangling = danglingRefs(schema).map((ref) => when(true, `/${field}`, `${ref} leads nowhere`));
+  const unusable = dangling.length === 0 ? schemaProblem(schema) : null;
   return [
-    ...danglingRefs(schema).map((ref) => when(true, `/${field}`, `${ref} leads nowhere`)),
+    ...dangling,
+    when(unusable !== null, `/${field}`, `nothing can be judged by it: ${unusable ?? ''}`),
     ...requiredNames(schema).map((name) =>
       when(
         isClosed(schema) && !names.includes(name),
@@ -241,5 +245,5 @@ function schemaFindings(contract: ContractDraft, field: 'args_schema' | 'result_
 }
 
 function isObjectSchema(schema: NonNullable<ContractDraft['args_schema']>): boolean {
-  return schema['type'] === 'object' || schema['$ref'] !== undefined || schema['allOf'] !== undefined;
+  return schema['type'] === 'object' || ['$ref', 'allOf', 'anyOf', 'oneOf'].some((name) => schema[name] !== undefined);
 }

@@ -2,7 +2,7 @@
 import { evaluateExpression } from '@recourse/contract';
 import type { Contract, ForwardFinding } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import { checkArgs } from '../guard/args.decisions.js';
+import { checkArgs } from '@recourse/contract';
 import { verdictFor } from '../guard/verdict.decisions.js';
 import { ToolRejected } from '../tool/tool.js';
 

@@ -87,7 +87,7 @@ describe('drift of schema', () => {
       tools: { [UNDO]: (real) => async (args, context) => changed(await real(args, context), { status: 7 }) },
     });
     expect([report.verdict, unclean(report)]).toEqual(['drift', [['undo', 'schema']]]);
-    expect(report.findings.find(({ path }) => path === 'undo')?.detail).toContain('/status is not string');
+    expect(report.findings.find(({ path }) => path === 'undo')?.detail).toContain('/status must be string');
   });
 
   it('shows where what is seen lacks what its contract declares', async () => {

@@ -1,13 +1,13 @@
 // Everything a guard does before it calls a tool: each step lets the call go on, or says why not.
 //
 // Boundary: asks the ports; calls nothing that has an effect, but for the reversible part of a reservation, once all agree. In `observe` an objection is heard and the call goes on.
+import { checkArgs } from '@recourse/contract';
+import type { ArgsProblem } from '@recourse/contract';
 import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Action, Preparation } from '../producer/producer.js';
 import { releaseStatement } from '../release.js';
 import { actionDigestOf, mutationOf, reservationsOf } from './action.js';
-import { checkArgs } from './args.decisions.js';
-import type { ArgsProblem } from './args.decisions.js';
 import type { ReservationAnswer } from './budget.port.js';
 import { governed } from './governance.js';
 import type { GuardedResult, GuardOptions } from './guard.messages.js';

@@ -1,0 +1,143 @@
+// JSON Schema of contracts: what a schema means is said in one place, for the registry that takes it and the guard that obeys it.
+//
+// Boundary: draft 2020-12, or draft 7 where a schema says so; `format` is a remark, names that begin with `x-` are too. What the
+// validator does not know is a problem of the schema, so that nothing is waved through unread.
+import { Ajv } from 'ajv';
+import type { ErrorObject, Options, ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Json, Rejection } from '@recourse/kernel';
+
+/** Kind of a problem of arguments. */
+export type ArgsProblemCode = 'ARGS_TYPE' | 'ARGS_MISSING' | 'ARGS_UNKNOWN' | 'ARGS_VALUE' | 'ARGS_SCHEMA_UNSUPPORTED';
+/** One problem of arguments, with the path it is at. */
+export type ArgsProblem = Rejection<ArgsProblemCode> & { readonly path: string };
+
+/** A schema that can be used, or why it cannot. */
+type Compiled =
+  { readonly kind: 'ready'; readonly fits: ValidateFunction } | { readonly kind: 'unusable'; readonly why: string };
+
+const OPTIONS: Options = {
+  allErrors: true,
+  strictSchema: true,
+  strictTypes: false,
+  strictTuples: false,
+  strictRequired: false,
+  validateFormats: false,
+  validateSchema: true,
+  logger: false,
+};
+const DRAFT_7 = /draft-0[67]\/schema/;
+const REMARK = /^x-/;
+const DEPTH_MAX = 64;
+
+/** By schema: compiling costs a millisecond, and a contract is asked about for as long as it is used. */
+const COMPILED = new WeakMap<object, Compiled>();
+
+/** Lists every problem of a value under a schema; empty when it fits. */
+export function checkArgs(args: Json, schema: Json): readonly ArgsProblem[] {
+  if (schema === true) return [];
+  const compiled = compiledOf(schema);
+  if (compiled.kind === 'unusable')
+    return [{ code: 'ARGS_SCHEMA_UNSUPPORTED', path: '', message: `the whole cannot be judged: ${compiled.why}` }];
+  try {
+    return compiled.fits(args) ? [] : (compiled.fits.errors ?? []).filter(isOwn).map(problemOf);
+  } catch (cause) {
+    return [{ code: 'ARGS_SCHEMA_UNSUPPORTED', path: '', message: `the whole cannot be judged: ${textOf(cause)}` }];
+  }
+}
+
+/** Why nothing can be judged under a schema; null when it can. */
+export function schemaProblem(schema: Json): string | null {
+  if (schema === true) return null;
+  const compiled = compiledOf(schema);
+  return compiled.kind === 'ready' ? null : compiled.why;
+}
+
+function compiledOf(schema: Json): Compiled {
+  if (!isObject(schema)) return { kind: 'unusable', why: 'the schema is no object' };
+  const known = COMPILED.get(schema);
+  if (known !== undefined) return known;
+  const compiled = compile(schema);
+  COMPILED.set(schema, compiled);
+  return compiled;
+}
+
+function compile(schema: Readonly<Record<string, Json>>): Compiled {
+  if (isDeeper(schema, DEPTH_MAX)) return { kind: 'unusable', why: 'the schema nests too deep' };
+  if (refersToItself(schema, schema)) return { kind: 'unusable', why: 'a reference leads to itself' };
+  try {
+    const ajv = isDraft7(schema['$schema']) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
+    for (const remark of remarksIn(schema)) ajv.addKeyword(remark);
+    return { kind: 'ready', fits: ajv.compile(schema) };
+  } catch (cause) {
+    return { kind: 'unusable', why: textOf(cause) };
+  }
+}
+
+function isDraft7(dialect: Json | undefined): boolean {
+  return typeof dialect === 'string' && DRAFT_7.test(dialect);
+}
+
+/** A chain of references that never comes to a schema. */
+function refersToItself(root: Json, at: Json, seen: readonly string[] = []): boolean {
+  const ref = isObject(at) ? at['$ref'] : undefined;
+  if (typeof ref !== 'string' || (ref !== '#' && !ref.startsWith('#/'))) return false;
+  if (seen.includes(ref) || (ref === '#' && at === root)) return true;
+  const target = ref
+    .slice(2)
+    .split('/')
+    .filter((name) => name !== '')
+    .reduce<Json | undefined>((here, name) => (isObject(here) ? here[name] : undefined), root);
+  return target !== undefined && refersToItself(root, target, [...seen, ref]);
+}
+
+function isDeeper(value: Json, levels: number): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return levels === 0 || Object.values(value).some((one: Json) => isDeeper(one, levels - 1));
+}
+
+function remarksIn(value: Json, found: Set<string> = new Set()): ReadonlySet<string> {
+  if (value === null || typeof value !== 'object') return found;
+  for (const [name, one] of Object.entries(value)) {
+    if (REMARK.test(name)) found.add(name);
+    remarksIn(one, found);
+  }
+  return found;
+}
+
+/** What an error says beside those it is made of. */
+function isOwn({ keyword }: ErrorObject): boolean {
+  return keyword !== 'if';
+}
+
+/** Keywords whose error names a member. */
+const NAMED: Readonly<
+  Record<string, { readonly code: ArgsProblemCode; readonly param: string; readonly text: string }>
+> = {
+  required: { code: 'ARGS_MISSING', param: 'missingProperty', text: 'is missing' },
+  dependentRequired: { code: 'ARGS_MISSING', param: 'missingProperty', text: 'is missing' },
+  additionalProperties: { code: 'ARGS_UNKNOWN', param: 'additionalProperty', text: 'is not declared' },
+  unevaluatedProperties: { code: 'ARGS_UNKNOWN', param: 'unevaluatedProperty', text: 'is not declared' },
+};
+
+function problemOf({ keyword, instancePath, params, message = 'does not fit' }: ErrorObject): ArgsProblem {
+  const named = Object.hasOwn(NAMED, keyword) ? NAMED[keyword] : undefined;
+  if (named === undefined) return told(keyword === 'type' ? 'ARGS_TYPE' : 'ARGS_VALUE', instancePath, message);
+  return told(
+    named.code,
+    `${instancePath}/${String((params as Readonly<Record<string, unknown>>)[named.param])}`,
+    named.text,
+  ); // Ajv gives an object
+}
+
+function told(code: ArgsProblemCode, path: string, text: string): ArgsProblem {
+  return { code, path, message: `${path === '' ? 'the whole' : path} ${text}` };
+}
+
+function isObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+function textOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
