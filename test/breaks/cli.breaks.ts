@@ -66,4 +66,22 @@ export const BREAKS: readonly Break[] = [
     find: "const isSealed = encoding !== undefined && encoding !== 'plain' && typeof body === 'string' && SEALED.test(body);",
     replace: "const isSealed = encoding !== undefined && encoding !== 'plain';",
   },
+  {
+    id: 'guides-partly-undone-is-done',
+    requirement: 'guides/ends',
+    spec: 'apps/cli/src/commands/undo-and-erase.unit.spec.ts',
+    test: 'undo --wait tells a script that the whole is partly_undone',
+    file: 'apps/cli/src/commands/undo.command.ts',
+    find: "partly_undone: 'partly'",
+    replace: "partly_undone: 'done'",
+  },
+  {
+    id: 'guides-erased-unasked',
+    requirement: 'guides/ends',
+    spec: 'apps/cli/src/commands/undo-and-erase.unit.spec.ts',
+    test: 'erase asks once more, says whose data it is, and does nothing on any other word than yes',
+    file: 'apps/cli/src/commands/erasures.command.ts',
+    find: "if (yes !== true && !(await isMeant(session, subject, endedBy))) return 'declined';",
+    replace: '',
+  },
 ];

@@ -1464,4 +1464,22 @@ export const BREAKS: readonly Break[] = [
     find: 'action_digest: action_digest ?? step.action_digest,',
     replace: '',
   },
+  {
+    id: 'p5-given-up-by-its-own',
+    requirement: 'P5/ending',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.commands.unit.spec.ts',
+    test: 'a step that a person has, straight is given up never by ines, who did it or for whom it was done (P5)',
+    file: 'apps/recovery-orchestrator/src/domain/step/command.decisions.ts',
+    find: 'const refusal = personRefusal(step, envelope.principal);',
+    replace: 'const refusal = personOnly(envelope.principal);',
+  },
+  {
+    id: 'p5-corrected-by-its-own',
+    requirement: 'P5/ending',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.tasks.unit.spec.ts',
+    test: 'an effect that nothing undoes, straight is not corrected by "ines", whom it was done for: somebody else looks at it (P5)',
+    file: 'apps/recovery-orchestrator/src/domain/task/task.decider.ts',
+    find: 'if (own !== null) return own;',
+    replace: '',
+  },
 ];

@@ -2,8 +2,8 @@
 //
 // Invariants
 //   I1. What waits goes into one transaction, in order; the store keeps the last change of a row.
-//   I3. What nobody waits for rests a moment, so that rows that change again are written once; answers rest when others were
-//       written just now.
+//   I3. What comes while nothing was written for a while is written at once; what comes just after rests a moment, so that rows
+//       that change again are written once, and answers to commands share a transaction.
 //   I2. After `fenced` nothing more is projected: the loop starts over from the store's head.
 import type { Clock } from '@recourse/kernel';
 import { BackgroundLoop } from './background.js';
@@ -26,9 +26,9 @@ export interface ProjectedFrom {
 const CHANGES_MAX = 10_000;
 /** Changes that wait for more of their kind at the most; beyond, they are written at once. */
 const RESTING_CHANGES_MAX = 4_000;
-/** How long changes wait for more, milliseconds: below what people notice in a list. */
-const RESTING_MS = 150;
-/** Least time between two transactions for answers to commands, milliseconds: many who ask share one. */
+/** Least time between two transactions for what nobody waits for, milliseconds: below what people notice in a list. */
+const OTHERS_EVERY_MS = 150;
+/** The same for answers to commands: many who ask share one. */
 const ANSWERS_EVERY_MS = 50;
 /** Rest with nothing to project; an enqueue ends it. */
 const REST_MS = 60_000;
@@ -78,10 +78,10 @@ export class Projector {
     this.#loop.start();
   }
 
-  /** An answer to a command is written at once, and what waits with it: who asked waits for the row. Many share a transaction. */
+  /** An answer to a command takes with it what waits: who asked waits for the row. */
   enqueue(to: ProjectedHead, changes: readonly Change[]): void {
     const isAsked = changes.some((change) => change.op === 'put' && change.row.kind === COMMAND_KIND);
-    const dueAt = isAsked ? this.#writtenAt + ANSWERS_EVERY_MS : this.clock.monotonic() + RESTING_MS;
+    const dueAt = this.#writtenAt + (isAsked ? ANSWERS_EVERY_MS : OTHERS_EVERY_MS);
     this.#pending.push({ to, changes, dueAt });
     this.#changes += changes.length;
     this.#loop.wake();

@@ -2,7 +2,7 @@
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { cellText, formatFields, formatTable, instant, span } from '../output/table.js';
+import { cellText, formatFields, formatTable, instant, money, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
 import { CliProblem } from '../problem.js';
@@ -26,7 +26,7 @@ const PREVIEW_COLUMNS: readonly Column<Doc>[] = [
   { title: 'WOULD BE', of: (row) => wordsOf(row['outcome']) },
   { title: 'BECAUSE', of: (row) => row['reason'] },
   { title: 'STAYS', of: (row) => row['residue'] },
-  { title: 'VALUE', of: (row) => moneyOf(row['value']), align: 'right' },
+  { title: 'VALUE', of: (row) => money(row['value']), align: 'right' },
   { title: 'PEOPLE', of: (row) => row['people_needed'], align: 'right' },
   {
     title: 'CLOSES IN',
@@ -52,6 +52,9 @@ interface UndoOptions {
   readonly wait?: number;
   readonly idempotencyKey?: string;
 }
+
+/** What a script is told of how an undo ended. */
+const ENDED_AS: Readonly<Record<string, ExitKind>> = { undone: 'done', partly_undone: 'partly', not_undone: 'partly' };
 
 const undoPath = pathBelow('/v1/undos');
 
@@ -146,7 +149,7 @@ async function undo(
   }
   const report = await followed(session, undoPath(cellText(opened['undo_id'])), wait * 1_000);
   session.show(report, () => reportText(report));
-  return report['outcome'] === 'still_open' ? 'pending' : undefined;
+  return ENDED_AS[String(report['outcome'])] ?? 'pending';
 }
 
 async function followed(session: Session, path: string, withinMs: number): Promise<Doc> {
@@ -185,10 +188,4 @@ function itemsOf(report: Doc): readonly Doc[] {
 }
 function wordsOf(code: unknown): string {
   return cellText(code).replaceAll('_', ' ');
-}
-
-/** Money in minor units, as the contract counts it. */
-function moneyOf(value: unknown): string | null {
-  const { amount_minor: minor, currency } = docOf(value);
-  return minor === undefined ? null : `${cellText(minor)} ${cellText(currency)}`;
 }

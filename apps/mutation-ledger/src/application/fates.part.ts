@@ -37,9 +37,10 @@ export function withFates(
   resting: readonly Binding[] = bindings,
 ): readonly Finding[] {
   const reached = new Set(found.flatMap((one) => (isByLineage(one) ? [one.body.mutation_id] : [])));
-  const bound = new Map(
-    bindings.flatMap((binding) => (reached.has(binding.mutation_id) ? [[binding.mutation_id, binding] as const] : [])),
-  );
+  // A statement may have a hundred thousand of them, and is taken a part at a time.
+  if (reached.size === 0) return found;
+  const bound = new Map<string, Binding>();
+  for (const binding of bindings) if (reached.has(binding.mutation_id)) bound.set(binding.mutation_id, binding);
   const beside = once(() => new Set(resting.map(({ mutation_id: id }) => id)));
   return found.flatMap((one) => {
     if (!isByLineage(one)) return [one];

@@ -281,6 +281,14 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
       expect(doc(run)).toMatchObject({ phase: 'resolved' });
     });
 
+    it.each(['ines', 'Ines ', 'agent:billing'])('never by %s, who did it or for whom it was done (P5)', (by) => {
+      const run = start()
+        .when(markedInput(), AT)
+        .when(command('AbandonStep', {}, by), AT + 1);
+      run.then().thenAnswer({ httpStatus: 403 });
+      expect(doc(run)).toMatchObject({ phase: 'awaiting_approval' });
+    });
+
     it('never while a worker has it, and with a reason', () => {
       start()
         .when(markedInput({ terms: terms(AUTO) }), AT)

@@ -118,6 +118,19 @@ describe.each(WAYS)('an effect that nothing undoes, $way', ({ isRebuilt }) => {
       .thenAnswer({ httpStatus: 403, code: 'AUTHOR_NOT_A_PERSON' });
   });
 
+  it.each([['ines'], ['INES']])(
+    'is not corrected by %j, whom it was done for: somebody else looks at it (P5)',
+    (by) => {
+      const run = irreversible();
+      for (const outcome of ['done', 'dropped'])
+        run
+          .when(closing('correction', { by, outcome }), AT + 1)
+          .then()
+          .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' });
+      expect(run.rows('step')[0]?.doc).toMatchObject({ phase: 'manual' });
+    },
+  );
+
   it('leaves its step with a person when the correction is dropped', () => {
     const run = irreversible()
       .when(closing('correction', { outcome: 'dropped', content: { message: 'nobody to write to' } }), AT + 1)

@@ -116,7 +116,8 @@ export function resolutionRefusal(step: StepDoc, { envelope, resolution }: Resol
   return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message };
 }
 
-function personRefusal(step: StepDoc, principal: string): Refusal | null {
+/** Says why somebody may not end what waits about a step: it was theirs, or done for them, or they are no person; null when they may. */
+export function personRefusal(step: Pick<StepDoc, 'execution' | 'answerable_to'>, principal: string): Refusal | null {
   const { agent_id: agentId, initiator } = step.execution;
   const concerned = [agentId, initiator, step.answerable_to].filter((subject) => subject !== null);
   const refusal = selfRefusal(concerned, principal);

@@ -14,7 +14,7 @@ import { impactOf, modeInForce, requiredApprovals, riskOf } from '../decision/re
 import { dispatchableUntil, grantLookLease, leaseIdOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { selfRefusal } from './approval.decisions.js';
+import { personRefusal, selfRefusal } from './approval.decisions.js';
 import { judgeLook } from './judgement.decisions.js';
 import type { LookJudgement } from './judgement.decisions.js';
 import { settledBy, verdictOn } from './verdict.decisions.js';
@@ -181,7 +181,7 @@ export function lookMissed(step: StepDoc, seen: LookDoc, now: number, policy: Re
 
 /** Gives a step up for good, or says why not. */
 export function abandon(step: StepDoc, { envelope, reason }: AbandonStep, now: number): Refusal | null {
-  const refusal = personOnly(envelope.principal);
+  const refusal = personRefusal(step, envelope.principal);
   if (refusal !== null) return refusal;
   if (reason.trim() === '') return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'Giving up needs a reason.' };
   if (!ABANDONABLE.includes(step.phase)) return wrongPhase(`The step is ${step.phase}: it cannot be given up.`);

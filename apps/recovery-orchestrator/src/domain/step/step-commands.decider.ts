@@ -135,9 +135,9 @@ export function giveUp(step: StepDoc, command: AbandonStep, context: StepContext
 
 /** Ends a task of people; steps that waited for its step go on. */
 export function endTask(task: TaskDoc, command: CloseTask, context: StepContext): readonly RecoveryRecord[] | Refusal {
-  const refusal = taskRefusal(task, command);
-  if (refusal !== null) return refusal;
   const step = context.steps.find((one) => one.step_id === task.step_id);
+  const refusal = taskRefusal(task, step, command);
+  if (refusal !== null) return refusal;
   const records = closeTask(task, step, command);
   return step === undefined ? records : wakeWaiting(draft(step, context.now, ...records), context);
 }

@@ -8,7 +8,7 @@ import { TASK_OUTCOME_VALUES } from '@recourse/messages';
 import type { CloseTask, CommandEnvelope, Payload, TaskKind } from '@recourse/messages';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { selfRefusal } from '../step/approval.decisions.js';
+import { personRefusal, selfRefusal } from '../step/approval.decisions.js';
 import { identityOf } from '../step/step.messages.js';
 import type { StepDoc } from '../step/step.messages.js';
 import { record } from '../record.messages.js';
@@ -58,12 +58,15 @@ export function tasksFor(step: StepDoc, reason: string, now: number, policy: Rec
 /** Says why a person may not end a task like that; null when they may. The author is a person: an agent admits nothing for people. */
 export function taskRefusal(
   task: TaskDoc,
+  step: StepDoc | undefined,
   { envelope, outcome, content, correction_ref: correction }: CloseTask,
 ): Refusal | null {
   const lacking = roleLacking(task.task_kind, envelope);
   if (lacking !== null) return lacking;
   if (selfRefusal([], envelope.principal) !== null)
     return { httpStatus: 403, code: 'AUTHOR_NOT_A_PERSON', message: 'Only a person ends a task.' };
+  const own = task.task_kind === 'correction' && step !== undefined ? personRefusal(step, envelope.principal) : null;
+  if (own !== null) return own;
   if (task.phase !== 'open')
     return { httpStatus: 409, code: 'TASK_CLOSED', message: 'Somebody has ended this task already.' };
   if (!TASK_OUTCOME_VALUES.some((known) => known === outcome)) return invalid('A task is done or dropped.');
