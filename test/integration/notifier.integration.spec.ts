@@ -366,6 +366,7 @@ describe('the edge of the notifier', () => {
       '/v1/endpoints',
       '/v1/endpoints/{name}/on',
       '/v1/endpoints/{name}/test',
+      '/v1/items',
     ]);
   });
 });
