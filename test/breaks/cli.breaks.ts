@@ -62,7 +62,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'guides/command-line',
     spec: 'apps/cli/src/program.unit.spec.ts',
     test: 'payloads of a step are shown as they were opened for the reader',
-    file: 'apps/cli/src/commands/review-item.ts',
+    file: 'apps/cli/src/output/payload.ts',
     find: "const isSealed = encoding !== undefined && encoding !== 'plain' && typeof body === 'string' && SEALED.test(body);",
     replace: "const isSealed = encoding !== undefined && encoding !== 'plain';",
   },
@@ -83,5 +83,14 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/commands/erasures.command.ts',
     find: "if (yes !== true && !(await isMeant(session, subject, endedBy))) return 'declined';",
     replace: '',
+  },
+  {
+    id: 'guides-approvals-blind',
+    requirement: 'guides/approvals',
+    spec: 'apps/cli/src/commands/approvals.command.unit.spec.ts',
+    test: 'a question of an agent in the terminal shows what is to be done where it was opened for the reader, and the hash where it stayed sealed',
+    file: 'apps/cli/src/output/payload.ts',
+    find: '&& SEALED.test(body)',
+    replace: '&& body !== SEALED.source',
   },
 ];

@@ -1482,4 +1482,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (own !== null) return own;',
     replace: '',
   },
+  {
+    id: 'c44-uncertain-tried',
+    requirement: 'C44/known',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.commands.unit.spec.ts',
+    test: 'a step that a person has, straight is tried again never while nobody knows whether the action happened, and once somebody does (C44)',
+    file: 'apps/recovery-orchestrator/src/domain/step/command.decisions.ts',
+    find: "return step.execution_state === 'succeeded' ? null : forwardUnknown(step);",
+    replace: "return step.execution_state !== 'planned' ? null : forwardUnknown(step);",
+  },
+  {
+    id: 'c63-unready-agreed',
+    requirement: 'C63/agreed',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.commands.unit.spec.ts',
+    test: 'a step that a person has, straight is agreed to by nobody while facts are missing that a decision needs (C63)',
+    file: 'apps/recovery-orchestrator/src/domain/step/approval.decisions.ts',
+    find: 'if (lacked.length === 0) return null;',
+    replace: 'if (lacked.length >= 0) return null;',
+  },
 ];

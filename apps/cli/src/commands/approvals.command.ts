@@ -2,6 +2,7 @@
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { payload } from '../output/payload.js';
 import { cellText, formatFields, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Act } from './options.js';
@@ -97,10 +98,4 @@ export function describeApproval(found: Doc, now: number): string {
 
 function givenOf(row: Doc): string {
   return `${Array.isArray(row['approvals']) ? row['approvals'].length : 0} of ${cellText(row['required_approvals'])}`;
-}
-
-/** What a payload holds; sealed ones say so. */
-function payload(value: unknown): unknown {
-  const { encoding, body, sha256 } = docOf(value);
-  return encoding === undefined || encoding === 'plain' ? body : `sealed, sha256 ${cellText(sha256)}`;
 }

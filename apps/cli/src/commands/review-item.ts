@@ -1,6 +1,7 @@
 // A step as a person needs to see it before deciding. Pure; shows what the service says and adds nothing.
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
+import { payload } from '../output/payload.js';
 import { cellText, formatFields, instant, money, span } from '../output/table.js';
 
 /** Text of a step; `now` in epoch milliseconds tells the time left. */
@@ -107,16 +108,6 @@ function progress(step: Doc): string {
         ] as const,
     ),
   ]);
-}
-
-/** Sealed bytes as the service shows them: hex of nonce, tag and text, so never shorter. A payload that was opened for the reader has its JSON in their place. */
-const SEALED = /^(?:[0-9a-f]{2}){28,}$/;
-
-/** What a payload holds; one that stayed sealed says so. */
-function payload(value: unknown): unknown {
-  const { encoding, body, sha256 } = docOf(value);
-  const isSealed = encoding !== undefined && encoding !== 'plain' && typeof body === 'string' && SEALED.test(body);
-  return isSealed ? `sealed, sha256 ${cellText(sha256)}` : body;
 }
 
 const approvalsOf = (step: Doc): readonly Doc[] => docsOf(step['approvals']);

@@ -15,6 +15,7 @@ import {
   LEASE,
   MARGIN,
   markedInput,
+  recordedAgain,
   ref,
   requestIn,
   REVIEW,
@@ -133,6 +134,24 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
         .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
     });
 
+    it('never while nobody knows whether the action happened, and once somebody does (C44)', () => {
+      const unknown = { terms: terms(AUTO), execution_state: 'uncertain', recoverability: 'pending_commit' } as const;
+      const run = start()
+        .when(markedInput(unknown), AT)
+        .whenDue(AT + REVIEW)
+        .then(fact('StepEscalated', { reason: 'FORWARD_UNRESOLVED' }), fact('RecoveryClosed'));
+      for (const asked of [command('RetryStep'), command('CheckStep', { purpose: 'reconcile' })])
+        run
+          .when(asked, AT + REVIEW + 1)
+          .then()
+          .thenAnswer({ httpStatus: 409, code: 'FORWARD_UNCERTAIN' });
+      expect(run.outgoing()).toEqual([]);
+      run
+        .when(recordedAgain({ terms: terms(AUTO) }), AT + REVIEW + 2)
+        .then(fact('MutationAdvanced', { execution_state: 'succeeded' }));
+      run.when(command('RetryStep', {}, 'omar'), AT + REVIEW + 3).then(fact('StepReopened'), leg({ attempt: 1 }));
+    });
+
     it('never while a copy of an earlier attempt may still act (L11)', () => {
       const run = start().when(markedInput({ terms: terms(AUTO) }), AT);
       run.when(report(requestIn(run.outgoing()), 'unknown', []), AT + 100).then(settled({ outcome: 'uncertain' }));
@@ -167,6 +186,16 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
         .then()
         .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
     });
+  });
+
+  it('is agreed to by nobody while facts are missing that a decision needs (C63)', () => {
+    const run = start().when(markedInput({ ref: ref({ subject_ref: null, external_transaction_ref: null }) }), AT);
+    run
+      .when(approval({ digest: doc(run)?.['action_digest'] as Buffer }), AT + 1)
+      .then()
+      .thenAnswer({ httpStatus: 409, code: 'ITEM_NOT_READY' });
+    expect(run.outgoing()).toEqual([]);
+    expect(doc(run)).toMatchObject({ phase: 'awaiting_approval', approvals: [] });
   });
 
   describe('is looked at', () => {

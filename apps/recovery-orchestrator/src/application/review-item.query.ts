@@ -10,6 +10,7 @@ import { PayloadUnreadable, readPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Money, Observation, Payload } from '@recourse/messages';
 import { dispatchableUntil } from '../domain/lease/lease.decisions.js';
+import { factsLacked } from '../domain/step/readiness.decisions.js';
 import type { StepDoc } from '../domain/step/step.messages.js';
 import { WHY } from './review-words.js';
 import { foldedJson, foldedText, shownDoc } from './shown-text.js';
@@ -218,12 +219,15 @@ function factsOf({ evidence, ref, facts, facts_before: before, changed, reaffirm
 
 /** An item about which somebody would have to decide by prose alone is not ready. */
 function missingOf(step: StepDoc): readonly FactNeeded[] {
-  const { execution, ref, evidence, call } = step;
+  const { execution, evidence, call } = step;
+  const lacked = factsLacked(step);
   const lacks: Readonly<Record<FactNeeded, boolean>> = {
     'action.args': isUnreadable(execution.args),
-    resource: ref.subject_ref === null && ref.external_transaction_ref === null,
-    'facts.then': evidence.ref !== null && ref.assumption_refs.length === 0,
-    'facts.now': evidence.ref === null && (evidence.statement === null || isUnreadable(evidence.statement)),
+    resource: lacked.includes('resource'),
+    'facts.then': lacked.includes('facts.then'),
+    'facts.now':
+      lacked.includes('facts.now') ||
+      (evidence.ref === null && evidence.statement !== null && isUnreadable(evidence.statement)),
     reconciliation: step.attempt > 0 && step.last === null && step.phase !== 'dispatched',
     'compensation.args': call !== null && isUnreadable(call.args),
   };

@@ -837,6 +837,8 @@ export interface PlannedStep {
   readonly action_digest: Hash | null;
   /** Facts of the execution. */
   readonly execution: Execution;
+  /** State of the forward action when it was planned. */
+  readonly execution_state: ExecutionState;
   /** Place of its terms in `contracts`, from 0; null without a contract. */
   readonly contract: number | null;
   /** Executable recovery pointer. */

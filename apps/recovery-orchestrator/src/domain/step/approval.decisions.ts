@@ -3,6 +3,7 @@ import { isPerson, isSamePerson } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
 import type { ApproveStep, BreakGlass, CommandEnvelope, DenyStep, ResolveStep } from '@recourse/messages';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
+import { factsLacked } from './readiness.decisions.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
 import type { Refusal } from '../refusal.messages.js';
 
@@ -72,6 +73,7 @@ export function approvalRefusal(
     contractRefusal(step, command.envelope.principal, editorsOf) ??
     digestRefusal(step, command) ??
     phaseRefusal(step) ??
+    readinessRefusal(step) ??
     windowRefusal(step, now, policy.marginMs) ??
     repeatRefusal(step, command.envelope.principal)
   );
@@ -88,6 +90,7 @@ export function glassRefusal(
     contractRefusal(step, command.envelope.principal, editorsOf) ??
     digestRefusal(step, command) ??
     phaseRefusal(step) ??
+    readinessRefusal(step) ??
     windowRefusal(step, now, policy.marginMs)
   );
 }
@@ -187,6 +190,17 @@ function phaseRefusal(step: StepDoc): Refusal | null {
     httpStatus: 409,
     code,
     message: code === 'APPROVAL_USED' ? 'The approval of this action was used.' : `The step is ${step.phase}.`,
+  };
+}
+
+/** Nobody agrees to what nobody can judge; anybody may still deny it (C63). */
+function readinessRefusal(step: StepDoc): Refusal | null {
+  const lacked = factsLacked(step);
+  if (lacked.length === 0) return null;
+  return {
+    httpStatus: 409,
+    code: 'ITEM_NOT_READY',
+    message: `Nobody can judge this yet: ${lacked.join(', ')} missing. Deny it, or have it resolved by hand.`,
   };
 }
 

@@ -7,6 +7,7 @@
 //   C2. A new attempt is agreed to anew: approvals are used once (P4).
 //   C3. A look calls nothing that changes anything; what it shows is judged here, from the observations.
 //   C4. What a worker has is not given up: until its lease, a call time-out and the margin are over it may still act (L11).
+//   C5. Nothing is undone that is not known to have happened: a person or the tool says first how the action ended (C33, C44).
 import { deriveId } from '@recourse/kernel';
 import type { AbandonStep, CheckStep, ContractTerms, EscalateStep, LegReported, RetryStep } from '@recourse/messages';
 import { LOOK_PURPOSE_VALUES, SEVERITY_VALUES } from '@recourse/messages';
@@ -47,9 +48,7 @@ export function reopen(
   policy: RecoveryPolicy,
 ): RecoveryRecord | Refusal {
   const { call, terms, action_digest: digest } = step;
-  const refusal =
-    personOnly(envelope.principal) ??
-    (step.phase === 'manual' ? null : wrongPhase(`The step is ${step.phase}: only what a person has is tried again.`));
+  const refusal = personOnly(envelope.principal) ?? retryRefusal(step);
   if (refusal !== null) return refusal;
   if (call === null || terms === null || digest === null)
     return wrongPhase('There is no compensation to try: close it by hand, or correct it.');
@@ -81,6 +80,11 @@ export function reopen(
   });
 }
 
+function retryRefusal(step: StepDoc): Refusal | null {
+  if (step.phase !== 'manual') return wrongPhase(`The step is ${step.phase}: only what a person has is tried again.`);
+  return step.execution_state === 'succeeded' ? null : forwardUnknown(step);
+}
+
 /** How many people have to agree by what stands now. */
 function approvalsNow({ answerable_to }: StepDoc, terms: ContractTerms, policy: RecoveryPolicy): number {
   const mode = modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name));
@@ -100,7 +104,9 @@ export function look(
   if (call === null || terms === null || terms.verify_capability === null || terms.success_condition === null)
     return wrongPhase('The contract declares nothing that could observe it: close it by hand, with evidence.');
   if (purpose === 'reconcile' && step.attempt === 0)
-    return wrongPhase('No attempt was made that could have taken effect.');
+    return step.execution_state === 'succeeded'
+      ? wrongPhase('No attempt was made that could have taken effect.')
+      : forwardUnknown(step);
   if (isCopyOut(step, now)) return stillOut(step);
   const legId = deriveId('look', step.step_id, envelope.command_id);
   const lease = grantLookLease(terms.call_timeout_ms, now, policy);
@@ -239,6 +245,16 @@ function stillOut({ legs }: StepDoc): Refusal {
   return wrongPhase(
     `A worker may still act on an earlier attempt until ${new Date(legs.at(-1)?.answer_by ?? 0).toISOString()}.`,
   );
+}
+
+function forwardUnknown({ mutation_id, execution_state }: StepDoc): Refusal {
+  return {
+    httpStatus: 409,
+    code: 'FORWARD_UNCERTAIN',
+    message:
+      `The action itself is ${execution_state}: nothing is undone that may never have happened. ` +
+      `Say first how it ended: recourse mutations settle ${mutation_id} --answer took_effect|not_done --reason ….`,
+  };
 }
 
 function personOnly(principal: string): Refusal | null {

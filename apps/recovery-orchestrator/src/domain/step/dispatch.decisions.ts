@@ -67,7 +67,7 @@ export function reevaluated(step: StepDoc, now: number, policy: RecoveryPolicy):
 
 function factsOf(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryFacts {
   return {
-    execution: 'succeeded',
+    execution: step.execution_state,
     recoverability: 'reversal_available',
     window: windowOf(step.ref, step.terms, now, policy.marginMs),
     handle: handleOf(step.terms, step.ref),

@@ -61,7 +61,7 @@ export function advanceStep(
   around: Around,
 ): Body<'MutationAdvanced'> {
   const { evidence: _told, triggered_at: _since, wait: _order, ...decided } = openStep(marked, now, policy, around);
-  return { ...decided, execution_state: marked.execution_state, recoverability: marked.recoverability };
+  return { ...decided, recoverability: marked.recoverability };
 }
 
 /** What plans and `StepBound` say of a call. */
@@ -172,6 +172,7 @@ function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: R
     decision: chosen.decision,
     reason: chosen.reason,
     execution: marked.execution,
+    execution_state: marked.execution_state,
     terms: marked.terms,
     ref: marked.ref,
     evidence: marked.evidence,

@@ -94,7 +94,7 @@ function decidedAnew(step: StepDoc, from: readonly string[], context: Waking): r
   const {
     chosen,
     bound: { call, action_digest: digest, required_approvals },
-  } = decideOn({ ...step, execution_state: 'succeeded', recoverability: 'reversal_available' }, 'bound', now, policy);
+  } = decideOn({ ...step, recoverability: 'reversal_available' }, 'bound', now, policy);
   const isToGo = chosen.decision === 'compensate_now' || chosen.decision === 'request_approval';
   if (!isToGo || call === null || digest === null) return [escalated(step, chosen.reason, now, policy)];
   const bound = record('StepBound', {

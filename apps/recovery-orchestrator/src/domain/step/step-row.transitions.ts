@@ -296,6 +296,7 @@ function boundBy(body: Body<'StepBound'>, step: StepDoc, at: number): StepDoc {
 function advancedBy(body: Body<'MutationAdvanced'>, step: StepDoc, at: number): StepDoc {
   const {
     execution,
+    execution_state,
     terms,
     ref,
     reverses_record_hash,
@@ -314,6 +315,7 @@ function advancedBy(body: Body<'MutationAdvanced'>, step: StepDoc, at: number): 
   const facts = {
     ...step,
     execution,
+    execution_state,
     terms,
     ref,
     reverses_record_hash,

@@ -3,6 +3,7 @@ import type {
   ContractTerms,
   Evidence,
   Execution,
+  ExecutionState,
   FactsPurpose,
   LookDispatched,
   LookPurpose,
@@ -212,6 +213,8 @@ export type StepDoc = {
   readonly action_digest: Buffer | null;
   readonly call: RecoveryCall | null;
   readonly execution: Execution;
+  /** What is known of the forward action: nothing is undone that may never have happened. */
+  readonly execution_state: ExecutionState;
   readonly terms: ContractTerms | null;
   readonly ref: MutationRef;
   readonly evidence: Evidence;

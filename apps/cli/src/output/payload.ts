@@ -1,0 +1,13 @@
+// What a payload holds, as people read it.
+import { docOf } from '@recourse/sdk';
+import { cellText } from './table.js';
+
+/** Sealed bytes as the service shows them: hex of nonce, tag and text, so never shorter. A payload that was opened for the reader has its JSON in their place. */
+const SEALED = /^(?:[0-9a-f]{2}){28,}$/;
+
+/** What a payload holds; one that stayed sealed says so. */
+export function payload(value: unknown): unknown {
+  const { encoding, body, sha256 } = docOf(value);
+  const isSealed = encoding !== undefined && encoding !== 'plain' && typeof body === 'string' && SEALED.test(body);
+  return isSealed ? `sealed, sha256 ${cellText(sha256)}` : body;
+}

@@ -1,0 +1,17 @@
+// Which facts an item lacks that somebody would need to agree to it (C63).
+//
+// Boundary: pure; judges what the row of a step says. Whether a sealed payload can be opened is its reader's to see.
+import type { StepDoc } from './step.messages.js';
+
+/** Facts without which nobody can decide, as far as the row of a step tells. */
+export type FactLacked = 'resource' | 'facts.then' | 'facts.now';
+
+/** The facts a step lacks. */
+export function factsLacked({ ref, evidence }: Pick<StepDoc, 'ref' | 'evidence'>): readonly FactLacked[] {
+  const lacks: Readonly<Record<FactLacked, boolean>> = {
+    resource: ref.subject_ref === null && ref.external_transaction_ref === null,
+    'facts.then': evidence.ref !== null && ref.assumption_refs.length === 0,
+    'facts.now': evidence.ref === null && evidence.statement === null,
+  };
+  return (['resource', 'facts.then', 'facts.now'] as const).filter((fact) => lacks[fact]);
+}
