@@ -652,7 +652,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/application/recoveries.core.approval.unit.spec.ts',
     test: 'straight a marked commit of high impact waits for a person until its review ends',
     file: 'apps/recovery-orchestrator/src/domain/step/opening.decisions.ts',
-    find: 'idempotency_key: `rev_${ref.idempotency_key}`,',
+    find: 'idempotency_key: `rev_${ref.mutation_id}`,',
     replace: 'idempotency_key: ref.idempotency_key,',
   },
   {
@@ -1499,5 +1499,14 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/recovery-orchestrator/src/domain/step/approval.decisions.ts',
     find: 'if (lacked.length === 0) return null;',
     replace: 'if (lacked.length >= 0) return null;',
+  },
+  {
+    id: 'g4-producers-key-shared',
+    requirement: 'C49/keys',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.approval.unit.spec.ts',
+    test: 'straight a marked commit has a key of its effect alone, whatever key its producer chose',
+    file: 'apps/recovery-orchestrator/src/domain/step/opening.decisions.ts',
+    find: 'idempotency_key: `rev_${ref.mutation_id}`',
+    replace: 'idempotency_key: `rev_${ref.idempotency_key}`',
   },
 ];

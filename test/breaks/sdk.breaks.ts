@@ -23,11 +23,20 @@ export const BREAKS: readonly Break[] = [
     id: 'a37-result-carries-the-handle',
     requirement: 'A37',
     spec: 'libs/sdk/src/guard/guard.unit.spec.ts',
-    test: 'a guarded tool tells its intent, acts, tells the outcome, and gives back ids only',
+    test: 'a guarded tool tells its intent, acts, tells the outcome, and gives back the answer without the handle',
     file: 'libs/sdk/src/guard/guard.ts',
     find: 'answer: { kind: outcome.outcome, mutation_refs: [mutationOf(action)], error_kind: outcome.errorKind, ...followed },',
     replace:
       "answer: { kind: outcome.outcome, mutation_refs: [mutationOf(action), outcome.externalTransactionRef ?? ''], error_kind: outcome.errorKind, ...followed, },",
+  },
+  {
+    id: 'a37-reversal-argument-shown',
+    requirement: 'A37',
+    spec: 'libs/sdk/src/guard/shown.unit.spec.ts',
+    test: 'what an agent sees of an answer is all of it but the members a reversal is bound from',
+    file: 'libs/sdk/src/guard/shown.ts',
+    find: 'secrets.hidden.has(path) || isHandle',
+    replace: 'isHandle',
   },
   {
     id: 'a50-hold-not-kept',
@@ -757,5 +766,14 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/sdk/src/guard/guard.ts',
     find: "return answer === 'granted'",
     replace: "return answer === 'granted' || attempt > 0",
+  },
+  {
+    id: 'guides-old-answer-of-budget',
+    requirement: 'guides/budgets',
+    spec: 'libs/sdk/src/guard/budget.contract.spec.ts',
+    test: 'a budget over HTTP hears what a person decided since it asked',
+    file: 'libs/sdk/src/guard/budget.http.ts',
+    find: 'idempotencyKey: randomUUID()',
+    replace: 'idempotencyKey: randomUUID().slice(0, 0)',
   },
 ];

@@ -236,14 +236,24 @@ describe('commits on real parts', () => {
       folder,
       fetch,
     });
-    const replayed = await recourse(['lineage', 'replay-packet', 'packet.json', '--json'], {
+    const dumped = await recourse(['audit', 'dump', 'dump'], {
+      terminal,
+      environment: {
+        RECOURSE_KAFKA_BROKERS: system.stack.kafka.brokers.join(','),
+        RECOURSE_REGISTRY_URL: system.stack.registryUrl,
+        RECOURSE_LOG_ID: system.plan.logId,
+      },
+      folder,
+      fetch,
+    });
+    const replayed = await recourse(['lineage', 'replay-packet', 'packet.json', '--dump', 'dump', '--json'], {
       terminal,
       environment: {},
       folder,
       fetch: () => Promise.reject(new Error('offline')),
     });
     rmSync(folder, { recursive: true, force: true });
-    expect([made, replayed, said.at(-1)]).toEqual([0, 0, expect.stringContaining('"ok": true')]);
+    expect([made, dumped, replayed, said.at(-1)]).toEqual([0, 0, 0, expect.stringContaining('"ok": true')]);
     const { checks } = JSON.parse(said.at(-1) ?? '') as {
       readonly checks: readonly { readonly outcome: string; readonly code: string | null }[];
     };

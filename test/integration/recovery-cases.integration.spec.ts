@@ -192,7 +192,7 @@ async function approve(run: string): Promise<void> {
 const refundIdOf = (mutation: Facts): string => String((mutation['ref'] as Facts)['external_transaction_ref']);
 const reversalsOf = (mutation: Facts): readonly string[] =>
   provider.reversals.filter(({ refundId }) => refundId === refundIdOf(mutation)).map(({ key }) => key);
-const keyOf = (mutation: Facts): string => `rev_${String((mutation['execution'] as Facts)['idempotency_key'])}`;
+const keyOf = (mutation: Facts): string => `rev_${String(mutation['mutation_id'])}`;
 
 beforeAll(async () => {
   system = await startSystem();

@@ -134,6 +134,8 @@ describe('an audit of a log on a broker', () => {
       'dump',
       '--against',
       'earlier.json',
+      '--log',
+      LOG,
       '--brokers',
       'nobody:1',
       '--json',

@@ -4,14 +4,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
 import { EXIT_CODES } from './problem.js';
-import { createProgram, run } from './program.js';
+import { desk as deskOf } from './desk.testing.js';
+import { createProgram } from './program.js';
 
-interface Asked {
-  readonly method: string;
-  readonly path: string;
-  readonly body: unknown;
-  readonly authorization: string | null;
-}
 type Answers = Readonly<
   Record<string, { readonly status?: number; readonly body: unknown; readonly location?: string }>
 >;
@@ -25,50 +20,20 @@ const STEP = {
   action_digest: DIGEST,
   execution: { capability: 'payments.issue_refund', value: { amount_minor: 500_000, currency: 'INR' } },
 };
-const ENVIRONMENT = {
-  RECOURSE_RECOVERIES_URL: 'http://recoveries.test',
-  RECOURSE_CONTRACTS_URL: 'http://contracts.test',
-  RECOURSE_LEDGER_URL: 'http://ledger.test',
-  RECOURSE_BUDGET_URL: 'http://budgets.test',
-  RECOURSE_TOKEN: 'secret',
-};
-
 /** Services that answer from a table, and a person who answers once. */
-function desk(
-  answers: Answers,
-  person: string | null = null,
-  environment: Readonly<Record<string, string>> = ENVIRONMENT,
-) {
-  const [asked, out, note]: [Asked[], string[], string[]] = [[], [], []];
-  const fetcher = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const address = new URL(input instanceof Request ? input.url : input);
-    const path = `${init.method ?? 'GET'} ${address.pathname}`;
-    asked.push({
-      method: init.method ?? 'GET',
-      path: `${address.pathname}${address.search}`,
-      body: typeof init.body === 'string' ? JSON.parse(init.body) : null,
-      authorization: new Headers(init.headers).get('authorization'),
-    });
-    const answer = answers[path];
-    if (answer === undefined) throw new TypeError('fetch failed');
-    return new Response(JSON.stringify(answer.body), {
-      status: answer.status ?? 200,
-      headers: answer.location === undefined ? {} : { location: answer.location },
-    });
-  };
-  const terminal = {
-    out: (text: string) => {
-      out.push(text);
+function desk(answers: Answers, said: string | null = null, environment?: Readonly<Record<string, string>>) {
+  return deskOf(
+    ({ method, pathname }) => {
+      const answer = answers[`${method} ${pathname}`];
+      return answer === undefined
+        ? undefined
+        : Response.json(answer.body, {
+            status: answer.status ?? 200,
+            headers: answer.location === undefined ? {} : { location: answer.location },
+          });
     },
-    note: (text: string) => {
-      note.push(text);
-    },
-    isInteractive: person !== null,
-    ask: () => Promise.resolve(person ?? ''),
-  };
-  const call = (...args: readonly string[]): Promise<number> =>
-    run(args, { terminal, environment, folder: '/', fetch: fetcher });
-  return { call, asked, out: () => out.join('\n'), note: () => note.join('\n') };
+    { said, ...(environment !== undefined && { environment }) },
+  );
 }
 
 describe('a list', () => {

@@ -234,7 +234,7 @@ export function digest(
       args: pointer.reversal_args ?? plainPayload({}),
       approval_mode: 'delegated',
       policy_ref: contract.recovery_policy_ref,
-      idempotency_key: `rev_${pointer.idempotency_key}`,
+      idempotency_key: `rev_${pointer.mutation_id}`,
       reverses_mutation_ref: MUTATION,
     },
   });

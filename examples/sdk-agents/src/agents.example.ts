@@ -60,7 +60,7 @@ export async function play(isDown = false): Promise<Played> {
     description: 'Sends a message.',
     parameters: z.object({ to: z.string(), text: z.string() }),
     execute: guardExecute(
-      () => (isDown ? Promise.reject(new Error('socket hang up')) : Promise.resolve({ message_id: 'secret' })),
+      () => (isDown ? Promise.reject(new Error('socket hang up')) : Promise.resolve({ message_id: 'msg_1' })),
       {
         contract,
         contractDigest: contractDigest(contractBody(contract)),

@@ -65,7 +65,7 @@ export async function play(): Promise<Played> {
     execute: guardExecute(
       ({ issue, label }: { readonly issue: number; readonly label: string }) => {
         labels.push(`${String(issue)}:${label}`);
-        return { node_id: 'secret' };
+        return { node_id: 'node_1' };
       },
       {
         contract,

@@ -10,7 +10,8 @@ describe('a guarded function', () => {
       { kind: 'failed', error_kind: 'REJECTED' },
       { kind: 'refused', code: 'ARGS_INVALID' },
     ]);
-    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[0]).toMatchObject({ value: { left: 2 } });
+    expect(answers[1]).toEqual({ kind: 'succeeded', error_kind: null, mutation_refs: answers[0]?.mutation_refs });
     expect(left).toEqual({ pen: 2 });
     expect(told).toEqual(['ToolPlanned', 'ToolExecuted succeeded', 'ToolPlanned', 'ToolExecuted failed']);
     expect(troubles).toEqual(['ALREADY_EXECUTED', 'ARGS_INVALID']);

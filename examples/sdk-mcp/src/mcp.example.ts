@@ -2,8 +2,9 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { contractBody, contractDigest } from '@recourse/contract';
+import { contractBody, contractDigest, readPointer } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
 import { guardMcp, MemoryProducer, systemClock } from '@recourse/sdk';
 import type { McpAnswer, McpTool } from '@recourse/sdk';
 import { z } from 'zod';
@@ -54,6 +55,11 @@ function notesServer(notes: Map<string, string>): McpServer {
   return server;
 }
 
+function handleOf(result: Json): string | null {
+  const token = readPointer(result, '/undo_token');
+  return typeof token === 'string' ? token : null;
+}
+
 export interface Played {
   readonly listed: readonly McpTool[];
   readonly answers: readonly McpAnswer[];
@@ -79,6 +85,7 @@ export async function play(): Promise<Played> {
     mode: 'enforce' as const,
     producer,
     clock: systemClock,
+    extras: { externalTransactionRef: handleOf },
     place: () => ({
       run: { tenant: 'notes', runId: 'run-1', agentId: 'tidy-agent', initiator: 'asha', objective: 'tidy up' },
       stepId: 'delete',

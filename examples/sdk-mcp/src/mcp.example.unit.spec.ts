@@ -23,10 +23,14 @@ describe('an MCP server under contracts', () => {
     ]);
   });
 
-  it('answers mutation ids, never what the server returned', () => {
+  it('answers what the server returned with mutation ids, never the handle', () => {
     expect(played.answers[0]).toMatchObject({
       isError: false,
-      structuredContent: { kind: 'succeeded', mutation_refs: [expect.stringMatching(/^mut_/)] },
+      structuredContent: {
+        kind: 'succeeded',
+        mutation_refs: [expect.stringMatching(/^mut_/)],
+        value: { deleted: 'a' },
+      },
     });
     expect(JSON.stringify(played.answers)).not.toContain('secret');
   });

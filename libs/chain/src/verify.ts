@@ -22,6 +22,8 @@ export type Finding =
   | { readonly kind: 'reordered'; readonly seq: number; readonly offset: number }
   | { readonly kind: 'missing'; readonly seq: number; readonly lastSeq: number; readonly offset: number }
   | { readonly kind: 'foreign_genesis'; readonly seq: number; readonly offset: number }
+  /** It claims a place that another accepted record has, after one that is not there. */
+  | { readonly kind: 'stray'; readonly seq: number; readonly offset: number }
   | { readonly kind: 'unreadable'; readonly offset: number }
   | { readonly kind: 'unknown_schema'; readonly id: number; readonly offset: number }
   | { readonly kind: 'cut_tail'; readonly seq: number; readonly lastSeq: number }
@@ -158,6 +160,8 @@ function findingOf(root: Seen, reading: Reading): Finding {
     seen.offset > root.offset && seen.seq === root.seq - 1 && seen.hash === root.prev;
   if (accepted.some(isLaterLeader) || voids.some(isLaterLeader))
     return { kind: 'reordered', seq: root.seq, offset: root.offset };
+  // What an accepted record commits to was not altered: the chain goes on without this one.
+  if (accepted.length >= root.seq) return { kind: 'stray', seq: root.seq, offset: root.offset };
   const leader = accepted[root.seq - 2];
   if (leader !== undefined) return flipped(leader, root, voids);
   const from = accepted.length + 1;

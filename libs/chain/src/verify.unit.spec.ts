@@ -101,6 +101,16 @@ describe('a tampered log', () => {
     expect(findingsIn(log)).toEqual([{ kind: 'reordered', seq: 4, offset: 2 }]);
   });
 
+  it('shows a stray record, and calls no other altered', () => {
+    const stray = recordAfter(headAfter(headOf(2), recordAfter(headOf(2), 'elsewhere')), 'stray');
+    expect(findingsIn([...records.slice(0, 5), stray, ...records.slice(5)])).toEqual([
+      { kind: 'stray', seq: 4, offset: 5 },
+    ]);
+    expect(findingsIn([...records.slice(0, 3), stray, ...records.slice(3)])).toEqual([
+      { kind: 'stray', seq: 4, offset: 3 },
+    ]);
+  });
+
   it('shows a log that begins from another genesis', () => {
     const other = genesisHead({ logId: 'log-1', topic: 'recourse.mutations', partition: 0, partitionCount: 3 });
     const first = recordAfter(other, 'a');

@@ -29,7 +29,8 @@ export interface ConfigRule<S extends ConfigSpec> {
 }
 
 export type ConfigRead<S extends ConfigSpec> =
-  | { readonly ok: true; readonly config: ConfigOf<S> }
+  /** `warnings`: variables under our prefix that no program of this kind reads. */
+  | { readonly ok: true; readonly config: ConfigOf<S>; readonly warnings: readonly ConfigProblem[] }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,7 +54,7 @@ export class ConfigInvalid extends Failure {
 /**
  * Reads an environment.
  *
- * Shape:  an empty value counts as not set. Unknown variables under our prefix are problems: they are misspelt.
+ * Shape:  an empty value counts as not set. Unknown variables under our prefix are warnings: they may be misspelt, or another program's.
  * Errors: none; problems are values.
  */
 export function readConfig<const S extends ConfigSpec>(
@@ -70,22 +71,27 @@ export function readConfig<const S extends ConfigSpec>(
   const config = Object.fromEntries(entries) as ConfigOf<S>;
   const bad = new Set(problems.map(({ variable }) => variable));
   const judged = rules.filter(({ fields }) => fields.every((field) => !bad.has(variableOf(spec, field).name)));
-  problems.push(
-    ...judged.filter(({ holds }) => !holds(config)).map((rule) => conflictOf(spec, rule, environment)),
-    ...unknownVariables(spec, environment),
-  );
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, config };
+  problems.push(...judged.filter(({ holds }) => !holds(config)).map((rule) => conflictOf(spec, rule, environment)));
+  const warnings = unknownVariables(spec, environment);
+  // Where something is wrong anyhow, a misspelt name is likely the reason.
+  return problems.length > 0 ? { ok: false, problems: [...problems, ...warnings] } : { ok: true, config, warnings };
 }
 
-/** Reads an environment at start. Errors: ConfigInvalid. */
+/** Reads an environment at start, and warns of variables it does not know. Errors: ConfigInvalid. */
 export function loadConfig<const S extends ConfigSpec>(
   spec: S,
   environment: Environment,
   rules: readonly ConfigRule<S>[] = [],
+  warn: (problem: ConfigProblem) => void = warnProcess,
 ): ConfigOf<S> {
   const read = readConfig(spec, environment, rules);
   if (!read.ok) throw new ConfigInvalid(read.problems);
+  read.warnings.forEach(warn);
   return read.config;
+}
+
+function warnProcess({ message }: ConfigProblem): void {
+  process.emitWarning(message, { type: 'ConfigWarning', code: 'CONFIG_UNKNOWN' });
 }
 
 /** The table of a spec for docs/reference/config.md, in Markdown, and what must hold between its variables. */
@@ -190,7 +196,7 @@ function unknownVariables(spec: ConfigSpec, environment: Environment): readonly 
       value: null,
       range: null,
       unit: null,
-      message: `${name} is no variable of this program; known are ${[...known].join(', ')}`,
+      message: `${name} is no variable of this program and changes nothing; known are ${[...known].join(', ')}`,
     }));
 }
 

@@ -73,6 +73,16 @@ describe('a configuration', () => {
     expect(problems[3]).toMatchObject({ value: '5s', range: 'a whole number, 10 to 60000', unit: 'milliseconds' });
   });
 
+  it('starts with a variable it does not know, and warns of it', () => {
+    const warned: string[] = [];
+    const given = { ...GOOD, RECOURSE_DATA_DIR: '/data', RECOURSE_TEST_STACK: '1' };
+    const config = loadConfig(SPEC, given, [], ({ code, message }) => warned.push(`${code} ${message}`));
+    expect(config.brokers).toHaveLength(2);
+    expect(warned).toEqual([
+      expect.stringMatching(/^UNKNOWN RECOURSE_DATA_DIR is no variable of this program .* known are .*RECOURSE_PORT/),
+    ]);
+  });
+
   it('refuses a key that is too short and what is missing', () => {
     expect(() => loadConfig(SPEC, { ...GOOD, RECOURSE_KEY_FILE: shortFile, RECOURSE_BROKERS: '' })).toThrow(
       ConfigInvalid,

@@ -34,7 +34,7 @@ export type { ContractEntries, KnownContract } from './view.js';
 export { subjectOfAssumption, subjectOfRecord } from './seal-scope.js';
 export { PayloadUnreadable, plainPayload, readPayload } from './payload.js';
 export type { PayloadProblemCode } from './payload.js';
-export { readPointer } from './json-pointer.js';
+export { pointerOf, readPointer } from './json-pointer.js';
 export { ADVICE, adviceOn } from './advice.js';
 export type { Advice, AdviceCode, LadderTechnique } from './advice.js';
 export { CONTRACT_FIELD_DOCS, contractJsonSchema } from './json-schema.js';

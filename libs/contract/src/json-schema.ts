@@ -41,7 +41,7 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   requires_prior_value_capture: 'True where the prior value must be captured for the reversal.',
   requires_external_handle: "True where the provider's handle must be captured for the reversal.",
   reversal_args:
-    'Each argument of the reversal and where it comes from: args, result, prior_value, external_ref, constant, step.',
+    "Each argument of the reversal and where it comes from: args, result, prior_value, external_ref, constant, step. The agent sees its tool's answer without what comes from result, unless is_public is true.",
   reconcile_capability: 'Capability that tells whether an effect happened.',
   stale_check: 'Observation and CEL condition (observed, bound) that must hold before anything is undone.',
   verification: 'Observation and CEL condition (observed, bound) that must hold afterwards, by another capability.',

@@ -48,7 +48,8 @@ const jsonSchema = () => z.record(z.string(), z.unknown());
 const reversalArg = () =>
   z.discriminatedUnion('from', [
     z.strictObject({ from: z.literal('args'), path: pointer() }),
-    z.strictObject({ from: z.literal('result'), path: pointer() }),
+    /** `is_public`: the agent may see it, like a number that everybody calls the thing by. */
+    z.strictObject({ from: z.literal('result'), path: pointer(), is_public: z.literal(true).optional() }),
     z.strictObject({ from: z.literal('prior_value'), path: pointer().optional() }),
     z.strictObject({ from: z.literal('external_ref') }),
     z.strictObject({ from: z.literal('constant'), value: z.json() }),

@@ -16,28 +16,26 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  readSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { StringDecoder } from 'node:string_decoder';
 import { schemaIdOf } from '@recourse/chain';
 import type { GenesisOf, Head, StoredRecord } from '@recourse/chain';
 import { Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
-import type { SchemaSource } from '@recourse/messages';
+import type { Codecs, SchemaSource } from '@recourse/messages';
 import { z } from 'zod';
 import { CliProblem } from '../problem.js';
 import type { MaterialFinding } from './findings.js';
+import { jsonOf, linesOf } from './lines.js';
+import { namedElsewhere } from './lost-logs.js';
 import { partitionName, reportOf, unverified, withFindings } from './report.js';
 import type { KnownHeads, PartitionReport } from './report.js';
 import type { ReadPartition } from './topics.js';
 
 const MANIFEST = 'manifest.json';
 const ENDING = '.jsonl';
-/** Octets of a file that are read at once. */
-const CHUNK = 1 << 20;
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const base64 = z
@@ -147,11 +145,22 @@ export interface DumpAudit {
   readonly logId: string | null;
   /** Heads known from elsewhere; where there is none, the manifest's counts. */
   readonly known: KnownHeads;
+  /** Logs that a whole dump holds. */
+  readonly topics: readonly string[];
+  /** One log of them; null: all that is there. */
+  readonly only: string | null;
 }
 
 /** Verifies every file of a dump; needs no network. Errors: CliProblem(DUMP_UNREADABLE) when there is nothing to verify. */
-export async function auditDump({ folder, logId, known }: DumpAudit): Promise<readonly PartitionReport[]> {
-  const files = filesOf(folder);
+export async function auditDump({
+  folder,
+  logId,
+  known,
+  topics,
+  only,
+}: DumpAudit): Promise<readonly PartitionReport[]> {
+  const isAsked = (topic: string): boolean => only === null || topic === only;
+  const files = filesOf(folder).filter((file) => isAsked(topicOf(folder, file) ?? only ?? ''));
   const manifest = manifestOf(folder);
   const heads = new Map<string, Head>(
     manifest?.partitions.map(({ topic, partition, head_seq, head_hash }) => [
@@ -164,14 +173,29 @@ export async function auditDump({ folder, logId, known }: DumpAudit): Promise<re
     reports.push(
       await auditFile(join(folder, file), file, { logId, headOf: (name) => known.get(name) ?? heads.get(name) }),
     );
-  const gone = (manifest?.partitions ?? []).filter(({ file }) => !files.includes(file));
+  const listed = (manifest?.partitions ?? []).filter(({ file, topic }) => isAsked(topic) && !files.includes(file));
+  const gone = listed.map(({ file, topic, partition }) => unverified(topic, partition, { kind: 'file_missing', file }));
+  const held = new Set([...reports, ...gone].map(({ topic, partition }) => partitionName(topic, partition)));
+  const lost = namedElsewhere({ known, topics: only === null ? topics : [only] }, headersOf(folder, files)).filter(
+    ({ topic, partition }) => isAsked(topic) && !held.has(partitionName(topic, partition)),
+  );
   return [
     ...reports,
-    ...gone.map(({ file, topic, partition }) => unverified(topic, partition, { kind: 'file_missing', file })),
+    ...gone,
+    ...lost.map(({ topic, partition, by }) => unverified(topic, partition, { kind: 'log_missing', named_by: by })),
   ];
 }
 
-function filesOf(folder: string): readonly string[] {
+function headersOf(folder: string, files: readonly string[]): readonly GenesisOf[] {
+  return files.flatMap((file) => headerOf(join(folder, file)) ?? []);
+}
+
+/** By the header of the file, else by its name; null for a name that tells nothing. */
+function topicOf(folder: string, file: string): string | null {
+  return headerOf(join(folder, file))?.topic ?? /^(.+)-\d+\.jsonl$/.exec(file)?.[1] ?? null;
+}
+
+export function filesOf(folder: string): readonly string[] {
   const files = existsSync(folder)
     ? readdirSync(folder)
         .filter((name) => name.endsWith(ENDING))
@@ -209,8 +233,7 @@ async function auditFile(path: string, name: string, check: FileCheck): Promise<
     check.logId === null || check.logId === of.logId
       ? []
       : [{ kind: 'other_log', expected: check.logId, found: of.logId }];
-  const codecs = createCodecs(schemasIn(path));
-  await Promise.all([...idsIn(path)].map((id) => codecs.load(id).catch(() => undefined)));
+  const codecs = await loadedCodecs(path);
   const records = recordsIn(path, (line) => {
     damaged.push({ kind: 'damaged_line', file: name, line });
   });
@@ -218,12 +241,19 @@ async function auditFile(path: string, name: string, check: FileCheck): Promise<
   return withFindings(report, damaged);
 }
 
-function headerOf(path: string): GenesisOf | null {
+export function headerOf(path: string): GenesisOf | null {
   const [first] = linesOf(path);
   const read = headerLine.safeParse(jsonOf(first ?? ''));
   if (!read.success) return null;
   const { log_id: logId, topic, partition, partition_count: partitionCount } = read.data.log;
   return { logId, topic, partition, partitionCount };
+}
+
+/** Codecs that know every schema the records of a file name, as far as the file tells it. */
+export async function loadedCodecs(path: string): Promise<Codecs> {
+  const codecs = createCodecs(schemasIn(path));
+  await Promise.all([...idsIn(path)].map((id) => codecs.load(id).catch(() => undefined)));
+  return codecs;
 }
 
 function schemasIn(path: string): SchemaSource {
@@ -253,7 +283,7 @@ function idsIn(path: string): ReadonlySet<number> {
 }
 
 /** Records in the order of the file; a line that is none of the grammar's is reported and left out. */
-function* recordsIn(path: string, onDamage: (line: number) => void): Generator<StoredRecord> {
+export function* recordsIn(path: string, onDamage: (line: number) => void): Generator<StoredRecord> {
   let number = 0;
   for (const line of linesOf(path)) {
     number += 1;
@@ -263,31 +293,5 @@ function* recordsIn(path: string, onDamage: (line: number) => void): Generator<S
     if (record.success) yield record.data.record;
     else if (!schemaLine.safeParse(value).success && !(number === 1 && headerLine.safeParse(value).success))
       onDamage(number);
-  }
-}
-
-/** Lines of a file, however large it is. */
-function* linesOf(path: string): Generator<string> {
-  const file = openSync(path, 'r');
-  const [chunk, decoder] = [Buffer.alloc(CHUNK), new StringDecoder('utf8')];
-  try {
-    let rest = '';
-    for (let size = readSync(file, chunk); size > 0; size = readSync(file, chunk)) {
-      const lines = (rest + decoder.write(chunk.subarray(0, size))).split('\n');
-      rest = lines.pop() ?? '';
-      yield* lines;
-    }
-    rest += decoder.end();
-    if (rest !== '') yield rest;
-  } finally {
-    closeSync(file);
-  }
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line) as unknown;
-  } catch {
-    return null;
   }
 }

@@ -1,10 +1,14 @@
 // What an audit can find, in words. Pure.
 import type { Finding } from '@recourse/chain';
 
+/** What knows of a log that a dump does not hold. */
+export type LogNamedBy = 'an older head' | 'the other partitions' | 'the list of logs';
+
 /** What shows in the material itself, before any chain is followed. */
 export type MaterialFinding =
   | { readonly kind: 'topic_missing' }
   | { readonly kind: 'file_missing'; readonly file: string }
+  | { readonly kind: 'log_missing'; readonly named_by: LogNamedBy }
   | { readonly kind: 'damaged_header'; readonly file: string }
   | { readonly kind: 'damaged_line'; readonly file: string; readonly line: number }
   | { readonly kind: 'other_log'; readonly expected: string; readonly found: string };
@@ -18,6 +22,39 @@ export function named(finding: Finding | MaterialFinding): NamedFinding {
 }
 
 function messageOf(finding: Finding | MaterialFinding): string {
+  switch (finding.kind) {
+    case 'topic_missing':
+    case 'file_missing':
+    case 'log_missing':
+    case 'damaged_header':
+    case 'damaged_line':
+    case 'other_log':
+      return ofMaterial(finding);
+    default:
+      return ofChain(finding);
+  }
+}
+
+function ofMaterial(finding: MaterialFinding): string {
+  switch (finding.kind) {
+    case 'topic_missing':
+      return 'the topic is not there';
+    case 'file_missing':
+      return `${finding.file} is listed in the manifest and is not there`;
+    case 'log_missing':
+      return `the dump does not hold this log, which ${finding.named_by} ${finding.named_by === 'the other partitions' ? 'name' : 'names'}`;
+    case 'damaged_header':
+      return `${finding.file} does not begin with the log it is of`;
+    case 'damaged_line':
+      return `line ${finding.line} of ${finding.file} cannot be read`;
+    case 'other_log':
+      return `this is the log ${finding.found}, not ${finding.expected}`;
+    default:
+      throw new TypeError(`no words for ${JSON.stringify(finding satisfies never)}`);
+  }
+}
+
+function ofChain(finding: Finding): string {
   switch (finding.kind) {
     case 'flipped':
       return `record ${finding.seq} (offset ${finding.offset}) was altered: the record after it commits to other bytes`;
@@ -35,16 +72,8 @@ function messageOf(finding: Finding | MaterialFinding): string {
       return `the tail was cut: ${records(finding.seq, finding.lastSeq)} known to have existed and gone`;
     case 'rewritten':
       return `record ${finding.seq} is not the one that an older head commits to: history was rewritten`;
-    case 'topic_missing':
-      return 'the topic is not there';
-    case 'file_missing':
-      return `${finding.file} is listed in the manifest and is not there`;
-    case 'damaged_header':
-      return `${finding.file} does not begin with the log it is of`;
-    case 'damaged_line':
-      return `line ${finding.line} of ${finding.file} cannot be read`;
-    case 'other_log':
-      return `this is the log ${finding.found}, not ${finding.expected}`;
+    case 'stray':
+      return `the record at offset ${finding.offset} follows no record of this log, and the chain goes on without it: it was put there`;
     default:
       throw new TypeError(`no words for ${JSON.stringify(finding satisfies never)}`);
   }

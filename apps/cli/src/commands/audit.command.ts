@@ -27,7 +27,9 @@ interface VerifyOptions {
 }
 
 export function addAudit(program: Command, act: Act): void {
-  const audit = program.command('audit').description('verifies the logs; shares no code with what writes them');
+  const audit = program
+    .command('audit')
+    .description('verifies the logs from their records alone, whatever services and databases say');
   audit
     .command('verify')
     .description('verifies the chains of all logs and derived logs from offset 0, and names what was tampered with')
@@ -45,7 +47,7 @@ export function addAudit(program: Command, act: Act): void {
           session,
           await (options.dump === undefined
             ? verifyTopics(session, heads, options.log)
-            : verifyDump(session, heads, resolve(session.folder, options.dump))),
+            : verifyDump(session, heads, resolve(session.folder, options.dump), options.log ?? null)),
         );
       }),
     );
@@ -74,8 +76,19 @@ async function verifyTopics(session: Session, heads: KnownHeads, log: string | u
 }
 
 /** The log id of the command line is checked; that of a stack that happens to run here is not. */
-async function verifyDump(session: Session, heads: KnownHeads, folder: string): Promise<AuditReport> {
-  const reports = await auditDump({ folder, logId: session.flags.logId ?? null, known: heads });
+async function verifyDump(
+  session: Session,
+  heads: KnownHeads,
+  folder: string,
+  only: string | null,
+): Promise<AuditReport> {
+  const reports = await auditDump({
+    folder,
+    logId: session.flags.logId ?? null,
+    known: heads,
+    topics: LOG_TOPICS,
+    only,
+  });
   return auditReport(session.flags.logId ?? null, reports);
 }
 

@@ -1,10 +1,12 @@
 // recourse budgets …
 import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { minorUnits } from '../output/table.js';
+import { formatFields, instant, minorUnits } from '../output/table.js';
 import type { Column } from '../output/table.js';
+import { IDEMPOTENCY_KEY } from './options.js';
 import type { Act } from './options.js';
-import { addListAction } from './shapes.js';
+import { CliProblem } from '../problem.js';
+import { addListAction, addSendAction, pathBelow } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'TENANT', of: (row) => row['tenant'] },
@@ -14,6 +16,23 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'CEILING', of: (row) => minorUnits(row['ceiling_minor'], row['currency']) ?? 'none', align: 'right' },
   { title: 'STATE', of: (row) => (row['overrun'] === true ? 'overrun' : 'within') },
 ];
+
+const ESCALATION_COLUMNS: readonly Column<Doc>[] = [
+  { title: 'ESCALATION', of: (row) => row['escalation_id'] },
+  { title: 'TENANT', of: (row) => row['tenant'] },
+  { title: 'RUN', of: (row) => row['run_id'] },
+  { title: 'ABOUT', of: (row) => row['about'] },
+  { title: 'EXCEEDS', of: (row) => row['exceeded'] },
+  { title: 'DEBIT', of: (row) => minorUnits(row['debit_minor'], row['currency']), align: 'right' },
+  { title: 'ASKED BY', of: (row) => row['requested_by'] },
+  { title: 'OWNER', of: (row) => row['owner'] },
+  { title: 'DECIDE BY', of: (row) => instant(row['deadline_at']) },
+  { title: 'PHASE', of: (row) => row['phase'] },
+];
+/** A whole number of minor units. */
+const MINOR = /^\d{1,15}$/;
+
+const escalationPath = pathBelow('/v1/escalations');
 
 export function addBudgets(program: Command, act: Act): void {
   const budgets = program.command('budgets').description('what runs and tenants may spend and have in use');
@@ -31,4 +50,62 @@ export function addBudgets(program: Command, act: Act): void {
       query: ({ scope, scopeId }) => ({ scope, scope_id: scopeId }),
     },
   );
+  addOpen(budgets, act);
+  addEscalations(budgets, act);
+}
+
+function addEscalations(budgets: Command, act: Act): void {
+  addListAction<{ run?: string; phase?: string }>(
+    budgets
+      .command('escalations')
+      .description('lists what would exceed a ceiling or has, and waits for a person')
+      .option('--run <id>', 'of one run')
+      .option('--phase <phase>', 'open, approved, denied or withdrawn', 'open'),
+    act,
+    {
+      service: 'budgets',
+      path: '/v1/escalations',
+      columns: ESCALATION_COLUMNS,
+      query: ({ run, phase }) => ({ run_id: run, phase }),
+    },
+  );
+  const decide = (name: string, description: string, approved: boolean): void => {
+    addSendAction(budgets.command(name).description(description).argument('<escalation>', 'escalation id'), act, {
+      service: 'budgets',
+      path: (id) => escalationPath(id, 'decide'),
+      body: () => ({ approved }),
+    });
+  };
+  decide('approve', 'lets an escalation through: the agent may go on when it asks again', true);
+  decide('deny', 'refuses an escalation: nothing is spent', false);
+}
+
+interface Ceiling {
+  readonly scope: string;
+  readonly scopeId: string;
+  readonly ceiling: string;
+  readonly currency: string;
+  readonly idempotencyKey?: string;
+}
+
+function addOpen(budgets: Command, act: Act): void {
+  budgets
+    .command('open')
+    .description('sets the ceiling of a run or a tenant, once')
+    .requiredOption('--scope <scope>', 'run or tenant')
+    .requiredOption('--scope-id <id>', 'which run or tenant')
+    .requiredOption('--ceiling <minor>', 'minor units, such as 500000 for 5000.00')
+    .requiredOption('--currency <code>', 'ISO 4217, or exposure for disclosures')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<Ceiling>(async (session, { scope, scopeId, ceiling, currency, idempotencyKey }) => {
+        if (!MINOR.test(ceiling))
+          throw new CliProblem('AMOUNT_INVALID', `${ceiling} is no whole number of minor units`, 'usage', {
+            remedy: 'Give minor units without a point: 500000 for 5000.00.',
+          });
+        const body = { scope, scope_id: scopeId, ceiling_minor: Number(ceiling), currency };
+        const answer = await session.service('budgets').command('/v1/budgets', body, idempotencyKey);
+        session.show(answer, () => formatFields(Object.entries(answer)));
+      }),
+    );
 }

@@ -1,9 +1,12 @@
 // recourse lineage packet … and replay-packet …: a commit taken away from its log, and reproduced where no service is.
+import { resolve } from 'node:path';
 import type { PackedPolicy, Packet } from '@recourse/lineage';
+import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { recordInDump } from '../audit/dump-record.js';
 import { replayPacket } from '../lineage/packet-checks.js';
-import type { Check, PacketReplay } from '../lineage/packet-checks.js';
+import type { Check, Logged, PacketReplay } from '../lineage/packet-checks.js';
 import { packetIn, readPacket, writePacket } from '../lineage/packet-file.js';
 import { formatTable } from '../output/table.js';
 import type { Column } from '../output/table.js';
@@ -22,6 +25,11 @@ const COLUMNS: readonly Column<Check>[] = [
 
 /** Adds both commands to `recourse lineage`. */
 export function addPackets(lineage: Command, act: Act): void {
+  addPacket(lineage, act);
+  addReplay(lineage, act);
+}
+
+function addPacket(lineage: Command, act: Act): void {
   lineage
     .command('packet')
     .description(
@@ -44,20 +52,50 @@ export function addPackets(lineage: Command, act: Act): void {
         );
       }),
     );
+}
+
+function addReplay(lineage: Command, act: Act): void {
   lineage
     .command('replay-packet')
     .description(
-      'reproduces a commit from a packet alone, offline, and says whether ids, states, gate verdict and release are equal',
+      'reproduces a commit from a packet, offline, and says whether ids, states, gate verdict, release and proof are equal',
     )
     .argument('<file>', 'a packet')
+    .option(
+      '--dump <folder>',
+      'what `audit dump` wrote: the proofs are looked up in it; without it they stay unchecked',
+    )
     .action(
-      act((session, _options, file = '') => {
-        const replay = replayPacket(readPacket(file, session.folder));
+      act<{ dump?: string }>(async (session, { dump }, file = '') => {
+        const packet = readPacket(file, session.folder);
+        const replay = replayPacket(
+          packet,
+          dump === undefined ? null : await loggedIn(packet, resolve(session.folder, dump)),
+        );
         session.show(replay, () => replayText(replay));
-        const exit: ExitKind = replay.ok ? 'done' : 'found';
-        return Promise.resolve(exit);
+        return EXIT_OF[replay.outcome];
       }),
     );
+}
+
+/** What a script is told. */
+const EXIT_OF = { equal: 'done', differs: 'found', incomplete: 'unproved' } as const satisfies Record<
+  PacketReplay['outcome'],
+  ExitKind
+>;
+
+/** What a dump holds at the places that the proofs of a packet name. */
+async function loggedIn({ commits }: Packet, folder: string): Promise<ReadonlyMap<string, Logged>> {
+  const logged = new Map<string, Logged>();
+  for (const { commit_id, proof } of commits) {
+    const found = await recordInDump(folder, proof);
+    const id = found?.type === 'CheckpointRecorded' ? docOf(found.body)['commit_id'] : undefined;
+    logged.set(
+      commit_id,
+      found === null ? null : { commit_id: typeof id === 'string' ? id : found.type, recorded_hash: found.hash },
+    );
+  }
+  return logged;
 }
 
 async function packetOf(session: Session, commit: string): Promise<Packet> {
@@ -88,7 +126,13 @@ function policyOf(items: readonly Doc[], tenant: string, digest: string): Packed
   };
 }
 
-function replayText({ ok, commit_id: id, checks }: PacketReplay): string {
+const WORDS = {
+  equal: 'replays to equal decisions',
+  differs: 'does not replay',
+  incomplete: 'differs nowhere, and was not checked as a whole',
+} as const satisfies Record<PacketReplay['outcome'], string>;
+
+function replayText({ outcome: ended, commit_id: id, checks }: PacketReplay): string {
   const counted = (outcome: Check['outcome']): readonly Check[] => checks.filter((one) => one.outcome === outcome);
   const unlike = checks
     .filter(({ recorded, replayed }) => recorded !== replayed)
@@ -101,6 +145,6 @@ function replayText({ ok, commit_id: id, checks }: PacketReplay): string {
     formatTable(COLUMNS, checks),
     ...(unlike.length === 0 ? [] : ['', ...unlike]),
     '',
-    `${id} ${ok ? 'replays to equal decisions' : 'does not replay'}: ${String(counted('equal').length)} equal, ${String(counted('differs').length)} differ${open}`,
+    `${id} ${WORDS[ended]}: ${String(counted('equal').length)} equal, ${String(counted('differs').length)} differ${open}`,
   ].join('\n');
 }

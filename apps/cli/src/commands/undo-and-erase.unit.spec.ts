@@ -1,44 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { run } from '../program.js';
+import { desk, table } from '../desk.testing.js';
 
-interface Asked {
-  readonly method: string;
-  readonly path: string;
-}
-
-/** A ledger that answers from a table, a person who answers so, and what came of it. */
-function ledger(answers: Readonly<Record<string, object>>, said: string | null = null) {
-  const [asked, out, note, questions]: [Asked[], string[], string[], string[]] = [[], [], [], []];
-  const fetcher = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const path = new URL(input instanceof Request ? input.url : input).pathname;
-    asked.push({ method: init?.method ?? (input instanceof Request ? input.method : 'GET'), path });
-    const answer = answers[path];
-    return answer === undefined
-      ? Promise.reject(new TypeError('fetch failed'))
-      : Promise.resolve(Response.json(answer));
-  };
-  const terminal = {
-    out: (text: string) => {
-      out.push(text);
-    },
-    note: (text: string) => {
-      note.push(text);
-    },
-    isInteractive: said !== null,
-    ask: (question: string) => {
-      questions.push(question);
-      return Promise.resolve(said ?? '');
-    },
-  };
-  const call = (...args: readonly string[]): Promise<number> =>
-    run(args, {
-      terminal,
-      environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' },
-      folder: '/',
-      fetch: fetcher,
-    });
-  return { call, asked, questions, out: () => out.join('\n'), note: () => note.join('\n') };
-}
+const ledger = (answers: Readonly<Record<string, object>>, said: string | null = null) =>
+  desk(table(answers), { said });
 
 describe('undo --wait', () => {
   const ended = (outcome: string) =>
@@ -83,7 +47,7 @@ describe('erase', () => {
   ])('erases where %s', async (_who, said, more) => {
     const { call, asked } = ledger({ '/v1/erasures': { erased: 1 } }, said);
     expect(await call(...args, ...more)).toBe(0);
-    expect(asked).toEqual([{ method: 'POST', path: '/v1/erasures' }]);
+    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v1/erasures']);
   });
 
   it('is refused where nobody can answer', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { run } from '../program.js';
+import { desk } from '../desk.testing.js';
 
 const RELEASE = { prompt: 'p1', model: 'm1', policy: 'b1', tools: 't1', context: 'c1', eval: 'e1', memory: 'y1' };
 const GATE = {
@@ -52,47 +52,24 @@ const COMMITS = {
   ),
 };
 
-/** A ledger with three commits, and what was asked of it. */
+/** A ledger with three commits. */
 function ledger() {
-  const [asked, out, note]: [string[], string[], string[]] = [[], [], []];
   const answers: Readonly<Record<string, object>> = {
     '/v1/commits': { items: Object.values(COMMITS), next_cursor: null },
     ...Object.fromEntries(Object.entries(COMMITS).map(([id, doc]) => [`/v1/commits/${id}`, doc])),
   };
-  const fetcher = (input: string | URL | Request): Promise<Response> => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
-    asked.push(`${pathname}${search}`);
-    return Promise.resolve(
-      Response.json(answers[pathname] ?? { code: 'NOT_FOUND', message: 'no such commit' }, {
-        status: pathname in answers ? 200 : 404,
-      }),
-    );
-  };
-  const terminal = {
-    out: (text: string) => {
-      out.push(text);
-    },
-    note: (text: string) => {
-      note.push(text);
-    },
-    isInteractive: false,
-    ask: () => Promise.resolve(''),
-  };
-  const call = (...args: readonly string[]): Promise<number> =>
-    run(['commits', ...args], {
-      terminal,
-      environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' },
-      folder: '/',
-      fetch: fetcher,
-    });
-  return { call, asked, out: () => out.join('\n'), note: () => note.join('\n') };
+  return desk(({ pathname }) =>
+    Response.json(answers[pathname] ?? { code: 'NOT_FOUND', message: 'no such commit' }, {
+      status: pathname in answers ? 200 : 404,
+    }),
+  );
 }
 
 describe('commits', () => {
   it('are listed with where they stand', async () => {
-    const { call, asked, out } = ledger();
-    expect(await call('list', '--run', 'run-1')).toBe(0);
-    expect(asked[0]).toBe('/v1/commits?run_id=run-1&limit=200');
+    const { call, paths, out } = ledger();
+    expect(await call('commits', 'list', '--run', 'run-1')).toBe(0);
+    expect(paths()[0]).toBe('/v1/commits?run_id=run-1&limit=200');
     expect(
       out()
         .split('\n')
@@ -102,7 +79,7 @@ describe('commits', () => {
 
   it('are shown with gate, release, parents, state, and what became of them', async () => {
     const { call, out } = ledger();
-    expect(await call('show', 'cp_b')).toBe(0);
+    expect(await call('commits', 'show', 'cp_b')).toBe(0);
     for (const line of [
       'gate +admitted by refunds version 3',
       'release: model +m2',
@@ -113,13 +90,13 @@ describe('commits', () => {
     ])
       expect(out()).toMatch(new RegExp(`^${line}$`, 'm'));
     const bare = ledger();
-    await bare.call('show', 'cp_c');
+    await bare.call('commits', 'show', 'cp_c');
     expect(bare.out()).toMatch(/^gate +none: nobody admitted it$/m);
   });
 
   it('are compared by the parts of the release they pin', async () => {
     const { call, out } = ledger();
-    expect(await call('diff', 'cp_a', 'cp_b')).toBe(0);
+    expect(await call('commits', 'diff', 'cp_a', 'cp_b')).toBe(0);
     expect(
       out()
         .split('\n')
@@ -133,7 +110,7 @@ describe('commits', () => {
 
   it('are compared for scripts', async () => {
     const { call, out } = ledger();
-    await call('diff', 'cp_a', 'cp_b', '--json');
+    await call('commits', 'diff', 'cp_a', 'cp_b', '--json');
     expect(JSON.parse(out())).toEqual({
       from: 'cp_a',
       to: 'cp_b',
@@ -151,13 +128,13 @@ describe('commits', () => {
     [['cp_c', 'cp_c'], 'no difference can be told: cp_c and cp_c pin no release'],
   ])('are compared: %j', async (ids, said) => {
     const { call, out } = ledger();
-    expect(await call('diff', ...ids)).toBe(0);
+    expect(await call('commits', 'diff', ...ids)).toBe(0);
     expect(out()).toBe(said);
   });
 
   it('that do not exist are said so', async () => {
     const { call, note } = ledger();
-    expect(await call('diff', 'cp_a', 'cp_none')).not.toBe(0);
+    expect(await call('commits', 'diff', 'cp_a', 'cp_none')).not.toBe(0);
     expect(note()).toContain('NOT_FOUND');
   });
 });

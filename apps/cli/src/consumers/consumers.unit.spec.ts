@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { run } from '../program.js';
+import { desk, table } from '../desk.testing.js';
 
 const REPORT = {
   items: [
@@ -70,55 +70,31 @@ const FELL = {
   more: false,
 };
 
-/** A ledger that answers from a table, and what it was asked. */
-function ledger(answers: Readonly<Record<string, object>>) {
-  const [asked, out]: [string[], string[]] = [[], []];
-  const fetcher = (input: string | URL | Request): Promise<Response> => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
-    asked.push(`${pathname}${search}`);
-    return Promise.resolve(Response.json(answers[pathname] ?? {}));
-  };
-  const terminal = {
-    out: (text: string) => {
-      out.push(text);
-    },
-    note: () => undefined,
-    isInteractive: false,
-    ask: () => Promise.resolve(''),
-  };
-  const call = (...args: readonly string[]): Promise<number> =>
-    run(args, {
-      terminal,
-      environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' },
-      folder: '/',
-      fetch: fetcher,
-    });
-  return { call, asked, out: () => out.join('\n') };
-}
+const ledger = (answers: Readonly<Record<string, object>>) => desk(table(answers));
 
 describe('consumers', () => {
   it('shows who is too slow for its users, and which mode would fit', async () => {
-    const { call, asked, out } = ledger({ '/v1/reports/consumers': REPORT });
+    const { call, paths, out } = ledger({ '/v1/reports/consumers': REPORT });
     expect(await call('consumers', '--consumer', 'mailer', '--tenant', 'acme')).toBe(0);
     const [, mailer, gate] = out().split('\n');
     expect(mailer).toMatch(
       /^mailer +acme +async +9 +7 +1 +2 +40 ms +6 s +5 s +0 +no: SLOWER_THAN_ITS_USERS; subscribe with mode sync$/,
     );
     expect(gate).toMatch(/^gate +acme +sync .* yes$/);
-    expect(asked).toEqual(['/v1/reports/consumers?consumer=mailer&tenant=acme&limit=200']);
+    expect(paths()).toEqual(['/v1/reports/consumers?consumer=mailer&tenant=acme&limit=200']);
   });
 });
 
 describe('deliveries', () => {
   it('shows who has not answered, who looks after it, and by when', async () => {
-    const { call, asked, out } = ledger({ '/v1/deliveries': { items: [DELIVERY, ANSWERED], next_cursor: null } });
+    const { call, paths, out } = ledger({ '/v1/deliveries': { items: [DELIVERY, ANSWERED], next_cursor: null } });
     expect(await call('deliveries', '--phase', 'overdue', '--run', 'run-1')).toBe(0);
     const [, silent, answered] = out().split('\n');
     expect(silent).toMatch(
       /^mailer +acme +mut_1 +run-1 +async +overdue +1970-01-01 00:00:00Z +- +role:administrator +1970-01-02 00:00:00Z$/,
     );
     expect(answered).toMatch(/acknowledged +1970-01-01 00:00:00Z +55 ms +- +-$/);
-    expect(asked[0]).toMatch(/^\/v1\/deliveries\?.*phase=overdue/);
+    expect(paths()[0]).toMatch(/^\/v1\/deliveries\?.*phase=overdue/);
   });
 
   it('is refused with a phase that there is not', async () => {
@@ -128,10 +104,10 @@ describe('deliveries', () => {
 
 describe('rolled-back', () => {
   it('shows what fell in a scope, and how to go on', async () => {
-    const { call, asked, out } = ledger({ '/v1/rolled-back': FELL });
+    const { call, paths, out } = ledger({ '/v1/rolled-back': FELL });
     expect(await call('rolled-back', '--scope', 'acme/agent-1', '--after', 'W10')).toBe(0);
     expect(out()).toMatch(/mut_1 +acme +agent-1 +run-1 +order\/4711 +rb_1 .* mailer\n\nnext time: --after W1swLDddXQ$/);
-    expect(asked).toEqual(['/v1/rolled-back?scope=acme%2Fagent-1&after=W10&limit=200']);
+    expect(paths()).toEqual(['/v1/rolled-back?scope=acme%2Fagent-1&after=W10&limit=200']);
     const scripts = ledger({ '/v1/rolled-back': FELL });
     await scripts.call('rolled-back', '--json');
     expect(JSON.parse(scripts.out())).toEqual(FELL);

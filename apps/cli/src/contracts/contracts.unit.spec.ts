@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { EXIT_CODES } from '../problem.js';
-import { run } from '../program.js';
+import { desk, table } from '../desk.testing.js';
 
 type Json = Record<string, unknown>;
 const EXAMPLES = ['payments.get_refund', 'payments.reverse_refund', 'payments.issue_refund'];
@@ -27,41 +27,11 @@ function file(name: string, content: unknown): string {
   return name;
 }
 
-async function call(args: readonly string[], answers: Readonly<Record<string, Json>> = {}) {
-  const [out, note, asked]: [string[], string[], { path: string; body: unknown }[]] = [[], [], []];
-  const fetcher = (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const { pathname } = new URL(input instanceof Request ? input.url : input);
-    asked.push({
-      path: `${init.method ?? 'GET'} ${pathname}`,
-      body: typeof init.body === 'string' ? JSON.parse(init.body) : null,
-    });
-    const answer = answers[`${init.method ?? 'GET'} ${pathname}`];
-    return answer === undefined
-      ? Promise.reject(new TypeError('fetch failed'))
-      : Promise.resolve(new Response(JSON.stringify(answer), { status: 201 }));
-  };
-  const terminal = {
-    out: (text: string) => {
-      out.push(text);
-    },
-    note: (text: string) => {
-      note.push(text);
-    },
-    isInteractive: false,
-    ask: () => Promise.resolve(''),
-  };
-  // A token, so that nothing is asked of an issuer.
-  const code = await run(['contract', ...args], {
-    terminal,
-    environment: {
-      RECOURSE_CONTRACTS_URL: 'http://contracts.test',
-      RECOURSE_LEDGER_URL: 'http://ledger.test',
-      RECOURSE_TOKEN: 't',
-    },
-    folder,
-    fetch: fetcher,
-  });
-  return { code, out: out.join('\n'), note: note.join('\n'), asked };
+async function call(args: readonly string[], answers: Readonly<Record<string, object>> = {}) {
+  const { call: recourse, asked, out, note } = desk(table(answers), { folder });
+  const code = await recourse('contract', ...args);
+  const requests = asked.map(({ method, pathname, body }) => ({ path: `${method} ${pathname}`, body }));
+  return { code, out: out(), note: note(), asked: requests };
 }
 const json = ({ out }: { out: string }): Json => JSON.parse(out) as Json;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { reviewEntry } from '@recourse/contract';
 import { stringify } from 'yaml';
 import { EXIT_CODES } from '../problem.js';
-import { run } from '../program.js';
+import { desk } from '../desk.testing.js';
 
 type Json = Readonly<Record<string, unknown>>;
 const CHARTER = {
@@ -58,37 +58,21 @@ function file(name: string, ...documents: readonly unknown[]): string {
 }
 
 async function call(args: readonly string[], answers: Readonly<Record<string, readonly [number, Json]>> = {}) {
-  const [out, note, asked]: [string[], string[], { path: string; body: unknown; key: string | null }[]] = [[], [], []];
-  const fetcher = (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
-    const path = `${init.method ?? 'GET'} ${pathname}`;
-    asked.push({
-      path: `${path}${search}`,
-      body: typeof init.body === 'string' ? JSON.parse(init.body) : null,
-      key: new Headers(init.headers).get('idempotency-key'),
-    });
-    const answer = answers[path];
-    return answer === undefined
-      ? Promise.reject(new TypeError('fetch failed'))
-      : Promise.resolve(Response.json(answer[1], { status: answer[0] }));
-  };
-  const terminal = {
-    out: (text: string) => {
-      out.push(text);
+  const {
+    call: recourse,
+    asked,
+    out,
+    note,
+  } = desk(
+    ({ method, pathname }) => {
+      const answer = answers[`${method} ${pathname}`];
+      return answer === undefined ? undefined : Response.json(answer[1], { status: answer[0] });
     },
-    note: (text: string) => {
-      note.push(text);
-    },
-    isInteractive: false,
-    ask: () => Promise.resolve(''),
-  };
-  const code = await run(args, {
-    terminal,
-    environment: { RECOURSE_CONTRACTS_URL: 'http://contracts.test', RECOURSE_TOKEN: 't' },
-    folder,
-    fetch: fetcher,
-  });
-  return { code, out: out.join('\n'), note: note.join('\n'), asked };
+    { folder },
+  );
+  const code = await recourse(...args);
+  const requests = asked.map(({ method, path, body, key }) => ({ path: `${method} ${path}`, body, key }));
+  return { code, out: out(), note: note(), asked: requests };
 }
 
 describe('registering entries', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../program.js';
+import { desk } from '../desk.testing.js';
 import { drawnOf, layersOf } from './lineage-graph.js';
 import { lineageDot, lineageSvg } from './lineage-picture.js';
 import { lineageText } from './lineage-text.js';
@@ -129,39 +129,17 @@ describe('the pictures', () => {
   });
 });
 
-/** A ledger that answers from a table by path, and a folder with a file of commits. */
+/** A ledger that answers by path, and a folder with a file of commits. */
 function ledger(answer: (path: string, body: unknown) => object, commits: unknown = []) {
-  const [asked, out, note]: [string[], string[], string[]] = [[], [], []];
   const folder = mkdtempSync(join(tmpdir(), 'recourse-lineage-'));
   writeFileSync(join(folder, 'commits.json'), JSON.stringify(commits));
-  const fetcher = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
-    asked.push(`${pathname}${search}`);
-    return Promise.resolve(
-      Response.json(answer(pathname, JSON.parse(typeof init?.body === 'string' ? init.body : 'null'))),
-    );
-  };
-  const terminal = {
-    out: (text: string) => {
-      out.push(text);
-    },
-    note: (text: string) => {
-      note.push(text);
-    },
-    isInteractive: false,
-    ask: () => Promise.resolve(''),
-  };
+  const { call: recourse, ...rest } = desk(({ pathname, body }) => Response.json(answer(pathname, body)), { folder });
   const call = async (...args: readonly string[]): Promise<number> => {
-    const code = await run(['lineage', ...args], {
-      terminal,
-      environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' },
-      folder,
-      fetch: fetcher,
-    });
+    const code = await recourse('lineage', ...args);
     rmSync(folder, { recursive: true, force: true });
     return code;
   };
-  return { call, asked, out: () => out.join('\n'), note: () => note.join('\n') };
+  return { ...rest, call };
 }
 
 describe('recourse lineage', () => {
@@ -171,9 +149,9 @@ describe('recourse lineage', () => {
     ['dot', /^digraph/],
     ['json', /^\{\n/],
   ])('shows the graph as %s', async (format, begins) => {
-    const { call, asked, out } = ledger(() => ANSWER);
+    const { call, paths, out } = ledger(() => ANSWER);
     expect(await call('show', 'A', '--rollback', 'rb-1', '--format', format)).toBe(0);
-    expect([asked, out()]).toEqual([['/v1/lineage/A?rollback=rb-1'], expect.stringMatching(begins)]);
+    expect([paths(), out()]).toEqual([['/v1/lineage/A?rollback=rb-1'], expect.stringMatching(begins)]);
   });
 
   it('previews what would fall', async () => {
@@ -220,7 +198,7 @@ describe('recourse lineage', () => {
       rolled_back_at: 0,
       reached_user_at: at,
     });
-    const { call, asked, out } = ledger(
+    const { call, paths, out } = ledger(
       () => ({ contaminated: [found('x', null), found('y', 60_000)] }),
       [
         { run_id: 'r', commit_id: 'x' },
@@ -228,14 +206,14 @@ describe('recourse lineage', () => {
       ],
     );
     expect(await call('reconcile', '--runtime', 'reports', '--file', 'commits.json')).toBe(1);
-    expect(asked).toEqual(['/v1/reconciliations']);
+    expect(paths()).toEqual(['/v1/reconciliations']);
     expect(out()).toMatch(/\ny .*1970-01-01 00:01:00Z\nx .*-\n\nreports diverges in 2 of 2 commits$/);
   });
 
   it('refuses a file without commits, and a span that is none', async () => {
-    const { call, asked, note } = ledger(() => ({}), { none: true });
+    const { call, paths, note } = ledger(() => ({}), { none: true });
     expect(await call('reconcile', '--runtime', 'reports', '--file', 'commits.json')).toBe(2);
-    expect([asked, note()]).toEqual([[], expect.stringContaining('INPUT_INVALID')]);
+    expect([paths(), note()]).toEqual([[], expect.stringContaining('INPUT_INVALID')]);
     expect(
       await ledger(() => ({})).call('reconcile', '--runtime', 'r', '--file', 'commits.json', '--every', 'soon'),
     ).toBe(2);

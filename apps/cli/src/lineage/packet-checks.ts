@@ -3,7 +3,8 @@
 // Boundary: pure; nothing but the packet is read. No service, log or key is needed, and nothing takes effect.
 //
 // Invariants
-//   C1. What is compared is computed from hashed material: where a part is missing the check is not made, and says so.
+//   C1. What is compared is computed from hashed material: where a part is missing the check is not made, and says so. Nothing is
+//       `ok` as long as a check was not made: who strips a packet proves nothing with it.
 //   C2. Whatever is tampered with makes one check differ, each with its own code.
 import { admissionVerdict, reviewEntry } from '@recourse/contract';
 import { canonicalJson, sha256Hex } from '@recourse/kernel';
@@ -21,69 +22,97 @@ export const PACKET_CODES = {
   policy: 'PACKET_POLICY_DIFFERS',
   verdict: 'PACKET_VERDICT_DIFFERS',
   release: 'PACKET_RELEASE_DIFFERS',
+  proof: 'PACKET_PROOF_DIFFERS',
 } as const;
 type CheckName = keyof typeof PACKET_CODES;
 
-/** One comparison. A check that cannot be made has the code of what is missing. */
+/** One comparison. One that cannot be made has the code of what is missing; `none`: the commit has nothing of the kind. */
 export interface Check {
   readonly check: CheckName;
   readonly commit_id: string;
-  readonly outcome: 'equal' | 'differs' | 'not_made';
+  readonly outcome: 'equal' | 'differs' | 'not_made' | 'none';
   readonly code: string | null;
   readonly recorded: string | null;
   readonly replayed: string | null;
 }
 
+/** What a log holds at the place that a commit's proof names; null where it holds nothing there. */
+export type Logged = { readonly commit_id: string; readonly recorded_hash: string } | null;
+
 export interface PacketReplay {
+  /** Everything was checked, and is equal. */
   readonly ok: boolean;
+  /** `incomplete`: nothing differs, and something was left unchecked. */
+  readonly outcome: 'equal' | 'differs' | 'incomplete';
   readonly commit_id: string;
   readonly checks: readonly Check[];
 }
 
 type Found = Readonly<Record<'recorded' | 'replayed', string>>;
 
-/** Replays a packet. */
-export function replayPacket(packet: Packet): PacketReplay {
+/** Replays a packet. `logged` is what a log holds at the places of its commits, by commit; null where no log is at hand. */
+export function replayPacket(packet: Packet, logged: ReadonlyMap<string, Logged> | null): PacketReplay {
   const byId = new Map(packet.commits.map((commit) => [commit.commit_id, commit] as const));
   const target = byId.get(packet.commit_id);
   const checks =
     target === undefined
       ? []
       : [
-          ...packet.commits.flatMap(ofCommit),
-          stateCheck(packet, byId),
+          ...packet.commits.flatMap((commit) => [...ofCommit(commit), proofCheck(commit, logged)]),
+          stateCheck(packet, target, byId),
           ...gateChecks(packet, target, byId),
           releaseCheck(packet, target),
         ];
-  return { ok: checks.every(({ outcome }) => outcome !== 'differs'), commit_id: packet.commit_id, checks };
+  const has = (one: Check['outcome']): boolean => checks.some(({ outcome }) => outcome === one);
+  const outcome = has('differs') ? 'differs' : has('not_made') ? 'incomplete' : 'equal';
+  return { ok: outcome === 'equal', outcome, commit_id: packet.commit_id, checks };
 }
 
 /** The id, and what the id is a hash of by hashes. */
 function ofCommit(commit: PackedCommit): readonly Check[] {
-  const { commit_id: id, checkpoint, chunks, inputs } = commit;
+  const { commit_id: id, checkpoint } = commit;
   const sums = checkpoint.state?.chunk_sha256s ?? [];
   const replayed = commitIdOf(checkpointIn(checkpoint));
   return [
     replayed !== id && isHashSealed(commit)
       ? missing('id', id, 'hash_unavailable')
       : compared('id', id, { recorded: id, replayed }),
-    ...(chunks === null
-      ? []
-      : [
-          compared('chunks', id, {
-            recorded: shortened(sums),
-            replayed: shortened(chunks.map((chunk) => sha256Hex(bytesOf(chunk)))),
-          }),
-        ]),
-    ...(inputs === null
-      ? []
-      : [
-          compared('inputs', id, {
-            recorded: checkpoint.gate?.inputs_sha256 ?? 'no gate',
-            replayed: sha256Hex(bytesOf(inputs)),
-          }),
-        ]),
+    ...chunkChecks(commit, sums),
+    ...inputChecks(commit),
   ];
+}
+
+function chunkChecks(
+  { commit_id: id, checkpoint, chunks, state_code }: PackedCommit,
+  sums: readonly string[],
+): readonly Check[] {
+  if (chunks !== null)
+    return [
+      compared('chunks', id, {
+        recorded: shortened(sums),
+        replayed: shortened(chunks.map((chunk) => sha256Hex(bytesOf(chunk)))),
+      }),
+    ];
+  return checkpoint.state === null ? [] : [missing('chunks', id, state_code ?? 'chunks_missing')];
+}
+
+function inputChecks({ commit_id: id, checkpoint: { gate }, inputs, inputs_code }: PackedCommit): readonly Check[] {
+  if (inputs !== null)
+    return [
+      compared('inputs', id, { recorded: gate?.inputs_sha256 ?? 'no gate', replayed: sha256Hex(bytesOf(inputs)) }),
+    ];
+  return gate === null ? [] : [missing('inputs', id, inputs_code ?? 'inputs_missing')];
+}
+
+/** The log holds this very commit where the packet says. */
+function proofCheck({ commit_id: id, proof }: PackedCommit, logged: ReadonlyMap<string, Logged> | null): Check {
+  if (logged === null) return missing('proof', id, 'no_log');
+  const found = logged.get(id) ?? null;
+  if (found === null) return missing('proof', id, 'not_in_log');
+  return compared('proof', id, {
+    recorded: `${id} ${proof.recorded_hash}`,
+    replayed: `${found.commit_id} ${found.recorded_hash}`,
+  });
 }
 
 /** The log keeps the hash of what rode in a record of its own only as long as it can be opened: then the id cannot be computed. */
@@ -92,7 +121,8 @@ function isHashSealed({ checkpoint: { state }, chunks, state_code, inputs, input
   return isStateGone || (inputs === null && inputs_code === 'inputs_unavailable');
 }
 
-function stateCheck({ commit_id: id, state }: Packet, byId: Commits): Check {
+function stateCheck({ commit_id: id, state }: Packet, { checkpoint }: PackedCommit, byId: Commits): Check {
+  if (state.code === 'no_state' && checkpoint.state === null) return none('state', id, 'no_state');
   if (state.code !== null) return missing('state', id, state.code);
   const replayed = hashOf(stateIn(id, byId));
   return compared('state', id, { recorded: state.sha256 ?? 'no hash', replayed });
@@ -101,7 +131,7 @@ function stateCheck({ commit_id: id, state }: Packet, byId: Commits): Check {
 /** The state before, the policy, and the verdict on both. */
 function gateChecks(packet: Packet, target: PackedCommit, byId: Commits): readonly Check[] {
   const { gate } = target.checkpoint;
-  if (gate === null) return [missing('verdict', packet.commit_id, 'no_gate')];
+  if (gate === null) return [none('verdict', packet.commit_id, 'no_gate')];
   return [beforeCheck(packet, target, byId), policyCheck(packet, gate), verdictCheck(packet, target, byId)];
 }
 
@@ -152,8 +182,8 @@ function verdictCheck(
   if (reviewed?.ok !== true)
     return compared('verdict', id, { recorded: gate.verdict, replayed: 'the policy is no bundle' });
   if (before.is_too_far || before.code !== null) return missing('verdict', id, before.code ?? 'state_too_far');
-  if (inputs_code === 'inputs_unavailable') return missing('verdict', id, inputs_code);
-  const told = inputs === null ? {} : gateIn(bytesOf(inputs));
+  if (inputs === null) return missing('verdict', id, inputs_code ?? 'inputs_missing');
+  const told = gateIn(bytesOf(inputs));
   const state: Restored = before.commit_id === null ? { ok: true, state: {} } : stateIn(before.commit_id, byId);
   if (told === undefined || !state.ok)
     return compared('verdict', id, {
@@ -169,7 +199,7 @@ function verdictCheck(
 }
 
 function releaseCheck({ commit_id: id, release }: Packet, { checkpoint }: PackedCommit): Check {
-  if (release === null && checkpoint.release === null) return missing('release', id, 'no_release');
+  if (release === null && checkpoint.release === null) return none('release', id, 'no_release');
   return compared('release', id, { recorded: released(checkpoint.release), replayed: released(release) });
 }
 
@@ -221,6 +251,9 @@ function compared(check: CheckName, id: string, { recorded, replayed }: Found): 
 
 function missing(check: CheckName, id: string, code: string): Check {
   return { check, commit_id: id, outcome: 'not_made', code, recorded: null, replayed: null };
+}
+function none(check: CheckName, id: string, code: string): Check {
+  return { check, commit_id: id, outcome: 'none', code, recorded: null, replayed: null };
 }
 function bytesOf(text: string): Buffer {
   return Buffer.from(text, 'base64');

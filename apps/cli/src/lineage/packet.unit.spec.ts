@@ -9,9 +9,9 @@ import type { Json } from '@recourse/kernel';
 import { commitIdOf, cutState, PACKET_FORMAT, packedCheckpoint } from '@recourse/lineage';
 import type { PackedCommit, Packet } from '@recourse/lineage';
 import type { Checkpoint, CommitRef } from '@recourse/messages';
-import { run } from '../program.js';
+import { desk } from '../desk.testing.js';
 import { replayPacket } from './packet-checks.js';
-import type { Check } from './packet-checks.js';
+import type { Check, Logged } from './packet-checks.js';
 
 const BODY = canonicalJson({
   owner: 'risk',
@@ -91,27 +91,45 @@ const withCommit = (changed: PackedCommit): Packet => ({
   commits: PACKET.commits.map((one) => (one.commit_id === changed.commit_id ? changed : one)),
 });
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
+/** A log that holds what the packet says. */
+const loggedOf = ({ commits }: Packet): ReadonlyMap<string, Logged> =>
+  new Map(commits.map(({ commit_id, proof: { recorded_hash } }) => [commit_id, { commit_id, recorded_hash }]));
 const failed = (packet: Packet): readonly Check['code'][] => [
   ...new Set(
-    replayPacket(packet)
+    replayPacket(packet, loggedOf(packet))
       .checks.filter(({ outcome }) => outcome === 'differs')
       .map(({ code }) => code),
   ),
 ];
 const open = (packet: Packet): Readonly<Record<string, string | null>> =>
   Object.fromEntries(
-    replayPacket(packet)
+    replayPacket(packet, loggedOf(packet))
       .checks.filter(({ outcome }) => outcome === 'not_made')
       .map(({ check, code }) => [check, code]),
   );
 
 describe('a replay packet', () => {
   it('replays to equal decisions: ids, chunks, states, inputs, policy, verdict and release', () => {
-    const { ok, checks } = replayPacket(PACKET);
+    const { ok, checks } = replayPacket(PACKET, loggedOf(PACKET));
     expect([ok, [...new Set(checks.map(({ outcome }) => outcome))], checks.map(({ check }) => check)]).toEqual([
       true,
       ['equal'],
-      ['id', 'chunks', 'id', 'id', 'chunks', 'inputs', 'state', 'before', 'policy', 'verdict', 'release'],
+      [
+        'id',
+        'chunks',
+        'proof',
+        'id',
+        'proof',
+        'id',
+        'chunks',
+        'inputs',
+        'proof',
+        'state',
+        'before',
+        'policy',
+        'verdict',
+        'release',
+      ],
     ]);
     const after = packed('more', { limit: 20 }, { parents: [refOf(last)], gate }, last.commit_id);
     const delta: Packet = {
@@ -192,7 +210,7 @@ describe('a replay packet', () => {
       policy: { ...policy, body, digest: sha256Hex(body), version: 4, admitted_it: false },
     };
     expect([failed(standing), open(standing)]).toEqual([[], { policy: 'other_version' }]);
-    expect(replayPacket(standing).checks.find(({ check }) => check === 'verdict')).toMatchObject({
+    expect(replayPacket(standing, loggedOf(standing)).checks.find(({ check }) => check === 'verdict')).toMatchObject({
       outcome: 'equal',
       replayed: 'admitted (by version 4)',
     });
@@ -206,12 +224,17 @@ describe('a replay packet', () => {
     };
     expect([failed(erased), open(erased)]).toEqual([
       [],
-      { state: 'state_unavailable', before: 'state_unavailable', verdict: 'state_unavailable' },
+      {
+        chunks: 'state_unavailable',
+        state: 'state_unavailable',
+        before: 'state_unavailable',
+        verdict: 'state_unavailable',
+      },
     ]);
     const silent = withCommit({ ...last, inputs: null, inputs_code: 'inputs_unavailable' });
     expect([failed(silent), open(silent), open({ ...PACKET, policy: null })]).toEqual([
       [],
-      { verdict: 'inputs_unavailable' },
+      { inputs: 'inputs_unavailable', verdict: 'inputs_unavailable' },
       { policy: 'policy_unknown', verdict: 'policy_unknown' },
     ]);
     const unhashed = {
@@ -225,20 +248,62 @@ describe('a replay packet', () => {
     } as const;
     expect([failed(withCommit(unhashed)), open(withCommit(unhashed))]).toEqual([
       [],
-      { id: 'hash_unavailable', verdict: 'inputs_unavailable' },
+      { id: 'hash_unavailable', inputs: 'inputs_unavailable', verdict: 'inputs_unavailable' },
     ]);
     const bare = packed('bare', undefined, { release: null });
-    expect(
-      open({
-        ...PACKET,
-        commit_id: bare.commit_id,
-        release: null,
-        state: { code: 'no_state', sha256: null },
-        before: null,
-        commits: [bare],
-        policy: null,
-      }),
-    ).toEqual({ state: 'no_state', verdict: 'no_gate', release: 'no_release' });
+    const alone: Packet = {
+      ...PACKET,
+      commit_id: bare.commit_id,
+      release: null,
+      state: { code: 'no_state', sha256: null },
+      before: null,
+      commits: [bare],
+      policy: null,
+    };
+    const { ok, checks } = replayPacket(alone, loggedOf(alone));
+    expect([ok, checks.filter(({ outcome }) => outcome === 'none').map(({ code }) => code)]).toEqual([
+      true,
+      ['no_state', 'no_gate', 'no_release'],
+    ]);
+  });
+
+  it.each([
+    ['its gate inputs', 'inputs_missing', withCommit({ ...last, inputs: null, inputs_code: null })],
+    [
+      'its gate inputs, said never to have been',
+      'no_inputs',
+      withCommit({ ...last, inputs: null, inputs_code: 'no_inputs' }),
+    ],
+    ['its policy', 'policy_unknown', { ...PACKET, policy: null }],
+    [
+      'its state, said to be gone',
+      'state_unavailable',
+      { ...PACKET, state: { code: 'state_unavailable', sha256: null } },
+    ],
+    ['its state, said never to have been', 'no_state', { ...PACKET, state: { code: 'no_state', sha256: null } }],
+  ] satisfies (readonly [string, string, Packet])[])(
+    'is not proved once somebody took away %s',
+    (_what, code, packet) => {
+      const { ok, outcome, checks } = replayPacket(packet, loggedOf(packet));
+      expect([ok, outcome, checks.filter((one) => one.outcome === 'not_made').map((one) => one.code)]).toEqual([
+        false,
+        'incomplete',
+        expect.arrayContaining([code]),
+      ]);
+    },
+  );
+
+  it('is proved only by a log that holds its commits where it says', () => {
+    expect(replayPacket(PACKET, null)).toMatchObject({ ok: false, outcome: 'incomplete' });
+    expect(replayPacket(PACKET, new Map())).toMatchObject({ ok: false, outcome: 'incomplete' });
+    const of = (logged: Logged) => replayPacket(PACKET, new Map(loggedOf(PACKET)).set(last.commit_id, logged));
+    const hash = last.proof.recorded_hash;
+    expect(of({ commit_id: last.commit_id, recorded_hash: hash }).ok).toBe(true);
+    for (const forged of [
+      { commit_id: first.commit_id, recorded_hash: hash },
+      { commit_id: last.commit_id, recorded_hash: 'b'.repeat(64) },
+    ])
+      expect(of(forged).checks.find(({ outcome }) => outcome === 'differs')?.code).toBe('PACKET_PROOF_DIFFERS');
   });
 });
 
@@ -249,43 +314,26 @@ afterAll(() => {
 
 /** A ledger and a registry that answer, where they are there at all, and a folder. */
 function services(entries: readonly object[] = [], isOffline = false) {
-  const [asked, out, note]: [string[], string[], string[]] = [[], [], []];
   const folder = mkdtempSync(join(tmpdir(), 'recourse-packet-'));
   folders.push(folder);
-  const fetcher = (input: string | URL | Request): Promise<Response> => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
-    asked.push(`${pathname}${search}`);
-    return isOffline
-      ? Promise.reject(new Error('offline'))
-      : Promise.resolve(
-          Response.json(
+  const { call, ...rest } = desk(
+    ({ pathname }) =>
+      isOffline
+        ? undefined
+        : Response.json(
             pathname.endsWith('/packet') ? { ...PACKET, policy: null } : { items: entries, next_cursor: null },
           ),
-        );
-  };
-  const terminal = {
-    out: (text: string) => {
-      out.push(text);
-    },
-    note: (text: string) => {
-      note.push(text);
-    },
-    isInteractive: false,
-    ask: () => Promise.resolve(''),
-  };
-  const environment = isOffline
-    ? {}
-    : {
-        RECOURSE_LEDGER_URL: 'http://ledger.test',
-        RECOURSE_CONTRACTS_URL: 'http://registry.test',
-        RECOURSE_TOKEN: 'secret',
-      };
-  const call = (...args: readonly string[]): Promise<number> =>
-    run(['lineage', ...args], { terminal, environment, folder, fetch: fetcher });
+    isOffline ? { folder, environment: {} } : { folder },
+  );
   const write = (content: unknown): void => {
     writeFileSync(join(folder, 'p.json'), typeof content === 'string' ? content : JSON.stringify(content));
   };
-  return { call, asked, write, file: join(folder, 'p.json'), out: () => out.join('\n'), note: () => note.join('\n') };
+  return {
+    ...rest,
+    call: (...args: readonly string[]) => call('lineage', ...args),
+    write,
+    file: join(folder, 'p.json'),
+  };
 }
 const entry = (version: number, body: string, more: object = {}): object => ({
   kind: 'policy_bundle',
@@ -300,17 +348,19 @@ const entry = (version: number, body: string, more: object = {}): object => ({
 
 describe('recourse lineage packet', () => {
   it('writes a file that only its owner reads, with the policy that admitted the commit; nothing is overwritten', async () => {
-    const { call, asked, file, note, out } = services([
+    const { call, paths, file, note, out } = services([
       entry(9, `${BODY} `),
       entry(3, BODY, { tenant: '*', retired: true }),
     ]);
-    expect([await call('packet', last.commit_id, '--out', 'p.json'), asked, statSync(file).mode & 0o777]).toEqual([
+    expect([await call('packet', last.commit_id, '--out', 'p.json'), paths(), statSync(file).mode & 0o777]).toEqual([
       0,
       [`/v1/commits/${last.commit_id}/packet`, '/v1/entries/policy_bundle?name=orders&limit=10'],
       0o600,
     ]);
-    expect(await call('replay-packet', 'p.json')).toBe(0);
-    expect(out()).toMatch(new RegExp(`${last.commit_id} replays to equal decisions: 11 equal, 0 differ$`));
+    expect(await call('replay-packet', 'p.json')).toBe(8);
+    expect(out()).toMatch(
+      new RegExp(`${last.commit_id} differs nowhere, and was not checked as a whole: 11 equal, 0 differ, 3 not made$`),
+    );
     expect([await call('packet', last.commit_id, '--out', 'p.json'), note()]).toEqual([
       2,
       expect.stringContaining('FILE_UNWRITABLE'),
@@ -326,16 +376,16 @@ describe('recourse lineage packet', () => {
 
 describe('recourse lineage replay-packet', () => {
   it('asks nobody, and ends with found where something differs, by code', async () => {
-    const { call, asked, write, out } = services([], true);
+    const { call, paths, write, out } = services([], true);
     write({ ...PACKET, release: { ...RELEASE, model: 'm2' } });
-    expect([await call('replay-packet', 'p.json'), asked]).toEqual([1, []]);
+    expect([await call('replay-packet', 'p.json'), paths()]).toEqual([1, []]);
     expect(out()).toMatch(
-      /\nPACKET_RELEASE_DIFFERS: recorded .*"m1".*, replayed .*"m2"[^]*does not replay: 10 equal, 1 differ$/,
+      /\nPACKET_RELEASE_DIFFERS: recorded .*"m1".*, replayed .*"m2"[^]*does not replay: 10 equal, 1 differ, 3 not made$/,
     );
     const script = services([], true);
     script.write(PACKET);
-    expect(await script.call('replay-packet', 'p.json', '--json')).toBe(0);
-    expect(JSON.parse(script.out())).toMatchObject({ ok: true, commit_id: last.commit_id });
+    expect(await script.call('replay-packet', 'p.json', '--json')).toBe(8);
+    expect(JSON.parse(script.out())).toMatchObject({ ok: false, outcome: 'incomplete', commit_id: last.commit_id });
   });
 
   it.each([

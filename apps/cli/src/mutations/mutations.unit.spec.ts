@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { run } from '../program.js';
+import { desk, table } from '../desk.testing.js';
 
 const CLOSING = {
   mutation_id: 'mut_1',
@@ -34,42 +34,15 @@ const FOUND = {
   },
 };
 
-/** A ledger that answers from a table, and what was asked of it. */
-function ledger(answers: Readonly<Record<string, object>>) {
-  const [asked, out, note]: [string[], string[], string[]] = [[], [], []];
-  const fetcher = (input: string | URL | Request): Promise<Response> => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
-    asked.push(`${pathname}${search}`);
-    const answer = answers[pathname];
-    return answer === undefined
-      ? Promise.reject(new TypeError('fetch failed'))
-      : Promise.resolve(Response.json(answer));
-  };
-  const terminal = {
-    out: (text: string) => {
-      out.push(text);
-    },
-    note: (text: string) => {
-      note.push(text);
-    },
-    isInteractive: false,
-    ask: () => Promise.resolve(''),
-  };
-  const call = (...args: readonly string[]): Promise<number> =>
-    run(['mutations', ...args], {
-      terminal,
-      environment: { RECOURSE_LEDGER_URL: 'http://ledger.test', RECOURSE_TOKEN: 'secret' },
-      folder: '/',
-      fetch: fetcher,
-    });
-  return { call, asked, out: () => out.join('\n'), note: () => note.join('\n') };
-}
+const ledger = (answers: Readonly<Record<string, object>>) => desk(table(answers));
 
 describe('mutations horizon', () => {
   it('shows what closes next under the money at stake', async () => {
-    const { call, asked, out } = ledger({ '/v1/horizon': HORIZON });
-    expect(await call('horizon', '--within', '90', '--capability', 'payments.issue_refund', '--limit', '1')).toBe(0);
-    expect(asked.at(-1)).toBe('/v1/horizon?within_ms=5400000&capability=payments.issue_refund&limit=1');
+    const { call, paths, out } = ledger({ '/v1/horizon': HORIZON });
+    expect(
+      await call('mutations', 'horizon', '--within', '90', '--capability', 'payments.issue_refund', '--limit', '1'),
+    ).toBe(0);
+    expect(paths().at(-1)).toBe('/v1/horizon?within_ms=5400000&capability=payments.issue_refund&limit=1');
     const [head, stake, unnamed, , closings, closing] = out().split('\n');
     expect([head, stake, unnamed]).toEqual([
       expect.stringMatching(/^TENANT +AT STAKE/),
@@ -85,27 +58,27 @@ describe('mutations horizon', () => {
 
   it('is one document for scripts', async () => {
     const { call, out } = ledger({ '/v1/horizon': { ...HORIZON, next_cursor: null } });
-    expect(await call('horizon', '--json')).toBe(0);
+    expect(await call('mutations', 'horizon', '--json')).toBe(0);
     expect(JSON.parse(out())).toEqual({ as_of: 60_000, at_stake: STAKES, items: [CLOSING], more: false });
   });
 
   it('says that nothing closes', async () => {
     const { call, out } = ledger({ '/v1/horizon': { as_of: 1, at_stake: [], items: [], next_cursor: null } });
-    await call('horizon');
+    await call('mutations', 'horizon');
     expect(out()).toBe('no window closes');
   });
 
   it.each(['0', '-1', 'soon'])('refuses to look %s minutes ahead', async (within) => {
-    const { call, asked } = ledger({});
-    expect(await call('horizon', '--within', within)).not.toBe(0);
-    expect(asked).toEqual([]);
+    const { call, paths } = ledger({});
+    expect(await call('mutations', 'horizon', '--within', within)).not.toBe(0);
+    expect(paths()).toEqual([]);
   });
 });
 
 describe('mutations show', () => {
   it('ends with what proves it', async () => {
     const { call, out } = ledger({ '/v1/mutations/mut_1': FOUND });
-    expect(await call('show', 'mut_1')).toBe(0);
+    expect(await call('mutations', 'show', 'mut_1')).toBe(0);
     expect(out()).toMatch(/status +compensated/);
     expect(out()).toMatch(/attempts +2\nlast error +PROVIDER_REFUSED/);
     expect(out().split('What proves it\n')[1]).toMatch(
@@ -115,15 +88,15 @@ describe('mutations show', () => {
 
   it('claims no proof of what is only planned', async () => {
     const { call, out } = ledger({ '/v1/mutations/mut_1': { ...FOUND, proof: null } });
-    await call('show', 'mut_1');
+    await call('mutations', 'show', 'mut_1');
     expect(out()).not.toContain('What proves it');
   });
 });
 
 describe('mutations list', () => {
   it('asks by execution state', async () => {
-    const { call, asked } = ledger({ '/v1/mutations': { items: [], next_cursor: null } });
-    await call('list', '--execution', 'uncertain', '--limit', '5');
-    expect(asked).toEqual(['/v1/mutations?execution=uncertain&limit=5']);
+    const { call, paths } = ledger({ '/v1/mutations': { items: [], next_cursor: null } });
+    await call('mutations', 'list', '--execution', 'uncertain', '--limit', '5');
+    expect(paths()).toEqual(['/v1/mutations?execution=uncertain&limit=5']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { run } from '../program.js';
+import { desk } from '../desk.testing.js';
 
 type Answer = { readonly status?: number; readonly body: object };
 const DELIVERY = {
@@ -18,12 +18,9 @@ const DELIVERY = {
 
 /** A notifier that answers each question with its next answer, the last one for ever. */
 function notifier(answers: Readonly<Record<string, readonly Answer[]>>) {
-  const [out, note, asked]: [string[], string[], string[]] = [[], [], []];
   const counts = new Map<string, number>();
-  const fetcher: typeof fetch = (input, init) => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
-    const question = `${init?.method ?? 'GET'} ${pathname}`;
-    asked.push(`${question}${search}`);
+  const { call, asked, ...rest } = desk(({ method, pathname }) => {
+    const question = `${method} ${pathname}`;
     const count = counts.get(question) ?? 0;
     counts.set(question, count + 1);
     const given = answers[question];
@@ -31,37 +28,22 @@ function notifier(answers: Readonly<Record<string, readonly Answer[]>>) {
       status: 404,
       body: { code: 'NOT_FOUND', title: 'none', detail: 'nothing there' },
     };
-    return Promise.resolve(
-      new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } }),
-    );
+    return Response.json(body, { status });
+  });
+  return {
+    ...rest,
+    call: (...args: readonly string[]) => call('notifications', ...args),
+    requests: () => asked.map(({ method, path }) => `${method} ${path}`),
   };
-  const terminal = {
-    out: (text: string) => {
-      out.push(text);
-    },
-    note: (text: string) => {
-      note.push(text);
-    },
-    isInteractive: false,
-    ask: () => Promise.resolve(''),
-  };
-  const call = (...args: readonly string[]): Promise<number> =>
-    run(['notifications', ...args], {
-      terminal,
-      environment: { RECOURSE_NOTIFIER_URL: 'http://notifier', RECOURSE_TOKEN: 't' },
-      folder: '/',
-      fetch: fetcher,
-    });
-  return { call, asked, out: () => out.join('\n'), note: () => note.join('\n') };
 }
 
 describe('notifications list', () => {
   it('shows what failed, why, and the way out', async () => {
-    const { call, asked, out } = notifier({
+    const { call, requests, out } = notifier({
       'GET /v1/deliveries': [{ body: { items: [DELIVERY], next_cursor: null } }],
     });
     expect(await call('list', '--state', 'given_up', '--endpoint', 'chat', '--limit', '5')).toBe(0);
-    expect(asked).toEqual(['GET /v1/deliveries?state=given_up&endpoint=chat&limit=5']);
+    expect(requests()).toEqual(['GET /v1/deliveries?state=given_up&endpoint=chat&limit=5']);
     expect(out()).toMatch(/msg_1 +chat +acme +opened +approval +step_1 +given_up +7 +SERVER_ERROR \(503\)/);
     expect(out()).toContain('What to do: Mend the receiver, then retry it.');
   });
@@ -73,17 +55,9 @@ describe('notifications list', () => {
   });
 
   it('says that it needs to know where the notifier is', async () => {
-    const note: string[] = [];
-    const terminal = {
-      out: () => undefined,
-      note: (text: string) => {
-        note.push(text);
-      },
-      isInteractive: false,
-      ask: () => Promise.resolve(''),
-    };
-    expect(await run(['notifications', 'list'], { terminal, environment: {}, folder: '/', fetch })).toBe(2);
-    expect(note.join()).toMatch(/nothing says where the notifier is[\s\S]+--notifier-url/);
+    const { call, note } = desk(() => undefined, { environment: {} });
+    expect(await call('notifications', 'list')).toBe(2);
+    expect(note()).toMatch(/nothing says where the notifier is[\s\S]+--notifier-url/);
   });
 });
 
@@ -91,7 +65,7 @@ describe('notifications test', () => {
   const queued = { ...DELIVERY, state: 'queued', attempts: 0, last_error: null, way_out: null };
 
   it('waits until the receiver took it', async () => {
-    const { call, asked, out } = notifier({
+    const { call, requests, out } = notifier({
       'POST /v1/endpoints/chat/test': [{ body: queued }],
       'GET /v1/deliveries/msg_1': [
         { body: { ...queued, attempts: 1 } },
@@ -99,7 +73,11 @@ describe('notifications test', () => {
       ],
     });
     expect(await call('test', 'chat')).toBe(0);
-    expect(asked).toEqual(['POST /v1/endpoints/chat/test', 'GET /v1/deliveries/msg_1', 'GET /v1/deliveries/msg_1']);
+    expect(requests()).toEqual([
+      'POST /v1/endpoints/chat/test',
+      'GET /v1/deliveries/msg_1',
+      'GET /v1/deliveries/msg_1',
+    ]);
     expect(out()).toMatch(/state +delivered/);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { run } from '../program.js';
+import { desk, table } from '../desk.testing.js';
 
 const ROW = {
   tenant: 'acme',
@@ -66,35 +66,7 @@ const MANUAL = {
 };
 const EXPOSED = { as_of: 60_000, items: [ROW, BARE], more: false };
 
-/** Services that answer from a table, and what was asked of them. */
-function services(answers: Readonly<Record<string, object>>) {
-  const [asked, out]: [string[], string[]] = [[], []];
-  const fetcher = (input: string | URL | Request): Promise<Response> => {
-    const { host, pathname, search } = new URL(input instanceof Request ? input.url : input);
-    asked.push(`${host}${pathname}${search}`);
-    const answer = answers[pathname];
-    return answer === undefined
-      ? Promise.reject(new TypeError('fetch failed'))
-      : Promise.resolve(Response.json(answer));
-  };
-  const terminal = {
-    out: (text: string) => {
-      out.push(text);
-    },
-    note: () => undefined,
-    isInteractive: false,
-    ask: () => Promise.resolve(''),
-  };
-  const environment = {
-    RECOURSE_LEDGER_URL: 'http://ledger.test',
-    RECOURSE_RECOVERIES_URL: 'http://recoveries.test',
-    RECOURSE_CONTRACTS_URL: 'http://contracts.test',
-    RECOURSE_TOKEN: 'secret',
-  };
-  const call = (...args: readonly string[]): Promise<number> =>
-    run(['report', ...args], { terminal, environment, folder: '/', fetch: fetcher });
-  return { call, asked, out: () => out.join('\n') };
-}
+const services = (answers: Readonly<Record<string, object>>) => desk(table(answers));
 const ALL = {
   '/v1/reports/exposure': EXPOSED,
   '/v1/reports/recoveries': { items: [OBSERVED], more: false },
@@ -105,7 +77,7 @@ const ALL = {
 describe('report exposure', () => {
   it('shows what is open with its bounded cost, what fell, and what recoveries took beside their bound (A4)', async () => {
     const { call, out } = services(ALL);
-    expect(await call('exposure')).toBe(0);
+    expect(await call('report', 'exposure')).toBe(0);
     const [head, refund, mail, , observedHead, observed] = out().split('\n');
     expect(head).toMatch(
       /^TENANT +CAPABILITY +OPEN +AT STAKE +FIRST CLOSES +COST AT MOST +FELL +UNCERTAIN +BEYOND REVERSAL +THAT STANDS$/,
@@ -120,7 +92,7 @@ describe('report exposure', () => {
 
   it('is one document for scripts, with the declared cost of one effect and of all', async () => {
     const { call, out } = services(ALL);
-    await call('exposure', '--json');
+    await call('report', 'exposure', '--json');
     expect(JSON.parse(out())).toMatchObject({
       as_of: 60_000,
       more: false,
@@ -139,8 +111,8 @@ describe('report exposure', () => {
 
   it('asks all three services for the same tenant and tool', async () => {
     const { call, asked } = services(ALL);
-    await call('exposure', '--capability', 'mail.send', '--tenant', 'acme', '--limit', '7');
-    expect(asked.toSorted()).toEqual([
+    await call('report', 'exposure', '--capability', 'mail.send', '--tenant', 'acme', '--limit', '7');
+    expect(asked.map(({ host, path }) => `${host}${path}`).toSorted()).toEqual([
       'contracts.test/v1/contracts?name=mail.send&tenant=acme&limit=500',
       'ledger.test/v1/reports/exposure?capability=mail.send&tenant=acme&limit=7',
       'recoveries.test/v1/reports/recoveries?capability=mail.send&tenant=acme&limit=7',
@@ -153,7 +125,7 @@ describe('report exposure', () => {
       '/v1/reports/exposure': { as_of: 1, items: [], more: true },
       '/v1/reports/recoveries': { items: [], more: false },
     });
-    await call('exposure');
+    await call('report', 'exposure');
     expect(out()).toBe(
       'nothing is exposed\n\nno recovery was observed\n\nthere are more rows: raise --limit, or name a --capability',
     );
@@ -163,7 +135,7 @@ describe('report exposure', () => {
 describe('report manual', () => {
   it('ranks tools by reason and points out those that often cannot be proven (C72)', async () => {
     const { call, out } = services(ALL);
-    expect(await call('manual')).toBe(0);
+    expect(await call('report', 'manual')).toBe(0);
     const lines = out().split('\n');
     expect(lines.slice(0, 3)).toEqual([
       expect.stringMatching(/^TENANT +CAPABILITY +REASON +STEPS +OF ENDED +PART +PROVABLE$/),
@@ -179,13 +151,13 @@ describe('report manual', () => {
 
   it('is the answer itself for scripts', async () => {
     const { call, out } = services(ALL);
-    await call('manual', '--json');
+    await call('report', 'manual', '--json');
     expect(JSON.parse(out())).toEqual(MANUAL);
   });
 
   it('says that nothing landed with people', async () => {
     const { call, out } = services({ '/v1/reports/manual-reasons': { items: [], more: false, pointed_out: [] } });
-    await call('manual');
+    await call('report', 'manual');
     expect(out()).toBe('none');
   });
 });

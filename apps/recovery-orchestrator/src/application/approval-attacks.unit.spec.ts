@@ -114,7 +114,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
       ['another adapter', shown({ adapter: 'payments-eu' })],
       ['another subject', shown({}, { subject_ref: 'order/1' })],
       ['another thing outside', shown({}, { external_transaction_ref: 're_2' })],
-      ['another idempotency key', shown({}, { idempotency_key: 'key-9' })],
+      ['another idempotency key', shown({}, { mutation_id: 'mut_other' })],
       ['another contract version', shown({ contract_digest: contractDigest(example({ owner: 'nobody' })) })],
       ['a weaker stale check', shown({ stale_condition: 'true' })],
       ['another way to look', shown({ stale_capability: 'payments.look_away' })],

@@ -70,9 +70,17 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
       expect(requestIn(run.outgoing()).steps[0]?.call).toMatchObject({
         approval_mode: 'network',
         call_id: 'rev_mut_1',
-        idempotency_key: 'rev_key-1',
+        idempotency_key: 'rev_mut_1',
         policy_ref: 'policy/refunds',
       });
+    });
+
+    it('has a key of its effect alone, whatever key its producer chose', () => {
+      const run = asked({
+        ref: ref({ idempotency_key: 'the same in every run' }),
+        terms: terms({ impact: 'write', recovery_approval_mode: 'auto' }),
+      });
+      expect(requestIn(run.outgoing()).steps[0]?.call.idempotency_key).toBe('rev_mut_1');
     });
 
     it('of automatic mode and financial impact still waits for a person (C35)', () => {

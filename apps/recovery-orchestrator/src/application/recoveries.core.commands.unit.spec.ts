@@ -73,7 +73,7 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
         .when(command('RetryStep'), AT + 200)
         .then(
           fact('StepReopened', { by: 'olga', required_approvals: 0 }),
-          leg({ attempt: 2, reconcile_first: true, call: { idempotency_key: 'rev_key-1' } }),
+          leg({ attempt: 2, reconcile_first: true, call: { idempotency_key: 'rev_mut_1' } }),
         );
       run.thenAnswer({ status: 'accepted', body: { phase: 'dispatched' } });
       expect(run.rows('recovery')[0]?.doc).toMatchObject({ phase: 'open' });

@@ -21,13 +21,13 @@ export interface AdapterOptions extends GuardOptions {
 }
 
 /** Puts one call of a kit under the guard. Errors: those of the guard. */
-async function guardedCall(
-  execute: (args: Json) => Promise<Json>,
+async function guardedCall<Value extends Json>(
+  execute: (args: Json) => Promise<Value>,
   { place, extras, ...options }: AdapterOptions,
   args: Json,
   callId: string | null,
-): Promise<GuardedResult> {
-  return guard({ ...extras, execute }, options)({ ...place(args, callId), args });
+): Promise<GuardedResult<Value>> {
+  return guard<Value>({ ...extras, execute }, options)({ ...place(args, callId), args });
 }
 
 /**
@@ -35,10 +35,10 @@ async function guardedCall(
  *
  * Errors: as its guard: Failure(BROKER_UNAVAILABLE) when the outcome of a call that was made could not be published.
  */
-export function guardFunction(
-  execute: (args: Json) => Promise<Json>,
+export function guardFunction<Value extends Json>(
+  execute: (args: Json) => Promise<Value>,
   options: AdapterOptions,
-): (args: Json) => Promise<GuardedResult> {
+): (args: Json) => Promise<GuardedResult<Value>> {
   return (args) => guardedCall(execute, options, args, null);
 }
 
@@ -49,13 +49,16 @@ export function guardFunction(
  * Shape:  the kit wraps its own handling of errors around the guard, so an error of the tool stays an error here.
  * Errors: as guardFunction.
  */
-export function guardExecute<Input, Rest extends readonly unknown[]>(
-  execute: (input: Input, ...rest: Rest) => unknown,
+export function guardExecute<Input, Rest extends readonly unknown[], Output>(
+  execute: (input: Input, ...rest: Rest) => Output,
   options: AdapterOptions,
-): (input: Input, ...rest: Rest) => Promise<GuardedResult> {
+): (input: Input, ...rest: Rest) => Promise<GuardedResult<Awaited<Output>>> {
   // The kit has parsed the input from JSON, and the guard checks it against the contract before the tool sees it.
-  return (input, ...rest) =>
-    guardedCall(async (args) => jsonOf(await execute(args as Input, ...rest)), options, jsonOf(input), callIdIn(rest));
+  return async (input, ...rest) => {
+    const called = async (args: Json): Promise<Json> => jsonOf(await execute(args as Input, ...rest));
+    // What the tool gave, as JSON.
+    return (await guardedCall(called, options, jsonOf(input), callIdIn(rest))) as GuardedResult<Awaited<Output>>;
+  };
 }
 
 function callIdIn(rest: readonly unknown[]): string | null {

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { budgetContract } from './budget.contract.js';
+import type { Budget } from './budget.port.js';
 import { answered } from '../edge/edge.testing.js';
 import { answerOf, HttpBudget } from './budget.http.js';
 import { MemoryBudget } from './budget.memory.js';
@@ -15,15 +16,21 @@ afterAll(() => {
   });
 });
 
-/** An accountant's edge in front of a memory budget. */
-async function edge(): Promise<string> {
-  const budget = new MemoryBudget(1_000);
-  const keys = new Map<string, string>();
+/** An accountant's edge in front of a budget; as every edge of ours it answers a key it knows from its row. */
+async function edge(standing: () => Budget): Promise<string> {
+  const keys = new Map<string, readonly [number, string]>();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request
       .on('data', (chunk: Buffer) => chunks.push(chunk))
       .on('end', () => {
+        const budget = standing();
+        const key = String(request.headers['idempotency-key']);
+        const known = keys.get(key);
+        if (known !== undefined) {
+          response.writeHead(known[0]).end(known[1]);
+          return;
+        }
         const body = JSON.parse(Buffer.concat(chunks).toString()) as {
           run_id: string;
           effect_key: string;
@@ -50,7 +57,7 @@ async function edge(): Promise<string> {
                     : ([409, { code: 'CEILING_EXCEEDED' }] as const),
                 )
         ).then(([status, answer]) => {
-          keys.set(String(request.headers['idempotency-key']), '');
+          keys.set(key, [status, JSON.stringify(answer)]);
           response.writeHead(status).end(JSON.stringify(answer));
         });
       });
@@ -63,7 +70,28 @@ async function edge(): Promise<string> {
 }
 
 budgetContract('memory', () => Promise.resolve(new MemoryBudget(1_000)));
-budgetContract('http', async () => new HttpBudget({ url: await edge(), token: () => Promise.resolve('token') }));
+budgetContract('http', async () => {
+  const budget = new MemoryBudget(1_000);
+  return new HttpBudget({ url: await edge(() => budget), token: () => Promise.resolve('token') });
+});
+
+describe('a budget over HTTP', () => {
+  it('hears what a person decided since it asked', async () => {
+    let standing = new MemoryBudget(0);
+    const budget = new HttpBudget({ url: await edge(() => standing), token: () => Promise.resolve('token') });
+    const asked = {
+      tenant: 'acme',
+      runId: 'run-1',
+      effectKey: 'a',
+      capability: 'payments.issue_refund',
+      agentId: 'agent',
+      value: { amount_minor: 5, currency: 'INR' },
+    };
+    expect(await budget.reserve(asked)).toEqual({ kind: 'escalated', code: 'CEILING_EXCEEDED' });
+    standing = new MemoryBudget(5);
+    expect((await budget.reserve(asked)).kind).toBe('reserved');
+  });
+});
 
 describe('an answer of the accountant', () => {
   it.each([
@@ -75,6 +103,13 @@ describe('an answer of the accountant', () => {
     [503, {}, 'unavailable'],
   ])('%i %o means %s', (status, body, kind) => {
     expect(answerOf(answered(status, body), 'res').kind).toBe(kind);
+  });
+
+  it('that a person is asked has a code of its own, also where it comes with 202', () => {
+    expect(answerOf(answered(202, { escalation_id: 'esc_1' }), 'res')).toEqual({
+      kind: 'escalated',
+      code: 'CEILING_EXCEEDED',
+    });
   });
 
   it('is "unavailable" when nobody answers', async () => {

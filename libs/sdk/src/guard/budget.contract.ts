@@ -28,6 +28,16 @@ export function budgetContract(name: string, make: () => Promise<Budget>): void 
       expect((await budget.reserve(of('b', 400))).kind).toBe('reserved');
     });
 
+    it('reserves anew what was given back, and takes it back again', async () => {
+      const budget = await make();
+      for (const round of [1, 2]) {
+        expect([round, (await budget.reserve(of('a', 1_000))).kind]).toEqual([round, 'reserved']);
+        expect((await budget.reserve(of('b', 1))).kind).toBe('escalated');
+        expect(await budget.release(of('a', 1_000))).toBe('released');
+      }
+      expect((await budget.reserve(of('c', 1_000))).kind).toBe('reserved');
+    });
+
     it('takes back what is released', async () => {
       const budget = await make();
       await budget.reserve(of('a', 1_000));

@@ -2,6 +2,7 @@
 //
 // Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, value} → 201 reserved, 202 or 409 escalated, other 4xx
 // refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
+import { randomUUID } from 'node:crypto';
 import { reservationId } from '@recourse/contract';
 import { edgeClient, problemOf } from '../edge/edge.js';
 import type { EdgeAnswer, EdgeClient, EdgeOptions } from '../edge/edge.js';
@@ -19,11 +20,13 @@ export class HttpBudget implements Budget {
   async reserve(request: ReservationRequest): Promise<ReservationAnswer> {
     const { runId, effectKey, capability, agentId, value } = request;
     try {
-      const answer = await this.post(
-        '/v1/reservations',
-        { run_id: runId, effect_key: effectKey, capability, agent_id: agentId, value },
-        `reserve/${idOf(request)}`,
-      );
+      const answer = await this.post('/v1/reservations', {
+        run_id: runId,
+        effect_key: effectKey,
+        capability,
+        agent_id: agentId,
+        value,
+      });
       return answerOf(answer, idOf(request));
     } catch (cause) {
       return { kind: 'unavailable', cause };
@@ -33,19 +36,19 @@ export class HttpBudget implements Budget {
   async release(request: ReservationRequest): Promise<'released' | 'unavailable'> {
     const id = idOf(request);
     try {
-      const { status } = await this.post(
-        `/v1/reservations/${id}/release`,
-        { run_id: request.runId, effect_key: request.effectKey },
-        `release/${id}`,
-      );
+      const { status } = await this.post(`/v1/reservations/${id}/release`, {
+        run_id: request.runId,
+        effect_key: request.effectKey,
+      });
       return status < 300 ? 'released' : 'unavailable';
     } catch {
       return 'unavailable';
     }
   }
 
-  private post(path: string, body: object, idempotencyKey: string): Promise<EdgeAnswer> {
-    return this.accountant.ask({ method: 'POST', path, body, idempotencyKey });
+  /** Under a key of its own: the edge answers a key it knows as it did before, and a person may have decided since. */
+  private post(path: string, body: object): Promise<EdgeAnswer> {
+    return this.accountant.ask({ method: 'POST', path, body, idempotencyKey: randomUUID() });
   }
 }
 
@@ -54,7 +57,8 @@ export function answerOf(answer: EdgeAnswer, id: string): ReservationAnswer {
   const { status, body } = answer;
   const problem = problemOf(answer);
   const isEscalated = body['escalation_id'] !== undefined || body['status'] === 'escalated';
-  if (isEscalated || status === 409) return { kind: 'escalated', code: problem.code };
+  if (isEscalated || status === 409)
+    return { kind: 'escalated', code: typeof body['code'] === 'string' ? problem.code : 'CEILING_EXCEEDED' };
   if (status === 200 || status === 201)
     return {
       kind: 'reserved',

@@ -1,4 +1,5 @@
 // What goes into a guard and what comes out of it.
+import type { Shown } from './shown.js';
 import type { Contract, Directive, EntryBody, Playbook } from '@recourse/contract';
 import type { Clock, Json } from '@recourse/kernel';
 import type { ToolOutcome } from '@recourse/messages';
@@ -69,8 +70,8 @@ export interface ForwardContext {
 }
 
 /** A forward tool. `execute` throws ToolRejected when it knows there was no effect. */
-export interface ForwardTool {
-  execute(args: Json, context: ForwardContext): Promise<Json>;
+export interface ForwardTool<Value extends Json = Json> {
+  execute(args: Json, context: ForwardContext): Promise<Value>;
   /** Reads the value that is about to be overwritten. Needed where the contract requires its capture. */
   capturePriorValue?(args: Json): Promise<Json>;
   /** Says what `execute` would do, without doing it. Needed where the contract names a dry run. */
@@ -163,11 +164,17 @@ export interface GuardTrouble {
   readonly problems: readonly { readonly code: string; readonly message: string; readonly path?: string }[];
 }
 
-/** What an agent gets: ids, never handles or reversal arguments. */
-export type GuardedResult =
+/**
+ * What an agent gets: ids, and what its tool answered; never handles or reversal arguments.
+ *
+ * Shape:  `value` where the call was made here and succeeded. A call that the record knows from before has none: the record
+ *         keeps no answer for agents.
+ */
+export type GuardedResult<Value = unknown> =
   /** `directive`: what to do about a call that failed; whoever called does it, and calls again or not. */
   | {
       readonly kind: ToolOutcome;
+      readonly value?: Shown<Value>;
       readonly mutation_refs: readonly string[];
       readonly error_kind: ErrorKind | null;
       readonly directive?: Directive;
@@ -185,4 +192,4 @@ export type GuardedResult =
   | ({ readonly kind: 'refused'; readonly mutation_refs: readonly [] } & GuardTrouble);
 
 /** A tool under its guard. Errors: as the guard that made it. */
-export type GuardedTool = (call: GuardedCall) => Promise<GuardedResult>;
+export type GuardedTool<Value extends Json = Json> = (call: GuardedCall) => Promise<GuardedResult<Value>>;

@@ -1,7 +1,7 @@
 // Guard: puts a tool under its reversal contract.
 //
-// Boundary: calls the tool once, tells the ledger before and after, and gives its caller mutation ids only: reversal
-// arguments and provider handles stay out of what an agent reads (A36, A37).
+// Boundary: calls the tool once, tells the ledger before and after, and gives its caller mutation ids and what the tool
+// answered: reversal arguments and provider handles stay out of what an agent reads (A36, A37).
 //
 // Invariants
 //   G1. In `enforce` nothing is called before its intent is published, its budget reserved and its people asked; the
@@ -19,6 +19,8 @@ import type { Ready } from './before.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardedTool, GuardOptions } from './guard.messages.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
+import { shownOf } from './shown.js';
+import type { Shown } from './shown.js';
 import { verdictFor } from './verdict.decisions.js';
 import type { ToolVerdict } from './verdict.decisions.js';
 import { within } from '../within.js';
@@ -32,8 +34,14 @@ import { within } from '../within.js';
  * Errors: Failure(BROKER_UNAVAILABLE) when the outcome of a call that was made could not be published, in `enforce`;
  *         the same call may be repeated: it has the same keys.
  */
-export function guard(tool: ForwardTool, options: GuardOptions): GuardedTool {
-  return async (call) => (await runGuarded(tool, call, options)).answer;
+export function guard<Value extends Json>(tool: ForwardTool<Value>, options: GuardOptions): GuardedTool<Value> {
+  return async (call) => {
+    const { answer, value } = await runGuarded(tool, call, options);
+    if (answer.kind !== 'succeeded' || value === null) return answer as GuardedResult<Value>;
+    const shown = shownOf(value, options.contract, tool.externalTransactionRef?.(value) ?? null);
+    // The tool's own answer, less some members: what its type says.
+    return { ...answer, value: shown as Shown<Value> };
+  };
 }
 
 /** A guarded call with what the tool answered: for those who act on the answer, never for an agent. */

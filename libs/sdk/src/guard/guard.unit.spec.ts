@@ -97,7 +97,7 @@ function scene({ mode = 'enforce', tool = {}, producer = {}, ...more }: Scene = 
 }
 
 describe('a guarded tool', () => {
-  it('tells its intent, acts, tells the outcome, and gives back ids only', async () => {
+  it('tells its intent, acts, tells the outcome, and gives back the answer without the handle', async () => {
     const { run, told, actions, outcomes, call, options } = scene();
     const result = await run();
     expect(told).toEqual(['planned', 'called', 'succeeded']);
@@ -105,6 +105,7 @@ describe('a guarded tool', () => {
       kind: 'succeeded',
       error_kind: null,
       mutation_refs: [mutationId('acme', 'run-1', actionOf(call, options).effectKey)],
+      value: { status: 'settled' },
     });
     expect(JSON.stringify(result)).not.toContain('rf_secret');
     expect(actions[0]).toEqual(actions[1]);
@@ -220,7 +221,12 @@ describe('a guard that only observes', () => {
 describe('a guard that is off', () => {
   it('calls the tool and tells nobody', async () => {
     const { run, told } = scene({ mode: 'off' });
-    expect(await run({ anything: 1 })).toEqual({ kind: 'succeeded', mutation_refs: [], error_kind: null });
+    expect(await run({ anything: 1 })).toEqual({
+      kind: 'succeeded',
+      mutation_refs: [],
+      error_kind: null,
+      value: { status: 'settled' },
+    });
     expect(told).toEqual(['called']);
   });
 });

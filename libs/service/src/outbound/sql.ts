@@ -19,12 +19,12 @@ export type Equal = Readonly<Record<string, SqlValue | undefined>>;
 export class Parameters {
   readonly values: SqlValue[] = [];
 
-  /** Adds a value and returns its placeholder. */
+  /** Adds a value and returns how the text names it: `$1`, `$2`, … */
   add(value: SqlValue): string {
     return `$${String(this.values.push(value))}`;
   }
 
-  /** Adds several and returns their placeholders, separated by commas. */
+  /** Adds several and returns how the text names them, separated by commas. */
   list(values: readonly SqlValue[]): string {
     return values.map((value) => this.add(value)).join(', ');
   }

@@ -196,7 +196,7 @@ function callOf({ execution, mutation_id }: Asked, kind: AskKind, capability: st
     args: execution.args,
     approval_mode: 'network',
     policy_ref: null,
-    idempotency_key: isCancel ? `cancel_${execution.idempotency_key}` : execution.idempotency_key,
+    idempotency_key: isCancel ? `cancel_${mutation_id}` : execution.idempotency_key,
     reverses_mutation_ref: mutation_id,
   };
 }

@@ -212,7 +212,8 @@ function callOf(marked: Undecided, terms: ContractTerms, required: number): Reco
     args: ref.reversal_args,
     approval_mode: required === 0 ? 'network' : 'delegated',
     policy_ref: terms.recovery_policy_ref,
-    idempotency_key: `rev_${ref.idempotency_key}`,
+    // Of this effect alone: producers may use one key in many runs.
+    idempotency_key: `rev_${ref.mutation_id}`,
     reverses_mutation_ref: ref.mutation_id,
   };
 }

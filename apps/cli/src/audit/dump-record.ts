@@ -1,0 +1,40 @@
+// One record of a dump, found by its place in the accepted chain.
+//
+// Boundary: reads files; needs no network. That the dump is what was written shows `audit verify --dump`, not this.
+import { join } from 'node:path';
+import { ChainReader, genesisHead } from '@recourse/chain';
+import { filesOf, headerOf, loadedCodecs, recordsIn } from './dump.js';
+
+export interface Place {
+  readonly log: string;
+  readonly partition: number;
+  /** Position in the accepted chain, from 1. */
+  readonly seq: number;
+}
+
+export interface RecordFound {
+  /** 64 hex digits. */
+  readonly hash: string;
+  readonly type: string;
+  readonly body: unknown;
+}
+
+/** The record at a place; null where the dump does not hold it, or holds nothing readable there. Errors: CliProblem(DUMP_UNREADABLE). */
+export async function recordInDump(folder: string, { log, partition, seq }: Place): Promise<RecordFound | null> {
+  for (const file of filesOf(folder)) {
+    const path = join(folder, file);
+    const of = headerOf(path);
+    if (of?.topic !== log || of.partition !== partition) continue;
+    const codecs = await loadedCodecs(path);
+    const reader = new ChainReader(genesisHead(of), codecs.fingerprintOf);
+    for (const record of recordsIn(path, () => undefined)) {
+      const verdict = reader.read(record);
+      if (verdict.kind !== 'accepted' || verdict.head.seq !== seq) continue;
+      const decoded = codecs.decodeSync(record.value);
+      return decoded.kind === 'decoded'
+        ? { hash: verdict.head.hash.toString('hex'), type: decoded.type, body: decoded.body }
+        : null;
+    }
+  }
+  return null;
+}

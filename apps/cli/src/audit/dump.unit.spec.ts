@@ -1,0 +1,71 @@
+// Dumps whose files were taken away: what names a log from elsewhere shows that it is gone.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import type { Head } from '@recourse/chain';
+import { auditDump } from './dump.js';
+
+const TOPICS = ['recourse.mutations', 'recourse.recoveries'];
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A dump of empty logs, `topic/partition` each, without manifest; its findings. */
+async function foundIn(
+  held: readonly string[],
+  { known = [], only = null }: { readonly known?: readonly string[]; readonly only?: string | null } = {},
+): Promise<readonly string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'recourse-dump-'));
+  folders.push(folder);
+  for (const name of held) {
+    const [topic = '', partition = '0'] = name.split('/');
+    const log = { log_id: 'log-1', topic, partition: Number(partition), partition_count: 2 };
+    writeFileSync(join(folder, `${topic}-${partition}.jsonl`), `${JSON.stringify({ log })}\n`);
+  }
+  const head: Head = { seq: 0, hash: Buffer.alloc(32) };
+  const reports = await auditDump({
+    folder,
+    logId: null,
+    known: new Map(known.map((name) => [name, head])),
+    topics: TOPICS,
+    only,
+  });
+  return reports.flatMap(({ topic, partition, findings }) =>
+    findings
+      .filter(({ kind }) => kind === 'log_missing')
+      .map(({ message }) => `${topic}/${String(partition)}: ${message.replace(/.*which /, '')}`),
+  );
+}
+const WHOLE = TOPICS.flatMap((topic) => [`${topic}/0`, `${topic}/1`]);
+
+describe('a dump that logs were taken out of', () => {
+  it('misses nothing where all are there', async () => {
+    expect(await foundIn(WHOLE, { known: WHOLE })).toEqual([]);
+  });
+
+  it('misses a log that an older head names', async () => {
+    expect(await foundIn(WHOLE, { known: ['recourse.budgets/3'] })).toEqual([
+      'recourse.budgets/3: an older head names',
+    ]);
+  });
+
+  it('misses a partition that the others count', async () => {
+    expect(await foundIn(WHOLE.slice(1))).toEqual(['recourse.mutations/0: the other partitions name']);
+  });
+
+  it('misses a log as a whole', async () => {
+    expect(await foundIn(WHOLE.slice(0, 2))).toEqual(['recourse.recoveries/0: the list of logs names']);
+  });
+
+  it('keeps to one log where one is asked for', async () => {
+    const known = ['recourse.budgets/0'];
+    expect(await foundIn(WHOLE.slice(1, 2), { known, only: 'recourse.mutations' })).toEqual([
+      'recourse.mutations/0: the other partitions name',
+    ]);
+    expect(await foundIn(WHOLE.slice(0, 2), { known, only: 'recourse.recoveries' })).toEqual([
+      'recourse.recoveries/0: the list of logs names',
+    ]);
+  });
+});

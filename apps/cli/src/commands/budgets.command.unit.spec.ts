@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { desk, table } from '../desk.testing.js';
+
+const ESCALATION = {
+  escalation_id: 'esc_1',
+  tenant: 'acme',
+  run_id: 'run-1',
+  about: 'ceiling',
+  exceeded: 'run',
+  debit_minor: 120_000,
+  currency: 'EUR',
+  requested_by: 'svc:agent',
+  owner: 'role:approver',
+  deadline_at: 60_000,
+  phase: 'open',
+};
+
+describe('budgets', () => {
+  it('list what would exceed a ceiling, and let it through or not, with the reason', async () => {
+    const { call, asked, out } = desk(
+      table({
+        '/v1/escalations': { items: [ESCALATION], next_cursor: null },
+        '/v1/escalations/esc_1/decide': { escalation_id: 'esc_1' },
+      }),
+    );
+    expect(await call('budgets', 'escalations', '--run', 'run-1')).toBe(0);
+    expect(out()).toMatch(/esc_1 +acme +run-1 +ceiling +run .*1200\.00.* svc:agent +role:approver .* open$/);
+    expect(asked[0]?.path).toBe('/v1/escalations?run_id=run-1&phase=open&limit=200');
+    expect(await call('budgets', 'approve', 'esc_1', '--reason', 'agreed with sales')).toBe(0);
+    expect(await call('budgets', 'deny', 'esc_1', '--reason', 'too much')).toBe(0);
+    expect(asked.slice(1).map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['POST', '/v1/escalations/esc_1/decide', { approved: true, reason: 'agreed with sales' }],
+      ['POST', '/v1/escalations/esc_1/decide', { approved: false, reason: 'too much' }],
+    ]);
+  });
+
+  it('set a ceiling in minor units, and nothing else', async () => {
+    const { call, asked, note } = desk(table({ '/v1/budgets': { scope: 'run' } }));
+    const ceiling = (minor: string) =>
+      call('budgets', 'open', '--scope', 'run', '--scope-id', 'run-1', '--ceiling', minor, '--currency', 'EUR');
+    expect(await ceiling('12.00')).toBe(2);
+    expect([asked, note()]).toEqual([[], expect.stringContaining('AMOUNT_INVALID')]);
+    expect(await ceiling('1200')).toBe(0);
+    expect(asked[0]?.body).toEqual({ scope: 'run', scope_id: 'run-1', ceiling_minor: 1200, currency: 'EUR' });
+  });
+});

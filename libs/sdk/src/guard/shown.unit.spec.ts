@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { shownOf } from './shown.js';
+
+const READS = {
+  reversal_args: { token: { from: 'result', path: '/undo/a~1b' }, id: { from: 'args', path: '/id' } },
+} as const;
+
+describe('what an agent sees of an answer', () => {
+  it('is all of it but the members a reversal is bound from', () => {
+    expect(shownOf({ undo: { 'a/b': 'key', c: 1 }, id: 'key' }, READS, null)).toEqual({ undo: { c: 1 }, id: 'key' });
+    expect(shownOf([['key', 2]], { reversal_args: { token: { from: 'result', path: '/0/0' } } }, null)).toEqual([
+      [null, 2],
+    ]);
+  });
+
+  it('is never the handle of the provider, alone or in a text', () => {
+    expect(
+      shownOf({ ref: 'rf.1', parts: ['rf.1', 'x'], text: '{"ref":"rf.1"} of rf.12, rfx1', n: 4 }, {}, 'rf.1'),
+    ).toEqual({ parts: [null, 'x'], text: '{"ref":"…"} of rf.12, rfx1', n: 4 });
+    expect(shownOf({ number: 7, of: 17 }, {}, '7')).toEqual({ of: 17 });
+    expect(shownOf('rf.1', {}, 'rf.1')).toBe('…');
+  });
+
+  it('keeps what the contract calls public, also where it is the handle', () => {
+    const open = { reversal_args: { number: { from: 'result', path: '/number', is_public: true } } } as const;
+    expect(shownOf({ number: 17, text: 'opened 17' }, open, '17')).toEqual({ number: 17, text: 'opened 17' });
+    expect(shownOf({ number: 17, node: 'x1' }, open, 'x1')).toEqual({ number: 17 });
+  });
+
+  it('is nothing where the whole answer undoes', () => {
+    expect(shownOf({ any: 1 }, { reversal_args: { all: { from: 'result', path: '' } } }, null)).toBeNull();
+  });
+
+  it('is the answer itself where nothing undoes', () => {
+    const answer = { a: [1, null, { b: false }], c: '' };
+    expect(shownOf(answer, {}, null)).toEqual(answer);
+  });
+});
