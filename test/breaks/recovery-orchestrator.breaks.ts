@@ -1509,4 +1509,22 @@ export const BREAKS: readonly Break[] = [
     find: 'idempotency_key: `rev_${ref.mutation_id}`',
     replace: 'idempotency_key: `rev_${ref.idempotency_key}`',
   },
+  {
+    id: 'a8-read-opens-tasks',
+    requirement: 'A8/undo',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.decided.unit.spec.ts',
+    test: 'a decision, straight about a read that succeeded: there is nothing to undo, nobody is called and nobody is asked (A8)',
+    file: 'apps/recovery-orchestrator/src/domain/decision/recovery.decisions.ts',
+    find: "if (isRead(terms, ref)) return 'read_only';",
+    replace: '',
+  },
+  {
+    id: 'd64-agent-switch-halts-undoing',
+    requirement: 'D64/agent',
+    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.halts.unit.spec.ts',
+    test: 'a step under a kill switch, straight over its agent alone goes on',
+    file: 'apps/recovery-orchestrator/src/application/recoveries.context.ts',
+    find: '{ ...acting, isRecovery: true }',
+    replace: 'acting',
+  },
 ];

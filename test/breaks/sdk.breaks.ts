@@ -776,4 +776,13 @@ export const BREAKS: readonly Break[] = [
     find: 'idempotencyKey: randomUUID()',
     replace: 'idempotencyKey: randomUUID().slice(0, 0)',
   },
+  {
+    id: 'a37-fallen-answered-done',
+    requirement: 'A37/fallen',
+    spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
+    test: 'a guarded tool whose effect is held is not answered as done once it was rolled back, and never done again',
+    file: 'libs/sdk/src/guard/standing.decisions.ts',
+    find: 'if (answer.fell)',
+    replace: 'if (answer.fell && hasSideEffects(contract) === false)',
+  },
 ];

@@ -79,7 +79,7 @@ export function placesOf({ steps }: LegRequested): readonly number[] {
 
 export type SwitchScope =
   | { readonly over: 'tenant' }
-  | { readonly over: 'agent'; readonly agent: string }
+  | { readonly over: 'agent'; readonly agent: string; readonly halts_recovery?: boolean }
   | { readonly over: 'capability'; readonly capability: string };
 
 /** Views, and a hand on the kill switches in them. */

@@ -55,6 +55,7 @@ export class FileStanding implements Standing {
       kind: 'recorded',
       execution,
       recoverability: execution === 'succeeded' ? 'reversal_available' : 'planned',
+      fell: false,
     });
   }
 }

@@ -26,7 +26,7 @@ export { COMPENSATION_ACTIONS, directiveFor, ERROR_KINDS, OUTCOME_OF_DIRECTIVE, 
 export type { CompensationAction, Directive, ErrorKind, FailedCall, Playbook } from './playbook.js';
 export { bindReversal } from './binding.js';
 export type { Binding, BindingFacts } from './binding.js';
-export { termsOf } from './terms.js';
+export { classUnder, isRead, termsOf } from './terms.js';
 export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } from './condition.js';
 export type { ConditionFacts, ConditionVerdict } from './condition.js';
 export { contractByDigest, contractByName, contractView, editorsOf, isCloser } from './view.js';

@@ -1,6 +1,6 @@
 // Terms: what of a contract a mutation carries along, with the defaults resolved (L2).
-import type { ContractTerms, HoldTerms } from '@recourse/messages';
-import { adapterOf, availableFor, reversalCapabilityOf } from './class.js';
+import type { ContractTerms, HoldTerms, MutationRef, ReversalClass } from '@recourse/messages';
+import { adapterOf, availableFor, hasSideEffects, reversalCapabilityOf } from './class.js';
 import type { Contract } from './shape.js';
 
 /** Longest a tool call may take when the contract does not say; milliseconds. */
@@ -45,6 +45,17 @@ export function termsOf(contract: Contract, digest: Buffer): ContractTerms {
     risk_level: contract.risk_level ?? 'medium',
     stale_volatile: contract.stale_check?.volatile ?? [],
   };
+}
+
+/** Class of an effect under a contract (null: none): what nobody described is irreversible, and a read leaves nothing. */
+export function classUnder(contract: Contract | null): ReversalClass {
+  if (contract === null) return 'irreversible';
+  return hasSideEffects(contract) ? (contract.reversal_class ?? 'irreversible') : 'reversible';
+}
+
+/** True of a read that its contract does not call irreversible: there is nothing to reverse, whatever came of it (A8). */
+export function isRead(terms: ContractTerms | null, { reversal_class }: Pick<MutationRef, 'reversal_class'>): boolean {
+  return terms?.impact === 'read' && terms.reversal_capability === null && reversal_class !== 'irreversible';
 }
 
 function holdOf({

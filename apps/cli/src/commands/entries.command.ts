@@ -51,6 +51,7 @@ interface ListOptions {
 }
 interface SwitchOptions {
   readonly over: Scope;
+  readonly haltsRecovery?: boolean;
   readonly severity: string;
   readonly runbook: string;
   readonly reason: string;
@@ -132,21 +133,26 @@ function addChanges(entries: Command, act: Act): void {
     );
 }
 
-function addSwitches(program: Command, act: Act): void {
-  const switches = program
-    .command('kill-switch')
-    .description('stops effects at once: while one is on, nothing of its scope is dispatched, guarded or reserved');
+function addSwitchOn(switches: Command, act: Act): void {
   switches
     .command('on')
     .description('turns a switch on, or changes one that is on')
     .argument('<name>', 'its name')
     .requiredOption('--over <scope>', 'tenant, agent:<id> or capability:<name>', scopeOf)
+    .option('--halts-recovery', 'of a switch over an agent: stop the undoing of what it did, too')
     .requiredOption('--reason <text>', 'why, in your words')
     .requiredOption('--runbook <where>', 'what to do until it is lifted')
     .addOption(new Option('--severity <severity>', 'how grave').choices(SEVERITIES).default('sev1'))
     .option('--owner <subject>', 'who answers for it', 'role:operator')
     .addOption(IDEMPOTENCY_KEY())
     .action(act<SwitchOptions>((session, options, name = '') => switchOn(session, name, options)));
+}
+
+function addSwitches(program: Command, act: Act): void {
+  const switches = program
+    .command('kill-switch')
+    .description('stops effects at once: while one is on, nothing of its scope is dispatched, guarded or reserved');
+  addSwitchOn(switches, act);
   switches
     .command('off')
     .description('turns a switch off; what it held back continues')
@@ -176,9 +182,14 @@ function addSwitches(program: Command, act: Act): void {
 async function switchOn(
   session: Session,
   name: string,
-  { over, severity, runbook, reason, owner, idempotencyKey }: SwitchOptions,
+  { over, haltsRecovery, severity, runbook, reason, owner, idempotencyKey }: SwitchOptions,
 ): Promise<void> {
-  const entry = { owner, doc: reason, scope: over, severity, runbook, reason };
+  if (haltsRecovery === true && over.over !== 'agent')
+    throw new InvalidArgumentError(
+      '--halts-recovery is for a switch over an agent; the others stop recoveries anyway.',
+    );
+  const scope = haltsRecovery === true ? { ...over, halts_recovery: true } : over;
+  const entry = { owner, doc: reason, scope, severity, runbook, reason };
   const answer = await session
     .service('contracts')
     .command(pathOf('kill_switch'), { name, entry, ...tenantIn(session) }, idempotencyKey);
@@ -227,7 +238,13 @@ function tenantIn({ tenant }: Session): { readonly tenant?: string } {
 function aboutOf(entry: Doc): string | null {
   const scope = docOf(entry['scope']);
   if (typeof scope['over'] === 'string')
-    return [scope['over'], scope['agent'] ?? scope['capability']].filter((part) => typeof part === 'string').join(' ');
+    return [
+      scope['over'],
+      scope['agent'] ?? scope['capability'],
+      scope['halts_recovery'] === true ? 'and its undoing' : null,
+    ]
+      .filter((part) => typeof part === 'string')
+      .join(' ');
   const named = entry['agent'] ?? entry['consumer'] ?? entry['sensitivity'];
   if (typeof named === 'string') return named;
   return Array.isArray(entry['admission'])

@@ -1,4 +1,5 @@
 // What the ledger does about forward actions whose end it does not know yet: worker's answers, cancels, and the clock.
+import { charterFor, intentVerdict, killVerdict } from '@recourse/contract';
 import { accepted, append, NOTHING, refused } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import type { CancelMutation, LegReported } from '@recourse/messages';
@@ -6,6 +7,7 @@ import { dutyOf } from '../domain/mutation/agenda.decisions.js';
 import { askAgain, askOf, missAnswer, refuseAnswer, takeAnswer } from '../domain/mutation/answer.decider.js';
 import type { AnswerContext } from '../domain/mutation/answer.decider.js';
 import { endHold, isHeld } from '../domain/mutation/hold.decider.js';
+import type { HoldContext } from '../domain/mutation/hold.decider.js';
 import { concludeExecution, warnOfEnd } from '../domain/mutation/mutation.decider.js';
 import { closeWindow } from '../domain/mutation/recoverability.decider.js';
 import type { LedgerPolicy } from '../domain/mutation/mutation.decider.js';
@@ -90,13 +92,13 @@ export function onDue(context: DecideContext, mutation: Mutation, policy: FallPo
       return append(...askAgain(mutation, duty.ask, now, policy));
     case 'end_hold':
       return append(
-        ...endHold(
-          mutation,
-          judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
-          contractOfMutation(context, mutation),
+        ...endHold(mutation, {
           now,
           policy,
-        ),
+          contract: contractOfMutation(context, mutation),
+          judgements: judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
+          forbidden: forbiddenBy(context, mutation),
+        }),
       );
     case 'warn':
       return oneOrNone(warnOfEnd(mutation));
@@ -119,8 +121,20 @@ function answering(
     policy,
     contract: contract?.contract ?? null,
     judgements: judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
+    forbidden: forbiddenBy(context, mutation),
     record: (event) => executionFacts(context, mutation.mutation_id, event, contract, policy),
   };
+}
+
+/** What the registry says of an effect that is about to go: a switch comes first, then the charter of its agent. */
+function forbiddenBy(
+  { views }: DecideContext,
+  { tenant, execution: { agent_id: agent }, capability }: Mutation,
+): HoldContext['forbidden'] {
+  const entries = views.view('entries');
+  if (!killVerdict(entries, { tenant, agent, capability }).admitted) return 'KILL_SWITCH';
+  const charter = charterFor(entries, tenant, agent);
+  return charter === undefined || intentVerdict(charter, capability).admitted ? null : 'CHARTER_REFUSED';
 }
 
 /** What names the contract a mutation ran under. */

@@ -4,6 +4,7 @@
 //   N1. A commit is announced and rolled back in one notice, and what became of it comes in one behind that: no reader can see the second
 //       without the first.
 //   N2. One notice for each record, with its members in their order; only settlements that name many parents are several.
+import { isRead } from '@recourse/contract';
 import type { AcceptedRecord, Derived } from '@recourse/event-log';
 import { announcedTogether, fallenIn, movedIn, recordIn, settledTogether } from '@recourse/messages';
 import type {
@@ -48,6 +49,7 @@ function noticesOfNews({
   execution,
   execution_state,
   rollback_id,
+  terms,
   ref,
   recoverability,
   reason,
@@ -57,7 +59,7 @@ function noticesOfNews({
   const derivation: NoticeOf<DerivationAnnounced> = { tenant, run_id, mutation_id, parents };
   const derived: readonly Derived[] =
     parents.length === 0 ? [] : [{ key: run_id, type: 'DerivationAnnounced', body: derivation }];
-  if (rollback_id === null || recoverability !== 'manual_resolution_required') return derived;
+  if (rollback_id === null || (recoverability !== 'manual_resolution_required' && !isRead(terms, ref))) return derived;
   const { subject_ref } = ref;
   const derived_from = parentsElsewhere(execution);
   return [
@@ -68,7 +70,9 @@ function noticesOfNews({
 
 /** What is found at rest is settled at once, behind the announcement of all. */
 function noticesOfFall(fallen: readonly Fallen[]): readonly Derived[] {
-  const resting = fallen.filter(({ recoverability }) => RESTING_BEFORE_ROLLBACK.includes(recoverability));
+  const resting = fallen.filter(
+    ({ recoverability, terms, ref }) => RESTING_BEFORE_ROLLBACK.includes(recoverability) || isRead(terms, ref),
+  );
   return [...announced(fallen.map(announcedMutation)), ...settled(resting.map(settledAtOnce))];
 }
 

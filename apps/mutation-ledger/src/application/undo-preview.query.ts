@@ -1,7 +1,7 @@
 // What an undo of a run would do, before anybody asks for it: what can be undone, what leaves residue, what cannot, who has to agree.
 //
 // Boundary: pure; reads rows of the run and the clock. A preview promises nothing: windows close and people decide.
-import { peopleNeeded } from '@recourse/contract';
+import { isRead, peopleNeeded } from '@recourse/contract';
 import type { Mutation } from '../domain/mutation/mutation.messages.js';
 
 export const PREVIEW_OUTCOMES = [
@@ -102,6 +102,7 @@ function foreseen(
   now: number,
 ): { readonly outcome: PreviewOutcome; readonly reason: string | null } {
   if (execution_state === 'failed' || recoverability === 'cancelled') return { outcome: 'nothing_to_undo', reason };
+  if (ref !== null && isRead(terms, ref)) return { outcome: 'nothing_to_undo', reason: 'READ_ONLY' };
   if (recoverability === 'compensated') return { outcome: 'nothing_to_undo', reason: 'COMPENSATED' };
   if (rollback_id !== null) return { outcome: 'under_way', reason };
   if (execution_state !== 'succeeded')

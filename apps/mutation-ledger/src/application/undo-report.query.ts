@@ -6,6 +6,7 @@
 //   V1. `undone_*` needs an observation that the success condition holds, after a compensation or a repair by hand, or that
 //       there was nothing to undo; a person's word alone does not count.
 //   V2. Every effect of the undo is listed, also one that is not marked yet.
+import { isRead } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { ReversalClass } from '@recourse/messages';
 import type { Mutation } from '../domain/mutation/mutation.messages.js';
@@ -117,8 +118,9 @@ interface Became {
 }
 
 function becameOf(mutation: Mutation): Became {
-  const { rollback_id, recoverability, execution_state, reason } = mutation;
+  const { rollback_id, recoverability, execution_state, reason, terms, ref } = mutation;
   if (rollback_id === null) return { outcome: 'still_open', reason: 'NOT_MARKED_YET' };
+  if (ref !== null && isRead(terms, ref)) return { outcome: 'undone_clean', reason: 'READ_ONLY' };
   if (mutation.is_seen_undone) return { outcome: undoneOf(mutation), reason };
   switch (recoverability) {
     case 'compensated':

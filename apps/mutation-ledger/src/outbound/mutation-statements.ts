@@ -75,11 +75,11 @@ export function stakeQuery(filter: Filter, closing: Closing): Query {
 
 /**
  * How an effect that was told stands. What closed a moment ago counts as beyond reversal before its row says so; what a
- * person has repaired or corrected is settled, what one has accepted stands.
+ * person has repaired or corrected is settled, what one has accepted stands. A read leaves nothing.
  */
 const STANDING = (
   now: string,
-): string => `CASE WHEN execution_state IN ('executing', 'uncertain') THEN 'uncertain' WHEN execution_state <> 'succeeded' THEN 'absent'
+): string => `CASE WHEN reason = 'READ_ONLY' THEN 'absent' WHEN execution_state IN ('executing', 'uncertain') THEN 'uncertain' WHEN execution_state <> 'succeeded' THEN 'absent'
   WHEN recoverability = 'reversal_available' AND expires_at > ${now} THEN 'open' WHEN recoverability = 'compensating' THEN 'recovering'
   WHEN recoverability = 'compensated' OR reason IN ('RESOLVED:repaired', 'RESOLVED:corrected') THEN 'settled' ELSE 'beyond' END`;
 

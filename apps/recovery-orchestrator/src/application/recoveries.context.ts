@@ -78,7 +78,7 @@ export function stepContext(
       modeNow: (capability) => modeOf(contractByName(views.view(contractView.name), capability)?.contract),
     },
     killed: (acting) => {
-      const verdict = killVerdict(entries, acting);
+      const verdict = killVerdict(entries, { ...acting, isRecovery: true });
       return verdict.admitted && isBroken(state, acting.tenant, acting.capability) ? BROKEN : verdict;
     },
     rates: policy.rates,

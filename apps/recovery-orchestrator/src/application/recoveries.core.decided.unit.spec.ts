@@ -58,6 +58,29 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
     },
   );
 
+  it.each(['succeeded', 'uncertain'] as const)(
+    'about a read that %s: there is nothing to undo, nobody is called and nobody is asked (A8)',
+    (execution_state) => {
+      const read = terms({ impact: 'read', reversal_capability: null, reversal_window_ms: null });
+      const nothing = { reversal_class: 'reversible', reversal_capability: null, reversal_args: null } as const;
+      const run = start().when(
+        markedInput({
+          execution_state,
+          recoverability: 'committed',
+          reason: 'READ_ONLY',
+          terms: read,
+          ref: ref({ ...nothing, reversal_expires_at: null }),
+        }),
+        MARKED_AT,
+      );
+      const told = eachMember(run.records());
+      expect(told.find(({ type }) => type === 'RecoveryPlanned')?.body).toMatchObject({ reason: 'NOTHING_TO_UNDO' });
+      expect(told.map(({ type }) => type)).not.toEqual(expect.arrayContaining(['TasksOpened']));
+      expect(told.map(({ type }) => type)).not.toEqual(expect.arrayContaining(['StepEscalated']));
+      run.whenDue(MARKED_AT + REVIEW).thenNothing();
+    },
+  );
+
   it('about an effect that a later check found wrong: the compensation that people agreed to runs (C32)', () => {
     const smokeTest = {
       kind: 'observation',

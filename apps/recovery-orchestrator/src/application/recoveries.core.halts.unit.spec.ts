@@ -39,7 +39,7 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
   it.each([
     ['its tenant', { over: 'tenant' }, 'acme'],
     ['every tenant', { over: 'tenant' }, '*'],
-    ['its agent', { over: 'agent', agent: 'refund-agent' }, 'acme'],
+    ['its agent, with what it did', { over: 'agent', agent: 'refund-agent', halts_recovery: true }, 'acme'],
     ['the capability it calls', { over: 'capability', capability: CALLED }, 'acme'],
   ] as const)('over %s waits in the open, with an owner and a deadline, and calls nobody', (_, scope, tenant) => {
     const { on, run } = start();
@@ -62,7 +62,8 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
 
   it.each([
     ['another tenant', { over: 'tenant' }, 'globex'],
-    ['another agent', { over: 'agent', agent: 'mailer' }, 'acme'],
+    ['another agent', { over: 'agent', agent: 'mailer', halts_recovery: true }, 'acme'],
+    ['its agent alone', { over: 'agent', agent: 'refund-agent' }, 'acme'],
     ['the capability that is undone', { over: 'capability', capability: 'payments.issue_refund' }, 'acme'],
   ] as const)('over %s goes on', (_, scope, tenant) => {
     const { on, run } = start();
@@ -144,7 +145,7 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
     const { on, run } = start();
     run.when(markedInput({ terms: AUTO }), 10_000);
     const request = requestIn(run.outgoing());
-    on('stop', { over: 'agent', agent: 'refund-agent' });
+    on('stop', { over: 'agent', agent: 'refund-agent', halts_recovery: true });
     run
       .when(answered(request, 'failed', []), 11_000)
       .then(settled())

@@ -146,7 +146,8 @@ export function onReport({ context, input, policy }: Asked): Decision {
 export function onSwitch({ context: { state, views }, input: { body } }: Asked): Decision {
   const entries = views.view(entryView.name);
   const mayGoOn = readHalts(state).some(
-    ({ tenant, agent_id: agent, capability }) => killVerdict(entries, { tenant, agent, capability }).admitted,
+    ({ tenant, agent_id: agent, capability }) =>
+      killVerdict(entries, { tenant, agent, capability, isRecovery: true }).admitted,
   );
   return mayGoOn
     ? append([record('HaltsReviewed', { tenant: String(body['tenant']), name: String(body['name']) })])

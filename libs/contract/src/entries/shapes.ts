@@ -68,7 +68,8 @@ export const ENTRY_SHAPES = {
     ...common,
     scope: z.discriminatedUnion('over', [
       z.strictObject({ over: z.literal('tenant') }),
-      z.strictObject({ over: z.literal('agent'), agent: id() }),
+      /** `halts_recovery`: the undoing of what it did stops too. */
+      z.strictObject({ over: z.literal('agent'), agent: id(), halts_recovery: z.boolean().optional() }),
       z.strictObject({ over: z.literal('capability'), capability: capability() }),
     ]),
     severity: z.enum(['sev1', 'sev2', 'sev3', 'sev4']),

@@ -61,6 +61,8 @@ export interface Acting {
   readonly tenant: string;
   readonly agent: string;
   readonly capability: string;
+  /** The call takes back what the agent did, and does not act for it. */
+  readonly isRecovery?: boolean;
 }
 
 /** A kill switch as it stands; tenant `*` is over all. */
@@ -83,12 +85,16 @@ export function switchVerdict(switches: readonly StandingSwitch[], acting: Actin
       );
 }
 
-function isOver(scope: EntryBody<'kill_switch'>['scope'], { agent, capability }: Acting): boolean {
+/** A switch over an agent stops the agent; the undoing of what it did only where the switch says so. */
+export function isOver(
+  scope: EntryBody<'kill_switch'>['scope'],
+  { agent, capability, isRecovery = false }: Acting,
+): boolean {
   switch (scope.over) {
     case 'tenant':
       return true;
     case 'agent':
-      return scope.agent === agent;
+      return scope.agent === agent && (!isRecovery || scope.halts_recovery === true);
     case 'capability':
       return scope.capability === capability;
   }

@@ -4,7 +4,7 @@ import type { EntryKind } from '@recourse/messages';
 import type { ContractEntries } from '../view.js';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
-import { joinedCharter } from './verdicts.js';
+import { isOver, joinedCharter } from './verdicts.js';
 import type { Acting, Verdict } from './verdicts.js';
 
 type Doc = Readonly<Record<string, unknown>>;
@@ -57,10 +57,14 @@ export function charterFor(
 }
 
 /** Says whether a kill switch stops this: over the tenant, over all, over the agent or over the capability. */
-export function killVerdict(view: ContractEntries, { tenant, agent, capability }: Acting): Verdict {
+export function killVerdict(view: ContractEntries, acting: Acting): Verdict {
+  const { tenant, agent, capability } = acting;
   for (const owner of [tenant, '*']) {
     for (const scope of ['tenant', `agent/${agent}`, `capability/${capability}`]) {
-      const [name] = namesIn(view.get(`kill/${owner}/${scope}`));
+      const name = namesIn(view.get(`kill/${owner}/${scope}`)).find((each) => {
+        const found = view.get(`entry/kill_switch/${owner}/${each}`);
+        return found !== undefined && isOver(bodyOf('kill_switch', String(found['body']), owner).scope, acting);
+      });
       if (name !== undefined)
         return {
           admitted: false,

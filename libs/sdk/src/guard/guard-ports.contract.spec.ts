@@ -38,7 +38,14 @@ standingContract('http', async () => {
   const options = await edgeOf(async ({ path }) => {
     const found = await ledger.of(decodeURIComponent(path.replace('/v1/mutations/', '')));
     return found.kind === 'recorded'
-      ? [200, { execution_state: found.execution, recoverability: found.recoverability }]
+      ? [
+          200,
+          {
+            execution_state: found.execution,
+            recoverability: found.recoverability,
+            rollback_id: found.fell ? 'rb_1' : null,
+          },
+        ]
       : [404, { code: 'NOT_FOUND' }];
   });
   return { standing: new HttpStanding(options), record: ledger.record.bind(ledger) };
@@ -126,7 +133,8 @@ describe('an answer that does not say what it should', () => {
     [404, { code: 'ROUTE_UNKNOWN' }],
     [200, {}],
     [200, { execution_state: 'exploded', recoverability: 'planned' }],
-    [500, { execution_state: 'failed', recoverability: 'planned' }],
+    [500, { execution_state: 'failed', recoverability: 'planned', rollback_id: null }],
+    [200, { execution_state: 'succeeded', recoverability: 'reversal_available' }],
   ])('%i %o is no record', (status, body) => {
     expect(standingOf(answered(status, body)).kind).toBe('unavailable');
   });

@@ -117,6 +117,27 @@ describe('a guarded tool whose effect is held', () => {
     expect(told()).toEqual([]);
   });
 
+  it('is not answered as done once it was rolled back, and never done again', async () => {
+    const standing = new MemoryStanding();
+    const { run, calls, told, options } = refund({ options: { standing } });
+    standing.record(idOf(options), 'succeeded', 'compensated', true);
+    expect(await run()).toMatchObject({ kind: 'refused', code: 'ROLLED_BACK' });
+    standing.record(idOf(options), 'failed', 'planned', true);
+    expect(await run()).toMatchObject({ kind: 'refused', code: 'ROLLED_BACK' });
+    expect([calls(), told()]).toEqual([0, []]);
+  });
+
+  it('that only reads is made again whatever the record says of it (A8)', async () => {
+    const standing = new MemoryStanding();
+    const reads = { impact: 'read', approval_mode: 'read_only' } as const;
+    const { run, calls, options } = refund({ contract: reads, options: { standing } });
+    for (const state of ['executing', 'uncertain', 'succeeded'] as const) {
+      standing.record(idOf(options), state, 'committed', true);
+      expect(await run()).toMatchObject({ kind: 'succeeded' });
+    }
+    expect(calls()).toBe(3);
+  });
+
   it('goes at once where the guard only observes, which is heard', async () => {
     const { run, calls, troubles } = refund({ contract, options: { mode: 'observe' } });
     expect(await run()).toMatchObject({ kind: 'succeeded' });
@@ -343,9 +364,9 @@ describe('a guarded call that was begun before', () => {
   });
 
   it('that is held and planned stays held', () => {
-    expect(
-      earlierCall({ kind: 'recorded', execution: 'planned', recoverability: 'planned' }, { commit_hold_ms: 5 }),
-    ).toMatchObject({ end: 'held' });
+    const planned = { kind: 'recorded', execution: 'planned', recoverability: 'planned', fell: false } as const;
+    const { contract } = refund({ contract: { commit_hold_ms: 5 } }).options;
+    expect(earlierCall(planned, contract)).toMatchObject({ end: 'held' });
   });
 });
 

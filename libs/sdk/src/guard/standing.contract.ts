@@ -24,7 +24,14 @@ export function standingContract(name: string, make: () => Promise<StandingUnder
         kind: 'recorded',
         execution: 'succeeded',
         recoverability: 'reversal_available',
+        fell: false,
       });
+    });
+
+    it('says that it fell', async () => {
+      const { standing, record } = await make();
+      record('mut_1', 'succeeded', 'compensated', true);
+      expect(await standing.of('mut_1')).toMatchObject({ recoverability: 'compensated', fell: true });
     });
 
     it('is found under an id with any characters', async () => {

@@ -1,4 +1,5 @@
 // What the record of an effect means for calling its tool again. Pure.
+import { hasSideEffects } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { StandingAnswer } from './standing.port.js';
 
@@ -6,7 +7,8 @@ export type EarlierCall =
   /** It may be made, as this attempt. */
   | { readonly code: null; readonly attempt: 1 | 2 }
   | {
-      readonly code: 'ALREADY_EXECUTED' | 'CANCELLED' | 'RECONCILIATION_PENDING' | 'STANDING_UNAVAILABLE';
+      readonly code:
+        'ALREADY_EXECUTED' | 'CANCELLED' | 'ROLLED_BACK' | 'RECONCILIATION_PENDING' | 'STANDING_UNAVAILABLE';
       readonly message: string;
       readonly end: 'succeeded' | 'uncertain' | 'held' | 'refused';
     };
@@ -15,12 +17,20 @@ export type EarlierCall =
  * Says whether a tool may be called, given what is on record.
  *
  * Shape: attempt 2 only when the record says that the first had no effect. There is no third: a record of the first says
- * nothing about the second.
+ * nothing about the second. A read may always be made: it leaves nothing, and whoever asks again wants its answer. What fell
+ * was the wrong thing to do, so that the same call is not made again and its old answer is not good any more.
  */
-export function earlierCall(answer: StandingAnswer, contract: Pick<Contract, 'commit_hold_ms'>): EarlierCall {
+export function earlierCall(answer: StandingAnswer, contract: Contract): EarlierCall {
   if (answer.kind === 'unavailable')
     return { code: 'STANDING_UNAVAILABLE', message: 'the record of the effect cannot be read', end: 'refused' };
   if (answer.kind === 'unrecorded') return { code: null, attempt: 1 };
+  if (!hasSideEffects(contract)) return { code: null, attempt: 1 };
+  if (answer.fell)
+    return {
+      code: 'ROLLED_BACK',
+      message: `the effect was rolled back since, and is ${answer.recoverability}: look at why, and do another thing`,
+      end: 'refused',
+    };
   if (answer.recoverability === 'cancelled')
     return { code: 'CANCELLED', message: 'the effect was cancelled during its hold', end: 'refused' };
   switch (answer.execution) {

@@ -11,7 +11,7 @@ export class MemoryStanding implements Standing {
   }
 
   /** What is on record from now on. */
-  record(mutationId: string, execution: ExecutionState, recoverability: RecoverabilityState): void {
-    this.records.set(mutationId, { kind: 'recorded', execution, recoverability });
+  record(mutationId: string, execution: ExecutionState, recoverability: RecoverabilityState, fell = false): void {
+    this.records.set(mutationId, { kind: 'recorded', execution, recoverability, fell });
   }
 }

@@ -5,7 +5,13 @@ import type { ExecutionState, RecoverabilityState } from '@recourse/messages';
 export type StandingAnswer =
   /** Nobody has told of it. */
   | { readonly kind: 'unrecorded' }
-  | { readonly kind: 'recorded'; readonly execution: ExecutionState; readonly recoverability: RecoverabilityState }
+  | {
+      readonly kind: 'recorded';
+      readonly execution: ExecutionState;
+      readonly recoverability: RecoverabilityState;
+      /** Something it relied on proved false, or somebody took it back: it should not stand. */
+      readonly fell: boolean;
+    }
   /** No answer, or one that cannot be read. */
   | { readonly kind: 'unavailable'; readonly cause: unknown };
 

@@ -9,13 +9,14 @@ export type MayGoOn = (leg: LegRequested, step: LegStep) => Promise<boolean> | b
 /**
  * Stops what a kill switch over the tenant, the agent or the capability is in force for.
  *
- * Shape: looks change nothing and go on. Who does not know whether a switch stands does not act (P14).
+ * Shape: looks change nothing and go on; one over an agent stops its compensations only where it says so. Who does not know whether a switch stands does not act (P14).
  */
 export function unlessKilled(entries: Entries): MayGoOn {
   return async ({ kind, tenant }, { agent_id, call: { capability } }) => {
     if (kind === 'observe' || kind === 'reconcile') return true;
     const switches = await entries.standing('kill_switch', tenant);
     if (switches.kind === 'unavailable') return false;
-    return switchVerdict(switches.entries, { tenant, agent: agent_id ?? '', capability }).admitted;
+    const acting = { tenant, agent: agent_id ?? '', capability, isRecovery: kind !== 'release' };
+    return switchVerdict(switches.entries, acting).admitted;
   };
 }

@@ -128,7 +128,7 @@ describe('a leg that is to stop', () => {
 
   it.each([
     ['the tenant', { over: 'tenant' }],
-    ['the agent', { over: 'agent', agent: 'agent' }],
+    ['the agent, with what it did', { over: 'agent', agent: 'agent', halts_recovery: true }],
     ['the capability', { over: 'capability', capability: CAPABILITY }],
   ] as const)('does so before its next step once a kill switch over %s is thrown', async (_case, scope) => {
     const entries = new MemoryEntries();
@@ -156,6 +156,22 @@ describe('a leg that is to stop', () => {
     await stage.start('worker', { entries });
     await stage.ask(THREE);
     expect([named(await stage.reports(1)), stage.provider.calls]).toEqual([[[]], []]);
+  });
+
+  it('goes on under a switch over the agent whose effects it takes back (D64)', async () => {
+    const entries = new MemoryEntries();
+    const scope = { over: 'agent', agent: 'agent' } as const;
+    entries.register('kill_switch', 'acme', 'stop', {
+      owner: 'o',
+      doc: 'd',
+      scope,
+      severity: 'sev1',
+      runbook: 'r',
+      reason: 'x',
+    });
+    await stage.start('worker', { entries });
+    await stage.ask(THREE);
+    expect(named(await stage.reports(1))).toEqual([['step_1', 'step_2', 'step_3']]);
   });
 
   it('goes on under a switch where it only looks', async () => {

@@ -5,27 +5,21 @@
 //   A2. Proof counts whenever it comes; a later proof of the contrary is a conflict on record, never dropped (L12).
 //   A3. What nobody can find out within bounds goes to a person; a held effect whose precondition nobody can see does not go.
 import { plainPayload } from '@recourse/contract';
-import type { Contract } from '@recourse/contract';
 import { backoffMs } from '@recourse/kernel';
 import type { LegReported, Observation, StepReport, ToolExecuted, ToolOutcome } from '@recourse/messages';
 import { contentHash } from '../content.js';
 import { askPerson, askWorker, attemptsOf } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
-import { cancelHeld, endHold, fallenRef, giveBackStaged, isHeld, letGo } from './hold.decider.js';
+import { cancelHeld, endHold, giveBackStaged, isHeld, isSpokenAgainst, letGo } from './hold.decider.js';
+import type { HoldContext } from './hold.decider.js';
 import { EXECUTION_AFTER } from './mutation.transitions.js';
 import type { Ask, Mutation } from './mutation.messages.js';
 import { NO_ANSWER, readAnswer } from './reading.decisions.js';
 import type { Reading } from './reading.decisions.js';
-import type { Judgement } from './refs.decider.js';
 import type { MutationRecord } from '../record.messages.js';
 
 /** What a decision about an answer takes from elsewhere. */
-export interface AnswerContext {
-  readonly now: number;
-  readonly policy: AskPolicy;
-  readonly contract: Contract | null;
-  /** Verdicts on the mutation's refs, from one view. */
-  readonly judgements: readonly Judgement[];
+export interface AnswerContext extends HoldContext {
   /** Records an execution with its reversal bound. */
   readonly record: (event: ToolExecuted) => readonly MutationRecord[];
 }
@@ -142,9 +136,10 @@ function afterLook(
   ask: Ask,
   { verdict }: Reading,
   mutation: Mutation,
-  { now, policy, contract, judgements }: AnswerContext,
+  context: AnswerContext,
 ): readonly MutationRecord[] {
-  if (fallenRef(judgements) !== null) return endHold(mutation, judgements, contract, now, policy);
+  const { now, policy, contract, judgements } = context;
+  if (isSpokenAgainst(context)) return endHold(mutation, context);
   if (verdict === 'met') return letGo(mutation, judgements, now, policy);
   return cancelHeld(
     mutation,

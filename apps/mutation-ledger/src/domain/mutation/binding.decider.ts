@@ -1,6 +1,15 @@
 // Acceptance of an execution: the ledger, not the producer, binds the reversal, from the contract's map and the execution's own facts (A32).
 import type { Json } from '@recourse/kernel';
-import { bindReversal, plainPayload, readPayload, subjectOf, termsOf, valueOf } from '@recourse/contract';
+import {
+  bindReversal,
+  classUnder,
+  isRead,
+  plainPayload,
+  readPayload,
+  subjectOf,
+  termsOf,
+  valueOf,
+} from '@recourse/contract';
 import type { Binding as Bound, Contract } from '@recourse/contract';
 import type {
   ContractTerms,
@@ -117,7 +126,7 @@ export function cancelledRef(
     original_call_id: execution.call_id,
     capability: execution.capability,
     subject_ref: execution.subject_ref,
-    reversal_class: contract?.reversal_class ?? 'irreversible',
+    reversal_class: classUnder(contract),
     reversal_capability: terms?.reversal_capability ?? null,
     reversal_args: null,
     assumption_refs: refs,
@@ -197,7 +206,7 @@ function refOf(
     original_call_id: event.call_id,
     capability: event.capability,
     subject_ref: event.subject_ref,
-    reversal_class: contract?.reversal_class ?? 'irreversible',
+    reversal_class: classUnder(contract),
     reversal_capability: terms?.reversal_capability ?? null,
     reversal_args: bound.kind === 'bound' ? plainPayload(bound.args) : null,
     assumption_refs: event.assumption_refs,
@@ -231,6 +240,7 @@ function movesOf(
   now: number,
 ): Moves {
   if (outcome === 'failed') return { moves: ['not_committed'], reason: 'EXECUTION_FAILED' };
+  if (isRead(terms, ref)) return { moves: ['committed'], reason: 'READ_ONLY' };
   if (outcome === 'uncertain') return { moves: ['outcome_pending'], reason: 'EXECUTION_UNCERTAIN' };
   if (terms === null) return { moves: ['committed', 'manual_required'], reason: 'UNCONTRACTED' };
   if (bound.kind === 'none') return { moves: ['committed'], reason: 'NO_REVERSAL' };

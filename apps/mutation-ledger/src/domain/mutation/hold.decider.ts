@@ -2,9 +2,10 @@
 //
 // Invariants
 //   H1. The order of the log decides between letting go and cancelling: what was let go is not cancelled, and the reverse.
-//   H2. At the end of a hold everything the effect relies on is judged again; in doubt it does not go (P14).
+//   H2. At the end of a hold everything the effect relies on is judged again, and the registry is asked; in doubt it does not go (P14).
 //   H3. What is staged at the provider is given back when its effect is cancelled, or was let go and refused.
 import type { Contract } from '@recourse/contract';
+import { deriveId } from '@recourse/kernel';
 import { contentHash } from '../content.js';
 import { cancelledRef } from './binding.decider.js';
 import { askWorker } from './asking.decider.js';
@@ -76,19 +77,43 @@ export function giveBackStaged(held: Asked, now: number, policy: AskPolicy): rea
   return isStaged ? [askWorker({ ...held, execution_state: 'failed' }, 'cancel', now, policy)] : [];
 }
 
-/** What the end of a hold does: nothing goes on refs that fell, and nothing before its precondition was looked at. */
+/** What stands at the end of a hold. */
+export interface HoldContext {
+  readonly now: number;
+  readonly policy: AskPolicy;
+  readonly contract: Contract | null;
+  /** Verdicts on the mutation's refs, from one view. */
+  readonly judgements: readonly Judgement[];
+  /** Why the registry does not let the effect go; null where it does. */
+  readonly forbidden: Extract<CancelReason, 'KILL_SWITCH' | 'CHARTER_REFUSED'> | null;
+}
+
+/** Does something speak against letting the effect go? */
+export function isSpokenAgainst({ judgements, forbidden }: Pick<HoldContext, 'judgements' | 'forbidden'>): boolean {
+  return forbidden !== null || fallenRef(judgements) !== null;
+}
+
+/**
+ * What the end of a hold does.
+ *
+ * Shape:  nothing goes on refs that fell, under a kill switch or against a charter, and nothing before its precondition was
+ *         looked at. It is cancelled and does not wait: nobody wants it to happen by itself, hours later.
+ */
 export function endHold(
   held: Mutation,
-  judgements: readonly Judgement[],
-  contract: Contract | null,
-  now: number,
-  policy: AskPolicy,
+  { now, policy, contract, judgements, forbidden }: HoldContext,
 ): readonly MutationRecord[] {
   const fallen = fallenRef(judgements);
-  if (fallen !== null)
+  const reason = fallen === null ? forbidden : 'REF_INVALIDATED';
+  if (reason !== null)
     return cancelHeld(
       held,
-      { reason: 'REF_INVALIDATED', eventId: fallen, contract, refs: held.forward?.refs ?? [] },
+      {
+        reason,
+        eventId: fallen ?? deriveId('held', held.mutation_id, reason),
+        contract,
+        refs: held.forward?.refs ?? [],
+      },
       now,
       policy,
     );

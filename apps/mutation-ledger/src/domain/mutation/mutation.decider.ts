@@ -4,13 +4,22 @@
 //   M1. (run, effect key) is one mutation; a second report with other content changes it only where the execution table says so.
 //   M2. A commit is rolled back once.
 //   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
+import { hasSideEffects } from '@recourse/contract';
 import { MARGIN_MS } from '@recourse/kernel';
-import type { DueConsumer, JudgedRef, MutationRef, ToolExecuted, ToolPlanned, Fallen } from '@recourse/messages';
+import type {
+  DueConsumer,
+  ExecutionState,
+  JudgedRef,
+  MutationRef,
+  ToolExecuted,
+  ToolPlanned,
+  Fallen,
+} from '@recourse/messages';
 import { contentHash } from '../content.js';
 import { askPerson, askWorker, canReconcile } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
 import { acceptExecution, acceptIntent, UNKNOWN_BEFORE } from './binding.decider.js';
-import type { NamedContract } from './binding.decider.js';
+import type { Acceptance, NamedContract } from './binding.decider.js';
 import { EXECUTION_AFTER } from './mutation.transitions.js';
 import { reviewBy } from './settling.decider.js';
 import type { Mutation, RecordedMutation } from './mutation.messages.js';
@@ -55,6 +64,8 @@ export function standingOfExecution(event: ToolExecuted, mutation: Mutation | un
   )
     return 'known';
   if (EXECUTION_AFTER[mutation.execution_state][event.outcome] !== null) return 'new';
+  // Who reads again may see something else: that is no second report of one effect.
+  if (mutation.reason === 'READ_ONLY') return 'known';
   return agreesWithWorker(event, mutation) ? 'known' : 'conflict';
 }
 
@@ -93,9 +104,8 @@ export function recordExecution(
   const accepted = acceptExecution(id, event, named, mutation ?? UNKNOWN_BEFORE, now);
   const before = mutation?.execution_state ?? 'planned';
   const executionState = EXECUTION_AFTER[before][event.outcome] ?? before;
-  const isUncertain = executionState === 'uncertain';
   const rollbackId = mutation?.rollback_id ?? null;
-  const { terms, ref, recoverability } = accepted;
+  const { ref, recoverability } = accepted;
   return {
     type: 'MutationRecorded',
     body: {
@@ -106,14 +116,25 @@ export function recordExecution(
       judged,
       event_id: event.event_id,
       content_sha256: contentHash('ToolExecuted', event),
-      conclude_by: isUncertain ? now + policy.concludeWithinMs : null,
-      reconcile_at:
-        isUncertain && terms !== null && canReconcile({ terms, forward: mutation?.forward ?? null }, policy)
-          ? now + terms.call_timeout_ms + policy.marginMs
-          : null,
+      ...concluding(executionState, accepted, mutation, { now, policy }),
       warn_at: recoverability === 'reversal_available' ? warnAt(ref, policy) : null,
       review_by: rollbackId === null ? reviewBy(recoverability, now, policy) : null,
     },
+  };
+}
+
+/** By when somebody has to find out how it ended, and when a worker is asked. How a read ended matters to nobody. */
+function concluding(
+  executionState: ExecutionState,
+  { terms, reason }: Pick<Acceptance, 'terms' | 'reason'>,
+  mutation: Mutation | undefined,
+  { now, policy }: { readonly now: number; readonly policy: LedgerPolicy },
+): { readonly conclude_by: number | null; readonly reconcile_at: number | null } {
+  if (executionState !== 'uncertain' || reason === 'READ_ONLY') return { conclude_by: null, reconcile_at: null };
+  const canAsk = terms !== null && canReconcile({ terms, forward: mutation?.forward ?? null }, policy);
+  return {
+    conclude_by: now + policy.concludeWithinMs,
+    reconcile_at: canAsk ? now + terms.call_timeout_ms + policy.marginMs : null,
   };
 }
 
@@ -137,6 +158,7 @@ export function recordIntent(
   policy: LedgerPolicy,
 ): Extract<MutationRecord, { type: 'MutationPlanned' }> {
   const accepted = acceptIntent(event, named);
+  const isReading = named !== null && !hasSideEffects(named.contract);
   const hold = event.is_held ? (accepted.terms?.hold ?? null) : null;
   return {
     type: 'MutationPlanned',
@@ -147,7 +169,7 @@ export function recordIntent(
       planned_at: event.planned_at,
       event_id: event.event_id,
       content_sha256: contentHash('ToolPlanned', event),
-      conclude_by: hold === null ? now + policy.concludeWithinMs : null,
+      conclude_by: hold === null && !isReading ? now + policy.concludeWithinMs : null,
       hold_until: hold === null ? null : now + hold.hold_ms,
       judged: hold === null ? [] : judged,
     },

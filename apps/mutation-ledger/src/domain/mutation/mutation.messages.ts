@@ -25,6 +25,7 @@ export type RecoveryEvent =
 export type ReasonCode =
   | 'UNCONTRACTED'
   | 'NO_REVERSAL'
+  | 'READ_ONLY'
   | 'HANDLE_MISSING'
   | 'PRIOR_VALUE_MISSING'
   | 'WINDOW_MISSING'
@@ -39,7 +40,15 @@ export type ReasonCode =
 
 /** Why a held effect was not let go. */
 export type CancelReason =
-  'CANCELLED_BY_PERSON' | 'REF_INVALIDATED' | 'ROLLED_BACK' | 'PRECONDITION_FAILED' | 'PRECONDITION_UNKNOWN';
+  | 'CANCELLED_BY_PERSON'
+  | 'REF_INVALIDATED'
+  | 'ROLLED_BACK'
+  | 'PRECONDITION_FAILED'
+  | 'PRECONDITION_UNKNOWN'
+  /** A kill switch stood at the end of the hold. */
+  | 'KILL_SWITCH'
+  /** The charter of its agent does not let it go. */
+  | 'CHARTER_REFUSED';
 
 /** Why an input cannot be taken. */
 export type ParkCode =

@@ -4,6 +4,7 @@
 //   D1. Rows are read from the top; the first that matches decides. The last row matches everything.
 //   D2. No row compensates without a bound handle inside its window (D29); manual is where doubt ends.
 //   D3. Impact is a floor: a grave one needs a person whatever mode the contract declares (C35).
+import { isRead } from '@recourse/contract';
 import type {
   ContractTerms,
   ExecutionState,
@@ -19,6 +20,7 @@ export type Window = (typeof WINDOWS)[number];
 export const HANDLES = [
   'bound',
   'uncontracted',
+  'read_only',
   'irreversible',
   'no_reversal',
   'incomplete',
@@ -88,6 +90,7 @@ export interface DecisionRow {
 
 /** The table of docs/design/recovery.md. */
 export const DECISION_TABLE = [
+  { when: { handle: ['read_only'] }, then: { decision: 'retry_forward', reason: 'NOTHING_TO_UNDO' } },
   { when: { execution: ['failed'] }, then: { decision: 'retry_forward', reason: 'NOTHING_TO_UNDO' } },
   {
     when: { execution: ['succeeded'], recoverability: ['cancelled'] },
@@ -175,6 +178,7 @@ export function riskOf(terms: ContractTerms | null, limit: string): Risk {
 /** Says whether a recovery pointer can be executed at all, leaving time aside. */
 export function handleOf(terms: ContractTerms | null, ref: MutationRef): Handle {
   if (terms === null) return 'uncontracted';
+  if (isRead(terms, ref)) return 'read_only';
   if (ref.reversal_class === 'irreversible') return 'irreversible';
   if (ref.reversal_capability === null || terms.reversal_capability === null) return 'no_reversal';
   if (ref.reversal_args === null) return 'incomplete';

@@ -170,6 +170,7 @@ describe('the decision table as a whole', () => {
       (facts) =>
         facts.execution === 'succeeded' &&
         reversalToken(facts) === 'refused' &&
+        facts.handle !== 'read_only' &&
         !['compensated', 'cancelled'].includes(facts.recoverability),
     );
     expect(refused.length).toBeGreaterThan(0);
@@ -228,11 +229,16 @@ describe('the decision table as a whole', () => {
     );
   });
 
+  it('has nothing to undo of a read, whatever else is said of it (A8)', () => {
+    for (const facts of everything().filter(({ handle }) => handle === 'read_only'))
+      expect(decideRecovery(facts)).toEqual({ decision: 'retry_forward', reason: 'NOTHING_TO_UNDO' });
+  });
+
   it('ends in manual review whatever goes wrong with the handle of a succeeded action', () => {
     fc.assert(
       fc.property(
         anyFacts,
-        fc.constantFrom(...HANDLES.filter((handle) => handle !== 'bound' && handle !== 'step_pending')),
+        fc.constantFrom(...HANDLES.filter((handle) => !['bound', 'step_pending', 'read_only'].includes(handle))),
         (facts, handle) => {
           fc.pre(facts.execution === 'succeeded' && facts.recoverability === 'reversal_available');
           expect(decideRecovery({ ...facts, handle }).decision).toBe('manual_review');

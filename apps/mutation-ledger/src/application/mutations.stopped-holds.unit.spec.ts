@@ -1,0 +1,91 @@
+// What is held goes out under no kill switch and against no charter: it is cancelled when its hold ends (A60, D64).
+import { describe, expect, it } from '@jest/globals';
+import { contractDigest } from '@recourse/contract';
+import { fact, WAYS } from '@recourse/testing';
+import {
+  contractText,
+  intent,
+  ledger,
+  MUTATION,
+  NOW,
+  planned,
+  reported,
+  request,
+  seen,
+  TENANT,
+} from './ledger.testing.js';
+
+const HOLD_MS = 60_000;
+const ENDS = NOW + HOLD_MS;
+const HELD = { commit_hold_ms: HOLD_MS, cancel_capability: 'payments.cancel_refund' };
+const LOOKED_AT = { ...HELD, precondition: { observe_capability: 'payments.get_refund', condition: 'observed.ok' } };
+const { agent_id: AGENT, capability: CAPABILITY } = intent();
+
+const entry = (kind: string, body: object, tenant = TENANT, type = 'EntryRegistered') =>
+  fact(type, {
+    kind,
+    tenant,
+    name: 'one',
+    version: 1,
+    digest: Buffer.alloc(32),
+    body: JSON.stringify({ owner: 'ops', doc: 'd', ...body }),
+  });
+const stopping = (scope: object) => ({ scope, severity: 'sev1', runbook: 'r', reason: 'double refunds' });
+const charter = (allowed: readonly string[], denied: readonly string[]) => ({
+  agent: AGENT,
+  purpose: 'refunds',
+  allowed,
+  denied,
+});
+
+describe.each(WAYS)('an effect that is held, $way', ({ isRebuilt }) => {
+  const start = (changes: Readonly<Record<string, unknown>> = HELD) => {
+    const text = contractText(changes);
+    const made = ledger({ isRebuilt, asks: true, contracts: [text] });
+    made.run.when(planned(intent({ is_held: true, contract_digest: contractDigest(text) })), NOW);
+    return made;
+  };
+  const cancelled = (reason: string) =>
+    fact('MutationRecorded', { mutation_id: MUTATION, execution_state: 'failed', recoverability: 'cancelled', reason });
+
+  it.each([
+    ['its tenant', { over: 'tenant' }, TENANT],
+    ['every tenant', { over: 'tenant' }, '*'],
+    ['its agent', { over: 'agent', agent: AGENT }, TENANT],
+    ['its capability', { over: 'capability', capability: CAPABILITY }, TENANT],
+  ] as const)('does not go under a kill switch over %s', (_over, scope, tenant) => {
+    const { run, entries } = start();
+    entries.append('one', entry('kill_switch', stopping(scope), tenant));
+    run.whenDue(ENDS).then(cancelled('KILL_SWITCH'));
+    expect(run.outgoing()).toEqual([]);
+    run.whenDue(ENDS + HOLD_MS).thenNothing();
+  });
+
+  it.each([
+    ['denies it', charter(['payments.*'], [CAPABILITY])],
+    ['does not allow it', charter(['crm.*'], [])],
+  ])('does not go where the charter of its agent %s', (_how, body) => {
+    const { run, entries } = start();
+    entries.append('one', entry('agent_charter', body));
+    run.whenDue(ENDS).then(cancelled('CHARTER_REFUSED'));
+    expect(run.outgoing()).toEqual([]);
+  });
+
+  it('goes where a charter allows it, and where the switch was lifted in time', () => {
+    const { run, entries } = start();
+    entries.append('two', entry('agent_charter', charter(['payments.*'], [])));
+    const body = stopping({ over: 'tenant' });
+    entries.append('one', entry('kill_switch', body));
+    entries.append('one', entry('kill_switch', body, TENANT, 'EntryRetired'));
+    run.whenDue(ENDS).then(fact('HoldElapsed'), fact('WorkerAsked', { request: { kind: 'release' } }));
+  });
+
+  it('does not go where the switch came while its precondition was looked at', () => {
+    const { run, entries } = start(LOOKED_AT);
+    run.whenDue(ENDS).then(fact('WorkerAsked', { request: { kind: 'observe' } }));
+    entries.append('one', entry('kill_switch', stopping({ over: 'tenant' })));
+    run
+      .when(reported(request(run), { outcome: 'verified', observations: [seen('verify', { ok: true })] }), ENDS + 5)
+      .then(fact('WorkerAnswered', { verdict: 'met' }), cancelled('KILL_SWITCH'));
+  });
+});
