@@ -63,8 +63,25 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/budgets.core.unit.spec.ts',
     test: 'the budget accountant, straight an escalation is not decided by AGENT-7',
     file: 'apps/budget-accountant/src/rules/budget/budget.decider.ts',
-    find: "if (escalation.requested_by !== null && isSamePerson(escalation.requested_by, asker.principal)) return rejected('SELF_APPROVAL', 'nobody decides their own request');",
-    replace:
-      "if (escalation.requested_by === asker.principal) return rejected('SELF_APPROVAL', 'nobody decides their own request');",
+    find: 'some((one) => isSamePerson(one, asker.principal))',
+    replace: 'some((one) => one === asker.principal)',
+  },
+  {
+    id: 'p5-initiator-lets-spend',
+    requirement: 'P5/spending',
+    spec: 'apps/budget-accountant/src/budgets.self-approval.unit.spec.ts',
+    test: 'an escalation of the budget, straight is not decided by whom the agent acts for where it is about a ceiling',
+    file: 'apps/budget-accountant/src/rules/budget/budget.decider.ts',
+    find: 'const own = partiesOf(requested_by, ...parties);',
+    replace: 'const own = partiesOf(requested_by, ...parties.slice(9));',
+  },
+  {
+    id: 'p5-owner-lets-spend',
+    requirement: 'P5/spending',
+    spec: 'apps/budget-accountant/src/budgets.self-approval.unit.spec.ts',
+    test: 'an escalation of the budget, straight is not decided by who answers for the agent where it is about an overrun',
+    file: 'apps/budget-accountant/src/rules/budget/budget.decider.ts',
+    find: 'return partiesOf(...own, ...own.map(ownerOf));',
+    replace: 'return partiesOf(...own, ...own.slice(9).map(ownerOf));',
   },
 ];

@@ -28,7 +28,8 @@ export type Who = Partial<typeof envelope>;
 /** A command of the budget wire. */
 export function command(type: string, body: object, who: Who = {}): RecordInput {
   const asker = { ...envelope, ...who };
-  return wire(BUDGET_COMMANDS, type, { envelope: asker, ...body }, { key: asker.tenant });
+  const unnamed = type === 'ReserveBudget' ? { agent_id: null, initiator: null } : {};
+  return wire(BUDGET_COMMANDS, type, { envelope: asker, ...unnamed, ...body }, { key: asker.tenant });
 }
 export function open(scope: 'run' | 'tenant', ceiling: number, who: Who = {}): RecordInput {
   return command(
@@ -82,19 +83,20 @@ export function mutationOf(effect: string, tenant = TENANT): string {
   return deriveId('mut', tenant, RUN, effect);
 }
 
+/** What a spec says of an execution. */
+interface Recorded {
+  readonly state?: string;
+  readonly recoverability?: string;
+  readonly tenant?: string;
+  readonly digest?: Buffer;
+  readonly currency?: string;
+  readonly sensitivity?: string;
+  readonly agent?: string;
+  readonly initiator?: string;
+}
+
 /** An accepted MutationRecorded, as far as the accountant reads it. */
-export function recorded(
-  effect: string,
-  amount: number | null,
-  more: {
-    readonly state?: string;
-    readonly recoverability?: string;
-    readonly tenant?: string;
-    readonly digest?: Buffer;
-    readonly currency?: string;
-    readonly sensitivity?: string;
-  } = {},
-): RecordInput {
+export function recorded(effect: string, amount: number | null, more: Recorded = {}): RecordInput {
   const tenant = more.tenant ?? TENANT;
   const value = amount === null ? null : { amount_minor: amount, currency: more.currency ?? INR };
   return logged(
@@ -106,6 +108,8 @@ export function recorded(
         tenant,
         run_id: RUN,
         effect_key: effect,
+        agent_id: more.agent ?? 'agent-7',
+        initiator: more.initiator ?? null,
         capability: 'wire.send_money',
         value,
         args: {

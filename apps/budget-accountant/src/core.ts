@@ -7,6 +7,7 @@
 //   B2. `mutations` is read from every partition; a record of a tenant that lives elsewhere is somebody else's.
 //   B3. Each effect has one reservation id; whatever is said twice changes nothing the second time.
 import {
+  charterFor,
   CLASS_WEIGHTS,
   contractByDigest,
   contractByName,
@@ -23,7 +24,14 @@ import {
 import { accepted, append, command, commandsOf, core, heardOf, NOTHING, refused } from '@recourse/event-log';
 import type { Asked, CoreTable, DecideContext, Decision, Owns, ServiceCore, StateView } from '@recourse/event-log';
 import type { BodyOf, Money, RecordOf } from '@recourse/messages';
-import { decideEscalation, decideOpen, decideRelease, decideReserve, isUnit } from './rules/budget/budget.decider.js';
+import {
+  decideEscalation,
+  decideOpen,
+  decideRelease,
+  decideReserve,
+  isUnit,
+  partiesOf,
+} from './rules/budget/budget.decider.js';
 import type { Scopes } from './rules/budget/budget.decider.js';
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './rules/budget/budget.messages.js';
@@ -117,7 +125,10 @@ function onOpen({ body, context: { state } }: Asked<BudgetCommand<'OpenBudget'>>
 
 function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, policy: EscalationPolicy): Decision {
   const escalation = isId(body.escalation_id) ? escalations.find(context.state, body.escalation_id) : null;
-  return answered(decideEscalation(body, escalation, context.now, policy));
+  const entries = context.views.view(entryView.name);
+  const ownerOf = (agent: string): string | null =>
+    charterFor(entries, body.envelope.tenant, agent.replace(/^agent:/u, ''))?.owner ?? null;
+  return answered(decideEscalation(body, escalation, { now: context.now, policy, ownerOf }));
 }
 
 function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, policy: EscalationPolicy): Decision {
@@ -144,14 +155,15 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
 function onMutation({ body: record, context }: Asked<Recorded>, policy: EscalationPolicy): Decision {
   const end = endOf(record);
   if (end === null) return NOTHING;
-  const { tenant, run_id: runId, effect_key: effectKey } = record.execution;
+  const { tenant, run_id: runId, effect_key: effectKey, agent_id, initiator } = record.execution;
+  const parties = partiesOf(agent_id, initiator);
   const [money, exposure] = [
     reservationIn(context.state, record, MONEY),
     isMarked(record) ? reservationIn(context.state, record, EXPOSURE) : null,
   ];
   if (end !== 'succeeded') return append(...release(money, end), ...release(exposure, end));
   const owed = debtOf(context, record);
-  const ended = { mutationId: record.mutation_id, tenant, runId, effectKey, end };
+  const ended = { mutationId: record.mutation_id, tenant, runId, effectKey, end, parties };
   return append(
     ...settle({ ...ended, debit: owed.money }, money, policy, context.now),
     ...settle({ ...ended, debit: owed.exposure }, exposure, policy, context.now),

@@ -173,12 +173,16 @@ function overdue(state: StateView, body: Body<'BudgetOverdue'>): readonly Change
   if (escalation?.phase === 'open') return [escalations.put({ ...escalation, owner, deadline_at, is_overdue: true })];
   const standing = reservations.find(state, reservation_id);
   if (standing === null) throw new InvariantViolation('a reservation is made before it is overdue', reservation_id);
-  return [reservations.put({ ...standing, settle_by: null }), escalations.put(unsettled(body, escalation))];
+  return [
+    reservations.put({ ...standing, settle_by: null }),
+    escalations.put(unsettled(body, escalation, standing.parties ?? [])),
+  ];
 }
 
 function unsettled(
   { escalation_id, reservation_id, tenant, run_id, effect_key, debit, owner, deadline_at }: Body<'BudgetOverdue'>,
   before: Escalation | null,
+  parties: readonly string[],
 ): Escalation {
   return {
     escalation_id,
@@ -187,6 +191,7 @@ function unsettled(
     run_id,
     effect_key,
     about: 'unsettled',
+    parties,
     exceeded: null,
     debit_minor: debit.amount_minor,
     currency: debit.currency,
@@ -222,6 +227,7 @@ function overrun(state: StateView, body: Body<'BudgetOverrun'>): readonly Change
       run_id: body.run_id,
       effect_key: body.effect_key,
       about: 'overrun',
+      parties: body.parties,
       exceeded: null,
       debit_minor: body.debit.amount_minor,
       currency: body.debit.currency,
@@ -290,6 +296,7 @@ function asked(body: Body<'BudgetReserved'> | Body<'BudgetEscalated'>): Partial<
     value_minor: body.value?.amount_minor ?? null,
     debit_minor: body.debit.amount_minor,
     currency: body.debit.currency,
+    parties: body.parties,
   };
 }
 
@@ -302,6 +309,7 @@ function escalated(body: Body<'BudgetEscalated'>): Escalation {
     effect_key,
     exceeded,
     requested_by,
+    parties,
     owner,
     deadline_at,
     debit,
@@ -317,6 +325,7 @@ function escalated(body: Body<'BudgetEscalated'>): Escalation {
     debit_minor: debit.amount_minor,
     currency: debit.currency,
     requested_by,
+    parties,
     owner,
     deadline_at,
     is_overdue: false,

@@ -10,7 +10,7 @@ import { Failure, sha256Hex } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { z } from 'zod';
 import { openProjectedStates } from './outbound/postgres-state.js';
-import type { ProjectedStates } from './outbound/postgres-state.js';
+import type { ProjectedStates, StrayColumn } from './outbound/postgres-state.js';
 import { PartitionCounts } from './partition-counts.js';
 import { judgeReplay } from './replay.decisions.js';
 import type { ReplayVerdict, StateAt } from './replay.decisions.js';
@@ -43,7 +43,13 @@ export type ReplayLine =
       readonly voids: number;
       readonly state_hash: string;
       readonly ended_by: 'log' | 'bound';
-      readonly projected: { readonly seq: number; readonly state_hash: string; readonly verdict: ReplayVerdict } | null;
+      readonly projected: {
+        readonly seq: number;
+        readonly state_hash: string;
+        readonly verdict: ReplayVerdict;
+        /** The first that do not hold what their rows say. */
+        readonly columns: readonly StrayColumn[];
+      } | null;
     }
   | { readonly type: 'problem'; readonly code: string; readonly message: string };
 
@@ -154,7 +160,12 @@ function lineOf({ topic, partition }: OwnLogOptions, replayed: Replayed, project
     projected:
       projected === null
         ? null
-        : { seq: projected.seq, state_hash: projected.stateHash, verdict: judgeReplay(replayed, projected) },
+        : {
+            seq: projected.seq,
+            state_hash: projected.stateHash,
+            verdict: judgeReplay(replayed, projected),
+            columns: projected.strays ?? [],
+          },
   };
 }
 

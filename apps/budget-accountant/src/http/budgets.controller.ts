@@ -21,6 +21,7 @@ const reservation = z.strictObject({
   effect_key: idText,
   capability: idText,
   agent_id: idText.nullable().default(null),
+  initiator: idText.nullable().default(null),
   value: z.strictObject({ amount_minor: minor, currency }),
   tenant,
 });

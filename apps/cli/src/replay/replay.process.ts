@@ -47,7 +47,12 @@ const line = z.discriminatedUnion('type', [
     state_hash: z.string(),
     ended_by: z.enum(['log', 'bound']),
     projected: z
-      .object({ seq: z.int(), state_hash: z.string(), verdict: z.enum(['same', 'differs', 'log_cut', 'rewritten']) })
+      .object({
+        seq: z.int(),
+        state_hash: z.string(),
+        verdict: z.enum(['same', 'differs', 'columns_differ', 'log_cut', 'rewritten']),
+        columns: z.array(z.object({ kind: z.string(), group: z.string(), key: z.string(), column: z.string() })),
+      })
       .nullable(),
   }),
   z.object({ type: z.literal('problem'), code: z.string(), message: z.string() }),

@@ -19,7 +19,14 @@ export interface ReplayedPartition {
   readonly projected: {
     readonly seq: number;
     readonly state_hash: string;
-    readonly verdict: 'same' | 'differs' | 'log_cut' | 'rewritten';
+    readonly verdict: 'same' | 'differs' | 'columns_differ' | 'log_cut' | 'rewritten';
+    /** The first that do not hold what their rows say: lists and tenants go by columns. */
+    readonly columns: readonly {
+      readonly kind: string;
+      readonly group: string;
+      readonly key: string;
+      readonly column: string;
+    }[];
   } | null;
 }
 
@@ -32,6 +39,8 @@ export interface ReplayReport {
 const SAYS = {
   same: () => 'same',
   differs: ({ projected }) => `differs: ${String(projected?.state_hash)}`,
+  columns_differ: ({ projected }) =>
+    `columns differ: ${(projected?.columns ?? []).map(({ kind, key, column }) => `${column} of ${kind} ${key}`).join(', ')}`,
   log_cut: ({ projected }) => `log cut: ${String(projected?.seq)} records were projected`,
   rewritten: ({ projected }) => `log rewritten: another record was projected as ${String(projected?.seq)}`,
 } as const satisfies Record<string, (one: ReplayedPartition) => string>;

@@ -18,15 +18,18 @@ const one = (over: Partial<ReplayedPartition> = {}): ReplayedPartition => ({
   ...over,
 });
 const compared = (verdict: NonNullable<ReplayedPartition['projected']>['verdict']): ReplayedPartition =>
-  one({ projected: { seq: 9, state_hash: OTHER, verdict } });
+  one({ projected: { seq: 9, state_hash: OTHER, verdict, columns: [] } });
 
 describe('a report of a replay', () => {
   it('is good when nothing was compared, and when everything is the same', () => {
     expect([replayReport([one()]).ok, replayReport([compared('same'), compared('same')]).ok]).toEqual([true, true]);
   });
-  it.each(['differs', 'log_cut', 'rewritten'] as const)('is not when one partition says %s', (verdict) => {
-    expect(replayReport([compared('same'), compared(verdict)]).ok).toBe(false);
-  });
+  it.each(['differs', 'columns_differ', 'log_cut', 'rewritten'] as const)(
+    'is not when one partition says %s',
+    (verdict) => {
+      expect(replayReport([compared('same'), compared(verdict)]).ok).toBe(false);
+    },
+  );
 });
 
 describe('its table', () => {
@@ -40,6 +43,12 @@ describe('its table', () => {
   });
   it('says what the database holds in its place', () => {
     expect(describeReplay(replayReport([compared('differs')]), null)).toContain(`differs: ${OTHER}`);
+  });
+  it('names the columns that say another thing than their rows', () => {
+    const columns = [{ kind: 'step', group: 'run-1', key: 'step_1', column: 'phase' }];
+    const one = compared('columns_differ');
+    const shown = { ...one, projected: { seq: 9, state_hash: OTHER, verdict: 'columns_differ', columns } as const };
+    expect(describeReplay(replayReport([shown]), null)).toContain('columns differ: phase of step step_1');
   });
   it('says how far a database went that a cut log no longer reaches', () => {
     expect(describeReplay(replayReport([compared('log_cut')]), null)).toContain('log cut: 9 records were projected');

@@ -33,6 +33,8 @@ export interface BudgetEscalated {
   readonly ceiling_minor: number;
   /** Who asked. */
   readonly requested_by: string;
+  /** Who does not decide about it: who asked, the agent that acts, whom it acts for. */
+  readonly parties: readonly string[];
   /** Who is to decide. */
   readonly owner: string;
   /** By when; epoch milliseconds. */
@@ -116,6 +118,8 @@ export interface BudgetOverrun {
   readonly mutation_id: string;
   /** What was debited. */
   readonly debit: Money;
+  /** Who does not decide about it: who asked, the agent that acts, whom it acts for. */
+  readonly parties: readonly string[];
   /** Who is asked. */
   readonly owner: string;
   /** By when; epoch milliseconds. */
@@ -192,6 +196,8 @@ export interface BudgetReserved {
   readonly command_id: string;
   /** If it is neither settled nor released by then, a person is asked; epoch milliseconds, null in records older than this field. */
   readonly settle_by: number | null;
+  /** Who does not decide about it: who asked, the agent that acts, whom it acts for. */
+  readonly parties: readonly string[];
 }
 
 /** An execution used its reservation. */
@@ -301,4 +307,6 @@ export interface ReserveBudget {
   readonly value: Money;
   /** Agent that is about to act, for kill switches over it; null when unknown. */
   readonly agent_id: string | null;
+  /** Person on whose behalf the agent acts: never who lets it spend more; null when unknown. */
+  readonly initiator: string | null;
 }

@@ -36,6 +36,7 @@ async function edge(standing: () => Budget): Promise<string> {
           effect_key: string;
           capability: string;
           agent_id: string | null;
+          initiator: string | null;
           value: { amount_minor: number; currency: string };
         };
         const asked = {
@@ -44,6 +45,7 @@ async function edge(standing: () => Budget): Promise<string> {
           effectKey: body.effect_key,
           capability: body.capability,
           agentId: body.agent_id,
+          initiator: body.initiator,
           value: body.value,
         };
         void (
@@ -85,6 +87,7 @@ describe('a budget over HTTP', () => {
       effectKey: 'a',
       capability: 'payments.issue_refund',
       agentId: 'agent',
+      initiator: null,
       value: { amount_minor: 5, currency: 'INR' },
     };
     expect(await budget.reserve(asked)).toEqual({ kind: 'escalated', code: 'CEILING_EXCEEDED' });
@@ -122,6 +125,7 @@ describe('an answer of the accountant', () => {
           effectKey: 'e',
           capability: 'payments.issue_refund',
           agentId: 'agent',
+          initiator: null,
           value: { amount_minor: 1, currency: 'INR' },
         })
       ).kind,

@@ -10,6 +10,7 @@ export function budgetContract(name: string, make: () => Promise<Budget>): void 
     effectKey,
     capability: 'payments.issue_refund',
     agentId: 'agent',
+    initiator: null,
     value: { amount_minor, currency: 'INR' },
   });
 

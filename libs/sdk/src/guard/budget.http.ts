@@ -1,6 +1,6 @@
 // The budget over the accountant's HTTP edge.
 //
-// Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, value} → 201 reserved, 202 or 409 escalated, other 4xx
+// Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, initiator, value} → 201 reserved, 202 or 409 escalated, other 4xx
 // refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
 import { randomUUID } from 'node:crypto';
 import { reservationId } from '@recourse/contract';
@@ -18,13 +18,14 @@ export class HttpBudget implements Budget {
   }
 
   async reserve(request: ReservationRequest): Promise<ReservationAnswer> {
-    const { runId, effectKey, capability, agentId, value } = request;
+    const { runId, effectKey, capability, agentId, initiator, value } = request;
     try {
       const answer = await this.post('/v1/reservations', {
         run_id: runId,
         effect_key: effectKey,
         capability,
         agent_id: agentId,
+        initiator,
         value,
       });
       return answerOf(answer, idOf(request));

@@ -9,6 +9,8 @@ export interface ReservationRequest {
   readonly capability: string;
   /** For kill switches over it; null when unknown. */
   readonly agentId: string | null;
+  /** Whom the agent acts for: never who lets it spend more; null when unknown. */
+  readonly initiator: string | null;
   /** Money, or disclosures: then its currency is the unit EXPOSURE. */
   readonly value: Money;
 }

@@ -135,6 +135,15 @@ export function wholeKind(log: string, spec: KindSpec): string {
   return `SELECT group_key, row_key, due_at, doc, ${lastingOf(spec)} FROM ${tableOf(log, spec.table)} WHERE log_partition = $1 ORDER BY group_key, row_key`;
 }
 
+/** The same, with what each column holds as text: c0, c1, … in the order of the kind. */
+export function wholeKindWithColumns(log: string, spec: KindSpec): string {
+  const texts = spec.columns.map(({ name, type }, n) => {
+    const text = type === 'bytea' ? `encode(${quoted(name)}, 'hex')` : `${quoted(name)}::text`;
+    return `, ${text} AS c${String(n)}`;
+  });
+  return wholeKind(log, spec).replace(' FROM ', `${texts.join('')} FROM `);
+}
+
 /** Puts what a stage holds. */
 export function mergeStage(log: string, spec: KindSpec, stage: string): string {
   const names = ['log_partition', ...valueColumns(spec).map(({ name }) => name)].map(quoted).join(', ');

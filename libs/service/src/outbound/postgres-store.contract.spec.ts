@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import { withCommonKinds } from '@recourse/event-log';
 import { CONTRACT_KINDS, CONTRACT_LOG, describeStore } from '../../../event-log/src/store.contract.js';
 import { coded, createPool } from './postgres-connection.js';
 import { PostgresDatabase } from './postgres-database.js';
+import { asAdmin, HAS_STACK, urlOf } from './postgres.testing.js';
 
-interface TestStack {
-  readonly postgres: { readonly host: string; readonly port: number; readonly user: string; readonly password: string };
-}
-
-const stack = process.env['RECOURSE_TEST_STACK'];
 const LOGS = [{ log: CONTRACT_LOG, kinds: withCommonKinds(CONTRACT_KINDS) }];
 const HEAD = {
   seq: 1,
@@ -21,23 +16,7 @@ const HEAD = {
   reactedOffset: 0,
 };
 
-function urlOf(database: string): string {
-  // The stack's launcher wrote it.
-  const { host, port, user, password } = (JSON.parse(stack ?? '{}') as TestStack).postgres;
-  return `postgres://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${host}:${String(port)}/${database}`;
-}
-
-async function asAdmin(statement: string): Promise<void> {
-  const client = new Client({ connectionString: urlOf('postgres') });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
-
-(stack ? describe : describe.skip)('on PostgreSQL', () => {
+(HAS_STACK ? describe : describe.skip)('on PostgreSQL', () => {
   const name = `store_contract_${String(process.pid)}`;
   let database: PostgresDatabase;
 

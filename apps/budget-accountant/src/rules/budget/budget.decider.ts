@@ -100,10 +100,11 @@ function reserved(
   { scopes, policy, now }: ReserveFacts,
   debit: Money,
 ): BudgetAnswer {
-  const { envelope, run_id, effect_key, capability, value } = command;
+  const { envelope, run_id, effect_key, capability, value, agent_id, initiator } = command;
   const { tenant, principal, command_id } = envelope;
+  const parties = partiesOf(principal, agent_id, initiator);
   const id = reservationId(tenant, run_id, effect_key, value.currency);
-  const base = { reservation_id: id, tenant, run_id, effect_key, capability, value, debit, command_id };
+  const base = { reservation_id: id, tenant, run_id, effect_key, capability, value, debit, command_id, parties };
   const exceeded = exceededBy(debit, scopes);
   if (exceeded === null)
     return {
@@ -167,6 +168,29 @@ function givenBack(reservation: Reservation): BudgetAnswer {
   };
 }
 
+/** What a word on an escalation is decided on, beside the command. */
+export interface DecideFacts {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly policy: EscalationPolicy;
+  /** Who answers for an agent, by its charter; null where it has none. */
+  readonly ownerOf: (agent: string) => string | null;
+}
+
+/** Different people and agents of a debit. */
+export function partiesOf(...parties: readonly (string | null)[]): readonly string[] {
+  return [...new Set(parties.filter((one) => one !== null))];
+}
+
+/** Who does not decide an escalation: its parties, and who answers for the agents among them (P5). */
+function barredFrom(
+  { requested_by, parties = [] }: Pick<Escalation, 'requested_by' | 'parties'>,
+  ownerOf: DecideFacts['ownerOf'],
+): readonly string[] {
+  const own = partiesOf(requested_by, ...parties);
+  return partiesOf(...own, ...own.map(ownerOf));
+}
+
 /**
  * Takes a person's word on an escalation.
  *
@@ -176,8 +200,7 @@ function givenBack(reservation: Reservation): BudgetAnswer {
 export function decideEscalation(
   command: BudgetCommand<'DecideEscalation'>,
   escalation: Escalation | null,
-  now: number,
-  policy: EscalationPolicy,
+  { now, policy, ownerOf }: DecideFacts,
 ): BudgetAnswer {
   const { envelope: asker, approved, reason } = command;
   const roles = escalation?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
@@ -185,8 +208,11 @@ export function decideEscalation(
     return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
   if (escalation === null || escalation.tenant !== asker.tenant)
     return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
-  if (escalation.requested_by !== null && isSamePerson(escalation.requested_by, asker.principal))
-    return rejected('SELF_APPROVAL', 'nobody decides their own request');
+  if (barredFrom(escalation, ownerOf).some((one) => isSamePerson(one, asker.principal)))
+    return rejected(
+      'SELF_APPROVAL',
+      'nobody decides what they asked for, what is done on their behalf, or what their agent spends',
+    );
   if (approved && !isPerson(asker.principal))
     return rejected('APPROVER_NOT_A_PERSON', 'only a person lets more be spent: no agent, no service account, no role');
   const { escalation_id, reservation_id, tenant, run_id, effect_key, currency } = escalation;

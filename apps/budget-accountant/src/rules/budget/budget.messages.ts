@@ -71,6 +71,8 @@ export interface Reservation {
   readonly debit_minor: number;
   readonly currency: string;
   readonly phase: ReservationPhase;
+  /** Who does not decide about it; none in rows older than this. */
+  readonly parties?: readonly string[];
   /** By when it is settled or given back before a person is asked, epoch milliseconds; null when nobody has to, and once a person was asked. */
   readonly settle_by: number | null;
 }
@@ -88,6 +90,8 @@ export interface Escalation {
   readonly debit_minor: number;
   readonly currency: string;
   readonly requested_by: string | null;
+  /** Who does not decide it: who asked, the agent, whom it acts for; none in rows older than this. */
+  readonly parties?: readonly string[];
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly deadline_at: number;

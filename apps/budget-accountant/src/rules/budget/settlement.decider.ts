@@ -1,6 +1,7 @@
 // Decides what an execution, its cancellation or its compensation does to the debt.
 import { reservationId } from '@recourse/contract';
 import type { Money } from '@recourse/messages';
+import { partiesOf } from './budget.decider.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from './budget.messages.js';
 
 /** How a mutation's execution ended. */
@@ -14,6 +15,8 @@ export interface Ended {
   readonly end: ExecutionEnd;
   /** Debt of what was executed; null when its value is not known. */
   readonly debit: Money | null;
+  /** The agent that acted and whom it acted for. */
+  readonly parties: readonly string[];
 }
 
 /**
@@ -41,7 +44,8 @@ export function settle(
     case 'denied':
     case 'escalated': {
       const debit = ended.debit ?? (reservation === null ? null : debitOf(reservation));
-      return debit === null || debit.amount_minor === 0 ? [] : [overrun(ended, debit, policy, now)];
+      const parties = partiesOf(...(reservation?.parties ?? []), ...ended.parties);
+      return debit === null || debit.amount_minor === 0 ? [] : [overrun({ ...ended, parties }, debit, policy, now)];
     }
   }
 }
@@ -88,11 +92,12 @@ function settled(
     type: 'BudgetSettled',
     body: { reservation_id, tenant, run_id, effect_key, mutation_id: ended.mutationId, debit: kept },
   };
-  return excess.amount_minor > 0 ? [event, overrun(ended, excess, policy, now)] : [event];
+  const parties = partiesOf(...(reservation.parties ?? []), ...ended.parties);
+  return excess.amount_minor > 0 ? [event, overrun({ ...ended, parties }, excess, policy, now)] : [event];
 }
 
 function overrun(ended: Ended, debit: Money, policy: EscalationPolicy, now: number): BudgetRecord {
-  const { tenant, runId, effectKey, mutationId } = ended;
+  const { tenant, runId, effectKey, mutationId, parties } = ended;
   return {
     type: 'BudgetOverrun',
     body: {
@@ -102,6 +107,7 @@ function overrun(ended: Ended, debit: Money, policy: EscalationPolicy, now: numb
       effect_key: effectKey,
       mutation_id: mutationId,
       debit,
+      parties,
       owner: policy.owner,
       deadline_at: now + policy.deadlineMs,
     },

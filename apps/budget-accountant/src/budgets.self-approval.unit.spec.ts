@@ -1,0 +1,81 @@
+// Nobody lets themselves, or what acts for them, spend more (P5): neither who asked, nor whom it is for, nor who answers for the agent.
+import { describe, expect, it } from '@jest/globals';
+import { entryView } from '@recourse/contract';
+import { fact, harness, memoryView, WAYS } from '@recourse/testing';
+import type { CoreHarness } from '@recourse/testing';
+import { budgetsCore } from './core.js';
+import { command, decide, INR, open, recorded, refundView, RUN, TENANT } from './budgets.testing.js';
+
+const AGENT = 'refund-agent';
+const INITIATOR = 'ines';
+const ANSWERABLE = 'otto';
+
+describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
+  const start = (): CoreHarness => {
+    const entries = memoryView(entryView);
+    const charter = { owner: ANSWERABLE, doc: 'd', agent: AGENT, purpose: 'refunds', allowed: ['wire.*'], denied: [] };
+    entries.append(
+      'c',
+      fact('EntryRegistered', {
+        kind: 'agent_charter',
+        tenant: TENANT,
+        name: 'c',
+        version: 1,
+        digest: Buffer.alloc(32),
+        body: JSON.stringify(charter),
+      }),
+    );
+    return harness(budgetsCore(), { isRebuilt, views: { contracts: refundView().view, entries } }).when(
+      open('run', 500),
+      1,
+    );
+  };
+  const asked = (amount_minor: number) =>
+    command('ReserveBudget', {
+      run_id: RUN,
+      effect_key: 'a',
+      capability: 'wire.send_money',
+      value: { amount_minor, currency: INR },
+      agent_id: AGENT,
+      initiator: INITIATOR,
+    });
+  const escalated = (): CoreHarness =>
+    start()
+      .when(asked(600), 2)
+      .then(fact('BudgetEscalated', { parties: ['agent-7', AGENT, INITIATOR] }));
+  const overrun = (): CoreHarness =>
+    start()
+      .when(recorded('a', 600, { agent: AGENT, initiator: INITIATOR }), 2)
+      .then(fact('BudgetOverrun', { parties: [AGENT, INITIATOR] }));
+  const unsettled = (): CoreHarness => {
+    const run = start().when(asked(100), 2);
+    const due = run.rows('reservation')[0]?.dueAt ?? 0;
+    return run.whenDue(due).then(fact('BudgetOverdue', { about: 'unsettled' }));
+  };
+
+  it.each([
+    ['whom the agent acts for', 'a ceiling', INITIATOR, escalated],
+    ['who answers for the agent', 'a ceiling', ANSWERABLE, escalated],
+    ['the agent', 'a ceiling', `agent:${AGENT}`, escalated],
+    ['whom the agent acts for', 'an overrun', INITIATOR, overrun],
+    ['who answers for the agent', 'an overrun', ANSWERABLE, overrun],
+    ['whom the agent acts for', 'what was never used', INITIATOR, unsettled],
+  ] as const)('is not decided by %s where it is about %s', (_who, _what, principal, made) => {
+    for (const approved of [true, false])
+      made()
+        .when(decide('a', approved, { principal }), 100_000_000)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' });
+  });
+
+  it.each([
+    ['a ceiling', escalated],
+    ['an overrun', overrun],
+    ['what was never used', unsettled],
+  ] as const)('is decided by another approver where it is about %s', (_what, made) => {
+    const run = made()
+      .when(decide('a', true, { principal: 'dana' }), 100_000_000)
+      .then(fact('EscalationDecided', { by: 'dana' }));
+    expect(run.rows('escalation')[0]?.doc).toMatchObject({ phase: 'approved', decided_by: 'dana' });
+  });
+});
