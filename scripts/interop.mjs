@@ -55,11 +55,9 @@ await main(async () => {
 
 /** Runs the work beside the services and the example's processes; hands over where they are, as JSON. */
 async function withSystem(work) {
-  const child = spawn(
-    pinnedNode,
-    ['--disable-warning=TimeoutNegativeWarning', join(root, 'deploy', 'dev', 'dist', 'system.main.js')],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
+  const child = spawn(pinnedNode, [join(root, 'deploy', 'dev', 'dist', 'system.main.js')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const ended = new Promise((resolve) => {
     child.once('exit', resolve);
   });

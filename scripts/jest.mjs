@@ -38,7 +38,6 @@ function jestArguments(suite, results, options, specs) {
   return [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
-    '--disable-warning=TimeoutNegativeWarning',
     join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
     '--config',
     join(root, 'jest.config.mjs'),

@@ -15,10 +15,5 @@ await main(async () => {
     return 0;
   }
   await bootstrap({ dataDir: options.dataDir });
-  return runNode([
-    '--disable-warning=TimeoutNegativeWarning',
-    '--enable-source-maps',
-    LAUNCHER,
-    ...args.filter((arg) => arg !== '--'),
-  ]);
+  return runNode(['--enable-source-maps', LAUNCHER, ...args.filter((arg) => arg !== '--')]);
 });

@@ -14,11 +14,6 @@ export function runBuilt(folder, needs) {
   return main(async () => {
     await bootstrap({ stack: needs.stack });
     const args = process.argv.slice(2).filter((arg) => arg !== '--');
-    return runNode([
-      '--enable-source-maps',
-      '--disable-warning=TimeoutNegativeWarning',
-      join(root, 'test', folder, 'dist', 'main.js'),
-      ...args,
-    ]);
+    return runNode(['--enable-source-maps', join(root, 'test', folder, 'dist', 'main.js'), ...args]);
   });
 }

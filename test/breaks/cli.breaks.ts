@@ -119,4 +119,13 @@ export const BREAKS: readonly Break[] = [
     find: 'read.warnings.forEach(warn);',
     replace: 'void warn;',
   },
+  {
+    id: 'c60-approval-shows-step',
+    requirement: 'C60',
+    spec: 'apps/cli/src/program.unit.spec.ts',
+    test: 'an approval shows all that a review item shows, what is missing first (C60)',
+    file: 'apps/cli/src/commands/recoveries.command.ts',
+    find: "shownAt: pathBelow('/v1/reviews'), ",
+    replace: '',
+  },
 ];

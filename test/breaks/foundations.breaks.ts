@@ -149,4 +149,13 @@ export const BREAKS: readonly Break[] = [
     find: "return subject .normalize('NFKC') .replace(/[\\p{Cf}\\p{Cc}]/gu, '') .trim() .toLowerCase();",
     replace: "return subject.normalize('NFKC').trim().toLowerCase();",
   },
+  {
+    id: 'guides-idle-queue-turns',
+    requirement: 'guides/idle',
+    spec: 'libs/kafka/src/kafkajs/request-queue.kafka.unit.spec.ts',
+    test: 'a queue of requests that is empty sets no timer, so that an idle client rests',
+    file: 'libs/kafka/src/kafkajs/request-queue.kafka.ts',
+    find: 'if (this.pending.length > 0) schedule.call(this);',
+    replace: 'schedule.call(this);',
+  },
 ];

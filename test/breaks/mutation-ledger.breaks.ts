@@ -1947,4 +1947,13 @@ export const BREAKS: readonly Break[] = [
     find: "if (ref !== null && isRead(terms, ref)) return { outcome: 'undone_clean', reason: 'READ_ONLY' };",
     replace: '',
   },
+  {
+    id: 'guides-bare-ref-everywhere',
+    requirement: 'guides/scopes',
+    spec: 'apps/mutation-ledger/src/application/assumptions.core.unit.spec.ts',
+    test: 'the assumptions log, straight takes no statement for all runs about what names no subject, and takes it for one (G15)',
+    file: 'apps/mutation-ledger/src/application/assumptions.core.ts',
+    find: 'if (runId === null && isBare(ref))',
+    replace: 'if (runId === null && isBare(ref) && ref.length > 99)',
+  },
 ];

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
 
@@ -177,3 +178,16 @@ def test_a_default_librdkafka_producer_is_told_that_its_partitions_are_foreign(c
     status, answer = at("ledger", f"/v1/parked/{item['parked_id']}/redrive", {"reason": "the producer was corrected"}, ADMINISTRATOR)
     assert status == 200, answer
     assert until("the mutation", lambda: mutation_of(run))["recoverability"] == "reversal_available"
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_what_a_client_sends_compressed_is_taken(codec):
+    topic, message = "recourse.assumption-events", "recourse.assumptions.AssumptionDeclared"
+    _, registered = ask(f"{STACK['registryUrl']}/subjects/{urllib.parse.quote(f'{topic}-{message}', safe='')}/versions/latest")
+    ref = f"order/{codec}-{uuid.uuid4().hex[:8]}#not_shipped"
+    body = {"event_id": str(uuid.uuid4()), "tenant": TENANT, "ref": ref, "run_id": None, "source": "interop", "stated_at": 1, "statement": None}
+    producer = Producer({"bootstrap.servers": BROKERS, "compression.type": codec, "partitioner": "murmur2_random", "acks": "all"})
+    producer.produce(topic, key=ref.encode(), value=reader.encode(json.loads(registered["schema"]), registered["id"], body))
+    assert producer.flush(20) == 0
+    listed = until("the statement", lambda: at("ledger", f"/v1/assumptions?ref={urllib.parse.quote(ref, safe='')}", person=OPERATOR)[1]["items"])
+    assert [(one["ref"], one["verdict"]) for one in listed] == [(ref, "holds")]

@@ -125,12 +125,26 @@ describe('a drill', () => {
   });
 });
 
+const REVIEW = {
+  ...STEP,
+  ready: false,
+  missing: ['objective'],
+  why: 'The action moved money.',
+  action: { capability: 'payments.issue_refund', value: { amount_minor: 500_000, currency: 'INR' } },
+  facts: { then: { refs: ['order/4711#not_shipped'], at: 1 }, now: { ref: 'order/4711#not_shipped' } },
+};
+
 describe('an approval', () => {
   const answers: Answers = {
-    'GET /v1/steps/step_1': { body: STEP },
+    'GET /v1/reviews/step_1': { body: REVIEW },
     'POST /v1/steps/step_1/approve': { body: { step_id: 'step_1', phase: 'approved' } },
   };
 
+  it('shows all that a review item shows, what is missing first (C60)', async () => {
+    const { call, note } = desk(answers, 'n');
+    await call('recoveries', 'approve', 'step_1');
+    expect(note()).toMatch(/no; missing: objective[^]*The facts then and now[^]*order\/4711#not_shipped/);
+  });
   it('shows the action, asks, and sends the digest that was shown', async () => {
     const { call, asked, note } = desk(answers, 'y');
     expect(await call('recoveries', 'approve', 'step_1', '--reason', 'the goods left')).toBe(0);

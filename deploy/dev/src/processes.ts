@@ -50,7 +50,6 @@ export interface Processes {
 
 const NODE_FLAGS = [
   '--enable-source-maps',
-  '--disable-warning=TimeoutNegativeWarning',
   '--disable-warning=ExperimentalWarning',
   // A decision makes much that is garbage a moment later: it dies young where the nursery is not full first.
   '--max-semi-space-size=32',

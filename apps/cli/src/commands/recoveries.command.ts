@@ -14,6 +14,7 @@ import { addSendAction, pathBelow } from './shapes.js';
 import { STEP_COLUMNS } from './step-columns.js';
 import { addStepCommands } from './step-commands.js';
 import { addVerdict } from './verdict.js';
+import { describeReview } from './reviews.command.js';
 
 const RECOVERY_COLUMNS: readonly Column<Doc>[] = [
   { title: 'RECOVERY', of: (row) => row['recovery_id'] },
@@ -83,7 +84,7 @@ function addResolve(recoveries: Command, act: Act): void {
 }
 
 function addVerdicts(recoveries: Command, act: Act): void {
-  const item = { path: stepPath, describe: describeStep, argument: 'step' };
+  const item = { path: stepPath, shownAt: pathBelow('/v1/reviews'), describe: describeReview, argument: 'step' };
   addVerdict(recoveries, act, 'approve', {
     ...item,
     description: 'agrees to exactly the action that is shown; its digest is sent with the approval',

@@ -23,6 +23,8 @@ export interface Decidable {
   readonly argument: string;
   readonly description: string;
   readonly path: (id: string) => string;
+  /** Where everything stands that a person decides by; `path` unless told. */
+  readonly shownAt?: (id: string) => string;
   /** `now` in epoch milliseconds tells the time left. */
   readonly describe: (item: Doc, now: number) => string;
 }
@@ -43,13 +45,13 @@ export function addVerdict(group: Command, act: Act, verb: 'approve' | 'deny', d
 async function decide(
   session: Session,
   verb: 'approve' | 'deny',
-  { path, describe }: Decidable,
+  { path, shownAt = path, describe }: Decidable,
   id: string,
   options: VerdictOptions,
 ): Promise<ExitKind> {
   const { clock, terminal } = session;
   const orchestrator = session.service('recoveries');
-  const item = await orchestrator.get(path(id));
+  const item = await orchestrator.get(shownAt(id));
   terminal.note(`${describe(item, clock.now())}\n`);
   const digest = digestOf(item, options.digest);
   if (options.yes !== true) {

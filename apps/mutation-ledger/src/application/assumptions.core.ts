@@ -79,10 +79,23 @@ function decide(state: StateView, input: RecordInput, now: number): Decision {
       records: [],
       park: { reason: 'REF_RESERVED', detail: `no wire states refs that begin with ${RESERVED_PREFIX}` },
     };
+  if (runId === null && isBare(ref))
+    return {
+      records: [],
+      park: {
+        reason: 'REF_UNSCOPED',
+        detail: 'a ref without a subject holds for one run: name the run, or the subject, as in order/4711#not_shipped',
+      },
+    };
   const known = state.get('statement', eventScope(tenant, ref, eventId), 'event') as KnownStatement | undefined;
   const standing = state.get('assumption', refScope(tenant, ref), scopeKey(runId)) as StandingStatement | undefined;
   const stated = decideStatement(event, { known: known ?? null, standing: standing ?? null }, now);
   return stated === null ? NOTHING : append(stated);
+}
+
+/** A ref that names no subject may mean another thing in every run. */
+function isBare(ref: string): boolean {
+  return !ref.includes('/') && ref.indexOf('#') <= 0;
 }
 
 function evolve(state: StateView, record: AcceptedRecord): readonly Change[] {

@@ -145,4 +145,18 @@ describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
       .when(event('AssumptionInvalidated', 'e2', 1_000, { ref: 'commit/mut_1#stands' }), 1_001)
       .thenParked('REF_RESERVED');
   });
+
+  it('takes no statement for all runs about what names no subject, and takes it for one (G15)', () => {
+    for (const ref of ['not_shipped', '#not_shipped'])
+      start()
+        .when(event('AssumptionInvalidated', 'e1', 2_000, { ref }), 2_100)
+        .thenParked('REF_UNSCOPED');
+    start()
+      .when(event('AssumptionInvalidated', 'e1', 2_000, { ref: 'not_shipped', run_id: 'run-1' }), 2_100)
+      .then(fact('AssumptionStated', { ref: 'not_shipped', run_id: 'run-1', verdict: 'invalidated' }));
+    for (const ref of ['order/4711', 'order#4711', 'release/42#smoke_test_passes'])
+      start()
+        .when(event('AssumptionInvalidated', 'e1', 2_000, { ref }), 2_100)
+        .then(fact('AssumptionStated', { ref, run_id: null }));
+  });
 });

@@ -6,12 +6,14 @@ import type { ISocketFactory, KafkaConfig, LogEntry, SASLOptions } from 'kafkajs
 import { addressOf, CONNECTION_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from '../options.js';
 import type { KafkaLogLine, KafkaOptions, KafkaSasl } from '../options.js';
 import { mendConnections } from './connection.kafka.js';
+import { mendRequestQueues } from './request-queue.kafka.js';
 
 const LEVELS = { error: logLevel.ERROR, warn: logLevel.WARN, info: logLevel.INFO, debug: logLevel.DEBUG } as const;
 
 /** A client of its own, with overrides for the role it plays. */
 export function clientFor(options: KafkaOptions, overrides: Partial<KafkaConfig> = {}): KafkaJs {
   mendConnections();
+  mendRequestQueues();
   const lowest = LEVELS[options.logLevel ?? 'error'];
   return new KafkaJs({
     brokers: [...options.brokers],
