@@ -163,13 +163,21 @@ describe('the answer on a mutation', () => {
 });
 
 describe('a kill switch on real parts', () => {
-  const SWITCH = ['--over', 'agent:agent-7', '--reason', 'double refunds', '--runbook', 'runbooks/refunds.md'];
+  const SWITCH = [
+    '--over',
+    'agent:agent-7',
+    '--halts-recovery',
+    '--reason',
+    'double refunds',
+    '--runbook',
+    'runbooks/refunds.md',
+  ];
 
   it('stops the guard, reservations and what the orchestrator would send, and lets all of them go on once it is lifted', async () => {
     const [mutation] = itemsOf(await system.get('ledger', `/v1/mutations?run_id=${RUN}&state=reversal_available`));
     expect(await cli(OPERATOR, 'kill-switch', 'on', 'agent-7', ...SWITCH)).toMatchObject({ code: 0 });
     expect((await cli(OPERATOR, 'kill-switch', 'list')).out).toMatch(
-      /agent-7 +acme +agent agent-7 +sev1 +double refunds/,
+      /agent-7 +acme +agent agent-7 and its undoing +sev1 +double refunds/,
     );
     const stopped = await until('the switch in the guard', async () => {
       const answer = await refund('4713');

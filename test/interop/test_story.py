@@ -184,8 +184,9 @@ def test_a_default_librdkafka_producer_is_told_that_its_partitions_are_foreign(c
 def test_what_a_client_sends_compressed_is_taken(codec):
     topic, message = "recourse.assumption-events", "recourse.assumptions.AssumptionDeclared"
     _, registered = ask(f"{STACK['registryUrl']}/subjects/{urllib.parse.quote(f'{topic}-{message}', safe='')}/versions/latest")
+    payload = {"content_type": "application/json", "encoding": "plain", "key_id": None, "body": b"{}", "sha256": hashlib.sha256(b"{}").digest()}
     ref = f"order/{codec}-{uuid.uuid4().hex[:8]}#not_shipped"
-    body = {"event_id": str(uuid.uuid4()), "tenant": TENANT, "ref": ref, "run_id": None, "source": "interop", "stated_at": 1, "statement": None}
+    body = {"event_id": str(uuid.uuid4()), "tenant": TENANT, "ref": ref, "run_id": None, "source": "interop", "stated_at": 1, "statement": payload}
     producer = Producer({"bootstrap.servers": BROKERS, "compression.type": codec, "partitioner": "murmur2_random", "acks": "all"})
     producer.produce(topic, key=ref.encode(), value=reader.encode(json.loads(registered["schema"]), registered["id"], body))
     assert producer.flush(20) == 0
