@@ -1951,7 +1951,7 @@ export const BREAKS: readonly Break[] = [
     id: 'guides-bare-ref-everywhere',
     requirement: 'guides/scopes',
     spec: 'apps/mutation-ledger/src/application/assumptions.core.unit.spec.ts',
-    test: 'the assumptions log, straight takes no statement for all runs about what names no subject, and takes it for one (G15)',
+    test: 'the assumptions log, straight takes no statement for all runs about what names no subject, and takes it for one',
     file: 'apps/mutation-ledger/src/application/assumptions.core.ts',
     find: 'if (runId === null && isBare(ref))',
     replace: 'if (runId === null && isBare(ref) && ref.length > 99)',

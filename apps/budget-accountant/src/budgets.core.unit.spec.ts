@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { contractView, entryView } from '@recourse/contract';
 import { partitionForKey } from '@recourse/kernel';
-import { fact, harness, memoryView, WAYS } from '@recourse/testing';
+import { entrySaid, fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './core.js';
 import {
@@ -43,17 +43,8 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
   describe('a kill switch', () => {
     const entries = memoryView(entryView);
     const said = (type: 'EntryRegistered' | 'EntryRetired', scope: object): void => {
-      entries.append(
-        's',
-        fact(type, {
-          kind: 'kill_switch',
-          tenant: TENANT,
-          name: 'stop',
-          version: 1,
-          digest: Buffer.alloc(32),
-          body: JSON.stringify({ owner: 'ops', doc: 'd', scope, severity: 'sev1', runbook: 'r', reason: 'x' }),
-        }),
-      );
+      const body = { owner: 'ops', doc: 'd', scope, severity: 'sev1', runbook: 'r', reason: 'x' };
+      entries.append('s', entrySaid('kill_switch', { name: 'stop', tenant: TENANT, body }, type));
     };
     const ask = (effect: string, agent_id: string | null) =>
       command('ReserveBudget', {

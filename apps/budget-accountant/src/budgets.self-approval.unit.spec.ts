@@ -1,7 +1,7 @@
 // Nobody lets themselves, or what acts for them, spend more (P5): neither who asked, nor whom it is for, nor who answers for the agent.
 import { describe, expect, it } from '@jest/globals';
 import { entryView } from '@recourse/contract';
-import { fact, harness, memoryView, WAYS } from '@recourse/testing';
+import { entrySaid, fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './core.js';
 import { command, decide, INR, open, recorded, refundView, RUN, TENANT } from './budgets.testing.js';
@@ -14,17 +14,7 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
   const start = (): CoreHarness => {
     const entries = memoryView(entryView);
     const charter = { owner: ANSWERABLE, doc: 'd', agent: AGENT, purpose: 'refunds', allowed: ['wire.*'], denied: [] };
-    entries.append(
-      'c',
-      fact('EntryRegistered', {
-        kind: 'agent_charter',
-        tenant: TENANT,
-        name: 'c',
-        version: 1,
-        digest: Buffer.alloc(32),
-        body: JSON.stringify(charter),
-      }),
-    );
+    entries.append('c', entrySaid('agent_charter', { name: 'c', tenant: TENANT, body: charter }));
     return harness(budgetsCore(), { isRebuilt, views: { contracts: refundView().view, entries } }).when(
       open('run', 500),
       1,

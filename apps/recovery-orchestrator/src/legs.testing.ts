@@ -3,7 +3,7 @@ import { plainPayload } from '@recourse/contract';
 import type { Decided, RecordInput } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
 import type { LegReported, LegRequested, StepOutcome } from '@recourse/messages';
-import { fact } from '@recourse/testing';
+import { entrySaid, fact } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { rollbackIdOf, stepIdOf } from './domain/step/opening.decisions.js';
 import { answered, BALANCE_KEPT, BALANCE_ZERO, fallenInput, marked, ref, terms, views } from './recoveries.testing.js';
@@ -91,11 +91,8 @@ export function switchboard() {
     scope: SwitchScope,
     tenant: string,
   ): RecordInput => {
-    const body = JSON.stringify({ owner: 'ops', doc: 'd', scope, severity: 'sev1', runbook: 'r', reason: 'x' });
-    return both.entries.append(
-      name,
-      fact(type, { kind: 'kill_switch', tenant, name, version: 1, digest: Buffer.alloc(32), body }),
-    );
+    const body = { owner: 'ops', doc: 'd', scope, severity: 'sev1', runbook: 'r', reason: 'x' };
+    return both.entries.append(name, entrySaid('kill_switch', { name, tenant, body }, type));
   };
   const on = (name: string, scope: SwitchScope, tenant = 'acme') => said('EntryRegistered', name, scope, tenant);
   const off = (name: string, scope: SwitchScope, tenant = 'acme') => said('EntryRetired', name, scope, tenant);

@@ -1,16 +1,7 @@
 import { describe, it, expect } from '@jest/globals';
 import { MemoryDatabase } from './memory-store.js';
-import { CONTRACT_KINDS, CONTRACT_LOG, describeStore } from './store.contract.js';
+import { CONTRACT_KINDS, CONTRACT_LOG, describeStore, FIRST_HEAD as HEAD } from './store.contract.js';
 
-const HEAD = {
-  seq: 1,
-  hash: Buffer.alloc(32, 1),
-  offset: 1,
-  decidedAt: 1,
-  cursors: [],
-  reactedSeq: 0,
-  reactedOffset: 0,
-};
 const row = (key: string) =>
   ({ op: 'put', row: { kind: 'mutation', group: 'run', key, dueAt: null, doc: { n: 1 } } }) as const;
 

@@ -4,6 +4,16 @@ import type { Change, Doc, KindSpec, Row, RowAddress } from './service-core.js';
 import type { PartitionStore, ProjectedHead, StoreFactory } from './store.port.js';
 
 export const CONTRACT_LOG = 'recourse.mutations';
+/** The head behind a first record. */
+export const FIRST_HEAD = {
+  seq: 1,
+  hash: Buffer.alloc(32, 1),
+  offset: 1,
+  decidedAt: 1,
+  cursors: [],
+  reactedSeq: 0,
+  reactedOffset: 0,
+};
 
 export const CONTRACT_KINDS: readonly KindSpec[] = [
   {

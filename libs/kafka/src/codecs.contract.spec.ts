@@ -1,4 +1,4 @@
-// What other clients send compressed is read like everything else, by the raw reader and by the consumer of a service (G24).
+// What other clients send compressed is read like everything else, by the raw reader and by the consumer of a service.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Producer } from '@platformatic/kafka';
 import { createKafka } from './create.kafka.js';

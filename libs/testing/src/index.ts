@@ -1,7 +1,7 @@
 export { CoreHarness, harness, WAYS } from './core-harness.js';
 export type { HarnessOptions } from './core-harness.js';
 // `fact` is what specs called a record until the word was given to what people rely on.
-export { logged, record, record as fact, wire } from './inputs.js';
+export { entrySaid, logged, record, record as fact, wire } from './inputs.js';
 export { HOSTILE_STRINGS } from './hostile-strings.js';
 export type { HostileString } from './hostile-strings.js';
 export { deepFreeze } from './plain-data.js';

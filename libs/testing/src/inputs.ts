@@ -7,6 +7,15 @@ export function record(type: string, body: Doc = {}): Decided {
   return { type, body };
 }
 
+/** The registry's record that an entry stands from now on, or stands no more. */
+export function entrySaid(
+  kind: string,
+  { name, tenant, body }: { readonly name: string; readonly tenant: string; readonly body: Doc },
+  type: 'EntryRegistered' | 'EntryRetired' = 'EntryRegistered',
+): Decided {
+  return record(type, { kind, tenant, name, version: 1, digest: Buffer.alloc(32), body: canonicalJson(body) });
+}
+
 /** Input from a wire. The key is '' unless told; specs of aligned cores rarely need it. */
 export function wire(topic: string, type: string, body: object, more: Partial<RecordInput> = {}): RecordInput {
   return {

@@ -7,6 +7,7 @@ import { readDocuments } from '../contracts/files.js';
 import { entryKind, entryRequests } from '../entries/entry-files.js';
 import { cellText, formatFields, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
+import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
@@ -185,9 +186,9 @@ async function switchOn(
   { over, haltsRecovery, severity, runbook, reason, owner, idempotencyKey }: SwitchOptions,
 ): Promise<void> {
   if (haltsRecovery === true && over.over !== 'agent')
-    throw new InvalidArgumentError(
-      '--halts-recovery is for a switch over an agent; the others stop recoveries anyway.',
-    );
+    throw new CliProblem('INPUT_INVALID', '--halts-recovery is for a switch over an agent', 'usage', {
+      remedy: 'Leave it out: a switch over a tenant or a capability stops recoveries anyway.',
+    });
   const scope = haltsRecovery === true ? { ...over, halts_recovery: true } : over;
   const entry = { owner, doc: reason, scope, severity, runbook, reason };
   const answer = await session

@@ -129,6 +129,10 @@ describe('registering entries', () => {
       ['kill-switch', 'on', 'x', '--over', 'planet', '--reason', 'r', '--runbook', 'r'],
       'tenant, agent:<id> or capability:<name>',
     ],
+    [
+      ['kill-switch', 'on', 'x', '--over', 'tenant', '--halts-recovery', '--reason', 'r', '--runbook', 'r'],
+      'INPUT_INVALID: --halts-recovery is for a switch over an agent',
+    ],
   ])('refuses %j without asking anybody', async (args, said) => {
     file('nameless.yaml', { owner: 'ops' });
     const { code, note, asked } = await call(args);

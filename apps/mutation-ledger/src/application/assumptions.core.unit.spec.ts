@@ -146,7 +146,7 @@ describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
       .thenParked('REF_RESERVED');
   });
 
-  it('takes no statement for all runs about what names no subject, and takes it for one (G15)', () => {
+  it('takes no statement for all runs about what names no subject, and takes it for one', () => {
     for (const ref of ['not_shipped', '#not_shipped'])
       start()
         .when(event('AssumptionInvalidated', 'e1', 2_000, { ref }), 2_100)

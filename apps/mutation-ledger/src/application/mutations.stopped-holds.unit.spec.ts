@@ -1,7 +1,7 @@
 // What is held goes out under no kill switch and against no charter: it is cancelled when its hold ends (A60, D64).
 import { describe, expect, it } from '@jest/globals';
 import { contractDigest } from '@recourse/contract';
-import { fact, WAYS } from '@recourse/testing';
+import { entrySaid, fact, WAYS } from '@recourse/testing';
 import {
   contractText,
   intent,
@@ -21,15 +21,12 @@ const HELD = { commit_hold_ms: HOLD_MS, cancel_capability: 'payments.cancel_refu
 const LOOKED_AT = { ...HELD, precondition: { observe_capability: 'payments.get_refund', condition: 'observed.ok' } };
 const { agent_id: AGENT, capability: CAPABILITY } = intent();
 
-const entry = (kind: string, body: object, tenant = TENANT, type = 'EntryRegistered') =>
-  fact(type, {
-    kind,
-    tenant,
-    name: 'one',
-    version: 1,
-    digest: Buffer.alloc(32),
-    body: JSON.stringify({ owner: 'ops', doc: 'd', ...body }),
-  });
+const entry = (
+  kind: string,
+  body: object,
+  tenant = TENANT,
+  type: 'EntryRegistered' | 'EntryRetired' = 'EntryRegistered',
+) => entrySaid(kind, { name: 'one', tenant, body: { owner: 'ops', doc: 'd', ...body } }, type);
 const stopping = (scope: object) => ({ scope, severity: 'sev1', runbook: 'r', reason: 'double refunds' });
 const charter = (allowed: readonly string[], denied: readonly string[]) => ({
   agent: AGENT,

@@ -5,7 +5,7 @@ import { contractDigest, forwardDigest, plainPayload } from '@recourse/contract'
 import type { RecordInput } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
 import type { CommandEnvelope, ContractTerms, MutationRef } from '@recourse/messages';
-import { fact, harness, logged, WAYS, wire } from '@recourse/testing';
+import { entrySaid, fact, harness, logged, WAYS, wire } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
 import { forwardIdOf } from '../domain/forward/forward.decider.js';
@@ -200,24 +200,8 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
 
     it("the agent's owner as the charter has it", () => {
       const world = registry();
-      world.entries.append(
-        'c',
-        fact('EntryRegistered', {
-          kind: 'agent_charter',
-          tenant: TENANT,
-          name: 'c',
-          version: 1,
-          digest: Buffer.alloc(32),
-          body: JSON.stringify({
-            owner: 'otto',
-            doc: 'd',
-            agent: 'refund-agent',
-            purpose: 'p',
-            allowed: [],
-            denied: [],
-          }),
-        }),
-      );
+      const body = { owner: 'otto', doc: 'd', agent: 'refund-agent', purpose: 'p', allowed: [], denied: [] };
+      world.entries.append('c', entrySaid('agent_charter', { name: 'c', tenant: TENANT, body }));
       foiled(waiting({ execution: execution({ initiator: null }) }, {}, world), approve('otto'), 'SELF_APPROVAL');
     });
 

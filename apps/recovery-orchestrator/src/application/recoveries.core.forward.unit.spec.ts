@@ -4,7 +4,7 @@ import type { RecordInput } from '@recourse/event-log';
 import { MemoryRegistry } from '@recourse/kafka';
 import { deriveId } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
-import { fact, harness, WAYS, wire } from '@recourse/testing';
+import { entrySaid, fact, harness, WAYS, wire } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
 import { forwardIdOf } from '../domain/forward/forward.decider.js';
 import { core, envelope, REVIEW, RUN, TENANT, views } from '../recoveries.testing.js';
@@ -224,17 +224,8 @@ describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
 
   it("is given neither by the agent's owner nor by another agent", () => {
     const both = world();
-    both.entries.append(
-      'c',
-      fact('EntryRegistered', {
-        kind: 'agent_charter',
-        tenant: TENANT,
-        name: 'c',
-        version: 1,
-        digest: Buffer.alloc(32),
-        body: JSON.stringify({ owner: 'otto', doc: 'd', agent: 'refund-agent', purpose: 'p', allowed: [], denied: [] }),
-      }),
-    );
+    const body = { owner: 'otto', doc: 'd', agent: 'refund-agent', purpose: 'p', allowed: [], denied: [] };
+    both.entries.append('c', entrySaid('agent_charter', { name: 'c', tenant: TENANT, body }));
     harness(core(), { isRebuilt, views: both })
       .when(ask(), 1_000)
       .then(fact('ForwardApprovalRequested', { answerable_to: 'otto' }))

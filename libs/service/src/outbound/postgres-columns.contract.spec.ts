@@ -1,7 +1,8 @@
-// Lists, filters and tenants go by columns: one that says another thing than its row is found by a comparison (G25).
+// Lists, filters and tenants go by columns: one that says another thing than its row is found by a comparison.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { withCommonKinds } from '@recourse/event-log';
 import type { KindSpec } from '@recourse/event-log';
+import { FIRST_HEAD as HEAD } from '../../../event-log/src/store.contract.js';
 import { PostgresDatabase } from './postgres-database.js';
 import { tableOf } from './postgres-schema.js';
 import { openProjectedStates } from './postgres-state.js';
@@ -20,15 +21,6 @@ const THINGS: KindSpec = {
   ],
 };
 const LOGS = { log: LOG, kinds: withCommonKinds([THINGS]) };
-const HEAD = {
-  seq: 1,
-  hash: Buffer.alloc(32, 1),
-  offset: 1,
-  decidedAt: 1,
-  cursors: [],
-  reactedSeq: 0,
-  reactedOffset: 0,
-};
 const row = (key: string, tenant: string | null) => ({
   op: 'put' as const,
   row: {

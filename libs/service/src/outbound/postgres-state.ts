@@ -29,7 +29,7 @@ export interface StrayColumn {
 }
 
 /** Of more, the first ones are named. */
-export const STRAYS_MAX = 20;
+const STRAYS_MAX = 20;
 
 /** One snapshot, so that what is projected meanwhile changes nothing. */
 export const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';

@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { withCommonKinds } from '@recourse/event-log';
-import { CONTRACT_KINDS, CONTRACT_LOG, describeStore } from '../../../event-log/src/store.contract.js';
+import {
+  CONTRACT_KINDS,
+  CONTRACT_LOG,
+  describeStore,
+  FIRST_HEAD as HEAD,
+} from '../../../event-log/src/store.contract.js';
 import { coded, createPool } from './postgres-connection.js';
 import { PostgresDatabase } from './postgres-database.js';
 import { asAdmin, HAS_STACK, urlOf } from './postgres.testing.js';
 
 const LOGS = [{ log: CONTRACT_LOG, kinds: withCommonKinds(CONTRACT_KINDS) }];
-const HEAD = {
-  seq: 1,
-  hash: Buffer.alloc(32, 1),
-  offset: 1,
-  decidedAt: 1,
-  cursors: [],
-  reactedSeq: 0,
-  reactedOffset: 0,
-};
 
 (HAS_STACK ? describe : describe.skip)('on PostgreSQL', () => {
   const name = `store_contract_${String(process.pid)}`;
