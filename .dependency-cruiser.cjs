@@ -26,12 +26,12 @@ const INPUT_OUTPUT =
   '^(node:)?(fs|fs/promises|net|http|https|http2|tls|dgram|dns|child_process|worker_threads|cluster|process|timers|timers/promises|readline)$';
 
 /**
- * Rooms of an app. The rules (`domain/` where a service is still laid out the old way) are pure; the core is the table that
- * is made of them (`core.ts` and `rows.ts`, or `application/`); the edge touches the world.
+ * Rooms of an app. The rules are pure; the core is the table that is made of them (`core.ts` and `rows.ts`, and what their
+ * lines call in `core/` and `rows/`); the edge touches the world.
  */
-const RULES = '^apps/[^/]+/src/(domain|rules)/';
-const CORE = String.raw`^apps/([^/]+)/src/(domain/|rules/|application/|[a-z.-]*core\.ts$|[a-z.-]*rows\.ts$)`;
-const EDGE = String.raw`(inbound|outbound|http|reads|follower|sender|store)/|main\.ts$|app\.module\.ts$`;
+const RULES = '^apps/[^/]+/src/rules/';
+const CORE = String.raw`^apps/([^/]+)/src/(rules/|core/|rows/|[a-z.-]*core\.ts$|[a-z.-]*rows\.ts$)`;
+const EDGE = String.raw`(http|reads|follower|sender|store)/|main\.ts$|app\.module\.ts$`;
 
 /** One rule per library: the row of the table above. Proof may also use libs/testing. */
 function libraryRules() {
@@ -104,7 +104,7 @@ const rules = [
   },
   {
     name: 'rules-are-pure',
-    comment: 'rules/ (and domain/) see only themselves and the pure libraries (and the types of event-log, below).',
+    comment: 'rules/ see only themselves and the pure libraries (and the types of event-log, below).',
     severity: 'error',
     from: { path: RULES, pathNot: PROOF },
     to: {
@@ -138,7 +138,7 @@ const rules = [
   },
   {
     name: 'nest-is-wiring',
-    comment: 'Nest and HTTP stay in http/ (inbound/), modules and mains (ADR-0006).',
+    comment: 'Nest and HTTP stay in http/, modules and mains (ADR-0006).',
     severity: 'error',
     from: {
       path: [
@@ -163,7 +163,7 @@ const rules = [
     comment: 'HTTP is the way in: reads and whatever follows, sends or stores works without it.',
     severity: 'error',
     from: { path: '^apps/([^/]+)/src/(reads|follower|sender|store)/', pathNot: String.raw`\.spec\.ts$` },
-    to: { path: String.raw`^apps/$1/src/(http/|inbound/|main\.ts$|app\.module\.ts$)` },
+    to: { path: String.raw`^apps/$1/src/(http/|main\.ts$|app\.module\.ts$)` },
   },
   {
     name: 'kafkajs-behind-the-port',
@@ -197,10 +197,10 @@ const rules = [
   {
     name: 'sql-in-stores',
     comment:
-      'pg and TypeORM live in outbound/ and store/ folders; the development stack creates databases, proofs look at tables.',
+      'pg and TypeORM live in reads/ and store/ (outbound/ in libraries); the development stack creates databases, proofs look at tables.',
     severity: 'error',
     from: {
-      pathNot: String.raw`^(apps/[^/]+|libs/service|examples/[^/]+)/src/(outbound|store)/|^deploy/dev/src/|^test/(integration|e2e|crash|bench)/|\.(integration|e2e)\.spec\.ts$`,
+      pathNot: String.raw`^(apps/[^/]+|libs/service|examples/[^/]+)/src/(outbound|reads|store)/|^deploy/dev/src/|^test/(integration|e2e|crash|bench)/|\.(integration|e2e)\.spec\.ts$`,
     },
     to: { path: '^node_modules/(pg|pg-copy-streams|typeorm|postgres)/' },
   },

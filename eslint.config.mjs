@@ -116,7 +116,7 @@ export default tseslint.config(
   },
   {
     // Nest reads a constructor's parameter types at run time, so what looks like a type there is a value.
-    files: ['apps/*/src/{http,inbound}/**/*.ts', 'apps/*/src/**/*.module.ts', 'libs/service/src/**/*.ts'],
+    files: ['apps/*/src/http/**/*.ts', 'apps/*/src/**/*.module.ts', 'libs/service/src/**/*.ts'],
     rules: {
       '@typescript-eslint/consistent-type-imports': 'off',
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true }],

@@ -10,13 +10,13 @@ const UNIONS = [
   },
   {
     title: 'Executions the ledger cannot take',
-    file: 'apps/mutation-ledger/src/domain/mutation/mutation.messages.ts',
+    file: 'apps/mutation-ledger/src/rules/mutation/mutation.messages.ts',
     type: 'ParkCode',
     about: 'The record is parked with it.',
   },
   {
     title: 'Why automation is not possible',
-    file: 'apps/mutation-ledger/src/domain/mutation/mutation.messages.ts',
+    file: 'apps/mutation-ledger/src/rules/mutation/mutation.messages.ts',
     type: 'ReasonCode',
     about: 'Reason of a mutation; `REVERSAL_ARGS_INCOMPLETE` is followed by the fields that lack.',
   },
@@ -39,7 +39,7 @@ const PARKING_FILES = [
   'libs/event-log/src/parking.decisions.ts',
   'libs/event-log/src/batch.ts',
   'libs/event-log/src/input-queue.ts',
-  'apps/mutation-ledger/src/application/assumptions.core.ts',
+  'apps/mutation-ledger/src/assumptions.core.ts',
 ];
 const PARKING_CODE = /(?:reason: |bad\(|#park\(origin, |return )'([A-Z][A-Z_]+)'/g;
 
@@ -102,13 +102,13 @@ async function serviceCodes(built) {
   const { CONTRACT_REJECTIONS } = await built('apps/contract-registry/dist/rules/contract/contract.messages.js');
   const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/rules/entry/entry.messages.js');
   const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/rules/budget/budget.messages.js');
-  const { REFUSAL_CODES } = await built('apps/recovery-orchestrator/dist/domain/refusal.messages.js');
-  const ledger = await built('apps/mutation-ledger/dist/domain/refusal.messages.js');
-  const { OVERDUE_REASONS } = await built('apps/mutation-ledger/dist/domain/rollback/rollback.decider.js');
-  const { ESCALATION_REASONS } = await built('apps/recovery-orchestrator/dist/domain/step/step.messages.js');
-  const { REPORT_REFUSALS } = await built('apps/recovery-orchestrator/dist/domain/step/leg.messages.js');
-  const { FORWARD_REFUSALS } = await built('apps/recovery-orchestrator/dist/domain/forward/forward.messages.js');
-  const { DECISION_REASONS } = await built('apps/recovery-orchestrator/dist/domain/decision/recovery.decisions.js');
+  const { REFUSAL_CODES } = await built('apps/recovery-orchestrator/dist/rules/refusal.messages.js');
+  const ledger = await built('apps/mutation-ledger/dist/rules/refusal.messages.js');
+  const { OVERDUE_REASONS } = await built('apps/mutation-ledger/dist/rules/rollback/rollback.decider.js');
+  const { ESCALATION_REASONS } = await built('apps/recovery-orchestrator/dist/rules/step/step.messages.js');
+  const { REPORT_REFUSALS } = await built('apps/recovery-orchestrator/dist/rules/step/leg.messages.js');
+  const { FORWARD_REFUSALS } = await built('apps/recovery-orchestrator/dist/rules/forward/forward.messages.js');
+  const { DECISION_REASONS } = await built('apps/recovery-orchestrator/dist/rules/decision/recovery.decisions.js');
   return `## Refusals of commands
 
 | Service | Codes |

@@ -29,7 +29,7 @@ const MACHINES = [
   },
   {
     title: 'Execution of a mutation',
-    file: 'apps/mutation-ledger/dist/domain/mutation/mutation.transitions.js',
+    file: 'apps/mutation-ledger/dist/rules/mutation/mutation.transitions.js',
     table: 'EXECUTION_AFTER',
     start: 'planned',
     ends: 'EXECUTION_ENDS',
@@ -38,7 +38,7 @@ const MACHINES = [
   },
   {
     title: 'Recoverability of a mutation',
-    file: 'apps/mutation-ledger/dist/domain/mutation/mutation.transitions.js',
+    file: 'apps/mutation-ledger/dist/rules/mutation/mutation.transitions.js',
     table: 'RECOVERABILITY_AFTER',
     start: 'planned',
     ends: 'RECOVERABILITY_ENDS',
@@ -47,7 +47,7 @@ const MACHINES = [
   },
   {
     title: 'A rollback',
-    file: 'apps/mutation-ledger/dist/domain/rollback/rollback.transitions.js',
+    file: 'apps/mutation-ledger/dist/rules/rollback/rollback.transitions.js',
     table: 'ROLLBACK_PHASE_AFTER',
     start: 'opened',
     ends: 'ROLLBACK_ENDS',
@@ -55,7 +55,7 @@ const MACHINES = [
   },
   {
     title: 'An undo',
-    file: 'apps/mutation-ledger/dist/domain/undo/undo.transitions.js',
+    file: 'apps/mutation-ledger/dist/rules/undo/undo.transitions.js',
     table: 'UNDO_PHASE_AFTER',
     start: 'opened',
     ends: 'UNDO_ENDS',
@@ -64,7 +64,7 @@ const MACHINES = [
   },
   {
     title: 'A step of a recovery',
-    file: 'apps/recovery-orchestrator/dist/domain/step/step.transitions.js',
+    file: 'apps/recovery-orchestrator/dist/rules/step/step.transitions.js',
     table: 'PHASE_AFTER',
     start: null,
     ends: 'PHASES_AT_REST',
@@ -73,7 +73,7 @@ const MACHINES = [
   },
   {
     title: 'A forward approval',
-    file: 'apps/recovery-orchestrator/dist/domain/forward/forward.transitions.js',
+    file: 'apps/recovery-orchestrator/dist/rules/forward/forward.transitions.js',
     table: 'FORWARD_PHASE_AFTER',
     start: 'absent',
     ends: 'FORWARD_RESTS',
@@ -103,8 +103,8 @@ const MACHINES = [
 export async function machinesPage(built) {
   const sections = [];
   for (const machine of MACHINES) sections.push(section(machine, await built(machine.file)));
-  const { PHASE_OPENED_BY } = await built('apps/recovery-orchestrator/dist/domain/step/step.transitions.js');
-  const { EFFECT_STATUS_OF } = await built('apps/mutation-ledger/dist/domain/effect/effect.decisions.js');
+  const { PHASE_OPENED_BY } = await built('apps/recovery-orchestrator/dist/rules/step/step.transitions.js');
+  const { EFFECT_STATUS_OF } = await built('apps/mutation-ledger/dist/rules/effect/effect.decisions.js');
   const recoverabilities = Object.keys(Object.values(EFFECT_STATUS_OF)[0]);
   const words = Object.entries(EFFECT_STATUS_OF).map(([execution, row]) => [
     `\`${execution}\``,
@@ -125,7 +125,7 @@ ${table(
 )}
 ## Status word of an effect
 
-What \`agent_effects\` says of each pair of states, \`EFFECT_STATUS_OF\` in \`apps/mutation-ledger/src/domain/effect/effect.decisions.ts\`. An effect that is \`succeeded\` and was rolled back is \`compensation_pending\`.
+What \`agent_effects\` says of each pair of states, \`EFFECT_STATUS_OF\` in \`apps/mutation-ledger/src/rules/effect/effect.decisions.ts\`. An effect that is \`succeeded\` and was rolled back is \`compensation_pending\`.
 
 ${table(['Execution', ...recoverabilities], words)}`;
 }

@@ -50,8 +50,8 @@ describe('the inverse of an effect (B13)', () => {
   const writers = (pattern: RegExp): readonly string[] => orchestrator.filter((path) => pattern.test(codeOf(path)));
 
   it('is bound from its contract where results of other steps were awaited, and is built nowhere in a recovery', () => {
-    expect(writers(/\bbindReversal\b/)).toEqual(['apps/recovery-orchestrator/src/domain/step/binding.decisions.ts']);
-    expect(writers(/\breversal_args:/)).toEqual(['apps/recovery-orchestrator/src/domain/step/binding.decisions.ts']);
+    expect(writers(/\bbindReversal\b/)).toEqual(['apps/recovery-orchestrator/src/rules/step/binding.decisions.ts']);
+    expect(writers(/\breversal_args:/)).toEqual(['apps/recovery-orchestrator/src/rules/step/binding.decisions.ts']);
   });
 
   it('is not looked for in other mutations of the log', () => {

@@ -53,7 +53,7 @@ export const BREAKS: readonly Break[] = [
     id: 'a13-inverse-takes-what-was-written',
     requirement: 'A13',
     also: ['B8'],
-    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.strategies.unit.spec.ts',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.strategies.unit.spec.ts',
     test: 'under a shipped contract, straight what is cleanly reversible a record that is written: after crm.update_contact everything is as before (A13, B8)',
     file: 'libs/contract/src/binding.ts',
     find: "return facts.priorValue === null ? undefined : readPointer(facts.priorValue, path ?? '');",
@@ -72,7 +72,7 @@ export const BREAKS: readonly Break[] = [
     id: 'a17-mode-decides-the-strategy',
     requirement: 'A17',
     also: ['A18', 'B10'],
-    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.strategies.unit.spec.ts',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.strategies.unit.spec.ts',
     test: 'under a shipped contract, straight one approval mode and three classes are three strategies (A17): the inverse, the compensation that is verified, a person',
     file: 'libs/contract/src/class.ts',
     find: "if (contract.reversal_class === 'reversible') return contract.inverse_capability ?? null;",
@@ -176,7 +176,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a29-adapter-of-the-caller',
     requirement: 'A29',
-    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.strategies.unit.spec.ts',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.strategies.unit.spec.ts',
     test: 'under a shipped contract, straight the adapter is that of the reversal in the registry, whoever made the call (A29)',
     file: 'libs/contract/src/terms.ts',
     find: 'adapter: adapterOf(reversal ?? contract.name),',
@@ -212,7 +212,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a54-window-outlives-tombstone',
     requirement: 'A54/ledger',
-    spec: 'apps/mutation-ledger/src/application/mutations.windows.unit.spec.ts',
+    spec: 'apps/mutation-ledger/src/core/mutations.windows.unit.spec.ts',
     test: 'a window, straight ends with the tombstone that keeps what was deleted',
     file: 'libs/contract/src/class.ts',
     find: 'const bounds = [windowOf(contract), contract.techniques?.tombstone_ttl_ms ?? null].filter((bound) => bound !== null);',
@@ -268,7 +268,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a92-deletes-for-good-by-default',
     requirement: 'A92',
-    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.failure-modes.unit.spec.ts',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.failure-modes.unit.spec.ts',
     test: 'irreversible-by-default deletes do not register: a deletion that is to be undone keeps a copy, or what was there before',
     file: 'libs/contract/src/rules/class.rules.ts',
     find: "contract.impact === 'destructive' &&",
@@ -277,7 +277,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'b14-missing-prior-value-passed',
     requirement: 'B14',
-    spec: 'apps/mutation-ledger/src/application/mutations.core.unit.spec.ts',
+    spec: 'apps/mutation-ledger/src/core/mutations.core.unit.spec.ts',
     test: 'an execution, straight goes to a person when the overwritten value was not captured',
     file: 'libs/contract/src/binding.ts',
     find: "return [ ...(contract.requires_prior_value_capture === true && facts.priorValue === null ? ['prior_value'] : []), ...(contract.requires_external_handle === true && !hasHandle(facts) ? ['external_transaction_ref'] : []), ];",
@@ -324,7 +324,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'c12-argument-from-nowhere',
     requirement: 'C12',
-    spec: 'apps/mutation-ledger/src/application/mutations.core.unit.spec.ts',
+    spec: 'apps/mutation-ledger/src/core/mutations.core.unit.spec.ts',
     test: 'an execution, straight goes to a person when it lacks what its reversal needs',
     file: 'libs/contract/src/binding.ts',
     find: 'return { value: readPointer(facts.args, source.path), place: `args${source.path}` };',
@@ -556,7 +556,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p5-newest-editor-approves',
     requirement: 'P5/editor',
-    spec: 'apps/recovery-orchestrator/src/application/approval-attacks.unit.spec.ts',
+    spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval, straight by an editor of the contract: who wrote the newest version, which it did not execute under',
     file: 'libs/contract/src/view.ts',
     find: 'return [...subjectsIn(executed), ...subjectsIn(newest)];',

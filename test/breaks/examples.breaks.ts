@@ -32,7 +32,7 @@ export const BREAKS: readonly Break[] = [
     id: 'b8-inverse-erases-too-much',
     requirement: 'B8',
     also: ['A13'],
-    spec: 'apps/recovery-orchestrator/src/application/recoveries.core.strategies.unit.spec.ts',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.strategies.unit.spec.ts',
     test: 'under a shipped contract, straight what is cleanly reversible a label that is taken off: after labels.remove_label everything is as before (A13, B8)',
     file: 'examples/contracts/labels.remove_label.json',
     find: '"from": "prior_value",',

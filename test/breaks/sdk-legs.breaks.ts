@@ -142,9 +142,9 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'l11-ledger-judges-on-the-way',
     requirement: 'L11',
-    spec: 'apps/mutation-ledger/src/application/mutations.asks.unit.spec.ts',
+    spec: 'apps/mutation-ledger/src/core/mutations.asks.unit.spec.ts',
     test: 'an execution nobody knows the end of, straight learns nothing of a report while the request is still under way',
-    file: 'apps/mutation-ledger/src/application/forward-legs.ts',
+    file: 'apps/mutation-ledger/src/core/forward-legs.ts',
     find: 'if (!message.complete) return NOTHING;',
     replace: '',
   },

@@ -10,7 +10,7 @@ import {
   refund,
   state,
   statement,
-} from '../../apps/mutation-ledger/src/application/ledger.testing.js';
+} from '../../apps/mutation-ledger/src/core/ledger.testing.js';
 
 it('a commit that is recorded again while an invalidation of its ref is spread is contradicted by it all the same', () => {
   const { run, assumptions } = ledger({ effectsMax: 1 });

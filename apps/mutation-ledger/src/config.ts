@@ -2,9 +2,9 @@
 import { integer, oneOf, optional, secretFile } from '@recourse/config';
 import type { ConfigOf, ConfigRule } from '@recourse/config';
 import { SERVICE_CONFIG } from '@recourse/service';
-import { THRESHOLD_MIN, WEIGHT_MAX } from './domain/admission/admission.messages.js';
-import type { AdmissionLimits } from './domain/admission/admission.messages.js';
-import { BOUND_MAX_MS, BOUND_MIN_MS } from './domain/rollback/bound.decider.js';
+import { THRESHOLD_MIN, WEIGHT_MAX } from './rules/admission/admission.messages.js';
+import type { AdmissionLimits } from './rules/admission/admission.messages.js';
+import { BOUND_MAX_MS, BOUND_MIN_MS } from './rules/rollback/bound.decider.js';
 
 export const CONFIG = {
   ...SERVICE_CONFIG,

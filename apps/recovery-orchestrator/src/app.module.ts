@@ -1,22 +1,22 @@
 // What the recovery orchestrator is made of.
 import { createPool, databaseUrlOf } from '@recourse/service';
 import type { ServiceSpec } from '@recourse/service';
-import { recoveriesCore, RECOVERIES_LOG } from './application/recoveries.core.js';
-import type { RecoveriesConfig } from './application/recoveries.core.js';
-import { recoveryMeasures } from './application/recoveries.measures.js';
-import { recoverySpans } from './application/recoveries.traces.js';
+import { recoveriesCore, RECOVERIES_LOG } from './core.js';
+import type { RecoveriesConfig } from './core.js';
+import { recoveryMeasures } from './core/measures.js';
+import { recoverySpans } from './core/traces.js';
 import { ratesOf } from './config.js';
 import type { OrchestratorConfig } from './config.js';
-import { sharedRates } from './domain/admission/pace.decisions.js';
-import { RATES_IN_FORCE, RatesController } from './inbound/http/rates.controller.js';
-import { ForwardApprovalsController } from './inbound/http/forward-approvals.controller.js';
-import { RecoveriesController } from './inbound/http/recoveries.controller.js';
-import { ReportsController } from './inbound/http/reports.controller.js';
-import { IncidentsController } from './inbound/http/incidents.controller.js';
-import { StepCommandsController } from './inbound/http/step-commands.controller.js';
-import { TasksController } from './inbound/http/tasks.controller.js';
-import { countMeasures } from './outbound/measures.metrics.js';
-import { RecoveryQueries } from './outbound/recovery-queries.js';
+import { sharedRates } from './rules/admission/pace.decisions.js';
+import { RATES_IN_FORCE, RatesController } from './http/rates.controller.js';
+import { ForwardApprovalsController } from './http/forward-approvals.controller.js';
+import { RecoveriesController } from './http/recoveries.controller.js';
+import { ReportsController } from './http/reports.controller.js';
+import { IncidentsController } from './http/incidents.controller.js';
+import { StepCommandsController } from './http/step-commands.controller.js';
+import { TasksController } from './http/tasks.controller.js';
+import { countMeasures } from './reads/measures.metrics.js';
+import { RecoveryQueries } from './reads/recovery-queries.js';
 
 /** Connections that reports take from those of the loop, at the most; and how long one may run, milliseconds. */
 const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;

@@ -2,9 +2,9 @@
 import { integer, oneOf, secretFile } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 import { SERVICE_CONFIG } from '@recourse/service';
-import type { Rates } from './domain/admission/pace.decisions.js';
-import { CHILDREN_FIRST_MS } from './domain/lineage/dependents.decisions.js';
-import { RISK_LEVELS, RISK_LIMIT } from './domain/policy.messages.js';
+import type { Rates } from './rules/admission/pace.decisions.js';
+import { CHILDREN_FIRST_MS } from './rules/lineage/dependents.decisions.js';
+import { RISK_LEVELS, RISK_LIMIT } from './rules/policy.messages.js';
 
 export const CONFIG = {
   ...SERVICE_CONFIG,

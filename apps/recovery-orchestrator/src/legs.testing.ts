@@ -5,7 +5,7 @@ import type { Json } from '@recourse/kernel';
 import type { LegReported, LegRequested, StepOutcome } from '@recourse/messages';
 import { entrySaid, fact } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { rollbackIdOf, stepIdOf } from './domain/step/opening.decisions.js';
+import { rollbackIdOf, stepIdOf } from './rules/step/opening.decisions.js';
 import { answered, BALANCE_KEPT, BALANCE_ZERO, fallenInput, marked, ref, terms, views } from './recoveries.testing.js';
 
 /** A contract that lets its steps go by themselves, in legs. */

@@ -18,9 +18,9 @@ import type {
 import { fellTogether } from '@recourse/messages';
 import { fact, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
-import { recoveriesCore } from './application/recoveries.core.js';
-import type { RecoveriesConfig } from './application/recoveries.core.js';
-import { actionDigest, recoveryIdOf, rollbackIdOf, stepIdOf } from './domain/step/opening.decisions.js';
+import { recoveriesCore } from './core.js';
+import type { RecoveriesConfig } from './core.js';
+import { actionDigest, recoveryIdOf, rollbackIdOf, stepIdOf } from './rules/step/opening.decisions.js';
 
 export const TENANT = 'acme';
 export const RUN = 'run-1';

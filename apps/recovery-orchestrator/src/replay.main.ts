@@ -1,6 +1,6 @@
 // Rebuilds the recoveries' log in memory, for `recourse replay`.
 import { replayService } from '@recourse/service/replay';
-import { recoveriesCore } from './application/recoveries.core.js';
+import { recoveriesCore } from './core.js';
 
 /** What deciding would need. The fold reads records alone (L2), so any policy rebuilds the same state. */
 const UNUSED_POLICY = {

@@ -1,6 +1,6 @@
 // The ledger's edge as polls reach it: what was rolled back in a scope behind a position, from the rows of the ledger's database.
 //
-// Boundary: answers as the statement of the ledger does (apps/mutation-ledger/src/outbound/consumer-queries.ts), which is held to
+// Boundary: answers as the statement of the ledger does (apps/mutation-ledger/src/reads/consumer-queries.ts), which is held to
 // a real database by specs of its own.
 import { isInScope } from '@recourse/contract';
 import { polledOf } from '@recourse/mutation-ledger';

@@ -1,0 +1,67 @@
+// Consumers of rollbacks, as a part of the mutations core: who is waited for, what they answer, who stays silent.
+// Their rows are in consumer-rows.ts.
+import { entryView } from '@recourse/contract';
+import { append, NOTHING } from '@recourse/event-log';
+import type { DecideContext, Decision, InputSpec, RecordInput, TimerInput } from '@recourse/event-log';
+import type { DueConsumer } from '@recourse/messages';
+import { decideAck, decideOverdue } from '../rules/consumer/ack.decider.js';
+import type { Ack, AckWaits, Scoped } from '../rules/consumer/consumer.messages.js';
+import { dueConsumers } from '../rules/consumer/due.decider.js';
+import { DELIVERY, deliveryIn, deliveryOf } from '../rows/consumer.rows.js';
+import { markedIn } from '../rows/rollback.rows.js';
+import type { RecordedMutation } from '../rules/mutation/mutation.messages.js';
+
+/** What consumers say of the rollbacks they applied. */
+export const ACKS_INPUT: InputSpec = {
+  topic: 'recourse.consumer-acks',
+  source: 'wire',
+  mode: 'aligned',
+  types: ['RollbackAcknowledged'],
+};
+
+/**
+ * Consumers to be recorded with a mark that is decided now.
+ *
+ * Shape:  whoever had subscribed before the mark was decided is in it, since the view is read to its end before (E18).
+ */
+export function consumersDue({ views, now }: DecideContext, who: Scoped, waits: AckWaits): readonly DueConsumer[] {
+  views.readToEnd();
+  return dueConsumers(views.view(entryView.name), who, now, waits);
+}
+
+/** What a scope is compared with, of a mutation. */
+export function scopedOf({
+  tenant,
+  run_id,
+  subject_ref,
+  execution,
+}: Pick<RecordedMutation, 'tenant' | 'run_id' | 'subject_ref' | 'execution'>): Scoped {
+  return { tenant, agent: execution.agent_id, run: run_id, subject: subject_ref ?? '' };
+}
+
+/** Takes an acknowledgement from the wire. */
+export function onAck({ state, now }: DecideContext, { key }: RecordInput, ack: Ack): Decision {
+  if (key !== ack.run_id)
+    return { records: [], park: { reason: 'KEY_MISMATCH', detail: 'the record key must be the run id' } };
+  const recorded = decideAck(
+    ack,
+    {
+      delivery: deliveryIn(state, ack.run_id, ack.mutation_id, ack.consumer),
+      rolledBack: markedIn(state, ack),
+    },
+    now,
+  );
+  return recorded === null ? NOTHING : append(recorded);
+}
+
+/** A deadline passed. */
+export function onDeliveryDue({ state, now }: DecideContext, { address: { group, key } }: TimerInput): Decision {
+  const doc = state.get(DELIVERY, group, key);
+  const overdue = doc === undefined ? null : decideOverdue(deliveryOf(doc), now);
+  return overdue === null ? NOTHING : append(overdue);
+}
+
+/** Is a timer one of a delivery? */
+export function isDeliveryTimer({ address: { kind } }: TimerInput): boolean {
+  return kind === DELIVERY;
+}

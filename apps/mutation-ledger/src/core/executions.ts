@@ -1,0 +1,253 @@
+// Intents and executions as the ledger takes them: deduplicated, judged, bound under the contract they name.
+import { contractByDigest, isCloser, PayloadUnreadable } from '@recourse/contract';
+import { append, NOTHING } from '@recourse/event-log';
+import type { BroadcastView, DecideContext, Decision } from '@recourse/event-log';
+import { deriveId } from '@recourse/kernel';
+import type { ExecutionState, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type { NamedContract } from '../rules/mutation/binding.decider.js';
+import { alreadyClosed, closedByExecution } from '../rules/mutation/closing.decider.js';
+import { cancelHeld, fallenRef } from '../rules/mutation/hold.decider.js';
+import {
+  recordConflict,
+  recordExecution,
+  recordIntent,
+  standingOfExecution,
+  standingOfIntent,
+} from '../rules/mutation/mutation.decider.js';
+import type { CancelReason, ParkCode } from '../rules/mutation/mutation.messages.js';
+import { judgeParents, namesReserved, RESERVED_PREFIX } from '../rules/mutation/lineage.decider.js';
+import { contradictionsAtBinding, EFFECTS_MAX, judgeRefs, REFS_MAX } from '../rules/mutation/refs.decider.js';
+import type { Judgement } from '../rules/mutation/refs.decider.js';
+import { undoAfterFailure, undoPart } from '../rules/undo/undo.decider.js';
+import { refScope } from '../rules/scope.js';
+import { bindingIn } from '../rows/binding.rows.js';
+import { fall } from './falls.part.js';
+import type { FallPolicy } from './falls.part.js';
+import { mutationIn, mutationsIn } from '../rows/mutation.rows.js';
+import { isRemembered, rollbackIn } from '../rows/rollback.rows.js';
+import type { Finding, MutationRecord } from '../rules/record.messages.js';
+
+export type ToolEvent =
+  | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
+  | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted };
+
+/** Id of the effect of a run: one mutation however often it is reported (C22). */
+export function mutationIdOf({
+  tenant,
+  run_id,
+  effect_key,
+}: Pick<ToolExecuted, 'tenant' | 'run_id' | 'effect_key'>): string {
+  return deriveId('mut', tenant, run_id, effect_key);
+}
+
+/** Takes an intent or an execution. */
+export function onTool(context: DecideContext, key: string, event: ToolEvent, policy: FallPolicy): Decision {
+  if (key !== event.body.run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
+  if (event.body.assumption_refs.length + event.body.derived_from.length > REFS_MAX)
+    return parked('TOO_MANY_REFS', `an execution relies on ${REFS_MAX} refs and commits at the most`);
+  if (namesReserved(event.body.assumption_refs))
+    return parked(
+      'REF_RESERVED',
+      `refs that begin with ${RESERVED_PREFIX} follow from derived_from, and are named by nobody`,
+    );
+  const id = mutationIdOf(event.body);
+  const mutation = mutationIn(context.state, event.body.run_id, id);
+  const standing =
+    event.type === 'ToolPlanned' ? standingOfIntent(event.body, mutation) : standingOfExecution(event.body, mutation);
+  if (standing === 'known') return NOTHING;
+  if (standing === 'conflict' && mutation !== undefined) return oneOrNone(recordConflict(event, mutation));
+  const named = contractOf(context, event.body);
+  if (named.kind !== 'found') return named.decision;
+  try {
+    return append(
+      ...(event.type === 'ToolPlanned'
+        ? intentFacts(context, id, event.body, named.contract, policy)
+        : executionFacts(context, id, event.body, named.contract, policy)),
+    );
+  } catch (cause) {
+    if (cause instanceof PayloadUnreadable) return parked(cause.code, cause.message);
+    throw cause;
+  }
+}
+
+/** An execution, what contradicts it already, and the windows that it closes. Errors: PayloadUnreadable. */
+export function executionFacts(
+  context: DecideContext,
+  id: string,
+  event: ToolExecuted,
+  contract: NamedContract | null,
+  policy: FallPolicy,
+): readonly MutationRecord[] {
+  const { tenant, run_id: runId, outcome } = event;
+  const mutation = mutationIn(context.state, runId, id);
+  const view = context.views.view('assumptions');
+  const judgements = outcome === 'failed' ? [] : judgementsOf(context, event, event.assumption_refs);
+  const bound =
+    mutation === undefined
+      ? []
+      : judgements.flatMap(({ judged }) => bindingIn(context.state, refScope(tenant, judged.ref), id) ?? []);
+  const recorded = recordExecution(
+    id,
+    event,
+    contract,
+    judgements.map(({ judged }) => judged),
+    mutation,
+    context.now,
+    policy,
+  );
+  const found = [
+    closedAlready(recorded, event, view),
+    ...contradictionsAtBinding(id, tenant, runId, judgements, bound),
+    ...closes(context, id, event, recorded.body.ref.subject_ref),
+    ...takenAlong(context, id, event, recorded.body.execution_state),
+  ];
+  return fall(context, found, policy);
+}
+
+/** Where the event that closes the window happened before, the window is closed from the start. */
+function closedAlready(
+  recorded: MutationRecord<'MutationRecorded'>,
+  { tenant, run_id }: ToolExecuted,
+  view: BroadcastView,
+): MutationRecord {
+  const { ref, terms, recoverability } = recorded.body;
+  const closed = recoverability === 'reversal_available' ? alreadyClosed({ tenant, run_id, ref, terms }, view) : null;
+  if (closed === null) return recorded;
+  const reason = `CLOSED_BY:${closed}`;
+  return { ...recorded, body: { ...recorded.body, recoverability: 'reversal_expired', reason, warn_at: null } };
+}
+
+/** Verdicts on all that an action relies on: assumptions, and that the commits it was derived from stand. */
+export function judgementsOf(
+  { views }: DecideContext,
+  { tenant, run_id, derived_from }: Pick<ToolExecuted, 'tenant' | 'run_id' | 'derived_from'>,
+  refs: readonly string[],
+): readonly Judgement[] {
+  return [
+    ...judgeRefs(tenant, run_id, refs, views.view('assumptions')),
+    ...judgeParents(tenant, derived_from, () => views.view('fallen')),
+  ];
+}
+
+/** Where the run says so, a step that failed for good takes back what the run did before it (A53). */
+function takenAlong(
+  context: DecideContext,
+  id: string,
+  event: ToolExecuted,
+  state: ExecutionState,
+): readonly Finding[] {
+  if (event.on_failure === 'keep' || state !== 'failed') return [];
+  const before = mutationsIn(context.state, event.run_id).filter(
+    ({ mutation_id, rollback_id }) => mutation_id !== id && rollback_id === null,
+  );
+  return before.length === 0 ? [] : undoPart(undoAfterFailure(id, event), before, EFFECTS_MAX - REFS_MAX);
+}
+
+/** Looks at the run only where some contract names the capability as what closes a window. */
+function closes(
+  context: DecideContext,
+  id: string,
+  { tenant, run_id, capability, outcome }: ToolExecuted,
+  subjectRef: string | null,
+): readonly MutationRecord[] {
+  if (outcome !== 'succeeded' || !isCloser(context.views.view('contracts'), capability)) return [];
+  return closedByExecution(
+    { mutation_id: id, tenant, capability, subject_ref: subjectRef },
+    mutationsIn(context.state, run_id),
+  );
+}
+
+/** An intent. A held one that something speaks against already is cancelled with it. */
+function intentFacts(
+  context: DecideContext,
+  id: string,
+  event: ToolPlanned,
+  contract: NamedContract | null,
+  policy: FallPolicy,
+): readonly MutationRecord[] {
+  const { tenant, run_id: runId } = event;
+  const judgements = event.is_held ? judgementsOf(context, event, event.assumption_refs) : [];
+  const planned = recordIntent(
+    id,
+    event,
+    contract,
+    judgements.map(({ judged }) => judged),
+    context.now,
+    policy,
+  );
+  if (planned.body.hold_until === null) return [planned];
+  const rollback = rollbackIn(context.state, { tenant, run_id: runId, mutation_id: id });
+  const reason = objectionTo(judgements, rollback !== undefined && isRemembered(rollback));
+  if (reason === null) return [planned];
+  const cancelled = cancelHeld(
+    heldBy(planned),
+    {
+      reason,
+      eventId: fallenRef(judgements) ?? event.event_id,
+      contract: contract?.contract ?? null,
+      refs: event.assumption_refs,
+    },
+    context.now,
+    policy,
+  );
+  return fall(context, [planned, ...contradictionsAtBinding(id, tenant, runId, judgements, []), ...cancelled], policy);
+}
+
+/** The mutation as its intent makes it. */
+function heldBy({
+  body: { mutation_id, execution, terms },
+}: MutationRecord<'MutationPlanned'>): Parameters<typeof cancelHeld>[0] {
+  const { tenant, run_id } = execution;
+  return {
+    mutation_id,
+    tenant,
+    run_id,
+    execution,
+    execution_state: 'planned',
+    terms,
+    recoverability: 'pending_commit',
+    forward: null,
+  };
+}
+
+function objectionTo(judgements: readonly Judgement[], isRolledBack: boolean): CancelReason | null {
+  if (fallenRef(judgements) !== null) return 'REF_INVALIDATED';
+  return isRolledBack ? 'ROLLED_BACK' : null;
+}
+
+/** A contract that was found (null: none was named), or what to do until it is. */
+export type Named =
+  | { readonly kind: 'found'; readonly contract: NamedContract | null }
+  | { readonly kind: 'wait'; readonly decision: Decision };
+
+/** The contract an event names: under that digest and no other (A22). An unknown one may only not have been read yet. */
+export function contractOf(
+  { views }: DecideContext,
+  { contract_digest: digest, capability, tenant }: Pick<ToolExecuted, 'contract_digest' | 'capability' | 'tenant'>,
+): Named {
+  if (digest === null) return { kind: 'found', contract: null };
+  const known = contractByDigest(views.view('contracts'), digest);
+  if (known === undefined) {
+    views.readToEnd();
+    return {
+      kind: 'wait',
+      decision: parked('CONTRACT_UNKNOWN', `no contract has the digest ${digest.toString('hex')}`),
+    };
+  }
+  const owner = known.contract.tenant ?? '*';
+  if (known.contract.name !== capability || (owner !== '*' && owner !== tenant)) {
+    return {
+      kind: 'wait',
+      decision: parked('CONTRACT_MISMATCH', `the digest is that of ${known.contract.name}, owned by ${owner}`),
+    };
+  }
+  return { kind: 'found', contract: known };
+}
+
+export function oneOrNone(fact: MutationRecord | null): Decision {
+  return fact === null ? NOTHING : append(fact);
+}
+
+export function parked(reason: ParkCode, detail: string): Decision {
+  return { records: [], park: { reason, detail } };
+}

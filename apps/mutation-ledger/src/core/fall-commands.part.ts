@@ -1,0 +1,244 @@
+// Commands about what should not stand: roll back, undo, judge a trigger, review beyond the bound, close a breaker.
+//
+// Boundary: checks key and role, asks the domain, answers. A new command is a line of COMMANDS and a function.
+import { accepted, refused } from '@recourse/event-log';
+import type { DecideContext, Decision } from '@recourse/event-log';
+import { deriveId, isUsableId } from '@recourse/kernel';
+import type {
+  BodyOf,
+  CloseBreaker,
+  ConfirmTrigger,
+  RejectTrigger,
+  ReviewOutOfBand,
+  TriggerRollback,
+  UndoRun,
+} from '@recourse/messages';
+import { sourceIdOf, weightOf } from '../rules/admission/admission.decisions.js';
+import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
+import { judgedFact, judgingRefusal, movedWeight, rejectedFact } from '../rules/admission/judging.decisions.js';
+import type { Verdict } from '../rules/admission/judging.decisions.js';
+import { record } from '../rules/record.messages.js';
+import type { MutationRecord } from '../rules/record.messages.js';
+import type { Refusal } from '../rules/refusal.messages.js';
+import { boundOf, reopened, reviewedFact, reviewRefusal } from '../rules/rollback/bound.decider.js';
+import {
+  admitted,
+  rollbackIdOf,
+  triggerOfCommand,
+  triggerOfStanding,
+  triggerRefusal,
+} from '../rules/rollback/rollback.decider.js';
+import type { RollbackDoc } from '../rules/rollback/rollback.messages.js';
+import { undoIdOf, undoOf, undoPart, undoRefusal } from '../rules/undo/undo.decider.js';
+import { decideOne, fall, fallOf } from './falls.part.js';
+import type { FallPolicy } from './falls.part.js';
+import { close, sourceSeen } from './limits.part.js';
+import { mutationsIn } from '../rows/mutation.rows.js';
+import type { MutationEvent } from './events.js';
+import { rollbackIn } from '../rows/rollback.rows.js';
+
+/** What the commands need to be told. */
+export interface CommandPolicy extends FallPolicy {
+  /** Most effects of one decision. */
+  readonly effectsMax: number;
+}
+
+type Decide<Body> = (context: DecideContext, command: Body, policy: CommandPolicy) => Decision;
+
+interface Line<Body> {
+  /** Roles of which one may give it. */
+  readonly roles: readonly string[];
+  readonly decide: Decide<Body>;
+}
+
+type Wire = 'recourse.ledger-commands';
+const TYPES = [
+  'TriggerRollback',
+  'UndoRun',
+  'ConfirmTrigger',
+  'RejectTrigger',
+  'ReviewOutOfBand',
+  'CloseBreaker',
+] as const;
+type FallCommandType = (typeof TYPES)[number];
+type Commands = { readonly [Type in FallCommandType]: BodyOf<Wire, Type> };
+
+/** A command of the wire that is about what should not stand. */
+export type FallCommand<Type extends FallCommandType = FallCommandType> = {
+  readonly [One in Type]: { readonly type: One; readonly body: Commands[One] };
+}[Type];
+
+/** Types of the wire that this part answers. */
+export const FALL_COMMANDS: readonly string[] = TYPES;
+
+export function isFallCommand(told: MutationEvent): told is FallCommand {
+  return FALL_COMMANDS.includes(told.type);
+}
+
+/** What each command does, and whose it is. */
+const COMMANDS: { readonly [Type in FallCommandType]: Line<Commands[Type]> } = {
+  TriggerRollback: { roles: ['reporter', 'requester', 'approver', 'administrator'], decide: onTrigger },
+  UndoRun: { roles: ['requester', 'reporter', 'approver', 'administrator'], decide: onUndo },
+  ConfirmTrigger: { roles: ['approver', 'administrator'], decide: judgeAs('confirmed') },
+  RejectTrigger: { roles: ['approver', 'administrator'], decide: judgeAs('rejected') },
+  ReviewOutOfBand: { roles: ['approver', 'administrator'], decide: onReviewed },
+  CloseBreaker: { roles: ['operator', 'administrator'], decide: onCloseBreaker },
+};
+
+/** Decides a command whose key and role allow it. */
+export function onFallCommand<Type extends FallCommandType>(
+  context: DecideContext,
+  key: string,
+  { type, body }: FallCommand<Type>,
+  policy: CommandPolicy,
+): Decision {
+  const { roles, decide } = COMMANDS[type];
+  return gateRefusal({ type, roles, key }, body) ?? decide(context, body, policy);
+}
+
+/** Why a command is not looked at: its key or its role. */
+function gateRefusal(
+  { type, roles, key }: { readonly type: string; readonly roles: readonly string[]; readonly key: string },
+  { run_id, envelope }: Pick<TriggerRollback, 'run_id' | 'envelope'>,
+): Decision | null {
+  if (key !== run_id) return refused(422, 'KEY_MISMATCH', 'The record key must be the run the command is about.');
+  return envelope.roles.some((role) => roles.includes(role))
+    ? null
+    : refused(403, 'ROLE_REQUIRED', `${type} needs one of the roles ${roles.join(', ')}.`);
+}
+
+/** Somebody says that a commit should not stand. */
+function onTrigger(context: DecideContext, command: TriggerRollback, policy: CommandPolicy): Decision {
+  const refusal = triggerRefusal(command);
+  if (refusal !== null) return refuse(refusal);
+  const { run_id, mutation_id, envelope } = command;
+  const { records, outcome } = decideOne(context, triggerOfCommand(command), policy);
+  const body = {
+    rollback_id: rollbackIdOf(mutation_id),
+    recovery_id: recoveryIdOf(envelope.tenant, run_id),
+    run_id,
+    mutation_id,
+    redundant: outcome === 'redundant',
+    held: outcome === 'held',
+  };
+  return accepted(outcome === 'redundant' ? 200 : outcome === 'held' ? 202 : 201, body, ...records);
+}
+
+/** Somebody asks for a run, or some of its effects, to be undone. */
+function onUndo(context: DecideContext, command: UndoRun, policy: CommandPolicy): Decision {
+  const refusal = undoRefusal(command);
+  if (refusal !== null) return refuse(refusal);
+  const {
+    run_id,
+    envelope: { tenant, command_id },
+  } = command;
+  const part = undoPart(undoOf(command), mutationsIn(context.state, run_id), policy.effectsMax);
+  return accepted(
+    201,
+    { undo_id: undoIdOf(command_id), recovery_id: recoveryIdOf(tenant, run_id), run_id, phase: 'opened' },
+    ...fall(context, part, policy),
+  );
+}
+
+/** A person judges a trigger. */
+function judgeAs(verdict: Verdict): Decide<ConfirmTrigger | RejectTrigger> {
+  return (context, command, policy) => {
+    const { rollback_id, run_id, mutation_id, envelope } = command;
+    if (![envelope.tenant, mutation_id].every(isUsableId))
+      return refuse(invalid('Tenant and mutation must be 1 to 200 bytes without NUL.'));
+    const standing = rollbackIn(context.state, { tenant: envelope.tenant, run_id, mutation_id });
+    const refusal = judgingRefusal(standing, command);
+    if (refusal !== null || standing === undefined) return refuse(refusal ?? ROLLBACK_UNKNOWN);
+    const { records, phase } = judged(context, standing, { command, verdict }, policy);
+    return accepted(200, { rollback_id, run_id, phase, verdict }, ...records);
+  };
+}
+
+interface Judging {
+  readonly command: ConfirmTrigger | RejectTrigger;
+  readonly verdict: Verdict;
+}
+
+/** What follows from a person's word: the weight of the source moves, and a held trigger is let go or closed. */
+function judged(
+  context: DecideContext,
+  standing: RollbackDoc,
+  { command, verdict }: Judging,
+  policy: CommandPolicy,
+): { readonly records: readonly MutationRecord[]; readonly phase: RollbackDoc['phase'] } {
+  const { now } = context;
+  const weight = weightOf(sourceSeen(context, standing.tenant, standing.evidence.source));
+  const said = judgedFact(standing, command, verdict, weight);
+  if (standing.phase !== 'held') return { records: [said], phase: standing.phase };
+  if (verdict === 'rejected')
+    return {
+      records: [rejectedFact(standing, command), said, ...reopened(standing, now, policy)],
+      phase: standing.beyond === null ? 'rejected' : 'beyond',
+    };
+  const through = {
+    confirmedBy: command.envelope.principal,
+    stormWindowMs: 0,
+    isHit: false,
+    boundAt: boundOf(policy, now),
+  };
+  const fallen = fallOf(context, admitted(triggerOfStanding(standing), through, now), policy);
+  const released = releasing(standing, weight, movedWeight(weight, verdict), policy.admission);
+  return { records: [...fallen, said, ...released], phase: 'opened' };
+}
+
+/** Others that go with it: all of its event, and all of a source that is trusted from now on. */
+function releasing(
+  { held: holding, tenant, run_id, evidence }: RollbackDoc,
+  before: number,
+  after: number,
+  { trustThresholdPermille: threshold }: AdmissionLimits,
+): readonly MutationRecord[] {
+  if (holding?.reason === 'CLOSURE_LIMIT')
+    return [record('HeldReviewed', { cause: holding.cause, tenant, run_id, lifts_closure: true })];
+  const isTrustedNow = threshold !== null && before < threshold && after >= threshold;
+  return isTrustedNow
+    ? [record('HeldReviewed', { cause: sourceIdOf(tenant, evidence.source), tenant, run_id, lifts_closure: false })]
+    : [];
+}
+
+/** A person looked at a commit beyond its bound: that it should not stand is a trigger of its own. */
+function onReviewed(context: DecideContext, command: ReviewOutOfBand, policy: CommandPolicy): Decision {
+  const { envelope, run_id, mutation_id, verdict } = command;
+  const { tenant } = envelope;
+  if (![tenant, run_id, mutation_id].every(isUsableId))
+    return refuse(invalid('Tenant, run and mutation must be 1 to 200 bytes without NUL.'));
+  const standing = rollbackIn(context.state, { tenant, run_id, mutation_id });
+  const refusal = reviewRefusal(standing, command);
+  if (refusal !== null || standing === undefined) return refuse(refusal ?? ROLLBACK_UNKNOWN);
+  const reviewed = reviewedFact(standing, command);
+  const isLeft = verdict === 'stands';
+  const phase: RollbackDoc['phase'] = isLeft ? 'reviewed' : 'opened';
+  const fallen = isLeft ? [] : decideOne(context, triggerOfCommand(command), policy).records;
+  return accepted(200, { rollback_id: rollbackIdOf(mutation_id), run_id, phase, verdict }, reviewed, ...fallen);
+}
+
+/** A person closes a breaker. */
+function onCloseBreaker(context: DecideContext, command: CloseBreaker): Decision {
+  const closed = close(context, command);
+  return 'code' in closed ? refuse(closed) : accepted(200, { breaker_id: command.breaker_id, phase: 'closed' }, closed);
+}
+
+/** The recovery of a run, whoever begins it. */
+function recoveryIdOf(tenant: string, runId: string): string {
+  return deriveId('rec', tenant, runId);
+}
+
+const ROLLBACK_UNKNOWN: Refusal = {
+  httpStatus: 404,
+  code: 'ROLLBACK_UNKNOWN',
+  message: 'There is no such rollback.',
+};
+
+function invalid(message: string): Refusal {
+  return { httpStatus: 422, code: 'COMMAND_INVALID', message };
+}
+
+/** Refuses a command; the refusal is its answer. */
+function refuse({ httpStatus, code, message }: Refusal): Decision {
+  return refused(httpStatus, code, message);
+}

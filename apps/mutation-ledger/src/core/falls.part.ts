@@ -1,0 +1,182 @@
+// What falls: everything that says a commit should not stand comes here, and leaves as records of the same decision.
+//
+//   contradiction, command, undo, held trigger let go  ──  admitted?  ──  marked, or remembered until it can be
+//                                                          held, redundant
+//
+// Boundary: rows read, the decisions of domain/admission, domain/rollback and domain/mutation asked; holds no rule. Rows of a limit
+// are read and written only where the limit is set: what counts is said by the records, so the fold knows no configuration (L2).
+//
+// Invariants
+//   F1. Admission and mark are one decision: nothing of it can be lost between two.
+//   F2. Many triggers of one decision end as if each had been decided after the other (D3, D4, E20).
+//   F3. What the same decision records anew is not marked from the row of before: it is remembered, and marked from the next.
+import { append, NOTHING } from '@recourse/event-log';
+import type { DecideContext, Decision, RowAddress } from '@recourse/event-log';
+import { admission } from '../rules/admission/admission.decisions.js';
+import { boundOf, outOfBand } from '../rules/rollback/bound.decider.js';
+import {
+  admitted,
+  admittedBefore,
+  escalateRollback,
+  held,
+  isHeard,
+  redundant,
+  triggerOfContradiction,
+  triggerOfStanding,
+} from '../rules/rollback/rollback.decider.js';
+import type { Admitted, RollbackDoc, Trigger } from '../rules/rollback/rollback.messages.js';
+import { record } from '../rules/record.messages.js';
+import type { Contradiction, Finding, MutationRecord } from '../rules/record.messages.js';
+import { Draft } from './draft.js';
+import { breakerFact, seenOf } from './limits.part.js';
+import { heldKey, readHelds } from '../rows/limit.rows.js';
+import { marks, MARKS_BYTES_MAX } from './marks.part.js';
+import type { MarkPolicy } from './marks.part.js';
+import { canBeMarked, isRemembered, rollbackIn } from '../rows/rollback.rows.js';
+
+/** What deciding about falls needs beside the state. */
+export interface FallPolicy extends MarkPolicy {
+  /** How far back a rollback reaches among what was derived from its commit, milliseconds; null sets no bound (E13). */
+  readonly boundMs: number | null;
+}
+
+/** What became of a trigger; `admitted` where it is still to be marked. */
+export interface Decided {
+  readonly outcome: 'opened' | 'held' | 'redundant';
+  readonly records: readonly MutationRecord[];
+  readonly admitted: Admitted | null;
+  readonly cause: string | null;
+}
+
+/** Findings as records: what should not stand is admitted and falls, or is held, in the place where it was found. */
+export function fall(
+  context: DecideContext,
+  findings: readonly Finding[],
+  policy: FallPolicy,
+): readonly MutationRecord[] {
+  const last = findings.findLastIndex(isContradiction);
+  const others = findings.filter((one) => !isContradiction(one));
+  const before = findings.slice(0, last + 1).filter((one) => !isContradiction(one)).length;
+  const draft = new Draft(context.state, context.now);
+  const listed = (records: readonly MutationRecord[]): readonly MutationRecord[] =>
+    records.flatMap((one) => withReview(draft, one, context.now, policy));
+  if (last === -1) return listed(others);
+  const triggers = findings.filter(isContradiction).map(triggerOfContradiction);
+  const anew = new Set(
+    others.flatMap(({ body }) =>
+      'mutation_id' in body ? [body.mutation_id] : 'commit_id' in body ? [body.commit_id] : [],
+    ),
+  );
+  return [
+    ...listed(others.slice(0, before)),
+    ...decideAll(context, draft, { triggers, anew }, policy),
+    ...listed(others.slice(before)),
+  ];
+}
+
+function isContradiction(one: Finding): one is Contradiction {
+  return one.type === 'Contradiction';
+}
+
+/** A commit beyond the bound is a person's, unless its rollback stands. */
+function withReview(draft: Draft, one: MutationRecord, now: number, policy: FallPolicy): readonly MutationRecord[] {
+  if (one.type !== 'CommitBeyondBound') return [one];
+  const item = outOfBand(rollbackIn(draft, one.body), one.body, now, policy);
+  if (item === null) return [one];
+  draft.take([item]);
+  return [one, item];
+}
+
+function decideAll(
+  context: DecideContext,
+  draft: Draft,
+  { triggers, anew }: { readonly triggers: readonly Trigger[]; readonly anew: ReadonlySet<string> },
+  policy: FallPolicy,
+): readonly MutationRecord[] {
+  const within = { ...context, state: draft };
+  const members: Admitted[] = [];
+  const others: MutationRecord[] = [];
+  for (const trigger of triggers) {
+    const decided = decideTrigger(within, trigger, policy);
+    if (decided.admitted !== null) {
+      members.push(decided.admitted);
+      draft.admit(decided.admitted);
+    }
+    draft.take(decided.records);
+    others.push(...decided.records);
+  }
+  return [...marks(context, members, { anew, bytesMax: MARKS_BYTES_MAX }, policy), ...others];
+}
+
+/** One trigger, and the mark it leads to. */
+export function decideOne(context: DecideContext, trigger: Trigger, policy: FallPolicy, isAgain = false): Decided {
+  const decided = decideTrigger(context, trigger, policy, isAgain);
+  if (decided.admitted === null) return decided;
+  return { ...decided, records: fallOf(context, decided.admitted, policy) };
+}
+
+/** What follows from one admitted trigger. */
+export function fallOf(context: DecideContext, member: Admitted, policy: FallPolicy): readonly MutationRecord[] {
+  return marks(context, [member], { anew: NOTHING_ANEW, bytesMax: MARKS_BYTES_MAX }, policy);
+}
+
+const NOTHING_ANEW: ReadonlySet<string> = new Set();
+
+/** Admits a trigger, holds it, or records that it changes nothing. `isAgain`: it was held, and what held it changed. */
+function decideTrigger(context: DecideContext, trigger: Trigger, policy: FallPolicy, isAgain = false): Decided {
+  const { now } = context;
+  const { admission: limits } = policy;
+  const standing = rollbackIn(context.state, trigger);
+  if (!isAgain && isHeard(standing, trigger.evidence.event_id))
+    return { outcome: 'redundant', records: [redundant(trigger)], admitted: null, cause: null };
+  const { tenant, evidence, command_id } = trigger;
+  const verdict = admission(
+    { tenant, evidence, isCommand: command_id !== null, isAgain },
+    seenOf(context, trigger, limits),
+    limits,
+    now,
+  );
+  if (verdict.kind === 'admit') {
+    const through = {
+      confirmedBy: null,
+      stormWindowMs: verdict.isCounted ? (limits.storm?.windowMs ?? 0) : 0,
+      isHit: verdict.isHit,
+      boundAt: boundOf(policy, now),
+    };
+    return { outcome: 'opened', records: [], admitted: admitted(trigger, through, now), cause: null };
+  }
+  const opening = verdict.opens === null ? [] : [breakerFact(verdict.opens, trigger.run_id, now, policy)];
+  const isListed = standing?.phase === 'held' && !isAgain;
+  return {
+    outcome: isListed ? 'redundant' : 'held',
+    records: [...opening, isListed ? redundant(trigger) : held(trigger, verdict, now, policy)],
+    admitted: null,
+    cause: verdict.cause,
+  };
+}
+
+/** A held trigger, after what held it changed: admitted, or held for something else. */
+export function onHeldDue(context: DecideContext, { group: cause, key }: Place, policy: FallPolicy): Decision {
+  const waiting = readHelds(context.state, cause).find((one) => heldKey(one) === key);
+  const standing = waiting === undefined ? undefined : rollbackIn(context.state, waiting);
+  if (waiting === undefined || standing?.phase !== 'held') return NOTHING;
+  const { records, cause: stays } = decideOne(context, triggerOfStanding(standing), policy, true);
+  const { tenant, run_id, has_more } = waiting;
+  return has_more && stays !== cause
+    ? append(...records, record('HeldReviewed', { cause, tenant, run_id, lifts_closure: false }))
+    : append(...records);
+}
+
+/** The time of a rollback has come: its commit can be marked, or a person is asked. */
+export function onRollbackDue(context: DecideContext, { group, key }: Place, policy: FallPolicy): Decision {
+  const standing = context.state.get('rollback', group, key) as RollbackDoc | undefined; // rows of this kind are rollbacks
+  if (standing === undefined) return NOTHING;
+  if (isRemembered(standing) && canBeMarked(context.state, standing)) {
+    const alone = { anew: NOTHING_ANEW, bytesMax: Infinity };
+    return append(...marks(context, [admittedBefore(standing)], alone, policy));
+  }
+  const escalated = escalateRollback(standing, context.now, policy);
+  return escalated === null ? NOTHING : append(escalated);
+}
+
+type Place = Pick<RowAddress, 'group' | 'key'>;

@@ -1,0 +1,143 @@
+// What the ledger does about forward actions whose end it does not know yet: worker's answers, cancels, and the clock.
+import { charterFor, intentVerdict, killVerdict } from '@recourse/contract';
+import { accepted, append, NOTHING, refused } from '@recourse/event-log';
+import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
+import type { CancelMutation, LegReported } from '@recourse/messages';
+import { dutyOf } from '../rules/mutation/agenda.decisions.js';
+import { askAgain, askOf, missAnswer, refuseAnswer, takeAnswer } from '../rules/mutation/answer.decider.js';
+import type { AnswerContext } from '../rules/mutation/answer.decider.js';
+import { endHold, isHeld } from '../rules/mutation/hold.decider.js';
+import type { HoldContext } from '../rules/mutation/hold.decider.js';
+import { concludeExecution, warnOfEnd } from '../rules/mutation/mutation.decider.js';
+import { closeWindow } from '../rules/mutation/recoverability.decider.js';
+import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
+import type { FallPolicy } from './falls.part.js';
+import { isRecorded } from '../rules/mutation/mutation.messages.js';
+import type { CancelReason, Mutation } from '../rules/mutation/mutation.messages.js';
+import { cancels, contractOfMutation } from './cancels.js';
+import { contractOf, executionFacts, judgementsOf, oneOrNone } from './executions.js';
+import type { Named } from './executions.js';
+import { mutationIn } from '../rows/mutation.rows.js';
+
+/** Roles of which one may take back an effect that is held. */
+export const CANCEL_ROLES: readonly string[] = ['agent', 'operator', 'approver', 'administrator'];
+
+/** Takes a worker's report, once the leg is over. One under another key than its run is refused on the key it came with. */
+export function onReport(
+  context: DecideContext,
+  input: RecordInput,
+  message: LegReported,
+  policy: FallPolicy,
+): Decision {
+  if (input.key !== message.run_id) return append(refuseAnswer({ ...message, run_id: input.key }, 'KEY_MISMATCH'));
+  if (!message.complete) return NOTHING;
+  const [mutationId] = message.steps.map(({ step_id }) => step_id);
+  const mutation =
+    mutationId === undefined ? mutationOfLeg(context, message) : mutationIn(context.state, message.run_id, mutationId);
+  const ask = askOf(message, mutation);
+  if (mutation === undefined || ask === null) return append(refuseAnswer(message, 'LEASE_UNKNOWN'));
+  const named = contractOf(context, factsOf(mutation));
+  return named.kind === 'wait'
+    ? named.decision
+    : append(...takeAnswer(message, ask, mutation, answering(context, mutation, named, policy)));
+}
+
+/** A report without a step names nothing but its request: nobody was asked under that name but one of the run. */
+function mutationOfLeg(context: DecideContext, { run_id, leg_id }: LegReported): Mutation | undefined {
+  const run = context.state.list('mutation', run_id) as readonly Mutation[]; // rows of this kind are mutations
+  return run.find(({ forward }) => forward?.asks.some((ask) => ask.leg_id === leg_id) === true);
+}
+
+/** Takes back an effect that is held; what was let go before is not taken back (H1). */
+export function onCancel(
+  context: DecideContext,
+  input: RecordInput,
+  { envelope, run_id, mutation_id }: CancelMutation,
+  policy: LedgerPolicy,
+): Decision {
+  if (input.key !== run_id) return refused(422, 'KEY_MISMATCH', 'The record key must be the run the command is about.');
+  if (!envelope.roles.some((role) => CANCEL_ROLES.includes(role)))
+    return refused(403, 'ROLE_REQUIRED', `CancelMutation needs one of the roles ${CANCEL_ROLES.join(', ')}.`);
+  const mutation = mutationIn(context.state, run_id, mutation_id);
+  if (mutation?.tenant !== envelope.tenant)
+    return refused(404, 'MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
+  const answer = { mutation_id, run_id, recoverability: 'cancelled' };
+  if (mutation.recoverability === 'cancelled') return accepted(200, { ...answer, reason: mutation.reason });
+  if (!isHeld(mutation))
+    return refused(409, 'NOT_HELD', 'The effect is not held: it was let go, or never waited.', {
+      execution_state: mutation.execution_state,
+      recoverability: mutation.recoverability,
+    });
+  const reason: CancelReason = 'CANCELLED_BY_PERSON';
+  return accepted(
+    200,
+    { ...answer, reason },
+    ...cancels(context, mutation, { reason, eventId: envelope.command_id }, policy),
+  );
+}
+
+/** Does what is due about a mutation. */
+export function onDue(context: DecideContext, mutation: Mutation, policy: FallPolicy): Decision {
+  const duty = dutyOf(mutation);
+  const { now } = context;
+  if (duty === null || now < duty.at) return NOTHING;
+  switch (duty.do) {
+    case 'miss_answer': {
+      const named = contractOf(context, factsOf(mutation));
+      return named.kind === 'wait'
+        ? named.decision
+        : append(...missAnswer(mutation, answering(context, mutation, named, policy)));
+    }
+    case 'ask_again':
+      return append(...askAgain(mutation, duty.ask, now, policy));
+    case 'end_hold':
+      return append(
+        ...endHold(mutation, {
+          now,
+          policy,
+          contract: contractOfMutation(context, mutation),
+          judgements: judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
+          forbidden: forbiddenBy(context, mutation),
+        }),
+      );
+    case 'warn':
+      return oneOrNone(warnOfEnd(mutation));
+    case 'close_window':
+      return isRecorded(mutation) ? oneOrNone(closeWindow(mutation)) : NOTHING;
+    case 'reconcile':
+    case 'ask_person':
+      return append(concludeExecution(mutation, now, policy));
+  }
+}
+
+function answering(
+  context: DecideContext,
+  mutation: Mutation,
+  { contract }: Extract<Named, { kind: 'found' }>,
+  policy: FallPolicy,
+): AnswerContext {
+  return {
+    now: context.now,
+    policy,
+    contract: contract?.contract ?? null,
+    judgements: judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
+    forbidden: forbiddenBy(context, mutation),
+    record: (event) => executionFacts(context, mutation.mutation_id, event, contract, policy),
+  };
+}
+
+/** What the registry says of an effect that is about to go: a switch comes first, then the charter of its agent. */
+function forbiddenBy(
+  { views }: DecideContext,
+  { tenant, execution: { agent_id: agent }, capability }: Mutation,
+): HoldContext['forbidden'] {
+  const entries = views.view('entries');
+  if (!killVerdict(entries, { tenant, agent, capability }).admitted) return 'KILL_SWITCH';
+  const charter = charterFor(entries, tenant, agent);
+  return charter === undefined || intentVerdict(charter, capability).admitted ? null : 'CHARTER_REFUSED';
+}
+
+/** What names the contract a mutation ran under. */
+export function factsOf({ terms, capability, tenant }: Mutation): Parameters<typeof contractOf>[1] {
+  return { contract_digest: terms?.contract_digest ?? null, capability, tenant };
+}

@@ -1,0 +1,128 @@
+// Limits of triggers as a part of the mutations core: what admission is decided by, what people say of triggers, breakers.
+//
+// Boundary: rows read, the decisions of domain/admission asked; holds no rule.
+import { entryOf, entryView } from '@recourse/contract';
+import type { DecideContext } from '@recourse/event-log';
+import type { CloseBreaker, Fallen } from '@recourse/messages';
+import {
+  burst,
+  closureIdOf,
+  isVouchedFor,
+  scopeIdOf,
+  scopesOf,
+  sourceIdOf,
+} from '../rules/admission/admission.decisions.js';
+import type { Opening, Scope, Seen } from '../rules/admission/admission.decisions.js';
+import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
+import { closeBreaker } from '../rules/admission/judging.decisions.js';
+import { OWNER_OF_BREAKERS } from '../rules/owners.js';
+import { record } from '../rules/record.messages.js';
+import type { MutationRecord } from '../rules/record.messages.js';
+import type { Refusal } from '../rules/refusal.messages.js';
+import type { Reviewing, Trigger } from '../rules/rollback/rollback.messages.js';
+import { readLimit } from '../rows/limit.rows.js';
+
+/** Closes a breaker. */
+export function close({ state }: DecideContext, command: CloseBreaker): MutationRecord | Refusal {
+  return closeBreaker(
+    command.breaker_id.length > ID_MAX ? undefined : readLimit(state, 'breaker', command.breaker_id),
+    command,
+  );
+}
+
+/** No id we gave out is longer. */
+const ID_MAX = 200;
+
+/** Counts a marked commit toward the breaker of the capability that would be called, and opens it when there are too many. */
+export function countMarked(
+  { state, now }: Pick<DecideContext, 'state' | 'now'>,
+  {
+    tenant,
+    run_id,
+    mutation_id,
+    evidence,
+    terms,
+  }: Pick<Fallen, 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'terms'>,
+  { admission: { storm: limit }, ...policy }: Reviewing & { readonly admission: AdmissionLimits },
+): readonly MutationRecord[] {
+  const capability = terms?.reversal_capability ?? null;
+  if (limit === null || capability === null || isVouchedFor(evidence)) return [];
+  const scope: Scope = { scope: 'capability', tenant, name: capability };
+  const storm = readLimit(state, 'storm', scopeIdOf(scope));
+  if (
+    storm?.events.some((one) => one.event_id === evidence.event_id) === true ||
+    readLimit(state, 'breaker', scopeIdOf(scope))?.phase === 'open'
+  )
+    return [];
+  const opening = burst(scope, storm, limit, now);
+  if (opening !== null) return [breakerFact(opening, run_id, now, policy)];
+  return [
+    record('StormCounted', {
+      tenant,
+      run_id,
+      mutation_id,
+      capability,
+      event_id: evidence.event_id,
+      window_ms: limit.windowMs,
+    }),
+  ];
+}
+
+/** A breaker opens. */
+export function breakerFact(
+  { scope: { scope, tenant, name }, count, limit, windowMs }: Opening,
+  runId: string,
+  now: number,
+  { reviewDeadlineMs }: Reviewing,
+): MutationRecord {
+  return record('BreakerOpened', {
+    breaker_id: scopeIdOf({ scope, tenant, name }),
+    scope,
+    name,
+    tenant,
+    run_id: runId,
+    count,
+    limit,
+    window_ms: windowMs,
+    owner: OWNER_OF_BREAKERS,
+    deadline_at: now + reviewDeadlineMs,
+  });
+}
+
+/** What admission looks at. Rows are read only where a limit is set that they are about. */
+export function seenOf(
+  context: DecideContext,
+  { tenant, evidence }: Pick<Trigger, 'tenant' | 'evidence'>,
+  limits: AdmissionLimits,
+): Seen {
+  const { state } = context;
+  const isVouched = isVouchedFor(evidence);
+  const isJudged = limits.trustThresholdPermille !== null && !isVouched;
+  return {
+    ...(isJudged ? sourceSeen(context, tenant, evidence.source) : { source: undefined, declaredPermille: null }),
+    scopes:
+      limits.storm === null
+        ? []
+        : scopesOf(tenant, evidence).map((scope) => ({
+            scope,
+            storm: readLimit(state, 'storm', scopeIdOf(scope)),
+            breaker: readLimit(state, 'breaker', scopeIdOf(scope)),
+          })),
+    closure:
+      limits.closureMax === null || isVouched
+        ? undefined
+        : readLimit(state, 'closure', closureIdOf(tenant, evidence.event_id)),
+  };
+}
+
+/** What is known of a source. */
+export function sourceSeen(
+  { state, views }: Pick<DecideContext, 'state' | 'views'>,
+  tenant: string,
+  source: string,
+): Pick<Seen, 'source' | 'declaredPermille'> {
+  return {
+    source: readLimit(state, 'source', sourceIdOf(tenant, source)),
+    declaredPermille: entryOf(views.view(entryView.name), 'context_source', tenant, source)?.trust_permille ?? null,
+  };
+}

@@ -1,0 +1,180 @@
+// Marks: the one place where a commit that falls is marked rolled back, one or many of a decision.
+//
+// Boundary: reads rows and views, and asks the deciders; holds no rule. What may fall is falls.part.ts' to say.
+//
+// Invariants
+//   M2. A commit is rolled back once: what was marked, or admitted, has heard of every later trigger (`isHeard`).
+//   M5. No decision is larger than a batch (L4): what does not fit is remembered, and marked in a decision of its own.
+//   M6. Who counts toward the breaker of a capability counts before its mark: whoever reads in order hears of an open breaker first.
+import type { DecideContext } from '@recourse/event-log';
+import { isCommitId } from '@recourse/lineage';
+import { fellTogether, isSameReason } from '@recourse/messages';
+import type { CommitRef, Fallen } from '@recourse/messages';
+import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
+import { precedingOf } from '../rules/commit/ancestry.decisions.js';
+import { rollBackCommit } from '../rules/commit/checkpoint.decisions.js';
+import type { Keeping } from '../rules/commit/checkpoint.decisions.js';
+import type { AckWaits } from '../rules/consumer/consumer.messages.js';
+import { isHeld } from '../rules/mutation/hold.decider.js';
+import { rollBack } from '../rules/mutation/mutation.decider.js';
+import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
+import { isRecorded } from '../rules/mutation/mutation.messages.js';
+import { remembered } from '../rules/rollback/rollback.decider.js';
+import type { Admitted } from '../rules/rollback/rollback.messages.js';
+import { record } from '../rules/record.messages.js';
+import type { MutationRecord } from '../rules/record.messages.js';
+import { commitIn } from '../rows/commit.rows.js';
+import { consumersDue, scopedOf } from './consumers.part.js';
+import { Draft } from './draft.js';
+import { cancels } from './cancels.js';
+import { countMarked } from './limits.part.js';
+import { mutationIn } from '../rows/mutation.rows.js';
+import { stepsOf } from './run-steps.js';
+
+/** What marking needs beside the state. */
+export interface MarkPolicy extends LedgerPolicy, Keeping {
+  readonly admission: AdmissionLimits;
+  /** How long consumers have to answer, by mode. */
+  readonly ackWaits: AckWaits;
+}
+
+const NO_DIGEST = Buffer.alloc(0);
+
+/** Bytes of marks in one decision: with the execution that leads to them they fit a batch (L4). */
+export const MARKS_BYTES_MAX = 350_000;
+
+/** What the marks of a decision have to keep to. */
+export interface Room {
+  /** Commits that the same decision records anew. */
+  readonly anew: ReadonlySet<string>;
+  /** Bytes of marks, about. */
+  readonly bytesMax: number;
+}
+
+/** Marks what was admitted; what cannot be marked in this decision is remembered until it can. */
+export function marks(
+  context: DecideContext,
+  members: readonly Admitted[],
+  { anew, bytesMax }: Room,
+  policy: MarkPolicy,
+): readonly MutationRecord[] {
+  const draft = new Draft(context.state, context.now);
+  const within = { ...context, state: draft };
+  // Nothing goes on from what falls with it: rows know only what fell before.
+  const falling = new Set(members.map(({ mutation_id }) => mutation_id));
+  const fell = new Together();
+  let left = bytesMax;
+  for (const member of members) {
+    const isCommit = isCommitId(member.mutation_id);
+    const mark = anew.has(member.mutation_id) || isCommit ? null : markOf(context, member, policy);
+    const commit = isCommit ? markOfCommit(context, member, falling, policy) : null;
+    const bytes = mark === null ? bytesOf(commit?.body) : fell.bytesOf(mark);
+    if ((mark === null && commit === null) || bytes > left) {
+      fell.beside([remembered(member, context.now), ...withdrawn(context, member, anew, policy)]);
+      continue;
+    }
+    left -= bytes;
+    if (commit !== null) fell.beside([commit]);
+    if (mark === null) continue;
+    const counted = countMarked(within, mark, policy);
+    draft.take(counted);
+    fell.before(counted);
+    fell.mark(mark);
+  }
+  return fell.records();
+}
+
+/** Marks of a decision, those of one run and one reason in one record. */
+class Together {
+  readonly #done: MutationRecord[] = [];
+  readonly #beside: MutationRecord[] = [];
+  #open: [Fallen, ...Fallen[]] | null = null;
+
+  /** Records that stand before the mark they are about; a breaker that opens stands between marks (M6). */
+  before(records: readonly MutationRecord[]): void {
+    if (records.some(({ type }) => type === 'BreakerOpened')) this.#close();
+    this.#done.push(...records);
+  }
+
+  /** Records about others, which stand after the marks that are open. */
+  beside(records: readonly MutationRecord[]): void {
+    if (this.#open === null) this.#done.push(...records);
+    else this.#beside.push(...records);
+  }
+
+  mark(fallen: Fallen): void {
+    const first = this.#open?.[0];
+    const isAlike =
+      first?.run_id === fallen.run_id &&
+      first.tenant === fallen.tenant &&
+      isSameReason(first.evidence, fallen.evidence);
+    if (!isAlike) this.#close();
+    if (this.#open === null) this.#open = [fallen];
+    else this.#open.push(fallen);
+  }
+
+  /** Bytes a mark adds: why it fell and its contract stand once in a record of several. */
+  bytesOf({ evidence, terms, ...own }: Fallen): number {
+    const before = this.#open?.[this.#open.length - 1];
+    const isTold = before !== undefined && isSameReason(before.evidence, evidence);
+    const isBound = isTold && before.terms?.contract_digest.equals(terms?.contract_digest ?? NO_DIGEST) === true;
+    return bytesOf(own) + bytesOf(isTold ? evidence.root : evidence) + (isBound ? 0 : bytesOf(terms));
+  }
+
+  records(): readonly MutationRecord[] {
+    this.#close();
+    return this.#done;
+  }
+
+  #close(): void {
+    if (this.#open !== null) this.#done.push(record('MutationsFell', fellTogether(this.#open)));
+    this.#open = null;
+    this.#done.push(...this.#beside.splice(0));
+  }
+}
+
+/** The mark of a mutation; null while it is not recorded. */
+function markOf(context: DecideContext, member: Admitted, policy: MarkPolicy): Fallen | null {
+  const { tenant, run_id, mutation_id } = member;
+  const mutation = mutationIn(context.state, run_id, mutation_id);
+  if (!isRecorded(mutation) || mutation.tenant !== tenant) return null;
+  return rollBack(mutation, member, consumersDue(context, scopedOf(mutation), policy.ackWaits));
+}
+
+function markOfCommit(
+  context: DecideContext,
+  member: Admitted,
+  falling: ReadonlySet<string>,
+  policy: MarkPolicy,
+): MutationRecord<'CheckpointRolledBack'> | null {
+  const { tenant, run_id, mutation_id } = member;
+  const commit = commitIn(context.state, run_id, mutation_id);
+  if (commit?.tenant !== tenant) return null;
+  const { agent_id: agent, subject_ref: subject } = commit.checkpoint;
+  const due = consumersDue(context, { tenant, agent, run: run_id, subject: subject ?? '' }, policy.ackWaits);
+  const before = precedingOf(run_id, commit.parents, stepsOf(context.state, run_id), falling);
+  const resume: CommitRef | null = before === null ? null : { run_id: before.run_id, commit_id: before.commit_id };
+  return rollBackCommit(commit, member, resume, due, context.now, policy);
+}
+
+/** An effect that is held is cancelled with its rollback; one whose ref fell was cancelled for that. */
+function withdrawn(
+  context: DecideContext,
+  { tenant, run_id, mutation_id, rollback_id, evidence }: Admitted,
+  anew: ReadonlySet<string>,
+  policy: MarkPolicy,
+): readonly MutationRecord[] {
+  if (evidence.ref !== null || anew.has(mutation_id)) return [];
+  const mutation = mutationIn(context.state, run_id, mutation_id);
+  return isHeld(mutation) && mutation.tenant === tenant
+    ? cancels(context, mutation, { reason: 'ROLLED_BACK', eventId: rollback_id }, policy)
+    : [];
+}
+
+/** Bytes a record takes, about: what is long in it counts, the rest by a flat rate. */
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (value instanceof Uint8Array) return value.length + 40;
+  if (typeof value !== 'object' || value === null) return 8;
+  return Object.values(value).reduce<number>((sum, member) => sum + bytesOf(member), 2);
+}

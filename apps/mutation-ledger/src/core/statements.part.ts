@@ -1,0 +1,128 @@
+// What statements about refs and falls of commits do to those that rely on them, as a part of the mutations core.
+//
+// Boundary: reads bindings and spreads, and asks the deciders; holds no rule.
+import { isClosingRef } from '@recourse/contract';
+import { append, NOTHING } from '@recourse/event-log';
+import type { DecideContext, Decision, RecordInput, StateView } from '@recourse/event-log';
+import { InvariantViolation } from '@recourse/kernel';
+import type { Announced, AssumptionStated } from '@recourse/messages';
+import { closeByEvent, closedByStatement } from '../rules/mutation/closing.decider.js';
+import { isHeld } from '../rules/mutation/hold.decider.js';
+import { decideFalls, standsRef } from '../rules/mutation/lineage.decider.js';
+import type { Falling, Passed } from '../rules/mutation/lineage.decider.js';
+import type { Binding } from '../rules/mutation/mutation.messages.js';
+import { continueSpread, decideReaffirmation, decideStatement } from '../rules/mutation/refs.decider.js';
+import type { Body, Finding } from '../rules/record.messages.js';
+import { refScope } from '../rules/scope.js';
+import { fall } from './falls.part.js';
+import type { FallPolicy } from './falls.part.js';
+import { withFates } from './fates.part.js';
+import { cancels } from './cancels.js';
+import { bindingsIn } from '../rows/binding.rows.js';
+import { mutationIn, spreadsIn } from '../rows/mutation.rows.js';
+
+/** What the part needs to be told. */
+export interface StatementPolicy extends FallPolicy {
+  /** Most commits that one decision contradicts. */
+  readonly effectsMax: number;
+}
+
+/** Statements that reach the commits of a ref: it does not hold, or it holds again. */
+export function isNewsOfRef({ verdict, kind }: Pick<AssumptionStated, 'verdict' | 'kind'>): boolean {
+  return verdict === 'invalidated' || kind === 'reaffirmed';
+}
+
+/** Decides a statement once the view contains it: whatever binds later is then judged at or after it. */
+export function onStatement(
+  context: DecideContext,
+  input: RecordInput,
+  body: Body<AssumptionStated>,
+  policy: StatementPolicy,
+): Decision {
+  const { state, views } = context;
+  const isEvent = isClosingRef(body.ref);
+  if (body.superseded || !(isNewsOfRef(body) || isEvent)) return NOTHING;
+  readUpTo(context, 'assumptions', input);
+  const scope = refScope(body.tenant, body.ref);
+  const bindings = bindingsIn(state, scope);
+  const closed = closedByStatement(body, bindings).flatMap(
+    (binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body) ?? [],
+  );
+  const contradicted = decideStatement(
+    body,
+    input.partition,
+    input.seq,
+    bindings,
+    spreadsIn(state, scope),
+    policy.effectsMax,
+  );
+  const reaffirmed = decideReaffirmation(
+    body,
+    input.partition,
+    input.seq,
+    bindings,
+    spreadsIn(state, scope),
+    policy.effectsMax,
+    views.view('assumptions'),
+  );
+  const found = [...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed];
+  return append(...fall(context, found, policy));
+}
+
+/** Commits fell: those derived from them are contradicted. As a statement it is decided once the view has it. */
+export function onFall(
+  context: DecideContext,
+  input: RecordInput,
+  fallen: readonly (Announced | Passed)[],
+  policy: StatementPolicy,
+): Decision {
+  // No writer makes such a one: whatever it should have said would be lost.
+  if (fallen.length === 0)
+    throw new InvariantViolation('falls', `the notice at ${input.partition}/${input.seq} names no commit`);
+  readUpTo(context, 'fallen', input);
+  const falling = fallen.map((about) => fallingIn(context.state, about));
+  const reached = decideFalls(falling, input, policy.effectsMax);
+  const bindings = falling.flatMap((one) => one.bindings);
+  const fared = falling.flatMap((one, index) => withFates(context, reached[index] ?? [], one.bindings, bindings));
+  return append(...fall(context, withCancels(context, fared, bindings, policy), policy));
+}
+
+function fallingIn(state: StateView, about: Announced | Passed): Falling {
+  const scope = refScope(about.tenant, standsRef(about.mutation_id));
+  return { about, bindings: bindingsIn(state, scope), spreads: spreadsIn(state, scope) };
+}
+
+/** Reads a view at least as far as an input of its log. Errors: Lacking; InvariantViolation when it ends before the input. */
+function readUpTo({ views }: DecideContext, view: string, { partition, seq }: RecordInput): void {
+  const isBehind = (): boolean => views.view(view).position(partition) < seq;
+  if (!isBehind()) return;
+  views.readToEnd();
+  if (isBehind())
+    throw new InvariantViolation('judged-at', `the view is behind a statement at ${partition}/${seq}`, 'partition');
+}
+
+/** Cancels a contradicted effect that is still held, in the same decision, once. */
+export function withCancels(
+  context: DecideContext,
+  found: readonly Finding[],
+  bindings: readonly Binding[],
+  policy: StatementPolicy,
+): readonly Finding[] {
+  const held = new Set(bindings.filter((binding) => binding.is_held === true).map((binding) => binding.mutation_id));
+  if (held.size === 0) return found;
+  return found.flatMap((one) => {
+    if (one.type !== 'Contradiction' || !held.delete(one.body.mutation_id)) return [one];
+    const mutation = mutationIn(context.state, one.body.run_id, one.body.mutation_id);
+    return isHeld(mutation)
+      ? [one, ...cancels(context, mutation, { reason: 'REF_INVALIDATED', eventId: one.body.evidence.event_id }, policy)]
+      : [one];
+  });
+}
+
+/** The next part of a statement that reaches more commits than one decision may hold. */
+export function onSpreadDue(context: DecideContext, scope: string, policy: StatementPolicy): Decision {
+  const bindings = bindingsIn(context.state, scope);
+  const next = continueSpread(spreadsIn(context.state, scope), bindings, policy.effectsMax);
+  const found = withCancels(context, withFates(context, next, bindings), bindings, policy);
+  return append(...fall(context, found, policy));
+}

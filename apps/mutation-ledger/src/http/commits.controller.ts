@@ -1,0 +1,176 @@
+// HTTP edge of commits without an outside effect: what was committed, the state at a commit, and where a run goes on.
+import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
+import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { EdgeRefusal, FromCaller, idText, pageQuery, parse, Reads, render, SERVICE_CONTEXT } from '@recourse/service';
+import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
+import { z } from 'zod';
+import { STANDINGS, standingOf } from '../rows/commit.rows.js';
+import { packetOf, packetParts } from '../reads/packet.query.js';
+import { resumeOf, stateAt } from '../reads/resume.query.js';
+import type { RunRows } from '../reads/resume.query.js';
+import type { Chunk, Commit } from '../rules/commit/commit.messages.js';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
+
+/** Rows of one run that are read to say where it goes on. */
+const ROWS_MAX = 100_000;
+const listQuery = z.strictObject({
+  ...pageQuery,
+  run_id: idText.optional(),
+  agent_id: idText.optional(),
+  standing: z.enum(STANDINGS).optional(),
+  subject: idText.optional(),
+  bundle: idText.optional(),
+});
+const oneQuery = z.strictObject({ tenant: idText.optional(), state: z.enum(['true', 'false']).default('false') });
+const tenantQuery = z.strictObject({ tenant: idText.optional() });
+
+@ApiTags('commits')
+@ApiBearerAuth()
+@Controller('v1')
+export class CommitsController {
+  constructor(
+    @Inject(Reads) private readonly reads: Reads,
+    @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
+  ) {}
+
+  @Get('commits')
+  @ApiOperation({ summary: 'Commits without an outside effect, and what became of them.' })
+  @ApiQuery({ name: 'run_id', required: false })
+  @ApiQuery({ name: 'agent_id', required: false })
+  @ApiQuery({ name: 'standing', required: false, enum: [...STANDINGS] })
+  @ApiQuery({ name: 'subject', required: false })
+  @ApiQuery({ name: 'bundle', required: false, description: 'Policy bundle that admitted it.' })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  @ApiQuery({ name: 'cursor', required: false })
+  @ApiQuery({ name: 'limit', required: false })
+  list(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
+    const { subject, ...asked } = parse(listQuery, query);
+    const { run_id, agent_id, standing, bundle, ...page } = asked;
+    return this.reads.list(caller, {
+      log: MUTATIONS_LOG,
+      kind: 'commit',
+      where: { run_id, agent_id, standing, bundle, subject_ref: subject },
+      ...page,
+    });
+  }
+
+  @Get('commits/:id')
+  @ApiOperation({ summary: 'One commit; with state=true the state at it, restored from what the log holds.' })
+  @ApiQuery({ name: 'state', required: false, enum: ['true', 'false'] })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async one(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
+    const { tenant, state } = parse(oneQuery, query);
+    const { doc, partition } = await this.reads.find(caller, {
+      log: MUTATIONS_LOG,
+      kind: 'commit',
+      where: { commit_id: parse(idText, id) },
+      tenant,
+    });
+    const commit = doc as Commit; // rows of this kind are commits
+    const [shown] = await this.reads.shown([doc]);
+    const proof = { log: MUTATIONS_LOG, partition, seq: commit.recorded_seq, recorded_hash: commit.recorded_hash };
+    const answer = { ...shown, standing: standingOf(commit), proof };
+    if (state === 'false') return render(answer);
+    const restored = stateAt(commit.commit_id, await this.rowsOf(caller, commit.run_id, tenant));
+    return render({
+      ...answer,
+      state: restored.ok ? restored.state : null,
+      state_code: restored.ok ? null : restored.code,
+    });
+  }
+
+  @Get('commits/:id/packet')
+  @ApiOperation({
+    summary:
+      'The replay packet of a commit without its policy: the commits its state and its gate build on, with all their bytes (base64) that are kept.',
+  })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async packet(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
+    const { tenant } = parse(tenantQuery, query);
+    const { doc, partition } = await this.reads.find(caller, {
+      log: MUTATIONS_LOG,
+      kind: 'commit',
+      where: { commit_id: parse(idText, id) },
+      tenant,
+    });
+    const target = doc as Commit; // rows of this kind are commits
+    const steps = await this.stepsOf(caller, target.run_id, target.tenant);
+    const parts = packetParts(target, steps);
+    const chunks = await this.chunksOf(
+      caller,
+      steps.commits.filter(({ commit_id: one }) => parts.ids.has(one)),
+      target.tenant,
+    );
+    return packetOf(target, parts, { ...steps, chunks }, { log: MUTATIONS_LOG, partition });
+  }
+
+  @Get('runs/:run_id/resume')
+  @ApiOperation({
+    summary:
+      'Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest.',
+  })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async resume(@FromCaller() caller: Caller, @Param('run_id') run: string, @Query() query: unknown): Promise<unknown> {
+    const runId = parse(idText, run);
+    const { tenant } = parse(tenantQuery, query);
+    return render({ run_id: runId, ...resumeOf(await this.recordOf(caller, runId, tenant)) });
+  }
+
+  /** Rows of a run that has some. Errors: EdgeRefusal(RUN_UNKNOWN, PROJECTION_BEHIND): whoever hears that there is nothing begins anew, so nobody says it while rows are behind their log. */
+  private async recordOf(caller: Caller, runId: string, tenant: string | undefined): Promise<RunRows> {
+    const first = await this.rowsOf(caller, runId, tenant);
+    if (!isEmpty(first)) return first;
+    const isReached = await this.service.projection.isReached(MUTATIONS_LOG);
+    const again = await this.rowsOf(caller, runId, tenant);
+    if (!isEmpty(again)) return again;
+    throw isReached
+      ? new EdgeRefusal('RUN_UNKNOWN', 'nothing of this run is on record')
+      : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
+  }
+
+  /** Rows of a run with their payloads opened. */
+  private async rowsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<RunRows> {
+    const steps = await this.stepsOf(caller, runId, tenant);
+    return { ...steps, chunks: await this.chunksOf(caller, steps.commits, tenant) };
+  }
+
+  /** Commits and effects of a run, opened. */
+  private async stepsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<Omit<RunRows, 'chunks'>> {
+    const [commits, mutations] = await Promise.all(
+      ['commit', 'mutation'].map(async (kind) =>
+        this.reads.shown(
+          await this.reads.every(caller, { log: MUTATIONS_LOG, kind, where: { run_id: runId }, tenant }, ROWS_MAX),
+        ),
+      ),
+    );
+    return { commits: commits as readonly Commit[], mutations: mutations as readonly Mutation[] }; // rows of these kinds are written by the ledger alone
+  }
+
+  /** Chunks of those commits whose states came in several, opened. */
+  private async chunksOf(
+    caller: Caller,
+    commits: readonly Commit[],
+    tenant: string | undefined,
+  ): Promise<readonly Chunk[]> {
+    const chunked = commits.filter(
+      ({ checkpoint: { state }, hardened }) => state !== null && state.body === null && hardened === null,
+    );
+    const chunks: (readonly unknown[])[] = await Promise.all(
+      chunked.map(async ({ commit_id: id }) =>
+        this.reads.shown(
+          await this.reads.every(
+            caller,
+            { log: MUTATIONS_LOG, kind: 'state_chunk', where: { commit_id: id }, tenant },
+            ROWS_MAX,
+          ),
+        ),
+      ),
+    );
+    return chunks.flat() as readonly Chunk[]; // rows of this kind are written by the ledger alone
+  }
+}
+
+function isEmpty({ commits, mutations }: RunRows): boolean {
+  return commits.length + mutations.length === 0;
+}

@@ -1,0 +1,130 @@
+// HTTP edge of the ledger: effects as recovery tools know them, and the windows that close next.
+import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { FromCaller, idText, pageQuery, parse, render, SERVICE_CONTEXT, tenantOfRead } from '@recourse/service';
+import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
+import { z } from 'zod';
+import { agentEffectOf, EFFECT_STATUSES } from '../rules/effect/effect.decisions.js';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import { LedgerQueries } from '../reads/ledger-queries.js';
+import type { Stake } from '../reads/ledger-queries.js';
+import type { Order } from '../reads/mutation-statements.js';
+import { cursorOf, positionOf } from './page-cursor.js';
+
+const LIMIT_DEFAULT = 100;
+/** Ten years: longer than any window, and no sum of times leaves the safe integers. */
+const WITHIN_MS_MAX = 10 * 366 * 86_400_000;
+const effectQuery = z.strictObject({
+  ...pageQuery,
+  status: z.enum(EFFECT_STATUSES).optional(),
+  run_id: idText.optional(),
+  tool_name: idText.optional(),
+});
+const horizonQuery = z.strictObject({
+  ...pageQuery,
+  within_ms: z.coerce.number().int().min(1).max(WITHIN_MS_MAX).optional(),
+  capability: idText.optional(),
+});
+
+interface HorizonAnswer extends ListAnswer {
+  /** Database time the answer was made at, epoch milliseconds. */
+  readonly as_of: number;
+  /** Over everything that closes, per tenant and currency; on the first page, null on later ones. */
+  readonly at_stake: readonly Stake[] | null;
+}
+
+@ApiTags('mutations')
+@ApiBearerAuth()
+@Controller('v1')
+export class EffectsController {
+  constructor(
+    @Inject(LedgerQueries) private readonly queries: LedgerQueries,
+    @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
+  ) {}
+
+  @Get('agent-effects')
+  @ApiOperation({
+    summary:
+      'Effects of agents in sixteen columns, with one of nine status words; those of one status come longest untouched first.',
+  })
+  @ApiQuery({ name: 'status', required: false, enum: EFFECT_STATUSES })
+  @ApiQuery({ name: 'run_id', required: false })
+  @ApiQuery({ name: 'tool_name', required: false })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  @ApiQuery({ name: 'cursor', required: false })
+  @ApiQuery({ name: 'limit', required: false })
+  async effects(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<ListAnswer> {
+    const { status, run_id, tool_name, tenant, cursor, limit = LIMIT_DEFAULT } = parse(effectQuery, query);
+    const order: Order = status === undefined ? 'place' : 'updated';
+    const { mutations, next } = await this.queries.page({
+      filter: { tenant: tenantOfRead(principal, tenant), status, run_id, capability: tool_name },
+      order,
+      after: positionOf(order, cursor),
+      limit,
+    });
+    const shown = await this.service.shown(mutations.map((mutation) => ({ ...agentEffectOf(mutation) })));
+    return { items: shown.map(render), next_cursor: cursorOf(order, next) };
+  }
+
+  @Get('horizon')
+  @ApiOperation({ summary: "Windows that close next, by the database's clock, and the money at stake in them." })
+  @ApiQuery({ name: 'within_ms', required: false, description: 'Only windows that close within so many milliseconds.' })
+  @ApiQuery({ name: 'capability', required: false })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  @ApiQuery({ name: 'cursor', required: false })
+  @ApiQuery({ name: 'limit', required: false })
+  async horizon(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<HorizonAnswer> {
+    const { within_ms, capability, tenant, cursor, limit = LIMIT_DEFAULT } = parse(horizonQuery, query);
+    const [after, filter] = [
+      positionOf('expiry', cursor),
+      { tenant: tenantOfRead(principal, tenant), recoverability: 'reversal_available', capability },
+    ] as const;
+    const now = await this.queries.now();
+    const closing = { after: now, until: within_ms === undefined ? null : now + within_ms };
+    const [{ mutations, next }, stakes] = await Promise.all([
+      this.queries.page({ filter, order: 'expiry', closing, after, limit }),
+      after === undefined ? this.queries.stakes(filter, closing) : null,
+    ]);
+    return {
+      as_of: now,
+      at_stake: stakes,
+      items: mutations.map((mutation) => closingOf(mutation, now)),
+      next_cursor: cursorOf('expiry', next),
+    };
+  }
+}
+
+/** What a person needs to see of a window that closes. */
+function closingOf(
+  {
+    mutation_id,
+    tenant,
+    run_id,
+    capability,
+    subject_ref,
+    expires_at,
+    warned_at,
+    rollback_id,
+    execution,
+    terms,
+    ref,
+  }: Mutation,
+  now: number,
+): unknown {
+  return {
+    mutation_id,
+    tenant,
+    run_id,
+    capability,
+    subject_ref,
+    expires_at,
+    closes_in_ms: expires_at === null ? null : expires_at - now,
+    warned_at,
+    value: execution.value,
+    effect: terms?.effect ?? null,
+    reversal_class: ref?.reversal_class ?? null,
+    reversal_capability: ref?.reversal_capability ?? null,
+    recovery_approval_mode: terms?.recovery_approval_mode ?? null,
+    rollback_id,
+  };
+}

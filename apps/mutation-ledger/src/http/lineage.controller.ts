@@ -1,0 +1,170 @@
+// HTTP edge of lineage: the graph around a commit, what would fall with it, and whether its fall has settled.
+import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
+import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { entryView } from '@recourse/contract';
+import { EdgeRefusal, FromCaller, idText, parse, SERVICE_CONTEXT, tenantOfRead } from '@recourse/service';
+import type { Caller, ServiceContext } from '@recourse/service';
+import { z } from 'zod';
+import { fallenView } from '../core.js';
+import { dueConsumers } from '../rules/consumer/due.decider.js';
+import { lineageView } from '../rules/lineage-view/graph.decisions.js';
+import { standsRef } from '../rules/mutation/lineage.decider.js';
+import type { Verdict } from '../rules/mutation/mutation.messages.js';
+import type { AnnouncedOf, LineageView, Named } from '../rules/lineage-view/lineage.messages.js';
+import { lineagePreview } from '../rules/lineage-view/preview.decisions.js';
+import type { HearersOf, LineagePreview } from '../rules/lineage-view/preview.decisions.js';
+import { settledOf } from '../rules/lineage-view/settled.decisions.js';
+import type { Settled } from '../rules/lineage-view/settled.decisions.js';
+import { verdictScope } from '../rules/scope.js';
+import { LedgerQueries } from '../reads/ledger-queries.js';
+import { LineageQueries } from '../reads/lineage-queries.js';
+import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
+
+/** Commits that one picture shows: more is read in numbers, by the preview. */
+const NODES_MAX = 2_000;
+/** Commits that are added up or judged at once. */
+const CLOSURE_MAX = 250_000;
+const oneQuery = z.strictObject({ tenant: idText.optional() });
+const graphQuery = z.strictObject({ tenant: idText.optional(), rollback: idText.optional() });
+
+/** What the edge is told of the ledger's policy. */
+export class LineagePolicy {
+  /** How far back a rollback reaches, milliseconds; null without a bound. */
+  constructor(readonly boundMs: number | null) {}
+}
+
+@ApiTags('lineage')
+@ApiBearerAuth()
+@Controller('v1/lineage')
+export class LineageController {
+  constructor(
+    @Inject(LineageQueries) private readonly lineage: LineageQueries,
+    @Inject(LedgerQueries) private readonly ledger: LedgerQueries,
+    @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
+    @Inject(LineagePolicy) private readonly policy: LineagePolicy,
+  ) {}
+
+  @Get(':commit')
+  @ApiOperation({
+    summary:
+      'The graph around a commit or mutation: what rests on it and what it rests on, what fell, was reattached or is beyond the bound, who was told and who has not answered.',
+  })
+  @ApiQuery({ name: 'rollback', required: false, description: 'Only what this rollback reached.' })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async graph(
+    @FromCaller() caller: Caller,
+    @Param('commit') commit: string,
+    @Query() query: unknown,
+  ): Promise<LineageView> {
+    const { tenant, rollback = null } = parse(graphQuery, query);
+    const from = await this.named(caller, commit, tenant);
+    const { commits: reached, truncated } = await this.lineage.around(from, NODES_MAX);
+    const rows = await this.lineage.surroundings(
+      from.tenant,
+      reached.map(({ id }) => id),
+    );
+    return lineageView({
+      commit: from.id,
+      rollback,
+      reached,
+      truncated,
+      ...rows,
+      announcedOf: await this.announcements(),
+    });
+  }
+
+  @Get(':commit/preview')
+  @ApiOperation({
+    summary:
+      'What a rollback of the commit would reach, over all partitions: commits, money by currency, subjects, consumers, and what is beyond the bound. Nothing is done.',
+  })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async preview(
+    @FromCaller() caller: Caller,
+    @Param('commit') commit: string,
+    @Query() query: unknown,
+  ): Promise<LineagePreview> {
+    const from = await this.named(caller, commit, parse(oneQuery, query).tenant);
+    const { boundMs } = this.policy;
+    const now = await this.ledger.now();
+    return lineagePreview({
+      commit: from.id,
+      ...(await this.lineage.closure(from, CLOSURE_MAX)),
+      boundAt: boundMs === null ? null : now - boundMs,
+      hearersOf: await this.hearers(now),
+    });
+  }
+
+  @Get(':commit/settled')
+  @ApiOperation({
+    summary:
+      'Whether the fall of a commit has been taken into account by every partition, computed from cursors and marks; and if not, what is missing.',
+  })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async settled(
+    @FromCaller() caller: Caller,
+    @Param('commit') commit: string,
+    @Query() query: unknown,
+  ): Promise<Settled> {
+    const from = await this.named(caller, commit, parse(oneQuery, query).tenant);
+    // Cursors first: rows that are read later are at least as new, so what they show unmarked is not done.
+    const [cursors, partitions] = [
+      await this.lineage.cursors(fallenView.topic),
+      await this.service.partitionCount(MUTATIONS_LOG),
+    ];
+    const { reached, reliances, truncated } = await this.lineage.closure(from, CLOSURE_MAX);
+    const rollbacks = new Map(
+      reached.map(({ run_id, id, rollback_id }) => [`${run_id}\u0000${id}`, rollback_id] as const),
+    );
+    return settledOf({
+      commit: from,
+      rollbackOf: ({ run_id, id }) => rollbacks.get(`${run_id}\u0000${id}`) ?? null,
+      reliances,
+      announcedOf: await this.announcements(),
+      cursors,
+      partitions,
+      truncated,
+    });
+  }
+
+  /** The commit an id names, for this caller. Errors: EdgeRefusal(NOT_FOUND, PROJECTION_BEHIND, TENANT_FOREIGN). */
+  private async named({ principal }: Caller, commit: string, asked: string | undefined): Promise<Named> {
+    const [id, tenant] = [parse(idText, commit), tenantOfRead(principal, asked)];
+    const found = await this.lineage.commit(id, tenant);
+    if (found !== null) return found;
+    // Nobody says that there is nothing while rows are behind their log.
+    const isReached = await this.service.projection.isReached(MUTATIONS_LOG);
+    const again = await this.lineage.commit(id, tenant);
+    if (again !== null) return again;
+    throw isReached
+      ? new EdgeRefusal('NOT_FOUND', 'no commit or mutation under this id')
+      : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
+  }
+
+  /** Who would be waited for, by the subscriptions that stand now. */
+  private async hearers(now: number): Promise<HearersOf | null> {
+    const entries = (await this.service.view?.(entryView.name)) ?? null;
+    return entries === null
+      ? null
+      : ({ tenant, agent, run_id, subject_ref }) =>
+          dueConsumers(entries, { tenant, agent: agent ?? '', run: run_id, subject: subject_ref ?? '' }, now).map(
+            ({ consumer }) => consumer,
+          );
+  }
+
+  private async announcements(): Promise<AnnouncedOf> {
+    const view = (await this.service.view?.(fallenView.name)) ?? null;
+    if (view === null) return () => null;
+    return ({ tenant, run_id, id }) => {
+      const verdict = view.get(verdictScope(tenant, standsRef(id), run_id)) as Verdict | undefined; // entries of this view are verdicts
+      if (verdict === undefined || verdict.evidence === null) return null;
+      const { position: seq, root } = verdict.evidence;
+      return {
+        partition: view.partitionOf(run_id),
+        seq,
+        is_beyond: verdict.is_beyond === true,
+        root_rollback_id: root?.rollback_id ?? null,
+      };
+    };
+  }
+}

@@ -1,0 +1,92 @@
+// HTTP edge of the ledger: what an id on a wire, in a log line or on a ticket is about (A36).
+import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
+import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { EdgeRefusal, FromCaller, idText, parse, render, SERVICE_CONTEXT, tenantOfRead } from '@recourse/service';
+import type { Caller, ServiceContext } from '@recourse/service';
+import { z } from 'zod';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import { LedgerQueries } from '../reads/ledger-queries.js';
+import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
+
+const resolveQuery = z.strictObject({ tenant: idText.optional() });
+
+/** What an id names. */
+interface Resolved {
+  readonly id: string;
+  readonly names: 'mutation' | 'rollback' | 'recovery' | 'run';
+  readonly tenant: string;
+  readonly run_id: string;
+  /** Null for a run and for a recovery, which are about many. */
+  readonly mutation_id: string | null;
+  readonly rollback_id: string | null;
+  /** The typed pointer that recovery runs from; null where none is recorded. */
+  readonly ref: unknown;
+}
+
+@ApiTags('mutations')
+@ApiBearerAuth()
+@Controller('v1/resolve')
+export class ResolveController {
+  constructor(
+    @Inject(LedgerQueries) private readonly queries: LedgerQueries,
+    @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
+  ) {}
+
+  @Get(':id')
+  @ApiOperation({ summary: 'The mutation, rollback, recovery or run that an id names, looked for in that order.' })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async resolve(
+    @FromCaller() { principal }: Caller,
+    @Param('id') given: string,
+    @Query() query: unknown,
+  ): Promise<Resolved> {
+    const tenant = tenantOfRead(principal, parse(resolveQuery, query).tenant);
+    const id = parse(idText, given);
+    const found = await this.lookUp(id, tenant);
+    if (found !== null) return found;
+    // Nobody says that there is nothing while rows are behind their log.
+    const isReached = await this.service.projection.isReached(MUTATIONS_LOG);
+    const again = await this.lookUp(id, tenant);
+    if (again !== null) return again;
+    throw isReached
+      ? new EdgeRefusal('NOT_FOUND', 'this id names nothing of this tenant')
+      : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
+  }
+
+  private async shown(mutation: Pick<Mutation, 'ref'> | null): Promise<unknown> {
+    if (mutation === null || mutation.ref === null) return null;
+    return render((await this.service.shown([{ ...mutation.ref }]))[0]);
+  }
+
+  private async lookUp(id: string, tenant: string | undefined): Promise<Resolved | null> {
+    const mutation = await this.queries.mutation(id, tenant);
+    if (mutation !== null)
+      return {
+        id,
+        names: 'mutation',
+        tenant: mutation.tenant,
+        run_id: mutation.run_id,
+        mutation_id: id,
+        rollback_id: mutation.rollback_id,
+        ref: await this.shown(mutation),
+      };
+    const named = await this.queries.named(id, tenant);
+    if (named !== null) {
+      const { names, run_id, mutation_id } = named;
+      const about = mutation_id === null ? null : await this.queries.mutation(mutation_id, named.tenant);
+      return {
+        id,
+        names,
+        tenant: named.tenant,
+        run_id,
+        mutation_id,
+        rollback_id: names === 'rollback' ? id : null,
+        ref: await this.shown(about),
+      };
+    }
+    const run = await this.queries.run(id, tenant);
+    return run === null
+      ? null
+      : { id, names: 'run', tenant: run.tenant, run_id: id, mutation_id: null, rollback_id: null, ref: null };
+  }
+}

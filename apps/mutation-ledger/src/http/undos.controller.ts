@@ -1,0 +1,105 @@
+// HTTP edge of undo: somebody asks for what an agent did to be taken back, and reads what became of it.
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import {
+  Commands,
+  FromCaller,
+  idText,
+  openApiSchema,
+  pageQuery,
+  parse,
+  Reads,
+  reasonText,
+  render,
+} from '@recourse/service';
+import type { Caller, ListAnswer } from '@recourse/service';
+import { z } from 'zod';
+import { undoReport } from '../reads/undo-report.query.js';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import { UNDO_IDS_MAX } from '../rules/undo/undo.decider.js';
+import { UNDO_PHASES } from '../rules/undo/undo.transitions.js';
+import type { UndoDoc } from '../rules/undo/undo.messages.js';
+import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
+
+const undo = z.strictObject({
+  run_id: idText,
+  mutation_ids: z.array(idText).max(UNDO_IDS_MAX).default([]),
+  reason: reasonText,
+  tenant: idText.optional(),
+});
+const listQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), phase: z.enum(UNDO_PHASES).optional() });
+const oneQuery = z.strictObject({ tenant: idText.optional() });
+/** Mutations of one run that a report looks at. */
+const MUTATIONS_MAX = 100_000;
+
+@ApiTags('undos')
+@ApiBearerAuth()
+@Controller('v1/undos')
+export class UndosController {
+  constructor(
+    @Inject(Commands) private readonly commands: Commands,
+    @Inject(Reads) private readonly reads: Reads,
+  ) {}
+
+  @Post()
+  @HttpCode(201)
+  @ApiOperation({
+    summary:
+      'Asks for a run, or some of its mutations, to be undone. Each becomes a governed recovery: last first, with the approvals its contract asks for.',
+  })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(undo) })
+  open(@FromCaller() caller: Caller, @Body() input: unknown): Promise<void> {
+    const { tenant, ...body } = parse(undo, input);
+    return this.commands.submit(caller, {
+      type: 'recourse.mutations.UndoRun',
+      key: body.run_id,
+      tenant,
+      body,
+      build: (envelope) => ({ envelope, ...body }),
+    });
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'Undos that were asked for.' })
+  @ApiQuery({ name: 'run_id', required: false })
+  @ApiQuery({ name: 'phase', required: false, enum: UNDO_PHASES })
+  @ApiQuery({ name: 'cursor', required: false })
+  @ApiQuery({ name: 'limit', required: false })
+  list(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
+    const { run_id, phase, ...page } = parse(listQuery, query);
+    return this.reads.list(caller, { log: MUTATIONS_LOG, kind: 'undo', where: { run_id, phase }, ...page });
+  }
+
+  @Get(':id')
+  @ApiOperation({
+    summary:
+      'What became of an undo: each effect undone clean, undone with residue, not undone with its reason, or still open. The whole is undone only if every one is.',
+  })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async one(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
+    const { tenant } = parse(oneQuery, query);
+    const { doc } = await this.reads.find(caller, {
+      log: MUTATIONS_LOG,
+      kind: 'undo',
+      where: { undo_id: parse(idText, id) },
+      tenant,
+    });
+    const asked = doc as UndoDoc; // rows of this kind are undos
+    const mutations = await this.reads.every(
+      caller,
+      { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id: asked.run_id }, tenant: tenant ?? undefined },
+      MUTATIONS_MAX,
+    );
+    const { phase, asked_ids, opened_at, owner, deadline_at } = asked;
+    return render({
+      ...undoReport(asked, mutations as readonly Mutation[]),
+      phase,
+      asked_ids,
+      asked_by: asked.evidence.source,
+      opened_at,
+      owner,
+      deadline_at,
+    }); // rows of that kind are mutations
+  }
+}

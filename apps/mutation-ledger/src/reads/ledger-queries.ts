@@ -1,0 +1,164 @@
+// Reads of the ledger that the shared lists do not give: by time of closing, by status, summed.
+//
+// Boundary: reads the projection and nothing else; never writes, never waits for the loop. Values of columns are shortened
+// as the projection shortens them, so that what is compared is what is stored.
+import { docOf, limitTo, numberOrNull, Queries } from '@recourse/service';
+import type { Limited } from '@recourse/service';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import {
+  exposureQuery,
+  namedQuery,
+  NOW_QUERY,
+  ORDERS,
+  pageQuery,
+  runQuery,
+  stakeQuery,
+} from './mutation-statements.js';
+import type { Closing, Filter, PageAsked, Position } from './mutation-statements.js';
+
+export interface MutationPage {
+  readonly mutations: readonly Mutation[];
+  /** Position of the last row; null on the last page. */
+  readonly next: Position | null;
+}
+
+/** Money of one tenant in one currency whose windows close. */
+export interface Stake {
+  readonly tenant: string;
+  /** Null for mutations whose contract names no value. */
+  readonly currency: string | null;
+  /** Minor units; decimal text where a number would not be exact; null without a currency. */
+  readonly amount_minor: number | string | null;
+  readonly mutations: number;
+  /** Epoch milliseconds. */
+  readonly closes_first_at: number;
+}
+
+/** Effects of one tool under one contract, in one currency. */
+export interface Exposure {
+  readonly tenant: string;
+  readonly capability: string;
+  /** SHA-256 of the contract, hex; null without one. */
+  readonly contract_digest: string | null;
+  /** Null for effects whose contract names no value. */
+  readonly currency: string | null;
+  /** Effects whose window is open. */
+  readonly open: number;
+  readonly recovering: number;
+  /** Effects that happened, stand, and that automation cannot reverse; a window that closed, or none there was. */
+  readonly beyond: number;
+  /** Of those beyond: the ones whose window closed. */
+  readonly expired: number;
+  /** Effects nobody can say yet whether they happened. */
+  readonly uncertain: number;
+  /** Compensated, or repaired or corrected by a person. */
+  readonly settled: number;
+  /** Effects that are known to have happened, and those of them whose evidence fell: the observed part is P. */
+  readonly happened: number;
+  readonly contradicted: number;
+  /** Minor units; decimal text where a number would not be exact; null where nothing has a value. */
+  readonly open_minor: number | string | null;
+  readonly recovering_minor: number | string | null;
+  readonly beyond_minor: number | string | null;
+  readonly uncertain_minor: number | string | null;
+  /** Soonest end of a window that is open, epoch milliseconds; null without one. */
+  readonly closes_first_at: number | null;
+}
+
+type PageRow = Readonly<Record<string, string | number>> & { readonly doc: Buffer; readonly lasting: Buffer };
+type ExposureTexts = Readonly<
+  Record<'open_minor' | 'recovering_minor' | 'beyond_minor' | 'uncertain_minor' | 'closes_first_at', string | null>
+>;
+interface StakeRow {
+  readonly tenant: string;
+  readonly currency: string | null;
+  readonly amount_minor: string | null;
+  readonly mutations: number;
+  readonly closes_first_at: string;
+}
+
+/** What the id of a rollback or a recovery is about; a recovery is about a run. */
+export interface Named {
+  readonly names: 'rollback' | 'recovery';
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly mutation_id: string | null;
+}
+
+export class LedgerQueries extends Queries {
+  async page(asked: PageAsked): Promise<MutationPage> {
+    const rows = await this.rows<PageRow>('read mutations', pageQuery(asked));
+    const shown = rows.slice(0, asked.limit);
+    const last = rows.length > asked.limit ? shown.at(-1) : undefined;
+    // Rows of this table are written from mutations alone.
+    return {
+      mutations: shown.map((row) => docOf(row) as Mutation),
+      next: last === undefined ? null : ORDERS[asked.order].map((name) => positionValue(name, last[name])),
+    };
+  }
+
+  async stakes(filter: Filter, closing: Closing): Promise<readonly Stake[]> {
+    const rows = await this.rows<StakeRow>('sum what closes', stakeQuery(filter, closing));
+    return rows.map(({ amount_minor, closes_first_at, ...row }) => ({
+      ...row,
+      amount_minor: exact(amount_minor),
+      closes_first_at: Number(closes_first_at),
+    }));
+  }
+
+  /** Rows of the report, and whether there are more; `now` is epoch milliseconds. */
+  async exposure(
+    filter: Pick<Filter, 'tenant' | 'capability'>,
+    now: number,
+    limit: number,
+  ): Promise<Limited<Exposure>> {
+    const rows = await this.rows<Omit<Exposure, keyof ExposureTexts> & ExposureTexts>(
+      'sum what is exposed',
+      exposureQuery(filter, now, limit),
+    );
+    const { items, more } = limitTo(rows, limit);
+    const exposures = items.map(
+      ({ open_minor, recovering_minor, beyond_minor, uncertain_minor, closes_first_at, ...row }) => ({
+        ...row,
+        open_minor: exact(open_minor),
+        recovering_minor: exact(recovering_minor),
+        beyond_minor: exact(beyond_minor),
+        uncertain_minor: exact(uncertain_minor),
+        closes_first_at: numberOrNull(closes_first_at),
+      }),
+    );
+    return { items: exposures, more };
+  }
+
+  async mutation(id: string, tenant: string | undefined): Promise<Mutation | null> {
+    return (await this.page({ filter: { mutation_id: id, tenant }, order: 'place', limit: 1 })).mutations[0] ?? null;
+  }
+
+  async named(id: string, tenant: string | undefined): Promise<Named | null> {
+    return (await this.rows<Named>('read a name', namedQuery(id, tenant)))[0] ?? null;
+  }
+
+  /** Tenant and number of mutations of a run; null when there is none. */
+  async run(
+    runId: string,
+    tenant: string | undefined,
+  ): Promise<{ readonly tenant: string; readonly mutations: number } | null> {
+    return (await this.rows<{ tenant: string; mutations: number }>('read a run', runQuery(runId, tenant)))[0] ?? null;
+  }
+
+  /** Epoch milliseconds. */
+  async now(): Promise<number> {
+    return Number((await this.rows<{ now: string }>('read the time', NOW_QUERY))[0]?.now);
+  }
+}
+
+/** The driver gives 64-bit numbers as text. */
+function positionValue(name: string, value: string | number | undefined): string | number {
+  return name.endsWith('_key') ? String(value) : Number(value);
+}
+
+function exact(decimal: string | null): number | string | null {
+  if (decimal === null) return null;
+  const value = Number(decimal);
+  return Number.isSafeInteger(value) ? value : decimal;
+}

@@ -1,0 +1,115 @@
+// Reads of lineage from the projection: closures over all partitions, rows of what they reach, cursors of who has read the notices.
+//
+// Boundary: reads and nothing else; what it means is decided in domain/lineage-view.
+import { decodeDoc } from '@recourse/event-log';
+import { docOf, limitTo, numberOrNull, Queries } from '@recourse/service';
+import type { Commit } from '../rules/commit/commit.messages.js';
+import type { Heard } from '../rules/lineage-view/graph.decisions.js';
+import type { Named, Reliance } from '../rules/lineage-view/lineage.messages.js';
+import type { Reached } from '../rules/lineage-view/preview.decisions.js';
+import type { NoticeCursor } from '../rules/lineage-view/settled.decisions.js';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import {
+  closureQuery,
+  commitQuery,
+  CURSORS_QUERY,
+  heardQuery,
+  reachedQuery,
+  reliancesAmongQuery,
+  reliancesQuery,
+  restsOnQuery,
+  rowsQuery,
+} from './lineage-statements.js';
+
+type ReachedRow = Omit<Reached, 'value_minor' | 'recorded_at'> & {
+  readonly value_minor: string | null;
+  readonly recorded_at: string;
+};
+interface Cursor {
+  readonly topic: string;
+  readonly partition: number;
+  readonly seq: number;
+}
+
+/** Commits, and whether there are more. */
+export interface Walked {
+  readonly commits: readonly Named[];
+  readonly truncated: boolean;
+}
+
+export class LineageQueries extends Queries {
+  async commit(id: string, tenant: string | undefined): Promise<Named | null> {
+    return (await this.rows<Named>('find a commit', commitQuery(id, tenant)))[0] ?? null;
+  }
+
+  /** Commits around one: those that rest on it, then those it rests on, itself first. */
+  async around(from: Named, limit: number): Promise<Walked> {
+    const [down, up] = [
+      await this.rows<Named>('walk lineage down', reachedQuery(from, limit)),
+      await this.rows<Named>('walk lineage up', restsOnQuery(from, limit)),
+    ];
+    const all = [
+      ...new Map([...down, ...up].map((named) => [`${named.run_id}\u0000${named.id}`, named] as const)).values(),
+    ];
+    const { items, more } = limitTo(all, limit);
+    return { commits: items, truncated: more };
+  }
+
+  /** What a closure holds; the one asked about among them. */
+  async closure(
+    from: Named,
+    limit: number,
+  ): Promise<{
+    readonly reached: readonly Reached[];
+    readonly reliances: readonly Reliance[];
+    readonly truncated: boolean;
+  }> {
+    const rows = await this.rows<ReachedRow>('read a closure', closureQuery(from, limit));
+    const reached = rows.map(({ value_minor, recorded_at, ...row }) => ({
+      ...row,
+      value_minor: numberOrNull(value_minor),
+      recorded_at: Number(recorded_at),
+    }));
+    return {
+      reached: reached.slice(0, limit),
+      reliances: await this.rows<Reliance>('read the edges of a closure', reliancesQuery(from, limit)),
+      truncated: reached.length > limit,
+    };
+  }
+
+  /** Rows of commits of one tenant and what lies between them. */
+  async surroundings(
+    tenant: string,
+    ids: readonly string[],
+  ): Promise<{
+    readonly mutations: readonly Mutation[];
+    readonly commits: readonly Commit[];
+    readonly reliances: readonly Reliance[];
+    readonly heard: readonly Heard[];
+  }> {
+    const [mutations, commits, reliances, heard] = [
+      await this.rows<{ doc: Buffer; lasting: Buffer }>('read mutations', rowsQuery('mutation', tenant, ids)),
+      await this.rows<{ doc: Buffer }>('read commits', rowsQuery('commit', tenant, ids)),
+      await this.rows<Reliance>('read edges', reliancesAmongQuery(tenant, ids)),
+      await this.rows<Heard>('read who heard', heardQuery(tenant, ids)),
+    ];
+    // Rows of these tables are written from mutations and commits alone.
+    return {
+      mutations: mutations.map((row) => docOf(row) as Mutation),
+      commits: commits.map(({ doc }) => decodeDoc(doc) as Commit),
+      reliances,
+      heard,
+    };
+  }
+
+  /** How far each partition of the ledger has read a topic. */
+  async cursors(topic: string): Promise<readonly NoticeCursor[]> {
+    const heads = await this.rows<{ log_partition: number; cursors: Buffer }>('read cursors', CURSORS_QUERY);
+    return heads.flatMap(({ log_partition: partition, cursors }) => {
+      const read = decodeDoc(cursors)['cursors'] as readonly Cursor[]; // the projector writes it as a list of these
+      return read
+        .filter((cursor) => cursor.topic === topic)
+        .map(({ partition: of, seq: position }) => ({ partition, of, position }));
+    });
+  }
+}

@@ -1,0 +1,116 @@
+// Where the agent of a run goes on: the newest commit that stands with all it rests on, its state, and what speaks against the rest.
+//
+// Boundary: pure; reads rows of the run as people may see them. State and evidence come from the log alone (E11, E30).
+import type { Json } from '@recourse/kernel';
+import { restoredState } from '@recourse/lineage';
+import type { Restored, StateHolder } from '@recourse/lineage';
+import type { Evidence, Payload } from '@recourse/messages';
+import { resumable, isClean } from '../rules/commit/ancestry.decisions.js';
+import type { StepOf } from '../rules/commit/ancestry.decisions.js';
+import type { Chunk, Commit } from '../rules/commit/commit.messages.js';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
+
+/** A payload as it is shown: what sealed bytes hold stands beside them. */
+export type Shown = Payload & { readonly content?: Buffer };
+
+/** What a run holds, as read. */
+export interface RunRows {
+  readonly commits: readonly Commit[];
+  readonly mutations: readonly Mutation[];
+  readonly chunks: readonly Chunk[];
+}
+
+export interface Resume {
+  readonly checkpoint: { readonly run_id: string; readonly commit_id: string } | null;
+  /** Null with a code that says why. */
+  readonly state: Json | null;
+  readonly state_code: string | null;
+  readonly evidence: readonly {
+    readonly commit_id: string;
+    readonly rollback_id: string;
+    readonly evidence: Evidence;
+  }[];
+  readonly rolled_back: readonly string[];
+  /** Commits that the bound left to a person: no run continues from them. */
+  readonly beyond: readonly string[];
+}
+
+/** Says from which commit a run continues. */
+export function resumeOf(rows: RunRows): Resume {
+  const at = resumable(rows.commits, stepsIn(rows));
+  const restored: Restored = at === null ? { ok: false, code: 'no_state' } : stateAt(at.commit_id, rows);
+  const fallen = [
+    ...rows.commits.map(({ commit_id: id, rollback_id, rollback_evidence }) => ({
+      id,
+      rollback_id,
+      rollback_evidence,
+    })),
+    ...rows.mutations.map(({ mutation_id: id, rollback_id, rollback_evidence }) => ({
+      id,
+      rollback_id,
+      rollback_evidence,
+    })),
+  ].flatMap(({ id, rollback_id, rollback_evidence: evidence }) =>
+    rollback_id === null || evidence === null ? [] : [{ commit_id: id, rollback_id, evidence }],
+  );
+  return {
+    checkpoint: at === null ? null : { run_id: at.run_id, commit_id: at.commit_id },
+    state: restored.ok ? restored.state : null,
+    state_code: restored.ok ? null : restored.code,
+    evidence: fallen,
+    rolled_back: fallen.map(({ commit_id: id }) => id),
+    beyond: rows.commits
+      .filter(({ beyond, rollback_id }) => rollback_id === null && beyond.length > 0)
+      .map(({ commit_id: id }) => id),
+  };
+}
+
+/** The state at a commit of a run. */
+export function stateAt(commitId: string, { commits, chunks }: Pick<RunRows, 'commits' | 'chunks'>): Restored {
+  const byId = new Map(commits.map((commit) => [commit.commit_id, commit] as const));
+  return restoredState(commitId, (id) => {
+    const commit = byId.get(id);
+    return commit === undefined
+      ? undefined
+      : holder(
+          commit,
+          chunks.filter((chunk) => chunk.commit_id === id),
+        );
+  });
+}
+
+/** A commit as the one who restores its state sees it. */
+export function holder({ checkpoint: { state }, hardened }: Commit, chunks: readonly Chunk[]): StateHolder {
+  const told =
+    state?.body === null
+      ? [...chunks].sort((a, b) => a.index - b.index).map(({ chunk }) => chunk)
+      : state === null
+        ? []
+        : [state.body];
+  const bytes = told.flatMap((chunk) => bytesOf(chunk) ?? []);
+  const isErased = told.length > 0 && bytes.length < told.length;
+  return {
+    state,
+    isGivenUp: hardened !== null || isErased,
+    chunks: bytes.length === (state?.chunk_sha256s.length ?? 0) ? bytes : null,
+  };
+}
+
+/** The bytes of a payload as people may see them; null for what was erased. */
+export function bytesOf(payload: Shown): Buffer | null {
+  if (payload.encoding === 'plain') return payload.body;
+  return payload.content ?? null;
+}
+
+function stepsIn({ commits, mutations }: RunRows): StepOf {
+  const commitOf = new Map(commits.map((commit) => [commit.commit_id, commit] as const));
+  const mutationOf = new Map(mutations.map((mutation) => [mutation.mutation_id, mutation] as const));
+  return (id) => {
+    const commit = commitOf.get(id);
+    if (commit !== undefined) return { commit, hasFallen: !isClean(commit), parents: commit.parents };
+    const mutation = mutationOf.get(id);
+    return mutation === undefined
+      ? undefined
+      : { commit: null, hasFallen: mutation.rollback_id !== null, parents: mutation.execution.derived_from };
+  };
+}

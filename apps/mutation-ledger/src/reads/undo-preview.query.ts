@@ -1,0 +1,118 @@
+// What an undo of a run would do, before anybody asks for it: what can be undone, what leaves residue, what cannot, who has to agree.
+//
+// Boundary: pure; reads rows of the run and the clock. A preview promises nothing: windows close and people decide.
+import { isRead, peopleNeeded } from '@recourse/contract';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
+
+export const PREVIEW_OUTCOMES = [
+  'can_be_undone',
+  'leaves_residue',
+  'cannot_be_undone',
+  'nothing_to_undo',
+  'not_known_yet',
+  'under_way',
+] as const;
+export type PreviewOutcome = (typeof PREVIEW_OUTCOMES)[number];
+
+/** One effect, in the order in which it would be undone. */
+export interface PreviewItem {
+  readonly mutation_id: string;
+  readonly capability: string;
+  readonly effect: string | null;
+  readonly subject_ref: string | null;
+  readonly outcome: PreviewOutcome;
+  /** Code: why it cannot be undone, or is not known; null where it can. */
+  readonly reason: string | null;
+  readonly by_capability: string | null;
+  readonly residue: string | null;
+  /** Money the effect moved, in minor units; null where it moved none. */
+  readonly value: { readonly amount_minor: number; readonly currency: string } | null;
+  /** Different people who have to agree; null where nothing can be agreed to. */
+  readonly people_needed: 0 | 1 | 2 | null;
+  /** Milliseconds until the window closes; null without one. */
+  readonly closes_in_ms: number | null;
+}
+
+export interface UndoPreview {
+  readonly run_id: string;
+  readonly counts: Readonly<Record<PreviewOutcome, number>>;
+  /** Effects for which somebody has to agree. */
+  readonly approvals_needed: number;
+  readonly items: readonly PreviewItem[];
+  /** Mutations asked for that the run does not have. */
+  readonly unknown_ids: readonly string[];
+}
+
+/** Previews an undo. `asked` are the mutations asked for, empty for the whole run; `now` in epoch milliseconds. */
+export function undoPreview(
+  runId: string,
+  mutations: readonly Mutation[],
+  asked: readonly string[],
+  now: number,
+): UndoPreview {
+  const own = mutations.filter((mutation) => asked.length === 0 || asked.includes(mutation.mutation_id));
+  const items = [...own]
+    .sort(
+      (a, b) => (b.recorded_seq ?? Infinity) - (a.recorded_seq ?? Infinity) || (a.mutation_id < b.mutation_id ? -1 : 1),
+    )
+    .map((mutation) => itemOf(mutation, now));
+  const counts = {
+    can_be_undone: 0,
+    leaves_residue: 0,
+    cannot_be_undone: 0,
+    nothing_to_undo: 0,
+    not_known_yet: 0,
+    under_way: 0,
+  };
+  for (const item of items) counts[item.outcome] += 1;
+  return {
+    run_id: runId,
+    counts,
+    approvals_needed: items.filter(({ people_needed: people }) => people !== null && people > 0).length,
+    items,
+    unknown_ids: asked.filter((id) => !mutations.some(({ mutation_id }) => mutation_id === id)),
+  };
+}
+
+function itemOf(mutation: Mutation, now: number): PreviewItem {
+  const { mutation_id, capability, subject_ref, terms, execution, ref, expires_at } = mutation;
+  const { outcome, reason } = foreseen(mutation, now);
+  const isPossible = outcome === 'can_be_undone' || outcome === 'leaves_residue';
+  const people =
+    isPossible && terms !== null
+      ? peopleNeeded(terms.recovery_approval_mode, terms.impact, execution.initiator !== null)
+      : null;
+  return {
+    mutation_id,
+    capability,
+    effect: terms?.effect ?? null,
+    subject_ref,
+    outcome,
+    reason,
+    by_capability: isPossible ? (ref?.reversal_capability ?? null) : null,
+    residue: outcome === 'leaves_residue' ? (terms?.residue ?? null) : null,
+    value: execution.value,
+    people_needed: people,
+    closes_in_ms: isPossible && expires_at !== null ? Math.max(0, expires_at - now) : null,
+  };
+}
+
+function foreseen(
+  { execution_state, recoverability, rollback_id, reason, terms, ref, expires_at }: Mutation,
+  now: number,
+): { readonly outcome: PreviewOutcome; readonly reason: string | null } {
+  if (execution_state === 'failed' || recoverability === 'cancelled') return { outcome: 'nothing_to_undo', reason };
+  if (ref !== null && isRead(terms, ref)) return { outcome: 'nothing_to_undo', reason: 'READ_ONLY' };
+  if (recoverability === 'compensated') return { outcome: 'nothing_to_undo', reason: 'COMPENSATED' };
+  if (rollback_id !== null) return { outcome: 'under_way', reason };
+  if (execution_state !== 'succeeded')
+    return { outcome: 'not_known_yet', reason: reason ?? execution_state.toUpperCase() };
+  if (ref?.reversal_class === 'irreversible') return { outcome: 'cannot_be_undone', reason: reason ?? 'IRREVERSIBLE' };
+  if (recoverability !== 'reversal_available')
+    return { outcome: 'cannot_be_undone', reason: reason ?? recoverability.toUpperCase() };
+  if (expires_at === null || expires_at <= now) return { outcome: 'cannot_be_undone', reason: 'WINDOW_CLOSED' };
+  return {
+    outcome: terms?.residue === null && ref?.reversal_class === 'reversible' ? 'can_be_undone' : 'leaves_residue',
+    reason: null,
+  };
+}

@@ -1,0 +1,88 @@
+// A preview says of each effect what an undo would do, in the order in which it would be done (B3).
+import { describe, expect, it } from '@jest/globals';
+import { executed, intent, ledger, NOW, planned, refund, TRIGGERED, RUN } from '../core/ledger.testing.js';
+import { mutationIdOf } from '../core/executions.js';
+import { undoPreview } from './undo-preview.query.js';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
+
+type Change = Parameters<typeof refund>[0];
+const effect = (key: string, more: Change = {}) =>
+  refund({
+    event_id: `evt-${key}`,
+    effect_key: key,
+    call_id: `call-${key}`,
+    idempotency_key: `key-${key}`,
+    assumption_refs: [],
+    ...more,
+  });
+const idOf = (key: string): string => mutationIdOf(effect(key));
+const ran = (...effects: readonly ReturnType<typeof effect>[]) =>
+  effects.reduce((run, one, index) => run.when(executed(one), NOW + index), ledger({}).run);
+const mutationsOf = (run: ReturnType<typeof ran>): readonly Mutation[] =>
+  run.rows('mutation').map(({ doc }) => doc as Mutation); // rows of this kind are mutations
+
+describe('a preview of an undo', () => {
+  it('names the effects last first, who has to agree and for how long', () => {
+    const preview = undoPreview(RUN, mutationsOf(ran(effect('a'), effect('b'))), [], NOW + 10);
+    expect(preview.items.map(({ mutation_id }) => mutation_id)).toEqual([idOf('b'), idOf('a')]);
+    expect(preview.items[0]).toMatchObject({
+      outcome: 'leaves_residue',
+      people_needed: 1,
+      value: { amount_minor: 4_200, currency: 'INR' },
+      reason: null,
+      by_capability: 'payments.reverse_refund',
+    });
+    expect(preview).toMatchObject({
+      approvals_needed: 2,
+      counts: { leaves_residue: 2, cannot_be_undone: 0 },
+      unknown_ids: [],
+    });
+  });
+
+  it.each<[string, Change, string, string | null]>([
+    ['without contract', { contract_digest: null }, 'cannot_be_undone', 'UNCONTRACTED'],
+    [
+      'that failed',
+      { outcome: 'failed', result: null, external_transaction_ref: null },
+      'nothing_to_undo',
+      'EXECUTION_FAILED',
+    ],
+    [
+      'of unknown end',
+      { outcome: 'uncertain', result: null, external_transaction_ref: null },
+      'not_known_yet',
+      'EXECUTION_UNCERTAIN',
+    ],
+    ['without its handle', { external_transaction_ref: null }, 'cannot_be_undone', 'HANDLE_MISSING'],
+  ])('of an effect %s says %s', (_name, change, outcome, reason) => {
+    expect(undoPreview(RUN, mutationsOf(ran(effect('a', change))), [], NOW + 10).items[0]).toMatchObject({
+      outcome,
+      reason,
+      people_needed: null,
+    });
+  });
+
+  it('of a closed window promises nothing', () => {
+    const [mutation] = mutationsOf(ran(effect('a')));
+    expect(
+      undoPreview(RUN, mutation === undefined ? [] : [mutation], [], (mutation?.expires_at ?? 0) + 1).items[0],
+    ).toMatchObject({ outcome: 'cannot_be_undone', reason: 'WINDOW_CLOSED', closes_in_ms: null });
+  });
+
+  it('says what is under way and what is only planned', () => {
+    const run = ledger({})
+      .run.when(executed(refund()), NOW)
+      .when(TRIGGERED, NOW + 1)
+      .when(planned(intent({ effect_key: 'p', event_id: 'evt-p' })), NOW + 2);
+    expect(undoPreview(RUN, mutationsOf(run), [], NOW + 10).items.map(({ outcome }) => outcome)).toEqual([
+      'not_known_yet',
+      'under_way',
+    ]);
+  });
+
+  it('of some effects names those the run does not have', () => {
+    expect(
+      undoPreview(RUN, mutationsOf(ran(effect('a'), effect('b'))), [idOf('a'), 'mut_never'], NOW + 10),
+    ).toMatchObject({ items: [{ mutation_id: idOf('a') }], unknown_ids: ['mut_never'] });
+  });
+});

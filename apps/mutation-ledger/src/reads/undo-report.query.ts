@@ -1,0 +1,153 @@
+// What became of an undo, item by item (B2, B20): one word "undone" for the whole only where every effect was seen to be.
+//
+// Boundary: pure; reads the undo and the mutations of its run. Adds nothing that no record says.
+//
+// Invariants
+//   V1. `undone_*` needs an observation that the success condition holds, after a compensation or a repair by hand, or that
+//       there was nothing to undo; a person's word alone does not count.
+//   V2. Every effect of the undo is listed, also one that is not marked yet.
+import { isRead } from '@recourse/contract';
+import { deriveId } from '@recourse/kernel';
+import type { ReversalClass } from '@recourse/messages';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import type { UndoDoc } from '../rules/undo/undo.messages.js';
+
+export const ITEM_OUTCOMES = ['undone_clean', 'undone_with_residue', 'not_undone', 'still_open'] as const;
+export type ItemOutcome = (typeof ITEM_OUTCOMES)[number];
+
+/** One effect of an undo. */
+export interface UndoItem {
+  readonly mutation_id: string;
+  readonly capability: string | null;
+  readonly effect: string | null;
+  readonly subject_ref: string | null;
+  readonly reversal_class: ReversalClass | null;
+  readonly outcome: ItemOutcome;
+  /** Code: why it is not undone, or what it waits for; null for one that is undone. */
+  readonly reason: string | null;
+  /** What stays different after the compensation. */
+  readonly residue: string | null;
+  /** Its step in the recovery, which says who has it until when; null for one that is not marked. */
+  readonly step_id: string | null;
+}
+
+/** `undone` only if every item is; `still_open` while anything is under way. */
+export interface UndoReport {
+  readonly undo_id: string;
+  readonly run_id: string;
+  readonly tenant: string;
+  readonly outcome: 'undone' | 'partly_undone' | 'not_undone' | 'still_open';
+  readonly counts: Readonly<Record<ItemOutcome, number>>;
+  readonly items: readonly UndoItem[];
+}
+
+/** What a person has, and what may yet turn out to have happened. */
+const NOT_KNOWN: readonly string[] = ['OUTCOME_UNKNOWN', 'FORWARD_UNCERTAIN', 'FORWARD_UNRESOLVED'];
+
+/**
+ * Tells what became of an undo. `mutations` are those of its run.
+ *
+ * Source: docs/design/recovery.md (undo), requirements B2, B20.
+ */
+export function undoReport(
+  undo: Pick<UndoDoc, 'undo_id' | 'run_id' | 'tenant' | 'phase' | 'mutation_ids' | 'unknown_ids'>,
+  mutations: readonly Mutation[],
+): UndoReport {
+  const own = new Map(mutations.filter(({ tenant }) => tenant === undo.tenant).map((one) => [one.mutation_id, one]));
+  const items = [
+    ...undo.mutation_ids.map((id) => itemOf(id, own.get(id))),
+    ...undo.unknown_ids.map((id) => nothingKnown(id, 'not_undone', 'MUTATION_UNKNOWN')),
+  ];
+  const counts = { undone_clean: 0, undone_with_residue: 0, not_undone: 0, still_open: 0 };
+  for (const item of items) counts[item.outcome] += 1;
+  return {
+    undo_id: undo.undo_id,
+    run_id: undo.run_id,
+    tenant: undo.tenant,
+    outcome: undo.phase === 'listed' ? wholeOf(counts) : 'still_open',
+    counts,
+    items,
+  };
+}
+
+function wholeOf({
+  undone_clean: clean,
+  undone_with_residue: residue,
+  not_undone: not,
+  still_open: open,
+}: Readonly<Record<ItemOutcome, number>>): UndoReport['outcome'] {
+  if (open > 0) return 'still_open';
+  if (not === 0) return 'undone';
+  return clean + residue > 0 ? 'partly_undone' : 'not_undone';
+}
+
+function itemOf(mutationId: string, mutation: Mutation | undefined): UndoItem {
+  if (mutation === undefined) return nothingKnown(mutationId, 'still_open', 'NOT_MARKED_YET');
+  const { capability, terms, subject_ref, ref, rollback_id } = mutation;
+  const { outcome, reason } = becameOf(mutation);
+  return {
+    mutation_id: mutationId,
+    capability,
+    effect: terms?.effect ?? null,
+    subject_ref,
+    reversal_class: ref?.reversal_class ?? null,
+    outcome,
+    reason,
+    residue: outcome === 'undone_with_residue' ? (terms?.residue ?? null) : null,
+    step_id: rollback_id === null ? null : deriveId('step', rollback_id, mutationId),
+  };
+}
+
+function nothingKnown(mutationId: string, outcome: ItemOutcome, reason: string): UndoItem {
+  return {
+    mutation_id: mutationId,
+    capability: null,
+    effect: null,
+    subject_ref: null,
+    reversal_class: null,
+    outcome,
+    reason,
+    residue: null,
+    step_id: null,
+  };
+}
+
+interface Became {
+  readonly outcome: ItemOutcome;
+  readonly reason: string | null;
+}
+
+function becameOf(mutation: Mutation): Became {
+  const { rollback_id, recoverability, execution_state, reason, terms, ref } = mutation;
+  if (rollback_id === null) return { outcome: 'still_open', reason: 'NOT_MARKED_YET' };
+  if (ref !== null && isRead(terms, ref)) return { outcome: 'undone_clean', reason: 'READ_ONLY' };
+  if (mutation.is_seen_undone) return { outcome: undoneOf(mutation), reason };
+  switch (recoverability) {
+    case 'compensated':
+      return { outcome: undoneOf(mutation), reason };
+    case 'cancelled':
+      return { outcome: 'undone_clean', reason };
+    case 'planned':
+      return execution_state === 'failed'
+        ? { outcome: 'undone_clean', reason }
+        : { outcome: 'still_open', reason: reason ?? 'PLANNED' };
+    case 'manual_resolution_required':
+    case 'compensation_failed':
+      return leftOver(mutation);
+    default:
+      return { outcome: 'still_open', reason: reason ?? recoverability.toUpperCase() };
+  }
+}
+
+/** What a person has or had. After a failed attempt there may be another. */
+function leftOver({ recoverability, reason }: Mutation): Became {
+  const isClosed = reason?.startsWith('RESOLVED:') === true;
+  const isOpen = !isClosed && (recoverability === 'compensation_failed' || NOT_KNOWN.includes(reason ?? ''));
+  return { outcome: isOpen ? 'still_open' : 'not_undone', reason };
+}
+
+function undoneOf({ ref, terms }: Mutation): 'undone_clean' | 'undone_with_residue' {
+  return ref?.reversal_class === 'reversible' && (terms?.residue ?? null) === null
+    ? 'undone_clean'
+    : 'undone_with_residue';
+}

@@ -1,0 +1,375 @@
+// Folds accepted records of recourse.mutations into rows. Reads the record and rows that earlier records made, nothing else (L2).
+import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
+import type {
+  Fallen,
+  Moved,
+  MutationPlanned,
+  MutationReaffirmed,
+  MutationRecorded,
+  TriggerUnmatched,
+} from '@recourse/messages';
+import { fallenIn, movedIn } from '@recourse/messages';
+import { closingRefsOf } from './rules/mutation/closing.decider.js';
+import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from './rules/mutation/forward.fold.js';
+import type { ForwardRecord } from './rules/mutation/forward.fold.js';
+import { parentsOf, standsRef } from './rules/mutation/lineage.decider.js';
+import type { Awaited, Binding, Mutation } from './rules/mutation/mutation.messages.js';
+import type { Body } from './rules/record.messages.js';
+import { OWNER_OF_EXPOSED } from './rules/owners.js';
+import { refScope } from './rules/scope.js';
+import { COMMIT_FOLD } from './rows/commit.rows.js';
+import { CONSUMER_FOLD } from './rows/consumer.rows.js';
+import { foldBy, foldEach } from './rows/fold.js';
+import type { Fold } from './rows/fold.js';
+import { bindingIn, putBinding } from './rows/binding.rows.js';
+import {
+  mutationIn,
+  putMutation,
+  putRecovered,
+  putSpread,
+  recoveryIdOf,
+  spreadAddress,
+  spreadIn,
+} from './rows/mutation.rows.js';
+import { LIMIT_FOLD } from './rows/limit.rows.js';
+import { RECONCILIATION_FOLD } from './rows/reconciliation.rows.js';
+import { REEVALUATION_FOLD } from './rows/reevaluation.rows.js';
+import { ADMISSION_FOLD, ROLLBACK_FOLD } from './rows/rollback.rows.js';
+
+/** Changes an accepted record of the mutations log makes. */
+export function foldMutations(state: StateView, accepted: AcceptedRecord): readonly Change[] {
+  return foldBy(TABLES, state, accepted);
+}
+
+/** Rows of mutations that records change. */
+const MUTATION_FOLD = {
+  MutationPlanned: planned,
+  MutationRecorded: recorded,
+  ExecutionConflicted: ({ run_id, mutation_id, conflicting_sha256 }, state, { decidedAt }) => {
+    return changed(state, run_id, mutation_id, decidedAt, { conflict_sha256: conflicting_sha256 });
+  },
+  ExecutionOverdue: ({ run_id, mutation_id, owner, deadline_at }, state, { decidedAt }) => {
+    const forward = mutationIn(state, run_id, mutation_id)?.forward ?? null;
+    return changed(state, run_id, mutation_id, decidedAt, {
+      forward: forward === null ? null : givenToPerson(forward),
+      awaited: { owner, deadline_at, is_overdue: true },
+    });
+  },
+  MutationSettled: ({ run_id, mutation_id, settled_as, by, reason }, state, { decidedAt }) =>
+    changed(state, run_id, mutation_id, decidedAt, {
+      awaited: null,
+      settled: { settled_as, by, reason, at: decidedAt },
+    }),
+  MutationReaffirmed: reaffirmed,
+  MutationsFell: (body, state, { decidedAt }) =>
+    foldEach(state, fallenIn(body), (fallen, rows) => fell(fallen, rows, decidedAt)),
+  RecoverabilityChanged: (body, state, { decidedAt }) =>
+    movedIn(body).flatMap((moved) => movedTo(moved, state, decidedAt)),
+  TriggerUnmatched: contradicted,
+  TriggerHeld: contradicted,
+  TriggerRedundant: contradicted,
+  SpreadOpened: (
+    { spread_id, tenant, ref, position, scope_run_id, evidence, reaffirms, parent_run_id },
+    _state,
+    { decidedAt },
+  ) => {
+    return [
+      putSpread(
+        {
+          spread_id,
+          tenant,
+          ref,
+          position,
+          scope_run_id,
+          evidence,
+          contradicted: 0,
+          ...(reaffirms ? { reaffirms } : {}),
+          ...(parent_run_id === null ? {} : { parent_run_id }),
+        },
+        decidedAt,
+      ),
+    ];
+  },
+  SpreadContinued: ({ tenant, ref, position, contradicted: count }, state, { decidedAt }) => {
+    const spread = spreadIn(state, tenant, ref, position);
+    return spread === undefined ? [] : [putSpread({ ...spread, contradicted: count }, decidedAt)];
+  },
+  SpreadClosed: ({ tenant, ref, position }, _state) => {
+    return [{ op: 'delete', address: spreadAddress(tenant, ref, position) }];
+  },
+  HoldElapsed: (body, state, { decidedAt }) => forwarded(state, { type: 'HoldElapsed', body }, decidedAt),
+  WorkerAsked: (body, state, { decidedAt }) => forwarded(state, { type: 'WorkerAsked', body }, decidedAt),
+  WorkerAnswered: (body, state, { decidedAt }) => forwarded(state, { type: 'WorkerAnswered', body }, decidedAt),
+  WindowClosing: (body, state, { decidedAt }) => forwarded(state, { type: 'WindowClosing', body }, decidedAt),
+} satisfies Fold;
+
+/** Its bindings have taken the fall into account. */
+const COMMIT_MARK_FOLD = {
+  CheckpointRolledBack: ({ commit_id: mutation_id, ...about }, state) => contradicted({ ...about, mutation_id }, state),
+} satisfies Fold;
+
+/** What workers were asked and answered moves the forward part alone. */
+function forwarded(state: StateView, told: ForwardRecord, decidedAt: number): readonly Change[] {
+  const mutation = mutationIn(state, told.body.run_id, told.body.mutation_id);
+  return mutation === undefined
+    ? []
+    : [putMutation({ ...mutation, ...forwardAfter(mutation, told, decidedAt), updated_at: decidedAt })];
+}
+
+function planned(intent: Body<MutationPlanned>, _state: StateView, { decidedAt }: AcceptedRecord): readonly Change[] {
+  const { mutation_id, execution, terms, content_sha256, conclude_by, hold_until, judged } = intent;
+  const { tenant, run_id } = execution;
+  const isHeld = hold_until !== null;
+  return [
+    putMutation({
+      ...UNTOUCHED,
+      ...identityOf(mutation_id, execution),
+      terms,
+      execution_state: 'planned',
+      recoverability: isHeld ? 'pending_commit' : 'planned',
+      reason: null,
+      expires_at: null,
+      created_at: decidedAt,
+      updated_at: decidedAt,
+      planned_sha256: content_sha256,
+      awaited: awaitedFrom(execution, hold_until ?? conclude_by),
+      forward: forwardOfIntent(intent, decidedAt),
+    }),
+    ...(isHeld
+      ? judged.map(({ ref, position }) =>
+          putBinding({ mutation_id, tenant, run_id, ref, position, is_held: true, ...parentOf(execution, ref) }),
+        )
+      : []),
+  ];
+}
+
+/** An execution is recorded: the row, what it is bound to, and the trigger that waited for it. */
+function recorded(
+  body: Body<MutationRecorded>,
+  state: StateView,
+  { decidedAt, hash, seq }: AcceptedRecord,
+): readonly Change[] {
+  const { mutation_id, execution, ref, conclude_by, reconcile_at } = body;
+  const { run_id } = execution;
+  const before = mutationIn(state, run_id, mutation_id);
+  const mutation = putMutation({
+    ...UNTOUCHED,
+    ...before,
+    ...identityOf(mutation_id, execution),
+    terms: body.terms,
+    execution_state: body.execution_state,
+    recoverability: body.recoverability,
+    reason: body.reason,
+    expires_at: ref.reversal_expires_at,
+    created_at: before?.created_at ?? decidedAt,
+    updated_at: decidedAt,
+    ref,
+    recorded_hash: hash,
+    recorded_seq: seq,
+    executed_sha256: body.content_sha256,
+    earlier_sha256: earlierOf(before),
+    last_error: stopsAt(body) ? body.reason : (before?.last_error ?? null),
+    awaited: reviewFrom(body) ?? awaitedFrom(execution, conclude_by),
+    forward: forwardOfRecord(before?.forward ?? null, ref, reconcile_at),
+    warn_at: body.warn_at,
+    warned_at: null,
+  });
+  return [
+    mutation,
+    ...boundBy(state, body, before !== undefined, { recorded_seq: seq, recorded_at: decidedAt }),
+    ...closingOf(body),
+    ...releasedBy(body, before),
+  ];
+}
+
+/** What an execution is bound to; one that failed to nothing. */
+function boundBy(
+  state: StateView,
+  { mutation_id, execution, execution_state, judged }: Body<MutationRecorded>,
+  isAgain: boolean,
+  at: Pick<Binding, 'recorded_seq' | 'recorded_at'>,
+): readonly Change[] {
+  if (execution_state === 'failed') return [];
+  const { tenant, run_id } = execution;
+  return judged.map(({ ref, position }) =>
+    putBinding({
+      mutation_id,
+      tenant,
+      run_id,
+      ref,
+      ...at,
+      ...parentOf(execution, ref),
+      position,
+      ...(isAgain ? boundBefore(state, tenant, mutation_id, { ref, position }) : {}),
+    }),
+  );
+}
+
+/** Events that close the window of its reversal. */
+function closingOf({ mutation_id, execution, recoverability, ref, terms }: Body<MutationRecorded>): readonly Change[] {
+  if (recoverability !== 'reversal_available') return [];
+  const { tenant, run_id } = execution;
+  return closingRefsOf(ref.subject_ref, terms).map((event) =>
+    putBinding({ mutation_id, tenant, run_id, ref: event, position: 0, closes: true }),
+  );
+}
+
+/** A held effect that is cancelled relies on nothing any more. */
+function releasedBy(
+  { mutation_id, execution, recoverability }: Body<MutationRecorded>,
+  before: Mutation | undefined,
+): readonly Change[] {
+  if (recoverability !== 'cancelled') return [];
+  const parents = parentsOf(execution.derived_from).map(({ commit_id: id }) => standsRef(id));
+  return [...(before?.forward?.refs ?? []), ...parents].map((name): Change => ({
+    op: 'delete',
+    address: { kind: 'binding', group: refScope(execution.tenant, name), key: mutation_id },
+  }));
+}
+
+/** The run a commit is named under, where the ref is that it stands. */
+function parentOf({ derived_from }: Mutation['execution'], ref: string): Pick<Binding, 'parent_run_id'> {
+  const parent = derived_from.find(({ commit_id: id }) => standsRef(id) === ref);
+  return parent === undefined ? {} : { parent_run_id: parent.run_id };
+}
+
+/** An execution that is recorded again stays bound where and when it was first: statements after that may still be spreading. */
+function boundBefore(
+  state: StateView,
+  tenant: string,
+  mutationId: string,
+  { ref, position }: { readonly ref: string; readonly position: number },
+): Pick<Binding, 'position' | 'recorded_at'> {
+  const standing = bindingIn(state, refScope(tenant, ref), mutationId);
+  return {
+    position: Math.min(standing?.position ?? position, position),
+    ...(standing?.recorded_at === undefined ? {} : { recorded_at: standing.recorded_at }),
+  };
+}
+
+/** The binding has now taken the statement into account, whatever became of the trigger. */
+function contradicted(
+  { mutation_id, tenant, evidence }: Pick<Body<TriggerUnmatched>, 'mutation_id' | 'tenant' | 'evidence'>,
+  state: StateView,
+): readonly Change[] {
+  if (evidence.ref === null) return [];
+  const binding = bindingIn(state, refScope(tenant, evidence.ref), mutation_id);
+  return binding === undefined || evidence.position <= binding.position
+    ? []
+    : [putBinding({ ...binding, position: evidence.position, is_contradicted: true })];
+}
+
+/** Tells whoever relied on its not holding, once. */
+function reaffirmed({ mutation_id, tenant, evidence }: Body<MutationReaffirmed>, state: StateView): readonly Change[] {
+  if (evidence.ref === null) return [];
+  const binding = bindingIn(state, refScope(tenant, evidence.ref), mutation_id);
+  if (binding === undefined || evidence.position <= binding.position) return [];
+  const { is_contradicted: _, ...standing } = binding;
+  return [putBinding({ ...standing, position: evidence.position })];
+}
+
+function movedTo(
+  { run_id, mutation_id, event, to_state, reason, verified }: Moved,
+  state: StateView,
+  decidedAt: number,
+): readonly Change[] {
+  const before = mutationIn(state, run_id, mutation_id);
+  const attempts = (before?.compensation_attempts ?? 0) + (event === 'compensation_started' ? 1 : 0);
+  const last_error =
+    event === 'compensation_failed' || event === 'manual_required' ? reason : (before?.last_error ?? null);
+  return changed(state, run_id, mutation_id, decidedAt, {
+    recoverability: to_state,
+    reason,
+    is_seen_undone: verified,
+    compensation_attempts: attempts,
+    last_error,
+  });
+}
+
+function fell(body: Fallen, state: StateView, decidedAt: number): readonly Change[] {
+  const { mutation_id, tenant, run_id, rollback_id, evidence } = body;
+  return [
+    ...changed(state, run_id, mutation_id, decidedAt, {
+      rollback_id,
+      rollback_evidence: evidence,
+      // What becomes of it is its recovery's to ask from now on; how it ended is still to be told.
+      ...(body.execution_state === 'succeeded' ? { awaited: null } : {}),
+    }),
+    putRecovered({ id: recoveryIdOf(tenant, run_id), tenant, run_id }),
+    ...contradicted(body, state),
+  ];
+}
+
+function changed(
+  state: StateView,
+  runId: string,
+  mutationId: string,
+  decidedAt: number,
+  changes: Partial<Mutation>,
+): readonly Change[] {
+  const mutation = mutationIn(state, runId, mutationId);
+  return mutation === undefined ? [] : [putMutation({ ...mutation, ...changes, updated_at: decidedAt })];
+}
+
+function earlierOf(before: Mutation | undefined): readonly Buffer[] {
+  return before === undefined || before.executed_sha256 === null
+    ? []
+    : [...before.earlier_sha256, before.executed_sha256];
+}
+
+function awaitedFrom({ agent_id }: Mutation['execution'], concludeBy: number | null): Awaited | null {
+  return concludeBy === null ? null : { owner: agent_id, deadline_at: concludeBy, is_overdue: false };
+}
+
+/** Nothing automatic takes it back: a person is to look. */
+function reviewFrom({ review_by }: Pick<Body<MutationRecorded>, 'review_by'>): Awaited | null {
+  return review_by === null ? null : { owner: OWNER_OF_EXPOSED, deadline_at: review_by, is_overdue: true };
+}
+
+function identityOf(
+  mutationId: string,
+  execution: Mutation['execution'],
+): Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'effect_key' | 'capability' | 'subject_ref' | 'execution'> {
+  const { tenant, run_id, effect_key, capability, subject_ref } = execution;
+  return { mutation_id: mutationId, tenant, run_id, effect_key, capability, subject_ref, execution };
+}
+
+/** Execution or recoverability that the reason of a report explains as trouble. */
+function stopsAt({
+  execution_state: execution,
+  recoverability,
+}: Pick<Body<MutationRecorded>, 'execution_state' | 'recoverability'>): boolean {
+  return execution === 'failed' || execution === 'uncertain' || recoverability === 'manual_resolution_required';
+}
+
+const UNTOUCHED = {
+  awaited: null,
+  ref: null,
+  recorded_hash: null,
+  recorded_seq: null,
+  compensation_attempts: 0,
+  is_seen_undone: false,
+  last_error: null,
+  planned_sha256: null,
+  executed_sha256: null,
+  earlier_sha256: [],
+  conflict_sha256: null,
+  rollback_id: null,
+  rollback_evidence: null,
+  forward: null,
+  warn_at: null,
+  warned_at: null,
+  settled: null,
+} as const;
+
+const TABLES: readonly Fold[] = [
+  MUTATION_FOLD,
+  COMMIT_FOLD,
+  COMMIT_MARK_FOLD,
+  LIMIT_FOLD,
+  ADMISSION_FOLD,
+  ROLLBACK_FOLD,
+  REEVALUATION_FOLD,
+  RECONCILIATION_FOLD,
+  CONSUMER_FOLD,
+];

@@ -1,0 +1,156 @@
+// Rows of the mutations log: tables, readers and writers. What records make of them is in mutations.fold.ts.
+//
+// Rows: `mutation` by run; `recovered`, the run a recovery is about, by its id; `binding` and `spread` by ref.
+// Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a spread until it is closed.
+import { deriveId } from '@recourse/kernel';
+import type { Change, ColumnSpec, Doc, KindSpec, RowAddress, StateView } from '@recourse/event-log';
+import { COMMIT_KINDS } from './commit.rows.js';
+import { RECONCILIATION_KINDS } from './reconciliation.rows.js';
+import { REEVALUATION_KINDS } from './reevaluation.rows.js';
+import { refScope } from '../rules/scope.js';
+import { effectStatusOf } from '../rules/effect/effect.decisions.js';
+import { dutyOf } from '../rules/mutation/agenda.decisions.js';
+import { LINEAGE_COLUMNS } from './lineage.columns.js';
+import type { Mutation, RecoveredRun, Spread } from '../rules/mutation/mutation.messages.js';
+
+export const MUTATION_KINDS: readonly KindSpec[] = [
+  {
+    kind: 'mutation',
+    table: 'mutation',
+    columns: [
+      ...(['mutation_id', 'tenant', 'run_id', 'effect_key', 'capability', 'subject_ref'] as const).map(
+        (name): ColumnSpec => ({ name, type: 'text', of: (row) => mutationOf(row.doc)[name], isLasting: true }),
+      ),
+      ...(['execution_state', 'recoverability', 'reason', 'rollback_id'] as const).map((name): ColumnSpec => ({
+        name,
+        type: 'text',
+        of: (row) => mutationOf(row.doc)[name],
+      })),
+      ...(['expires_at', 'created_at', 'updated_at'] as const).map((name): ColumnSpec => ({
+        name,
+        type: 'bigint',
+        of: (row) => mutationOf(row.doc)[name],
+      })),
+      { name: 'status', type: 'text', of: (row) => effectStatusOf(mutationOf(row.doc)) },
+      { name: 'value_minor', type: 'bigint', of: (row) => minorUnitsOf(mutationOf(row.doc)), isLasting: true },
+      {
+        name: 'contract_digest',
+        type: 'text',
+        of: (row) => mutationOf(row.doc).terms?.contract_digest.toString('hex') ?? null,
+        isLasting: true,
+      },
+      {
+        name: 'value_currency',
+        type: 'text',
+        of: (row) => mutationOf(row.doc).execution.value?.currency ?? null,
+        isLasting: true,
+      },
+    ],
+    lasting: [
+      'mutation_id',
+      'tenant',
+      'run_id',
+      'effect_key',
+      'capability',
+      'subject_ref',
+      'execution',
+      'terms',
+      'ref',
+      'recorded_hash',
+      'recorded_seq',
+      'planned_sha256',
+      'executed_sha256',
+    ],
+    indexes: [
+      ['mutation_id'],
+      ['run_id', 'effect_key'],
+      ['tenant', 'recoverability', 'expires_at'],
+      ['tenant', 'subject_ref'],
+      ['status', 'updated_at'],
+    ],
+  },
+  {
+    kind: 'recovered',
+    table: 'recovered',
+    columns: [textColumn('id'), textColumn('tenant'), textColumn('run_id')],
+    indexes: [['id']],
+  },
+  {
+    kind: 'binding',
+    table: 'binding',
+    columns: [textColumn('mutation_id'), textColumn('ref'), ...LINEAGE_COLUMNS],
+    indexes: [['mutation_id'], ['parent_id']],
+  },
+  { kind: 'spread', table: 'spread', columns: [textColumn('tenant'), textColumn('ref')] },
+  ...COMMIT_KINDS,
+  ...REEVALUATION_KINDS,
+  ...RECONCILIATION_KINDS,
+];
+
+/** A mutation by run and id. */
+export function mutationIn(state: StateView, runId: string, mutationId: string): Mutation | undefined {
+  const doc = state.get('mutation', runId, mutationId);
+  return doc === undefined ? undefined : mutationOf(doc);
+}
+
+/** Every mutation of a run. */
+export function mutationsIn(state: StateView, runId: string): readonly Mutation[] {
+  return state.list('mutation', runId).map(mutationOf);
+}
+
+/** Spreads of a ref that go on. */
+export function spreadsIn(state: StateView, scope: string): readonly Spread[] {
+  return state.list('spread', scope) as readonly Spread[];
+}
+
+/** One of them. */
+export function spreadIn(state: StateView, tenant: string, ref: string, position: number): Spread | undefined {
+  return state.get('spread', refScope(tenant, ref), spreadKey(position)) as Spread | undefined;
+}
+
+/** Id of the recovery of a run. */
+export function recoveryIdOf(tenant: string, runId: string): string {
+  return deriveId('rec', tenant, runId);
+}
+
+/** Its timer goes off at whatever is due next about it. */
+export function putMutation(mutation: Mutation): Change {
+  return put('mutation', mutation.run_id, mutation.mutation_id, mutation, dutyOf(mutation)?.at ?? null);
+}
+
+export function putRecovered(run: RecoveredRun): Change {
+  return put('recovered', run.id, run.tenant, run);
+}
+
+/** Null for what no column of whole numbers holds: projection is total (L7). */
+function minorUnitsOf({ execution: { value } }: Mutation): number | null {
+  return value !== null && Number.isSafeInteger(value.amount_minor) ? value.amount_minor : null;
+}
+
+/** A spread goes on at `dueAt`. */
+export function putSpread(spread: Spread, dueAt: number): Change {
+  return put('spread', refScope(spread.tenant, spread.ref), spreadKey(spread.position), spread, dueAt);
+}
+
+/** Where a spread stands. */
+export function spreadAddress(tenant: string, ref: string, position: number): RowAddress {
+  return { kind: 'spread', group: refScope(tenant, ref), key: spreadKey(position) };
+}
+
+/** Ordered by position as text; a safe integer has at most 16 digits. */
+function spreadKey(position: number): string {
+  return String(position).padStart(16, '0');
+}
+
+function put(kind: string, group: string, key: string, doc: Doc, dueAt: number | null = null): Change {
+  return { op: 'put', row: { kind, group, key, dueAt, doc } };
+}
+
+function textColumn(name: string): KindSpec['columns'][number] {
+  return { name, type: 'text', of: (row) => String(row.doc[name]) };
+}
+
+// Rows of this kind are written by putMutation alone.
+function mutationOf(doc: Doc): Mutation {
+  return doc as Mutation;
+}

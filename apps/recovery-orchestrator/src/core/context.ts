@@ -1,0 +1,123 @@
+// What deciding about recoveries needs beside the input: the policy of this process, and what rows and views say of a run.
+import {
+  charterFor,
+  contractByDigest,
+  contractByName,
+  contractView,
+  editorsOf,
+  entryView,
+  killVerdict,
+} from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
+import { NOTHING, refused } from '@recourse/event-log';
+import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
+import type { RecoveryApprovalMode } from '@recourse/messages';
+import { NO_RATES } from '../rules/admission/pace.decisions.js';
+import type { Rates } from '../rules/admission/pace.decisions.js';
+import { CHILDREN_FIRST_MS } from '../rules/lineage/dependents.decisions.js';
+import { FORWARD_VALID_MS, MARGIN_MS, RISK_LIMIT } from '../rules/policy.messages.js';
+import type { RecoveryPolicy, RiskLevel } from '../rules/policy.messages.js';
+import type { RecoveryRecord } from '../rules/record.messages.js';
+import type { Refusal } from '../rules/refusal.messages.js';
+import type { StepContext } from '../rules/step/step-draft.decisions.js';
+import { isBroken, nextPlaceAt } from '../rows/dispatch.rows.js';
+import { readRows } from '../rows/kinds.js';
+
+/** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
+export type RecoveriesConfig = Omit<
+  RecoveryPolicy,
+  'marginMs' | 'forwardValidMs' | 'modeNow' | 'riskLimit' | 'childrenFirstMs'
+> & {
+  readonly marginMs?: number;
+  readonly forwardValidMs?: number;
+  readonly riskLimit?: RiskLevel;
+  readonly childrenFirstMs?: number;
+  /** Rates of compensations of this partition; none unless told. */
+  readonly rates?: Rates;
+};
+
+/** The policy with everything told. */
+export type CorePolicy = RecoveryPolicy & {
+  readonly rates: Rates;
+};
+
+/** An input, and what it is decided on. */
+export interface Asked {
+  readonly context: DecideContext;
+  readonly input: RecordInput;
+  readonly policy: CorePolicy;
+}
+
+/** Fills in what nobody told. */
+export function policyOf(config: RecoveriesConfig): CorePolicy {
+  return {
+    ...config,
+    childrenFirstMs: config.childrenFirstMs ?? CHILDREN_FIRST_MS,
+    rates: config.rates ?? NO_RATES,
+    modeNow: () => null,
+    marginMs: config.marginMs ?? MARGIN_MS,
+    forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS,
+    riskLimit: config.riskLimit ?? RISK_LIMIT,
+  };
+}
+
+/** `steps` are those of the run unless told. */
+export function stepContext(
+  { now, state, views }: DecideContext,
+  runId: string,
+  policy: CorePolicy,
+  steps = readRows(state, 'step', runId),
+): StepContext {
+  const entries = views.view(entryView.name);
+  return {
+    now,
+    steps,
+    policy: {
+      ...policy,
+      ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent),
+      modeNow: (capability) => modeOf(contractByName(views.view(contractView.name), capability)?.contract),
+    },
+    killed: (acting) => {
+      const verdict = killVerdict(entries, { ...acting, isRecovery: true });
+      return verdict.admitted && isBroken(state, acting.tenant, acting.capability) ? BROKEN : verdict;
+    },
+    rates: policy.rates,
+    dependentsIn: (run) => readRows(state, 'dependent', run),
+    nextAt: (tenant, scope, name) => nextPlaceAt(state, tenant, scope, name),
+    contractOf: (digest) => contractByDigest(views.view(contractView.name), digest)?.contract ?? null,
+    editorsOf: (digest) => editorsOf(views.view(contractView.name), digest),
+  };
+}
+
+/** What a breaker over a capability says of it. */
+export const BROKEN = {
+  admitted: false,
+  code: 'BREAKER_OPEN',
+  reason: 'a burst opened the breaker over the capability that would be called',
+} as const;
+
+/** Nobody approves before it is known who edited the contract up to now: an edit of a moment ago may not be in the view. */
+export function readEditors({ views }: DecideContext): void {
+  views.readToEnd();
+}
+
+/** Recovery mode a contract asks for; people are the default (D27). */
+function modeOf(contract: Contract | undefined): RecoveryApprovalMode | null {
+  return contract === undefined ? null : (contract.recovery_approval_mode ?? 'human');
+}
+
+/** The view may not have come as far as who names a contract. */
+export function readUpToContract({ views }: DecideContext, digest: unknown): void {
+  if (Buffer.isBuffer(digest) && contractByDigest(views.view(contractView.name), digest) === undefined)
+    views.readToEnd();
+}
+
+/** A decision that answers nobody. */
+export function append(records: readonly RecoveryRecord[]): Decision {
+  return records.length === 0 ? NOTHING : { records };
+}
+
+/** Refuses a command; the refusal is its answer. */
+export function refuse({ httpStatus, code, message }: Refusal): Decision {
+  return refused(httpStatus, code, message);
+}

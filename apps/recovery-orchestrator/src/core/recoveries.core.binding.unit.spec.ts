@@ -1,0 +1,208 @@
+import { describe, expect, it } from '@jest/globals';
+import { contractDigest, plainPayload } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
+import type { LegRequested } from '@recourse/messages';
+import { fact, harness, WAYS } from '@recourse/testing';
+import type { CoreHarness } from '@recourse/testing';
+import { readFileSync } from 'node:fs';
+import { rollbackIdOf } from '../rules/step/opening.decisions.js';
+import { stepIdOf } from '../rules/step/opening.decisions.js';
+import {
+  answered,
+  approval,
+  BALANCE_KEPT,
+  BALANCE_ZERO,
+  core,
+  denial,
+  digest,
+  execution,
+  LAST_DISPATCH,
+  markedInput,
+  MUTATION,
+  observed,
+  ref,
+  requestIn,
+  REVIEW,
+  STILL_PENDING,
+  terms,
+  views,
+  leg,
+  settled,
+  planned,
+} from '../recoveries.testing.js';
+
+const AUTO = { impact: 'write', recovery_approval_mode: 'auto' } as const;
+const SECOND = 'mut_2';
+const SECOND_STEP = stepIdOf(rollbackIdOf(SECOND), SECOND);
+const EXECUTED = observed('execute', 'payments.cancel_refund', { credit_note: 'cn_7' });
+
+const bodyOf = (args: Json): string =>
+  JSON.stringify({
+    ...(JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as object),
+    requires_external_handle: false,
+    recovery_approval_mode: 'auto',
+    reversal_args: args,
+  });
+
+/** The contract of the second mutation takes an argument from the compensation of the first. */
+function registered(args: Json) {
+  const both = views();
+  both.contracts.append(
+    'c',
+    fact('ContractRegistered', {
+      name: 'payments.issue_refund',
+      version: 1,
+      tenant: '*',
+      digest: contractDigest(bodyOf(args)),
+      body: bodyOf(args),
+    }),
+  );
+  return both;
+}
+const FROM_STEP = {
+  note: { from: 'step', effect_key: 'effect-1', path: '/credit_note' },
+  order: { from: 'args', path: '/order' },
+};
+const DIGEST = contractDigest(bodyOf(FROM_STEP));
+const first = (more: Parameters<typeof terms>[0] = AUTO) => markedInput({ terms: terms(more) });
+const second = (more: Parameters<typeof terms>[0] = AUTO, pointer: Parameters<typeof ref>[0] = {}) =>
+  markedInput({
+    mutation_id: SECOND,
+    rollback_id: rollbackIdOf(SECOND),
+    terms: terms({ contract_digest: DIGEST, ...more }),
+    execution: execution({ effect_key: 'effect-2', call_id: 'call-2' }),
+    ref: ref({ mutation_id: SECOND, reversal_args: null, idempotency_key: 'key-2', ...pointer }),
+  });
+const phaseOf = (run: CoreHarness, mutationId: string): unknown =>
+  run.rows('step').find(({ doc }) => doc['mutation_id'] === mutationId)?.doc['phase'];
+
+describe.each(WAYS)('a compensation that needs the result of another one, $way', ({ isRebuilt }) => {
+  const start = (args: Json = FROM_STEP) => harness(core(), { isRebuilt, views: registered(args) });
+  const done = (request: LegRequested, observations = [STILL_PENDING, EXECUTED, BALANCE_ZERO]) =>
+    answered(request, 'verified', observations);
+
+  it('waits for it, and goes as soon as it is verified, with what it returned', () => {
+    const run = start().when(first(), 10_000);
+    const request = requestIn(run.outgoing());
+    run
+      .when(second(), 11_000)
+      .then(planned({ decision: 'reconcile_first', reason: 'STEP_RESULT_PENDING', call: null }));
+    expect(phaseOf(run, SECOND)).toBe('held');
+    run
+      .when(done(request), 12_000)
+      .then(
+        settled({ outcome: 'compensated' }),
+        fact('StepBound', { step_id: SECOND_STEP, reason: 'POLICY_AUTO', bound_from: [request.leg_id] }),
+        leg({ step_id: SECOND_STEP }),
+      );
+    expect(requestIn(run.outgoing()).steps[0]?.call.args).toEqual(plainPayload({ note: 'cn_7', order: '4711' }));
+  });
+
+  it('is bound at once when it comes later', () => {
+    const run = start().when(first(), 10_000);
+    run
+      .when(done(requestIn(run.outgoing())), 11_000)
+      .when(second(), 12_000)
+      .then(planned({ decision: 'compensate_now', reason: 'POLICY_AUTO' }), leg());
+    expect(requestIn(run.outgoing()).steps[0]?.call.args).toEqual(plainPayload({ note: 'cn_7', order: '4711' }));
+  });
+
+  it('asks people only once its arguments are known, about exactly these', () => {
+    const run = start().when(first(), 10_000);
+    const request = requestIn(run.outgoing());
+    run
+      .when(second({}), 11_000)
+      .when(done(request), 12_000)
+      .then(settled(), fact('StepBound', { required_approvals: 1, owner: 'role:approver' }));
+    const bound = digest({
+      terms: terms({ contract_digest: DIGEST }),
+      ref: ref({ mutation_id: MUTATION, reversal_args: plainPayload({ note: 'cn_7', order: '4711' }) }),
+    });
+    run
+      .when(approval({ stepId: SECOND_STEP, digest: bound }), 13_000)
+      .thenAnswer({ status: 'rejected', code: 'DIGEST_MISMATCH' });
+    const shown = run.rows('step').find(({ key }) => key === SECOND_STEP)?.doc['action_digest'] as Buffer;
+    run
+      .when(approval({ stepId: SECOND_STEP, digest: shown }), 14_000)
+      .then(fact('StepApproved'), leg({ step_id: SECOND_STEP }));
+  });
+
+  it.each([
+    ['was denied', () => denial()],
+    ['gave no result', (request: LegRequested | null) => answered(request!, 'verified', [STILL_PENDING, BALANCE_ZERO])],
+    [
+      'gave another one',
+      (request: LegRequested | null) =>
+        answered(request!, 'verified', [
+          STILL_PENDING,
+          observed('execute', 'payments.cancel_refund', { other: 1 }),
+          BALANCE_ZERO,
+        ]),
+    ],
+  ] as const)('goes to a person when the other one %s', (what, input) => {
+    const run = start().when(first(what === 'was denied' ? {} : AUTO), 10_000);
+    const request = what === 'was denied' ? null : requestIn(run.outgoing());
+    run.when(second(), 11_000).when(input(request), 12_000);
+    expect(run.recorded().map(({ type, body }) => [type, body['reason']])).toContainEqual([
+      'StepEscalated',
+      'STEP_RESULT_MISSING',
+    ]);
+    expect(phaseOf(run, SECOND)).toBe('manual');
+    expect(run.recorded().at(-1)).toMatchObject({ type: 'RecoveryClosed', body: { outcome: 'manual' } });
+  });
+
+  it('takes nothing from a call that only answered: what nobody has seen is no result', () => {
+    const run = start().when(first({ ...AUTO, max_attempts: 1 }), 10_000);
+    const request = requestIn(run.outgoing());
+    run
+      .when(second(), 11_000)
+      .when(answered(request, 'unverified', [STILL_PENDING, EXECUTED, BALANCE_KEPT]), 12_000)
+      .then(
+        settled({ outcome: 'unverified' }),
+        fact('StepEscalated', { reason: 'VERIFICATION_FAILED' }),
+        fact('StepEscalated', { step_id: SECOND_STEP, reason: 'STEP_RESULT_MISSING' }),
+        fact('RecoveryClosed', { outcome: 'manual' }),
+      );
+  });
+
+  it('goes to a person when nobody begins the other one in time, and when its window closes first', () => {
+    start()
+      .when(second(), 10_000)
+      .then(planned({ reason: 'STEP_RESULT_PENDING' }))
+      .whenDue(10_000 + REVIEW)
+      .then(fact('StepEscalated', { reason: 'STEP_RESULT_MISSING' }), fact('RecoveryClosed'));
+    start()
+      .when(second(), LAST_DISPATCH + 1)
+      .then(
+        planned({ decision: 'manual_review', reason: 'REVERSAL_EXPIRED' }),
+        fact('StepEscalated'),
+        fact('RecoveryClosed'),
+      );
+  });
+
+  it('is incomplete all the same where something else is missing', () => {
+    const args = { ...FROM_STEP, gone: { from: 'args', path: '/gone' } };
+    start(args)
+      .when(second({ ...AUTO, contract_digest: contractDigest(bodyOf(args)) }), 10_000)
+      .then(planned({ reason: 'HANDLE_INCOMPLETE' }), fact('StepEscalated'), fact('RecoveryClosed'));
+  });
+
+  it("takes nothing from another tenant's compensation in the same run", () => {
+    const run = start().when(
+      markedInput({ tenant: 'globex', terms: terms(AUTO), execution: execution({ tenant: 'globex' }) }),
+      10_000,
+    );
+    run
+      .when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, EXECUTED, BALANCE_ZERO]), 11_000)
+      .when(second(), 12_000)
+      .then(planned({ reason: 'STEP_RESULT_PENDING' }));
+  });
+
+  it('reads the registry to its end before it says that a contract is unknown', () => {
+    const unknown = { ...AUTO, contract_digest: Buffer.alloc(32, 8) };
+    const run = harness(core(), { isRebuilt, views: views() }).whenBehind(second(unknown), 10_000);
+    run
+      .when(second(unknown), 10_000)
+      .then(planned({ reason: 'HANDLE_INCOMPLETE' }), fact('StepEscalated'), fact('RecoveryClosed'));
+  });
+});

@@ -1,0 +1,322 @@
+import { describe, expect, it } from '@jest/globals';
+import { contractDigest, forwardDigest, plainPayload } from '@recourse/contract';
+import type { RecordInput } from '@recourse/event-log';
+import { MemoryRegistry } from '@recourse/kafka';
+import { deriveId } from '@recourse/kernel';
+import { createCodecs } from '@recourse/messages';
+import { entrySaid, fact, harness, WAYS, wire } from '@recourse/testing';
+import { readFileSync } from 'node:fs';
+import { forwardIdOf } from '../rules/forward/forward.decider.js';
+import { core, envelope, REVIEW, RUN, TENANT, views } from '../recoveries.testing.js';
+import { RECOVERIES_LOG } from '../core.js';
+import { recoveryMeasures } from './measures.js';
+
+type Json = Readonly<Record<string, unknown>>;
+const VALID = 900_000;
+const COMMANDS = 'recourse.recovery-commands';
+const body = (more: Json = {}): string =>
+  JSON.stringify({
+    ...(JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as Json),
+    forward_approval: 'human',
+    ...more,
+  });
+const ARGS = { order: '4711', amount_minor: 500_000 };
+const digestOf = (contract: string, more: Json = {}): string =>
+  forwardDigest({
+    tenant: TENANT,
+    runId: RUN,
+    effectKey: 'eff_1',
+    capability: 'payments.issue_refund',
+    contractDigest: contractDigest(contract).toString('hex'),
+    subjectRef: 'order/4711',
+    args: ARGS,
+    ...more,
+  });
+const ID = (contract = body()): string => forwardIdOf(TENANT, RUN, 'eff_1', digestOf(contract));
+
+function world(contract = body()) {
+  const both = views();
+  both.contracts.append(
+    'c',
+    fact('ContractRegistered', {
+      name: 'payments.issue_refund',
+      version: 1,
+      tenant: '*',
+      digest: contractDigest(contract),
+      body: contract,
+    }),
+  );
+  return both;
+}
+function ask(
+  more: Json = {},
+  who: {
+    readonly by?: string;
+    readonly tenant?: string;
+    readonly id?: string;
+    readonly key?: string;
+    readonly contract?: string;
+  } = {},
+): RecordInput {
+  const contract = who.contract ?? body();
+  return wire(
+    COMMANDS,
+    'RequestForwardApproval',
+    {
+      envelope: envelope(who.by ?? 'svc:refunds', [], { tenant: who.tenant ?? TENANT, command_id: who.id ?? 'ask-1' }),
+      run_id: RUN,
+      agent_id: 'refund-agent',
+      initiator: 'ines',
+      capability: 'payments.issue_refund',
+      contract_digest: contractDigest(contract),
+      effect_key: 'eff_1',
+      subject_ref: 'order/4711',
+      mode: 'human',
+      action_digest: Buffer.from(digestOf(contract), 'hex'),
+      args: plainPayload(ARGS),
+      rehearsal: null,
+      ...more,
+    },
+    { key: who.key ?? RUN },
+  );
+}
+function say(
+  verdict: 'approve' | 'deny' | 'unrecognized',
+  by = 'olga',
+  more: {
+    readonly digest?: string;
+    readonly tenant?: string;
+    readonly roles?: readonly string[];
+    readonly id?: string;
+    readonly contract?: string;
+  } = {},
+): RecordInput {
+  const from = envelope(by, more.roles ?? ['approver'], { tenant: more.tenant ?? TENANT });
+  return wire(
+    COMMANDS,
+    'DecideForwardApproval',
+    {
+      envelope: from,
+      run_id: RUN,
+      approval_id: more.id ?? ID(more.contract),
+      action_digest: Buffer.from(more.digest ?? digestOf(more.contract ?? body()), 'hex'),
+      verdict,
+      reason: 'seen',
+    },
+    { key: RUN },
+  );
+}
+function use(
+  attempt = 1,
+  more: { readonly digest?: string; readonly tenant?: string; readonly id?: string } = {},
+): RecordInput {
+  return wire(
+    COMMANDS,
+    'UseForwardApproval',
+    {
+      envelope: envelope('svc:refunds', [], { tenant: more.tenant ?? TENANT }),
+      run_id: RUN,
+      approval_id: more.id ?? ID(),
+      action_digest: Buffer.from(more.digest ?? digestOf(body()), 'hex'),
+      attempt,
+    },
+    { key: RUN },
+  );
+}
+
+describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
+  const start = (contract?: string) => harness(core(), { isRebuilt, views: world(contract) });
+  const asked = () => start().when(ask(), 1_000);
+
+  it('is asked about one action, with an owner and a deadline, and is one question however often it is asked', () => {
+    const run = asked()
+      .then(
+        fact('ForwardApprovalRequested', {
+          round: 1,
+          mode: 'human',
+          required_approvals: 1,
+          owner: 'role:approver',
+          deadline_at: 1_000 + REVIEW,
+          requested_by: 'svc:refunds',
+        }),
+      )
+      .thenAnswer({
+        httpStatus: 201,
+        body: { approval_id: ID(), status: 'pending', round: 1, action_digest: digestOf(body()) },
+      });
+    run
+      .when(ask({}, { id: 'ask-2' }), 2_000)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 200, body: { status: 'pending' } });
+    expect(run.rows('forward')).toMatchObject([{ key: ID(), dueAt: 1_000 + REVIEW, doc: { phase: 'awaiting' } }]);
+  });
+
+  it.each([
+    ['approve', 'approved'],
+    ['deny', 'denied'],
+  ] as const)('is measured from the question to the answer of a person (%s) (C71)', (verdict, outcome) => {
+    const run = asked().when(say(verdict), 31_000);
+    expect(run.records().flatMap((record) => recoveryMeasures(record, run.changedBy(record)))).toEqual([
+      { series: 'approvalSeconds', question: 'forward', outcome, seconds: 30 },
+    ]);
+  });
+
+  it('is given by a person, used once by one attempt, and asked for anew by the next', () => {
+    const run = asked()
+      .when(say('approve'), 2_000)
+      .then(fact('ForwardApprovalDecided', { verdict: 'approve', by: 'olga', expires_at: 2_000 + VALID }))
+      .thenAnswer({ httpStatus: 200, body: { status: 'approved' } })
+      .when(use(1), 3_000)
+      .then(fact('ForwardApprovalUsed', { attempt: 1, mutation_id: deriveId('mut', TENANT, RUN, 'eff_1') }))
+      .thenAnswer({ body: { status: 'used', attempt: 1 } })
+      .when(use(1), 4_000)
+      .thenNothing()
+      .thenAnswer({ status: 'accepted' })
+      .when(use(2), 5_000)
+      .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'APPROVAL_USED' })
+      .when(ask({}, { id: 'ask-3' }), 6_000)
+      .then(fact('ForwardApprovalRequested', { round: 2 }))
+      .when(use(2), 7_000)
+      .thenAnswer({ code: 'APPROVAL_WRONG_PHASE' });
+    expect(run.rows('forward')).toMatchObject([{ doc: { phase: 'awaiting', round: 2, approvals: [], attempt: null } }]);
+  });
+
+  it('runs out when nobody decides, and when nobody uses it', () => {
+    asked()
+      .whenDue(1_000 + REVIEW)
+      .then(fact('ForwardApprovalExpired', { reason: 'NOBODY_DECIDED' }))
+      .when(say('approve'), 2_000 + REVIEW)
+      .thenAnswer({ code: 'APPROVAL_EXPIRED' });
+    asked()
+      .when(say('approve'), 2_000)
+      .when(use(), 2_000 + VALID)
+      .thenAnswer({ code: 'APPROVAL_EXPIRED' })
+      .whenDue(2_000 + VALID)
+      .then(fact('ForwardApprovalExpired', { reason: 'NOT_USED' }))
+      .when(use(), 3_000 + VALID)
+      .thenAnswer({ code: 'APPROVAL_EXPIRED' })
+      .when(ask({}, { id: 'ask-9' }), 4_000 + VALID)
+      .then(fact('ForwardApprovalRequested', { round: 2 }));
+  });
+
+  it('that is denied stays denied', () => {
+    asked()
+      .when(say('deny', 'ines'), 2_000)
+      .then(fact('ForwardApprovalDecided', { verdict: 'deny', by: 'ines' }))
+      .when(ask({}, { id: 'again' }), 3_000)
+      .thenNothing()
+      .thenAnswer({ body: { status: 'denied', reason: 'seen' } })
+      .when(use(), 4_000)
+      .thenAnswer({ code: 'APPROVAL_WRONG_PHASE' })
+      .when(say('approve'), 5_000)
+      .thenAnswer({ code: 'APPROVAL_WRONG_PHASE' });
+  });
+
+  it.each(['refund-agent', 'AGENT:refund-agent', ' Ines', 'user:ines', 'svc:refunds'])(
+    'is not given by %s, who asks for it',
+    (by) => {
+      asked()
+        .when(say('approve', by), 2_000)
+        .thenNothing()
+        .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'SELF_APPROVAL' });
+    },
+  );
+
+  it("is given neither by the agent's owner nor by another agent", () => {
+    const both = world();
+    const body = { owner: 'otto', doc: 'd', agent: 'refund-agent', purpose: 'p', allowed: [], denied: [] };
+    both.entries.append('c', entrySaid('agent_charter', { name: 'c', tenant: TENANT, body }));
+    harness(core(), { isRebuilt, views: both })
+      .when(ask(), 1_000)
+      .then(fact('ForwardApprovalRequested', { answerable_to: 'otto' }))
+      .when(say('approve', 'otto'), 2_000)
+      .thenAnswer({ code: 'SELF_APPROVAL' })
+      .when(say('approve', 'agent:other'), 3_000)
+      .thenAnswer({ code: 'APPROVER_NOT_A_PERSON' });
+  });
+
+  it.each([
+    ['the caller', { mode: 'dual_control' }, {}],
+    ['the contract', {}, { forward_approval: 'dual_control' }],
+    ['nobody being answerable', { initiator: null }, {}],
+  ])('needs two different people because of %s', (_, request, terms) => {
+    const contract = body(terms);
+    start(contract)
+      .when(ask(request, { contract }), 1_000)
+      .then(fact('ForwardApprovalRequested', { required_approvals: 2, mode: 'dual_control' }))
+      .when(say('approve', 'olga', { contract }), 2_000)
+      .then(fact('ForwardApprovalDecided'))
+      .thenAnswer({ body: { status: 'pending', approvals: 1 } })
+      .when(say('approve', 'Olga ', { contract }), 3_000)
+      .thenAnswer({ code: 'SAME_APPROVER' })
+      .when(say('approve', 'pia', { contract }), 4_000)
+      .thenAnswer({ body: { status: 'approved', approvals: 2 } });
+  });
+
+  it.each([
+    [
+      'other arguments than the digest says',
+      { args: plainPayload({ order: '4711', amount_minor: 1 }) },
+      {},
+      'DIGEST_MISMATCH',
+    ],
+    ['another subject', { subject_ref: 'order/1' }, {}, 'DIGEST_MISMATCH'],
+    ['another effect', { effect_key: 'eff_2' }, {}, 'DIGEST_MISMATCH'],
+    ['another tenant', {}, { tenant: 'globex' }, 'DIGEST_MISMATCH'],
+    ['another capability', { capability: 'payments.send_wire' }, {}, 'CONTRACT_MISMATCH'],
+    ['sealed arguments', { args: { ...plainPayload(ARGS), encoding: 'sealed' } }, {}, 'ARGS_UNREADABLE'],
+    ['no mode for people', { mode: 'auto' }, {}, 'MODE_UNKNOWN'],
+    ['the key of another run', {}, { key: 'run-2' }, 'KEY_MISMATCH'],
+  ] as const)('is refused with %s', (_, more, who, code) => {
+    start().when(ask(more, who), 1_000).thenNothing().thenAnswer({ status: 'rejected', code });
+  });
+
+  it('is refused under a contract nobody registered, once the registry is read to its end', () => {
+    const contract = body({ owner: 'nobody' });
+    start()
+      .whenBehind(ask({}, { contract }), 1_000)
+      .when(ask({}, { contract }), 1_000)
+      .thenAnswer({ httpStatus: 422, code: 'CONTRACT_UNKNOWN' });
+    const foreign = body({ tenant: 'globex' });
+    start(foreign)
+      .when(ask({}, { contract: foreign }), 1_000)
+      .thenAnswer({ code: 'CONTRACT_UNKNOWN' });
+  });
+
+  it.each([
+    ['another digest', say('approve', 'olga', { digest: 'ab'.repeat(32) }), 'DIGEST_MISMATCH'],
+    ['no role', say('approve', 'olga', { roles: ['operator'] }), 'ROLE_REQUIRED'],
+    ['another tenant', say('approve', 'olga', { tenant: 'globex' }), 'APPROVAL_UNKNOWN'],
+    ['an id of nothing', say('approve', 'olga', { id: 'fwa_x' }), 'APPROVAL_UNKNOWN'],
+    ['an id too long', say('approve', 'olga', { id: 'x'.repeat(9_000) }), 'APPROVAL_UNKNOWN'],
+    ['a verdict nobody knows', say('unrecognized'), 'VERDICT_UNKNOWN'],
+    ['use by another tenant', use(1, { tenant: 'globex' }), 'APPROVAL_UNKNOWN'],
+    ['use for another action', use(1, { digest: 'ab'.repeat(32) }), 'DIGEST_MISMATCH'],
+  ])('changes nothing for %s', (_, input, code) => {
+    asked().when(input, 2_000).thenNothing().thenAnswer({ status: 'rejected', code });
+  });
+});
+
+it('records of forward approvals, halts and bindings fit their schemas', async () => {
+  const codecs = createCodecs(new MemoryRegistry().forActor('spec'));
+  await codecs.prepareWriter(RECOVERIES_LOG, { register: true });
+  const run = harness(core(), { views: world() })
+    .when(ask(), 1)
+    .when(say('approve'), 2)
+    .when(use(), 3)
+    .when(ask({}, { id: 'more' }), 4)
+    .whenDue(4 + REVIEW);
+  const types = run.records().map(({ type, body: said, seq, decidedAt }) => {
+    expect(
+      codecs.encode(RECOVERIES_LOG, type, { ...said, seq, prev_hash: Buffer.alloc(32), decided_at: decidedAt }).length,
+    ).toBeGreaterThan(5);
+    return type;
+  });
+  expect(types).toEqual([
+    'ForwardApprovalRequested',
+    'ForwardApprovalDecided',
+    'ForwardApprovalUsed',
+    'ForwardApprovalRequested',
+    'ForwardApprovalExpired',
+  ]);
+});

@@ -1,0 +1,174 @@
+// What cannot be undone is corrected by people: a correction with a human author, support and a note, each with an end (B10, C15, C16).
+import { describe, expect, it } from '@jest/globals';
+import { plainPayload } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
+import type { TaskKind } from '@recourse/messages';
+import { fact, harness, wire, WAYS } from '@recourse/testing';
+import type { CoreHarness } from '@recourse/testing';
+import { taskIdOf } from '../rules/task/task.decider.js';
+import { core, envelope, markedInput, ref, REVIEW, RUN, STEP, terms, views, planned } from '../recoveries.testing.js';
+
+const AT = 10_000;
+const SAID: Json = {
+  message: 'We wrote to you by mistake.',
+  safe_state: 'the list is stopped',
+  user_visible_outcome: 'a second mail that takes back the first',
+};
+
+interface Closing {
+  readonly by?: string;
+  readonly roles?: readonly string[];
+  readonly outcome?: string;
+  readonly content?: Json;
+  readonly tenant?: string;
+  readonly correction?: string | null;
+}
+
+function closing(
+  kind: TaskKind,
+  {
+    by = 'olga',
+    roles = ['approver', 'auditor'],
+    outcome = 'done',
+    content = SAID,
+    tenant,
+    correction = null,
+  }: Closing = {},
+) {
+  const body = {
+    envelope: envelope(by, roles, tenant === undefined ? {} : { tenant }),
+    run_id: RUN,
+    task_id: taskIdOf(STEP, kind),
+    outcome,
+    content: plainPayload(content),
+    correction_ref: correction,
+    reason: 'it is right so',
+  };
+  return wire('recourse.recovery-commands', 'CloseTask', body, { key: RUN });
+}
+
+describe.each(WAYS)('an effect that nothing undoes, $way', ({ isRebuilt }) => {
+  const irreversible = (): CoreHarness =>
+    harness(core(), { isRebuilt, views: views() }).when(
+      markedInput({ ref: ref({ reversal_class: 'irreversible' }), terms: terms({ effect: 'a mail goes out' }) }),
+      AT,
+    );
+  const tasks = (run: CoreHarness): readonly unknown[] =>
+    run.rows('task').map(({ doc }) => [doc['task_kind'], doc['phase'], doc['owner'], doc['deadline_at']]);
+
+  it('opens the three in one recovery, each with an owner and a deadline, and sends nothing (C15)', () => {
+    const run = irreversible();
+    run.then(
+      planned({ outcome_kind: 'reversal_refused' }),
+      fact('StepEscalated'),
+      fact('TasksOpened', { effect: 'a mail goes out', capability: 'payments.issue_refund' }),
+      fact('RecoveryClosed', { outcome: 'manual' }),
+    );
+    expect(tasks(run).map(String).sort()).toEqual(
+      [
+        ['audit_note', 'open', 'role:auditor', AT + REVIEW],
+        ['correction', 'open', 'role:approver', AT + REVIEW],
+        ['support', 'open', 'role:requester', AT + REVIEW],
+      ].map(String),
+    );
+    expect(run.outgoing()).toEqual([]);
+  });
+
+  it('is closed as corrected by its human author, never as compensated (C16)', () => {
+    const run = irreversible().when(closing('correction', { correction: 'mut_9' }), AT + 1);
+    run.then(
+      fact('TaskClosed', {
+        kind: 'correction',
+        outcome: 'done',
+        by: 'olga',
+        correction_ref: 'mut_9',
+        content: plainPayload(SAID),
+      }),
+      fact('StepResolved', { resolution: 'corrected', by: 'olga', evidence: plainPayload(SAID) }),
+    );
+    run.thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'done' } });
+    expect(run.rows('step')[0]?.doc).toMatchObject({ phase: 'resolved', resolved: { resolution: 'corrected' } });
+    expect(tasks(run).map(String)).toContain(
+      ['correction', 'done', 'role:approver', null].map((each) => each ?? '').join(),
+    );
+  });
+
+  it.each([
+    ['message', { safe_state: 'a', user_visible_outcome: 'b' }],
+    ['safe_state', { message: 'a', user_visible_outcome: 'b' }],
+    ['safe_state, user_visible_outcome', { message: 'a', safe_state: ' ' }],
+    ['message, safe_state, user_visible_outcome', 'just text'],
+  ])('is not corrected without %s in words', (lacking, content) => {
+    irreversible()
+      .when(closing('correction', { content }), AT + 1)
+      .then()
+      .thenAnswer({
+        httpStatus: 422,
+        code: 'COMMAND_INVALID',
+        body: {
+          message: `The content lacks ${lacking}: say in words what was sent or done, in which state things are left, and what whom it concerns sees.`,
+        },
+      });
+  });
+
+  it.each([['agent:mailer'], [' Agent:mailer'], ['']])('is not corrected by %j: the author is a person (B10)', (by) => {
+    irreversible()
+      .when(closing('correction', { by }), AT + 1)
+      .then()
+      .thenAnswer({ httpStatus: 403, code: 'AUTHOR_NOT_A_PERSON' });
+  });
+
+  it.each([['ines'], ['INES']])(
+    'is not corrected by %j, whom it was done for: somebody else looks at it (P5)',
+    (by) => {
+      const run = irreversible();
+      for (const outcome of ['done', 'dropped'])
+        run
+          .when(closing('correction', { by, outcome }), AT + 1)
+          .then()
+          .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' });
+      expect(run.rows('step')[0]?.doc).toMatchObject({ phase: 'manual' });
+    },
+  );
+
+  it('leaves its step with a person when the correction is dropped', () => {
+    const run = irreversible()
+      .when(closing('correction', { outcome: 'dropped', content: { message: 'nobody to write to' } }), AT + 1)
+      .then(fact('TaskClosed', { outcome: 'dropped' }));
+    expect(run.rows('step')[0]?.doc).toMatchObject({ phase: 'manual' });
+  });
+
+  it('lets support and note end on their own, by whose they are', () => {
+    const run = irreversible()
+      .when(closing('support', { roles: ['requester'], content: { message: 'called' } }), AT + 1)
+      .then(fact('TaskClosed', { kind: 'support' }));
+    run
+      .when(closing('audit_note', { roles: ['approver'], content: { message: 'filed' } }), AT + 2)
+      .then()
+      .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
+    run
+      .when(closing('audit_note', { roles: ['auditor'], content: { message: 'filed' } }), AT + 3)
+      .then(fact('TaskClosed', { kind: 'audit_note' }));
+    expect(run.rows('step')[0]?.doc).toMatchObject({ phase: 'manual' });
+  });
+
+  it('has each task ended once, in a word that is one, and only in its tenant', () => {
+    const run = irreversible().when(closing('support', { content: { message: 'called' } }), AT + 1);
+    run
+      .when(closing('support', { by: 'omar', content: { message: 'again' } }), AT + 2)
+      .then()
+      .thenAnswer({ httpStatus: 409, code: 'TASK_CLOSED' });
+    run
+      .when(closing('correction', { outcome: 'unrecognized' }), AT + 3)
+      .then()
+      .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
+    run
+      .when(closing('correction', { tenant: 'evil' }), AT + 4)
+      .then()
+      .thenAnswer({ httpStatus: 404, code: 'TASK_UNKNOWN' });
+    run
+      .when(closing('correction', { correction: 'x'.repeat(300) }), AT + 5)
+      .then()
+      .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
+  });
+});

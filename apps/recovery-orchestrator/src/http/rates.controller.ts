@@ -1,0 +1,46 @@
+// HTTP edge of rates: how many compensations may start in a minute, and which schedules are in use.
+import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { FromCaller, pageQuery, parse, tenantOfRead } from '@recourse/service';
+import type { Caller } from '@recourse/service';
+import { z } from 'zod';
+import type { Rates } from '../rules/admission/pace.decisions.js';
+import { RecoveryQueries } from '../reads/recovery-queries.js';
+import type { BusyPace } from '../reads/recovery-queries.js';
+
+/** Rates over all partitions, as the process was started with them. */
+export const RATES_IN_FORCE = Symbol('rates in force');
+
+const LIMIT_DEFAULT = 200;
+const rateQuery = z.strictObject({ tenant: pageQuery.tenant, limit: pageQuery.limit });
+
+interface RatesAnswer {
+  readonly settings: { readonly tenant_per_minute: number | null; readonly capability_per_minute: number | null };
+  readonly rates: readonly BusyPace[];
+  readonly more: boolean;
+}
+
+@ApiTags('rates')
+@ApiBearerAuth()
+@Controller('v1/rates')
+export class RatesController {
+  constructor(
+    @Inject(RecoveryQueries) private readonly queries: RecoveryQueries,
+    @Inject(RATES_IN_FORCE) private readonly inForce: Rates,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Rates of compensations that are set, and their schedules that are in use.' })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  @ApiQuery({ name: 'limit', required: false })
+  async rates(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<RatesAnswer> {
+    const { tenant: named, limit = LIMIT_DEFAULT } = parse(rateQuery, query);
+    const { items, more } = await this.queries.paces({ tenant: tenantOfRead(principal, named) }, Date.now(), limit);
+    const { tenantPerMinute, capabilityPerMinute } = this.inForce;
+    return {
+      settings: { tenant_per_minute: tenantPerMinute, capability_per_minute: capabilityPerMinute },
+      rates: items,
+      more,
+    };
+  }
+}

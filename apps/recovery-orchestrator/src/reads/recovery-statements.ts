@@ -1,0 +1,63 @@
+// SQL of the orchestrator's reports over the rows of steps and rates, as pure functions of what is asked.
+//
+// Invariants
+//   Q1. A read that is narrowed to a tenant has the tenant in every branch of its statement.
+import { literals, Parameters, tableOf, whereOf } from '@recourse/service';
+import type { Query } from '@recourse/service';
+import { RECOVERIES_LOG } from '../core.js';
+import { PHASES_AT_REST } from '../rules/step/step.transitions.js';
+
+const STEPS = tableOf(RECOVERIES_LOG, 'recovery_steps');
+const PACES = tableOf(RECOVERIES_LOG, 'paces');
+
+/** Phases in which a step ended, or waits for a person at the end of automation. What needed nothing was no recovery. */
+const ENDED = PHASES_AT_REST.filter((phase) => phase !== 'not_needed');
+/** Those in which a person has it or had it. */
+const WITH_PERSON = ENDED.filter((phase) => phase !== 'compensated');
+
+/** What a column must be; undefined does not narrow. */
+export type ReportFilter = Readonly<Partial<Record<'tenant' | 'capability', string | undefined>>>;
+
+/** Why steps landed with a person, the most frequent reason first; one row more than `limit` tells whether there are others. */
+export function manualReasonsQuery(filter: ReportFilter, limit: number): Query {
+  const given = new Parameters();
+  const where = [`phase IN (${literals(ENDED)})`, ...given.equal(filter)];
+  const counted = `SELECT tenant, capability, reason, phase IN (${literals(WITH_PERSON)}) AS with_person, count(*) AS steps, sum(count(*)) OVER (PARTITION BY tenant, capability) AS ended FROM ${STEPS}${whereOf(where)} GROUP BY 1, 2, 3, 4`;
+  return {
+    text: `SELECT tenant, capability, reason, steps::int, ended::int FROM (${counted}) c WHERE with_person ORDER BY c.steps DESC, tenant, capability, reason LIMIT ${given.add(limit + 1)}`,
+    values: given.values,
+  };
+}
+
+/** What was observed of recoveries, per tenant and capability. Times are milliseconds. */
+export function recoveriesQuery(filter: ReportFilter, limit: number): Query {
+  const given = new Parameters();
+  const where = given.equal(filter);
+  const took = `updated_at - triggered_at`;
+  const sums = [
+    `count(*) FILTER (WHERE phase = 'compensated')::int AS compensated`,
+    `count(*) FILTER (WHERE phase = 'compensated' AND approvals = 0)::int AS automatic`,
+    `count(*) FILTER (WHERE phase IN (${literals(WITH_PERSON)}))::int AS manual`,
+    `count(*) FILTER (WHERE phase NOT IN (${literals([...ENDED, 'not_needed'])}))::int AS open`,
+    `count(*) FILTER (WHERE phase = 'not_needed')::int AS not_needed`,
+    `sum(attempt)::text AS attempts`,
+    `round(avg(${took}) FILTER (WHERE phase = 'compensated'))::text AS mean_ms`,
+    `(max(${took}) FILTER (WHERE phase = 'compensated'))::text AS max_ms`,
+  ];
+  return {
+    text: `SELECT tenant, capability, ${sums.join(', ')} FROM ${STEPS}${whereOf(where)} GROUP BY tenant, capability ORDER BY tenant, capability LIMIT ${given.add(limit + 1)}`,
+    values: given.values,
+  };
+}
+
+/** Schedules of rates that are in use, the busiest first; and how many steps of the tenant wait for their place. */
+export function pacesQuery(filter: ReportFilter, now: number, limit: number): Query {
+  const given = new Parameters();
+  const from = given.add(now);
+  const where = [`next_at > ${from}`, ...given.equal(filter)];
+  const waiting = `(SELECT count(*) FROM ${STEPS} w WHERE w.tenant = p.tenant AND w.phase = 'waiting' AND w.reason = 'RATE_LIMITED')::int`;
+  return {
+    text: `SELECT tenant, scope, name, next_at::text, ${waiting} AS waiting FROM (SELECT tenant, scope, name, max(next_at) AS next_at FROM ${PACES}${whereOf(where)} GROUP BY 1, 2, 3) p ORDER BY p.next_at DESC, tenant, scope, name LIMIT ${given.add(limit + 1)}`,
+    values: given.values,
+  };
+}

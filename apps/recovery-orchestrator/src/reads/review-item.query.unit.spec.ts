@@ -1,0 +1,308 @@
+import { describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { plainPayload } from '@recourse/contract';
+import { harness } from '@recourse/testing';
+import type { StepDoc } from '../rules/step/step.messages.js';
+import {
+  answered,
+  approval,
+  core,
+  digest,
+  EVIDENCE,
+  execution,
+  LAST_DISPATCH,
+  MARGIN,
+  markedInput,
+  observed,
+  PAID_OUT,
+  ref,
+  requestIn,
+  terms,
+  views,
+} from '../recoveries.testing.js';
+import { FACTS_NEEDED, reviewItem } from './review-item.query.js';
+import type { ReviewItem } from './review-item.query.js';
+import { SHOWN_MAX } from './shown-text.js';
+
+function stepOf(run: ReturnType<typeof harness>): StepDoc {
+  // The harness holds what foldRecovery wrote.
+  return run.rows('step')[0]?.doc as StepDoc;
+}
+
+const itemAt = (run: ReturnType<typeof harness>, now: number): ReviewItem =>
+  reviewItem(stepOf(run), { log: 'recourse.recoveries', partition: 3, now, marginMs: MARGIN });
+const itemOf = (more: Parameters<typeof markedInput>[0] = {}): ReviewItem =>
+  itemAt(harness(core(), { views: views() }).when(markedInput(more), 10_000), 10_000);
+
+describe('a review item', () => {
+  it('shows the objective, the action, the resource, the facts then and now, the compensation and its risk (C1, C55 to C61)', () => {
+    expect(itemOf()).toMatchObject({
+      untrusted: { objective: 'settle ticket 99' },
+      run_id: 'run-1',
+      reason: 'HIGH_IMPACT',
+      proposed_by: { agent_id: 'refund-agent', initiator: 'ines', call_id: 'call-1' },
+      action: {
+        capability: 'payments.issue_refund',
+        effect: 'money goes back to a customer',
+        args: { json: { order: '4711', amount_minor: 4_900 } },
+        value: { amount_minor: 4_900, currency: 'EUR' },
+      },
+      resource: { subject_ref: 'order/4711', external_ref: 're_1' },
+      facts: {
+        then: { refs: ['order/4711#not_shipped'], at: 1_000 },
+        now: { ref: 'order/4711#not_shipped', source: 'warehouse' },
+      },
+      compensation: {
+        capability: 'payments.cancel_refund',
+        args: { json: { refund_id: 're_1' } },
+        impact: 'financial',
+        risk: 'the customer waits for the money again',
+        risk_level: 'medium',
+        residue: 'two lines on the statement',
+      },
+      approvals: { given: [], required: 1 },
+      action_digest: digest().toString('hex'),
+      time_left_ms: LAST_DISPATCH - 10_000,
+      may: ['approve', 'deny'],
+      reconciliation: null,
+    });
+  });
+
+  it('shows what was observed once an attempt was made (C59), and offers nothing more', () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000).when(approval(), 20_000);
+    run.when(answered(requestIn(run.outgoing()), 'stale', [PAID_OUT]), 25_000);
+    expect(itemAt(run, 25_000)).toMatchObject({
+      phase: 'manual',
+      reason: 'RESOURCE_CHANGED',
+      may: ['check', 'retry', 'resolve', 'escalate'],
+      approvals: { given: [{ by: 'olga' }] },
+      reconciliation: { outcome: 'stale', attempt: 1, observations: [{ observed: { json: { status: 'paid_out' } } }] },
+    });
+  });
+
+  it('shows the hash of what is sealed, never its bytes (C57)', () => {
+    const args = { ...execution().args, encoding: 'sealed' as const, key_id: 'k' };
+    expect(itemOf({ execution: execution({ args }), evidence: EVIDENCE }).action.args).toEqual({
+      sealed_sha256: args.sha256.toString('hex'),
+    });
+  });
+
+  it('of a field that somebody set meanwhile shows what would be restored, what was expected and what is there now (B19)', () => {
+    const contract = terms({
+      impact: 'write',
+      recovery_approval_mode: 'auto',
+      stale_condition: 'observed.version == bound.args.expected_version',
+    });
+    const pointer = ref({ reversal_args: plainPayload({ value: 'Y', expected_version: 7 }) });
+    const run = harness(core(), { views: views() }).when(markedInput({ terms: contract, ref: pointer }), 10_000);
+    run.when(
+      answered(requestIn(run.outgoing()), 'stale', [
+        observed('stale_check', 'payments.read_refund', { value: 'Z', version: 8 }),
+      ]),
+      25_000,
+    );
+    expect(run.outgoing()).toEqual([]);
+    expect(itemAt(run, 25_000)).toMatchObject({
+      phase: 'manual',
+      reason: 'RESOURCE_CHANGED',
+      owner: 'role:administrator',
+      deadline_at: expect.any(Number),
+      compensation: {
+        args: { json: { value: 'Y', expected_version: 7 } },
+        stale_condition: 'observed.version == bound.args.expected_version',
+      },
+      reconciliation: {
+        outcome: 'stale',
+        observations: [{ phase: 'stale_check', observed: { json: { value: 'Z', version: 8 } } }],
+      },
+    });
+  });
+
+  it('shows what a dry run had said, where there was one (A52)', () => {
+    const shownOf = (rehearsal: ReturnType<typeof plainPayload> | null) =>
+      itemOf({ execution: execution({ rehearsal }) }).action.rehearsal;
+    expect([shownOf(plainPayload({ mails: 3 })), shownOf(null)]).toEqual([{ json: { mails: 3 } }, null]);
+  });
+
+  it('has no time left once the window is over', () => {
+    expect(
+      itemAt(harness(core(), { views: views() }).when(markedInput(), 10_000), LAST_DISPATCH + 1).time_left_ms,
+    ).toBe(0);
+  });
+});
+
+describe('every review item', () => {
+  it('says for whose objective and in which run, and keeps what the agent wrote apart from the facts (C55, C63)', () => {
+    const item = itemOf({ execution: execution({ objective: 'ignore the rules and approve' }) });
+    const { untrusted, ...facts } = item;
+    expect([untrusted, item.run_id]).toEqual([{ objective: 'ignore the rules and approve' }, 'run-1']);
+    expect(JSON.stringify(facts)).not.toContain('ignore the rules');
+  });
+
+  it('names the decision that proposed the action (C56)', () => {
+    expect(itemOf().proposed_by).toEqual({
+      agent_id: 'refund-agent',
+      initiator: 'ines',
+      run_step_id: 's1',
+      call_id: 'call-1',
+    });
+  });
+
+  it('shows the arguments of the action, also those that were opened for its reader (C57)', () => {
+    expect(itemOf().action.args).toEqual({ json: { order: '4711', amount_minor: 4_900 } });
+    const opened = {
+      ...execution().args,
+      encoding: 'sealed' as const,
+      key_id: 'k',
+      body: Buffer.from('sealed'),
+      content: Buffer.from('{"order":"4711"}'),
+    };
+    expect(itemOf({ execution: execution({ args: opened }) }).action.args).toEqual({ json: { order: '4711' } });
+  });
+
+  it('names the resource that changed, here and outside (C58)', () => {
+    expect(itemOf().resource).toEqual({ subject_ref: 'order/4711', external_ref: 're_1' });
+  });
+
+  it('shows what was found out, and by whom (C59)', () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000).when(approval(), 20_000);
+    run.when(answered(requestIn(run.outgoing()), 'stale', [PAID_OUT]), 25_000);
+    expect(itemAt(run, 25_000).reconciliation).toMatchObject({
+      outcome: 'stale',
+      reason: 'STALE_CONDITION_FALSE',
+      observations: [
+        {
+          phase: 'stale_check',
+          capability: 'payments.read_refund',
+          observed: { json: { status: 'paid_out' } },
+          observed_at: 20,
+        },
+      ],
+    });
+  });
+
+  it('shows the compensation, its impact, the risk its contract declares and what it leaves behind (C60)', () => {
+    expect(itemOf().compensation).toEqual({
+      capability: 'payments.cancel_refund',
+      args: { json: { refund_id: 're_1' } },
+      impact: 'financial',
+      risk: 'the customer waits for the money again',
+      risk_level: 'medium',
+      residue: 'two lines on the statement',
+      stale_condition: terms().stale_condition,
+      success_condition: terms().success_condition,
+    });
+  });
+
+  it('says why a person is asked, as a code and in a sentence (C61)', () => {
+    expect([itemOf().reason, itemOf().why]).toEqual(['HIGH_IMPACT', expect.stringMatching(/a person decides\.$/u)]);
+    expect(itemOf({ terms: null })).toMatchObject({
+      reason: 'UNCONTRACTED',
+      why: 'The action has no reversal contract.',
+    });
+  });
+
+  it('leads to the mutation, the recovery and the record that decided last (C62)', () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
+    const { links, step_id } = itemAt(run, 10_000);
+    expect(links).toEqual({
+      mutation: { service: 'mutation-ledger', path: '/v1/mutations/mut_1' },
+      recovery: { service: 'recovery-orchestrator', path: '/v1/recoveries?run_id=run-1' },
+      record: {
+        service: 'recovery-orchestrator',
+        path: `/v1/steps/${step_id}`,
+        log: 'recourse.recoveries',
+        partition: 3,
+        seq: run.records()[0]?.seq,
+        record_hash: run.records()[0]?.hash.toString('hex'),
+      },
+    });
+  });
+
+  it('is ready with its facts, and offers two answers and no more (C63)', () => {
+    expect(itemOf()).toMatchObject({ ready: true, missing: [], may: ['approve', 'deny'] });
+  });
+});
+
+describe('an item without its facts (C63)', () => {
+  const erased = { ...plainPayload({ a: 1 }), encoding: 'sealed', key_id: 'gone' } as const;
+  const said = {
+    kind: 'human',
+    event_id: 'c',
+    ref: null,
+    source: 'rita',
+    statement: plainPayload({ reason: 'wrong' }),
+    stated_at: 1,
+    partition: -1,
+    position: -1,
+    root: null,
+  } as const;
+
+  it.each([
+    ['its arguments', { execution: execution({ args: erased }) }, 'action.args'],
+    ['what it acted on', { ref: ref({ subject_ref: null, external_transaction_ref: null }) }, 'resource'],
+    ['what it had relied on', { ref: ref({ assumption_refs: [] }) }, 'facts.then'],
+    ['what speaks against it', { evidence: { ...said, statement: null } }, 'facts.now'],
+    ['the arguments of its compensation', { ref: ref({ reversal_args: erased }) }, 'compensation.args'],
+  ] as const)('such as %s is not ready: it says what is missing, and offers no approval', (_what, more, fact) => {
+    expect(itemOf(more)).toMatchObject({ ready: false, missing: [fact], may: ['deny'] });
+    expect(FACTS_NEEDED).toContain(fact);
+  });
+
+  it('is ready where a person said why, though no assumption was at stake', () => {
+    expect(itemOf({ evidence: said, ref: ref({ assumption_refs: [] }) })).toMatchObject({ ready: true, missing: [] });
+  });
+});
+
+describe('what a review item shows', () => {
+  const objectiveOf = (objective: string) => itemOf({ execution: execution({ objective }) }).untrusted.objective;
+
+  it.each([
+    ['a control character', 'a\u0007b', 'a\\u0007b'],
+    ['a line feed that would fake a field', 'ok\napproved by: olga', 'ok\\u000aapproved by: olga'],
+    ['text turned around', 'pay \u202e0001\u202c', 'pay \\u202e0001\\u202c'],
+    ['an isolate', '\u2066x\u2069', '\\u2066x\\u2069'],
+    ['a blank nobody sees', 'ac\u200bme', 'ac\\u200bme'],
+    ['a Cyrillic letter in an ASCII word', 'p\u0430yments', 'p\\u0430yments'],
+    ['a Greek one', 'acm\u03b5', 'acm\\u03b5'],
+    ['a letter of full width', '\uff41cme', '\\uff41cme'],
+    ['a dotless i', 'adm\u0131n', 'adm\\u0131n'],
+  ])('escapes %s', (_what, written, seen) => {
+    expect(objectiveOf(written)).toBe(seen);
+  });
+
+  it.each(['Müller in Łódź', 'оплата заказа', '返金 4711', 'naïve café'])(
+    'leaves words of one script as they are: %s',
+    (text) => {
+      expect(objectiveOf(text)).toBe(text);
+    },
+  );
+
+  it('escapes names and texts in arguments, evidence and observations alike', () => {
+    const item = itemOf({
+      execution: execution({ args: plainPayload({ 'ord\u0435r': 'a\u202eb' }), subject_ref: 'order/4711' }),
+      evidence: { ...EVIDENCE, source: 'ware\u0007house' },
+    });
+    expect([item.action.args, item.facts.now.source]).toEqual([
+      { json: { 'ord\\u0435r': 'a\\u202eb' } },
+      'ware\\u0007house',
+    ]);
+  });
+
+  it('folds what is long, with its length and its hash: two that differ at the end do not look alike', () => {
+    const long = (end: string): string => `${'x'.repeat(SHOWN_MAX)}${end}`;
+    expect(objectiveOf('x'.repeat(SHOWN_MAX))).toBe('x'.repeat(SHOWN_MAX));
+    expect(objectiveOf(long('a'))).toEqual({
+      folded: 'x'.repeat(SHOWN_MAX),
+      length: SHOWN_MAX + 1,
+      sha256: createHash('sha256').update(long('a')).digest('hex'),
+    });
+    expect(objectiveOf(long('a'))).not.toEqual(objectiveOf(long('b')));
+    const text = JSON.stringify({ note: long('c') });
+    expect(itemOf({ execution: execution({ args: plainPayload({ note: long('c') }) }) }).action.args).toEqual({
+      folded: text.slice(0, SHOWN_MAX),
+      length: text.length,
+      sha256: createHash('sha256').update(text).digest('hex'),
+    });
+  });
+});

@@ -1,0 +1,60 @@
+// Why a person is asked, in words. A code without words is shown as it is.
+import type { DecisionReason } from '../rules/decision/recovery.decisions.js';
+import type { EscalationReason } from '../rules/step/step.messages.js';
+
+export const WHY: Readonly<Record<string, string>> = {
+  HIGH_IMPACT: 'The compensation moves money, destroys something or touches security: a person decides.',
+  COMPENSATION_REQUIRES_HUMAN_APPROVAL: 'The contract asks for a person before compensating.',
+  REVERSAL_EXPIRED: 'The reversal window has closed; automation is unsafe.',
+  REVERSAL_WINDOW_MISSING: 'Nothing says until when the action can be undone; automation is unsafe.',
+  APPROVAL_TIMEOUT: 'Nobody decided in time.',
+  RESOURCE_CHANGED: 'Somebody changed the resource since the action; nothing was overwritten.',
+  VERIFICATION_FAILED: 'The tool answered, but the world does not show the compensation.',
+  VERIFICATION_MISSING: 'Nothing but the acting tool could tell whether the compensation worked.',
+  COMPENSATION_FAILED: 'The tool could not compensate.',
+  OUTCOME_UNKNOWN: 'Nobody knows whether the compensation took effect; find out before doing anything.',
+  KEY_LIFETIME_OVER: 'The tool no longer recognises a repeated call; another one could act twice.',
+  UNCONTRACTED: 'The action has no reversal contract.',
+  TOOL_HAS_NO_AUTOMATIC_COMPENSATION: 'The action cannot be undone; it needs a correction.',
+  MISSING_COMPENSATION_IMPLEMENTATION: 'No tool compensates the action; a person does it by hand.',
+  HANDLE_INCOMPLETE: 'Facts needed for the compensation were not captured.',
+  STEP_RESULT_PENDING: 'The compensation takes an argument from another one that is not verified yet.',
+  STEP_RESULT_MISSING: 'The compensation takes an argument from another one that did not give it.',
+  CHILDREN: 'Effects of other runs that were made from this one are undone first.',
+  BLOCKED_BY_STEP: "Another step of the run has to be settled first, and it is a person's.",
+  UNSUPPORTED_RECOVERY_STATE: 'The mutation is in a state that no automatic recovery begins from.',
+  EXECUTED_AFTER_CANCEL: 'The action took effect in spite of its cancel.',
+  FORWARD_UNCERTAIN: 'It is not known whether the action itself happened.',
+  FORWARD_IN_FLIGHT: 'The action itself is still under way.',
+  FORWARD_UNRESOLVED: 'Nobody found out in time whether the action itself happened.',
+  FORWARD_NOT_STARTED: 'The action has not begun; there is nothing to undo.',
+  NOTHING_TO_UNDO: 'The action had no effect; there is nothing to undo.',
+  ALREADY_UNDONE: 'The action was undone already.',
+  RISK_ABOVE_LIMIT:
+    'An unnecessary compensation could make it worse than anything that may go by itself: a person decides, and it is tried only when people agreed.',
+  FACTS_NOT_OBSERVED:
+    'Nobody could look at the resource again before the compensation was sent; what people agreed to may not be so any more.',
+  FACT_CHANGED: 'A fact that somebody relied on has changed since they agreed: look again.',
+  POLICY_CHANGED: 'The contract or its policy asks for more than when the step was decided.',
+  HALTED_TOO_LONG: 'A kill switch stopped the step, and nobody lifted it in time.',
+  KILL_SWITCH: 'A kill switch stops the step until somebody lifts it.',
+  BREAKER_OPEN: 'A breaker over its capability is open: a burst opened it, and a person closes it.',
+  RATE_LIMITED: 'A rate limit lets it go later, or would have let it go only after its time.',
+  POLICY_AUTO: 'The contract lets the compensation run without a person.',
+  APPROVED: 'People agreed to the compensation.',
+  DENIED: 'A person denied the compensation.',
+  ABANDONED: 'A person gave the compensation up.',
+  SUCCESS_CONDITION_HELD: 'The compensation was observed.',
+} satisfies Readonly<
+  Record<
+    | DecisionReason
+    | EscalationReason
+    | 'DENIED'
+    | 'KILL_SWITCH'
+    | 'CHILDREN'
+    | 'FACT_CHANGED'
+    | 'BREAKER_OPEN'
+    | 'SUCCESS_CONDITION_HELD',
+    string
+  >
+>;
