@@ -18,6 +18,7 @@ import { dispatchableUntil, grantLookLease, leaseIdOf } from '../lease/lease.dec
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { personRefusal, selfRefusal } from './approval.decisions.js';
+import { mayRepeat } from './dispatch.decisions.js';
 import { judgeLook } from './judgement.decisions.js';
 import type { LookJudgement } from './judgement.decisions.js';
 import { settledBy, verdictOn } from './verdict.decisions.js';
@@ -64,7 +65,7 @@ export function reopen(
       code: 'WINDOW_CLOSED',
       message: 'The reversal window has closed; a person must resolve this by hand.',
     };
-  if (step.attempt > 0 && terms.key_lifetime_ms === null)
+  if (step.attempt > 0 && !mayRepeat(step, terms))
     return wrongPhase(
       'The tool does not recognise a repeated call: another attempt could act twice. Look again, or close it by hand.',
     );

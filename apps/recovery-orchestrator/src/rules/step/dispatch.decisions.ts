@@ -104,6 +104,11 @@ function isTightened(step: StepDoc, binding: Binding, now: number, policy: Recov
   return required > agreeing(step, now) || (risk === 'above' && isRiskier(binding, step.in_force));
 }
 
+/** A tool recognises a repeated call, or said of the last one that it had no effect: under its claim nobody else called (L11). */
+export function mayRepeat({ last }: StepDoc, { key_lifetime_ms }: ContractTerms): boolean {
+  return key_lifetime_ms !== null || (last?.reported === 'failed' && last.outcome === 'failed');
+}
+
 /** Why the policy and the facts of now give it to a person; null where they let it go. */
 function refusedBy(step: StepDoc, binding: Binding, now: number, policy: RecoveryPolicy): EscalationReason | null {
   const facts = factsOf(step, binding, now, policy);
@@ -124,7 +129,7 @@ export function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy):
   if (step.attempt > step.attempts_before && isExhausted(step))
     return { kind: 'person', reason: reasonAfterLast(step) };
   const attempt = step.attempt + 1;
-  if (attempt > 1 && terms.key_lifetime_ms === null) return { kind: 'person', reason: 'KEY_LIFETIME_OVER' };
+  if (attempt > 1 && !mayRepeat(step, terms)) return { kind: 'person', reason: 'KEY_LIFETIME_OVER' };
   const reason = refusedBy(step, binding, now, policy);
   if (reason !== null) return { kind: 'person', reason };
   const firstAt = step.first_dispatched_at ?? now;
@@ -158,7 +163,8 @@ export function dispatched(leg: readonly [Ready, ...Ready[]], policy: RecoveryPo
     lease_id: leaseIdOf(policy.leaseKey, legId, attempt, notAfter),
     not_after: notAfter,
     answer_by: Math.max(...leg.map((one) => notAfter + one.next.lease.answerBy - one.next.lease.notAfter)),
-    reconcile_first: attempt > 1,
+    // Of a tool without key the attempt before is known to have had no effect: there is nothing to look for.
+    reconcile_first: attempt > 1 && next.terms.key_lifetime_ms !== null,
     members: leg.map(memberOf),
   });
 }
