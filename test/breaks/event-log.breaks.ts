@@ -187,7 +187,7 @@ export const BREAKS: readonly Break[] = [
     id: 'd62-owed-and-forgotten',
     requirement: 'D62',
     spec: 'test/simulation/src/one-recovery.simulation.spec.ts',
-    test: 'a recovery at each step of which a process dies is resumed once: one effect, and the same records',
+    test: 'a recovery at each step of which a process dies is resumed once: one effect, and the same records, but for an attempt whose worker may have been calling',
     file: 'libs/event-log/src/obligations.ts',
     find: 'if (head > from) {',
     replace: 'if (head > from && head < from) {',

@@ -66,11 +66,6 @@ export const ADVICE = {
     technique: null,
     remedy: 'Name reconcile_capability: without it every uncertain outcome goes to a person.',
   },
-  // P7
-  UNCHECKED_BEFORE_UNDO: {
-    technique: null,
-    remedy: 'Declare stale_check, so that a resource somebody else has changed is left alone.',
-  },
   // C7
   MODE_LEFT_OPEN: {
     technique: null,
@@ -158,12 +153,6 @@ function care(contract: Contract): readonly Hint[] {
       'UNCERTAIN_GOES_TO_PEOPLE',
       '/reconcile_capability',
       'nothing tells whether the effect happened',
-    ],
-    [
-      isAutomated(contract) && contract.stale_check === undefined,
-      'UNCHECKED_BEFORE_UNDO',
-      '/stale_check',
-      `nothing is observed before ${reversalCapabilityOf(contract) ?? 'the reversal'}`,
     ],
     [
       contract.compensation_mode === undefined,

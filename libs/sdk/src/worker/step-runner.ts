@@ -75,6 +75,8 @@ interface Running {
   readonly args: Json;
   readonly observations: Observation[];
   detail: string | null;
+  /** What the stale-state check saw, where the tool is to compare with it while it writes. */
+  expected: Json | undefined;
   /** Provider's handle of a forward call. */
   handle: string | null;
 }
@@ -99,7 +101,15 @@ export async function runStep(
       detail: null,
       external_transaction_ref: null,
     };
-  const running: Running = { leg, step, args: args.value, observations: [], detail: null, handle: null };
+  const running: Running = {
+    leg,
+    step,
+    args: args.value,
+    observations: [],
+    detail: null,
+    expected: undefined,
+    handle: null,
+  };
   let progress = begun;
   for (;;) {
     const action = decideStep({ leg, step, progress, now: parts.clock.now() });
@@ -154,6 +164,7 @@ async function observe(
 ): Promise<StepEvent> {
   const called = await call(capability, phase, running, parts);
   if (called.kind === 'failed') return { type: 'ObservationFailed', phase, failure: called.failure };
+  if (phase === 'stale_check' && isConditionalWrite(running.step)) running.expected = called.observed;
   return {
     type: 'Observed',
     phase,
@@ -162,6 +173,13 @@ async function observe(
         ? findingOf(called.observed)
         : judge(condition, called.observed, running),
   };
+}
+
+/** Comparisons that the tool makes itself while it writes: nothing fits between check and act. */
+const CONDITIONAL_WRITES: readonly string[] = ['version', 'etag', 'compare_and_swap'];
+
+function isConditionalWrite({ stale_compares: compares }: LegStep): boolean {
+  return compares !== null && CONDITIONAL_WRITES.includes(compares);
 }
 
 /** Whether an observation meets a condition; null when that cannot be told, which no rule takes for a yes. */
@@ -272,7 +290,11 @@ type Attempted =
   | Extract<Called, { kind: 'answered' }>
   | { readonly kind: 'failed'; readonly failure: CallFailure; readonly detail: string };
 
-async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }: Running): Promise<Attempted> {
+async function attempt(
+  tool: Tool,
+  phase: ObservationPhase,
+  { leg, step, args, expected }: Running,
+): Promise<Attempted> {
   const {
     call: { call_id: callId, idempotency_key: idempotencyKey },
     subject_ref: subjectRef,
@@ -289,6 +311,7 @@ async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }:
       phase,
       subjectRef,
       externalTransactionRef,
+      ...(phase === 'execute' && expected !== undefined ? { expected } : {}),
     };
     const observed = await tool(args, context);
     // Whatever a tool answers must fit a record: what is no JSON counts as an error of the tool.

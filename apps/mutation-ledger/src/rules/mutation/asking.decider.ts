@@ -179,6 +179,7 @@ function stepOf(mutation: Asked, kind: AskKind, capability: string, terms: Contr
     reconcile_capability: terms.reconcile_capability,
     stale_capability: null,
     stale_condition: null,
+    stale_compares: null,
     verify_capability: isLook ? capability : null,
     success_condition: isLook ? (terms.hold?.precondition_condition ?? null) : null,
     verify_max_attempts: 1,
