@@ -806,8 +806,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'every review item shows the compensation, its impact, the risk its contract declares and what it leaves behind (C60)',
     file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
-    find: 'risk, risk_level, residue, stale_condition, success_condition,',
-    replace: 'risk, risk_level, residue: null, stale_condition, success_condition,',
+    find: 'in_force, residue, stale_condition, success_condition,',
+    replace: 'in_force, residue: null, stale_condition, success_condition,',
   },
   {
     id: 'c61-code-for-a-sentence',
@@ -1080,9 +1080,9 @@ export const BREAKS: readonly Break[] = [
     requirement: 'D27',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.decided.unit.spec.ts',
     test: 'a decision, straight under recovery mode null is request_approval: only auto goes alone, and people are the default (D27)',
-    file: 'apps/recovery-orchestrator/src/rules/decision/recovery.decisions.ts',
-    find: "const mode = bound ?? 'human';",
-    replace: "const mode = bound ?? 'auto';",
+    file: 'apps/recovery-orchestrator/src/rules/decision/in-force.decisions.ts',
+    find: "const bound = (terms.recovery_approval_mode as RecoveryApprovalMode | null) ?? 'human';",
+    replace: "const bound = (terms.recovery_approval_mode as RecoveryApprovalMode | null) ?? 'auto';",
   },
   {
     id: 'd29-guard-lets-pass',
