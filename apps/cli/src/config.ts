@@ -62,6 +62,8 @@ export interface Flags {
 
 /** Everything that is known; what is missing is asked for when it is needed. */
 export interface Settings {
+  /** Data directory of the development stack that was found; null without one. */
+  readonly dataDir: string | null;
   readonly services: Readonly<Record<Service, string | null>>;
   readonly issuerUrl: string | null;
   readonly brokers: readonly string[] | null;
@@ -79,6 +81,7 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
   const env = environmentOf(environment);
   const system = findStack(flags.dataDir ?? env.dataDir, folder);
   return {
+    dataDir: system?.dataDir ?? null,
     services: {
       contracts: flags.contractsUrl ?? env.contractsUrl ?? system?.urls.registry ?? null,
       ledger: flags.ledgerUrl ?? env.ledgerUrl ?? system?.urls.ledger ?? null,

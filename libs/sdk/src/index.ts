@@ -1,6 +1,6 @@
 import './node-version.js';
 export { ManualClock, systemClock } from '@recourse/kernel';
-export type { Clock } from '@recourse/kernel';
+export type { Clock, Json } from '@recourse/kernel';
 export { effectKey, mutationId } from './effect-key.js';
 export type { EffectIdentity } from './effect-key.js';
 export {

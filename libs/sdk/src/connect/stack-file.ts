@@ -7,6 +7,8 @@ import { ConnectProblem } from './connect.problem.js';
 
 /** Where a development stack is. Addresses are base addresses of services. */
 export interface StackFile {
+  /** Folder that holds the file, absolute. */
+  readonly dataDir: string;
   readonly urls: {
     readonly issuer: string;
     readonly registry: string;
@@ -45,13 +47,13 @@ export function findStack(dataDir: string | undefined, folder: string): StackFil
 
 function readStack(file: string): StackFile {
   try {
-    return stackOf(docOf(JSON.parse(readFileSync(file, 'utf8'))));
+    return { dataDir: dirname(file), ...stackOf(docOf(JSON.parse(readFileSync(file, 'utf8')))) };
   } catch (cause) {
     throw new ConnectProblem('STACK_FILE_UNREADABLE', `${file} does not say where a stack is`, { cause });
   }
 }
 
-function stackOf(doc: Doc): StackFile {
+function stackOf(doc: Doc): Omit<StackFile, 'dataDir'> {
   const urls = docOf(doc['urls']);
   const { notifier } = urls;
   return {
