@@ -86,6 +86,7 @@ ${table(
 async function remedies(built) {
   const { CONTRACT_REMEDIES } = await built('libs/contract/dist/problems.js');
   const { ENTRY_REMEDIES } = await built('libs/contract/dist/index.js');
+  const { CONNECT_REMEDIES } = await built('libs/sdk/dist/connect/connect.problem.js');
   return `## Refusals of a contract
 
 All problems of a contract are listed at once, each with its path.
@@ -95,7 +96,12 @@ ${remedyTable(CONTRACT_REMEDIES)}
 
 Policy bundles, agent charters, context sources, kill switches and subscriptions; all problems at once, each with its path.
 
-${remedyTable(ENTRY_REMEDIES)}`;
+${remedyTable(ENTRY_REMEDIES)}
+## What a connection lacks
+
+`connect()` of the SDK, and what is made from it; `ConnectProblem` in code. The command line says some of them too.
+
+${remedyTable(Object.fromEntries(Object.entries(CONNECT_REMEDIES).map(([name, remedy]) => [name, `${remedy}.`])))}`;
 }
 
 /** Codes of one service each. */

@@ -1,6 +1,7 @@
 // What waits for people about one effect, and how a person ends it (A47, P12).
 //
 // Invariants
+//   Q0. A call that its agent gives to a person is a person's at once (D18).
 //   Q1. An effect that took hold and that nothing automatic can take back is a person's, unless its contract said so before.
 //   Q2. One question at a time: how it ended where nobody knows, else what becomes of it. Each is answered once.
 //   Q3. A person's word about how it ended is an execution like any other: recorded, bound, and open to proof of the contrary.
@@ -12,17 +13,22 @@ import type { Refusal } from '../refusal.messages.js';
 import type { Mutation } from './mutation.messages.js';
 
 /** What a person may say, by the question. */
-const ANSWERS = { outcome: ['took_effect', 'not_done'], exposure: ['accepted', 'repaired'] } as const;
+const ANSWERS = {
+  outcome: ['took_effect', 'not_done'],
+  exposure: ['accepted', 'repaired'],
+  escalation: ['accepted', 'repaired'],
+} as const;
 type Question = keyof typeof ANSWERS;
 const OUTCOME_OF = { took_effect: 'succeeded', not_done: 'failed' } as const;
 
-/** By when a person must have looked at an accepted execution, epoch milliseconds; null where nobody need (Q1). */
+/** By when a person must have looked at an accepted execution, epoch milliseconds; null where nobody need (Q0, Q1). */
 export function reviewBy(
   recoverability: RecoverabilityState,
+  isEscalated: boolean,
   now: number,
   { reviewDeadlineMs }: { readonly reviewDeadlineMs: number },
 ): number | null {
-  return recoverability === 'manual_resolution_required' ? now + reviewDeadlineMs : null;
+  return isEscalated || recoverability === 'manual_resolution_required' ? now + reviewDeadlineMs : null;
 }
 
 /** What people are asked about it; null while they are not. */
@@ -31,7 +37,8 @@ export function questionOf({
   execution_state,
 }: Pick<Mutation, 'awaited' | 'execution_state'>): Question | null {
   if (awaited === null || !awaited.is_overdue) return null;
-  return execution_state === 'succeeded' ? 'exposure' : 'outcome';
+  if (execution_state === 'succeeded') return 'exposure';
+  return execution_state === 'failed' ? 'escalation' : 'outcome';
 }
 
 /** Why somebody may not end it so; null when they may. */
