@@ -44,6 +44,7 @@ const FOLD: Fold<Exclude<RecordType, StepRecordType | MemberRecordType | Forward
   CommandAnswered: unchanged,
   ObligationResent: unchanged,
   CutAccepted: unchanged,
+  WireLossAccepted: unchanged,
 };
 
 function foldStep(state: StateView, accepted: AcceptedRecord, told: StepRecord): readonly Change[] {

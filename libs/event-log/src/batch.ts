@@ -17,6 +17,7 @@ import { Lacking, Lacks } from './lacks.js';
 import type { OwedAgain } from './obligations.js';
 import type { BatchSealer } from './own-log.js';
 import {
+  BATCH_UNREADABLE,
   findStorageProblem,
   parkedRecord,
   parkingKey,
@@ -439,6 +440,8 @@ export class BatchRun {
       };
     // What belongs on another partition is sent there by whoever reacts to the record of its redrive.
     if (doc.reason === 'FOREIGN_PARTITION') return null;
+    if (doc.reason === BATCH_UNREADABLE)
+      return { reason: 'STILL_UNREADABLE', detail: 'these are no records; discard it, and have them sent again' };
     const value = this.#parkedValue(doc);
     if (value === null)
       return { reason: 'PARKED_ERASED', detail: 'the key that sealed this record was destroyed; discard it' };

@@ -101,7 +101,13 @@ export function command<Body>(roles: readonly string[] | 'anyone', decide: Decid
 type SharedCommand = 'RedriveParked' | 'DiscardParked';
 /** Records of every log, which the loop folds itself. */
 type SharedRecord =
-  'Progress' | 'ObligationResent' | 'CutAccepted' | 'RecordParked' | 'ParkedResolved' | 'CommandAnswered';
+  | 'Progress'
+  | 'ObligationResent'
+  | 'CutAccepted'
+  | 'WireLossAccepted'
+  | 'RecordParked'
+  | 'ParkedResolved'
+  | 'CommandAnswered';
 
 /** Every command of a wire has its line. */
 export interface CommandsTable<Wire extends TopicName> {

@@ -27,6 +27,9 @@ const RUNNING_TEXT: ReadonlySet<string> = new Set([
   'success_condition',
 ]);
 
+/** Reason of what was parked as a whole record batch. */
+export const BATCH_UNREADABLE = 'BATCH_UNREADABLE';
+
 /** Reasons that say nothing about later records of the key: they do not hold it up. */
 const NOT_BLOCKING: ReadonlySet<string> = new Set(['COMMAND_SIGNATURE_INVALID', 'COMMAND_UNSIGNED']);
 

@@ -28,6 +28,7 @@ import { inputId, InputQueue } from './input-queue.js';
 import type { QueueItem } from './input-queue.js';
 import { Lacks } from './lacks.js';
 import { checkInputs, checkProjection } from './loop-start.js';
+import type { InputPlace } from './loop-start.js';
 import { clockAgeMs, inputsBeside, judgeClock } from './loop.decisions.js';
 import { LoopLife } from './loop.phases.js';
 import { Obligations } from './obligations.js';
@@ -173,8 +174,8 @@ export class PartitionLoop {
   #decidedAt = 0;
   /** Monotonic milliseconds. */
   #appendedAt = -Infinity;
-  /** Ends of the inputs as seen at the start; null until they were asked for. */
-  #ends: ReadonlyMap<string, number> | null = null;
+  /** Ends of the inputs as seen at the start. */
+  #ends: ReadonlyMap<string, number> = new Map();
   #isUnderPressure = false;
 
   constructor(private readonly options: PartitionLoopOptions) {
@@ -251,6 +252,16 @@ export class PartitionLoop {
     );
   }
 
+  #inputPlaces(): readonly InputPlace[] {
+    const cursors = new Map(this.#cursors.all().map((cursor) => [inputId(cursor.topic, cursor.partition), cursor]));
+    return this.#core.inputs.flatMap((input) =>
+      this.#partitionsOf(input).map((partition) => {
+        const { topic, source } = input;
+        return { topic, partition, source, cursor: cursors.get(inputId(topic, partition)) ?? null };
+      }),
+    );
+  }
+
   offer(batch: FetchedBatch): 'taken' | 'dropped' | 'seek' {
     if (!this.isPositioned) return 'dropped';
     const answer = this.#queue.offer(batch);
@@ -305,7 +316,7 @@ export class PartitionLoop {
   async #decideNext(): Promise<number> {
     await this.#queue.prepare(this.#settings.itemsMax);
     this.#judgePressure();
-    if (this.#life.phase === 'catching_up') await this.#tryOpen();
+    if (this.#life.phase === 'catching_up') this.#tryOpen();
     if (this.#projector.backlog > this.#settings.projectionRowsMax) await this.#projector.drained();
     if (this.#passSilently()) return 0;
     const material = await this.#material();
@@ -521,11 +532,12 @@ export class PartitionLoop {
     await this.#load(new Lacks());
     const replayed = await this.#replay(stored);
     await this.#projector.drained();
-    await checkInputs(this.#log, this.options.codecs, this.#cursors.all());
+    const ends = await checkInputs(this.#log, this.options.codecs, this.#inputPlaces());
     await this.#obligations.collect(stored, this.#log.position.head.seq);
     this.#queue.reset(this.inputPartitions(), this.#cursors.all());
+    // Ends that were asked for before a reset are not those of the start after it: they would open the gate too early.
     if (epoch !== this.#life.epoch) return 0;
-    this.#ends = null;
+    this.#ends = ends;
     this.#life.move('Recovered');
     this.#derived?.start();
     this.#groups.read();
@@ -585,19 +597,9 @@ export class PartitionLoop {
   }
 
   /** Opens the gate once every input was read to the end seen after the start (L10). */
-  async #tryOpen(): Promise<void> {
-    if (this.#ends === null) {
-      const { epoch } = this.#life;
-      const reader = await this.#log.reader();
-      const ends = new Map<string, number>();
-      for (const { topic, partition } of this.inputPartitions())
-        ends.set(inputId(topic, partition), (await reader.range(topic, partition)).high);
-      // Ends that were asked for before a reset are not those of the start after it: they would open the gate too early.
-      if (epoch !== this.#life.epoch) return;
-      this.#ends = ends;
-    }
+  #tryOpen(): void {
     for (const { topic, partition } of this.inputPartitions())
-      if (this.#cursors.offsetOf(topic, partition) < (this.#ends.get(inputId(topic, partition)) ?? 0)) return;
+      if (this.#cursors.offsetOf(topic, partition) < (this.#ends.get(inputId(topic, partition)) ?? Infinity)) return;
     this.#life.move('CaughtUp');
     this.#obligations.open();
   }

@@ -166,3 +166,25 @@ export interface RedriveParked {
   /** Why, in the person's words. */
   readonly reason: string;
 }
+
+/** An operator accepted that a wire lost records before they were read. The Progress before it moves the cursor behind the loss. */
+export interface WireLossAccepted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The wire. */
+  readonly topic: string;
+  /** Its partition. */
+  readonly partition: number;
+  /** Offset up to which it had been read, not including it. */
+  readonly read_to: number;
+  /** First offset the wire still held; reading goes on there. */
+  readonly goes_on_at: number;
+  /** Who accepted the loss. */
+  readonly by: string;
+  /** Why. */
+  readonly reason: string;
+}
