@@ -100,6 +100,7 @@ const OF_THE_LOOP = {
   ObligationResent: null,
   CutAccepted: null,
   WireLossAccepted: null,
+  RecordRedirected: null,
 } as const;
 
 /** What should not stand: held until a person judges it, or waiting for somebody to look. */

@@ -45,6 +45,7 @@ const FOLD: Fold<Exclude<RecordType, StepRecordType | MemberRecordType | Forward
   ObligationResent: unchanged,
   CutAccepted: unchanged,
   WireLossAccepted: unchanged,
+  RecordRedirected: unchanged,
 };
 
 function foldStep(state: StateView, accepted: AcceptedRecord, told: StepRecord): readonly Change[] {

@@ -105,6 +105,7 @@ type SharedRecord =
   | 'ObligationResent'
   | 'CutAccepted'
   | 'WireLossAccepted'
+  | 'RecordRedirected'
   | 'RecordParked'
   | 'ParkedResolved'
   | 'CommandAnswered';

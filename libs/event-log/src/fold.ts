@@ -89,6 +89,7 @@ const SHARED_CHANGES: Readonly<
   ObligationResent: NO_CHANGES,
   CutAccepted: NO_CHANGES,
   WireLossAccepted: NO_CHANGES,
+  RecordRedirected: NO_CHANGES,
   RecordParked: (_, record) => parkedChanges(record),
   ParkedResolved: resolvedChanges,
   CommandAnswered: (_, record) => answeredChanges(record),

@@ -115,6 +115,7 @@ export type LoopEvent =
   | { readonly kind: 'append_unknown' }
   | { readonly kind: 'recovered'; readonly seq: number; readonly replayed: number; readonly voids: number }
   | { readonly kind: 'parked'; readonly reason: string }
+  | { readonly kind: 'redirected'; readonly topic: string; readonly producer: string | null }
   | { readonly kind: 'accepted'; readonly record: AcceptedRecord; readonly rows: () => readonly ChangedRow[] }
   | { readonly kind: 'halted'; readonly cause: unknown }
   | { readonly kind: 'error'; readonly where: string; readonly cause: unknown };
@@ -470,7 +471,7 @@ export class PartitionLoop {
     this.#projector.enqueue(this.#projectedHead(), overlay.changes);
     this.#obligations.drop(result.owedNoMore);
     this.#obligations.sendAgain(resends.filter((again) => !result.owedNoMore.includes(again)));
-    this.#obligations.owe(sealer.accepted, overlay);
+    this.#obligations.owe(sealer.accepted);
     this.#derived?.offer({ from: { head: sealer.from, offset }, to: this.#log.position, records: sealer.accepted });
     this.#announce(sealer, result.ends, overlay);
   }
@@ -482,6 +483,7 @@ export class PartitionLoop {
     for (const [at, record] of sealer.accepted.entries()) {
       onEvent({ kind: 'accepted', record, rows: () => overlay.changed(ends[at - 1] ?? 0, ends[at] ?? 0) });
       if (record.type === 'RecordParked') onEvent({ kind: 'parked', reason: String(record.body.reason) });
+      if (record.type === 'RecordRedirected') onEvent(redirectedEvent(record));
     }
   }
 
@@ -766,6 +768,10 @@ export class PartitionLoop {
   #report(where: string, cause: unknown): void {
     this.options.onEvent?.({ kind: 'error', where, cause });
   }
+}
+
+function redirectedEvent({ body: { topic, producer } }: AcceptedRecord): LoopEvent {
+  return { kind: 'redirected', topic: String(topic), producer: typeof producer === 'string' ? producer : null };
 }
 
 /** Timers that are left wait for the next batch, and the inputs with them. */
