@@ -114,7 +114,14 @@ export function command<Body>(
 type SharedCommand = 'RedriveParked' | 'DiscardParked';
 /** Records of every log, which the loop folds itself. */
 type SharedRecord =
-  'Progress' | 'ObligationResent' | 'CutAccepted' | 'RecordParked' | 'ParkedResolved' | 'CommandAnswered';
+  | 'Progress'
+  | 'ObligationResent'
+  | 'CutAccepted'
+  | 'WireLossAccepted'
+  | 'RecordRedirected'
+  | 'RecordParked'
+  | 'ParkedResolved'
+  | 'CommandAnswered';
 
 /** Every command of a wire has its line. */
 export interface CommandsTable<Wire extends TopicName> {

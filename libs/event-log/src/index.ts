@@ -59,6 +59,8 @@ export { canonicalRow, columnText, columnValue, compareText, decodeDoc, encodeDo
 export type { ColumnValue } from './row-codec.js';
 export { MemoryDatabase } from './memory-store.js';
 export type { MemoryDatabaseOptions, StoreOperation } from './memory-store.js';
+export { judgeRange } from './input-loss.js';
+export type { InputLoss } from './input-loss.js';
 export { OwnLog } from './own-log.js';
 export type { LogPosition, OwnLogOptions, PlacedRecord } from './own-log.js';
 export { LogView, ViewSet } from './broadcast-view.js';
