@@ -1,10 +1,18 @@
 // Commits without an outside effect as a part of the mutations log: events in, facts out.
 //
 // Boundary: reads rows and views, and asks the decisions of domain/commit; holds no rule.
+import { bundleDigests, entryView } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, StateView } from '@recourse/event-log';
-import type { CheckpointTaken, StateChunk } from '@recourse/messages';
-import { commitProblem, harden, recordCheckpoint, recordChunk } from '../rules/commit/checkpoint.decisions.js';
+import type { CheckpointTaken, Gate, StateChunk } from '@recourse/messages';
+import {
+  bundleProblem,
+  commitProblem,
+  harden,
+  recordCheckpoint,
+  recordChunk,
+} from '../rules/commit/checkpoint.decisions.js';
+import type { CommitProblem } from '../rules/commit/checkpoint.decisions.js';
 import type { Commit } from '../rules/commit/commit.messages.js';
 import { judgeParents, namesReserved, RESERVED_PREFIX } from '../rules/mutation/lineage.decider.js';
 import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../rules/mutation/refs.decider.js';
@@ -31,6 +39,8 @@ export function onCommit(context: DecideContext, key: string, event: CheckpointT
   if (wrong !== null) return parked(wrong.code, wrong.detail);
   // Its id is the hash of its content: what has the same id is the same fact.
   if (commitIn(context.state, run_id, commit_id) !== undefined) return NOTHING;
+  const misnamed = bundleOf(context, tenant, checkpoint.gate);
+  if (misnamed !== null) return parked(misnamed.code, misnamed.detail);
   const judgements = [
     ...judgeRefs(tenant, run_id, checkpoint.assumption_refs, context.views.view('assumptions')),
     ...judgeParents(tenant, checkpoint.parents, () => context.views.view('fallen')),
@@ -56,6 +66,17 @@ export function onCommit(context: DecideContext, key: string, event: CheckpointT
           }),
         );
   return append(...fall(context, [recorded, ...found], policy));
+}
+
+/** What is wrong with the bundle a gate names. One the registry does not know may only not have been read yet. */
+function bundleOf({ views }: DecideContext, tenant: string, gate: Gate | null): CommitProblem | null {
+  if (gate === null) return null;
+  const wrong = bundleProblem(
+    gate,
+    bundleDigests(views.view(entryView.name), tenant, gate.bundle, gate.bundle_version),
+  );
+  if (wrong !== null) views.readToEnd();
+  return wrong;
 }
 
 /** Takes a chunk of a state. */

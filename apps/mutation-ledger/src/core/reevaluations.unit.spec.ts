@@ -37,6 +37,8 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
   const start = (more: Parameters<typeof ledger>[0] = {}): Ledger => {
     const on = ledger({ isRebuilt, ...more });
     on.run.when(register(on, [TRUE], 1), NOW).thenNothing();
+    register(on, [TRUE], 1, '*');
+    on.entries.append('refunds', bundleRegistered('refunds', [TRUE], 1));
     return on;
   };
   const take = (on: Ledger, ...commits: readonly Told[]): void => {
