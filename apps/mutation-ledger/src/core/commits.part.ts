@@ -14,6 +14,7 @@ import {
 } from '../rules/commit/checkpoint.decisions.js';
 import type { CommitProblem } from '../rules/commit/checkpoint.decisions.js';
 import type { Commit } from '../rules/commit/commit.messages.js';
+import type { ParkCode } from '../rules/mutation/mutation.messages.js';
 import { judgeParents, namesReserved, RESERVED_PREFIX } from '../rules/mutation/lineage.decider.js';
 import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../rules/mutation/refs.decider.js';
 import { chunkIn, commitIn } from '../rows/commit.rows.js';
@@ -26,46 +27,51 @@ import { againstEarlierVersion } from './reevaluations.part.js';
 /** Takes a commit: recorded once, contradicted at once by what speaks against it already, a later version of its bundle too. */
 export function onCommit(context: DecideContext, key: string, event: CheckpointTaken, policy: FallPolicy): Decision {
   const { tenant, run_id, commit_id, checkpoint } = event;
-  if (key !== run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
-  if (checkpoint.assumption_refs.length + checkpoint.parents.length > REFS_MAX)
-    return parked('TOO_MANY_REFS', `a commit relies on ${String(REFS_MAX)} refs and commits at the most`);
-  if (namesReserved(checkpoint.assumption_refs))
-    return parked(
-      'REF_RESERVED',
-      `refs that begin with ${RESERVED_PREFIX} follow from parents, and are named by nobody`,
-    );
   const baseOf = (id: string): Commit | undefined => ownCommit(context.state, tenant, run_id, id);
-  const wrong = commitProblem(event, baseOf);
+  const wrong = misnamed(key, event) ?? commitProblem(event, baseOf);
   if (wrong !== null) return parked(wrong.code, wrong.detail);
   // Its id is the hash of its content: what has the same id is the same fact.
   if (commitIn(context.state, run_id, commit_id) !== undefined) return NOTHING;
-  const misnamed = bundleOf(context, tenant, checkpoint.gate);
-  if (misnamed !== null) return parked(misnamed.code, misnamed.detail);
+  const unknown = bundleOf(context, tenant, checkpoint.gate);
+  if (unknown !== null) return parked(unknown.code, unknown.detail);
   const judgements = [
     ...judgeRefs(tenant, run_id, checkpoint.assumption_refs, context.views.view('assumptions')),
     ...judgeParents(tenant, checkpoint.parents, () => context.views.view('fallen')),
   ];
   const base = checkpoint.state?.base_id ?? null;
-  const recorded = recordCheckpoint(
-    event,
-    judgements.map(({ judged }) => judged),
-    base === null ? undefined : baseOf(base),
-    context.now,
-    policy,
-  );
+  const judged = judgements.map((one) => one.judged);
+  const recorded = recordCheckpoint(event, judged, base === null ? undefined : baseOf(base), context.now, policy);
   const against = contradictionsAtBinding(commit_id, tenant, run_id, judgements, []);
+  const hit = {
+    commit: { ...event, parents: checkpoint.parents, hardened: null },
+    beside: () => new Set<string>(),
+    recordedAt: undefined,
+    isCommit: true,
+  };
   const found =
     against.length === 0
-      ? againstEarlierVersion(context, event)
-      : against.flatMap((one) =>
-          fateOf(context, one, {
-            commit: { ...event, parents: checkpoint.parents, hardened: null },
-            beside: () => new Set(),
-            recordedAt: undefined,
-            isCommit: true,
-          }),
-        );
+      ? againstEarlierVersion(context, event, policy)
+      : against.flatMap((one) => fateOf(context, one, hit));
   return append(...fall(context, [recorded, ...found], policy));
+}
+
+/** What is wrong with where a commit was told, and with what it says it relies on. */
+function misnamed(
+  key: string,
+  { run_id, checkpoint }: CheckpointTaken,
+): { readonly code: ParkCode; readonly detail: string } | null {
+  if (key !== run_id) return { code: 'KEY_MISMATCH', detail: 'the record key must be the run id' };
+  if (checkpoint.assumption_refs.length + checkpoint.parents.length > REFS_MAX)
+    return {
+      code: 'TOO_MANY_REFS',
+      detail: `a commit relies on ${String(REFS_MAX)} refs and commits at the most`,
+    };
+  return namesReserved(checkpoint.assumption_refs)
+    ? {
+        code: 'REF_RESERVED',
+        detail: `refs that begin with ${RESERVED_PREFIX} follow from parents, and are named by nobody`,
+      }
+    : null;
 }
 
 /** What is wrong with the bundle a gate names. One the registry does not know may only not have been read yet. */
