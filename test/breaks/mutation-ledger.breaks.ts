@@ -761,7 +761,8 @@ export const BREAKS: readonly Break[] = [
     test: 'a gate, straight sees nothing of what fell: of its own run the state before the offender',
     file: 'apps/mutation-ledger/src/core/fates.part.ts',
     find: 'precedingOf(run_id, parents, statefulSteps(state, run_id), unseen);',
-    replace: 'precedingOf(run_id, parents, statefulSteps(state, run_id), new Set());',
+    replace:
+      'precedingOf(run_id, parents, (id) => { const commit = commitIn(state, run_id, id); return commit === undefined ? undefined : { commit, hasFallen: false, parents: commit.parents }; });',
   },
   {
     id: 'e15-lost-inputs-admit',
