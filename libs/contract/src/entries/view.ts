@@ -26,6 +26,7 @@ export const entryView = {
       [address, next],
       ...places({ kind, tenant, name }, standing, next, get),
       ...(record.type === 'EntryRegistered' && kind === 'policy_bundle' ? [versionIn(record.body)] : []),
+      ...(kind === 'context_source' ? [ownersIn(record.body, next !== null, get)] : []),
     ];
   },
 } as const;
@@ -40,6 +41,26 @@ export function bundleDigests(view: ContractEntries, tenant: string, name: strin
     const found = view.get(versionKey(owner, name, version));
     return found === undefined ? [] : [String(found['digest'])];
   });
+}
+
+/** Tenants for which a context source of this name stands, `*` among them where it is for all. */
+export function ownersOfSource(view: ContractEntries, name: string): readonly string[] {
+  return namesIn(view.get(ownersKey(name)));
+}
+
+/** A source is found by its name, whosever it is: one of others alone is not a stranger. */
+function ownersIn(
+  { tenant, name }: Doc,
+  isStanding: boolean,
+  get: (key: string) => Doc | undefined,
+): readonly [string, Doc | null] {
+  const others = namesIn(get(ownersKey(String(name)))).filter((each) => each !== tenant);
+  const names = isStanding ? [...others, String(tenant)].sort() : others;
+  return [ownersKey(String(name)), names.length === 0 ? null : { names }];
+}
+
+function ownersKey(name: string): string {
+  return `source/${name}`;
 }
 
 function versionIn({ tenant, name, version, digest }: Doc): readonly [string, Doc] {
