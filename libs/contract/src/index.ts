@@ -64,7 +64,15 @@ export {
   switchVerdict,
 } from './entries/verdicts.js';
 export type { Acting, StandingSwitch, Verdict, VerdictCode } from './entries/verdicts.js';
-export { charterFor, entryOf, entryView, killVerdict, subscriptionsOf } from './entries/view.js';
+export {
+  bundleDigests,
+  charterFor,
+  entryOf,
+  entryView,
+  killVerdict,
+  ownersOfSource,
+  subscriptionsOf,
+} from './entries/view.js';
 export type { StandingSubscription } from './entries/view.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';
