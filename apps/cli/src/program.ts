@@ -13,6 +13,7 @@ import { addErasures } from './commands/erasures.command.js';
 import { addLineage } from './commands/lineage.command.js';
 import { addLog } from './commands/log.command.js';
 import { addMutations } from './commands/mutations.command.js';
+import { addInit } from './commands/init.command.js';
 import { addItems } from './commands/items.command.js';
 import { addNotifications } from './commands/notifications.command.js';
 import type { Act, Action } from './commands/options.js';
@@ -58,6 +59,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
       onEnd((await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args)) ?? 'done');
     };
   for (const add of [
+    addInit,
     addContracts,
     addEntries,
     addMutations,

@@ -391,8 +391,8 @@ export class BatchRun {
   }
 
   #decideContext(state: StateView, views: Views): DecideContext {
-    const { now, partition, owns } = this.context;
-    return { state, views, now, partition, owns };
+    const { core, now, partition, partitionCountOf, owns } = this.context;
+    return { state, views, now, partition, partitions: partitionCountOf(core.log), owns };
   }
 
   // Commands ------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ function modules(folder: string): readonly string[] {
 
 /** Words a user of the subsystems of this package needs; each is exported by the module that holds it. */
 const WORDS = [
+  'connect',
+  'ConnectProblem',
   'guard',
   'guardCompensation',
   'guardFunction',

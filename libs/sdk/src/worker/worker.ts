@@ -23,6 +23,11 @@ import { PartitionProgress } from './partition-progress.js';
 import { PositionSaver } from './position-saver.js';
 import type { Worker, WorkerOptions, WorkerNote } from './worker.messages.js';
 
+/** Wire on which the workers of an adapter are asked. */
+export function requestsTopic(adapter: string): string {
+  return `recourse.tool-requests.${adapter}`;
+}
+
 /** Wire on which workers report. */
 export const RESULTS_TOPIC = 'recourse.tool-results';
 
@@ -69,7 +74,7 @@ class LegWorker implements Worker {
   private isAssigned = false;
 
   constructor(private readonly options: WorkerOptions) {
-    this.topic = `recourse.tool-requests.${options.adapter}`;
+    this.topic = requestsTopic(options.adapter);
     this.queue = new KeyedQueue(options.concurrencyMax ?? CONCURRENCY_MAX);
     this.saver = new PositionSaver({
       positions: options.positions,
