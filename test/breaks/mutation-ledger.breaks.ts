@@ -1881,7 +1881,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.settled.unit.spec.ts',
     test: "an effect that nothing automatic can take back, straight is a person's from the start where it names no contract, with owner and deadline",
     file: 'apps/mutation-ledger/src/rules/mutation/mutation.decider.ts',
-    find: 'review_by: rollbackId === null ? reviewBy(recoverability, now, policy) : null,',
+    find: 'review_by: rollbackId === null || isEscalated ? reviewBy(recoverability, isEscalated, now, policy) : null,',
     replace: 'review_by: null,',
   },
   {
