@@ -15,18 +15,18 @@ export const CLI_CONFIG = {
   notifierUrl: optional(url('RECOURSE_NOTIFIER_URL', { doc: 'Notifier.', ...HTTP })),
   issuerUrl: optional(url('RECOURSE_ISSUER_URL', { doc: 'Development issuer of tokens.', ...HTTP })),
   brokers: optional(
-    hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers, for audits, replays and `log accept-cut`.' }),
+    hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers, for audits, replays and `log accept-…`.' }),
   ),
   registryUrl: optional(
     url('RECOURSE_REGISTRY_URL', {
-      doc: 'Schema registry, Confluent interface, for audits, replays and `log accept-cut`.',
+      doc: 'Schema registry, Confluent interface, for audits, replays and `log accept-…`.',
       ...HTTP,
     }),
   ),
   logId: optional(text('RECOURSE_LOG_ID', { doc: 'Id of the logs; every genesis hash commits to it.' })),
   databaseUrl: optional(
     url('RECOURSE_DATABASE_URL', {
-      doc: 'Database of the service whose log is meant, for `replay --compare` and `log accept-cut`.',
+      doc: 'Database of the service whose log is meant, for `replay --compare` and `log accept-…`.',
       protocols: ['postgres:', 'postgresql:'],
     }),
   ),

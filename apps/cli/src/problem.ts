@@ -57,6 +57,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   NOT_READY: 'The service is still reading its inputs; try again in a moment.',
   SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
   OUTCOME_PENDING: 'Repeat it with that key in --idempotency-key: it is the same command.',
+  CURSOR_OUT_OF_RANGE: 'See `recourse log accept-loss --help`.',
   LOG_CUT: 'Find out why the log lost records, then see `recourse log accept-cut --help`.',
 };
 

@@ -46,4 +46,4 @@ export { PartitionCounts } from './partition-counts.js';
 export { persistently, quietPause } from './persistently.js';
 export { connectKafka, createEdge, runProcess } from './process.js';
 export { runService, startService } from './run-service.js';
-export type { PartitionCountOf, ServiceSpec } from './run-service.js';
+export type { ServiceSpec } from './run-service.js';

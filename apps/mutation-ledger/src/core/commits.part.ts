@@ -2,7 +2,7 @@
 //
 // Boundary: reads rows and views, and asks the decisions of domain/commit; holds no rule.
 import { append, NOTHING } from '@recourse/event-log';
-import type { DecideContext, Decision, StateView } from '@recourse/event-log';
+import type { DecideContext, Decision, StateView, TimerInput } from '@recourse/event-log';
 import type { CheckpointTaken, StateChunk } from '@recourse/messages';
 import { commitProblem, harden, recordCheckpoint, recordChunk } from '../rules/commit/checkpoint.decisions.js';
 import type { Commit } from '../rules/commit/commit.messages.js';
@@ -16,9 +16,8 @@ import { fateOf } from './fates.part.js';
 import { againstEarlierVersion } from './reevaluations.part.js';
 
 /** Takes a commit: recorded once, contradicted at once by what speaks against it already, a later version of its bundle too. */
-export function onCommit(context: DecideContext, key: string, event: CheckpointTaken, policy: FallPolicy): Decision {
+export function onCommit(context: DecideContext, event: CheckpointTaken, policy: FallPolicy): Decision {
   const { tenant, run_id, commit_id, checkpoint } = event;
-  if (key !== run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
   if (checkpoint.assumption_refs.length + checkpoint.parents.length > REFS_MAX)
     return parked('TOO_MANY_REFS', `a commit relies on ${String(REFS_MAX)} refs and commits at the most`);
   if (namesReserved(checkpoint.assumption_refs))
@@ -59,8 +58,7 @@ export function onCommit(context: DecideContext, key: string, event: CheckpointT
 }
 
 /** Takes a chunk of a state. */
-export function onChunk(context: DecideContext, key: string, event: StateChunk): Decision {
-  if (key !== event.run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
+export function onChunk(context: DecideContext, event: StateChunk): Decision {
   const { run_id, commit_id, index } = event;
   const taken = recordChunk(
     event,
@@ -72,8 +70,8 @@ export function onChunk(context: DecideContext, key: string, event: StateChunk):
 }
 
 /** Gives up a state whose time has come. */
-export function onCommitDue(context: DecideContext, runId: string, commitId: string): Decision {
-  const commit = commitIn(context.state, runId, commitId);
+export function onCommitDue(context: DecideContext, { address: { group, key } }: TimerInput): Decision {
+  const commit = commitIn(context.state, group, key);
   const given = commit === undefined ? null : harden(commit, context.now);
   return given === null ? NOTHING : append(given);
 }

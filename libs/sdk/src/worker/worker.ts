@@ -178,7 +178,7 @@ class LegWorker implements Worker {
     return stored === null || stored.offset > high ? low : Math.max(low, stored.offset);
   }
 
-  private take({ partition, fetchedOffset, records }: FetchedBatch): void {
+  private take({ partition, fetchedOffset, nextOffset, records }: FetchedBatch): void {
     const progress = this.partitions.get(partition);
     if (!this.isAssigned || progress?.next !== fetchedOffset) return;
     const { generation } = this;
@@ -187,6 +187,7 @@ class LegWorker implements Worker {
       const key = record.key?.toString('utf8') ?? '';
       this.queue.push(key, () => this.handle({ partition, record, progress, generation }));
     }
+    progress.next = nextOffset;
     if (this.queue.size >= HIGH_WATER && !this.isPaused) {
       this.isPaused = true;
       this.consumer?.pause(this.held());
@@ -212,6 +213,10 @@ class LegWorker implements Worker {
   /** The request a record holds; null when it is none, which is noted and passed over: a wire has no other remedy. */
   private async read(partition: number, record: FetchedRecord): Promise<LegRequested | null> {
     const { codecs } = this.options;
+    if (record.unreadable !== undefined) {
+      this.note({ type: 'unreadable', partition, offset: record.offset, reason: record.unreadable.detail });
+      return null;
+    }
     let decoded = codecs.decodeSync(record.value);
     if (decoded.kind === 'unknown_schema') {
       try {

@@ -47,19 +47,19 @@ export function settlingRefusal(
   { envelope: { tenant, principal }, settled_as, reason }: SettleMutation,
 ): Refusal | null {
   if (mutation?.tenant !== tenant)
-    return refusal(404, 'MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
-  if (reason.trim() === '') return refusal(422, 'COMMAND_INVALID', 'Say why, and on what evidence: give a reason.');
+    return refusal('MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
+  if (reason.trim() === '') return refusal('COMMAND_INVALID', 'Say why, and on what evidence: give a reason.');
   if (!isPerson(principal))
-    return refusal(403, 'JUDGE_NOT_A_PERSON', 'Only a person ends this: no agent, no service account, no role.');
+    return refusal('JUDGE_NOT_A_PERSON', 'Only a person ends this: no agent, no service account, no role.');
   const { initiator, agent_id } = mutation.execution;
   if ([initiator, agent_id].some((one) => one !== null && isSamePerson(one, principal)))
-    return refusal(403, 'SELF_APPROVAL', 'Nobody ends what they did themselves or what was done on their behalf.');
+    return refusal('SELF_APPROVAL', 'Nobody ends what they did themselves or what was done on their behalf.');
   const question = questionOf(mutation);
-  if (question === null) return refusal(409, 'NOTHING_TO_SETTLE', nothingToSettle(mutation));
+  if (question === null) return refusal('NOTHING_TO_SETTLE', nothingToSettle(mutation));
   const answers: readonly string[] = ANSWERS[question];
   return answers.includes(settled_as)
     ? null
-    : refusal(409, 'ANSWER_UNFIT', `People are asked about its ${question}: settle it as ${answers.join(' or ')}.`);
+    : refusal('ANSWER_UNFIT', `People are asked about its ${question}: settle it as ${answers.join(' or ')}.`);
 }
 
 /** What a person said. */
@@ -95,6 +95,6 @@ function nothingToSettle({ settled, execution_state, recoverability }: Mutation)
   return `Nobody is asked about it: its execution is ${execution_state}, its recoverability ${recoverability}.`;
 }
 
-function refusal(httpStatus: number, code: Refusal['code'], message: string): Refusal {
-  return { httpStatus, code, message };
+function refusal(code: Refusal['code'], message: string): Refusal {
+  return { code, message };
 }
