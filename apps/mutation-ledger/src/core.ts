@@ -29,6 +29,7 @@ import { ACK_WAITS } from './rules/consumer/due.decider.js';
 import { LEDGER_POLICY } from './rules/mutation/mutation.decider.js';
 import type { LedgerPolicy } from './rules/mutation/mutation.decider.js';
 import { EFFECTS_MAX } from './rules/mutation/refs.decider.js';
+import { MARKS_MAX } from './rules/mutation/spread.decider.js';
 import { undoPart } from './rules/undo/undo.decider.js';
 import { MUTATIONS_LOG } from './rules/record.messages.js';
 import { commitIn } from './rows/commit.rows.js';
@@ -61,6 +62,8 @@ export { mutationIdOf } from './core/executions.js';
 export interface MutationsConfig extends Partial<LedgerPolicy>, Partial<Keeping>, Partial<Reevaluating> {
   /** Most commits that one decision contradicts; EFFECTS_MAX unless told. */
   readonly effectsMax?: number;
+  /** Most commits that one decision of a spread marks; MARKS_MAX unless told, or as many as that. */
+  readonly marksMax?: number;
   /** Limits of triggers of this partition; none unless told. */
   readonly admission?: AdmissionLimits;
   /** How long consumers have to answer, by mode; ACK_WAITS unless told. */
@@ -78,6 +81,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     ...LEDGER_POLICY,
     ...KEEPING,
     effectsMax: EFFECTS_MAX,
+    marksMax: config.effectsMax ?? MARKS_MAX,
     boundMs: null,
     admission: NO_LIMITS,
     ackWaits: ACK_WAITS,
