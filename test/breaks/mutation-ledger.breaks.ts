@@ -596,8 +596,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.refs.unit.spec.ts',
     test: 'a ref, straight invalidated for one run reaches that run only, in both orders',
     file: 'apps/mutation-ledger/src/rules/mutation/refs.decider.ts',
-    find: '(scope_run_id === null || scope_run_id === binding.run_id),',
-    replace: "(scope_run_id === null || scope_run_id !== ''),",
+    find: '(scope_run_id === null || scope_run_id === binding.run_id)',
+    replace: "(scope_run_id === null || scope_run_id !== '')",
   },
   {
     id: 'd25-expired-passed-over',
@@ -797,7 +797,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/commits.core.unit.spec.ts',
     test: 'a gate, straight run against a commit of its run that falls in the same decision sees the state before that one where a part of the decision that comes later takes it down',
     file: 'apps/mutation-ledger/src/core/fates.part.ts',
-    find: 'const beside = once(() => new Set(resting.map(({ mutation_id: id }) => id)));',
+    find: 'const beside = once(() => new Set(resting().map(({ mutation_id: id }) => id)));',
     replace: 'const beside = once(() => (resting.length < 0 ? new Set<string>() : reached));',
   },
   {
@@ -1324,6 +1324,33 @@ export const BREAKS: readonly Break[] = [
     find: 'const against = contradictionsAtBinding(commit_id, tenant, run_id, judgements, []);',
     replace:
       "const against = contradictionsAtBinding( commit_id, tenant, run_id, judgements.filter(({ evidence }) => evidence?.kind !== 'lineage'), [], );",
+  },
+  {
+    id: 'e9-spread-begins-anew',
+    requirement: 'E9/many-children',
+    spec: 'apps/mutation-ledger/src/core/mutations.spread-cost.unit.spec.ts',
+    test: 'a spread looks at each binding of its ref three times, however many decisions it takes: on its way, to mark it, and before it ends',
+    file: 'apps/mutation-ledger/src/rules/mutation/spread.decider.ts',
+    find: 'taken(spread, walk(through), bounds, [])',
+    replace: 'taken(spread, walk(null), bounds, [])',
+  },
+  {
+    id: 'e9-recorded-again-behind-the-cursor',
+    requirement: 'E9/many-children',
+    spec: 'apps/mutation-ledger/src/core/mutations.refs.unit.spec.ts',
+    test: 'an invalidation of more commits than one decision holds, straight reaches an execution that is recorded again behind where it has come to, once',
+    file: 'apps/mutation-ledger/src/rules/mutation/spread.decider.ts',
+    find: 'rest.isAll && through !== null ? taken(spread, walk(null), bounds, rest.part) : rest',
+    replace: 'rest',
+  },
+  {
+    id: 'l4-run-in-one-record',
+    requirement: 'L4',
+    spec: 'apps/mutation-ledger/src/core/mutations.spread-cost.unit.spec.ts',
+    test: 'a spread puts no more into one record than a decision that acts may hold',
+    file: 'apps/mutation-ledger/src/core/marks.part.ts',
+    find: '(this.#open?.length ?? 0) < EFFECTS_MAX &&',
+    replace: '(this.#open?.length ?? 0) >= 0 &&',
   },
   {
     id: 'e9-newest-of-many-forgotten',
