@@ -29,7 +29,7 @@ function register(contract: Json, who: Partial<typeof envelope> = {}): RecordInp
   return wire(
     REGISTRY_COMMANDS,
     'RegisterContract',
-    { envelope: { ...envelope, ...who }, name, body: JSON.stringify(contract) },
+    { envelope: { ...envelope, ...who }, name, body: JSON.stringify(contract), together: [] },
     { key: name },
   );
 }

@@ -40,7 +40,7 @@ function register(contract: Json, who = 'dana', more: Json = {}): RecordInput {
   return wire(
     REGISTRY_COMMANDS,
     'RegisterContract',
-    { envelope: envelope(who, more), name, body: JSON.stringify(contract) },
+    { envelope: envelope(who, more), name, together: [], body: JSON.stringify(contract) },
     { key: name },
   );
 }
