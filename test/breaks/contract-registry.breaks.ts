@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'd7-another-tool-registers-at-once',
+    requirement: 'D7',
+    spec: 'apps/contract-registry/src/contracts.proposals.unit.spec.ts',
+    test: 'a weaker version, straight that does something else is another tool: it waits for a second person too, with both fingerprints (D7)',
+    file: 'apps/contract-registry/src/rules/contract/registration.decisions.ts',
+    find: 'return approved === null || approved === fingerprint',
+    replace: 'return approved === null || approved.length === fingerprint.length',
+  },
+  {
     id: 'a13-circle-never-registers',
     requirement: 'A13/mutual',
     spec: 'apps/contract-registry/src/contracts.together.unit.spec.ts',

@@ -253,7 +253,7 @@ function registrationText(answer: Doc): string {
   const waits =
     said['state'] === 'proposed'
       ? [
-          `It is weaker than the version before. A second person confirms it before ${String(instant(expires_at))}:`,
+          `It is weaker than the version before, or about another tool. A second person confirms it before ${String(instant(expires_at))}:`,
           `  recourse contract confirm ${String(said['name'])} --digest ${String(said['digest'])}`,
         ]
       : [];
