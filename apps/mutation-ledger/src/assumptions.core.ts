@@ -17,6 +17,7 @@ import { append, NOTHING } from '@recourse/event-log';
 import { recordIn } from '@recourse/messages';
 import type { BodyOf } from '@recourse/messages';
 import { decideStatement, effectiveAt } from './rules/assumption/assumption.decider.js';
+import { disputeAfter } from './rules/assumption/dispute.decisions.js';
 import type { KnownStatement, StandingStatement, StatementEvent } from './rules/assumption/assumption.messages.js';
 import { RESERVED_PREFIX } from './rules/mutation/lineage.decider.js';
 import { eventScope, refScope } from './rules/scope.js';
@@ -63,8 +64,12 @@ const KINDS: readonly KindSpec[] = [
       { name: 'run_id', type: 'text', of: (row) => standingOf(row).run_id },
       { name: 'verdict', type: 'text', of: (row) => standingOf(row).verdict },
       { name: 'stated_at', type: 'bigint', of: (row) => standingOf(row).stated_at },
+      { name: 'is_disputed', type: 'boolean', of: (row) => standingOf(row).is_disputed },
     ],
-    indexes: [['tenant', 'ref']],
+    indexes: [
+      ['tenant', 'ref'],
+      ['tenant', 'is_disputed'],
+    ],
   },
   { kind: 'statement', table: 'statement', columns: [] },
 ];
@@ -88,9 +93,16 @@ function decide(state: StateView, input: RecordInput, now: number): Decision {
       },
     };
   const known = state.get('statement', eventScope(tenant, ref, eventId), 'event') as KnownStatement | undefined;
-  const standing = state.get('assumption', refScope(tenant, ref), scopeKey(runId)) as StandingStatement | undefined;
-  const stated = decideStatement(event, { known: known ?? null, standing: standing ?? null }, now);
+  const stated = decideStatement(event, { known: known ?? null, standing: standingIn(state, event.body) }, now);
   return stated === null ? NOTHING : append(stated);
+}
+
+/** What stands in the scope of a statement; rows of this kind are written by `stated` alone. */
+function standingIn(
+  state: StateView,
+  { tenant, ref, run_id }: Pick<StandingStatement, 'tenant' | 'ref' | 'run_id'>,
+): StandingStatement | null {
+  return (state.get('assumption', refScope(tenant, ref), scopeKey(run_id)) as StandingStatement | undefined) ?? null;
 }
 
 /** A ref that names no subject may mean another thing in every run. */
@@ -100,12 +112,16 @@ function isBare(ref: string): boolean {
 
 function evolve(state: StateView, record: AcceptedRecord): readonly Change[] {
   const { type, body } = recordIn(LOG, record);
-  if (type === 'AssumptionStated') return stated(body, record.decidedAt);
+  if (type === 'AssumptionStated') return stated(state, body, record.decidedAt);
   return type === 'StatementConflicted' ? conflicted(state, body) : [];
 }
 
-function stated(body: BodyOf<typeof LOG, 'AssumptionStated'>, decidedAt: number): readonly Change[] {
+function stated(state: StateView, body: BodyOf<typeof LOG, 'AssumptionStated'>, decidedAt: number): readonly Change[] {
   const { tenant, ref, run_id, event_id, verdict, source, source_kind, stated_at, content_sha256 } = body;
+  const before = standingIn(state, body);
+  const effective_at = effectiveAt(stated_at, decidedAt);
+  const said = body.kind === 'invalidated' ? 'invalidated' : 'holds';
+  const dispute = disputeAfter(before, { source, verdict: said, event_id, stated_at, effective_at }, decidedAt);
   const known: KnownStatement = { event_id, tenant, ref, run_id, content_sha256, conflict_sha256: null };
   const standing: StandingStatement = {
     tenant,
@@ -116,10 +132,12 @@ function stated(body: BodyOf<typeof LOG, 'AssumptionStated'>, decidedAt: number)
     source,
     source_kind,
     stated_at,
-    effective_at: effectiveAt(stated_at, decidedAt),
+    effective_at,
+    ...dispute,
   };
   const event = put('statement', eventScope(tenant, ref, event_id), 'event', known);
-  return body.superseded ? [event] : [event, put('assumption', refScope(tenant, ref), scopeKey(run_id), standing)];
+  const stands = body.superseded && before !== null ? { ...before, ...dispute } : standing;
+  return [event, put('assumption', refScope(tenant, ref), scopeKey(run_id), stands)];
 }
 
 function conflicted(
