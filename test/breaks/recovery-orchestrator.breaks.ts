@@ -279,9 +279,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.failure-modes.unit.spec.ts',
     test: "failure modes, straight unbounded blast radius ends at the tenant: nobody reaches another tenant's step, whatever their role",
     file: 'apps/recovery-orchestrator/src/core/commands.ts',
-    find: 'return within.steps.find((step) => step.step_id === command.step_id && step.tenant === command.envelope.tenant);',
+    find: 'return within.steps.find((step) => step.step_id === step_id && step.tenant === envelope.tenant);',
     replace:
-      "return within.steps.find( (step) => step.step_id === command.step_id && (step.tenant === command.envelope.tenant || command.envelope.roles.includes('administrator')), );",
+      "return within.steps.find( (step) => step.step_id === step_id && (step.tenant === envelope.tenant || envelope.roles.includes('administrator')), );",
   },
   {
     id: 'b10-agent-writes-the-correction',
@@ -556,8 +556,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.advanced.unit.spec.ts',
     test: 'a rolled-back commit whose execution turns out later, straight is undone at once when it did and its contract lets it',
     file: 'apps/recovery-orchestrator/src/core/news.ts',
-    find: 'return onRecordedAgain(context, input, told.body, policy);',
-    replace: 'return NOTHING;',
+    find: 'MutationRecorded: (asked) => onRecordedAgain(asked, policy)',
+    replace: 'MutationRecorded: () => NOTHING',
   },
   {
     id: 'c33-uncertain-compensated',
@@ -1268,8 +1268,8 @@ export const BREAKS: readonly Break[] = [
     requirement: 'P5/editor',
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval before the effect, straight is given by who wrote a newer version a moment ago',
-    file: 'apps/recovery-orchestrator/src/core/commands.ts',
-    find: 'if (isApproved) readEditors(context);',
+    file: 'apps/recovery-orchestrator/src/core/forward.part.ts',
+    find: "if (body.verdict === 'approve' && decision.records.length > 0) readEditors(context);",
     replace: '',
   },
   {

@@ -22,6 +22,4 @@ export { ask, wasNotSent } from './common/http.js';
 export type { HttpAsk, HttpReply } from './common/http.js';
 export { readEnvironment } from './common/environment.js';
 export { reachRecourse, tokenFrom, untilReached } from './common/recourse.js';
-export { contractOf } from './common/registered.js';
-export type { Registered } from './common/registered.js';
 export { answering, serve } from './common/serve.js';

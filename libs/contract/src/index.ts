@@ -66,7 +66,16 @@ export {
   switchVerdict,
 } from './entries/verdicts.js';
 export type { Acting, RecoveryVerdict, StandingSwitch, Verdict, VerdictCode } from './entries/verdicts.js';
-export { charterFor, entryOf, entryView, killVerdict, standingEntry, subscriptionsOf } from './entries/view.js';
+export {
+  bundleDigests,
+  charterFor,
+  entryOf,
+  entryView,
+  killVerdict,
+  ownersOfSource,
+  standingEntry,
+  subscriptionsOf,
+} from './entries/view.js';
 export type { StandingEntry, StandingSubscription } from './entries/view.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';

@@ -11,13 +11,14 @@ import {
 } from '@recourse/contract';
 import type { StandingEntry } from '@recourse/contract';
 import { NOTHING, refused } from '@recourse/event-log';
-import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
-import { NO_RATES } from '../rules/admission/pace.decisions.js';
+import type { DecideContext, Decision } from '@recourse/event-log';
+import { NO_RATES, sharedRates } from '../rules/admission/pace.decisions.js';
 import type { Rates } from '../rules/admission/pace.decisions.js';
 import { CHILDREN_FIRST_MS } from '../rules/lineage/dependents.decisions.js';
 import { FORWARD_VALID_MS, MARGIN_MS, RISK_LIMIT } from '../rules/policy.messages.js';
 import type { RecoveryPolicy, RiskLevel } from '../rules/policy.messages.js';
 import type { RecoveryRecord } from '../rules/record.messages.js';
+import { REFUSALS } from '../rules/refusal.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
 import type { StepContext } from '../rules/step/step-draft.decisions.js';
 import { isBroken, nextPlaceAt } from '../rows/dispatch.rows.js';
@@ -32,7 +33,7 @@ export type RecoveriesConfig = Omit<
   readonly forwardValidMs?: number;
   readonly riskLimit?: RiskLevel;
   readonly childrenFirstMs?: number;
-  /** Rates of compensations of this partition; none unless told. */
+  /** Rates of compensations, shared by the partitions of the log; none unless told. */
   readonly rates?: Rates;
 };
 
@@ -40,13 +41,6 @@ export type RecoveriesConfig = Omit<
 export type CorePolicy = RecoveryPolicy & {
   readonly rates: Rates;
 };
-
-/** An input, and what it is decided on. */
-export interface Asked {
-  readonly context: DecideContext;
-  readonly input: RecordInput;
-  readonly policy: CorePolicy;
-}
 
 /** Fills in what nobody told. */
 export function policyOf(config: RecoveriesConfig): CorePolicy {
@@ -64,7 +58,7 @@ export function policyOf(config: RecoveriesConfig): CorePolicy {
 
 /** `steps` are those of the run unless told. */
 export function stepContext(
-  { now, state, views }: DecideContext,
+  { now, partitions, state, views }: DecideContext,
   runId: string,
   policy: CorePolicy,
   steps = readRows(state, 'step', runId),
@@ -83,7 +77,7 @@ export function stepContext(
       const verdict = killVerdict(entries, { ...acting, isRecovery: true });
       return verdict.admitted && isBroken(state, acting.tenant, acting.capability) ? BROKEN : verdict;
     },
-    rates: policy.rates,
+    rates: sharedRates(policy.rates, partitions),
     dependentsIn: (run) => readRows(state, 'dependent', run),
     nextAt: (tenant, scope, name) => nextPlaceAt(state, tenant, scope, name),
     contractOf: (digest) => contractByDigest(views.view(contractView.name), digest)?.contract ?? null,
@@ -123,6 +117,6 @@ export function append(records: readonly RecoveryRecord[]): Decision {
 }
 
 /** Refuses a command; the refusal is its answer. */
-export function refuse({ httpStatus, code, message }: Refusal): Decision {
-  return refused(httpStatus, code, message);
+export function refuse({ code, message }: Refusal): Decision {
+  return refused(REFUSALS[code], code, message);
 }

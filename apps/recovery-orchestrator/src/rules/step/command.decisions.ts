@@ -61,7 +61,6 @@ export function reopen(
   const endsAt = binding.ref.reversal_expires_at;
   if (endsAt === null || now >= dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs))
     return {
-      httpStatus: 409,
       code: 'WINDOW_CLOSED',
       message: 'The reversal window has closed; a person must resolve this by hand.',
     };
@@ -152,7 +151,7 @@ function lookRefusal({ phase }: StepDoc, principal: string, purpose: CheckStep['
     personOnly(principal) ??
     (phase === 'manual' ? null : wrongPhase(`The step is ${phase}: only what a person has is looked at again.`));
   if (refusal !== null || LOOK_PURPOSE_VALUES.some((known) => known === purpose)) return refusal;
-  return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'A look is for a repair, or to reconcile.' };
+  return { code: 'COMMAND_INVALID', message: 'A look is for a repair, or to reconcile.' };
 }
 
 /** What a look means: undone by an earlier attempt, repaired by hand and seen to be, or a person's still. */
@@ -205,23 +204,22 @@ export function lookMissed(step: StepDoc, seen: LookDoc, now: number, policy: Re
 export function abandon(step: StepDoc, { envelope, reason }: AbandonStep, now: number): Refusal | null {
   const refusal = personRefusal(step, envelope.principal);
   if (refusal !== null) return refusal;
-  if (reason.trim() === '') return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'Giving up needs a reason.' };
+  if (reason.trim() === '') return { code: 'COMMAND_INVALID', message: 'Giving up needs a reason.' };
   if (!ABANDONABLE.includes(step.phase)) return wrongPhase(`The step is ${step.phase}: it cannot be given up.`);
   return isCopyOut(step, now) ? stillOut(step) : null;
 }
 
 /** Makes an incident of a step, or says why not. */
-export function escalateToIncident(
+export function openIncident(
   step: StepDoc,
   { envelope, severity, runbook, reason }: EscalateStep,
-  now: number,
-  policy: RecoveryPolicy,
-): RecoveryRecord | Refusal {
+  { now, policy }: { readonly now: number; readonly policy: RecoveryPolicy },
+): readonly RecoveryRecord[] | Refusal {
   if (!SEVERITY_VALUES.some((known) => known === severity))
-    return { httpStatus: 422, code: 'COMMAND_INVALID', message: `A severity is one of ${SEVERITY_VALUES.join(', ')}.` };
+    return { code: 'COMMAND_INVALID', message: `A severity is one of ${SEVERITY_VALUES.join(', ')}.` };
   if (OVER.includes(step.phase))
     return wrongPhase(`The step is ${step.phase}: there is nothing to make an incident of.`);
-  return record('IncidentOpened', {
+  const opened = record('IncidentOpened', {
     ...identityOf(step),
     incident_id: deriveId('inc', envelope.command_id),
     severity,
@@ -232,6 +230,7 @@ export function escalateToIncident(
     owner: OWNER_OF_MANUAL,
     deadline_at: now + policy.reviewDeadlineMs,
   });
+  return [opened];
 }
 
 function lookAnswered(
@@ -265,7 +264,6 @@ function stillOut({ legs }: StepDoc): Refusal {
 
 function forwardUnknown({ mutation_id, execution_state }: StepDoc): Refusal {
   return {
-    httpStatus: 409,
     code: 'FORWARD_UNCERTAIN',
     message:
       `The action itself is ${execution_state}: nothing is undone that may never have happened. ` +
@@ -275,9 +273,9 @@ function forwardUnknown({ mutation_id, execution_state }: StepDoc): Refusal {
 
 function personOnly(principal: string): Refusal | null {
   const refusal = selfRefusal([], principal);
-  return refusal === null ? null : { httpStatus: 403, ...refusal };
+  return refusal === null ? null : { ...refusal };
 }
 
 function wrongPhase(message: string): Refusal {
-  return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message };
+  return { code: 'STEP_WRONG_PHASE', message };
 }
