@@ -3,7 +3,7 @@
 // Boundary: reads rows and views, and asks the decisions of domain/commit; holds no rule.
 import { bundleDigests, entryView } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
-import type { DecideContext, Decision, StateView } from '@recourse/event-log';
+import type { DecideContext, Decision, StateView, TimerInput } from '@recourse/event-log';
 import type { CheckpointTaken, Gate, StateChunk } from '@recourse/messages';
 import {
   bundleProblem,
@@ -25,10 +25,10 @@ import { fateOf } from './fates.part.js';
 import { againstEarlierVersion } from './reevaluations.part.js';
 
 /** Takes a commit: recorded once, contradicted at once by what speaks against it already, a later version of its bundle too. */
-export function onCommit(context: DecideContext, key: string, event: CheckpointTaken, policy: FallPolicy): Decision {
+export function onCommit(context: DecideContext, event: CheckpointTaken, policy: FallPolicy): Decision {
   const { tenant, run_id, commit_id, checkpoint } = event;
   const baseOf = (id: string): Commit | undefined => ownCommit(context.state, tenant, run_id, id);
-  const wrong = misnamed(key, event) ?? commitProblem(event, baseOf);
+  const wrong = misnamed(event) ?? commitProblem(event, baseOf);
   if (wrong !== null) return parked(wrong.code, wrong.detail);
   // Its id is the hash of its content: what has the same id is the same fact.
   if (commitIn(context.state, run_id, commit_id) !== undefined) return NOTHING;
@@ -55,12 +55,8 @@ export function onCommit(context: DecideContext, key: string, event: CheckpointT
   return append(...fall(context, [recorded, ...found], policy));
 }
 
-/** What is wrong with where a commit was told, and with what it says it relies on. */
-function misnamed(
-  key: string,
-  { run_id, checkpoint }: CheckpointTaken,
-): { readonly code: ParkCode; readonly detail: string } | null {
-  if (key !== run_id) return { code: 'KEY_MISMATCH', detail: 'the record key must be the run id' };
+/** What is wrong with what a commit says it relies on. */
+function misnamed({ checkpoint }: CheckpointTaken): { readonly code: ParkCode; readonly detail: string } | null {
   if (checkpoint.assumption_refs.length + checkpoint.parents.length > REFS_MAX)
     return {
       code: 'TOO_MANY_REFS',
@@ -86,8 +82,7 @@ function bundleOf({ views }: DecideContext, tenant: string, gate: Gate | null): 
 }
 
 /** Takes a chunk of a state. */
-export function onChunk(context: DecideContext, key: string, event: StateChunk): Decision {
-  if (key !== event.run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
+export function onChunk(context: DecideContext, event: StateChunk): Decision {
   const { run_id, commit_id, index } = event;
   const taken = recordChunk(
     event,
@@ -99,8 +94,8 @@ export function onChunk(context: DecideContext, key: string, event: StateChunk):
 }
 
 /** Gives up a state whose time has come. */
-export function onCommitDue(context: DecideContext, runId: string, commitId: string): Decision {
-  const commit = commitIn(context.state, runId, commitId);
+export function onCommitDue(context: DecideContext, { address: { group, key } }: TimerInput): Decision {
+  const commit = commitIn(context.state, group, key);
   const given = commit === undefined ? null : harden(commit, context.now);
   return given === null ? NOTHING : append(given);
 }

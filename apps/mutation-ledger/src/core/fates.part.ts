@@ -27,19 +27,18 @@ import { stepsOf } from './run-steps.js';
 /** Most falls a new parent is looked for behind. */
 const RESUMES_MAX = 1_000;
 
-/** What falls reach, as each of them fares. `resting`: all that rests on what fell with it, in this decision or a part of it to come. */
+/** What falls reach, as each of them fares. `bindings`: those that are reached; `resting`: all that rests on what fell with it, in this decision or a part of it to come. */
 export function withFates(
   context: DecideContext,
   found: readonly Finding[],
   bindings: readonly Binding[],
-  resting: readonly Binding[] = bindings,
+  resting: () => readonly Binding[],
 ): readonly Finding[] {
   const reached = new Set(found.flatMap((one) => (isByLineage(one) ? [one.body.mutation_id] : [])));
-  // A statement may have a hundred thousand of them, and is taken a part at a time.
   if (reached.size === 0) return found;
   const bound = new Map<string, Binding>();
   for (const binding of bindings) if (reached.has(binding.mutation_id)) bound.set(binding.mutation_id, binding);
-  const beside = once(() => new Set(resting.map(({ mutation_id: id }) => id)));
+  const beside = once(() => new Set(resting().map(({ mutation_id: id }) => id)));
   return found.flatMap((one) => {
     if (!isByLineage(one)) return [one];
     const binding = bound.get(one.body.mutation_id);

@@ -4,15 +4,7 @@
 // Boundary: reads rows and views, and asks domain/commit/reevaluation.decisions.ts; holds no rule.
 import { entryView, reviewEntry } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
-import type {
-  DecideContext,
-  Decision,
-  InputSpec,
-  RecordInput,
-  RowAddress,
-  StateView,
-  Views,
-} from '@recourse/event-log';
+import type { DecideContext, Decision, RecordInput, RowAddress, StateView, Views } from '@recourse/event-log';
 import type { CheckpointRecorded, EntryRegistered } from '@recourse/messages';
 import type { StandingBundle } from '../rules/commit/gate.decisions.js';
 import {
@@ -33,15 +25,6 @@ import type { Finding } from '../rules/record.messages.js';
 import { stateOfGate } from './kept-states.js';
 import { fall } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
-
-/** What the ledger hears of the registry: versions that follow another. */
-export const SUCCESSORS: InputSpec = {
-  topic: 'recourse.contracts',
-  source: 'log',
-  mode: 'broadcast',
-  types: ['EntryRegistered'],
-  concerns: ({ body }) => body['kind'] === 'policy_bundle' && Number(body['version']) > 1,
-};
 
 /** How far back a successor reaches. */
 export interface Reevaluating {

@@ -79,9 +79,26 @@ export function entryOf<Kind extends EntryKind>(
   tenant: string,
   name: string,
 ): EntryBody<Kind> | undefined {
+  return standingEntry(view, kind, tenant, name)?.entry;
+}
+
+/** An entry that stands, with its version. */
+export interface StandingEntry<Kind extends EntryKind> {
+  readonly entry: EntryBody<Kind>;
+  readonly version: number;
+}
+
+/** Finds what stands under a name, with its version: the tenant's own, else that for all. */
+export function standingEntry<Kind extends EntryKind>(
+  view: ContractEntries,
+  kind: Kind,
+  tenant: string,
+  name: string,
+): StandingEntry<Kind> | undefined {
   for (const owner of [tenant, '*']) {
     const found = view.get(`entry/${kind}/${owner}/${name}`);
-    if (found !== undefined) return bodyOf(kind, String(found['body']), owner);
+    if (found !== undefined)
+      return { entry: bodyOf(kind, String(found['body']), owner), version: Number(found['version']) };
   }
   return undefined;
 }

@@ -587,7 +587,7 @@ export interface MutationRecorded {
   readonly reconcile_at: number | null;
   /** When people are warned that the window closes; epoch milliseconds, null without a warning. */
   readonly warn_at: number | null;
-  /** By when a person is to have looked at an effect that took hold and that nothing automatic can take back, though its contract did not say so; epoch milliseconds, null for any other. */
+  /** By when a person is to have looked: at an effect that took hold and that nothing automatic can take back, though its contract did not say so, or at a call that its agent gives to a person; epoch milliseconds, null for any other. */
   readonly review_by: number | null;
   /** Rollback that marked the commit before this record, or null. If present, this record moves its recovery on. */
   readonly rollback_id: string | null;

@@ -92,27 +92,22 @@ export function reviewRefusal(
 ): Refusal | null {
   if (standing?.tenant !== envelope.tenant)
     return {
-      httpStatus: 404,
       code: 'ROLLBACK_UNKNOWN',
       message: 'There is no such rollback in this run of this tenant.',
     };
-  if (reason.trim() === '')
-    return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'A review says why: give a reason.' };
+  if (reason.trim() === '') return { code: 'COMMAND_INVALID', message: 'A review says why: give a reason.' };
   if (!isPerson(envelope.principal))
     return {
-      httpStatus: 403,
       code: 'JUDGE_NOT_A_PERSON',
       message: 'Only a person says what becomes of a commit beyond the bound: no agent, no service account, no role.',
     };
   if (standing.phase === 'beyond') return null;
   if (standing.reviewed !== null)
     return {
-      httpStatus: 409,
       code: 'OUT_OF_BAND_REVIEWED',
       message: `Somebody has reviewed this commit already: ${standing.reviewed.verdict}.`,
     };
   return {
-    httpStatus: 409,
     code: 'NOT_BEYOND_BOUND',
     message: `This rollback is ${standing.phase}: no fall left it for a review.`,
   };
