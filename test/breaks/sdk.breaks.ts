@@ -109,8 +109,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.unit.spec.ts',
     test: 'a guarded tool refuses what the registry would refuse, with every problem and its remedy (A10, A100)',
     file: 'libs/sdk/src/guard/before.ts',
-    find: "return problems.length > 0 ? objection(options, { code: 'CONTRACT_REFUSED', problems }) : null;",
-    replace: "return problems.length > 9 ? objection(options, { code: 'CONTRACT_REFUSED', problems }) : null;",
+    find: "const refused = problems.length > 0 ? objection(options, { code: 'CONTRACT_REFUSED', problems }) : null;",
+    replace: "const refused = problems.length > 9 ? objection(options, { code: 'CONTRACT_REFUSED', problems }) : null;",
   },
   {
     id: 'a9-writes-over-what-it-sees',
