@@ -1034,8 +1034,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/assumptions.core.unit.spec.ts',
     test: 'the assumptions log, straight lists who contradicts whom, whichever came first, until the sources agree (D65)',
     file: 'apps/mutation-ledger/src/assumptions.core.ts',
-    find: 'body.superseded && before !== null ? { ...before, ...dispute } : standing;',
-    replace: 'body.superseded && before !== null ? before : standing;',
+    find: 'body.superseded && before !== null ? { ...before, ...dispute } : standing',
+    replace: 'body.superseded && before !== null ? before : standing',
   },
   {
     id: 'd65-own-past-is-a-contradiction',
