@@ -698,4 +698,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (accepted.length >= root.seq)',
     replace: 'if (accepted.length > 10 ** 9)',
   },
+  {
+    id: 'l15-empty-tenant-taken',
+    requirement: 'L15/tenants',
+    spec: 'libs/event-log/src/tenant.unit.spec.ts',
+    test: 'a record of the tenant "" is parked with TENANT_INVALID, and holds nothing up',
+    file: 'libs/event-log/src/parking.decisions.ts',
+    find: 'return findStorageProblem(key, body) ?? tenantProblem(body);',
+    replace: 'return findStorageProblem(key, body) ?? (body.tenant === null ? tenantProblem(body) : null);',
+  },
+  {
+    id: 'l15-empty-tenant-holds-up',
+    requirement: 'L15/tenants',
+    spec: 'libs/event-log/src/tenant.unit.spec.ts',
+    test: 'a record of the tenant "" is parked with TENANT_INVALID, and holds nothing up',
+    file: 'libs/event-log/src/parking.decisions.ts',
+    find: "'COMMAND_UNSIGNED', 'TENANT_INVALID',",
+    replace: "'COMMAND_UNSIGNED',",
+  },
 ];

@@ -1956,4 +1956,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (runId === null && isBare(ref))',
     replace: 'if (runId === null && isBare(ref) && ref.length > 99)',
   },
+  {
+    id: 'l12-same-answer-later-is-another',
+    requirement: 'L12/answers',
+    spec: 'apps/mutation-ledger/src/core/mutations.consumers.unit.spec.ts',
+    test: 'a consumer that is waited for, straight is heard once: the same again is nothing, something else is refused',
+    file: 'apps/mutation-ledger/src/rules/content.ts',
+    find: "['event_id', 'handled_as', 'applied_at']",
+    replace: "['event_id', 'handled_as']",
+  },
 ];

@@ -785,4 +785,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (answer.fell)',
     replace: 'if (answer.fell && hasSideEffects(contract) === false)',
   },
+  {
+    id: 'l15-producer-of-no-tenant',
+    requirement: 'L15/tenants',
+    spec: 'libs/sdk/src/producer/producer.unit.spec.ts',
+    test: 'a statement of no tenant is refused before it leaves',
+    file: 'libs/sdk/src/producer/producer.ts',
+    find: 'if (!isTenant(body.tenant))',
+    replace: "if (body.event_id === '')",
+  },
+  {
+    id: 'p9-everything-void-in-silence',
+    requirement: 'P9/void',
+    spec: 'libs/sdk/src/consumer/notification-consumer.unit.spec.ts',
+    test: 'a notification consumer that finds everything void says so, once: it reads the log of another installation',
+    file: 'libs/sdk/src/consumer/notification-consumer.ts',
+    find: 'if (records.length === 0) this.tellVoid(place);',
+    replace: '',
+  },
 ];
