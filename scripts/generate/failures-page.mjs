@@ -99,7 +99,7 @@ Policy bundles, agent charters, context sources, kill switches and subscriptions
 ${remedyTable(ENTRY_REMEDIES)}
 ## What a connection lacks
 
-`connect()` of the SDK, and what is made from it; `ConnectProblem` in code. The command line says some of them too.
+\`connect()\` of the SDK, and what is made from it; \`ConnectProblem\` in code. The command line says some of them too.
 
 ${remedyTable(Object.fromEntries(Object.entries(CONNECT_REMEDIES).map(([name, remedy]) => [name, `${remedy}.`])))}`;
 }

@@ -214,6 +214,7 @@ export class BatchRun {
         probe: ({ rows }: Probe) => void this.#isOwed(again, rows),
       })),
       ...timers.map((timer, index) => ({
+        input: timer,
         run: () => this.#timerStep(timer, index),
         probe: (probe: Probe) => {
           if (probe.rows.row(timer.address) !== undefined) this.#probeInput(timer, probe);

@@ -60,6 +60,15 @@ describe('the package (D67)', () => {
     expect(existsSync(`${FOLDER}/index.ts`)).toBe(true);
   });
 
+  it('says which Node it needs before anything else of it is run', () => {
+    const { sideEffects } = JSON.parse(readFileSync('libs/sdk/package.json', 'utf8')) as {
+      readonly sideEffects: unknown;
+    };
+    expect(readFileSync(`${FOLDER}/index.ts`, 'utf8')).toMatch(/^import '\.\/node-version\.js';/);
+    // A bundler that is told of no side effects leaves the import out.
+    expect(sideEffects).toEqual(['./dist/node-version.js']);
+  });
+
   it('reaches every word from it', async () => {
     const entry = await import('./index.js');
     expect(WORDS.filter((word) => !(word in entry))).toEqual([]);

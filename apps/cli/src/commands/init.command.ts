@@ -23,9 +23,9 @@ export function addInit(program: Command, act: Act): void {
       'lays an agent, its tool, a worker that undoes what it did, and their contracts in an empty folder; they find the stack that runs here',
     )
     .argument('<folder>', 'made where it is not there; it has to be empty')
-    .option('--sdk <folder>', 'where `npm run pack:sdk` put the archives of the SDK', ARCHIVES)
+    .option('--sdk <folder>', 'where the archives of the SDK are; unless told where `npm run pack:sdk` keeps them')
     .action(
-      act<{ readonly sdk: string }>((session, { sdk }, folder = '') =>
+      act<{ readonly sdk?: string }>((session, { sdk = ARCHIVES }, folder = '') =>
         init(session, resolve(session.folder, folder), resolve(session.folder, sdk)),
       ),
     );

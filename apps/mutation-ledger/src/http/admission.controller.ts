@@ -146,7 +146,7 @@ export class AdmissionController {
   @HttpCode(200)
   @ApiOperation({
     summary:
-      'Says what becomes of a commit that a fall reaches beyond its bound: it stands, or a rollback of its own is opened.',
+      'Says what becomes of a commit that a fall reaches beyond its bound, or that a later bundle cannot judge: it stands, or a rollback of its own is opened.',
   })
   @ApiHeader({ name: 'Idempotency-Key', required: false })
   @ApiBody({ schema: openApiSchema(review) })

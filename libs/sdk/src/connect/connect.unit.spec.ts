@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { contractBody } from '@recourse/contract';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';
 import { nodeProblem } from '../node-version.js';
 import { turns } from '../worker/worker.testing.js';
@@ -185,7 +186,7 @@ describe('what a connection lacks is said with a code, and what to do about it',
     });
     stack.contracts.set(REFUND, { contract: TEST_CONTRACT, retired: true });
     await expect(recourse.contract(REFUND)).rejects.toMatchObject({ code: 'CONTRACT_RETIRED' });
-    stack.answers.set(`/v1/contracts/${REFUND}`, [200, { body: '{}', digest: '00' }]);
+    stack.answers.set(`/v1/contracts/${REFUND}`, [200, { body: contractBody(TEST_CONTRACT), digest: '00' }]);
     await expect(recourse.contract(REFUND)).rejects.toMatchObject({ code: 'CONTRACT_UNREADABLE' });
   });
 

@@ -86,7 +86,7 @@ export interface Undos {
 const WAIT_MS = 60_000;
 const POLL_MS = 500;
 
-/** Reads a report until it says that the undo has ended, or time is over; answers the last one. */
+/** Reads a report until it says that the undo has ended, or time is over; answers the last one. Errors: those of `read`. */
 export async function untilEnded<Report extends { readonly outcome?: unknown }>(
   read: () => Promise<Report>,
   clock: Clock,
@@ -101,7 +101,7 @@ export async function untilEnded<Report extends { readonly outcome?: unknown }>(
   return report;
 }
 
-/** Makes a client of the edge. */
+/** Makes a client of the edge. Errors: none; those of each call are said where it is. */
 export function undos(options: UndoOptions): Undos {
   const ledger = edgeClient({ name: 'the ledger', ...options.ledger });
   const reportOf = async (undoId: string): Promise<UndoReport> => {
