@@ -533,7 +533,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: 'what was owed and may not have been sent is not sent before the inputs were read to their ends',
     file: 'libs/event-log/src/partition-loop.ts',
-    find: "if (this.#life.phase === 'catching_up') await this.#tryOpen();",
+    find: "if (this.#life.phase === 'catching_up') this.#tryOpen();",
     replace: "if (this.#life.phase === 'catching_up') { this.#life.move('CaughtUp'); this.#obligations.open(); }",
   },
   {
@@ -567,10 +567,10 @@ export const BREAKS: readonly Break[] = [
     id: 'l13-unseen-asked-again',
     requirement: 'L13',
     spec: 'libs/kafka/src/platformatic/partition-fetcher.kafka.unit.spec.ts',
-    test: 'a partition fetcher steps over what no reader may see, and says where the owner stood',
+    test: 'a partition fetcher tells its owner of what no reader may see: that it is passed',
     file: 'libs/kafka/src/platformatic/partition-fetcher.kafka.ts',
-    find: 'position.fetch = next;',
-    replace: 'position.fetch = records.length > 0 ? next : position.fetch;',
+    find: 'if (nextOffset === offset) return;',
+    replace: 'if (nextOffset === offset || records.length === 0) return;',
   },
   {
     id: 'l13-brokers-in-turn',
@@ -731,7 +731,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/tenant.unit.spec.ts',
     test: 'a record of the tenant "" is parked with TENANT_INVALID, and holds nothing up',
     file: 'libs/event-log/src/parking.decisions.ts',
-    find: "'COMMAND_UNSIGNED', 'TENANT_INVALID',",
-    replace: "'COMMAND_UNSIGNED',",
+    find: "'COMMAND_UNSIGNED', 'TENANT_INVALID']",
+    replace: "'COMMAND_UNSIGNED']",
   },
 ];

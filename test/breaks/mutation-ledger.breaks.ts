@@ -2072,6 +2072,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/rules/content.ts',
     find: "['event_id', 'handled_as', 'applied_at']",
     replace: "['event_id', 'handled_as']",
+  },
+  {
     id: 'd18-nobody-asked',
     requirement: 'D18',
     spec: 'apps/mutation-ledger/src/core/mutations.settled.unit.spec.ts',

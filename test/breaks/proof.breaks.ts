@@ -211,6 +211,8 @@ export const BREAKS: readonly Break[] = [
     file: 'deploy/dev/src/stack-data.ts',
     find: 'layout.registry, layout.programs, layout.logDir,',
     replace: 'layout.registry, layout.logDir,',
+  },
+  {
     id: 'guides-data-dir-elsewhere',
     requirement: 'guides/data-dir',
     spec: 'deploy/dev/src/prerequisites.unit.spec.ts',
