@@ -2065,6 +2065,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (runId === null && isBare(ref) && ref.length > 99)',
   },
   {
+    id: 'l12-same-answer-later-is-another',
+    requirement: 'L12/answers',
+    spec: 'apps/mutation-ledger/src/core/mutations.consumers.unit.spec.ts',
+    test: 'a consumer that is waited for, straight is heard once: the same again is nothing, something else is refused',
+    file: 'apps/mutation-ledger/src/rules/content.ts',
+    find: "['event_id', 'handled_as', 'applied_at']",
+    replace: "['event_id', 'handled_as']",
+  },
+  {
     id: 'd18-nobody-asked',
     requirement: 'D18',
     spec: 'apps/mutation-ledger/src/core/mutations.settled.unit.spec.ts',
