@@ -22,7 +22,7 @@ import { noticesOf } from './core/rollback-notices.js';
 import { onSettle } from './core/settling.part.js';
 import { onFall, onSpreadDue, onStatement } from './core/statements.part.js';
 import { assumptionView, fallenView, NOTICES } from './core/views.js';
-import { LEDGER_DEFAULTS, policyIn } from './policy.js';
+import { policyIn, policyOf } from './policy.js';
 import type { MutationsConfig, MutationsPolicy } from './policy.js';
 import { EVOLVE } from './rows.js';
 import { commitIn } from './rows/commit.rows.js';
@@ -41,7 +41,7 @@ export type { MutationsConfig } from './policy.js';
 
 /** The mutations log as pure functions. */
 export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
-  const policy = { ...LEDGER_DEFAULTS, ...config };
+  const policy = policyOf(config);
   return core<typeof MUTATIONS_LOG>(MUTATIONS_LOG, {
     inputs: [wireOfTools(policy), wireOfResults(policy), commandsOfPeople(policy), wireOfAcks(), ...heardLogs(policy)],
     views: [contractView, entryView, assumptionView, fallenView],

@@ -7,6 +7,7 @@ import type {
   MutationPlanned,
   MutationReaffirmed,
   MutationRecorded,
+  SpreadContinued,
   TriggerUnmatched,
 } from '@recourse/messages';
 import { fallenIn, movedIn } from '@recourse/messages';
@@ -86,10 +87,7 @@ const MUTATION_FOLD = {
       ),
     ];
   },
-  SpreadContinued: ({ tenant, ref, position, contradicted: count }, state, { decidedAt }) => {
-    const spread = spreadIn(state, tenant, ref, position);
-    return spread === undefined ? [] : [putSpread({ ...spread, contradicted: count }, decidedAt)];
-  },
+  SpreadContinued: (body, state, { decidedAt }) => continued(body, state, decidedAt),
   SpreadClosed: ({ tenant, ref, position }, _state) => {
     return [{ op: 'delete', address: spreadAddress(tenant, ref, position) }];
   },
@@ -253,6 +251,18 @@ function contradicted(
   return binding === undefined || evidence.position <= binding.position
     ? []
     : [putBinding({ ...binding, position: evidence.position, is_contradicted: true })];
+}
+
+/** The next part begins behind the commit this one ended with. */
+function continued(
+  { tenant, ref, position, through_mutation_id, contradicted: count }: Body<SpreadContinued>,
+  state: StateView,
+  decidedAt: number,
+): readonly Change[] {
+  const spread = spreadIn(state, tenant, ref, position);
+  if (spread === undefined) return [];
+  const through = bindingIn(state, refScope(tenant, ref), through_mutation_id)?.recorded_seq ?? 0;
+  return [putSpread({ ...spread, contradicted: count, through_seq: through }, decidedAt)];
 }
 
 /** Tells whoever relied on its not holding, once. */

@@ -94,6 +94,14 @@ describe('a commit beyond the bound of a fall', () => {
     ).toMatchObject({ reason: 'BOUND_NOT_REVIEWED', deadlineAt: 9_000, opening: 'recourse.mutations/0/2' });
   });
 
+  it('says so where a later version of its bundle could not judge it (E28)', () => {
+    const evidence = { ...(beyond.body['evidence'] as object), kind: 'policy_reevaluation' };
+    expect(rollback(toldOf('RollbackOutOfBand', { evidence }))?.item).toMatchObject({
+      kind: 'rollback',
+      reason: 'UNJUDGED',
+    });
+  });
+
   it.each(['OutOfBandReviewed', 'MutationsFell', 'CheckpointRolledBack', 'TriggerUnmatched', 'TriggerRejected'])(
     'is over with %s',
     (type) => {

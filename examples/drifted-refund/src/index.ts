@@ -3,7 +3,14 @@ export { playStory } from './story/story.js';
 export type { BreakMode, Scenario, StoryOptions, StoryResult } from './story/story.js';
 export type { Check, Fetchers, StoryUrls } from './story/desk.js';
 export type { Interactive } from './story/endings.js';
-export { CONTRACTS, GET_REFUND, ISSUE_INSTANT_REFUND, ISSUE_REFUND, REVERSE_REFUND } from './common/contracts.js';
+export {
+  CONTRACTS,
+  GET_REFUND,
+  ISSUE_INSTANT_REFUND,
+  ISSUE_REFUND,
+  REFUND_POLICY,
+  REVERSE_REFUND,
+} from './common/contracts.js';
 export { PROCESSES, RECEIVER } from './processes.js';
 export { verifyWebhook } from './webhook-receiver/verify-webhook.js';
 export type { ProcessSpec } from './processes.js';

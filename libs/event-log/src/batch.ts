@@ -18,6 +18,7 @@ import type { OwedAgain } from './obligations.js';
 import type { BatchSealer } from './own-log.js';
 import {
   BATCH_UNREADABLE,
+  findProblem,
   findStorageProblem,
   FOREIGN_PARTITION,
   parkedRecord,
@@ -213,6 +214,7 @@ export class BatchRun {
         probe: ({ rows }: Probe) => void this.#isOwed(again, rows),
       })),
       ...timers.map((timer, index) => ({
+        input: timer,
         run: () => this.#timerStep(timer, index),
         probe: (probe: Probe) => {
           if (probe.rows.row(timer.address) !== undefined) this.#probeInput(timer, probe);
@@ -315,7 +317,7 @@ export class BatchRun {
     if (what.input.source !== 'wire') return null;
     if (isTooLarge)
       return { reason: 'RECORD_TOO_LARGE', detail: `a wire record may have ${WIRE_RECORD_BYTES_MAX} bytes` };
-    return findStorageProblem(what.input.key, what.input.body);
+    return findProblem(what.input.key, what.input.body);
   }
 
   /** A key that cannot be stored has no home: it is parked where it lies. */
@@ -487,7 +489,7 @@ export class BatchRun {
         reason: 'STILL_UNREADABLE',
         detail: 'the record can still not be decoded; discard it or register its schema',
       };
-    const problem = input.source === 'wire' ? findStorageProblem(input.key, input.body) : null;
+    const problem = input.source === 'wire' ? findProblem(input.key, input.body) : null;
     return problem ?? this.#redriven(input);
   }
 

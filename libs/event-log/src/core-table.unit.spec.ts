@@ -29,7 +29,7 @@ const wire = commandsOf('recourse.budget-commands', {
   },
 });
 
-const STATE: StateView = { get: () => undefined, list: () => [], all: () => [] };
+const STATE: StateView = { get: () => undefined, list: () => [], all: () => [], lastFirst: () => [] };
 const CONTEXT: DecideContext = {
   state: STATE,
   views: {

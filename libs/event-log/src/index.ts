@@ -69,6 +69,7 @@ export type { LoopEvent, LoopHealth, LoopSettings, PartitionLoopOptions } from '
 export { createServiceRuntime } from './service-runtime.js';
 export type { RuntimeHealth, ServiceRuntime, ServiceRuntimeOptions } from './service-runtime.js';
 export { findStorageProblem, PARKED_BYTES_MAX, parkingKey } from './parking.decisions.js';
+export { asStored } from './sealing/opening-payload.js';
 export { showLoaded } from './sealing/sealing.js';
 export type { Sealing } from './sealing/sealing.js';
 export { Vault } from './sealing/vault.js';

@@ -1,5 +1,5 @@
 // Which inputs are set aside, and what a person may do about them (L14, L15). Pure.
-import { deriveId, sha256Hex } from '@recourse/kernel';
+import { deriveId, isTenant, sha256Hex } from '@recourse/kernel';
 import type { Doc } from './service-core.js';
 
 /** Bytes of a parked record that the parking record keeps; larger ones keep their hash and size. */
@@ -35,10 +35,28 @@ export const REDIRECTED = 'recourse-redirected';
 export const BATCH_UNREADABLE = 'BATCH_UNREADABLE';
 
 /** Reasons that say nothing about later records of the key: they do not hold it up. */
-const NOT_BLOCKING: ReadonlySet<string> = new Set(['COMMAND_SIGNATURE_INVALID', 'COMMAND_UNSIGNED']);
+const NOT_BLOCKING: ReadonlySet<string> = new Set(['COMMAND_SIGNATURE_INVALID', 'COMMAND_UNSIGNED', 'TENANT_INVALID']);
 
 export function blocksKey(reason: string): boolean {
   return !NOT_BLOCKING.has(reason);
+}
+
+/** Why a record cannot be taken, whatever it says; null when it can. */
+export function findProblem(key: string, body: Doc): Problem | null {
+  return findStorageProblem(key, body) ?? tenantProblem(body);
+}
+
+/** Everything is somebody's: what names no tenant would be nobody's. A command for all tenants says so in its envelope. */
+function tenantProblem({ tenant, checkpoint, envelope }: Doc): Problem | null {
+  const asked = memberOf(envelope, 'tenant');
+  const named = [tenant, memberOf(checkpoint, 'tenant'), asked === '*' ? undefined : asked];
+  return named.every((name) => typeof name !== 'string' || isTenant(name) || (name === '*' && asked !== undefined))
+    ? null
+    : { reason: 'TENANT_INVALID', detail: 'it names no tenant: empty, *, control characters, or blanks around it' };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Doc)[name] : undefined;
 }
 
 /**

@@ -348,9 +348,11 @@ export class PartitionLoop {
       if (!this.isPositioned) return null;
       await this.#timers.load(this.options.store, this.#time.estimate());
     }
-    const [now, viewsAreFresh] = await Promise.all([this.#now(), this.#bringAhead(items)]);
+    const [now, broughtAhead] = await Promise.all([this.#now(), this.#bringAhead(items)]);
     if (!this.isPositioned) return null;
     const timers = isOpen ? this.#timers.ready(now).slice(0, inputsMax) : [];
+    const viewsAreFresh = broughtAhead || (await this.#bringViewsFor(timers));
+    if (!this.isPositioned) return null;
     if (items.length === 0 && timers.length === 0 && resends.length === 0 && !this.#progressIsDue()) return null;
     return {
       items: items.slice(0, inputsBeside(timers.length, inputsMax)),
@@ -680,6 +682,13 @@ export class PartitionLoop {
     ]);
     await this.#bringViews(items);
     return ahead.views;
+  }
+
+  /** What timers lacked before is read before they are decided. True: the views were read to their end. */
+  async #bringViewsFor(timers: readonly TimerInput[]): Promise<boolean> {
+    const areLacked = this.#foresight.viewsOf(timers);
+    if (areLacked) await this.options.views.refresh();
+    return areLacked;
   }
 
   /** Views must not be behind the cursors this batch moves to; before wire inputs they must not be old either. */

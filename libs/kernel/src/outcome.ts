@@ -103,6 +103,12 @@ export const FAILURES = {
     summary: 'The projection head was moved by another owner; the loop reloads.',
   },
   NOT_READY: { retry: 'backoff', httpStatus: 503, summary: 'The service has not read its inputs to the end yet.' },
+  TENANT_INVALID: {
+    retry: 'never',
+    httpStatus: 400,
+    summary:
+      'A tenant is named by 1 to 200 bytes without control characters and without blanks around them, and `*` is the name of none.',
+  },
   CONFIG_INVALID: {
     retry: 'never',
     httpStatus: 500,

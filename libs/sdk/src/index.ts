@@ -129,7 +129,7 @@ export { runDrill } from './drill/drill.js';
 export type { Canary, DrillFinding, DrillKit, DrillOptions, DrillReport } from './drill/drill.messages.js';
 export { DRILL_PATHS } from './drill/drill.decisions.js';
 export type { DriftKind, DrillPath, DrillVerdict } from './drill/drill.decisions.js';
-export { ToolRejected } from './tool/tool.js';
+export { ToolConflict, ToolRejected } from './tool/tool.js';
 export type { Tool, ToolContext } from './tool/tool.js';
 export type { Claim, ClaimStore } from './stores/claim-store.port.js';
 export { FileClaimStore } from './stores/claim-store.file.js';
@@ -209,13 +209,14 @@ export type {
   MemoryRefusalCode,
   Sources,
 } from './context/memory-reads.js';
-export { guardExecute, guardFunction, guardMcp } from './adapters/agent-tools.js';
+export { guardExecute, guardFunction, guardMcp, serverFingerprint } from './adapters/agent-tools.js';
 export type {
   AdapterOptions,
   CallPlace,
   McpAnswer,
   McpClient,
   McpContracts,
+  McpOptions,
   McpTool,
   ToolExtras,
 } from './adapters/agent-tools.js';

@@ -7,11 +7,11 @@ import {
   editorsOf,
   entryView,
   killVerdict,
+  standingEntry,
 } from '@recourse/contract';
-import type { Contract } from '@recourse/contract';
+import type { StandingEntry } from '@recourse/contract';
 import { NOTHING, refused } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
-import type { RecoveryApprovalMode } from '@recourse/messages';
 import { NO_RATES, sharedRates } from '../rules/admission/pace.decisions.js';
 import type { Rates } from '../rules/admission/pace.decisions.js';
 import { CHILDREN_FIRST_MS } from '../rules/lineage/dependents.decisions.js';
@@ -27,7 +27,7 @@ import { readRows } from '../rows/kinds.js';
 /** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
 export type RecoveriesConfig = Omit<
   RecoveryPolicy,
-  'marginMs' | 'forwardValidMs' | 'modeNow' | 'riskLimit' | 'childrenFirstMs'
+  'marginMs' | 'forwardValidMs' | 'standing' | 'bundleOf' | 'riskLimit' | 'childrenFirstMs'
 > & {
   readonly marginMs?: number;
   readonly forwardValidMs?: number;
@@ -48,7 +48,8 @@ export function policyOf(config: RecoveriesConfig): CorePolicy {
     ...config,
     childrenFirstMs: config.childrenFirstMs ?? CHILDREN_FIRST_MS,
     rates: config.rates ?? NO_RATES,
-    modeNow: () => null,
+    standing: () => null,
+    bundleOf: () => null,
     marginMs: config.marginMs ?? MARGIN_MS,
     forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS,
     riskLimit: config.riskLimit ?? RISK_LIMIT,
@@ -69,7 +70,8 @@ export function stepContext(
     policy: {
       ...policy,
       ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent),
-      modeNow: (capability) => modeOf(contractByName(views.view(contractView.name), capability)?.contract),
+      standing: (capability) => contractByName(views.view(contractView.name), capability)?.contract ?? null,
+      bundleOf: (tenant, name) => bundleOf(views, tenant, name),
     },
     killed: (acting) => {
       const verdict = killVerdict(entries, { ...acting, isRecovery: true });
@@ -95,9 +97,12 @@ export function readEditors({ views }: DecideContext): void {
   views.readToEnd();
 }
 
-/** Recovery mode a contract asks for; people are the default (D27). */
-function modeOf(contract: Contract | undefined): RecoveryApprovalMode | null {
-  return contract === undefined ? null : (contract.recovery_approval_mode ?? 'human');
+/** A bundle that the view does not know may have been registered a moment ago. */
+function bundleOf(views: DecideContext['views'], tenant: string, name: string): StandingEntry<'policy_bundle'> | null {
+  const known = standingEntry(views.view(entryView.name), 'policy_bundle', tenant, name);
+  if (known !== undefined) return known;
+  views.readToEnd();
+  return standingEntry(views.view(entryView.name), 'policy_bundle', tenant, name) ?? null;
 }
 
 /** The view may not have come as far as who names a contract. */

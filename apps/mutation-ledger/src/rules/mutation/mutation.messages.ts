@@ -210,6 +210,8 @@ export type Spread = {
   readonly scope_run_id: string | null;
   readonly evidence: Evidence;
   readonly contradicted: number;
+  /** Place in this log of the last commit that was taken: those recorded before it are next. Absent before the first. */
+  readonly through_seq?: number;
   /** The statement says that the ref holds again. */
   readonly reaffirms?: true;
   /** Run of the commit that fell, where the ref is that it stands. */

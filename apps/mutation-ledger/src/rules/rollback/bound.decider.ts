@@ -4,7 +4,8 @@
 //
 // Invariants
 //   B1. A bound is the root's: what falls with a rollback takes over its bound and never sets one of its own (E14).
-//   B2. A commit beyond is given to a person, with owner and deadline, unless its rollback stands already (P12).
+//   B2. A commit beyond is given to a person, with owner and deadline, unless its rollback stands already (P12); so is one that a
+//       successor of its bundle cannot judge (rules/commit/successor.decisions.ts).
 //   B3. Nothing but a trigger of its own rolls it back; a person's verdict that it should not stand is one.
 import { isPerson } from '@recourse/kernel';
 import type { CommitBeyondBound, ReviewOutOfBand } from '@recourse/messages';
