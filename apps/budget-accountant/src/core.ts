@@ -22,7 +22,7 @@ import {
   weightOf,
 } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, heardOf, NOTHING, refused } from '@recourse/event-log';
-import type { Asked, CoreTable, DecideContext, Decision, Owns, ServiceCore, StateView } from '@recourse/event-log';
+import type { Asked, DecideContext, Decision, Due, Owns, ServiceCore, StateView } from '@recourse/event-log';
 import type { BodyOf, Money, RecordOf } from '@recourse/messages';
 import {
   decideEscalation,
@@ -69,10 +69,10 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
     deadlineMs: config.escalationDeadlineMs ?? ESCALATION_DEADLINE_MS,
     settleWithinMs: config.settleWithinMs ?? SETTLE_WITHIN_MS,
   };
-  return core(BUDGETS_LOG, {
+  return core<typeof BUDGETS_LOG>(BUDGETS_LOG, {
     inputs: [
       commandsOf(BUDGET_COMMANDS, {
-        key: { is: ({ tenant }) => tenant, name: 'tenant' },
+        key: { is: ({ envelope }) => envelope.tenant, name: 'tenant' },
         commands: {
           OpenBudget: command(BUDGET_ROLES, onOpen),
           ReserveBudget: command('anyone', (asked) => onReserve(asked, policy)),
@@ -101,15 +101,15 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
 }
 
 /** What happens when somebody has let the time of an open question or reservation pass. */
-function dueOf(policy: EscalationPolicy): CoreTable<typeof BUDGETS_LOG>['due'] {
+function dueOf(policy: EscalationPolicy): Due {
   return {
     escalation: ({ state, now }, { address }) => {
       const escalation = escalations.find(state, address.key);
-      return oneOrNone(escalation === null ? null : passOn(escalation, policy, now));
+      return append(...oneOrNone(escalation === null ? null : passOn(escalation, policy, now)));
     },
     reservation: ({ state, now }, { address }) => {
       const reservation = reservations.find(state, address.key);
-      return oneOrNone(reservation === null ? null : escalateReservation(reservation, policy, now));
+      return append(...oneOrNone(reservation === null ? null : escalateReservation(reservation, policy, now)));
     },
   };
 }

@@ -1,6 +1,8 @@
 // Rows of the contracts log: versions of contracts, proposals that wait, entries. Holds no rules.
+import { toolFingerprint } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
 import { row } from '@recourse/event-log';
-import type { AcceptedRecord, Change, CoreTable, StateView } from '@recourse/event-log';
+import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import type { BodyOf } from '@recourse/messages';
 import type { ContractVersion, Proposal } from './rules/contract/contract.messages.js';
 import { contractPhaseAfter } from './rules/contract/contract.transitions.js';
@@ -12,6 +14,8 @@ export const CONTRACTS_LOG = 'recourse.contracts';
 
 /** A version with who registered it and when; epoch milliseconds. */
 interface KeptVersion extends ContractVersion {
+  /** Fingerprint of the tool that was approved with it, 64 hex digits. */
+  readonly tool_fingerprint: string;
   readonly registered_by: string;
   readonly confirmed_by: string | null;
   readonly registered_at: number;
@@ -36,7 +40,14 @@ export const versions = row<KeptVersion>({
   table: 'contracts',
   group: ({ name }) => name,
   key: ({ version }) => String(version),
-  columns: { name: 'text', version: 'bigint', tenant: 'text', digest: 'text', retired: 'boolean' },
+  columns: {
+    name: 'text',
+    version: 'bigint',
+    tenant: 'text',
+    digest: 'text',
+    tool_fingerprint: 'text',
+    retired: 'boolean',
+  },
   indexes: [['name', 'version'], ['digest']],
 });
 
@@ -77,18 +88,18 @@ export function waitingOf(state: StateView, name: string): Proposal | null {
 }
 
 /** What each record of the log changes. */
-export const EVOLVE: CoreTable<typeof CONTRACTS_LOG>['evolve'] = {
+export const EVOLVE: Folds<typeof CONTRACTS_LOG> = {
   ContractRegistered: registered,
   ContractRetired: retired,
   RegistrationProposed: proposed,
-  RegistrationDropped: (_, { name }) => [proposalEnd(name, 'RegistrationDropped')],
+  RegistrationDropped: ({ name }) => [proposalEnd(name, 'RegistrationDropped')],
   EntryRegistered: entryRegistered,
   EntryRetired: entryRetired,
 };
 
 function registered(
-  state: StateView,
   body: BodyOf<typeof CONTRACTS_LOG, 'ContractRegistered'>,
+  state: StateView,
   { decidedAt }: AcceptedRecord,
 ): readonly Change[] {
   const { name, version, tenant, registered_by, confirmed_by } = body;
@@ -101,6 +112,7 @@ function registered(
     tenant,
     body: body.body,
     digest,
+    tool_fingerprint: toolFingerprint(JSON.parse(body.body) as Contract), // what registered is a contract in JSON
     registered_by,
     confirmed_by: confirmed_by ?? null,
     registered_at: decidedAt,
@@ -114,8 +126,8 @@ function registered(
 }
 
 function retired(
-  state: StateView,
   { name, version }: BodyOf<typeof CONTRACTS_LOG, 'ContractRetired'>,
+  state: StateView,
 ): readonly Change[] {
   const standing = versions.find(state, name, String(version));
   const phase = contractPhaseAfter(standing === null ? 'absent' : phaseOf(standing), 'ContractRetired');
@@ -123,7 +135,6 @@ function retired(
 }
 
 function proposed(
-  _: StateView,
   {
     name,
     version,
@@ -134,6 +145,7 @@ function proposed(
     proposed_by,
     expires_at,
   }: BodyOf<typeof CONTRACTS_LOG, 'RegistrationProposed'>,
+  _: StateView,
   { decidedAt: proposed_at }: AcceptedRecord,
 ): readonly Change[] {
   const hex = digest.toString('hex');
@@ -148,8 +160,8 @@ function proposalEnd(name: string, type: 'ContractRegistered' | 'RegistrationDro
 }
 
 function entryRegistered(
-  state: StateView,
   { kind, tenant, name, version, digest, body, registered_by }: BodyOf<typeof CONTRACTS_LOG, 'EntryRegistered'>,
+  state: StateView,
   { decidedAt }: AcceptedRecord,
 ): readonly Change[] {
   const standing = entries.find(state, entryGroup(kind, tenant), name);
@@ -159,8 +171,8 @@ function entryRegistered(
 }
 
 function entryRetired(
-  state: StateView,
   { kind, tenant, name, retired_by, reason }: BodyOf<typeof CONTRACTS_LOG, 'EntryRetired'>,
+  state: StateView,
   { decidedAt }: AcceptedRecord,
 ): readonly Change[] {
   const standing = entries.find(state, entryGroup(kind, tenant), name);

@@ -59,6 +59,8 @@ export { canonicalRow, columnText, columnValue, compareText, decodeDoc, encodeDo
 export type { ColumnValue } from './row-codec.js';
 export { MemoryDatabase } from './memory-store.js';
 export type { MemoryDatabaseOptions, StoreOperation } from './memory-store.js';
+export { judgeRange } from './input-loss.js';
+export type { InputLoss } from './input-loss.js';
 export { OwnLog } from './own-log.js';
 export type { LogPosition, OwnLogOptions, PlacedRecord } from './own-log.js';
 export { LogView, ViewSet } from './broadcast-view.js';
@@ -77,5 +79,5 @@ export { MemoryKeyStore } from './sealing/key-store.memory.js';
 export type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey, Unit } from './sealing/key-store.port.js';
 export { replayPartition } from './replay.js';
 export type { ReplayBounds, Replayed, ReplayOptions } from './replay.js';
-export { command, commandsOf, core, heardOf, row } from './core-table.js';
-export type { Asked, CoreTable, RowTable } from './core-table.js';
+export { command, commandsOf, core, heardOf, parkedThrough, row, together, toldOn, unchanged } from './core-table.js';
+export type { Asked, CommandsTable, CoreTable, Due, Fold, Folds, InputTable, RowTable } from './core-table.js';

@@ -134,6 +134,8 @@ export interface DecideContext {
   /** Database time, epoch milliseconds; never below the decided_at of the chain's head. */
   readonly now: number;
   readonly partition: number;
+  /** How many partitions the own log has: a limit on all of them is shared out. */
+  readonly partitions: number;
   /** Does a key of the own log live on the partition that decides? */
   readonly owns: Owns;
 }

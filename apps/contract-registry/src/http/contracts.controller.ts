@@ -4,6 +4,7 @@ import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } fr
 import {
   ALL_TENANTS,
   Commands,
+  EdgeRefusal,
   FromCaller,
   hashHex,
   idText,
@@ -12,23 +13,36 @@ import {
   parse,
   Reads,
   seesAllTenants,
+  tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { CONTRACT_KIND, CONTRACTS_LOG, PROPOSAL_KIND } from '../rows.js';
 
 /** The registry's own rules say what else a contract must be; here only what addresses the command. */
-const contract = z.looseObject({ name: idText, tenant: idText.optional() });
+const contract = z.looseObject({ name: idText, tenant: tenantText.optional() });
+/** Most contracts of one request: they are decided in one go, and sent in one record. */
+const TOGETHER_MAX = 50;
+/** Most bytes of one request: a record of a wire ends at 256 KB. */
+const TOGETHER_BYTES_MAX = 200_000;
+const contracts = z.strictObject({
+  contracts: z
+    .array(contract)
+    .min(2)
+    .max(TOGETHER_MAX)
+    .refine((all) => Buffer.byteLength(JSON.stringify(all)) <= TOGETHER_BYTES_MAX, 'at most 200,000 bytes together'),
+  tenant: tenantText.optional(),
+});
 const listQuery = z.strictObject({
   ...pageQuery,
   name: idText.optional(),
   retired: z.enum(['true', 'false']).optional(),
 });
-const oneQuery = z.strictObject({ tenant: idText.optional(), version: z.coerce.number().int().min(1).optional() });
-const retirement = z.strictObject({ version: z.number().int().min(1), tenant: idText.optional() });
+const oneQuery = z.strictObject({ tenant: tenantText.optional(), version: z.coerce.number().int().min(1).optional() });
+const retirement = z.strictObject({ version: z.number().int().min(1), tenant: tenantText.optional() });
 const proposalQuery = z.strictObject({ ...pageQuery, name: idText.optional() });
-const confirmation = z.strictObject({ digest: hashHex, tenant: idText.optional() });
-const withdrawal = z.strictObject({ tenant: idText.optional() });
+const confirmation = z.strictObject({ digest: hashHex, tenant: tenantText.optional() });
+const withdrawal = z.strictObject({ tenant: tenantText.optional() });
 /** Versions of one capability that are looked at for the newest; pages are in order of version keys. */
 const VERSIONS_MAX = 500;
 
@@ -57,7 +71,33 @@ export class ContractsController {
       tenant: tenantOf(caller, body.tenant),
       mayBeForAll: true,
       body,
-      build: (envelope) => ({ envelope, name: body.name, body: JSON.stringify(body) }),
+      build: (envelope) => ({ envelope, name: body.name, body: JSON.stringify(body), together: [] }),
+    });
+  }
+
+  @Post('together')
+  @HttpCode(201)
+  @ApiOperation({
+    summary: 'Registers contracts that name each other, or none of them. Every problem of each is listed at once.',
+  })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(contracts) })
+  registerTogether(@FromCaller() caller: Caller, @Body() input: unknown): Promise<void> {
+    const body = parse(contracts, input);
+    const [first, ...others] = body.contracts;
+    if (first === undefined) throw new EdgeRefusal('INPUT_INVALID', 'name two contracts at least');
+    return this.commands.submit(caller, {
+      type: 'recourse.contracts.RegisterContract',
+      key: first.name,
+      tenant: tenantOf(caller, body.tenant),
+      mayBeForAll: true,
+      body,
+      build: (envelope) => ({
+        envelope,
+        name: first.name,
+        body: JSON.stringify(first),
+        together: others.map((other) => JSON.stringify(other)),
+      }),
     });
   }
 

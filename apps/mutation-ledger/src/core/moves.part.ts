@@ -6,12 +6,12 @@ import type { DecideContext, Decision } from '@recourse/event-log';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import type { RecoveryEvent } from '../rules/mutation/mutation.messages.js';
 import { decideRecovery, together } from '../rules/mutation/recoverability.decider.js';
+import type { RecordOf } from '@recourse/messages';
 import { mutationIn } from '../rows/mutation.rows.js';
-import type { MutationEvent } from './events.js';
 
 /** What the orchestrator recorded of recoveries. */
-type Recovered = Extract<
-  MutationEvent,
+export type Recovered = Extract<
+  RecordOf<'recourse.recoveries'>,
   { readonly type: 'LegDispatched' | 'LegSettled' | 'StepEscalated' | 'StepDenied' | 'StepResolved' }
 >;
 

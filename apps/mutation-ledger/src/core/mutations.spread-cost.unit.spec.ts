@@ -63,6 +63,7 @@ class Counted {
         views: { view: (name) => views[name] ?? assumptions, readToEnd: () => undefined },
         now: NOW,
         partition: 0,
+        partitions: 1,
         owns: () => true,
       },
       input,

@@ -1,31 +1,28 @@
 // Reconciliations, as a part of the mutations core: a runtime's commits against the fallen view, and the record of what diverges.
-import { accepted, refused } from '@recourse/event-log';
-import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
+import { accepted } from '@recourse/event-log';
+import type { DecideContext, Decision } from '@recourse/event-log';
 import type { ReconcileLineage } from '@recourse/messages';
 import { standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Verdict } from '../rules/mutation/mutation.messages.js';
 import { COMMITS_MAX, reconcile } from '../rules/reconciliation/reconciliation.decider.js';
 import type { FallOf } from '../rules/reconciliation/reconciliation.decider.js';
+import { refuse } from './refuse.js';
 import { verdictScope } from '../rules/scope.js';
-
-/** Roles of which one may have a runtime compared. */
-export const RECONCILE_ROLES: readonly string[] = ['agent', 'operator', 'administrator', 'auditor'];
 
 const FALLEN = 'fallen';
 
 /** Answers a comparison; what fell before it was asked for is in the view before it is decided. */
-export function onReconcile({ views }: DecideContext, input: RecordInput, command: ReconcileLineage): Decision {
+export function onReconcile({ views }: DecideContext, command: ReconcileLineage): Decision {
   const {
-    envelope: { tenant, roles },
+    envelope: { tenant },
     runtime,
     commits,
   } = command;
-  if (input.key !== runtime)
-    return refused(422, 'KEY_MISMATCH', 'The record key must be the runtime the command is about.');
-  if (!roles.some((role) => RECONCILE_ROLES.includes(role)))
-    return refused(403, 'ROLE_REQUIRED', `ReconcileLineage needs one of the roles ${RECONCILE_ROLES.join(', ')}.`);
   if (commits.length > COMMITS_MAX)
-    return refused(422, 'RECONCILIATION_TOO_LARGE', `A comparison takes ${COMMITS_MAX} commits; split it.`);
+    return refuse({
+      code: 'RECONCILIATION_TOO_LARGE',
+      message: `A comparison takes ${COMMITS_MAX} commits; split it.`,
+    });
   views.readToEnd();
   const view = views.view(FALLEN);
   const fallOf: FallOf = ({ run_id, commit_id }) => {

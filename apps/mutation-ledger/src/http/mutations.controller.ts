@@ -11,6 +11,7 @@ import {
   Reads,
   reasonText,
   render,
+  tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
@@ -30,11 +31,11 @@ const listQuery = z.strictObject({
   capability: idText.optional(),
   subject: idText.optional(),
 });
-const oneQuery = z.strictObject({ tenant: idText.optional() });
+const oneQuery = z.strictObject({ tenant: tenantText.optional() });
 /** Mutations of one run that a preview looks at. */
 const MUTATIONS_MAX = 100_000;
 const previewQuery = z.strictObject({
-  tenant: idText.optional(),
+  tenant: tenantText.optional(),
   mutation_id: z.union([idText.transform((one) => [one]), z.array(idText).max(200)]).default([]),
 });
 const settleBody = z.strictObject({
@@ -42,7 +43,12 @@ const settleBody = z.strictObject({
   reason: reasonText,
 });
 const cancelBody = z.strictObject({ reason: reasonText });
-const assumptionQuery = z.strictObject({ ...pageQuery, ref: idText.optional(), run_id: idText.optional() });
+const assumptionQuery = z.strictObject({
+  ...pageQuery,
+  ref: idText.optional(),
+  run_id: idText.optional(),
+  disputed: z.enum(['true', 'false']).optional(),
+});
 
 @ApiTags('mutations')
 @ApiBearerAuth()
@@ -161,14 +167,17 @@ export class MutationsController {
   }
 
   @Get('assumptions')
-  @ApiOperation({ summary: 'What was last stated about assumptions.' })
+  @ApiOperation({ summary: 'What was last stated about assumptions, and what each of their sources says.' })
+  @ApiQuery({ name: 'disputed', required: false, description: 'true: only those whose sources contradict each other.' })
   @ApiQuery({ name: 'ref', required: false })
   @ApiQuery({ name: 'run_id', required: false })
   @ApiQuery({ name: 'cursor', required: false })
   @ApiQuery({ name: 'limit', required: false })
   assumptions(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
-    const { ref, run_id, ...page } = parse(assumptionQuery, query);
-    return this.reads.list(caller, { log: ASSUMPTIONS_LOG, kind: 'assumption', where: { ref, run_id }, ...page });
+    const { ref, run_id, disputed, ...page } = parse(assumptionQuery, query);
+    const is_disputed = disputed === undefined ? undefined : disputed === 'true';
+    const where = { ref, run_id, is_disputed };
+    return this.reads.list(caller, { log: ASSUMPTIONS_LOG, kind: 'assumption', where, ...page });
   }
 }
 

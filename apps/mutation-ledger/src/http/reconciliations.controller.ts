@@ -1,7 +1,17 @@
 // HTTP edge of reconciliations: a runtime says what it holds, and hears what of it fell.
 import { Body, Controller, Get, Inject, Post, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { Commands, EdgeRefusal, FromCaller, idText, openApiSchema, pageQuery, parse, Reads } from '@recourse/service';
+import {
+  Commands,
+  EdgeRefusal,
+  FromCaller,
+  idText,
+  openApiSchema,
+  pageQuery,
+  parse,
+  Reads,
+  tenantText,
+} from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { COMMITS_MAX } from '../rules/reconciliation/reconciliation.decider.js';
@@ -17,7 +27,7 @@ const held = z.strictObject({
   stands: z.boolean().default(true),
   reached_user_at: z.number().int().min(0).nullable().default(null),
 });
-const comparison = z.strictObject({ runtime: idText, tenant: idText.optional(), commits: z.array(held) });
+const comparison = z.strictObject({ runtime: idText, tenant: tenantText.optional(), commits: z.array(held) });
 const listQuery = z.strictObject({
   ...pageQuery,
   runtime: idText.optional(),

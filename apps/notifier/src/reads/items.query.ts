@@ -32,6 +32,7 @@ const WAY_OUT = {
   breaker: (id) => `recourse breakers close ${id}`,
   execution: (id) => `recourse mutations settle ${id} --answer took_effect|not_done`,
   exposure: (id) => `recourse mutations settle ${id} --answer accepted|repaired`,
+  escalated: (id) => `recourse mutations settle ${id} --answer accepted|repaired`,
   window: (id) => `recourse mutations show ${id}`,
   delivery: () => 'recourse consumers deliveries',
 } as const satisfies Record<ItemKind, (id: string) => string>;

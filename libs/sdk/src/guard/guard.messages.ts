@@ -102,6 +102,8 @@ export interface GuardOptions {
   readonly contract: Contract;
   /** SHA-256 of the contract's canonical JSON, as the registry gave it. */
   readonly contractDigest: Buffer;
+  /** Fingerprint under which the registry approved the tool (`tool_fingerprint` of its contract): a tool that is another is not called before somebody has approved it again (D7). */
+  readonly toolFingerprint?: string;
   readonly mode: GuardMode;
   readonly producer: Producer;
   readonly clock: Clock;
@@ -126,6 +128,10 @@ export interface GuardOptions {
 
 /** Why a guard objects. */
 export type GuardTroubleCode =
+  /** The registry would refuse the contract; its problems are listed. */
+  | 'CONTRACT_REFUSED'
+  /** The tool is not the one that was approved. */
+  | 'TOOL_CHANGED'
   | 'ARGS_INVALID'
   | 'INTENT_DENIED'
   | 'INTENT_NOT_ALLOWED'
@@ -141,6 +147,8 @@ export type GuardTroubleCode =
   | 'STANDING_UNAVAILABLE'
   | 'CLAIM_UNAVAILABLE'
   | 'PRIOR_VALUE_MISSING'
+  /** The tool found a prior value, and its contract neither overwrites nor captures. */
+  | 'OVERWRITE_UNDECLARED'
   | 'REHEARSAL_MISSING'
   | 'REHEARSAL_FAILED'
   | 'APPROVAL_PENDING'

@@ -1,4 +1,5 @@
 // Mutations: what comes in, what is recorded, what stands in a row.
+import type { ErrorKind } from '@recourse/contract';
 import type {
   AskVerdict,
   CommitRef,
@@ -33,6 +34,8 @@ export type ReasonCode =
   | 'EXECUTION_FAILED'
   | 'EXECUTION_UNCERTAIN'
   | 'DENIED'
+  /** The agent's call failed, and its playbook gives that kind of error to a person. */
+  | `ESCALATED:${ErrorKind}`
   | `REVERSAL_ARGS_INCOMPLETE:${string}`
   | `CLOSED_BY:${string}`
   | `RESOLVED:${string}`

@@ -28,6 +28,7 @@ export const ITEM_KINDS = [
   'breaker',
   'execution',
   'exposure',
+  'escalated',
   'window',
   'delivery',
 ] as const;
