@@ -29,7 +29,13 @@ const wire = commandsOf('recourse.budget-commands', {
   },
 });
 
-const STATE: StateView = { get: () => undefined, list: () => [], all: () => [], lastFirst: () => [] };
+const STATE: StateView = {
+  get: () => undefined,
+  stored: () => undefined,
+  list: () => [],
+  all: () => [],
+  lastFirst: () => [],
+};
 const CONTEXT: DecideContext = {
   state: STATE,
   views: {

@@ -93,10 +93,8 @@ export function backoffMs(failures: number): number {
   return Math.min(2_000, 20 * 2 ** Math.min(failures, 7));
 }
 
-/** Timers that a batch takes without its inputs giving way. */
-const TIMERS_BESIDE = 200;
-/** Inputs that a batch takes however many timers are due: neither waits for the end of the other. */
-const INPUTS_MIN = 100;
+/** Part of a batch that its inputs have however many timers are due: neither waits for the end of the other. */
+const INPUTS_PART = 1 / 4;
 
 /**
  * Inputs that a batch takes beside its timers.
@@ -104,5 +102,5 @@ const INPUTS_MIN = 100;
  * Shape:  what comes due has an instant, an input has none: behind a queue of inputs a window would end late.
  */
 export function inputsBeside(timers: number, itemsMax: number): number {
-  return timers <= TIMERS_BESIDE ? itemsMax : Math.min(itemsMax, Math.max(INPUTS_MIN, itemsMax - timers));
+  return Math.max(Math.ceil(itemsMax * INPUTS_PART), itemsMax - timers);
 }

@@ -119,11 +119,10 @@ describe('back-off', () => {
 describe('inputs beside timers', () => {
   it.each([
     { timers: 0, itemsMax: 500, inputs: 500 },
-    { timers: 200, itemsMax: 500, inputs: 500 },
-    { timers: 201, itemsMax: 500, inputs: 299 },
-    { timers: 400, itemsMax: 500, inputs: 100 },
-    { timers: 600, itemsMax: 500, inputs: 100 },
-    { timers: 600, itemsMax: 40, inputs: 40 },
+    { timers: 200, itemsMax: 500, inputs: 300 },
+    { timers: 400, itemsMax: 500, inputs: 125 },
+    { timers: 600, itemsMax: 500, inputs: 125 },
+    { timers: 600, itemsMax: 40, inputs: 10 },
   ])('are $inputs of $itemsMax beside $timers timers', ({ timers, itemsMax, inputs }) => {
     expect(inputsBeside(timers, itemsMax)).toBe(inputs);
   });

@@ -286,6 +286,9 @@ export class LoopWorld {
 
   #fencing: ReturnType<MemoryDatabase['snapshot']> | null = null;
 
+  /** Projections wait for it. */
+  holding: Promise<void> = Promise.resolve();
+
   /** Queries for rows and time so far. */
   loads = 0;
 
@@ -295,7 +298,7 @@ export class LoopWorld {
       this.database.restore(this.#fencing);
       this.#fencing = null;
     }
-    return Promise.resolve();
+    return kind === 'project' ? this.holding : Promise.resolve();
   }
 
   partitionOf(ref: string): number {

@@ -343,11 +343,8 @@ export class PartitionLoop {
     const resends = isOpen ? this.#obligations.again() : [];
     const mayFire = isOpen && this.#mayTimersBeDue();
     if (items.length === 0 && !mayFire && resends.length === 0 && !this.#progressIsDue()) return null;
-    if (isOpen && this.#timers.needsLoad(this.#time.estimate())) {
-      await this.#projector.drained();
-      if (!this.isPositioned) return null;
+    if (isOpen && this.#timers.needsLoad(this.#time.estimate()))
       await this.#timers.load(this.options.store, this.#time.estimate());
-    }
     const [now, broughtAhead] = await Promise.all([this.#now(), this.#bringAhead(items)]);
     if (!this.isPositioned) return null;
     const timers = isOpen ? this.#timers.ready(now).slice(0, inputsMax) : [];
@@ -467,7 +464,7 @@ export class PartitionLoop {
     this.#cursors.accept(items);
     this.#queue.drop(items.length);
     this.#cache.commit(overlay.changedGroups, sealer.head.seq);
-    this.#timers.apply(overlay.changes);
+    this.#timers.apply(overlay.changes, sealer.head.seq);
     this.#timers.spend(result.timersWithoutEffect);
     this.#obligations.follow(sealer.accepted, offset);
     this.#projector.enqueue(this.#projectedHead(), overlay.changes);
@@ -744,6 +741,7 @@ export class PartitionLoop {
     return new Projector(store, clock, {
       projected: (seq) => {
         this.#cache.evict(seq);
+        this.#timers.written(seq);
         this.#loop.wake();
       },
       fenced: () => {

@@ -8,6 +8,7 @@ import { MemoryKeyStore } from './sealing/key-store.memory.js';
 import type { KeyStore } from './sealing/key-store.port.js';
 import { Vault } from './sealing/vault.js';
 import type { Decided, Doc, ServiceCore } from './service-core.js';
+import { HORIZON_MS } from './timers.js';
 
 let world: LoopWorld;
 beforeEach(async () => {
@@ -381,6 +382,29 @@ describe('durable timers that are due together', () => {
     world.now += 6_000;
     await world.until('all fired', async () => (await world.statements()).length === 4 * refs.length);
     expect(world.events.filter(({ kind }) => kind === 'halted')).toEqual([]);
+  });
+});
+
+describe('a durable timer beyond those in memory', () => {
+  it('fires although the store is behind: nobody waits for what was decided before to be projected', async () => {
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1', source: 'timed', statedAt: world.now + HORIZON_MS + 1_000 }]);
+    await world.until('one', recorded('r1:1'));
+    await projected();
+    let release = (): void => undefined;
+    world.holding = new Promise((resolve) => {
+      release = resolve;
+    });
+    await world.state([
+      { ref: 'r1', id: '2' },
+      { ref: 'r2', id: '1', source: 'timed', statedAt: world.now + HORIZON_MS + 1_000 },
+    ]);
+    await world.until('others', recorded('r1:1', 'r1:2', 'r2:1'));
+    world.now += HORIZON_MS + 2_000;
+    await world.until('fired', recorded('r1:1', 'r1:2', 'r2:1', 'r2:timer'));
+    release();
+    await projected();
+    expect(await world.statements()).toEqual(['r1:1', 'r1:2', 'r2:1', 'r2:timer']);
   });
 });
 

@@ -185,6 +185,10 @@ export class Overlay implements StateView {
     return this.#group(kind, group).get(key)?.doc;
   }
 
+  stored(kind: string, group: string, key: string): Doc | undefined {
+    return this.get(kind, group, key);
+  }
+
   list(kind: string, group: string): readonly Doc[] {
     const rows = this.#group(kind, group);
     if (rows === EMPTY) return NO_DOCS;

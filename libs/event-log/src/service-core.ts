@@ -41,6 +41,8 @@ export interface Put {
 /** Rows as the loop holds them. A group that is cold makes these throw Lacking, which only the loop catches. */
 export interface StateView {
   get(kind: string, group: string, key: string): Doc | undefined;
+  /** The row as it stands, payloads as they are in the log: for whoever looks into none of them. */
+  stored(kind: string, group: string, key: string): Doc | undefined;
   /** All rows of a group, ordered by key. */
   list(kind: string, group: string): readonly Doc[];
   /** The same in no order: for whoever picks from many. */

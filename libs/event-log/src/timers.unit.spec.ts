@@ -1,6 +1,6 @@
 // Durable timers in memory over a store that holds more of them than memory takes at a time.
 import { describe, expect, it } from '@jest/globals';
-import type { RowAddress } from './service-core.js';
+import type { Change, RowAddress } from './service-core.js';
 import type { PartitionStore } from './store.port.js';
 import { HORIZON_MS, Timers } from './timers.js';
 
@@ -52,7 +52,11 @@ async function fireAll(timers: Timers, due: DueRows, now: number): Promise<reado
       fired.push(dueAt);
       due.rows.delete(key);
     }
-    timers.apply(ready.map((timer) => ({ op: 'delete', address: timer.address })));
+    timers.apply(
+      ready.map((timer) => ({ op: 'delete', address: timer.address })),
+      0,
+    );
+    timers.written(0);
   }
 }
 
@@ -86,7 +90,58 @@ describe('timers of a store', () => {
         op: 'put',
         row: { ...address(`late-${String(ms)}`), dueAt: NOW + ms, doc: {} },
       })),
+      1,
     );
     expect(timers.ready(NOW + 1).map((timer) => timer.dueAt)).toEqual([NOW, NOW + 1]);
+  });
+});
+
+describe('timers of a store that is behind', () => {
+  const put = (key: string, dueAt: number): Change => ({ op: 'put', row: { ...address(key), dueAt, doc: {} } });
+  const firing = (timers: Timers, now: number): readonly string[] =>
+    timers.ready(now).map((timer) => `${timer.address.key}@${String(timer.dueAt - NOW)}`);
+
+  it('fire where a row that it does not have yet lies beyond what was fetched before', async () => {
+    const due = new DueRows([]);
+    const timers = new Timers();
+    await timers.load(due.store, NOW);
+    timers.apply([put('later', NOW + HORIZON_MS + 1)], 1);
+    await timers.load(due.store, NOW + HORIZON_MS);
+    expect(firing(timers, NOW + HORIZON_MS + 1)).toEqual([`later@${String(HORIZON_MS + 1)}`]);
+  });
+
+  it('fire at the time of the last change, not at the one it still has', async () => {
+    const due = new DueRows([]);
+    const timers = new Timers();
+    due.put('moved', NOW + 1);
+    due.put('gone', NOW + 1);
+    timers.apply([put('moved', NOW + 5), { op: 'delete', address: address('gone') }], 1);
+    await timers.load(due.store, NOW);
+    expect(firing(timers, NOW + 9)).toEqual(['moved@5']);
+  });
+
+  it('are asked for again once it has taken what it did not have', async () => {
+    const due = new DueRows(Array.from({ length: 5_000 }, (_, n) => NOW + n));
+    due.put('k-last', NOW + 5_000);
+    const timers = new Timers();
+    const gone = [...due.rows.values()].slice(0, 5_000).map((row): Change => ({ op: 'delete', address: row.address }));
+    timers.apply(gone, 1);
+    await timers.load(due.store, NOW);
+    expect([timers.needsLoad(NOW), firing(timers, NOW + 5_000)]).toEqual([false, []]);
+    for (const change of gone) if (change.op === 'delete') due.rows.delete(change.address.key);
+    timers.written(1);
+    expect(timers.needsLoad(NOW)).toBe(true);
+    await timers.load(due.store, NOW);
+    expect(firing(timers, NOW + 5_000)).toEqual(['k-last@5000']);
+  });
+
+  it('forget no row that it takes while it is asked', async () => {
+    const due = new DueRows([]);
+    const timers = new Timers();
+    timers.apply([put('taken', NOW + 1)], 1);
+    const asked = timers.load(due.store, NOW);
+    timers.written(1);
+    await asked;
+    expect(firing(timers, NOW + 1)).toEqual(['taken@1']);
   });
 });

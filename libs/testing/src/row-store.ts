@@ -31,11 +31,13 @@ export class RowStore {
       if (!this.kinds.has(kind)) throw new Error(`kind ${kind} is not declared`);
       if (!loaded.has(`${kind}/${group}`)) throw new Lacking({ rows: [{ kind, group }] });
     };
+    const get: StateView['get'] = (kind, group, key) => {
+      touch(kind, group);
+      return this.rows.get(idOf({ kind, group, key }))?.doc;
+    };
     return {
-      get: (kind, group, key) => {
-        touch(kind, group);
-        return this.rows.get(idOf({ kind, group, key }))?.doc;
-      },
+      get,
+      stored: get,
       list: (kind, group) => {
         touch(kind, group);
         return this.all()

@@ -159,6 +159,10 @@ function unanswered(state: StateView): StateView {
       const doc = state.get(kind, group, key);
       return doc === undefined ? undefined : cleared(kind, doc);
     },
+    stored: (kind, group, key) => {
+      const doc = state.stored(kind, group, key);
+      return doc === undefined ? undefined : cleared(kind, doc);
+    },
     list: (kind, group) => state.list(kind, group).map((doc) => cleared(kind, doc)),
     all: (kind, group) => state.all(kind, group).map((doc) => cleared(kind, doc)),
     lastFirst: (kind, group, below) => [...state.lastFirst(kind, group, below)].map((doc) => cleared(kind, doc)),

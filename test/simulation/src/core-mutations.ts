@@ -73,6 +73,10 @@ export function reading(state: StateView, kind: string, change: (doc: Doc) => Do
       const found = state.get(asked, group, key);
       return asked === kind && found !== undefined ? change(found) : found;
     },
+    stored: (asked, group, key) => {
+      const found = state.stored(asked, group, key);
+      return asked === kind && found !== undefined ? change(found) : found;
+    },
     list: (asked, group) => {
       const found = state.list(asked, group);
       return asked === kind ? found.map(change) : found;

@@ -262,6 +262,10 @@ function without(state: StateView, kind: string): StateView {
       const found = state.get(asked, group, key);
       return asked === kind ? undefined : found;
     },
+    stored: (asked, group, key) => {
+      const found = state.stored(asked, group, key);
+      return asked === kind ? undefined : found;
+    },
     list: (asked, group) => {
       const found = state.list(asked, group);
       return asked === kind ? [] : found;
@@ -313,6 +317,10 @@ function unlooked(state: StateView): StateView {
   return {
     get: (kind, group, key) => {
       const doc = state.get(kind, group, key);
+      return doc === undefined ? undefined : blinded(doc);
+    },
+    stored: (kind, group, key) => {
+      const doc = state.stored(kind, group, key);
       return doc === undefined ? undefined : blinded(doc);
     },
     list: (kind, group) => state.list(kind, group).map(blinded),
@@ -385,6 +393,10 @@ function anonymous(state: StateView): StateView {
       const doc = state.get(kind, group, key);
       return doc === undefined ? undefined : hidden(doc);
     },
+    stored: (kind, group, key) => {
+      const doc = state.stored(kind, group, key);
+      return doc === undefined ? undefined : hidden(doc);
+    },
     list: (kind, group) => state.list(kind, group).map(hidden),
     all: (kind, group) => state.all(kind, group).map(hidden),
     lastFirst: (kind, group, below) => [...state.lastFirst(kind, group, below)].map(hidden),
@@ -413,6 +425,10 @@ function unordered(state: StateView): StateView {
   return {
     get: (kind, group, key) => {
       const doc = state.get(kind, group, key);
+      return doc === undefined ? undefined : levelled(doc);
+    },
+    stored: (kind, group, key) => {
+      const doc = state.stored(kind, group, key);
       return doc === undefined ? undefined : levelled(doc);
     },
     list: (kind, group) => state.list(kind, group).map(levelled),
@@ -461,6 +477,10 @@ function trusted(state: StateView): StateView {
   return {
     get: (kind, group, key) => {
       const doc = state.get(kind, group, key);
+      return doc === undefined ? undefined : believed(doc);
+    },
+    stored: (kind, group, key) => {
+      const doc = state.stored(kind, group, key);
       return doc === undefined ? undefined : believed(doc);
     },
     list: (kind, group) => state.list(kind, group).map(believed),

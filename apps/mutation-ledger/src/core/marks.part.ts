@@ -30,7 +30,7 @@ import { Draft } from './draft.js';
 import { cancels } from './cancels.js';
 import { bytesOf, bytesOfMember } from './mark-bytes.js';
 import { countMarked } from './limits.part.js';
-import { mutationIn } from '../rows/mutation.rows.js';
+import { mutationIn, storedMutationIn } from '../rows/mutation.rows.js';
 import { stepsOf } from './run-steps.js';
 
 /** What marking needs beside the state. */
@@ -144,7 +144,7 @@ class Together {
 /** The mark of a mutation; null while it is not recorded. */
 function markOf(context: DecideContext, member: Admitted, policy: MarkPolicy): Fallen | null {
   const { tenant, run_id, mutation_id } = member;
-  const mutation = mutationIn(context.state, run_id, mutation_id);
+  const mutation = storedMutationIn(context.state, run_id, mutation_id);
   if (!isRecorded(mutation) || mutation.tenant !== tenant) return null;
   return rollBack(mutation, member, consumersDue(context, scopedOf(mutation), policy.ackWaits));
 }

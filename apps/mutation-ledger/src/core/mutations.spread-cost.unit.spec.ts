@@ -99,12 +99,14 @@ class Counted {
       Array.from(this.#rows(kind, group).values(), ({ doc }) => doc);
     const placeOf = (kind: string, doc: Doc): number =>
       this.#core.kinds.find((spec) => spec.kind === kind)?.place?.(doc) ?? -1;
+    const get: StateView['get'] = (kind, group, key) => {
+      const doc = this.#rows(kind, group).get(key)?.doc;
+      counted(kind, doc === undefined ? [] : [doc]);
+      return doc;
+    };
     return {
-      get: (kind, group, key) => {
-        const doc = this.#rows(kind, group).get(key)?.doc;
-        counted(kind, doc === undefined ? [] : [doc]);
-        return doc;
-      },
+      get,
+      stored: get,
       list: (kind, group) => counted(kind, all(kind, group)),
       all: (kind, group) => counted(kind, all(kind, group)),
       *lastFirst(kind, group, below) {

@@ -22,7 +22,7 @@ import { bytesOf, bytesOfMember } from './mark-bytes.js';
 import { withFates } from './fates.part.js';
 import { cancels } from './cancels.js';
 import { bindingsIn, bindingsLastFirst } from '../rows/binding.rows.js';
-import { mutationIn, spreadsIn } from '../rows/mutation.rows.js';
+import { mutationIn, spreadsIn, storedMutationIn } from '../rows/mutation.rows.js';
 
 /** What the part needs to be told. */
 export interface StatementPolicy extends FallPolicy {
@@ -156,7 +156,7 @@ function weightOf(
   before: Binding | undefined,
 ): Weight {
   const marks = is_held === true ? MARKS_PER_EFFECT : 1;
-  const mutation = is_commit === true ? undefined : mutationIn(state, run_id, mutation_id);
+  const mutation = is_commit === true ? undefined : storedMutationIn(state, run_id, mutation_id);
   if (mutation === undefined) return { marks, bytes: COMMIT_BYTES };
   const isBeside = before?.run_id === run_id;
   return {

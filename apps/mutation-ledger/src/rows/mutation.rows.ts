@@ -95,6 +95,12 @@ export function mutationIn(state: StateView, runId: string, mutationId: string):
   return doc === undefined ? undefined : mutationOf(doc);
 }
 
+/** The same with its payloads as they are stored: for whoever records them on, and looks into none. */
+export function storedMutationIn(state: StateView, runId: string, mutationId: string): Mutation | undefined {
+  const doc = state.stored('mutation', runId, mutationId);
+  return doc === undefined ? undefined : mutationOf(doc);
+}
+
 /** Every mutation of a run. */
 export function mutationsIn(state: StateView, runId: string): readonly Mutation[] {
   return state.list('mutation', runId).map(mutationOf);

@@ -13,6 +13,11 @@ export class RowsOver implements StateView {
     return own === undefined ? this.state.get(kind, group, key) : (own ?? undefined);
   }
 
+  stored(kind: string, group: string, key: string): Doc | undefined {
+    const own = this.#rows.get(addressOf(kind, group, key));
+    return own === undefined ? this.state.stored(kind, group, key) : (own ?? undefined);
+  }
+
   list(kind: string, group: string): readonly Doc[] {
     return this.state.list(kind, group);
   }

@@ -14,6 +14,10 @@ export class OpenedState implements StateView {
     return doc === undefined ? undefined : this.sealing.openOnUse(doc);
   }
 
+  stored(kind: string, group: string, key: string): Doc | undefined {
+    return this.rows.stored(kind, group, key);
+  }
+
   list(kind: string, group: string): readonly Doc[] {
     return this.rows.list(kind, group).map((doc) => this.sealing.openOnUse(doc));
   }
