@@ -131,6 +131,16 @@ export const EVOLVE: CoreTable<'recourse.budgets'>['evolve'] = {
     ...moved(state, body, 'Released', {}, -body.debit.amount_minor),
     ...withdrawn(state, body.reservation_id),
   ],
+  BudgetDebited: (state, body) => [
+    ...moved(
+      state,
+      body,
+      'Debited',
+      { debit_minor: body.debit.amount_minor, currency: body.debit.currency },
+      body.debit.amount_minor,
+    ),
+    ...withdrawn(state, body.reservation_id),
+  ],
   BudgetRefunded: (state, body) => moved(state, body, 'Refunded', {}, -body.debit.amount_minor),
 };
 

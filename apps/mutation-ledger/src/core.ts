@@ -88,8 +88,8 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     inputs: INPUTS,
     views: [contractView, entryView, assumptionView, fallenView],
     kinds: [...MUTATION_KINDS, ...ROLLBACK_KINDS, ...LIMIT_KINDS, ...CONSUMER_KINDS],
-    sealScope: ({ type, body }, state) => ({
-      ...subjectOfRecord(body, (run) => subjectIn(state, run, body)),
+    sealScope: ({ type, body }, state, member) => ({
+      ...subjectOfRecord({ ...body, ...member }, (run) => subjectIn(state, run, { ...body, ...member })),
       ...unitOf(type, body),
     }),
     keyOf: ({ body }) =>

@@ -18,6 +18,7 @@ import type { Body } from './rules/record.messages.js';
 import { OWNER_OF_EXPOSED } from './rules/owners.js';
 import { refScope } from './rules/scope.js';
 import { COMMIT_FOLD } from './rows/commit.rows.js';
+import { COMPENSATION_FOLD } from './rows/compensation.rows.js';
 import { CONSUMER_FOLD } from './rows/consumer.rows.js';
 import { foldBy, foldEach } from './rows/fold.js';
 import type { Fold } from './rows/fold.js';
@@ -366,6 +367,7 @@ const TABLES: readonly Fold[] = [
   MUTATION_FOLD,
   COMMIT_FOLD,
   COMMIT_MARK_FOLD,
+  COMPENSATION_FOLD,
   LIMIT_FOLD,
   ADMISSION_FOLD,
   ROLLBACK_FOLD,

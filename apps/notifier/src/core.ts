@@ -126,6 +126,8 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   ExecutionConflicted: null,
   ExecutionOverdue: { about: mutationOf, then: askForOutcome },
   RecoverabilityChanged: { about: (body) => movedIn(body).flatMap(mutationOf), then: endWarnings },
+  // Its trouble is its step's: that waits.
+  CompensationsExecuted: null,
   MutationReaffirmed: null,
   SpreadOpened: null,
   SpreadContinued: null,
@@ -196,6 +198,7 @@ const BUDGETS: Meanings<Bodies<'recourse.budgets'>> = {
   BudgetOpened: null,
   BudgetReserved: null,
   BudgetRefunded: null,
+  BudgetDebited: null,
   BudgetEscalated: { about: escalationOf, then: askForCeiling },
   BudgetOverrun: { about: escalationOf, then: askForOverrun },
   BudgetOverdue: { about: escalationOf, then: askForOverdue },

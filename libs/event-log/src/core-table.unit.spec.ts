@@ -117,6 +117,7 @@ describe('a core made of a table', () => {
       BudgetOverdue: nothing,
       BudgetReleased: nothing,
       BudgetRefunded: nothing,
+      BudgetDebited: nothing,
     },
     due: { ceiling: (_, { address }) => [{ type: 'BudgetOverdue', body: { tenant: address.key } }] },
   });

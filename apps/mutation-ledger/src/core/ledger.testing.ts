@@ -352,7 +352,7 @@ export function settledOf(
   { attempt, ...verdict }: { readonly attempt: number; readonly outcome: StepVerdict; readonly reason: string },
 ): RecordInput {
   const { step_id, mutation_id, ...leg } = about;
-  return fromRecoveries('LegSettled', { ...leg, attempt, members: [{ step_id, mutation_id, ...verdict }] });
+  return fromRecoveries('LegSettled', { ...leg, attempt, members: [{ step_id, mutation_id, call: null, ...verdict }] });
 }
 export function escalated(reason: string): RecordInput {
   return fromRecoveries('StepEscalated', { ...ABOUT, reason, owner: 'operations', deadline_at: NOW + HOUR_MS });

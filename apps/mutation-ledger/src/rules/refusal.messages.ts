@@ -24,5 +24,6 @@ export const REFUSAL_CODES = [
   'SELF_APPROVAL',
   'NOTHING_TO_SETTLE',
   'ANSWER_UNFIT',
+  'COMPENSATION_STANDS',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];

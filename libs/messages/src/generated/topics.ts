@@ -1,11 +1,11 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, StatementConflicted } from './assumptions.js';
-import type { BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
+import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
-import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
@@ -279,6 +279,7 @@ export const TOPICS = [
       "recourse.mutations.MutationSettled",
       "recourse.mutations.MutationsFell",
       "recourse.mutations.RecoverabilityChanged",
+      "recourse.mutations.CompensationsExecuted",
       "recourse.mutations.TriggerUnmatched",
       "recourse.mutations.SpreadOpened",
       "recourse.mutations.SpreadContinued",
@@ -400,7 +401,8 @@ export const TOPICS = [
       "recourse.budgets.BudgetOverrun",
       "recourse.budgets.BudgetOverdue",
       "recourse.budgets.BudgetReleased",
-      "recourse.budgets.BudgetRefunded"
+      "recourse.budgets.BudgetRefunded",
+      "recourse.budgets.BudgetDebited"
     ],
     "written_by": "budget-accountant",
     "read_by": "recovery-orchestrator, broadcast",
@@ -554,6 +556,7 @@ export type MutationsRecord =
   | { readonly type: 'MutationSettled'; readonly body: MutationSettled }
   | { readonly type: 'MutationsFell'; readonly body: MutationsFell }
   | { readonly type: 'RecoverabilityChanged'; readonly body: RecoverabilityChanged }
+  | { readonly type: 'CompensationsExecuted'; readonly body: CompensationsExecuted }
   | { readonly type: 'TriggerUnmatched'; readonly body: TriggerUnmatched }
   | { readonly type: 'SpreadOpened'; readonly body: SpreadOpened }
   | { readonly type: 'SpreadContinued'; readonly body: SpreadContinued }
@@ -647,7 +650,8 @@ export type BudgetsRecord =
   | { readonly type: 'BudgetOverrun'; readonly body: BudgetOverrun }
   | { readonly type: 'BudgetOverdue'; readonly body: BudgetOverdue }
   | { readonly type: 'BudgetReleased'; readonly body: BudgetReleased }
-  | { readonly type: 'BudgetRefunded'; readonly body: BudgetRefunded };
+  | { readonly type: 'BudgetRefunded'; readonly body: BudgetRefunded }
+  | { readonly type: 'BudgetDebited'; readonly body: BudgetDebited };
 
 /** What `recourse.rollback-notifications` holds. */
 export type RollbackNotificationsRecord =
