@@ -103,7 +103,7 @@ export interface GuardOptions {
   /** SHA-256 of the contract's canonical JSON, as the registry gave it. */
   readonly contractDigest: Buffer;
   readonly mode: GuardMode;
-  readonly producer: Producer;
+  readonly producer: Pick<Producer, 'toolPlanned' | 'toolExecuted' | 'assumptionDeclared'>;
   readonly clock: Clock;
   /** What the agent is for, as the registry holds it: deny wins, and what is not allowed is not done (D59). */
   readonly charter?: EntryBody<'agent_charter'>;
