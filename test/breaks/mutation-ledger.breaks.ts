@@ -2,6 +2,34 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a62-compensation-without-record',
+    requirement: 'A62',
+    also: ['C50/audit'],
+    spec: 'apps/mutation-ledger/src/core/mutations.compensations.unit.spec.ts',
+    test: 'a compensation, straight that was seen to work is an execution under its own contract, and says what it reverses',
+    file: 'apps/mutation-ledger/src/core/moves.part.ts',
+    find: "recovered.type === 'LegSettled' ? executedIn(context, recovered.body) : []",
+    replace: "recovered.type === 'LegSettled' && moves.length === 0 ? executedIn(context, recovered.body) : []",
+  },
+  {
+    id: 'a62-compensation-recorded-again',
+    requirement: 'A62',
+    spec: 'apps/mutation-ledger/src/core/mutations.compensations.unit.spec.ts',
+    test: 'a compensation, straight is one, however often its outcome is told and on however many attempts',
+    file: 'apps/mutation-ledger/src/rules/compensation/compensation.decider.ts',
+    find: 'if (standing !== undefined && EXECUTION_AFTER[standing.execution_state][to] === null) return null;',
+    replace: 'if (standing?.attempt === attempt + 1) return null;',
+  },
+  {
+    id: 'a62-undo-of-an-undo',
+    requirement: 'A62',
+    spec: 'apps/mutation-ledger/src/core/mutations.compensations.unit.spec.ts',
+    test: 'a compensation, straight is undone by nobody who names it: what it did is made again by an action of its own',
+    file: 'apps/mutation-ledger/src/core/fall-commands.part.ts',
+    find: 'const named = ids.find((id) => compensationIn(state, runId, id) !== undefined);',
+    replace: 'const named = ids.find((id) => compensationIn(state, id, id) !== undefined);',
+  },
+  {
     id: 'a1-invalidation-unheard',
     requirement: 'A1',
     spec: 'apps/mutation-ledger/src/core/mutations.refs.unit.spec.ts',

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import { contractDigest, plainPayload } from '@recourse/contract';
+import { contractDigest } from '@recourse/contract';
 import type { LegVerdict, Observation } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import {
+  callFor,
   DISPATCHED,
   envelope,
   executed,
@@ -28,22 +29,8 @@ import {
 const REVERSE = canonicalJson(
   JSON.parse(readFileSync('examples/contracts/payments.reverse_refund.json', 'utf8')) as Json,
 );
-const ARGS = { refund_id: 're_1', amount_minor: 4_200, currency: 'INR', reason: 'agent_effect_compensation' };
 const COMPENSATION = deriveId('mut', TENANT, RUN, `rev_${MUTATION}`);
 const ANSWER = seen('execute', { refund_id: 're_1', status: 'reversed' }, 'payments.reverse_refund');
-
-/** The call of the refund's compensation. */
-const CALL = {
-  call_id: `rev_${MUTATION}`,
-  run_id: RUN,
-  adapter_id: 'payments',
-  capability: 'payments.reverse_refund',
-  args: plainPayload(ARGS),
-  approval_mode: 'delegated',
-  policy_ref: null,
-  idempotency_key: `rev_${MUTATION}`,
-  reverses_mutation_ref: MUTATION,
-} as const;
 
 /** What the orchestrator settled of a leg of that one step. */
 function settled(
@@ -51,7 +38,7 @@ function settled(
   reason: string,
   more: { readonly attempt?: number; readonly observations?: readonly Observation[]; readonly call?: null } = {},
 ) {
-  const { attempt = 1, observations = [], call = CALL } = more;
+  const { attempt = 1, observations = [], call = callFor(MUTATION) } = more;
   const member = { step_id: 'step-1', mutation_id: MUTATION, outcome, reason, observations, call };
   return fromRecoveries('LegSettled', {
     tenant: TENANT,

@@ -76,7 +76,8 @@ export class MutationsController {
 
   @Get('mutations/:id')
   @ApiOperation({
-    summary: 'One mutation: its execution, its recovery pointer, its states, and where the log proves what was bound.',
+    summary:
+      'One mutation: its execution, its recovery pointer, its states, what was executed to undo it, and where the log proves what was bound.',
   })
   @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
   async one(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
@@ -89,7 +90,18 @@ export class MutationsController {
     });
     const mutation = doc as Mutation; // rows of this kind are mutations
     const [shown] = await this.reads.shown([doc]);
-    return render({ ...shown, status: effectStatusOf(mutation), proof: proofOf(mutation, partition) });
+    const undoing = await this.reads.list(caller, {
+      log: MUTATIONS_LOG,
+      kind: 'compensation',
+      where: { reverses_mutation_id: mutation.mutation_id },
+      tenant,
+    });
+    return render({
+      ...shown,
+      status: effectStatusOf(mutation),
+      compensation: undoing.items[0] ?? null,
+      proof: proofOf(mutation, partition),
+    });
   }
 
   @Get('runs/:run_id/undo-preview')

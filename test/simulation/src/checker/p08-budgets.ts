@@ -37,6 +37,13 @@ function checkCeilings(history: History, records: readonly LogRecord[]): void {
     for (const one of scopesOf(body)) one.used += delta;
     held.set(text(body, 'reservation_id'), (held.get(text(body, 'reservation_id')) ?? 0) + delta);
   };
+  const fits = (body: Fields, debit: number, seq: number): void => {
+    for (const { used, ceiling } of scopesOf(body)) {
+      if (ceiling === null || used + debit <= ceiling) continue;
+      const sum = `${String(used)} + ${String(debit)} > ${String(ceiling)}`;
+      broken(history, 'P8', 'ceiling', `reservation ${text(body, 'reservation_id')} at ${String(seq)}: ${sum}`);
+    }
+  };
   for (const { type, body, seq } of records) {
     const debit = number(nested(body, 'debit'), 'amount_minor');
     switch (type) {
@@ -48,14 +55,8 @@ function checkCeilings(history: History, records: readonly LogRecord[]): void {
         ).ceiling = number(body, 'ceiling_minor');
         break;
       case 'BudgetReserved':
-        for (const { used, ceiling } of scopesOf(body))
-          if (ceiling !== null && used + debit > ceiling)
-            broken(
-              history,
-              'P8',
-              'ceiling',
-              `reservation ${text(body, 'reservation_id')} at ${String(seq)}: ${String(used)} + ${String(debit)} > ${String(ceiling)}`,
-            );
+      case 'BudgetDebited':
+        fits(body, debit, seq);
         count(body, debit);
         break;
       case 'EscalationDecided':
@@ -63,12 +64,6 @@ function checkCeilings(history: History, records: readonly LogRecord[]): void {
         break;
       case 'BudgetSettled':
         count(body, debit - (held.get(text(body, 'reservation_id')) ?? 0));
-        break;
-      case 'BudgetDebited':
-        for (const { used, ceiling } of scopesOf(body))
-          if (ceiling !== null && used + debit > ceiling)
-            broken(history, 'P8', 'ceiling', `nobody was asked about the compensation ${text(body, 'mutation_id')}`);
-        count(body, debit);
         break;
       case 'BudgetOverrun':
         count(body, debit);
