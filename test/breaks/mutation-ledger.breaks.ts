@@ -2,6 +2,25 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'c64-no-second-look',
+    requirement: 'C64',
+    also: ['C4'],
+    spec: 'apps/mutation-ledger/src/core/mutations.asks.unit.spec.ts',
+    test: 'a person who is asked how an execution ended, straight has a worker look once more, and what it finds ends the question (C4, C64)',
+    file: 'apps/mutation-ledger/src/rules/mutation/asking.decider.ts',
+    find: "return askWorker(mutation, 'reconcile', now, { ...policy, askAttemptsMax: Number.MAX_SAFE_INTEGER });",
+    replace: "return askWorker(mutation, 'reconcile', now, policy);",
+  },
+  {
+    id: 'e45-deadline-that-moves',
+    requirement: 'E45',
+    spec: 'apps/mutation-ledger/src/core/mutations.reconcile.unit.spec.ts',
+    test: 'a runtime that diverges, straight waits for a person, with owner and deadline, in one question however often it is compared (E45)',
+    file: 'apps/mutation-ledger/src/core/reconciliations.part.ts',
+    find: 'divergenceIn(state, tenant, runtime)?.deadline_at ?? now',
+    replace: 'divergenceIn(state, runtime, tenant)?.deadline_at ?? now',
+  },
+  {
     id: 'a62-compensation-without-record',
     requirement: 'A62',
     also: ['C50/audit'],

@@ -45,14 +45,14 @@ import { onRecovery } from './core/moves.part.js';
 import { eventOf } from './core/events.js';
 import { foldMutations } from './rows.js';
 import { assumptionView, fallenView, NOTICES } from './core/views.js';
-import { onReconcile } from './core/reconciliations.part.js';
+import { onReconcile, onReviewDivergence } from './core/reconciliations.part.js';
 import { REEVALUATION_KIND } from './rows/reevaluation.rows.js';
 import { onReevaluationDue, onSuccessor, SUCCESSORS } from './core/reevaluations.part.js';
 import type { Reevaluating } from './core/reevaluations.part.js';
 import { noticesOf } from './core/rollback-notices.js';
 import { ROLLBACK_KINDS } from './rows/rollback.columns.js';
 import { undoIn } from './rows/rollback.rows.js';
-import { onSettle } from './core/settling.part.js';
+import { onLook, onSettle } from './core/settling.part.js';
 import { onFall, onSpreadDue, onStatement } from './core/statements.part.js';
 
 export { assumptionView, fallenView } from './core/views.js';
@@ -145,7 +145,7 @@ const INPUTS: readonly InputSpec[] = [
     topic: 'recourse.ledger-commands',
     source: 'wire',
     mode: 'aligned',
-    types: ['CancelMutation', 'SettleMutation', 'ReconcileLineage', ...FALL_COMMANDS],
+    types: ['CancelMutation', 'SettleMutation', 'ReconcileMutation', 'ReconcileLineage', 'ReviewDivergence', ...FALL_COMMANDS],
   },
   ACKS_INPUT,
   {
@@ -190,8 +190,12 @@ function onEvent(context: DecideContext, input: RecordInput, policy: Policy): De
       return onCancel(context, input, event.body, policy);
     case 'SettleMutation':
       return onSettle(context, input, event.body, policy);
+    case 'ReconcileMutation':
+      return onLook(context, input, event.body, policy);
     case 'ReconcileLineage':
-      return onReconcile(context, input, event.body);
+      return onReconcile(context, input, event.body, policy);
+    case 'ReviewDivergence':
+      return onReviewDivergence(context, input, event.body);
     case 'RollbackAcknowledged':
       return onAck(context, input, event.body);
     case 'EntryRegistered':

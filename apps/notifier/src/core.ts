@@ -12,6 +12,7 @@ import type { Known, Place, ThingChange } from './rules/item/item.messages.js';
 import {
   breakerOf,
   deliveryOf,
+  divergenceOf,
   ends,
   escalationOf,
   forwardOf,
@@ -36,6 +37,7 @@ import {
 import {
   askForConsumer,
   askForOutcome,
+  askForRuntime,
   endWarnings,
   exposedBy,
   recordEffect,
@@ -148,7 +150,8 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   ConsumerAcknowledged: over(deliveryOf),
   DeliveryOverdue: { about: deliveryOf, then: askForConsumer },
   AckRefused: null,
-  LineageReconciled: null,
+  LineageReconciled: { about: divergenceOf, then: askForRuntime },
+  DivergenceReviewed: over(divergenceOf),
 };
 
 const RECOVERIES: Meanings<Bodies<'recourse.recoveries'>> = {

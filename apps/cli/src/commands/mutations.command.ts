@@ -78,6 +78,14 @@ export function addMutations(program: Command, act: Act): void {
   );
   addCompensations(mutations, act);
   addSettle(mutations, act);
+  addSendAction(
+    mutations
+      .command('reconcile')
+      .description('has a worker look once more how an execution ended that people are asked about')
+      .argument('<mutation>', 'mutation id'),
+    act,
+    { service: 'ledger', path: (id) => pathBelow('/v1/mutations')(id, 'reconcile') },
+  );
   addHorizon(mutations, act);
 }
 

@@ -66,6 +66,14 @@ describe('mutations compensations', () => {
   });
 });
 
+describe('mutations reconcile', () => {
+  it('has a worker look once more how an execution ended (C64)', async () => {
+    const { call, paths } = ledger({ '/v1/mutations/mut_1/reconcile': { mutation_id: 'mut_1', asked: 'reconcile' } });
+    expect(await call('mutations', 'reconcile', 'mut_1', '--reason', 'the provider is back')).toBe(0);
+    expect(paths().at(-1)).toBe('/v1/mutations/mut_1/reconcile');
+  });
+});
+
 describe('mutations horizon', () => {
   it('shows what closes next under the money at stake', async () => {
     const { call, paths, out } = ledger({ '/v1/horizon': HORIZON });

@@ -41,7 +41,7 @@ const settleBody = z.strictObject({
   settled_as: z.enum(['took_effect', 'not_done', 'accepted', 'repaired']),
   reason: reasonText,
 });
-const cancelBody = z.strictObject({ reason: reasonText });
+const whyBody = z.strictObject({ reason: reasonText });
 const assumptionQuery = z.strictObject({ ...pageQuery, ref: idText.optional(), run_id: idText.optional() });
 
 @ApiTags('mutations')
@@ -130,9 +130,9 @@ export class MutationsController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Takes back an effect that is still held; once it was let go it is not.' })
   @ApiHeader({ name: 'Idempotency-Key', required: false })
-  @ApiBody({ schema: openApiSchema(cancelBody) })
+  @ApiBody({ schema: openApiSchema(whyBody) })
   async cancel(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
-    const { reason } = parse(cancelBody, input);
+    const { reason } = parse(whyBody, input);
     const { run_id, tenant } = await this.found(caller, id);
     await this.commands.submit(caller, {
       type: 'recourse.mutations.CancelMutation',
@@ -160,6 +160,23 @@ export class MutationsController {
       tenant,
       body: { mutation_id: id, ...said },
       build: (envelope) => ({ envelope, run_id, mutation_id: id, ...said }),
+    });
+  }
+
+  @Post('mutations/:id/reconcile')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Has a worker look once more how an execution ended that people are asked about.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(whyBody) })
+  async reconcile(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
+    const { reason } = parse(whyBody, input);
+    const { run_id, tenant } = await this.found(caller, id);
+    await this.commands.submit(caller, {
+      type: 'recourse.mutations.ReconcileMutation',
+      key: run_id,
+      tenant,
+      body: { mutation_id: id, reason },
+      build: (envelope) => ({ envelope, run_id, mutation_id: id, reason }),
     });
   }
 

@@ -25,5 +25,9 @@ export const REFUSAL_CODES = [
   'NOTHING_TO_SETTLE',
   'ANSWER_UNFIT',
   'COMPENSATION_STANDS',
+  'NOTHING_TO_RECONCILE',
+  'RECONCILIATION_PENDING',
+  'NO_RECONCILIATION',
+  'NOT_DIVERGING',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];

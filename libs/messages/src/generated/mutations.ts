@@ -359,6 +359,26 @@ export interface DeliveryOverdue {
   readonly deadline_at: number;
 }
 
+/** A person has dealt with what a runtime kept though it fell; what a later comparison finds is asked anew. */
+export interface DivergenceReviewed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Runtime; also the record key. */
+  readonly runtime: string;
+  /** Who said so. */
+  readonly by: string;
+  /** What was done, or why it may stand. */
+  readonly reason: string;
+  /** Command. */
+  readonly command_id: string;
+}
+
 /** A compensation as an execution of its own, derived from its outcome: what was called, under which contract, and what it reverses. */
 export interface ExecutedCompensation {
   /** Id derived from tenant, run and effect key, as that of a mutation is. */
@@ -537,6 +557,10 @@ export interface LineageReconciled {
   readonly by: string;
   /** Command. */
   readonly command_id: string;
+  /** Who is to deal with it; null where nothing diverges. */
+  readonly owner: string | null;
+  /** By when, epoch milliseconds: what an earlier comparison found keeps its deadline; null where nothing diverges. */
+  readonly deadline_at: number | null;
 }
 
 /** A mutation whose recoverability moved. */
@@ -771,6 +795,18 @@ export interface ReconcileLineage {
   readonly commits: readonly RuntimeCommit[];
 }
 
+/** A person has a worker look once more how an execution ended that people are asked about. */
+export interface ReconcileMutation {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Why. */
+  readonly reason: string;
+}
+
 export const RECOVERABILITY_EVENT_VALUES = ['handle_bound', 'window_closed', 'compensation_started', 'compensation_verified', 'compensation_failed', 'manual_required', 'resolved', 'cancelled'] as const;
 export type RecoverabilityEvent = (typeof RECOVERABILITY_EVENT_VALUES)[number];
 
@@ -877,6 +913,16 @@ export interface RejectTrigger {
   /** Offending commit. */
   readonly mutation_id: string;
   /** Why, in the person's words. */
+  readonly reason: string;
+}
+
+/** A person says what was done about commits that a runtime keeps though they fell. */
+export interface ReviewDivergence {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Runtime; also the record key. */
+  readonly runtime: string;
+  /** What was done, or why it may stand. */
   readonly reason: string;
 }
 
