@@ -2,6 +2,16 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'c20-retry-that-counts-for-nothing',
+    requirement: 'C20',
+    also: ['C21'],
+    spec: 'apps/mutation-ledger/src/core/mutations.effects.unit.spec.ts',
+    test: 'the effect of a mutation, straight that a person has tried again is being compensated again, and the attempt counts (C20, C21)',
+    file: 'apps/mutation-ledger/src/rules/mutation/mutation.transitions.ts',
+    find: "manual_resolution_required: { ...NONE, compensation_started: 'compensating',",
+    replace: 'manual_resolution_required: { ...NONE,',
+  },
+  {
     id: 'c64-no-second-look',
     requirement: 'C64',
     also: ['C4'],

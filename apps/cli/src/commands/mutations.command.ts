@@ -78,14 +78,7 @@ export function addMutations(program: Command, act: Act): void {
   );
   addCompensations(mutations, act);
   addSettle(mutations, act);
-  addSendAction(
-    mutations
-      .command('reconcile')
-      .description('has a worker look once more how an execution ended that people are asked about')
-      .argument('<mutation>', 'mutation id'),
-    act,
-    { service: 'ledger', path: (id) => pathBelow('/v1/mutations')(id, 'reconcile') },
-  );
+  addReconcile(mutations, act);
   addHorizon(mutations, act);
 }
 
@@ -105,6 +98,17 @@ function addCompensations(mutations: Command, act: Act): void {
       columns: COMPENSATION_COLUMNS,
       query: ({ run, of, execution, capability }) => ({ run_id: run, mutation_id: of, execution, capability }),
     },
+  );
+}
+
+function addReconcile(mutations: Command, act: Act): void {
+  addSendAction(
+    mutations
+      .command('reconcile')
+      .description('has a worker look once more how an execution ended that people are asked about')
+      .argument('<mutation>', 'mutation id'),
+    act,
+    { service: 'ledger', path: (id) => pathBelow('/v1/mutations')(id, 'reconcile') },
   );
 }
 
