@@ -1,5 +1,5 @@
 // npm run test:interop: the suites in Python, in a virtual environment of their own, against a real stack; they also run the
-// producer in Java.
+// producer in Java, and clients in Go where Go is installed.
 //
 // The only thing that needs Python (3.11 or newer) and a Java compiler. The last line is `N passed, N failed`.
 import { spawn, spawnSync } from 'node:child_process';
@@ -25,6 +25,7 @@ await main(async () => {
   await bootstrap();
   await step('preparing Python', prepareVenv);
   const java = await step('building the producer in Java', buildJavaProducer);
+  const clients = await step('building the clients in Go', buildGoClients);
   mkdirSync(join(results, '..'), { recursive: true });
   rmSync(results, { force: true });
   const args = [
@@ -44,6 +45,7 @@ await main(async () => {
           ...process.env,
           RECOURSE_TEST_SYSTEM: system,
           RECOURSE_TEST_JAVA: JSON.stringify(java),
+          RECOURSE_TEST_CLIENTS: JSON.stringify(clients),
           PYTHONDONTWRITEBYTECODE: '1',
         },
       }),
@@ -131,6 +133,15 @@ async function buildJavaProducer(say) {
     );
   }
   return [java.bin, '-jar', join(into, 'java-producer.jar')];
+}
+
+/** Builds test/interop/clients; answers with the command that runs it, or null where Go is not installed: its tests say so. */
+async function buildGoClients(say) {
+  if (spawnSync('go', ['version']).status !== 0) return null;
+  const into = join(cacheDir, 'go-clients');
+  const cwd = join(suite, 'clients');
+  await runQuiet('go', ['build', '-o', into, '.'], { onLine: say, cwd });
+  return [into];
 }
 
 function findPython() {

@@ -1,9 +1,9 @@
 // npm run pack:sdk: packs the SDK and the packages it stands on, as somebody else would install them, and tries them out.
 //
 // Each package is laid out as it is published: compiled code, declarations, and a manifest whose types and dependencies hold
-// outside this tree. The archives are unpacked into an empty project, type-checked there and run.
+// outside this tree. The archives are unpacked into an empty project, type-checked there and run, and kept.
 //
-//   node scripts/pack.mjs [--node <path of another node>] [--out <folder>]
+//   node scripts/pack.mjs [--node <path of another node>] [--out <folder, default .cache/release>]
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -17,10 +17,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { bootstrap, main } from './lib/bootstrap.mjs';
 import { importsOf, isPublished, PUBLISHED } from './lib/published.mjs';
-import { pinnedNode, root } from './lib/paths.mjs';
+import { cacheDir, pinnedNode, root } from './lib/paths.mjs';
 
 const at = (name) => process.argv[process.argv.indexOf(name) + 1];
 const option = (name, otherwise) => (process.argv.includes(name) ? at(name) : otherwise);
@@ -44,12 +44,15 @@ await main(async () => {
   await bootstrap({ stack: false });
   const work = mkdtempSync(join(tmpdir(), 'recourse-pack-'));
   try {
-    const out = option('--out', join(work, 'archives'));
+    const out = resolve(option('--out', join(cacheDir, 'release')));
     mkdirSync(out, { recursive: true });
+    for (const old of readdirSync(out)) if (/^recourse-.*\.tgz$/.test(old)) rmSync(join(out, old));
     declare(join(work, 'types'));
     const archives = PUBLISHED.map((name) => pack(name, work, out));
     tryOut(archives, join(work, 'project'), option('--node', pinnedNode));
     console.log(`packed: ${archives.map((archive) => relative(out, archive)).join(', ')}`);
+    console.log(`they are in ${out}. In a project: npm install ${join(out, 'recourse-*.tgz')}`);
+    console.log('or let `npx recourse init <folder>` lay one out that installs them.');
     return 0;
   } finally {
     rmSync(work, { recursive: true, force: true });

@@ -12,8 +12,9 @@ Without --follow it ends when every partition has been read to the end seen at s
 
 A record names one commit, or several of a run as its members; one that names nobody stops the reader (exit 1).
 
-With --consumer only commits in the scope are printed: of several in one record those that are. A rollback that waits for this
-consumer is acknowledged once it was printed: a RollbackAcknowledged on recourse.consumer-acks, keyed by the run, one for each
+With --consumer only commits in the scope are printed: of several in one record those that are. How a rollback ended
+(RollbackSettled) names commits without their agent and subject: it is printed for those whose rollback was. A rollback that
+waits for this consumer is acknowledged once it was printed: a RollbackAcknowledged on recourse.consumer-acks, keyed by the run, one for each
 commit. With --state the place of each partition is kept in a file and the next start goes on there; it is written after all
 acknowledgements of a record, so that one may be sent twice: the same again counts once.
 """
@@ -91,10 +92,12 @@ class Partition:
 
     def __init__(self, log_id, topic, number, count):
         self.number, self.seq, self.hash = number, 0, genesis_hash(log_id, topic, number, count)
+        # Commits in the scope whose rollback was told: later records name them alone.
+        self.told = set()
 
     def resume(self, place):
         """Goes on behind the last record that was handled."""
-        self.seq, self.hash = place["seq"], bytes.fromhex(place["hash"])
+        self.seq, self.hash, self.told = place["seq"], bytes.fromhex(place["hash"]), set(place.get("told", []))
 
     def accept(self, key, value, schemas):
         """The record's type and body when it is accepted, else None."""
@@ -114,13 +117,22 @@ def in_scope(scope, body):
     return len(asked) <= len(parts) and all(part in ("*", found) for part, found in zip(asked, parts))
 
 
-def within(scope, body):
+def commit_of(body):
+    return f"{body['tenant']}/{body['run_id']}/{body['mutation_id']}"
+
+
+def concerns(scope, told, body):
+    """Is a commit in a scope? One that is named without its agent and subject is, when its rollback was told there."""
+    return in_scope(scope, body) or ("agent_id" not in body and commit_of(body) in told)
+
+
+def within(scope, body, told=frozenset()):
     """The record with its members in a scope; None when it names no commit there. Raises ValueError when it names nobody at all."""
     if "members" not in body:
-        return body if in_scope(scope, body) else None
+        return body if concerns(scope, told, body) else None
     if not body["members"]:
         raise ValueError(f"the record {body['seq']} names nobody")
-    members = [member for member in body["members"] if in_scope(scope, {**body, **member})]
+    members = [member for member in body["members"] if concerns(scope, told, {**body, **member})]
     return {**body, "members": members} if members else None
 
 
@@ -176,7 +188,7 @@ def save_state(path, chains):
     """Written whole beside the old one, then put in its place."""
     if path is None:
         return
-    places = {str(number): {"offset": offset, "seq": chain.seq, "hash": chain.hash.hex()} for number, (chain, offset) in chains.items()}
+    places = {str(number): {"offset": offset, "seq": chain.seq, "hash": chain.hash.hex(), "told": sorted(chain.told)} for number, (chain, offset) in chains.items()}
     with open(f"{path}.new", "w", encoding="utf-8") as file:
         json.dump({"places": places}, file)
         file.flush()
@@ -260,9 +272,11 @@ def take(message, chain, schemas, acks, options):
     if accepted is None:
         return
     kind, body = accepted
-    body = within(options.scope if options.consumer is not None else "*", body)
+    body = within(options.scope if options.consumer is not None else "*", body, chain.told)
     if body is None:
         return
+    if kind == "RollbackAnnounced" and options.consumer is not None:
+        chain.told.update(commit_of({**body, **member}) for member in body["members"])
     print(json.dumps({"type": kind, "partition": chain.number, "offset": message.offset(), "seq": chain.seq, "body": body}, default=as_json), flush=True)
     if acks is not None and kind == "RollbackAnnounced":
         acks.send(body, round(time.time() * 1000))

@@ -39,9 +39,10 @@ const PARKING_FILES = [
   'libs/event-log/src/parking.decisions.ts',
   'libs/event-log/src/batch.ts',
   'libs/event-log/src/input-queue.ts',
+  'libs/event-log/src/core-table.ts',
   'apps/mutation-ledger/src/assumptions.core.ts',
 ];
-const PARKING_CODE = /(?:reason: |bad\(|#park\(origin, |return )'([A-Z][A-Z_]+)'/g;
+const PARKING_CODE = /(?:reason: |export const [A-Z_]+ = |bad\(|#park\(origin, |return )'([A-Z][A-Z_]+)'/g;
 
 /** The page. `built` imports a compiled module, `source` reads a source file; both by path from the root. */
 export async function failuresPage(built, source) {
@@ -85,6 +86,7 @@ ${table(
 async function remedies(built) {
   const { CONTRACT_REMEDIES } = await built('libs/contract/dist/problems.js');
   const { ENTRY_REMEDIES } = await built('libs/contract/dist/index.js');
+  const { CONNECT_REMEDIES } = await built('libs/sdk/dist/connect/connect.problem.js');
   return `## Refusals of a contract
 
 All problems of a contract are listed at once, each with its path.
@@ -94,7 +96,12 @@ ${remedyTable(CONTRACT_REMEDIES)}
 
 Policy bundles, agent charters, context sources, kill switches and subscriptions; all problems at once, each with its path.
 
-${remedyTable(ENTRY_REMEDIES)}`;
+${remedyTable(ENTRY_REMEDIES)}
+## What a connection lacks
+
+\`connect()\` of the SDK, and what is made from it; \`ConnectProblem\` in code. The command line says some of them too.
+
+${remedyTable(Object.fromEntries(Object.entries(CONNECT_REMEDIES).map(([name, remedy]) => [name, `${remedy}.`])))}`;
 }
 
 /** Codes of one service each. */
@@ -102,21 +109,19 @@ async function serviceCodes(built) {
   const { CONTRACT_REJECTIONS } = await built('apps/contract-registry/dist/rules/contract/contract.messages.js');
   const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/rules/entry/entry.messages.js');
   const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/rules/budget/budget.messages.js');
-  const { REFUSAL_CODES } = await built('apps/recovery-orchestrator/dist/rules/refusal.messages.js');
+  const recovery = await built('apps/recovery-orchestrator/dist/rules/refusal.messages.js');
   const ledger = await built('apps/mutation-ledger/dist/rules/refusal.messages.js');
   const { OVERDUE_REASONS } = await built('apps/mutation-ledger/dist/rules/rollback/rollback.decider.js');
   const { ESCALATION_REASONS } = await built('apps/recovery-orchestrator/dist/rules/step/step.messages.js');
   const { REPORT_REFUSALS } = await built('apps/recovery-orchestrator/dist/rules/step/leg.messages.js');
-  const { FORWARD_REFUSALS } = await built('apps/recovery-orchestrator/dist/rules/forward/forward.messages.js');
   const { DECISION_REASONS } = await built('apps/recovery-orchestrator/dist/rules/decision/recovery.decisions.js');
   return `## Refusals of commands
 
 | Service | Codes |
 | --- | --- |
 | contract-registry | ${statuses({ ...CONTRACT_REJECTIONS, ...ENTRY_REJECTIONS })} |
-| mutation-ledger, about what should not stand | ${list(ledger.REFUSAL_CODES)} |
-| recovery-orchestrator | ${list(REFUSAL_CODES)} |
-| recovery-orchestrator, forward approvals | ${statuses(FORWARD_REFUSALS)} |
+| mutation-ledger | ${statuses(ledger.REFUSALS)} |
+| recovery-orchestrator | ${statuses(recovery.REFUSALS)} |
 | budget-accountant | ${statuses(BUDGET_REJECTIONS)} |
 
 ## Reasons of recovery

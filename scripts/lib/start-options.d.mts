@@ -10,4 +10,7 @@ export interface StartOptions {
 export const HELP: string;
 export const SCENARIOS: readonly string[];
 export const BREAKS: readonly string[];
-export function parseStartOptions(args: readonly string[]): StartOptions;
+export function parseStartOptions(
+  args: readonly string[],
+  environment?: Readonly<Record<string, string | undefined>>,
+): StartOptions;

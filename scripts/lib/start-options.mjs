@@ -21,8 +21,8 @@ refund and tells what happens, then stays up and prints where everything is. Ctr
   --break <what>             ${BREAKS.join(' | ')}: the provider answers 200 and undoes nothing;
                              the story has to notice it and exits non-zero
   --reset                    wipe the data of an earlier run first (Kafka, registry and PostgreSQL)
-  --data-dir <directory>     where the data lives (default .recourse/data); another directory
-                             gives a second stack beside the first
+  --data-dir <directory>     where the data lives (default RECOURSE_DATA_DIR, else .recourse/data);
+                             another directory gives a second stack beside the first
   --help                     this text
 
 RECOURSE_ADAPTERS=mail,crm npm start makes request topics for workers of more adapters.
@@ -33,10 +33,11 @@ ports that were free; logs are in <data-dir>/logs.
 
 /**
  * @param {readonly string[]} args
+ * @param {Readonly<Record<string, string | undefined>>} [environment] RECOURSE_DATA_DIR is read, as the command line reads it
  * @returns {{once: boolean, scenario: string, breakWhat: string | null, reset: boolean, help: boolean, dataDir: string}}
  * Errors: a message that names the flag and what it takes.
  */
-export function parseStartOptions(args) {
+export function parseStartOptions(args, environment = process.env) {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -50,13 +51,14 @@ export function parseStartOptions(args) {
   });
   oneOf('--scenario', values.scenario, SCENARIOS);
   if (values.break !== undefined) oneOf('--break', values.break, BREAKS);
+  const dataDir = values['data-dir'] ?? (environment.RECOURSE_DATA_DIR || undefined);
   return {
     once: values.once,
     scenario: values.scenario,
     breakWhat: values.break ?? null,
     reset: values.reset,
     help: values.help,
-    dataDir: values['data-dir'] === undefined ? defaultDataDir : absolute(values['data-dir']),
+    dataDir: dataDir === undefined ? defaultDataDir : absolute(dataDir),
   };
 }
 

@@ -57,11 +57,11 @@ function needsOf(names: readonly string[]): ReadonlySet<string> {
 
 describe('the packages others install', () => {
   it.each(PUBLISHED)(
-    '%s says on which Node it runs, that nothing happens on import, and where its types are',
+    '%s says on which Node it runs, that nothing happens on import but a look at that, and where its types are',
     (name) => {
       const { engines, sideEffects, exports } = manifestOf(`libs/${name}`);
       expect(engines).toEqual({ node: '>=22.22' });
-      expect(sideEffects).toBe(false);
+      expect(sideEffects).toEqual(name === 'sdk' ? ['./dist/node-version.js'] : false);
       for (const entry of Object.values(exports ?? {}))
         expect(filesBelow(`libs/${name}/src`)).toContain(`libs/${name}/${String(entry.types).replace('./', '')}`);
     },
@@ -104,7 +104,11 @@ describe('the packages others install', () => {
         )
         .map((statement) => `${path}: ${statement.getText().slice(0, 60)}`),
     );
-    expect(acting).toEqual([]);
+    // It says which Node it needs before anything else of it is run.
+    expect(acting).toEqual([
+      "libs/sdk/src/index.ts: import './node-version.js';",
+      'libs/sdk/src/node-version.ts: if (problem !== null) throw problem;',
+    ]);
   });
 
   it('load neither worker nor consumer nor an adapter nor a broker client for a guard', () => {

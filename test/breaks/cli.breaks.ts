@@ -128,4 +128,13 @@ export const BREAKS: readonly Break[] = [
     find: "shownAt: pathBelow('/v1/reviews'), ",
     replace: '',
   },
+  {
+    id: 'guides-init-over-files',
+    requirement: 'guides/newcomer',
+    spec: 'apps/cli/src/init/init.unit.spec.ts',
+    test: 'recourse init touches nothing where something is, and says how the SDK is packed where it is not',
+    file: 'apps/cli/src/commands/init.command.ts',
+    find: 'if (existsSync(folder) && readdirSync(folder).length > 0)',
+    replace: "if (existsSync(join(folder, 'package.json')))",
+  },
 ];

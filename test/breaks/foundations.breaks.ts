@@ -158,4 +158,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (this.pending.length > 0) schedule.call(this);',
     replace: 'schedule.call(this);',
   },
+  {
+    id: 'l15-broken-batch-ends-the-fetch',
+    requirement: 'L15/batches',
+    spec: 'libs/kafka/src/platformatic/record-set.kafka.unit.spec.ts',
+    test: 'a set of record batches tells of a batch whose snappy is broken, and reads those around it',
+    file: 'libs/kafka/src/platformatic/record-set.kafka.ts',
+    find: 'const why = cause instanceof Error ? cause.message : String(cause);',
+    replace: 'if (bytes.length > 0) throw cause; const why = cause instanceof Error ? cause.message : String(cause);',
+  },
+  {
+    id: 'l15-altered-batch-believed',
+    requirement: 'L15/batches',
+    spec: 'libs/kafka/src/platformatic/record-set.kafka.unit.spec.ts',
+    test: 'a set of record batches tells of a batch whose bytes were altered, also where they could be read',
+    file: 'libs/kafka/src/platformatic/record-set.kafka.ts',
+    find: 'if (crc32c(bytes.subarray(COVERED_AT)) !== bytes.readUInt32BE(CRC_AT))',
+    replace: 'if (bytes.length === 0)',
+  },
 ];

@@ -148,4 +148,13 @@ export const BREAKS: readonly Break[] = [
     find: "const due = [...this.#deliveries.values()].filter( (one) => one.endpoint === endpoint && one.state === 'queued' && one.nextAt <= now, );",
     replace: "const due = [...this.#deliveries.values()].filter((one) => one.state === 'queued' && one.nextAt <= now);",
   },
+  {
+    id: 'd18-not-in-the-list',
+    requirement: 'D18',
+    spec: 'apps/notifier/src/core.unit.spec.ts',
+    test: 'an effect that waits for people is an item where its agent gives the call to a person, with the kind of error (D18)',
+    file: 'apps/notifier/src/rules/item/effect.decisions.ts',
+    find: "failed: 'escalated' }",
+    replace: "failed: 'exposure' }",
+  },
 ];

@@ -203,4 +203,22 @@ export const BREAKS: readonly Break[] = [
     find: 'calls.find((call) => call.worker !== worker && call.at >= at)',
     replace: 'calls.find((call) => call.at >= at)',
   },
+  {
+    id: 'guides-data-dir-elsewhere',
+    requirement: 'guides/data-dir',
+    spec: 'deploy/dev/src/prerequisites.unit.spec.ts',
+    test: 'the flags of npm start leave the data where RECOURSE_DATA_DIR says, where the command line looks for it, unless a flag says otherwise',
+    file: 'scripts/lib/start-options.mjs',
+    find: "values['data-dir'] ?? (environment.RECOURSE_DATA_DIR || undefined)",
+    replace: "values['data-dir']",
+  },
+  {
+    id: 'guides-token-for-services',
+    requirement: 'guides/data-dir',
+    spec: 'deploy/dev/src/adapters.unit.spec.ts',
+    test: 'the adapters of a stack are kept from the services with what a shell tells the command line: neither its token nor its stack is theirs',
+    file: 'deploy/dev/src/adapters.ts',
+    find: '...OF_CLIENTS]',
+    replace: ']',
+  },
 ];

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { planSystem, startProcesses, startStack, wipe } from '@recourse/dev-stack';
 import type { Processes, SystemPlan } from '@recourse/dev-stack';
-import { CONTRACTS } from '@recourse/example-drifted-refund';
+import { CONTRACTS, REFUND_POLICY } from '@recourse/example-drifted-refund';
 
 export type Facts = Readonly<Record<string, unknown>>;
 export type Side = Exclude<keyof SystemPlan['urls'], 'worker'>;
@@ -74,6 +74,11 @@ export class System {
       const system = new System(plan, processes, dataDir, async () => {
         await processes.stop();
         await stopStack();
+      });
+      await system.post('registry', '/v1/entries/policy_bundle', {
+        body: REFUND_POLICY,
+        person: CONTRACT_EDITOR,
+        key: REFUND_POLICY.name,
       });
       for (const contract of CONTRACTS)
         await system.post('registry', '/v1/contracts', { body: contract, person: CONTRACT_EDITOR, key: contract.name });

@@ -17,7 +17,7 @@ import type { ForwardTool, GuardedResult, Tool, Worker } from '@recourse/sdk';
 import { EDITOR, INITIATOR, itemsOf, OPERATOR, runOn, startSystem, TENANT, until } from './system.testing.js';
 import type { Facts, System } from './system.testing.js';
 
-const HOLD_MS = 4_000;
+const HOLD_MS = 5_000;
 const OBSERVE = 'payments.get_refund';
 const REVERSE = 'payments.reverse_refund';
 const REFUND = 'payments.issue_refund';

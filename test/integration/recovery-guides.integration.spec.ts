@@ -9,9 +9,10 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseContract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import { createKafka } from '@recourse/kafka';
-import { createWorker, MemoryClaimStore, MemoryPositionStore, systemClock, ToolRejected } from '@recourse/sdk';
+import { createWorker, guard, MemoryClaimStore, MemoryPositionStore, systemClock, ToolRejected } from '@recourse/sdk';
 import type { Tool, Worker } from '@recourse/sdk';
 import { cli, commandsIn, put, runCommand } from './guide.testing.js';
 import type { Ran } from './guide.testing.js';
@@ -197,6 +198,37 @@ async function exposed(): Promise<string> {
   });
   await until('the item', async () =>
     (await cli(system, OPERATOR, folder, 'items', '--kind', 'exposure')).out.includes(id) ? true : null,
+  );
+  return id;
+}
+
+/** One that its tool denied, and that the playbook of its guard gives to a person; the notifier has read of it. */
+async function escalated(): Promise<string> {
+  const capability = 'payments.issue_refund';
+  const { body } = await system.get('registry', `/v1/contracts/${capability}`);
+  const parsed = parseContract(String(body['body']));
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  const refund = guard(
+    { execute: () => Promise.reject(Object.assign(new Error('not for this agent'), { status: 403 })) },
+    {
+      contract: parsed.contract,
+      contractDigest: Buffer.from(String(body['digest']), 'hex'),
+      mode: 'enforce',
+      producer: system.producer,
+      clock: systemClock,
+    },
+  );
+  const answer = await refund({
+    run: { tenant: TENANT, runId: 'run-denied', agentId: 'agent-7', initiator: INITIATOR.subject, objective: null },
+    stepId: 'refund',
+    args: { order_id: 'denied', amount_minor: 5_000, currency: 'INR' },
+    target: null,
+    assumptionRefs: [],
+  });
+  if (answer.kind !== 'failed') throw new Error(JSON.stringify(answer));
+  const [id = ''] = answer.mutation_refs;
+  await until('the item', async () =>
+    (await cli(system, OPERATOR, folder, 'items', '--kind', 'escalated')).out.includes(id) ? true : null,
   );
   return id;
 }
@@ -411,7 +443,16 @@ const OPERATE: readonly Expected[] = [
     },
   },
   { of: /mutations show "\$EXPOSED"/, shows: /HANDLE_MISSING[\s\S]+waits for +role:operator/ },
-  { of: /mutations settle/, shows: /settled_as +accepted/ },
+  { of: /mutations settle "\$EXPOSED"/, shows: /settled_as +accepted/ },
+  {
+    of: /items --kind escalated/,
+    shows:
+      /escalated +acme +run-denied +payments\.issue_refund +POLICY_DENIED[\s\S]+recourse mutations settle mut_\S+ --answer accepted\|repaired/,
+    before: async () => {
+      variables['ESCALATED'] = await escalated();
+    },
+  },
+  { of: /mutations settle "\$ESCALATED"/, shows: /settled_as +repaired/ },
   {
     of: /tasks list/,
     shows: /correction/,

@@ -114,6 +114,15 @@ def test_the_consumer_hears_of_several_commits_those_in_its_scope_and_answers_ea
     assert consumer.within("acme/agent-1", COMMIT) == COMMIT
 
 
+def test_the_consumer_hears_how_the_rollbacks_in_its_scope_ended():
+    chain = consumer.Partition("log", "topic", 1, 2)
+    told = consumer.within("acme/agent-1", notice(("m-3", "agent-1", "order/3", []), ("m-2", "agent-9", None, [])))
+    chain.told.update(consumer.commit_of({**told, **member}) for member in told["members"])
+    settled = {"seq": 8, "tenant": "acme", "run_id": "run-1", "members": [{"mutation_id": name, "rollback_id": f"rb-{name}", "recoverability": "compensated"} for name in ("m-3", "m-2")]}
+    assert [member["mutation_id"] for member in consumer.within("acme/agent-1", settled, chain.told)["members"]] == ["m-3"]
+    assert consumer.within("acme/agent-7", settled, set()) is None
+
+
 def test_the_consumer_refuses_a_record_that_names_nobody():
     with pytest.raises(ValueError, match="names nobody"):
         consumer.within("*", notice())
@@ -131,8 +140,9 @@ def test_the_consumer_goes_on_where_it_was(tmp_path):
     path = str(tmp_path / "state.json")
     assert consumer.load_state(path) == {"places": {}}
     chain = consumer.Partition("log", "topic", 1, 2)
+    chain.told.add(consumer.commit_of(COMMIT))
     consumer.save_state(path, {1: (chain, 5)})
     kept = consumer.load_state(path)
     other = consumer.Partition("log", "topic", 1, 2)
     other.resume(kept["places"]["1"])
-    assert (kept["places"]["1"]["offset"], other.seq, other.hash) == (5, chain.seq, chain.hash)
+    assert (kept["places"]["1"]["offset"], other.seq, other.hash, other.told) == (5, chain.seq, chain.hash, {"acme/run-1/m-1"})

@@ -9,7 +9,7 @@ export function serviceSpec({ escalationOwner, escalationDeadlineMs, settleWithi
     name: 'budget-accountant',
     commandTopic: BUDGET_COMMANDS,
     commandLog: BUDGETS_LOG,
-    cores: () => [budgetsCore({ escalationOwner, escalationDeadlineMs, settleWithinMs })],
+    cores: [budgetsCore({ escalationOwner, escalationDeadlineMs, settleWithinMs })],
     controllers: [BudgetsController],
   };
 }

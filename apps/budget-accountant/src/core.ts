@@ -17,8 +17,8 @@ import {
   reservationId,
   weightOf,
 } from '@recourse/contract';
-import { accepted, command, commandsOf, core, heardOf, refused } from '@recourse/event-log';
-import type { Asked, CoreTable, Decision, ServiceCore, StateView } from '@recourse/event-log';
+import { accepted, append, command, commandsOf, core, heardOf, refused } from '@recourse/event-log';
+import type { Asked, Decision, Due, ServiceCore, StateView } from '@recourse/event-log';
 import { isOurs, MUTATIONS_LOG, onCompensations, onMutation, onRecoverability, scopesOf } from './core/debts.js';
 import { decideEscalation, decideOpen, decideRelease, decideReserve } from './rules/budget/budget.decider.js';
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
@@ -51,10 +51,10 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
     deadlineMs: config.escalationDeadlineMs ?? ESCALATION_DEADLINE_MS,
     settleWithinMs: config.settleWithinMs ?? SETTLE_WITHIN_MS,
   };
-  return core(BUDGETS_LOG, {
+  return core<typeof BUDGETS_LOG>(BUDGETS_LOG, {
     inputs: [
       commandsOf(BUDGET_COMMANDS, {
-        key: { is: ({ tenant }) => tenant, name: 'tenant' },
+        key: { is: ({ envelope }) => envelope.tenant, name: 'tenant' },
         commands: {
           OpenBudget: command(BUDGET_ROLES, onOpen),
           ReserveBudget: command('anyone', (asked) => onReserve(asked, policy)),
@@ -84,15 +84,15 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
 }
 
 /** What happens when somebody has let the time of an open question or reservation pass. */
-function dueOf(policy: EscalationPolicy): CoreTable<typeof BUDGETS_LOG>['due'] {
+function dueOf(policy: EscalationPolicy): Due {
   return {
     escalation: ({ state, now }, { address }) => {
       const escalation = escalations.find(state, address.key);
-      return oneOrNone(escalation === null ? null : passOn(escalation, policy, now));
+      return append(...oneOrNone(escalation === null ? null : passOn(escalation, policy, now)));
     },
     reservation: ({ state, now }, { address }) => {
       const reservation = reservations.find(state, address.key);
-      return oneOrNone(reservation === null ? null : escalateReservation(reservation, policy, now));
+      return append(...oneOrNone(reservation === null ? null : escalateReservation(reservation, policy, now)));
     },
   };
 }

@@ -1,7 +1,7 @@
 // Rows of the budgets log: what each record changes. Holds no rules; reads the record and rows of earlier records.
 import { EXPOSURE } from '@recourse/contract';
 import { row } from '@recourse/event-log';
-import type { Change, CoreTable, StateView } from '@recourse/event-log';
+import type { Change, Folds, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, BudgetScope, Money, RecordTypeOf } from '@recourse/messages';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
@@ -115,23 +115,23 @@ export function reservationOfMutation(state: StateView, mutationId: string, unit
 }
 
 /** What each record of the log changes. */
-export const EVOLVE: CoreTable<'recourse.budgets'>['evolve'] = {
+export const EVOLVE: Folds<'recourse.budgets'> = {
   BudgetOpened: opened,
-  BudgetReserved: (state, body) =>
+  BudgetReserved: (body, state) =>
     moved(state, body, 'Reserved', { ...asked(body), settle_by: body.settle_by }, body.debit.amount_minor),
   BudgetOverdue: overdue,
-  BudgetEscalated: (state, body) => [
+  BudgetEscalated: (body, state) => [
     ...moved(state, body, 'Escalated', asked(body), 0),
     escalations.put(escalated(body)),
   ],
   EscalationDecided: decided,
   BudgetSettled: settled,
   BudgetOverrun: overrun,
-  BudgetReleased: (state, body) => [
+  BudgetReleased: (body, state) => [
     ...moved(state, body, 'Released', {}, -body.debit.amount_minor),
     ...withdrawn(state, body.reservation_id),
   ],
-  BudgetDebited: (state, body) => [
+  BudgetDebited: (body, state) => [
     ...moved(
       state,
       body,
@@ -141,17 +141,17 @@ export const EVOLVE: CoreTable<'recourse.budgets'>['evolve'] = {
     ),
     ...withdrawn(state, body.reservation_id),
   ],
-  BudgetRefunded: (state, body) => moved(state, body, 'Refunded', {}, -body.debit.amount_minor),
+  BudgetRefunded: (body, state) => moved(state, body, 'Refunded', {}, -body.debit.amount_minor),
 };
 
-function opened(state: StateView, body: Body<'BudgetOpened'>): readonly Change[] {
+function opened(body: Body<'BudgetOpened'>, state: StateView): readonly Change[] {
   const { tenant, scope, scope_id, currency, ceiling_minor } = body;
   const standing =
     readBudget(state, tenant, scope, scope_id, currency) ?? emptyBudget(tenant, scope, scope_id, currency);
   return [budgets.put({ ...standing, ceiling_minor })];
 }
 
-function decided(state: StateView, body: Body<'EscalationDecided'>): readonly Change[] {
+function decided(body: Body<'EscalationDecided'>, state: StateView): readonly Change[] {
   const escalation = escalations.find(state, body.escalation_id);
   if (escalation === null)
     throw new InvariantViolation('an escalation is raised before it is decided', body.escalation_id);
@@ -177,7 +177,7 @@ function kept(state: StateView, body: Body<'EscalationDecided'>): readonly Chang
 }
 
 /** Opens the question about a reservation nobody used, or passes an open one on. */
-function overdue(state: StateView, body: Body<'BudgetOverdue'>): readonly Change[] {
+function overdue(body: Body<'BudgetOverdue'>, state: StateView): readonly Change[] {
   const { reservation_id, owner, deadline_at } = body;
   const escalation = escalations.find(state, escalationIdOf(reservation_id));
   if (escalation?.phase === 'open') return [escalations.put({ ...escalation, owner, deadline_at, is_overdue: true })];
@@ -215,7 +215,7 @@ function unsettled(
   };
 }
 
-function settled(state: StateView, body: Body<'BudgetSettled'>): readonly Change[] {
+function settled(body: Body<'BudgetSettled'>, state: StateView): readonly Change[] {
   const held = reservations.find(state, body.reservation_id)?.debit_minor ?? 0;
   return [
     ...moved(state, body, 'Settled', { debit_minor: body.debit.amount_minor }, body.debit.amount_minor - held),
@@ -223,7 +223,7 @@ function settled(state: StateView, body: Body<'BudgetSettled'>): readonly Change
   ];
 }
 
-function overrun(state: StateView, body: Body<'BudgetOverrun'>): readonly Change[] {
+function overrun(body: Body<'BudgetOverrun'>, state: StateView): readonly Change[] {
   const standing = reservations.find(state, body.reservation_id);
   const kept = standing?.phase === 'settled' && standing.currency === body.debit.currency ? standing.debit_minor : 0;
   const change = { debit_minor: kept + body.debit.amount_minor, currency: body.debit.currency };

@@ -1,9 +1,7 @@
 // Where everything is: flags first, then the environment, then the file that a development stack leaves in its data directory.
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
 import { hostPorts, optional, readConfig, text, url } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
-import { z } from 'zod';
+import { findStack } from '@recourse/sdk';
 import { CliProblem } from './problem.js';
 
 const HTTP = { protocols: ['http:', 'https:'] } as const;
@@ -17,18 +15,18 @@ export const CLI_CONFIG = {
   notifierUrl: optional(url('RECOURSE_NOTIFIER_URL', { doc: 'Notifier.', ...HTTP })),
   issuerUrl: optional(url('RECOURSE_ISSUER_URL', { doc: 'Development issuer of tokens.', ...HTTP })),
   brokers: optional(
-    hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers, for audits, replays and `log accept-cut`.' }),
+    hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers, for audits, replays and `log accept-…`.' }),
   ),
   registryUrl: optional(
     url('RECOURSE_REGISTRY_URL', {
-      doc: 'Schema registry, Confluent interface, for audits, replays and `log accept-cut`.',
+      doc: 'Schema registry, Confluent interface, for audits, replays and `log accept-…`.',
       ...HTTP,
     }),
   ),
   logId: optional(text('RECOURSE_LOG_ID', { doc: 'Id of the logs; every genesis hash commits to it.' })),
   databaseUrl: optional(
     url('RECOURSE_DATABASE_URL', {
-      doc: 'Database of the service whose log is meant, for `replay --compare` and `log accept-cut`.',
+      doc: 'Database of the service whose log is meant, for `replay --compare` and `log accept-…`.',
       protocols: ['postgres:', 'postgresql:'],
     }),
   ),
@@ -64,6 +62,8 @@ export interface Flags {
 
 /** Everything that is known; what is missing is asked for when it is needed. */
 export interface Settings {
+  /** Data directory of the development stack that was found; null without one. */
+  readonly dataDir: string | null;
   readonly services: Readonly<Record<Service, string | null>>;
   readonly issuerUrl: string | null;
   readonly brokers: readonly string[] | null;
@@ -76,53 +76,28 @@ export interface Settings {
   readonly tenant: string | null;
 }
 
-/** What deploy/dev leaves in the data directory of a stack. */
-const systemFile = z.object({
-  urls: z.object({
-    issuer: z.string(),
-    registry: z.string(),
-    ledger: z.string(),
-    orchestrator: z.string(),
-    budget: z.string(),
-    notifier: z.string().optional(),
-  }),
-  brokers: z.array(z.string()).min(1),
-  registry_url: z.string(),
-  log_id: z.string(),
-  databases: z.record(z.string(), z.string()),
-});
-export type SystemFile = z.infer<typeof systemFile>;
-
-const SYSTEM_FILE = 'system.json';
-/** Where `npm start` keeps its data unless told otherwise. */
-const DEFAULT_DATA_DIR = join('.recourse', 'data');
-
-/** Resolves every address once. Errors: CliProblem(ENVIRONMENT_INVALID, SYSTEM_FILE_UNREADABLE). */
+/** Resolves every address once. Errors: CliProblem(ENVIRONMENT_INVALID), ConnectProblem(STACK_FILE_UNREADABLE). */
 export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, folder: string): Settings {
   const env = environmentOf(environment);
-  const system = systemIn(flags.dataDir ?? env.dataDir, folder);
+  const system = findStack(flags.dataDir ?? env.dataDir, folder);
   return {
+    dataDir: system?.dataDir ?? null,
     services: {
       contracts: flags.contractsUrl ?? env.contractsUrl ?? system?.urls.registry ?? null,
       ledger: flags.ledgerUrl ?? env.ledgerUrl ?? system?.urls.ledger ?? null,
       recoveries: flags.recoveriesUrl ?? env.recoveriesUrl ?? system?.urls.orchestrator ?? null,
       budgets: flags.budgetUrl ?? env.budgetUrl ?? system?.urls.budget ?? null,
-      notifier: flags.notifierUrl ?? env.notifierUrl ?? runningIn(system?.urls.notifier),
+      notifier: flags.notifierUrl ?? env.notifierUrl ?? system?.urls.notifier ?? null,
     },
     issuerUrl: flags.issuerUrl ?? env.issuerUrl ?? system?.urls.issuer ?? null,
     brokers: flags.brokers?.split(',') ?? env.brokers ?? system?.brokers ?? null,
-    registryUrl: flags.registry ?? env.registryUrl ?? system?.registry_url ?? null,
-    logId: flags.logId ?? env.logId ?? system?.log_id ?? null,
+    registryUrl: flags.registry ?? env.registryUrl ?? system?.registryUrl ?? null,
+    logId: flags.logId ?? env.logId ?? system?.logId ?? null,
     databaseOf: (service) => flags.databaseUrl ?? env.databaseUrl ?? system?.databases[service] ?? null,
     token: flags.token ?? (flags.tokenFile === undefined ? (env.token ?? null) : null),
     tokenFile: flags.tokenFile ?? env.tokenFile ?? null,
     tenant: flags.tenant ?? env.tenant ?? null,
   };
-}
-
-/** A stack without a notifier gives it no port. */
-function runningIn(address: string | undefined): string | null {
-  return address === undefined || address.endsWith(':0') ? null : address;
 }
 
 /** Only our own variables are looked at: a shell may well hold those of the services. */
@@ -134,27 +109,6 @@ function environmentOf(environment: NodeJS.ProcessEnv): ConfigOf<typeof CLI_CONF
   if (read.ok) return read.config;
   const problems = read.problems.map(({ code, message }) => ({ code, message }));
   throw new CliProblem('ENVIRONMENT_INVALID', `${problems.length} variables cannot be used`, 'usage', { problems });
-}
-
-/** A named directory must hold the file; otherwise it is looked for here and in the folders above. */
-function systemIn(named: string | undefined, folder: string): SystemFile | null {
-  if (named !== undefined) return readSystem(join(resolve(folder, named), SYSTEM_FILE));
-  for (let at = resolve(folder); ; at = dirname(at)) {
-    const file = join(at, DEFAULT_DATA_DIR, SYSTEM_FILE);
-    if (existsSync(file)) return readSystem(file);
-    if (dirname(at) === at) return null;
-  }
-}
-
-function readSystem(file: string): SystemFile {
-  try {
-    return systemFile.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } catch (cause) {
-    throw new CliProblem('SYSTEM_FILE_UNREADABLE', `${file} does not say where a stack is`, 'usage', {
-      cause,
-      remedy: 'Start one with `npm start -- --data-dir <directory>`, or give the addresses themselves.',
-    });
-  }
 }
 
 /** The value, or what to do about its absence. Errors: CliProblem(ADDRESS_UNKNOWN). */

@@ -1,7 +1,7 @@
 // What the command line refuses or cannot do, and the exit code each kind has.
 import { Failure, FAILURES } from '@recourse/kernel';
 import type { Rejection } from '@recourse/kernel';
-import { EdgeProblem } from '@recourse/sdk';
+import { ConnectProblem, EdgeProblem } from '@recourse/sdk';
 
 /** Every exit code, and what it says to a script. */
 export const EXIT_CODES = {
@@ -57,6 +57,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   NOT_READY: 'The service is still reading its inputs; try again in a moment.',
   SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
   OUTCOME_PENDING: 'Repeat it with that key in --idempotency-key: it is the same command.',
+  CURSOR_OUT_OF_RANGE: 'See `recourse log accept-loss --help`.',
   LOG_CUT: 'Find out why the log lost records, then see `recourse log accept-cut --help`.',
 };
 
@@ -81,6 +82,8 @@ export class CliProblem extends Error {
 export function problemOf(thrown: unknown): CliProblem {
   if (thrown instanceof CliProblem) return thrown;
   if (thrown instanceof EdgeProblem) return problemOfEdge(thrown);
+  if (thrown instanceof ConnectProblem)
+    return new CliProblem(thrown.code, thrown.detail, 'usage', { remedy: `${thrown.remedy}.`, cause: thrown });
   if (thrown instanceof Failure) {
     const { summary } = FAILURES[thrown.code];
     return new CliProblem(thrown.code, thrown.message.replace(`${thrown.code}: `, ''), 'unavailable', {

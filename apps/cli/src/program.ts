@@ -13,9 +13,11 @@ import { addErasures } from './commands/erasures.command.js';
 import { addLineage } from './commands/lineage.command.js';
 import { addLog } from './commands/log.command.js';
 import { addMutations } from './commands/mutations.command.js';
+import { addInit } from './commands/init.command.js';
 import { addItems } from './commands/items.command.js';
 import { addNotifications } from './commands/notifications.command.js';
 import type { Act, Action } from './commands/options.js';
+import { tenantName } from './commands/options.js';
 import { addParked } from './commands/parked.command.js';
 import { addRecoveries } from './commands/recoveries.command.js';
 import { addReplay } from './commands/replay.command.js';
@@ -57,6 +59,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
       onEnd((await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args)) ?? 'done');
     };
   for (const add of [
+    addInit,
     addContracts,
     addEntries,
     addMutations,
@@ -93,7 +96,7 @@ function withOptions(program: Command, { terminal }: Surroundings): Command {
     .option('--data-dir <folder>', 'data directory of a running development stack')
     .option('--token <token>', 'bearer token')
     .option('--token-file <file>', 'file that holds one')
-    .option('--tenant <tenant>', 'tenant to ask about')
+    .option('--tenant <tenant>', 'tenant to ask about; * for all', tenantName)
     .option('--as <subject>', "development: ask the stack's issuer for a token of this person")
     .option('--roles <roles>', 'development: its roles, separated by commas')
     .option('--contracts-url <url>', 'contract registry')

@@ -10,7 +10,7 @@ export function serviceSpec(): ServiceSpec {
     name: 'contract-registry',
     commandTopic: REGISTRY_COMMANDS,
     commandLog: CONTRACTS_LOG,
-    cores: () => [registryCore()],
+    cores: [registryCore()],
     controllers: [ContractsController, ContractProposalsController, EntriesController],
   };
 }

@@ -8,7 +8,7 @@
 //   R3. Every command gets one answer; what is refused leaves no record beside it.
 import type { Contract } from '@recourse/contract';
 import { CAPABILITY_PATTERN, parseContract } from '@recourse/contract';
-import { accepted, command, commandsOf, core, refused } from '@recourse/event-log';
+import { accepted, append, command, commandsOf, core, refused } from '@recourse/event-log';
 import type { DecideContext, Decision, ServiceCore, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import type { CommandEnvelope } from '@recourse/messages';
@@ -25,7 +25,7 @@ export const REGISTRY_COMMANDS = 'recourse.registry-commands';
 
 /** Builds the core of the contract registry. Who may change what depends on what it is: the rules say so. */
 export function registryCore(): ServiceCore {
-  return core(CONTRACTS_LOG, {
+  return core<typeof CONTRACTS_LOG>(CONTRACTS_LOG, {
     inputs: [
       commandsOf(REGISTRY_COMMANDS, {
         key: null,
@@ -60,7 +60,7 @@ export function registryCore(): ServiceCore {
     rows: REGISTRY_ROWS,
     keyOf: ({ name }) => name,
     evolve: EVOLVE,
-    due: { proposal: ({ state, now }, { address }) => lapse(state, address.group, now) },
+    due: { proposal: ({ state, now }, { address }) => append(...lapse(state, address.group, now)) },
   });
 }
 

@@ -1,6 +1,6 @@
 // Rows of the contracts log: versions of contracts, proposals that wait, entries. Holds no rules.
 import { row } from '@recourse/event-log';
-import type { AcceptedRecord, Change, CoreTable, StateView } from '@recourse/event-log';
+import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import type { BodyOf } from '@recourse/messages';
 import type { ContractVersion, Proposal } from './rules/contract/contract.messages.js';
 import { contractPhaseAfter } from './rules/contract/contract.transitions.js';
@@ -77,18 +77,18 @@ export function waitingOf(state: StateView, name: string): Proposal | null {
 }
 
 /** What each record of the log changes. */
-export const EVOLVE: CoreTable<typeof CONTRACTS_LOG>['evolve'] = {
+export const EVOLVE: Folds<typeof CONTRACTS_LOG> = {
   ContractRegistered: registered,
   ContractRetired: retired,
   RegistrationProposed: proposed,
-  RegistrationDropped: (_, { name }) => [proposalEnd(name, 'RegistrationDropped')],
+  RegistrationDropped: ({ name }) => [proposalEnd(name, 'RegistrationDropped')],
   EntryRegistered: entryRegistered,
   EntryRetired: entryRetired,
 };
 
 function registered(
-  state: StateView,
   body: BodyOf<typeof CONTRACTS_LOG, 'ContractRegistered'>,
+  state: StateView,
   { decidedAt }: AcceptedRecord,
 ): readonly Change[] {
   const { name, version, tenant, registered_by, confirmed_by } = body;
@@ -114,8 +114,8 @@ function registered(
 }
 
 function retired(
-  state: StateView,
   { name, version }: BodyOf<typeof CONTRACTS_LOG, 'ContractRetired'>,
+  state: StateView,
 ): readonly Change[] {
   const standing = versions.find(state, name, String(version));
   const phase = contractPhaseAfter(standing === null ? 'absent' : phaseOf(standing), 'ContractRetired');
@@ -123,7 +123,6 @@ function retired(
 }
 
 function proposed(
-  _: StateView,
   {
     name,
     version,
@@ -134,6 +133,7 @@ function proposed(
     proposed_by,
     expires_at,
   }: BodyOf<typeof CONTRACTS_LOG, 'RegistrationProposed'>,
+  _: StateView,
   { decidedAt: proposed_at }: AcceptedRecord,
 ): readonly Change[] {
   const hex = digest.toString('hex');
@@ -148,8 +148,8 @@ function proposalEnd(name: string, type: 'ContractRegistered' | 'RegistrationDro
 }
 
 function entryRegistered(
-  state: StateView,
   { kind, tenant, name, version, digest, body, registered_by }: BodyOf<typeof CONTRACTS_LOG, 'EntryRegistered'>,
+  state: StateView,
   { decidedAt }: AcceptedRecord,
 ): readonly Change[] {
   const standing = entries.find(state, entryGroup(kind, tenant), name);
@@ -159,8 +159,8 @@ function entryRegistered(
 }
 
 function entryRetired(
-  state: StateView,
   { kind, tenant, name, retired_by, reason }: BodyOf<typeof CONTRACTS_LOG, 'EntryRetired'>,
+  state: StateView,
   { decidedAt }: AcceptedRecord,
 ): readonly Change[] {
   const standing = entries.find(state, entryGroup(kind, tenant), name);

@@ -7,7 +7,6 @@ import { mutationsCore } from './core.js';
 import type { MutationsConfig } from './core.js';
 import { ledgerSpans } from './core/traces.js';
 import { consumerMeasure } from './rules/consumer/consumer.measures.js';
-import { sharedLimits } from './rules/admission/admission.decisions.js';
 import { triggerMeasures } from './rules/admission/trigger.measures.js';
 import { effectMeasures } from './rules/effect/effect.measures.js';
 import { limitsOf } from './config.js';
@@ -48,7 +47,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
     name: 'mutation-ledger',
     commandTopic: 'recourse.ledger-commands',
     commandLog: MUTATIONS_LOG,
-    cores: (partitionCountOf) => [assumptionsCore(), mutationsCore(policyOf(config, partitionCountOf(MUTATIONS_LOG)))],
+    cores: [assumptionsCore(), mutationsCore(policyOf(config))],
     measure: (record, metrics, rows) => {
       measureConsumers(record, metrics, rows);
       measureTriggers(record, metrics);
@@ -78,8 +77,8 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
   };
 }
 
-/** What the core of mutations is told; limits are shared by its partitions. */
-function policyOf(config: LedgerConfig, partitionCount: number): MutationsConfig {
+/** What the core of mutations is told. */
+function policyOf(config: LedgerConfig): MutationsConfig {
   const {
     concludeWithinMs,
     reviewDeadlineMs,
@@ -101,7 +100,7 @@ function policyOf(config: LedgerConfig, partitionCount: number): MutationsConfig
     fullFidelityMs,
     softRollbackMs,
     boundMs: config.boundMs ?? null,
-    admission: sharedLimits(limitsOf(config), partitionCount),
+    admission: limitsOf(config),
     ackWaits: { sync: config.ackSyncMs, async: config.ackAsyncMs, poll: config.ackPollMs },
   };
 }

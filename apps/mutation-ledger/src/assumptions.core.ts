@@ -1,20 +1,9 @@
-// The assumptions log: accepted statements about refs (docs/design/ledger.md, L12).
+// The assumptions log as a table: accepted statements about refs (docs/design/ledger.md, L12).
 //
 // Rows: `assumption` is what stands for a ref in a scope; `statement` is one row per (ref, event id), loaded one at a time.
 import { subjectOfAssumption } from '@recourse/contract';
-import type {
-  AcceptedRecord,
-  Change,
-  Decision,
-  InputSpec,
-  KindSpec,
-  RecordInput,
-  Row,
-  ServiceCore,
-  StateView,
-} from '@recourse/event-log';
-import { append, NOTHING } from '@recourse/event-log';
-import { recordIn } from '@recourse/messages';
+import { append, core, NOTHING, parkedThrough, row, toldOn } from '@recourse/event-log';
+import type { AcceptedRecord, Asked, Change, Decision, ServiceCore, StateView } from '@recourse/event-log';
 import type { BodyOf } from '@recourse/messages';
 import { decideStatement, effectiveAt } from './rules/assumption/assumption.decider.js';
 import type { KnownStatement, StandingStatement, StatementEvent } from './rules/assumption/assumption.messages.js';
@@ -22,75 +11,69 @@ import { RESERVED_PREFIX } from './rules/mutation/lineage.decider.js';
 import { eventScope, refScope } from './rules/scope.js';
 
 const LOG = 'recourse.assumptions';
-const WIRE = 'recourse.assumption-events';
 
 /** The log needs no settings yet; its core is a function all the same, like every other. */
 export type AssumptionsConfig = Readonly<Record<string, unknown>>;
 
+const standings = row<StandingStatement>({
+  kind: 'assumption',
+  table: 'assumption',
+  group: ({ tenant, ref }) => refScope(tenant, ref),
+  key: ({ run_id: runId }) => scopeKey(runId),
+  columns: { tenant: 'text', ref: 'text', run_id: 'text', verdict: 'text', stated_at: 'bigint' },
+  indexes: [['tenant', 'ref']],
+});
+
+const statements = row<KnownStatement>({
+  kind: 'statement',
+  table: 'statement',
+  group: ({ tenant, ref, event_id }) => eventScope(tenant, ref, event_id),
+  key: () => 'event',
+  columns: {},
+});
+
 /** The assumptions log as pure functions. */
 export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
-  return {
-    log: LOG,
-    inputs: INPUTS,
+  return core<typeof LOG>(LOG, {
+    inputs: [
+      toldOn('recourse.assumption-events', {
+        key: { is: ({ ref }) => ref, name: 'ref' },
+        records: {
+          AssumptionDeclared: (asked) => onStated({ type: 'AssumptionDeclared', body: asked.body }, asked),
+          AssumptionInvalidated: (asked) => onStated({ type: 'AssumptionInvalidated', body: asked.body }, asked),
+          AssumptionReaffirmed: (asked) => onStated({ type: 'AssumptionReaffirmed', body: asked.body }, asked),
+        },
+      }),
+      parkedThrough('recourse.ledger-commands'),
+    ],
     views: [],
-    kinds: KINDS,
+    rows: [standings, statements],
+    keyOf: ({ ref }) => ref,
+    evolve: { AssumptionStated: stated, StatementConflicted: conflicted },
+    due: {},
     sealScope: ({ body }) => ({ tenant: String(body.tenant), subject: subjectOfAssumption(String(body.ref)) }),
-    keyOf: (record) => String(record.body.ref),
-    decide: (context, input) => (input.source === 'timer' ? NOTHING : decide(context.state, input, context.now)),
-    evolve,
-    react: () => [],
-    owed: () => false,
-  };
+  });
 }
 
-const INPUTS: readonly InputSpec[] = [
-  {
-    topic: WIRE,
-    source: 'wire',
-    mode: 'aligned',
-    types: ['AssumptionDeclared', 'AssumptionInvalidated', 'AssumptionReaffirmed'],
-  },
-  { topic: 'recourse.ledger-commands', source: 'wire', mode: 'aligned', types: [] },
-];
-
-const KINDS: readonly KindSpec[] = [
-  {
-    kind: 'assumption',
-    table: 'assumption',
-    columns: [
-      { name: 'tenant', type: 'text', of: (row) => standingOf(row).tenant },
-      { name: 'ref', type: 'text', of: (row) => standingOf(row).ref },
-      { name: 'run_id', type: 'text', of: (row) => standingOf(row).run_id },
-      { name: 'verdict', type: 'text', of: (row) => standingOf(row).verdict },
-      { name: 'stated_at', type: 'bigint', of: (row) => standingOf(row).stated_at },
-    ],
-    indexes: [['tenant', 'ref']],
-  },
-  { kind: 'statement', table: 'statement', columns: [] },
-];
-
-function decide(state: StateView, input: RecordInput, now: number): Decision {
-  const event = eventOf(input);
+function onStated(event: StatementEvent, { context: { state, now } }: Pick<Asked<unknown>, 'context'>): Decision {
   const { tenant, ref, run_id: runId, event_id: eventId } = event.body;
-  if (input.key !== ref)
-    return { records: [], park: { reason: 'KEY_MISMATCH', detail: 'the record key must be the ref' } };
+  const problem = problemOf(ref, runId);
+  if (problem !== null) return { records: [], park: problem };
+  const known = statements.find(state, eventScope(tenant, ref, eventId), 'event');
+  const standing = standings.find(state, refScope(tenant, ref), scopeKey(runId));
+  const said = decideStatement(event, { known, standing }, now);
+  return said === null ? NOTHING : append(said);
+}
+
+function problemOf(ref: string, runId: string | null): NonNullable<Decision['park']> | null {
   if (ref.startsWith(RESERVED_PREFIX))
-    return {
-      records: [],
-      park: { reason: 'REF_RESERVED', detail: `no wire states refs that begin with ${RESERVED_PREFIX}` },
-    };
+    return { reason: 'REF_RESERVED', detail: `no wire states refs that begin with ${RESERVED_PREFIX}` };
   if (runId === null && isBare(ref))
     return {
-      records: [],
-      park: {
-        reason: 'REF_UNSCOPED',
-        detail: 'a ref without a subject holds for one run: name the run, or the subject, as in order/4711#not_shipped',
-      },
+      reason: 'REF_UNSCOPED',
+      detail: 'a ref without a subject holds for one run: name the run, or the subject, as in order/4711#not_shipped',
     };
-  const known = state.get('statement', eventScope(tenant, ref, eventId), 'event') as KnownStatement | undefined;
-  const standing = state.get('assumption', refScope(tenant, ref), scopeKey(runId)) as StandingStatement | undefined;
-  const stated = decideStatement(event, { known: known ?? null, standing: standing ?? null }, now);
-  return stated === null ? NOTHING : append(stated);
+  return null;
 }
 
 /** A ref that names no subject may mean another thing in every run. */
@@ -98,55 +81,30 @@ function isBare(ref: string): boolean {
   return !ref.includes('/') && ref.indexOf('#') <= 0;
 }
 
-function evolve(state: StateView, record: AcceptedRecord): readonly Change[] {
-  const { type, body } = recordIn(LOG, record);
-  if (type === 'AssumptionStated') return stated(body, record.decidedAt);
-  return type === 'StatementConflicted' ? conflicted(state, body) : [];
-}
-
-function stated(body: BodyOf<typeof LOG, 'AssumptionStated'>, decidedAt: number): readonly Change[] {
+function stated(
+  body: BodyOf<typeof LOG, 'AssumptionStated'>,
+  _: StateView,
+  { decidedAt }: AcceptedRecord,
+): readonly Change[] {
   const { tenant, ref, run_id, event_id, verdict, source, source_kind, stated_at, content_sha256 } = body;
-  const known: KnownStatement = { event_id, tenant, ref, run_id, content_sha256, conflict_sha256: null };
-  const standing: StandingStatement = {
-    tenant,
-    ref,
-    run_id,
-    verdict,
-    event_id,
-    source,
-    source_kind,
-    stated_at,
-    effective_at: effectiveAt(stated_at, decidedAt),
-  };
-  const event = put('statement', eventScope(tenant, ref, event_id), 'event', known);
-  return body.superseded ? [event] : [event, put('assumption', refScope(tenant, ref), scopeKey(run_id), standing)];
+  const event = statements.put({ event_id, tenant, ref, run_id, content_sha256, conflict_sha256: null });
+  if (body.superseded) return [event];
+  const effective_at = effectiveAt(stated_at, decidedAt);
+  return [
+    event,
+    standings.put({ tenant, ref, run_id, verdict, event_id, source, source_kind, stated_at, effective_at }),
+  ];
 }
 
 function conflicted(
-  state: StateView,
   { tenant, ref, event_id, conflicting_sha256 }: BodyOf<typeof LOG, 'StatementConflicted'>,
+  state: StateView,
 ): readonly Change[] {
-  const group = eventScope(tenant, ref, event_id);
-  const known = state.get('statement', group, 'event') as KnownStatement | undefined;
-  return known === undefined
-    ? []
-    : [put('statement', group, 'event', { ...known, conflict_sha256: conflicting_sha256 })];
+  const known = statements.find(state, eventScope(tenant, ref, event_id), 'event');
+  return known === null ? [] : [statements.put({ ...known, conflict_sha256: conflicting_sha256 })];
 }
 
 /** Row key of what stands in a scope. */
 function scopeKey(runId: string | null): string {
   return runId === null ? 'current' : eventScope('current', '', runId);
-}
-
-function put(kind: string, group: string, key: string, doc: KnownStatement | StandingStatement): Change {
-  return { op: 'put', row: { kind, group, key, dueAt: null, doc } };
-}
-
-function eventOf(input: RecordInput): StatementEvent {
-  const event = recordIn(WIRE, input);
-  return event;
-}
-// Rows of this kind are written by `stated` alone.
-function standingOf(row: Row): StandingStatement {
-  return row.doc as StandingStatement;
 }

@@ -1,111 +1,187 @@
-// The mutations log: every execution, how it is undone, and what became of it (docs/design/ledger.md).
+// The mutations log as a table: every execution, how it is undone, and what became of it (docs/design/ledger.md).
 //
-// Boundary: says what the log reads and who decides it. Executions are taken in executions.ts, statements in statements.part.ts,
-// commits in commits.part.ts, what workers are asked in forward-legs.ts; records become rows in mutations.fold.ts.
+// Boundary: says what the log hears, keeps and sends, and who decides it. What its lines call stands in core/, rules in rules/.
 import { contractView, entryView, isClosingRef, subjectOfRecord } from '@recourse/contract';
-import { append, NOTHING } from '@recourse/event-log';
-import type {
-  DecideContext,
-  Decision,
-  Doc,
-  InputSpec,
-  AcceptedRecord,
-  Outgoing,
-  RecordInput,
-  ServiceCore,
-  StateView,
-  TimerInput,
-} from '@recourse/event-log';
+import { append, command, commandsOf, core, heardOf, NOTHING, toldOn } from '@recourse/event-log';
+import type { Asked, DecideContext, Decision, Doc, Due, InputTable, ServiceCore, StateView } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
 import { isCommitId } from '@recourse/lineage';
-import { announcedIn, bodyIn } from '@recourse/messages';
+import { announcedIn } from '@recourse/messages';
 import type { Checkpoint, Execution } from '@recourse/messages';
-import { NO_LIMITS } from './rules/admission/admission.messages.js';
-import type { AdmissionLimits } from './rules/admission/admission.messages.js';
-import { KEEPING } from './rules/commit/checkpoint.decisions.js';
-import type { Keeping } from './rules/commit/checkpoint.decisions.js';
-import type { AckWaits } from './rules/consumer/consumer.messages.js';
-import { ACK_WAITS } from './rules/consumer/due.decider.js';
-import { LEDGER_POLICY } from './rules/mutation/mutation.decider.js';
-import type { LedgerPolicy } from './rules/mutation/mutation.decider.js';
-import { EFFECTS_MAX } from './rules/mutation/refs.decider.js';
-import { undoPart } from './rules/undo/undo.decider.js';
-import { MUTATIONS_LOG } from './rules/record.messages.js';
-import { commitIn } from './rows/commit.rows.js';
 import { onChunk, onCommit, onCommitDue } from './core/commits.part.js';
-import { CONSUMER_KINDS } from './rows/consumer.rows.js';
-import { ACKS_INPUT, isDeliveryTimer, onAck, onDeliveryDue } from './core/consumers.part.js';
+import { onAck, onDeliveryDue } from './core/consumers.part.js';
 import { onTool } from './core/executions.js';
-import { FALL_COMMANDS, isFallCommand, onFallCommand } from './core/fall-commands.part.js';
+import { judgeAs, onCloseBreaker, onReviewed, onTrigger, onUndo } from './core/fall-commands.part.js';
 import { fall, onHeldDue, onRollbackDue } from './core/falls.part.js';
 import { onCancel, onDue, onReport } from './core/forward-legs.js';
-import { LIMIT_KINDS } from './rows/limit.rows.js';
-import { MUTATION_KINDS, mutationIn, mutationsIn } from './rows/mutation.rows.js';
 import { onRecovery } from './core/moves.part.js';
-import { eventOf } from './core/events.js';
-import { foldMutations } from './rows.js';
-import { assumptionView, fallenView, NOTICES } from './core/views.js';
 import { onReconcile, onReviewDivergence } from './core/reconciliations.part.js';
-import { REEVALUATION_KIND } from './rows/reevaluation.rows.js';
-import { onReevaluationDue, onSuccessor, SUCCESSORS } from './core/reevaluations.part.js';
-import type { Reevaluating } from './core/reevaluations.part.js';
+import { onReevaluationDue, onSuccessor } from './core/reevaluations.part.js';
+import { isAskOwed, requestOf } from './core/requests.js';
 import { noticesOf } from './core/rollback-notices.js';
-import { ROLLBACK_KINDS } from './rows/rollback.columns.js';
-import { undoIn } from './rows/rollback.rows.js';
 import { onLook, onSettle } from './core/settling.part.js';
 import { onFall, onSpreadDue, onStatement } from './core/statements.part.js';
+import { assumptionView, fallenView, NOTICES } from './core/views.js';
+import { policyIn, policyOf } from './policy.js';
+import type { MutationsConfig, MutationsPolicy } from './policy.js';
+import { EVOLVE } from './rows.js';
+import { commitIn } from './rows/commit.rows.js';
+import { CONSUMER_KINDS, DELIVERY } from './rows/consumer.rows.js';
+import { LIMIT_KINDS } from './rows/limit.rows.js';
+import { MUTATION_KINDS, mutationIn, mutationsIn } from './rows/mutation.rows.js';
+import { REEVALUATION_KIND } from './rows/reevaluation.rows.js';
+import { ROLLBACK_KINDS } from './rows/rollback.columns.js';
+import { undoIn } from './rows/rollback.rows.js';
+import { MUTATIONS_LOG } from './rules/record.messages.js';
+import { undoPart } from './rules/undo/undo.decider.js';
 
 export { assumptionView, fallenView } from './core/views.js';
 export { mutationIdOf } from './core/executions.js';
-
-export interface MutationsConfig extends Partial<LedgerPolicy>, Partial<Keeping>, Partial<Reevaluating> {
-  /** Most commits that one decision contradicts; EFFECTS_MAX unless told. */
-  readonly effectsMax?: number;
-  /** Limits of triggers of this partition; none unless told. */
-  readonly admission?: AdmissionLimits;
-  /** How long consumers have to answer, by mode; ACK_WAITS unless told. */
-  readonly ackWaits?: AckWaits;
-}
-
-type Policy = Required<MutationsConfig>;
-
-/** Topics of requests differ by adapter alone. */
-const REQUESTS = 'recourse.tool-requests.payments';
+export type { MutationsConfig } from './policy.js';
 
 /** The mutations log as pure functions. */
 export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
-  const policy: Policy = {
-    ...LEDGER_POLICY,
-    ...KEEPING,
-    effectsMax: EFFECTS_MAX,
-    boundMs: null,
-    admission: NO_LIMITS,
-    ackWaits: ACK_WAITS,
-    ...config,
-  };
-  return {
-    log: MUTATIONS_LOG,
-    inputs: INPUTS,
+  const policy = policyOf(config);
+  return core<typeof MUTATIONS_LOG>(MUTATIONS_LOG, {
+    inputs: [wireOfTools(policy), wireOfResults(policy), commandsOfPeople(policy), wireOfAcks(), ...heardLogs(policy)],
     views: [contractView, entryView, assumptionView, fallenView],
-    kinds: [...MUTATION_KINDS, ...ROLLBACK_KINDS, ...LIMIT_KINDS, ...CONSUMER_KINDS],
+    rows: [...MUTATION_KINDS, ...ROLLBACK_KINDS, ...LIMIT_KINDS, ...CONSUMER_KINDS].map((spec) => ({ spec })),
+    keyOf: keyOf,
+    evolve: EVOLVE,
+    due: dueOf(policy),
+    sends: { WorkerAsked: (asked) => [requestOf(asked)] },
+    owed: isAskOwed,
+    derived: { topic: NOTICES, derive: noticesOf },
     sealScope: ({ type, body }, state, member) => ({
       ...subjectOfRecord({ ...body, ...member }, (run) => subjectIn(state, run, { ...body, ...member })),
       ...unitOf(type, body),
     }),
-    keyOf: ({ body }) =>
-      String(
-        body.run_id ?? (body.execution as Execution | undefined)?.run_id ?? body.ref ?? body.bundle ?? body.runtime,
-      ),
-    decide: (context, input) => {
-      if (input.source === 'timer') return onTimer(context, input, policy);
-      const isHeard = INPUTS.some(({ topic, types }) => topic === input.topic && types.includes(input.type));
-      return isHeard ? onEvent(context, input, policy) : NOTHING;
+  });
+}
+
+const RUNTIME = { is: ({ runtime }: { readonly runtime: string }) => runtime, name: 'runtime' };
+const RUN = { is: ({ run_id }: { readonly run_id: string }) => run_id, name: 'run id' };
+
+/** What agents say they mean to do and did. */
+function wireOfTools(config: MutationsPolicy): InputTable {
+  return toldOn('recourse.tool-executions', {
+    key: RUN,
+    records: {
+      ToolPlanned: ({ body, context }) => onTool(context, { type: 'ToolPlanned', body }, policyIn(config, context)),
+      ToolExecuted: ({ body, context }) => onTool(context, { type: 'ToolExecuted', body }, policyIn(config, context)),
+      CheckpointTaken: ({ body, context }) => onCommit(context, body, policyIn(config, context)),
+      StateChunk: ({ body, context }) => onChunk(context, body),
     },
-    evolve: foldMutations,
-    react: requestsOf,
-    owed: isAskOwed,
-    derived: { topic: NOTICES, derive: noticesOf },
+  });
+}
+
+/** What workers answer that the ledger asked. A report under another key than its run is refused on the key it came with. */
+function wireOfResults(config: MutationsPolicy): InputTable {
+  return toldOn('recourse.tool-results', {
+    key: null,
+    concerns: ({ body }) => isAskOfLedger(body.leg_id),
+    records: { LegReported: ({ body, input, context }) => onReport(context, input, body, policyIn(config, context)) },
+  });
+}
+
+/** What consumers say of the rollbacks they applied. */
+function wireOfAcks(): InputTable {
+  return toldOn('recourse.consumer-acks', {
+    key: RUN,
+    records: { RollbackAcknowledged: ({ body, context }) => onAck(context, body) },
+  });
+}
+
+/** Commands about what should not stand, and about effects that wait for people. */
+function commandsOfPeople(config: MutationsPolicy): InputTable {
+  const by =
+    <Body>(decide: (context: DecideContext, body: Body, policy: MutationsPolicy) => Decision) =>
+    ({ body, context }: Asked<Body>): Decision =>
+      decide(context, body, policyIn(config, context));
+  return commandsOf('recourse.ledger-commands', {
+    key: { is: ({ run_id: runId }) => String(runId), name: 'run' },
+    commands: {
+      CancelMutation: command(['agent', 'operator', 'approver', 'administrator'], by(onCancel)),
+      SettleMutation: command(['operator', 'approver', 'administrator'], by(onSettle)),
+      ReconcileMutation: command(['operator', 'approver', 'administrator'], by(onLook)),
+      TriggerRollback: command(['reporter', 'requester', 'approver', 'administrator'], by(onTrigger)),
+      UndoRun: command(['requester', 'reporter', 'approver', 'administrator'], by(onUndo)),
+      ConfirmTrigger: command(['approver', 'administrator'], by(judgeAs('confirmed'))),
+      RejectTrigger: command(['approver', 'administrator'], by(judgeAs('rejected'))),
+      ReviewOutOfBand: command(['approver', 'administrator'], by(onReviewed)),
+      CloseBreaker: command(['operator', 'administrator'], by(onCloseBreaker)),
+      ReconcileLineage: command(['agent', 'operator', 'administrator', 'auditor'], by(onReconcile), RUNTIME),
+      ReviewDivergence: command(['operator', 'approver', 'administrator'], by(onReviewDivergence), RUNTIME),
+    },
+  });
+}
+
+/** Logs of the other services, of assumptions, and the notices of all partitions. */
+function heardLogs(config: MutationsPolicy): readonly InputTable[] {
+  const fell =
+    <Body>(members: (body: Body) => Parameters<typeof onFall>[2]) =>
+    ({ body, input, context }: Asked<Body>): Decision =>
+      onFall(context, input, members(body), policyIn(config, context));
+  return [
+    heardOf('recourse.recoveries', {
+      mode: 'aligned',
+      records: {
+        LegDispatched: ({ body, context }) => onRecovery(context, { type: 'LegDispatched', body }),
+        LegSettled: ({ body, context }) => onRecovery(context, { type: 'LegSettled', body }),
+        StepEscalated: ({ body, context }) => onRecovery(context, { type: 'StepEscalated', body }),
+        StepDenied: ({ body, context }) => onRecovery(context, { type: 'StepDenied', body }),
+        StepResolved: ({ body, context }) => onRecovery(context, { type: 'StepResolved', body }),
+      },
+    }),
+    heardOf('recourse.assumptions', {
+      mode: 'broadcast',
+      concerns: ({ type, body }) =>
+        type === 'AssumptionStated' &&
+        !body.superseded &&
+        (body.verdict === 'invalidated' || body.kind === 'reaffirmed' || isClosingRef(body.ref)),
+      records: {
+        AssumptionStated: ({ body, input, context }) => onStatement(context, input, body, policyIn(config, context)),
+      },
+    }),
+    heardOf(NOTICES, {
+      mode: 'broadcast',
+      records: { RollbackAnnounced: fell(announcedIn), BoundReached: fell((one) => [one]) },
+    }),
+    heardOf('recourse.contracts', {
+      mode: 'broadcast',
+      // Versions that follow another.
+      concerns: ({ type, body }) => type === 'EntryRegistered' && body.kind === 'policy_bundle' && body.version > 1,
+      records: { EntryRegistered: ({ body, input, context }) => onSuccessor(context, body, input, config) },
+    }),
+  ];
+}
+
+/** What a row does whose time has come. */
+function dueOf(config: MutationsPolicy): Due {
+  return {
+    [DELIVERY]: onDeliveryDue,
+    [REEVALUATION_KIND]: (context, { address }) => onReevaluationDue(context, address, policyIn(config, context)),
+    spread: (context, { address: { group } }) => onSpreadDue(context, group, policyIn(config, context)),
+    mutation: (context, { address: { group, key } }) => {
+      const mutation = mutationIn(context.state, group, key);
+      return mutation === undefined ? NOTHING : onDue(context, mutation, policyIn(config, context));
+    },
+    commit: onCommitDue,
+    rollback: (context, { address }) => onRollbackDue(context, address, policyIn(config, context)),
+    held: (context, { address }) => onHeldDue(context, address, policyIn(config, context)),
+    undo: (context, { address: { group, key } }) => {
+      const undo = undoIn(context.state, group, key);
+      if (undo === undefined) return NOTHING;
+      const part = undoPart(undo, mutationsIn(context.state, group), config.effectsMax);
+      return append(...fall(context, part, policyIn(config, context)));
+    },
   };
+}
+
+/** Most records are about a run; an intent names it in its execution, others are about a ref, a bundle or a runtime. */
+function keyOf(body: object): string {
+  const { run_id, execution, ref, bundle, runtime } = body as Doc; // members that records of this log may have
+  return String(run_id ?? (execution as Execution | undefined)?.run_id ?? ref ?? bundle ?? runtime);
 }
 
 /** Subject of the mutation or commit a record is about, as far as it is known. */
@@ -125,136 +201,4 @@ function subjectNamed(state: StateView, runId: string, id: string): string | nul
 /** The state of a commit is sealed under a key of its own, so that it can be destroyed alone (E27, E36). */
 function unitOf(type: string, { commit_id }: Doc): { readonly unit?: string } {
   return type === 'CheckpointRecorded' || type === 'StateChunkRecorded' ? { unit: String(commit_id) } : {};
-}
-
-const INPUTS: readonly InputSpec[] = [
-  {
-    topic: 'recourse.tool-executions',
-    source: 'wire',
-    mode: 'aligned',
-    types: ['ToolPlanned', 'ToolExecuted', 'CheckpointTaken', 'StateChunk'],
-  },
-  {
-    topic: 'recourse.tool-results',
-    source: 'wire',
-    mode: 'aligned',
-    types: ['LegReported'],
-    concerns: ({ body }) => isAskOfLedger(String(body['leg_id'])),
-  },
-  {
-    topic: 'recourse.ledger-commands',
-    source: 'wire',
-    mode: 'aligned',
-    types: ['CancelMutation', 'SettleMutation', 'ReconcileMutation', 'ReconcileLineage', 'ReviewDivergence', ...FALL_COMMANDS],
-  },
-  ACKS_INPUT,
-  {
-    topic: 'recourse.recoveries',
-    source: 'log',
-    mode: 'aligned',
-    types: ['LegDispatched', 'LegSettled', 'StepEscalated', 'StepDenied', 'StepResolved'],
-  },
-  {
-    topic: 'recourse.assumptions',
-    source: 'log',
-    mode: 'broadcast',
-    types: ['AssumptionStated'],
-    concerns: ({ body }) =>
-      body['superseded'] !== true &&
-      (body['verdict'] === 'invalidated' || body['kind'] === 'reaffirmed' || isClosingRef(String(body['ref']))),
-  },
-  { topic: NOTICES, source: 'log', mode: 'broadcast', types: ['RollbackAnnounced', 'BoundReached'] },
-  SUCCESSORS,
-];
-
-function onEvent(context: DecideContext, input: RecordInput, policy: Policy): Decision {
-  const event = eventOf(input);
-  if (isFallCommand(event)) return onFallCommand(context, input.key, event, policy);
-  switch (event.type) {
-    case 'ToolPlanned':
-    case 'ToolExecuted':
-      return onTool(context, input.key, event, policy);
-    case 'CheckpointTaken':
-      return onCommit(context, input.key, event.body, policy);
-    case 'StateChunk':
-      return onChunk(context, input.key, event.body);
-    case 'AssumptionStated':
-      return onStatement(context, input, event.body, policy);
-    case 'RollbackAnnounced':
-      return onFall(context, input, announcedIn(event.body), policy);
-    case 'BoundReached':
-      return onFall(context, input, [event.body], policy);
-    case 'LegReported':
-      return onReport(context, input, event.body, policy);
-    case 'CancelMutation':
-      return onCancel(context, input, event.body, policy);
-    case 'SettleMutation':
-      return onSettle(context, input, event.body, policy);
-    case 'ReconcileMutation':
-      return onLook(context, input, event.body, policy);
-    case 'ReconcileLineage':
-      return onReconcile(context, input, event.body, policy);
-    case 'ReviewDivergence':
-      return onReviewDivergence(context, input, event.body);
-    case 'RollbackAcknowledged':
-      return onAck(context, input, event.body);
-    case 'EntryRegistered':
-      return onSuccessor(context, event.body, input, policy);
-    case 'LegDispatched':
-    case 'LegSettled':
-    case 'StepEscalated':
-    case 'StepDenied':
-    case 'StepResolved':
-      return onRecovery(context, event);
-    // Commands to take up or drop what is parked are the loop's; the core is not asked about them.
-    default:
-      return NOTHING;
-  }
-}
-
-function onTimer(context: DecideContext, timer: TimerInput, policy: Policy): Decision {
-  const {
-    address: { kind, group, key },
-  } = timer;
-  const { state } = context;
-  if (isDeliveryTimer(timer)) return onDeliveryDue(context, timer);
-  if (kind === 'spread') return onSpreadDue(context, group, policy);
-  if (kind === REEVALUATION_KIND) return onReevaluationDue(context, { group, key }, policy);
-  if (kind === 'mutation') {
-    const mutation = mutationIn(state, group, key);
-    return mutation === undefined ? NOTHING : onDue(context, mutation, policy);
-  }
-  if (kind === 'commit') return onCommitDue(context, group, key);
-  if (kind === 'rollback') return onRollbackDue(context, { group, key }, policy);
-  if (kind === 'held') return onHeldDue(context, { group, key }, policy);
-  const undo = kind === 'undo' ? undoIn(state, group, key) : undefined;
-  return undo === undefined
-    ? NOTHING
-    : append(...fall(context, undoPart(undo, mutationsIn(state, group), policy.effectsMax), policy));
-}
-
-/** One request per record that a worker was asked, in its own words. */
-function requestsOf(record: AcceptedRecord): readonly Outgoing[] {
-  if (record.type !== 'WorkerAsked') return [];
-  const { adapter, run_id, request } = bodyIn(MUTATIONS_LOG, 'WorkerAsked', record);
-  return [
-    {
-      obligationId: request.leg_id,
-      topic: `recourse.tool-requests.${adapter}`,
-      key: run_id,
-      type: 'recourse.tools.LegRequested',
-      body: { ...request },
-    },
-  ];
-}
-
-/** Owed as long as it is open and a worker may still take it. */
-function isAskOwed(state: StateView, message: Outgoing, now: number): boolean {
-  const { run_id, leg_id, lease_id, not_after, steps } = bodyIn(REQUESTS, 'LegRequested', {
-    type: 'LegRequested',
-    body: message.body,
-  });
-  const mutation = mutationIn(state, run_id, steps[0]?.step_id ?? '');
-  const ask = mutation?.forward?.asks.find((one) => one.leg_id === leg_id && one.lease_id === lease_id);
-  return ask?.answered === null && now < not_after;
 }

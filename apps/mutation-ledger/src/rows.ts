@@ -1,11 +1,13 @@
 // Folds accepted records of recourse.mutations into rows. Reads the record and rows that earlier records made, nothing else (L2).
-import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
+import { together, unchanged } from '@recourse/event-log';
+import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import type {
   Fallen,
   Moved,
   MutationPlanned,
   MutationReaffirmed,
   MutationRecorded,
+  SpreadContinued,
   TriggerUnmatched,
 } from '@recourse/messages';
 import { fallenIn, movedIn } from '@recourse/messages';
@@ -14,13 +16,13 @@ import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from '.
 import type { ForwardRecord } from './rules/mutation/forward.fold.js';
 import { parentsOf, standsRef } from './rules/mutation/lineage.decider.js';
 import type { Awaited, Binding, Mutation } from './rules/mutation/mutation.messages.js';
-import type { Body } from './rules/record.messages.js';
+import type { Body, MUTATIONS_LOG } from './rules/record.messages.js';
 import { OWNER_OF_EXPOSED } from './rules/owners.js';
 import { refScope } from './rules/scope.js';
 import { COMMIT_FOLD } from './rows/commit.rows.js';
 import { COMPENSATION_FOLD } from './rows/compensation.rows.js';
 import { CONSUMER_FOLD } from './rows/consumer.rows.js';
-import { foldBy, foldEach } from './rows/fold.js';
+import { foldEach } from './rows/fold.js';
 import type { Fold } from './rows/fold.js';
 import { bindingIn, putBinding } from './rows/binding.rows.js';
 import {
@@ -36,11 +38,6 @@ import { LIMIT_FOLD } from './rows/limit.rows.js';
 import { RECONCILIATION_FOLD } from './rows/reconciliation.rows.js';
 import { REEVALUATION_FOLD } from './rows/reevaluation.rows.js';
 import { ADMISSION_FOLD, ROLLBACK_FOLD } from './rows/rollback.rows.js';
-
-/** Changes an accepted record of the mutations log makes. */
-export function foldMutations(state: StateView, accepted: AcceptedRecord): readonly Change[] {
-  return foldBy(TABLES, state, accepted);
-}
 
 /** Rows of mutations that records change. */
 const MUTATION_FOLD = {
@@ -91,10 +88,7 @@ const MUTATION_FOLD = {
       ),
     ];
   },
-  SpreadContinued: ({ tenant, ref, position, contradicted: count }, state, { decidedAt }) => {
-    const spread = spreadIn(state, tenant, ref, position);
-    return spread === undefined ? [] : [putSpread({ ...spread, contradicted: count }, decidedAt)];
-  },
+  SpreadContinued: (body, state, { decidedAt }) => continued(body, state, decidedAt),
   SpreadClosed: ({ tenant, ref, position }, _state) => {
     return [{ op: 'delete', address: spreadAddress(tenant, ref, position) }];
   },
@@ -260,6 +254,18 @@ function contradicted(
     : [putBinding({ ...binding, position: evidence.position, is_contradicted: true })];
 }
 
+/** The next part begins behind the commit this one ended with. */
+function continued(
+  { tenant, ref, position, through_mutation_id, contradicted: count }: Body<SpreadContinued>,
+  state: StateView,
+  decidedAt: number,
+): readonly Change[] {
+  const spread = spreadIn(state, tenant, ref, position);
+  if (spread === undefined) return [];
+  const through = bindingIn(state, refScope(tenant, ref), through_mutation_id)?.recorded_seq ?? 0;
+  return [putSpread({ ...spread, contradicted: count, through_seq: through }, decidedAt)];
+}
+
 /** Tells whoever relied on its not holding, once. */
 function reaffirmed({ mutation_id, tenant, evidence }: Body<MutationReaffirmed>, state: StateView): readonly Change[] {
   if (evidence.ref === null) return [];
@@ -363,15 +369,35 @@ const UNTOUCHED = {
   settled: null,
 } as const;
 
-const TABLES: readonly Fold[] = [
-  MUTATION_FOLD,
-  COMMIT_FOLD,
-  COMMIT_MARK_FOLD,
-  COMPENSATION_FOLD,
-  LIMIT_FOLD,
-  ADMISSION_FOLD,
-  ROLLBACK_FOLD,
-  REEVALUATION_FOLD,
-  RECONCILIATION_FOLD,
-  CONSUMER_FOLD,
-];
+/** What each record of the log makes of rows. */
+export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
+  ...MUTATION_FOLD,
+  ...COMMIT_FOLD,
+  ...COMPENSATION_FOLD,
+  ...CONSUMER_FOLD,
+  ...LIMIT_FOLD,
+  ...RECONCILIATION_FOLD,
+  ...REEVALUATION_FOLD,
+  ...ADMISSION_FOLD,
+  ...ROLLBACK_FOLD,
+  MutationRecorded: together(MUTATION_FOLD.MutationRecorded, ROLLBACK_FOLD.MutationRecorded),
+  MutationsFell: together(MUTATION_FOLD.MutationsFell, ADMISSION_FOLD.MutationsFell, CONSUMER_FOLD.MutationsFell),
+  TriggerUnmatched: together(MUTATION_FOLD.TriggerUnmatched, ADMISSION_FOLD.TriggerUnmatched),
+  TriggerHeld: together(MUTATION_FOLD.TriggerHeld, ADMISSION_FOLD.TriggerHeld),
+  SourceJudged: together(LIMIT_FOLD.SourceJudged, ROLLBACK_FOLD.SourceJudged),
+  CheckpointRecorded: together(
+    COMMIT_FOLD.CheckpointRecorded,
+    ROLLBACK_FOLD.CheckpointRecorded,
+    REEVALUATION_FOLD.CheckpointRecorded,
+  ),
+  CheckpointRolledBack: together(
+    COMMIT_FOLD.CheckpointRolledBack,
+    COMMIT_MARK_FOLD.CheckpointRolledBack,
+    ADMISSION_FOLD.CheckpointRolledBack,
+    REEVALUATION_FOLD.CheckpointRolledBack,
+    CONSUMER_FOLD.CheckpointRolledBack,
+  ),
+  CheckpointHardened: together(COMMIT_FOLD.CheckpointHardened, REEVALUATION_FOLD.CheckpointHardened),
+  AnswerRefused: unchanged,
+  AckRefused: unchanged,
+};

@@ -101,6 +101,8 @@ const OF_THE_LOOP = {
   CommandAnswered: null,
   ObligationResent: null,
   CutAccepted: null,
+  WireLossAccepted: null,
+  RecordRedirected: null,
 } as const;
 
 /** What should not stand: held until a person judges it, or waiting for somebody to look. */

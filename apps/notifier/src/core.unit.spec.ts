@@ -94,6 +94,14 @@ describe('a commit beyond the bound of a fall', () => {
     ).toMatchObject({ reason: 'BOUND_NOT_REVIEWED', deadlineAt: 9_000, opening: 'recourse.mutations/0/2' });
   });
 
+  it('says so where a later version of its bundle could not judge it (E28)', () => {
+    const evidence = { ...(beyond.body['evidence'] as object), kind: 'policy_reevaluation' };
+    expect(rollback(toldOf('RollbackOutOfBand', { evidence }))?.item).toMatchObject({
+      kind: 'rollback',
+      reason: 'UNJUDGED',
+    });
+  });
+
   it.each(['OutOfBandReviewed', 'MutationsFell', 'CheckpointRolledBack', 'TriggerUnmatched', 'TriggerRejected'])(
     'is over with %s',
     (type) => {
@@ -394,6 +402,7 @@ describe('an effect that waits for people', () => {
     world(MUTATIONS, ...records).get('mutation:mut-1');
   const exposed = toldOf('MutationRecorded', {
     execution: { tenant: 'acme', run_id: 'run-1', capability: 'crm.send_mail' },
+    execution_state: 'succeeded',
     review_by: 9_000,
     reason: 'REVERSAL_ARGS_INCOMPLETE:refund_id',
   });
@@ -408,6 +417,23 @@ describe('an effect that waits for people', () => {
       item: { kind: 'exposure', reason: 'REVERSAL_ARGS_INCOMPLETE', deadlineAt: 9_000 },
     });
     expect(effect(toldOf('MutationRecorded', { review_by: null }))).toBeUndefined();
+  });
+
+  it('is an item where its agent gives the call to a person, with the kind of error (D18)', () => {
+    const escalated = (execution_state: string): HeardRecord =>
+      toldOf('MutationRecorded', {
+        execution: { tenant: 'acme', run_id: 'run-1', capability: 'crm.send_mail' },
+        execution_state,
+        review_by: 9_000,
+        reason: 'ESCALATED:POLICY_DENIED',
+      });
+    expect(effect(escalated('failed'))?.item).toMatchObject({
+      kind: 'escalated',
+      reason: 'POLICY_DENIED',
+      deadlineAt: 9_000,
+    });
+    expect(effect(escalated('uncertain'))?.item).toMatchObject({ kind: 'execution', reason: 'POLICY_DENIED' });
+    expect(effect(escalated('failed'), toldOf('MutationSettled'))).toBeUndefined();
   });
 
   it('is an item where nobody told its end, or its window closes', () => {

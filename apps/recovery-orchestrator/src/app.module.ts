@@ -7,7 +7,6 @@ import { recoveryMeasures } from './core/measures.js';
 import { recoverySpans } from './core/traces.js';
 import { ratesOf } from './config.js';
 import type { OrchestratorConfig } from './config.js';
-import { sharedRates } from './rules/admission/pace.decisions.js';
 import { RATES_IN_FORCE, RatesController } from './http/rates.controller.js';
 import { ForwardApprovalsController } from './http/forward-approvals.controller.js';
 import { RecoveriesController } from './http/recoveries.controller.js';
@@ -27,7 +26,7 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
     commandTopic: 'recourse.recovery-commands',
     commandLog: RECOVERIES_LOG,
     // Owners of agents are those of their charters, which the core reads from the registry's log (docs/design/edge.md).
-    cores: (partitionCountOf) => [recoveriesCore(configOf(config, partitionCountOf(RECOVERIES_LOG)))],
+    cores: [recoveriesCore(configOf(config))],
     measure: (record, metrics, rows) => {
       countMeasures(recoveryMeasures(record, rows()), metrics);
     },
@@ -51,8 +50,8 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
   };
 }
 
-/** What the core is told; rates are shared by its partitions. */
-function configOf(config: OrchestratorConfig, partitionCount: number): RecoveriesConfig {
+/** What the core is told. */
+function configOf(config: OrchestratorConfig): RecoveriesConfig {
   const { leaseKey, leaseMs, reviewDeadlineMs, forwardValidMs, childrenFirstMs, riskLimit } = config;
   return {
     leaseKey,
@@ -63,6 +62,6 @@ function configOf(config: OrchestratorConfig, partitionCount: number): Recoverie
     riskLimit,
     backoff: { baseMs: config.retryBaseMs, maxMs: config.retryMaxMs },
     ownerOf: () => null,
-    rates: sharedRates(ratesOf(config), partitionCount),
+    rates: ratesOf(config),
   };
 }

@@ -21,9 +21,8 @@ export type {
 } from './rules/decision/recovery.decisions.js';
 export { backoffMs, grantLease, leaseIdOf } from './rules/lease/lease.decisions.js';
 export type { Lease, LeaseBounds } from './rules/lease/lease.decisions.js';
-export { REFUSAL_CODES } from './rules/refusal.messages.js';
+export { REFUSALS } from './rules/refusal.messages.js';
 export type { RefusalCode } from './rules/refusal.messages.js';
-export { ROLES_OF } from './rules/step/approval.decisions.js';
 export { VERDICT_TABLE } from './rules/step/judgement.decisions.js';
 export { actionDigest, recoveryIdOf, stepIdOf } from './rules/step/opening.decisions.js';
 export type { Action } from './rules/step/opening.decisions.js';

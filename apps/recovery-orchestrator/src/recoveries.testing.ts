@@ -60,7 +60,7 @@ export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
     adapter: 'payments',
     reversal_capability: 'payments.cancel_refund',
     recovery_approval_mode: 'human',
-    recovery_policy_ref: 'policy/refunds',
+    recovery_policy_ref: null,
     impact: 'financial',
     effect: 'money goes back to a customer',
     residue: 'two lines on the statement',

@@ -1,15 +1,16 @@
 // Folds accepted records of recourse.recoveries into rows. Reads the record and rows that earlier records made, nothing else (L2).
-import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
+import { unchanged } from '@recourse/event-log';
+import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import { recordIn } from '@recourse/messages';
 import type { Pace } from '@recourse/messages';
-import { isForwardRecord } from './rules/forward/forward.messages.js';
+import { FORWARD_RECORDS } from './rules/forward/forward.messages.js';
 import type { ForwardRecord } from './rules/forward/forward.messages.js';
-import { callByType, RECOVERIES_LOG } from './rules/record.messages.js';
-import type { Body, RecordType } from './rules/record.messages.js';
-import { isMemberRecord, stepsTold } from './rules/step/leg.messages.js';
+import { RECOVERIES_LOG } from './rules/record.messages.js';
+import type { Body, ByType, RecordType, RecoveryRecord } from './rules/record.messages.js';
+import { MEMBER_RECORDS, stepsTold } from './rules/step/leg.messages.js';
 import type { MemberRecord, MemberRecordType, StepDispatched } from './rules/step/leg.messages.js';
-import { isStepRecord, stepAfter, stepAfterMember } from './rules/step/step-row.transitions.js';
+import { STEP_RECORDS, stepAfter, stepAfterMember } from './rules/step/step-row.transitions.js';
 import type { StepRecord, StepRecordType } from './rules/step/step-row.transitions.js';
 import type { StepDoc } from './rules/step/step.messages.js';
 import { isAtRest } from './rules/step/step.transitions.js';
@@ -17,36 +18,34 @@ import { BREAKER_FOLD, evolvePaces } from './rows/dispatch.rows.js';
 import { evolveForward } from './rows/forward.rows.js';
 import { PEOPLE_FOLD } from './rows/people.rows.js';
 import { HALTED, haltRow, put, readHalts, readRow, rowOf } from './rows/kinds.js';
-import type { Fold } from './rows/kinds.js';
 
-/** Changes of state an accepted record makes. */
-export function foldRecovery(state: StateView, accepted: AcceptedRecord): readonly Change[] {
-  const told = recordIn(RECOVERIES_LOG, accepted);
-  if (isStepRecord(told)) return foldStep(state, accepted, told);
-  if (isMemberRecord(told)) return foldMembers(state, accepted, told);
-  if (isForwardRecord(told)) return evolveForward(state, told, accepted.decidedAt);
-  return callByType(FOLD, told, state, accepted);
-}
-
-/** Records of the loop and recorded no-ops change no row. */
-const unchanged = (): readonly Change[] => [];
-
-/** Everything but steps and forward approvals. */
-const FOLD: Fold<Exclude<RecordType, StepRecordType | MemberRecordType | ForwardRecord['type']>> = {
+/** What each record of the log makes of rows. */
+export const EVOLVE: Folds<typeof RECOVERIES_LOG> = {
   ...BREAKER_FOLD,
   ...PEOPLE_FOLD,
+  ...eachOf<StepRecordType>(STEP_RECORDS, foldStep),
+  ...eachOf<MemberRecordType>(MEMBER_RECORDS, foldMembers),
+  ...eachOf<ForwardRecord['type']>(FORWARD_RECORDS, (state, told, { decidedAt }) => evolveForward(state, told, decidedAt)),
   RecoveryClosed: closeRecovery,
   HaltsReviewed: (_body, state, { decidedAt }) => readHalts(state).map((halt) => put(haltRow(halt, decidedAt))),
   ReportRefused: unchanged,
-  Progress: unchanged,
-  RecordParked: unchanged,
-  ParkedResolved: unchanged,
-  CommandAnswered: unchanged,
-  ObligationResent: unchanged,
-  CutAccepted: unchanged,
 };
 
-function foldStep(state: StateView, accepted: AcceptedRecord, told: StepRecord): readonly Change[] {
+/** One fold for records of several types, which it tells apart itself. */
+function eachOf<Type extends RecordType>(
+  types: readonly Type[],
+  fold: (state: StateView, told: RecoveryRecord<Type>, record: AcceptedRecord) => readonly Change[],
+): ByType<Type, [state: StateView, record: AcceptedRecord], readonly Change[]> {
+  const line = (_body: unknown, state: StateView, accepted: AcceptedRecord): readonly Change[] =>
+    fold(state, recordIn(RECOVERIES_LOG, accepted) as RecoveryRecord<Type>, accepted); // only lines of these types call it
+  return Object.fromEntries(types.map((type) => [type, line])) as ByType<
+    Type,
+    [state: StateView, record: AcceptedRecord],
+    readonly Change[]
+  >; // a line for each of the types
+}
+
+function foldStep(state: StateView, told: StepRecord, accepted: AcceptedRecord): readonly Change[] {
   const { run_id: runId, step_id: stepId } = told.body;
   const before = readRow(state, 'step', runId, stepId);
   const { decidedAt } = accepted;
@@ -55,7 +54,7 @@ function foldStep(state: StateView, accepted: AcceptedRecord, told: StepRecord):
 }
 
 /** Rows of several steps; what is common to them, the recovery and the places in the schedules, is kept once. */
-function foldMembers(state: StateView, accepted: AcceptedRecord, told: MemberRecord): readonly Change[] {
+function foldMembers(state: StateView, told: MemberRecord, accepted: AcceptedRecord): readonly Change[] {
   const { decidedAt: at } = accepted;
   const places = new Map<string, Pace>();
   const opens: Change[] = [];

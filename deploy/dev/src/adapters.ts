@@ -2,6 +2,7 @@
 import { loadConfig, names } from '@recourse/config';
 import type { ConfigOf, Environment } from '@recourse/config';
 import type { TopicSpec } from '@recourse/kafka';
+import { CONNECT_VARIABLES } from '@recourse/sdk';
 
 /** Environment of the development stack. */
 export const STACK_CONFIG = {
@@ -14,6 +15,9 @@ export const STACK_CONFIG = {
   }),
 } as const;
 
+/** Where a shell tells the command line and the SDK a stack is. Services are told by the stack itself. */
+const OF_CLIENTS: readonly string[] = [...CONNECT_VARIABLES, 'RECOURSE_NOTIFIER_URL'];
+
 /** Adapter whose topic stands for its siblings in schemas/topics.json. */
 const FAMILY = 'recourse.tool-requests.';
 
@@ -23,9 +27,9 @@ export function adaptersIn(environment: Environment): ConfigOf<typeof STACK_CONF
   return loadConfig(STACK_CONFIG, own).adapters;
 }
 
-/** An environment without what is the stack's own: no program on top of it knows these variables. */
+/** An environment without what is the stack's own, or its clients': no program on top of it is meant by these variables. */
 export function withoutStackVariables(environment: Environment): Environment {
-  const own = new Set<string>(Object.values(STACK_CONFIG).map(({ name }) => name));
+  const own = new Set<string>([...Object.values(STACK_CONFIG).map(({ name }) => name), ...OF_CLIENTS]);
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !own.has(name)));
 }
 

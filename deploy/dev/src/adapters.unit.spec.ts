@@ -33,6 +33,11 @@ describe('the adapters of a stack', () => {
     expect(problem?.message).toContain('"Mail" is no such name; "x y" is no such name; "crm" stands there twice');
   });
 
+  it('are kept from the services with what a shell tells the command line: neither its token nor its stack is theirs', () => {
+    const shell = { RECOURSE_DATA_DIR: '/data', RECOURSE_TOKEN: 'secret', RECOURSE_TENANT: 'demo', HOME: '/' };
+    expect(withoutStackVariables(shell)).toEqual({ HOME: '/' });
+  });
+
   it('read nothing else, and are kept from the programs on top, which would call them unknown', () => {
     expect(adaptersIn({ RECOURSE_TOKEN: 'x' })).toEqual(['payments']);
     expect(withoutStackVariables({ RECOURSE_ADAPTERS: 'mail', RECOURSE_LOG_LEVEL: 'info', HOME: '/' })).toEqual({

@@ -75,6 +75,13 @@ describe('the flags of npm start', () => {
     });
   });
 
+  it('leave the data where RECOURSE_DATA_DIR says, where the command line looks for it, unless a flag says otherwise', () => {
+    const environment = { RECOURSE_DATA_DIR: '/tmp/here' };
+    expect(parseStartOptions([], environment).dataDir).toBe('/tmp/here');
+    expect(parseStartOptions(['--data-dir', '/tmp/there'], environment).dataDir).toBe('/tmp/there');
+    expect(parseStartOptions([], { RECOURSE_DATA_DIR: '' }).dataDir).toMatch(/\.recourse\/data$/);
+  });
+
   it('refuse what does not exist and say what does', () => {
     expect(() => parseStartOptions(['--scenario', 'nonsense'])).toThrow('drifted-refund, window-closed');
     expect(() => parseStartOptions(['--nonsense'])).toThrow('--nonsense');

@@ -1,7 +1,15 @@
 // Agent: refunds orders that were not shipped, under the contract the registry holds.
 import { join } from 'node:path';
 import { deriveId } from '@recourse/kernel';
-import { createProducer, guard, HttpBudget, systemClock, ToolRejected } from '@recourse/sdk';
+import {
+  createProducer,
+  edgeClient,
+  guard,
+  HttpBudget,
+  registeredContract,
+  systemClock,
+  ToolRejected,
+} from '@recourse/sdk';
 import type { ForwardTool, GuardedResult } from '@recourse/sdk';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -12,7 +20,6 @@ import { readEnvironment } from './common/environment.js';
 import { ask, wasNotSent } from './common/http.js';
 import { Journal } from './common/journal.js';
 import { reachRecourse, tokenFrom, untilReached } from './common/recourse.js';
-import { contractOf } from './common/registered.js';
 import { answering, HttpAnswer, serve } from './common/serve.js';
 import { notShipped } from './warehouse/warehouse.state.js';
 
@@ -113,12 +120,11 @@ async function perform(run: Run): Promise<GuardedResult> {
 
 async function refund(run: Run): Promise<GuardedResult> {
   const { run_id: runId, order, amount_minor, currency, capability, initiator } = run;
-  const { contract, digest } = await contractOf({ url: env.RECOURSE_CONTRACTS_URL, token }, capability);
+  const registry = edgeClient({ url: env.RECOURSE_CONTRACTS_URL, token, name: 'the contract registry' });
   const budget =
     env.RECOURSE_BUDGET_URL === undefined ? {} : { budget: new HttpBudget({ url: env.RECOURSE_BUDGET_URL, token }) };
   const guarded = guard(refundTool, {
-    contract,
-    contractDigest: digest,
+    ...(await registeredContract(registry, capability)),
     mode: 'enforce',
     producer,
     clock: systemClock,

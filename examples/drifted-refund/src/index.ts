@@ -3,7 +3,14 @@ export { playStory } from './story/story.js';
 export type { BreakMode, Scenario, StoryOptions, StoryResult } from './story/story.js';
 export type { Check, Fetchers, StoryUrls } from './story/desk.js';
 export type { Interactive } from './story/endings.js';
-export { CONTRACTS, GET_REFUND, ISSUE_INSTANT_REFUND, ISSUE_REFUND, REVERSE_REFUND } from './common/contracts.js';
+export {
+  CONTRACTS,
+  GET_REFUND,
+  ISSUE_INSTANT_REFUND,
+  ISSUE_REFUND,
+  REFUND_POLICY,
+  REVERSE_REFUND,
+} from './common/contracts.js';
 export { PROCESSES, RECEIVER } from './processes.js';
 export { verifyWebhook } from './webhook-receiver/verify-webhook.js';
 export type { ProcessSpec } from './processes.js';
@@ -15,6 +22,4 @@ export { ask, wasNotSent } from './common/http.js';
 export type { HttpAsk, HttpReply } from './common/http.js';
 export { readEnvironment } from './common/environment.js';
 export { reachRecourse, tokenFrom, untilReached } from './common/recourse.js';
-export { contractOf } from './common/registered.js';
-export type { Registered } from './common/registered.js';
 export { answering, serve } from './common/serve.js';

@@ -4,6 +4,7 @@ import type { Model, ModelResponse } from '@openai/agents-core';
 import { contractBody, contractDigest } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { guardExecute, MemoryProducer, systemClock } from '@recourse/sdk';
+import type { Approvals } from '@recourse/sdk';
 import { z } from 'zod';
 
 const contract: Contract = {
@@ -19,8 +20,14 @@ const contract: Contract = {
     additionalProperties: false,
   },
   result_schema: { type: 'object' },
+  reversal_class: 'irreversible',
+  forward_approval: 'human',
+  idempotency: { mechanism: 'By key.' },
   subject: '/to',
 };
+
+/** A person who lets every message go. In production: HttpApprovals, and somebody who reads them. */
+const generous: Approvals = { ask: ({ actionDigest }) => Promise.resolve({ kind: 'approved', actionDigest }) };
 
 export interface Played {
   /** What the model is given as the tool's result. */
@@ -67,6 +74,7 @@ export async function play(isDown = false): Promise<Played> {
         mode: 'enforce',
         producer,
         clock: systemClock,
+        approvals: generous,
         place: (_args, callId) => ({
           run: {
             tenant: 'mail',

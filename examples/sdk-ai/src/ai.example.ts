@@ -19,6 +19,16 @@ const contract: Contract = {
     additionalProperties: false,
   },
   result_schema: { type: 'object' },
+  reversal_class: 'reversible',
+  inverse_capability: 'labels.remove_label',
+  reversal_args: { issue: { from: 'args', path: '/issue' }, label: { from: 'args', path: '/label' } },
+  reversal_window_ms: 604_800_000,
+  verification: {
+    verify_capability: 'labels.get_labels',
+    success_condition: '!(bound.args.label in observed.labels)',
+    max_attempts: 3,
+  },
+  idempotency: { mechanism: 'Putting the same label on again changes nothing.' },
   subject: '/issue',
 };
 

@@ -1,5 +1,6 @@
-// Runs docs/guides/guard-a-tool.md: every command of its shell blocks, in order. Every line of its TypeScript blocks, and of the
-// README's, is code of the example.
+// Runs the sections of docs/guides/guard-a-tool.md that need no stack: every command of their shell blocks, in order, and every
+// line of their TypeScript blocks is code of the example. The sections on a stack are test/e2e/guide.e2e.spec.ts's. Every line
+// of the README's TypeScript is code of the project that the guide lays out.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,13 +10,15 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const guide = readFileSync(join(root, 'docs/guides/guard-a-tool.md'), 'utf8');
+/** Section 6 and those after it. */
+const withoutStack = guide.slice(guide.indexOf('## 6.'));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const directory = mkdtempSync(join(tmpdir(), 'recourse-guide-'));
 afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function blocksOf(language: string, page = guide): readonly string[] {
+function blocksOf(language: string, page = withoutStack): readonly string[] {
   return [...page.matchAll(new RegExp(`^\`\`\`(\\w+)\n([\\s\\S]*?)^\`\`\``, 'gm'))]
     .filter((block) => block[1] === language)
     .map((block) => block[2] ?? '');
@@ -61,10 +64,11 @@ describe('the guide "Guard a tool of your own"', () => {
   });
 
   it('quotes code that is there', () => {
-    const code = ['function.example.ts', 'stock.ts']
-      .map((name) => readFileSync(join(root, 'examples/sdk-function/src', name), 'utf8'))
-      .join('\n');
-    for (const page of [guide, readme]) {
+    for (const [page, file] of [
+      [withoutStack, 'examples/sdk-function/src/function.example.ts'],
+      [readme, 'apps/cli/template/agent.ts'],
+    ] as const) {
+      const code = readFileSync(join(root, file), 'utf8');
       expect(blocksOf('ts', page).length).toBeGreaterThan(0);
       expect(blocksOf('ts', page).filter((block) => !code.includes(block))).toEqual([]);
     }
@@ -73,7 +77,9 @@ describe('the guide "Guard a tool of your own"', () => {
   it('names only what the package exports', () => {
     const index = readFileSync(join(root, 'libs/sdk/src/index.ts'), 'utf8');
     const named = [
-      ...guide.matchAll(/`((?:guard|Memory|Http|File|tool|release|memory|create|verdict)[A-Za-z]+)(?:\([a-z]*\))?`/g),
+      ...withoutStack.matchAll(
+        /`((?:guard(?=[A-Z])|connect|Memory|Http|File|tool|release|memory|create|verdict)[A-Za-z]+)(?:\([a-z]*\))?`/g,
+      ),
     ].map((match) => match[1] ?? '');
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => !new RegExp(`\\b${name}\\b`).test(index))).toEqual([]);

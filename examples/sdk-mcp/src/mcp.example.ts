@@ -5,7 +5,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { contractBody, contractDigest, readPointer } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import { guardMcp, MemoryProducer, systemClock } from '@recourse/sdk';
+import { guardMcp, MemoryApprovals, MemoryProducer, systemClock } from '@recourse/sdk';
 import type { McpAnswer, McpTool } from '@recourse/sdk';
 import { z } from 'zod';
 
@@ -23,7 +23,8 @@ const contract: Contract = {
   },
   result_schema: { type: 'object' },
   reversal_class: 'irreversible',
-  forward_approval: 'policy',
+  forward_approval: 'human',
+  idempotency: { mechanism: 'A note is deleted once.' },
   subject: '/id',
 };
 
@@ -62,12 +63,15 @@ function handleOf(result: Json): string | null {
 
 export interface Played {
   readonly listed: readonly McpTool[];
+  /** What the agent heard before anybody had agreed, and the notes that were there then. */
+  readonly asked: readonly McpAnswer[];
+  readonly leftUnasked: readonly string[];
   readonly answers: readonly McpAnswer[];
   readonly told: readonly string[];
   readonly left: readonly string[];
 }
 
-/** Deletes a note, one that is not there, and tries the tool without a contract. */
+/** Deletes a note, which a person has to allow first; one that is not there; and tries the tool without a contract. */
 export async function play(): Promise<Played> {
   const notes = new Map([
     ['a', 'milk'],
@@ -79,12 +83,14 @@ export async function play(): Promise<Played> {
   await Promise.all([server.connect(theirs), client.connect(ours)]);
 
   const producer = new MemoryProducer();
+  const approvals = new MemoryApprovals();
   const options = {
     contract,
     contractDigest: contractDigest(contractBody(contract)),
     mode: 'enforce' as const,
     producer,
     clock: systemClock,
+    approvals,
     extras: { externalTransactionRef: handleOf },
     place: () => ({
       run: { tenant: 'notes', runId: 'run-1', agentId: 'tidy-agent', initiator: 'asha', objective: 'tidy up' },
@@ -103,6 +109,12 @@ export async function play(): Promise<Played> {
   );
 
   const { tools: listed } = await guarded.listTools();
+  const asked = [
+    await guarded.callTool('delete_note', { id: 'a' }),
+    await guarded.callTool('delete_note', { id: 'z' }),
+  ];
+  const leftUnasked = [...notes.keys()];
+  for (const question of approvals.open()) approvals.approve(question);
   const answers = [
     await guarded.callTool('delete_note', { id: 'a' }),
     await guarded.callTool('delete_note', { id: 'z' }),
@@ -112,6 +124,8 @@ export async function play(): Promise<Played> {
   await server.close();
   return {
     listed,
+    asked,
+    leftUnasked,
     answers,
     told: producer.told.map((event) =>
       event.type === 'ToolExecuted' ? `${event.type} ${event.outcome.outcome}` : event.type,

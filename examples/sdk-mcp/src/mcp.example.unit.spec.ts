@@ -23,6 +23,14 @@ describe('an MCP server under contracts', () => {
     ]);
   });
 
+  it('deletes nothing for good before a person has agreed (A10)', () => {
+    expect(played.asked).toMatchObject([
+      { isError: true, structuredContent: { kind: 'refused', code: 'APPROVAL_PENDING' } },
+      { isError: true, structuredContent: { kind: 'refused', code: 'APPROVAL_PENDING' } },
+    ]);
+    expect(played.leftUnasked).toEqual(['a', 'b']);
+  });
+
   it('answers what the server returned with mutation ids, never the handle', () => {
     expect(played.answers[0]).toMatchObject({
       isError: false,

@@ -15,6 +15,7 @@ export {
   CLASS_WEIGHTS,
   hasSideEffects,
   isAutomated,
+  isManual,
   isUndoable,
   reversalCapabilityOf,
   weightOf,
@@ -61,11 +62,21 @@ export {
   intentVerdict,
   isInScope,
   joinedCharter,
+  recoveryVerdict,
   switchVerdict,
 } from './entries/verdicts.js';
-export type { Acting, StandingSwitch, Verdict, VerdictCode } from './entries/verdicts.js';
-export { charterFor, entryOf, entryView, killVerdict, subscriptionsOf } from './entries/view.js';
-export type { StandingSubscription } from './entries/view.js';
+export type { Acting, RecoveryVerdict, StandingSwitch, Verdict, VerdictCode } from './entries/verdicts.js';
+export {
+  bundleDigests,
+  charterFor,
+  entryOf,
+  entryView,
+  killVerdict,
+  ownersOfSource,
+  standingEntry,
+  subscriptionsOf,
+} from './entries/view.js';
+export type { StandingEntry, StandingSubscription } from './entries/view.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';
 export type { ForwardFinding } from './finding.js';

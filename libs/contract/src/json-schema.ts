@@ -14,7 +14,8 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   owner: 'Team or person that answers for the capability.',
   tenant: 'Tenant it holds for; absent: all.',
   effect: 'The business effect in words, as a reviewer reads it.',
-  overwrites: 'True where the call replaces a value that was there before.',
+  overwrites:
+    'True where the call replaces a value that was there before; said, true or false, where verb, schemas or captured value suggest it.',
   impact: 'What an unintended call means: read, write, customer_visible, financial, destructive, security_sensitive.',
   approval_mode: 'How the forward call is approved: read_only, local_write, network, delegated, destructive.',
   args_schema: 'JSON Schema of the arguments; an object.',
@@ -32,7 +33,7 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   risk_level:
     "How much worse an unnecessary compensation can make it: low, medium, high. Absent: medium. Above the operator's limit a person decides.",
   forward_approval: 'Who lets the effect happen: policy, human, dual_control.',
-  commit_hold_ms: 'Milliseconds an effect is held before it is let go.',
+  commit_hold_ms: 'Milliseconds an effect is held before it is let go; 5,000 at least.',
   cancel_capability: 'Capability that stops the effect during the hold.',
   precondition: 'Observed again when the hold ends; CEL over observed and args.',
   reversal_window_ms: 'Milliseconds from the commit within which a compensation may start.',

@@ -41,6 +41,7 @@ export const CONTRACT_REMEDIES = {
     'Declare reversal_window_ms or expires_after_commit_ms: a reversal without an end is not bounded.',
   WINDOW_TOO_SHORT: 'Leave room for one call and the safety margin of 2 s, or declare the capability irreversible.',
   // A9
+  OVERWRITE_UNDECLARED: 'Say overwrites: true, or false where nothing that was there is written over.',
   OVERWRITE_WITHOUT_PRIOR_VALUE:
     'Set requires_prior_value_capture to true, or declare the overwrite compensable or irreversible.',
   // A54, A92
@@ -64,6 +65,8 @@ export const CONTRACT_REMEDIES = {
   OBSERVER_ACTS: 'Let another capability observe, one whose contract says that it only reads.',
   // A100, A10
   IRREVERSIBLE_UNGATED: 'Declare commit_hold_ms with cancel_capability, or forward_approval human or dual_control.',
+  HOLD_TOO_SHORT:
+    'Hold the effect for 5,000 ms at least, leave commit_hold_ms out, or set forward_approval to human or dual_control instead.',
   HOLD_WITHOUT_CANCEL: 'Name the cancel_capability that stops the effect during the hold.',
   // A24
   CANCEL_WITHOUT_HOLD:

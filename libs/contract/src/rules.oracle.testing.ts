@@ -51,6 +51,8 @@ function effectBreaks(c: ContractJson): readonly string[] {
     !(held && c['cancel_capability'] !== undefined)
   )
     broken.push('ungated');
+  if (held && Number(c['commit_hold_ms']) < 5_000) broken.push('hold over at once');
+  if (c['overwrites'] === undefined && suggestsOverwrite(c)) broken.push('overwrites unsaid');
   if (held && c['cancel_capability'] === undefined) broken.push('hold without cancel');
   if (!held && c['cancel_capability'] !== undefined) broken.push('cancel without hold');
   if (declared === 'compensable') broken.push(...compensableBreaks(c));
@@ -58,6 +60,15 @@ function effectBreaks(c: ContractJson): readonly string[] {
     broken.push('debt weight');
   if ((declared === 'reversible' || declared === 'compensable') && !byPeople) broken.push(...automatedBreaks(c));
   return broken;
+}
+
+function suggestsOverwrite(c: ContractJson): boolean {
+  return (
+    c['requires_prior_value_capture'] === true ||
+    /\.(?:set|update|replace|overwrite|put|patch|edit|change|modify|rename|write|upsert|assign|reassign|reset)_/.test(
+      String(c['name']),
+    )
+  );
 }
 
 function compensableBreaks(c: ContractJson): readonly string[] {

@@ -37,7 +37,7 @@ const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
   inverse_capability: [undefined, 'crm.restore_item'],
   compensation_capability: [undefined, 'crm.revoke_item'],
   cancel_capability: [undefined, 'crm.cancel_item'],
-  commit_hold_ms: [undefined, 0, 60_000],
+  commit_hold_ms: [undefined, 0, 1, 4_999, 5_000, 60_000],
   requires_prior_value_capture: [undefined, false, true],
   requires_external_handle: [undefined, false, true],
   residue: [undefined, 'something'],

@@ -8,6 +8,7 @@ import type { ContractProblem } from './problems.js';
 import { CLASS_RULES } from './rules/class.rules.js';
 import { GOVERNANCE_RULES } from './rules/governance.rules.js';
 import { OBSERVATION_RULES } from './rules/observation.rules.js';
+import { OVERWRITE_RULES } from './rules/overwrite.rules.js';
 import { REVERSAL_RULES } from './rules/reversal.rules.js';
 import type { KnownCapabilities, Rule } from './rules/rule.js';
 import type { Contract, ContractDraft } from './shape.js';
@@ -15,6 +16,7 @@ import type { Contract, ContractDraft } from './shape.js';
 /** Every rule of meaning; problems of shape come from the schema of shape.ts. */
 export const CONTRACT_RULES: readonly Rule[] = [
   ...CLASS_RULES,
+  ...OVERWRITE_RULES,
   ...REVERSAL_RULES,
   ...GOVERNANCE_RULES,
   ...OBSERVATION_RULES,

@@ -5,6 +5,7 @@ import { CONTRACT_REMEDIES } from './problems.js';
 import { exampleContract, labelContract, mailContract, refundContract } from './fixtures.testing.js';
 import type { ContractJson } from './fixtures.testing.js';
 import { CONTRACT_RULES, reviewContract } from './rules.js';
+import { HOLD_MIN_MS } from './rules/governance.rules.js';
 import type { ContractDraft } from './shape.js';
 import { APPROVAL_MODES, BODY_BYTES_MAX, REVERSAL_CLASSES } from './shape.js';
 
@@ -241,6 +242,30 @@ const BREAKS: readonly Break[] = [
     '/expires_after_commit_ms',
   ],
   [
+    'an overwrite that its verb tells and its contract does not (A9)',
+    { ...mail, name: 'crm.replace_record' },
+    'OVERWRITE_UNDECLARED',
+    '/overwrites',
+  ],
+  [
+    'an overwrite that its result tells and its contract does not (A9)',
+    { ...mail, result_schema: { type: 'object', properties: { previousValue: {} } } },
+    'OVERWRITE_UNDECLARED',
+    '/overwrites',
+  ],
+  [
+    'an overwrite that its arguments tell and its contract does not (A9)',
+    { ...mail, args_schema: { type: 'object', properties: { if_match: { type: 'string' } } } },
+    'OVERWRITE_UNDECLARED',
+    '/overwrites',
+  ],
+  [
+    'an overwrite whose reversal takes the prior value, and whose contract says it is none (A9)',
+    { ...label, overwrites: undefined, name: 'crm.tag_record' },
+    'OVERWRITE_UNDECLARED',
+    '/overwrites',
+  ],
+  [
     'an overwrite as reversible without prior value (A9)',
     {
       ...label,
@@ -339,10 +364,26 @@ const BREAKS: readonly Break[] = [
     'IRREVERSIBLE_UNGATED',
     '/forward_approval',
   ],
-  ['a hold nothing cancels (A24)', { ...mail, commit_hold_ms: 10 }, 'HOLD_WITHOUT_CANCEL', '/cancel_capability'],
+  [
+    'a hold that is over before anybody can cancel (A100)',
+    { ...without(mail, 'forward_approval'), commit_hold_ms: 1, cancel_capability: 'mail.drop_message' },
+    'HOLD_TOO_SHORT',
+    '/commit_hold_ms',
+  ],
+  [
+    'a hold just below the floor (A100)',
+    {
+      ...without(mail, 'forward_approval'),
+      commit_hold_ms: HOLD_MIN_MS - 1,
+      cancel_capability: 'mail.drop_message',
+    },
+    'HOLD_TOO_SHORT',
+    '/commit_hold_ms',
+  ],
+  ['a hold nothing cancels (A24)', { ...mail, commit_hold_ms: 10_000 }, 'HOLD_WITHOUT_CANCEL', '/cancel_capability'],
   [
     'a hold that would cancel itself (A24)',
-    { ...mail, commit_hold_ms: 10, cancel_capability: mail['name'] },
+    { ...mail, commit_hold_ms: 10_000, cancel_capability: mail['name'] },
     'HOLD_WITHOUT_CANCEL',
     '/cancel_capability',
   ],

@@ -8,7 +8,7 @@
 //   I2. A decision is in the batch whole or not at all (L4).
 //   I3. A command is answered exactly once; the same id with other content is a recorded conflict (L9, L12).
 //   I4. A probe only collects: nothing it decides is kept.
-import { Failure, InvariantViolation, partitionForKey } from '@recourse/kernel';
+import { Failure, InvariantViolation, partitionForKey, sha256Hex } from '@recourse/kernel';
 import { verifyCommand } from './command-signature.js';
 import { COMMAND_KIND, PARKED_COMMANDS } from './common-kinds.js';
 import { evolveAny } from './fold.js';
@@ -17,9 +17,15 @@ import { Lacking, Lacks } from './lacks.js';
 import type { OwedAgain } from './obligations.js';
 import type { BatchSealer } from './own-log.js';
 import {
+  BATCH_UNREADABLE,
+  findProblem,
   findStorageProblem,
+  FOREIGN_PARTITION,
   parkedRecord,
   parkingKey,
+  REDIRECTED,
+  redirectedRecord,
+  senderOf,
   PARKED_BYTES_MAX,
   WIRE_RECORD_BYTES_MAX,
 } from './parking.decisions.js';
@@ -208,6 +214,7 @@ export class BatchRun {
         probe: ({ rows }: Probe) => void this.#isOwed(again, rows),
       })),
       ...timers.map((timer, index) => ({
+        input: timer,
         run: () => this.#timerStep(timer, index),
         probe: (probe: Probe) => {
           if (probe.rows.row(timer.address) !== undefined) this.#probeInput(timer, probe);
@@ -245,7 +252,7 @@ export class BatchRun {
   }
 
   #isOwed({ message }: OwedAgain, rows: Overlay): boolean {
-    return this.context.core.owed(rows, message, this.context.now);
+    return 'value' in message || this.context.core.owed(rows, message, this.context.now);
   }
 
   #resend(again: OwedAgain): null {
@@ -280,7 +287,8 @@ export class BatchRun {
     const origin = { topic, partition, ...what.raw };
     const problem = this.#problemOf(what, origin);
     if (problem !== null) {
-      this.#park(origin, problem);
+      if (problem.reason === FOREIGN_PARTITION && what.kind === 'record') this.#setAside(what, origin, problem);
+      else this.#park(origin, problem);
       return;
     }
     if (what.kind === 'bad') return;
@@ -299,24 +307,50 @@ export class BatchRun {
 
   /** Why an item is set aside before anything is decided; null when it is not. */
   #problemOf(what: Exclude<QueueItem['what'], { kind: 'skip' }>, origin: ParkedOrigin): Problem | null {
+    const isTooLarge = what.kind === 'record' && what.input.source === 'wire' && sizeOf(origin) > WIRE_RECORD_BYTES_MAX;
     // What belongs elsewhere waits behind nothing here: it goes back to its wire, whatever becomes of those before it.
-    const foreign = what.kind === 'bad' ? null : this.#foreign(what.input);
-    if (foreign !== null) return foreign;
+    if (what.kind === 'record' && !isTooLarge && !this.#isAtHome(what.input))
+      return { reason: FOREIGN_PARTITION, detail: 'it was sent to the partition of its key, and came here again' };
     if (isHeldUp(this.overlay, parkingKey(origin)))
       return { reason: 'BEHIND', detail: 'an earlier record of this key is parked' };
     if (what.kind === 'bad') return what;
     if (what.input.source !== 'wire') return null;
-    if ((origin.value?.length ?? 0) > WIRE_RECORD_BYTES_MAX)
+    if (isTooLarge)
       return { reason: 'RECORD_TOO_LARGE', detail: `a wire record may have ${WIRE_RECORD_BYTES_MAX} bytes` };
-    return findStorageProblem(what.input.key, what.input.body);
+    return findProblem(what.input.key, what.input.body);
   }
 
-  #foreign({ source, topic, key, partition: at }: RecordInput): Problem | null {
-    if (source !== 'wire' || findStorageProblem(key, {}) !== null) return null;
-    const partition = partitionForKey(key, this.context.partitionCountOf(topic));
-    if (partition === at) return null;
-    const detail = `the key belongs on partition ${partition} (murmur2); librdkafka needs partitioner=murmur2_random`;
-    return { reason: 'FOREIGN_PARTITION', detail };
+  /** A key that cannot be stored has no home: it is parked where it lies. */
+  #isAtHome({ source, topic, key, partition }: RecordInput): boolean {
+    return source !== 'wire' || findStorageProblem(key, {}) !== null || this.#homeOf(topic, key) === partition;
+  }
+
+  #homeOf(topic: string, key: string): number {
+    return partitionForKey(key, this.context.partitionCountOf(topic));
+  }
+
+  /** Sends a record to the partition of its key, once: what comes back waits for a person. */
+  #setAside(
+    { input, raw }: Extract<QueueItem['what'], { kind: 'record' }>,
+    origin: ParkedOrigin,
+    problem: Problem,
+  ): void {
+    const value = origin.value ?? Buffer.alloc(0);
+    if (REDIRECTED in raw.headers) {
+      this.#park(origin, problem);
+      return;
+    }
+    const { key, topic } = input;
+    const sealed = this.#sealed(value, key);
+    const valueSha256 = Buffer.from(sha256Hex(value), 'hex');
+    const bytes = { value: sealed.value, valueSha256, keyId: sealed.keyId };
+    this.#place(
+      redirectedRecord({ origin, key, to: this.#homeOf(topic, key), producer: senderOf(input.body), ...bytes }),
+    );
+  }
+
+  #place({ decided, key }: PlacedDecided): void {
+    this.#record(decided, key);
   }
 
   #input(input: RecordInput, origin: ParkedOrigin): void {
@@ -358,8 +392,8 @@ export class BatchRun {
   }
 
   #decideContext(state: StateView, views: Views): DecideContext {
-    const { now, partition, owns } = this.context;
-    return { state, views, now, partition, owns };
+    const { core, now, partition, partitionCountOf, owns } = this.context;
+    return { state, views, now, partition, partitions: partitionCountOf(core.log), owns };
   }
 
   // Commands ------------------------------------------------------------------------------------------------------------
@@ -412,20 +446,24 @@ export class BatchRun {
   // Parking -------------------------------------------------------------------------------------------------------------
 
   #park(origin: ParkedOrigin, { reason, detail }: Problem): void {
-    const { core, sealing } = this.context;
     const { decided, key } = parkedRecord(origin, { reason, detail });
-    const scope = { tenant: '', subject: `parked/${core.log}/${key}` };
-    const sealed = sealing?.batch.sealBytes(decided.body.value, scope);
-    const body = sealed === undefined ? decided.body : { ...decided.body, value: sealed.body, key_id: sealed.keyId };
-    this.#record({ type: decided.type, body }, key);
+    const { value, keyId } = this.#sealed(decided.body.value, key);
+    this.#record({ type: decided.type, body: { ...decided.body, value, key_id: keyId } }, key);
+  }
+
+  /** Bytes of a wire as the log keeps them. */
+  #sealed(value: Buffer, key: string): { readonly value: Buffer; readonly keyId: string | null } {
+    const { core, sealing } = this.context;
+    const sealed = sealing?.batch.sealBytes(value, { tenant: '', subject: `parked/${core.log}/${key}` });
+    return sealed === undefined ? { value, keyId: null } : { value: sealed.body, keyId: sealed.keyId };
   }
 
   #aboutParked(input: RecordInput, envelope: Doc): CommandAnswer {
     return decideParkedCommand(input, envelope, {
       state: this.overlay,
       redrive: (doc) => this.#redrive(doc),
-      record: ({ decided, key }: PlacedDecided) => {
-        this.#record(decided, key);
+      record: (placed: PlacedDecided) => {
+        this.#place(placed);
       },
     });
   }
@@ -437,8 +475,9 @@ export class BatchRun {
         reason: 'PARKED_TRUNCATED',
         detail: 'only the first bytes of this record were kept; send it again from its source',
       };
-    // What belongs on another partition is sent there by whoever reacts to the record of its redrive.
-    if (doc.reason === 'FOREIGN_PARTITION') return null;
+    if (doc.reason === FOREIGN_PARTITION) return this.#sendHome(doc);
+    if (doc.reason === BATCH_UNREADABLE)
+      return { reason: 'STILL_UNREADABLE', detail: 'these are no records; discard it, and have them sent again' };
     const value = this.#parkedValue(doc);
     if (value === null)
       return { reason: 'PARKED_ERASED', detail: 'the key that sealed this record was destroyed; discard it' };
@@ -450,8 +489,18 @@ export class BatchRun {
         reason: 'STILL_UNREADABLE',
         detail: 'the record can still not be decoded; discard it or register its schema',
       };
-    const problem = input.source === 'wire' ? findStorageProblem(input.key, input.body) : null;
+    const problem = input.source === 'wire' ? findProblem(input.key, input.body) : null;
     return problem ?? this.#redriven(input);
+  }
+
+  #sendHome(doc: Doc): null {
+    const [topic, key] = [String(doc.topic), String(doc.record_key)];
+    const origin = { topic, partition: Number(doc.partition), offset: Number(doc.offset) };
+    const keyId = typeof doc.key_id === 'string' ? doc.key_id : null;
+    const valueSha256 = Buffer.from(String(doc.value_sha256), 'hex');
+    const bytes = { value: doc.value as Buffer, valueSha256, keyId };
+    this.#place(redirectedRecord({ origin, key, to: this.#homeOf(topic, key), producer: null, ...bytes }));
+    return null;
   }
 
   /** The record's bytes; null when the key that sealed them was destroyed. */
@@ -610,6 +659,10 @@ function isAboutParked(input: RecordInput): boolean {
 
 function isSignal(cause: unknown): boolean {
   return cause instanceof Lacking || (cause instanceof InvariantViolation && cause.scope === 'partition');
+}
+
+function sizeOf({ value }: ParkedOrigin): number {
+  return value?.length ?? 0;
 }
 
 function messageOf(cause: unknown): string {

@@ -6,16 +6,17 @@
 // follow from it. A record type of a command wire or of the own log that has no line does not compile.
 import { recordIn } from '@recourse/messages';
 import type { BodyOf, CommandEnvelope, RecordOf, RecordTypeOf, TopicName } from '@recourse/messages';
-import { append, refused } from './service-core.js';
+import { NOTHING, refused } from './service-core.js';
 import type {
   AcceptedRecord,
   Change,
   ColumnType,
   DecideContext,
-  Decided,
   Decision,
   Doc,
+  InputSpec,
   KindSpec,
+  Outgoing,
   Owns,
   RecordInput,
   ServiceCore,
@@ -86,30 +87,58 @@ export interface Asked<Body> {
 
 type Decider<Body> = (asked: Asked<Body>) => Decision;
 
+/** What the record key of an input has to be, and what it is called. */
+interface KeyRule<Body> {
+  readonly is: (body: Body) => string;
+  readonly name: string;
+}
+
 /** What a command line says beside its decider. */
 export interface CommandLine<Body> {
   readonly roles: readonly string[] | 'anyone';
   readonly decide: Decider<Body>;
+  /** Where its key is another than that of the wire's commands. */
+  readonly key?: KeyRule<Body>;
 }
 
-/** Who may send a command, and what is decided about it. */
-export function command<Body>(roles: readonly string[] | 'anyone', decide: Decider<Body>): CommandLine<Body> {
-  return { roles, decide };
+/** Who may send a command, what is decided about it, and its key where that is another than its neighbours'. */
+export function command<Body>(
+  roles: readonly string[] | 'anyone',
+  decide: Decider<Body>,
+  key?: KeyRule<Body>,
+): CommandLine<Body> {
+  return { roles, decide, ...(key === undefined ? {} : { key }) };
 }
 
 /** Commands the loop answers itself, on every wire. */
 type SharedCommand = 'RedriveParked' | 'DiscardParked';
 /** Records of every log, which the loop folds itself. */
 type SharedRecord =
-  'Progress' | 'ObligationResent' | 'CutAccepted' | 'RecordParked' | 'ParkedResolved' | 'CommandAnswered';
+  | 'Progress'
+  | 'ObligationResent'
+  | 'CutAccepted'
+  | 'WireLossAccepted'
+  | 'RecordRedirected'
+  | 'RecordParked'
+  | 'ParkedResolved'
+  | 'CommandAnswered';
 
 /** Every command of a wire has its line. */
 export interface CommandsTable<Wire extends TopicName> {
-  /** What the record key of a command has to be, and what it is called; null: the wire has one partition, and any key will do. */
-  readonly key: { readonly is: (envelope: CommandEnvelope) => string; readonly name: string } | null;
+  /** Of commands whose line names no key of its own; null: the wire has one partition, and any key will do. */
+  readonly key: KeyRule<{ readonly envelope: CommandEnvelope } & Doc> | null;
   readonly commands: {
     readonly [Type in Exclude<RecordTypeOf<Wire>, SharedCommand>]: CommandLine<BodyOf<Wire, Type>>;
   };
+}
+
+/** Records of a wire that is told by outsiders. Every type has its line. */
+export interface ToldTable<Wire extends TopicName> {
+  /** A record under another key is parked; null: the deciders say what becomes of it. */
+  readonly key: KeyRule<RecordOf<Wire>['body']> | null;
+  /** False for a record that is another service's to answer. */
+  readonly concerns?: (record: RecordOf<Wire>) => boolean;
+  readonly records: { readonly [Type in RecordTypeOf<Wire>]: Decider<BodyOf<Wire, Type>> };
 }
 
 /** Records of somebody's log that are heard; others only move the cursor. */
@@ -120,13 +149,8 @@ export interface HeardTable<Log extends TopicName> {
   readonly records: { readonly [Type in RecordTypeOf<Log>]?: Decider<BodyOf<Log, Type>> };
 }
 
-/** A table of commands or of heard records; what is typed by its topic is checked where it is written. */
-interface InputTable {
-  readonly topic: TopicName;
-  readonly source: 'wire' | 'log';
-  readonly mode: 'aligned' | 'broadcast';
-  readonly types: readonly string[];
-  readonly concerns?: (input: RecordInput, owns: Owns) => boolean;
+/** A table of inputs; what is typed by its topic is checked where it is written. */
+export interface InputTable extends InputSpec {
   readonly decide: (input: RecordInput, context: DecideContext) => Decision;
 }
 
@@ -140,14 +164,38 @@ export function commandsOf<Wire extends TopicName>(topic: Wire, { key, commands 
     types: Object.keys(lines),
     decide: (input, context) => {
       const { body } = recordIn(topic, input);
-      const { envelope } = body as { readonly envelope: CommandEnvelope }; // every command has one
+      const asking = body as { readonly envelope: CommandEnvelope } & Doc; // every command has an envelope
       const line = lines[input.type];
-      if (line === undefined) return { records: [] };
-      if (key !== null && input.key !== key.is(envelope))
-        return refused(422, 'KEY_MISMATCH', `The record key of this command must be its ${key.name}.`);
-      if (line.roles !== 'anyone' && !line.roles.some((role) => envelope.roles.includes(role)))
+      if (line === undefined) return NOTHING;
+      const rule = (line.key as KeyRule<typeof asking> | undefined) ?? key; // of the type whose line this is
+      if (rule !== null && input.key !== rule.is(asking))
+        return refused(422, 'KEY_MISMATCH', `The record key of this command must be its ${rule.name}.`);
+      if (line.roles !== 'anyone' && !line.roles.some((role) => asking.envelope.roles.includes(role)))
         return refused(403, 'ROLE_REQUIRED', `${input.type} needs one of the roles ${line.roles.join(', ')}.`);
       return line.decide({ body: body as never, input, context }); // of the type whose line this is
+    },
+  };
+}
+
+/** A command wire of which a log answers nothing but what is said about its parked records, which the loop does. */
+export function parkedThrough(topic: TopicName): InputTable {
+  return { topic, source: 'wire', mode: 'aligned', types: [], decide: () => NOTHING };
+}
+
+/** Records of a wire, decided type by type. Parked: KEY_MISMATCH. */
+export function toldOn<Wire extends TopicName>(topic: Wire, { key, concerns, records }: ToldTable<Wire>): InputTable {
+  const deciders = records as Readonly<Record<string, Decider<never>>>; // every type of the wire, as the parameter's type says
+  return {
+    topic,
+    source: 'wire',
+    mode: 'aligned',
+    types: Object.keys(deciders),
+    ...(concerns === undefined ? {} : { concerns: (input) => concerns(recordIn(topic, input)) }),
+    decide: (input, context) => {
+      const { body } = recordIn(topic, input);
+      if (key !== null && input.key !== key.is(body))
+        return { records: [], park: { reason: 'KEY_MISMATCH', detail: `the record key must be the ${key.name}` } };
+      return deciders[input.type]?.({ body: body as never, input, context }) ?? NOTHING; // of the type whose line this is
     },
   };
 }
@@ -163,8 +211,8 @@ export function heardOf<Log extends TopicName>(topic: Log, { mode, concerns, rec
     ...(concerns === undefined ? {} : { concerns: (input, owns) => concerns(recordIn(topic, input), owns) }),
     decide: (input, context) => {
       const record = recordIn(topic, input);
-      if (concerns !== undefined && !concerns(record, context.owns)) return { records: [] };
-      return deciders[input.type]?.({ body: record.body as never, input, context }) ?? { records: [] }; // of the type whose line this is
+      if (concerns !== undefined && !concerns(record, context.owns)) return NOTHING;
+      return deciders[input.type]?.({ body: record.body as never, input, context }) ?? NOTHING; // of the type whose line this is
     },
   };
 }
@@ -174,48 +222,69 @@ export function heardOf<Log extends TopicName>(topic: Log, { mode, concerns, rec
 /** Records of a log that the service decides, beside those of the loop. */
 type OwnRecord<Log extends TopicName> = Exclude<RecordOf<Log>, { readonly type: SharedRecord }>;
 
-export interface CoreTable<Log extends TopicName> {
+/** What a record of one type makes of rows. */
+export type Fold<Log extends TopicName, Type extends RecordTypeOf<Log>> = (
+  body: BodyOf<Log, Type>,
+  state: StateView,
+  record: AcceptedRecord,
+) => readonly Change[];
+
+/** Every record of a log has its fold. */
+export type Folds<Log extends TopicName> = {
+  readonly [Type in Exclude<RecordTypeOf<Log>, SharedRecord>]: Fold<Log, Type>;
+};
+
+/** A record that changes no row. */
+export const unchanged = (): readonly Change[] => [];
+
+/** Several things follow from one record, each from the rows as they were before it. */
+export function together<Body>(
+  ...folds: readonly ((body: Body, state: StateView, record: AcceptedRecord) => readonly Change[])[]
+): (body: Body, state: StateView, record: AcceptedRecord) => readonly Change[] {
+  return (body, state, record) => folds.flatMap((fold) => fold(body, state, record));
+}
+
+/** What happens when the time of a row has come, by the kind of the row. */
+export type Due = Readonly<Record<string, (context: DecideContext, timer: TimerInput) => Decision>>;
+
+export interface CoreTable<Log extends TopicName> extends Partial<Pick<ServiceCore, 'sealScope' | 'owed' | 'derived'>> {
   readonly inputs: readonly InputTable[];
   readonly views: readonly ViewSpec[];
   readonly rows: readonly { readonly spec: KindSpec }[];
   /** Record key of what is decided: the aggregate it is about. */
   readonly keyOf: (body: OwnRecord<Log>['body']) => string;
-  /** Every record of the log has its fold. */
-  readonly evolve: {
-    readonly [Type in Exclude<RecordTypeOf<Log>, SharedRecord>]: (
-      state: StateView,
-      body: BodyOf<Log, Type>,
-      record: AcceptedRecord,
-    ) => readonly Change[];
-  };
-  /** What happens when the time of a row has come, by the kind of the row. */
-  readonly due: Readonly<Record<string, (context: DecideContext, timer: TimerInput) => readonly Decided[]>>;
+  readonly evolve: Folds<Log>;
+  readonly due: Due;
+  /** Messages that records send; `owed` says which of them are sent again after a take-over. */
+  readonly sends?: { readonly [Type in RecordTypeOf<Log>]?: (body: BodyOf<Log, Type>) => readonly Outgoing[] };
 }
+
+/** Functions by record type, once the types of their bodies are no longer told apart. */
+type ByName<Given extends readonly unknown[], Result> = Readonly<
+  Record<string, ((body: never, ...given: Given) => readonly Result[]) | undefined>
+>;
 
 /** Makes the core of a log out of its table. */
 export function core<Log extends TopicName>(log: Log, table: CoreTable<Log>): ServiceCore {
-  const byTopic = new Map(table.inputs.map((input) => [input.topic as string, input]));
-  const folds = table.evolve as Readonly<
-    Record<string, ((state: StateView, body: never, record: AcceptedRecord) => readonly Change[]) | undefined>
-  >; // every type of the log, as the parameter's type says
+  const byTopic = new Map(table.inputs.map((input) => [input.topic, input]));
+  const folds = table.evolve as ByName<[state: StateView, record: AcceptedRecord], Change>; // every type of the log, as the parameter's type says
+  const sends = (table.sends ?? {}) as ByName<[], Outgoing>; // likewise
+  const { sealScope, derived } = table;
   return {
     log,
-    inputs: table.inputs.map(({ topic, source, mode, types, concerns }) => ({
-      topic,
-      source,
-      mode,
-      types,
-      ...(concerns === undefined ? {} : { concerns }),
-    })),
+    inputs: table.inputs,
     views: table.views,
     kinds: table.rows.map(({ spec }) => spec),
     keyOf: (decided) => table.keyOf(recordIn(log, decided).body as OwnRecord<Log>['body']), // the loop keys its own
-    decide: (context, input) =>
-      input.source === 'timer'
-        ? append(...(table.due[input.address.kind]?.(context, input) ?? []))
-        : (byTopic.get(input.topic)?.decide(input, context) ?? { records: [] }),
-    evolve: (state, record) => folds[record.type]?.(state, recordIn(log, record).body as never, record) ?? [],
-    react: () => [],
-    owed: () => false,
+    decide: (context, input) => {
+      if (input.source === 'timer') return table.due[input.address.kind]?.(context, input) ?? NOTHING;
+      const heard = byTopic.get(input.topic);
+      return heard?.types.includes(input.type) === true ? heard.decide(input, context) : NOTHING;
+    },
+    evolve: (state, record) => folds[record.type]?.(recordIn(log, record).body as never, state, record) ?? [],
+    react: (record) => sends[record.type]?.(recordIn(log, record).body as never) ?? [],
+    owed: table.owed ?? (() => false),
+    ...(sealScope === undefined ? {} : { sealScope }),
+    ...(derived === undefined ? {} : { derived }),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { command, commandsOf, core, heardOf, row } from './core-table.js';
+import { command, commandsOf, core, heardOf, parkedThrough, row, toldOn } from './core-table.js';
 import { append } from './service-core.js';
 import type { DecideContext, RecordInput, StateView } from './service-core.js';
 
@@ -20,16 +20,16 @@ const ceilings = row<Ceiling>({
 });
 
 const wire = commandsOf('recourse.budget-commands', {
-  key: { is: ({ tenant }) => tenant, name: 'tenant' },
+  key: { is: ({ envelope }) => envelope.tenant, name: 'tenant' },
   commands: {
     OpenBudget: command(['budget_owner'], () => append()),
     ReserveBudget: command('anyone', ({ body }) => append({ type: 'BudgetReserved', body: { run_id: body.run_id } })),
-    ReleaseReservation: command('anyone', () => append()),
+    ReleaseReservation: command('anyone', () => append(), { is: ({ run_id }) => run_id, name: 'run' }),
     DecideEscalation: command('anyone', () => append()),
   },
 });
 
-const STATE: StateView = { get: () => undefined, list: () => [], all: () => [] };
+const STATE: StateView = { get: () => undefined, list: () => [], all: () => [], lastFirst: () => [] };
 const CONTEXT: DecideContext = {
   state: STATE,
   views: {
@@ -38,6 +38,7 @@ const CONTEXT: DecideContext = {
   },
   now: 0,
   partition: 0,
+  partitions: 1,
   owns: (key) => key === 'acme',
 };
 
@@ -57,6 +58,12 @@ describe('a table of commands', () => {
     expect(answer).toMatchObject({ httpStatus: 422, code: 'KEY_MISMATCH' });
   });
 
+  it('lets a line have a key of its own', () => {
+    const { answer } = wire.decide(asked('ReleaseReservation'), CONTEXT);
+    expect(answer).toMatchObject({ httpStatus: 422, code: 'KEY_MISMATCH' });
+    expect(wire.decide(asked('ReleaseReservation', { key: 'run-1' }), CONTEXT).answer).toBeUndefined();
+  });
+
   it('refuses whoever has none of the roles, before anything is decided', () => {
     expect(wire.decide(asked('OpenBudget'), CONTEXT).answer).toMatchObject({ httpStatus: 403, code: 'ROLE_REQUIRED' });
     expect(wire.decide(asked('OpenBudget', {}, ['budget_owner']), CONTEXT).answer).toBeUndefined();
@@ -66,6 +73,26 @@ describe('a table of commands', () => {
     expect(wire.decide(asked('ReserveBudget'), CONTEXT).records).toEqual([
       { type: 'BudgetReserved', body: { run_id: 'run-1' } },
     ]);
+  });
+});
+
+describe('a table of what outsiders tell', () => {
+  const told = toldOn('recourse.consumer-acks', {
+    key: { is: ({ run_id }) => run_id, name: 'run id' },
+    records: { RollbackAcknowledged: ({ body }) => append({ type: 'AckRefused', body: { run_id: body.run_id } }) },
+  });
+  const ack = (key: string) => ({
+    ...asked('RollbackAcknowledged', { key }),
+    topic: 'recourse.consumer-acks',
+  });
+
+  it('parks what came under another key, and hands the rest to its line', () => {
+    expect(told.decide(ack('run-2'), CONTEXT).park).toMatchObject({ reason: 'KEY_MISMATCH' });
+    expect(told.decide(ack('run-1'), CONTEXT).records).toEqual([{ type: 'AckRefused', body: { run_id: 'run-1' } }]);
+  });
+
+  it('hears nothing on a wire of which only parked records are spoken', () => {
+    expect(parkedThrough('recourse.ledger-commands')).toMatchObject({ types: [], mode: 'aligned' });
   });
 });
 
@@ -108,7 +135,7 @@ describe('a core made of a table', () => {
     rows: [ceilings],
     keyOf: ({ tenant }) => tenant,
     evolve: {
-      BudgetOpened: (_, { tenant, ceiling_minor }) => [ceilings.put({ tenant, used: ceiling_minor, until: null })],
+      BudgetOpened: ({ tenant, ceiling_minor }) => [ceilings.put({ tenant, used: ceiling_minor, until: null })],
       BudgetReserved: nothing,
       BudgetEscalated: nothing,
       EscalationDecided: nothing,
@@ -119,7 +146,11 @@ describe('a core made of a table', () => {
       BudgetRefunded: nothing,
       BudgetDebited: nothing,
     },
-    due: { ceiling: (_, { address }) => [{ type: 'BudgetOverdue', body: { tenant: address.key } }] },
+    due: { ceiling: (_, { address }) => append({ type: 'BudgetOverdue', body: { tenant: address.key } }) },
+  });
+
+  it('is not asked about a type that no line hears', () => {
+    expect(budgets.decide(CONTEXT, asked('BudgetReserved')).records).toEqual([]);
   });
 
   it('folds each record by its line, and feeds the timers of its rows', () => {

@@ -88,6 +88,8 @@ const SHARED_CHANGES: Readonly<
   Progress: NO_CHANGES,
   ObligationResent: NO_CHANGES,
   CutAccepted: NO_CHANGES,
+  WireLossAccepted: NO_CHANGES,
+  RecordRedirected: NO_CHANGES,
   RecordParked: (_, record) => parkedChanges(record),
   ParkedResolved: resolvedChanges,
   CommandAnswered: (_, record) => answeredChanges(record),

@@ -4,7 +4,7 @@
 import type { Lacks } from './lacks.js';
 import type { QueueItem } from './input-queue.js';
 import { sealedUnder } from './sealing/sealing.js';
-import type { Input } from './service-core.js';
+import type { Input, TimerInput } from './service-core.js';
 
 export interface Foreseen {
   /** Views are to be read to their end. */
@@ -20,10 +20,14 @@ export class Foresight {
 
   /** An input could not be decided at once. */
   learn(input: Input, lacks: Lacks): void {
-    if (input.source === 'timer') return;
     const name = nameOf(input);
     if (lacks.views) this.#views.add(name);
-    if (lacks.keys.length > 0) this.#keys.add(name);
+    if (lacks.keys.length > 0 && input.source !== 'timer') this.#keys.add(name);
+  }
+
+  /** Whether timers lacked the end of the views before. */
+  viewsOf(timers: readonly TimerInput[]): boolean {
+    return this.#views.size > 0 && timers.some((timer) => this.#views.has(nameOf(timer)));
   }
 
   /** What these will lack, as far as others of their type did. */
@@ -43,6 +47,6 @@ export class Foresight {
   }
 }
 
-function nameOf({ topic, type }: { readonly topic: string; readonly type: string }): string {
-  return `${topic}/${type}`;
+function nameOf(input: Input): string {
+  return input.source === 'timer' ? `timer/${input.address.kind}` : `${input.topic}/${input.type}`;
 }

@@ -59,6 +59,8 @@ export { canonicalRow, columnText, columnValue, compareText, decodeDoc, encodeDo
 export type { ColumnValue } from './row-codec.js';
 export { MemoryDatabase } from './memory-store.js';
 export type { MemoryDatabaseOptions, StoreOperation } from './memory-store.js';
+export { judgeRange } from './input-loss.js';
+export type { InputLoss } from './input-loss.js';
 export { OwnLog } from './own-log.js';
 export type { LogPosition, OwnLogOptions, PlacedRecord } from './own-log.js';
 export { LogView, ViewSet } from './broadcast-view.js';
@@ -67,6 +69,7 @@ export type { LoopEvent, LoopHealth, LoopSettings, PartitionLoopOptions } from '
 export { createServiceRuntime } from './service-runtime.js';
 export type { RuntimeHealth, ServiceRuntime, ServiceRuntimeOptions } from './service-runtime.js';
 export { findStorageProblem, PARKED_BYTES_MAX, parkingKey } from './parking.decisions.js';
+export { asStored } from './sealing/opening-payload.js';
 export { showLoaded } from './sealing/sealing.js';
 export type { Sealing } from './sealing/sealing.js';
 export { Vault } from './sealing/vault.js';
@@ -76,5 +79,5 @@ export { MemoryKeyStore } from './sealing/key-store.memory.js';
 export type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey, Unit } from './sealing/key-store.port.js';
 export { replayPartition } from './replay.js';
 export type { ReplayBounds, Replayed, ReplayOptions } from './replay.js';
-export { command, commandsOf, core, heardOf, row } from './core-table.js';
-export type { Asked, CoreTable, RowTable } from './core-table.js';
+export { command, commandsOf, core, heardOf, parkedThrough, row, together, toldOn, unchanged } from './core-table.js';
+export type { Asked, CommandsTable, CoreTable, Due, Fold, Folds, InputTable, RowTable } from './core-table.js';

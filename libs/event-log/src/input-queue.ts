@@ -12,8 +12,9 @@ import type { Head } from '@recourse/chain';
 import { recordsOf, shortName } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { PARKED_COMMANDS } from './common-kinds.js';
-import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
+import type { FetchedBatch, FetchedRecord, Unreadable } from '@recourse/kafka';
 import { judgeDelivery, SILENT_TYPES } from './loop.decisions.js';
+import { BATCH_UNREADABLE } from './parking.decisions.js';
 import type { Doc, InputSpec, Owns, RecordInput } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
 
@@ -42,8 +43,12 @@ interface Position {
 interface Waiting {
   readonly spec: InputSpec;
   readonly partition: number;
-  readonly record: FetchedRecord;
+  /** null: only the position moves, over what no reader may see. */
+  readonly record: FetchedRecord | null;
+  /** Where reading goes on behind it. */
+  readonly next: number;
 }
+type WaitingRecord = Waiting & { readonly record: FetchedRecord };
 
 const ZEROS = Buffer.alloc(32);
 const NO_ITEMS: readonly QueueItem[] = [];
@@ -105,12 +110,14 @@ export class InputQueue {
     const expected = this.#expected.get(id);
     const spec = this.#specs.get(batch.topic);
     if (expected === undefined || spec === undefined) return 'dropped';
-    const delivery = judgeDelivery(expected, batch.fetchedOffset, batch.records);
+    const delivery = judgeDelivery(expected, batch);
     if (delivery.kind === 'seek') return 'seek';
     if (delivery.kind === 'drop') return 'dropped';
+    const { partition, nextOffset: next } = batch;
     const taken = delivery.skip === 0 ? batch.records : batch.records.slice(delivery.skip);
-    for (const record of taken) this.#waiting.push({ spec, partition: batch.partition, record });
-    this.#expected.set(id, expected + taken.length);
+    for (const record of taken) this.#waiting.push({ spec, partition, record, next: record.offset + 1 });
+    if ((taken.at(-1)?.offset ?? expected - 1) + 1 < next) this.#waiting.push({ spec, partition, record: null, next });
+    this.#expected.set(id, next);
     return 'taken';
   }
 
@@ -120,9 +127,7 @@ export class InputQueue {
     try {
       for (const waiting of this.#waiting) {
         if (this.#items.length >= max) break;
-        this.#items.push(
-          waiting.spec.source === 'wire' ? await this.#judgeWire(waiting) : await this.#judgeLog(waiting),
-        );
+        this.#items.push(await this.#judge(waiting));
         taken += 1;
       }
     } finally {
@@ -139,7 +144,23 @@ export class InputQueue {
     if (count > 0) this.#items = this.#items.slice(count);
   }
 
-  async #judgeWire({ spec, partition, record }: Waiting): Promise<QueueItem> {
+  #judge(waiting: Waiting): QueueItem | Promise<QueueItem> {
+    const { spec, record, partition, next: offset } = waiting;
+    if (record !== null)
+      return spec.source === 'wire' ? this.#judgeWire({ ...waiting, record }) : this.#judgeLog({ ...waiting, record });
+    const { head } = this.#positionOf(spec.topic, partition);
+    this.#judged.set(inputId(spec.topic, partition), { offset, head });
+    const cursor: StoredCursor = { topic: spec.topic, partition, offset, seq: head.seq, hash: head.hash };
+    return { cursor, isMeaningful: true, what: { kind: 'skip' } };
+  }
+
+  #positionOf(topic: string, partition: number): Position {
+    const position = this.#judged.get(inputId(topic, partition));
+    if (position === undefined) throw new Failure('NOT_READY', `no position for ${inputId(topic, partition)}`);
+    return position;
+  }
+
+  async #judgeWire({ spec, partition, record }: WaitingRecord): Promise<QueueItem> {
     const cursor: StoredCursor = { topic: spec.topic, partition, offset: record.offset + 1, seq: 0, hash: ZEROS };
     const at = { raw: record, topic: spec.topic, partition };
     const bad = (reason: string, detail: string): QueueItem => ({
@@ -147,6 +168,7 @@ export class InputQueue {
       isMeaningful: true,
       what: { kind: 'bad', reason, detail, ...at },
     });
+    if (record.unreadable !== undefined) return unreadableItem(cursor, at, record.unreadable);
     const unknown = await this.#loadSchemaOf(record.value);
     if (unknown !== null) return bad('UNKNOWN_SCHEMA', `schema id ${unknown} is not in the registry`);
     const decoded = this.options.codecs.decodeSync(record.value);
@@ -160,10 +182,11 @@ export class InputQueue {
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
   }
 
-  async #judgeLog({ spec, partition, record }: Waiting): Promise<QueueItem> {
+  async #judgeLog({ spec, partition, record }: WaitingRecord): Promise<QueueItem> {
     const id = inputId(spec.topic, partition);
-    const position = this.#judged.get(id);
-    if (position === undefined) throw new Failure('NOT_READY', `no position for ${id}`);
+    if (record.unreadable !== undefined)
+      throw new Failure('RECORD_UNREADABLE', `${id}@${record.offset}: ${record.unreadable.detail}`);
+    const position = this.#positionOf(spec.topic, partition);
     let verdict = readRecord(position.head, record, this.options.codecs.fingerprintOf);
     if (verdict.kind === 'unknown_schema') {
       await this.options.codecs.load(verdict.id);
@@ -231,6 +254,16 @@ export class InputQueue {
       partitionCount: this.options.partitionCountOf(topic),
     });
   }
+}
+
+/** What lies where records should be is parked, under its offset. */
+function unreadableItem(
+  cursor: StoredCursor,
+  { raw, ...at }: { readonly raw: FetchedRecord; readonly topic: string; readonly partition: number },
+  { detail, bytes }: Unreadable,
+): QueueItem {
+  const what = { kind: 'bad', reason: BATCH_UNREADABLE, detail, raw: { ...raw, value: bytes }, ...at } as const;
+  return { cursor, isMeaningful: true, what };
 }
 
 /** What a topic carries and this core does not take is for another log of the service that reads the same topic. */

@@ -3,9 +3,9 @@
 // Invariants
 //   G1. It never denies a group that was added; it may affirm one that was not, and then the store is asked.
 //   G2. Nothing is denied until every group of the store was added.
-const FIRST_BITS = 2 ** 17;
-/** Bits for each group: about one answer in a hundred is wrong then. */
-const BITS_PER_GROUP = 10;
+const FIRST_BITS = 2 ** 18;
+/** Bits for each group: about one answer in five thousand is wrong then. A decision about hundreds of runs asks for hundreds, and one that is wrong has it made again. */
+const BITS_PER_GROUP = 20;
 const PROBES = 7;
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;

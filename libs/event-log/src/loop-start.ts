@@ -1,9 +1,13 @@
 // What must hold before a loop takes up its partition: nothing that was projected or read is missing from any log (L8, L13).
 import { Failure } from '@recourse/kernel';
+import type { PartitionRange } from '@recourse/kafka';
 import type { Codecs } from '@recourse/messages';
 import { holdsCursor } from './input-cut.js';
+import { judgeRange, lossMessage } from './input-loss.js';
+import { inputId } from './input-queue.js';
 import { judgeStore } from './loop.decisions.js';
 import type { OwnLog } from './own-log.js';
+import type { InputSpec } from './service-core.js';
 import type { ProjectedHead, StoredCursor } from './store.port.js';
 
 /** What was projected still stands in the log, at its place. Errors: Failure(LOG_CUT). */
@@ -17,16 +21,43 @@ export async function checkProjection(log: OwnLog, stored: ProjectedHead | null)
   throw new Failure('LOG_CUT', `${at} is not the record that was projected as seq ${stored.seq}`);
 }
 
-/** What was read of other logs still stands in them. Errors: Failure(LOG_CUT). */
-export async function checkInputs(log: OwnLog, codecs: Codecs, cursors: readonly StoredCursor[]): Promise<void> {
+/** An input partition, and where the loop stands in it; null: nothing was read of it. */
+export interface InputPlace {
+  readonly topic: string;
+  readonly partition: number;
+  readonly source: InputSpec['source'];
+  readonly cursor: StoredCursor | null;
+}
+
+/**
+ * What was read of other logs still stands in them, and wires hold all that was not read. Answers where each input ends now.
+ *
+ * Errors: Failure(LOG_CUT); Failure(CURSOR_OUT_OF_RANGE).
+ */
+export async function checkInputs(
+  log: OwnLog,
+  codecs: Codecs,
+  inputs: readonly InputPlace[],
+): Promise<ReadonlyMap<string, number>> {
   const reader = await log.reader();
-  await Promise.all(
-    cursors.map(async (cursor) => {
-      if (await holdsCursor(reader, codecs, cursor)) return;
-      const lost = `${cursor.topic}/${cursor.partition} no longer holds record ${cursor.seq}`;
+  const ends = inputs.map(async (input) => {
+    const { topic, partition, cursor } = input;
+    const range = await reader.range(topic, partition);
+    if (input.source === 'wire') checkWire(log, input, range);
+    else if (cursor !== null && !(await holdsCursor(reader, codecs, cursor))) {
+      const lost = `${topic}/${partition} no longer holds record ${cursor.seq}`;
       throw new Failure('LOG_CUT', `${lost}, which ${nameOf(log)} has read: restore this log from the same moment`);
-    }),
-  );
+    }
+    return [inputId(topic, partition), range.high] as const;
+  });
+  return new Map(await Promise.all(ends));
+}
+
+function checkWire({ options }: OwnLog, { topic: wire, partition, cursor }: InputPlace, range: PartitionRange): void {
+  const loss = judgeRange(range, cursor?.offset ?? 0);
+  if (loss === null) return;
+  const at = { log: options.topic, logPartition: options.partition, wire, partition };
+  throw new Failure('CURSOR_OUT_OF_RANGE', lossMessage(at, range, loss));
 }
 
 function nameOf({ options: { topic, partition } }: OwnLog): string {

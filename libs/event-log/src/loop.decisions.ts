@@ -1,5 +1,5 @@
 // What the loop does after something happened: pure functions that the loop asks and obeys.
-import type { SendOutcome } from '@recourse/kafka';
+import type { FetchedBatch, SendOutcome } from '@recourse/kafka';
 
 /** What an append turned out to be (L5). */
 export type AppendJudgement = 'accepted' | 'reread' | 'log_cut';
@@ -24,20 +24,18 @@ export type Delivery =
 /**
  * Says whether a batch continues at the position a reader expects.
  *
- * Shape:  `skip` leading records are below the position (another reader of the same partition asked for them).
+ * Shape:  `skip` leading records are below the position (another reader of the same partition asked for them). Offsets may
+ *         have gaps: control records, what was aborted, batches that cannot be read.
  * Source: L13: a record below the cursor is dropped; a batch that starts above it is dropped and sought again.
  */
 export function judgeDelivery(
   expectedOffset: number,
-  fetchedOffset: number,
-  records: readonly { readonly offset: number }[],
+  { fetchedOffset, nextOffset, records }: Pick<FetchedBatch, 'fetchedOffset' | 'nextOffset' | 'records'>,
 ): Delivery {
-  const first = records[0];
-  if (first === undefined) return { kind: 'drop' };
-  if (Math.min(fetchedOffset, first.offset) > expectedOffset) return { kind: 'seek' };
-  const last = records[records.length - 1];
-  if (last === undefined || last.offset < expectedOffset) return { kind: 'drop' };
-  return { kind: 'take', skip: Math.max(0, expectedOffset - first.offset) };
+  if (Math.min(fetchedOffset, records[0]?.offset ?? fetchedOffset) > expectedOffset) return { kind: 'seek' };
+  if (nextOffset <= expectedOffset) return { kind: 'drop' };
+  const first = records.findIndex(({ offset }) => offset >= expectedOffset);
+  return { kind: 'take', skip: first === -1 ? records.length : first };
 }
 
 /** Limits of one batch (L4). */

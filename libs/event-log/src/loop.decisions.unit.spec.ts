@@ -1,5 +1,6 @@
 // The loop's decisions: what an append was, what to do with a batch, when a Progress alone is due, what time it is.
 import { describe, expect, it } from '@jest/globals';
+import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
 import fc from 'fast-check';
 import {
   backoffMs,
@@ -11,6 +12,8 @@ import {
   judgeStore,
   progressAloneIsDue,
 } from './loop.decisions.js';
+
+type Delivered = Pick<FetchedBatch, 'fetchedOffset' | 'nextOffset' | 'records'>;
 
 describe('the outcome of an append', () => {
   it('is accepted only at the expected base offset', () => {
@@ -26,26 +29,43 @@ describe('the outcome of an append', () => {
 });
 
 describe('a fetched batch', () => {
-  const records = (from: number, count: number): { readonly offset: number }[] =>
-    Array.from({ length: count }, (_, index) => ({ offset: from + index }));
+  const recordAt = (offset: number): FetchedRecord => ({ offset, key: null, value: null, timestamp: 0, headers: {} });
+  const batchOf = (fetchedOffset: number, offsets: readonly number[], nextOffset: number): Delivered => ({
+    fetchedOffset,
+    nextOffset,
+    records: offsets.map(recordAt),
+  });
+  const from = (offset: number, count: number): Delivered =>
+    batchOf(
+      offset,
+      Array.from({ length: count }, (_, index) => offset + index),
+      offset + count,
+    );
   it('is taken where it continues, without what is below the position', () => {
-    expect(judgeDelivery(5, 5, records(5, 3))).toEqual({ kind: 'take', skip: 0 });
-    expect(judgeDelivery(7, 5, records(5, 3))).toEqual({ kind: 'take', skip: 2 });
+    expect(judgeDelivery(5, from(5, 3))).toEqual({ kind: 'take', skip: 0 });
+    expect(judgeDelivery(7, from(5, 3))).toEqual({ kind: 'take', skip: 2 });
   });
   it('is dropped when all of it is below the position, and sought again when it starts above', () => {
-    expect(judgeDelivery(8, 5, records(5, 3))).toEqual({ kind: 'drop' });
-    expect(judgeDelivery(4, 5, records(5, 3))).toEqual({ kind: 'seek' });
-    expect(judgeDelivery(4, 4, [])).toEqual({ kind: 'drop' });
+    expect(judgeDelivery(8, from(5, 3))).toEqual({ kind: 'drop' });
+    expect(judgeDelivery(4, from(5, 3))).toEqual({ kind: 'seek' });
+    expect(judgeDelivery(4, from(4, 0))).toEqual({ kind: 'drop' });
+  });
+  it('may have gaps, before, between and behind its records: each is passed once', () => {
+    expect(judgeDelivery(5, batchOf(5, [], 8))).toEqual({ kind: 'take', skip: 0 });
+    expect(judgeDelivery(5, batchOf(5, [7, 9], 11))).toEqual({ kind: 'take', skip: 0 });
+    expect(judgeDelivery(8, batchOf(5, [5, 7, 9], 11))).toEqual({ kind: 'take', skip: 2 });
+    expect(judgeDelivery(10, batchOf(5, [5, 7, 9], 11))).toEqual({ kind: 'take', skip: 3 });
+    expect(judgeDelivery(4, batchOf(5, [7], 8))).toEqual({ kind: 'seek' });
   });
   it('never lets a record through twice or a gap open, whatever batches arrive', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 8 })), { maxLength: 60 }), (batches) => {
         let expected = 0;
-        for (const [from, count] of batches) {
-          const batch = records(from, count);
-          const delivery = judgeDelivery(expected, from, batch);
+        for (const [start, count] of batches) {
+          const batch = from(start, count);
+          const delivery = judgeDelivery(expected, batch);
           if (delivery.kind !== 'take') continue;
-          const taken = batch.slice(delivery.skip);
+          const taken = batch.records.slice(delivery.skip);
           expect(taken[0]?.offset).toBe(expected);
           expected += taken.length;
         }

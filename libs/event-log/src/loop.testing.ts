@@ -215,10 +215,14 @@ export class LoopWorld {
   }
 
   /** Puts bytes on a partition of the wire, whatever key they carry. */
-  async raw(partition: number, key: string, value: Buffer): Promise<void> {
-    await (
-      await this.broker.forActor('outside').logProducer()
-    ).send(WIRE, partition, [{ key: Buffer.from(key), value }]);
+  async raw(
+    partition: number,
+    key: string,
+    value: Buffer,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const producer = await this.broker.forActor('outside').logProducer();
+    await producer.send(WIRE, partition, [{ key: Buffer.from(key), value, headers }]);
   }
 
   encoded(ref: string, id: string, source = 'outside'): Buffer {

@@ -6,16 +6,16 @@
 // Invariants
 //   O1. Nothing new leaves before the gate is open and everything that is owed again has left or is owed no more.
 //   O2. The mark never passes a record with an unsent message.
-import { PARKED_KIND } from './common-kinds.js';
+import { deriveId } from '@recourse/kernel';
 import type { OwnLog, PlacedRecord } from './own-log.js';
+import { REDIRECTED } from './parking.decisions.js';
 import type { RawMessage, Reaction, Reactor } from './reactor.js';
-import type { Overlay } from './row-cache.js';
 import type { AcceptedRecord, Outgoing, ServiceCore } from './service-core.js';
 import type { ProjectedHead } from './store.port.js';
 
 /** A message that may not have been sent, and how often it will have been sent again. */
 export interface OwedAgain {
-  readonly message: Outgoing;
+  readonly message: Outgoing | RawMessage;
   readonly resend: number;
 }
 
@@ -75,11 +75,11 @@ export class Obligations {
     this.#recoveredSeq = head;
     if (head > from) {
       const resent = new Map<string, number>();
-      const owed: Outgoing[] = [];
+      const owed: (Outgoing | RawMessage)[] = [];
       for (const record of await this.#recordsSince(from, stored)) {
         if (record.type === 'ObligationResent')
           resent.set(String(record.body.obligation_id), Number(record.body.resend));
-        owed.push(...this.core.react(record));
+        owed.push(...this.#messagesOf(record));
       }
       this.#again = owed.map((message) => ({ message, resend: (resent.get(message.obligationId) ?? 0) + 1 }));
     }
@@ -108,11 +108,8 @@ export class Obligations {
   }
 
   /** Owes what accepted records lead to. */
-  owe(records: readonly AcceptedRecord[], rows: Overlay): void {
-    const reactions = records.map((record): Reaction => ({
-      seq: record.seq,
-      messages: this.#messagesOf(record, rows),
-    }));
+  owe(records: readonly AcceptedRecord[]): void {
+    const reactions = records.map((record): Reaction => ({ seq: record.seq, messages: this.#messagesOf(record) }));
     if (this.#isOpen && this.#again.length === 0) this.reactor.owe(reactions);
     else this.#held.push(...reactions);
   }
@@ -133,20 +130,8 @@ export class Obligations {
     this.#held = [];
   }
 
-  #messagesOf(record: AcceptedRecord, rows: Overlay): readonly (Outgoing | RawMessage)[] {
-    if (record.type !== 'ParkedResolved') return this.core.react(record);
-    const id = String(record.body.parked_id);
-    const key = String(rows.get(PARKED_KIND, `#${id}`, id)?.record_key);
-    const parked = rows.get(PARKED_KIND, key, id);
-    if (record.body.resolution !== 'redriven' || parked?.reason !== 'FOREIGN_PARTITION') return [];
-    return [
-      {
-        topic: String(parked.topic),
-        key,
-        value: parked.value as Buffer,
-        keyId: typeof parked.key_id === 'string' ? parked.key_id : null,
-      },
-    ];
+  #messagesOf(record: AcceptedRecord): readonly (Outgoing | RawMessage)[] {
+    return record.type === 'RecordRedirected' ? [redirectedMessage(record)] : this.core.react(record);
   }
 
   async #recordsSince(seq: number, stored: ProjectedHead | null): Promise<readonly PlacedRecord[]> {
@@ -171,4 +156,17 @@ export class Obligations {
     this.#reactedOffset = this.#unreacted[count - 1]?.offset ?? this.#reactedOffset;
     this.#unreacted = this.#unreacted.slice(count);
   }
+}
+
+/** What lay on another partition goes to that of its key. */
+function redirectedMessage({ body }: AcceptedRecord): RawMessage {
+  const { topic, partition, offset } = body;
+  return {
+    obligationId: deriveId('redirected', String(topic), Number(partition), Number(offset)),
+    topic: String(topic),
+    key: String(body.record_key),
+    value: body.value as Buffer,
+    keyId: typeof body.key_id === 'string' ? body.key_id : null,
+    headers: { [REDIRECTED]: `${String(topic)}/${String(partition)}@${String(offset)}` },
+  };
 }

@@ -9,7 +9,7 @@ import { Failure, InvariantViolation } from '@recourse/kernel';
 import { FRAME_SIZE, genesisHead, leafHash, readHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
 import type { Codecs } from '@recourse/messages';
-import type { FetchedRecord, Kafka, LogProducer, OutgoingRecord, RawReader } from '@recourse/kafka';
+import type { FetchedRecord, Kafka, LogProducer, OutgoingRecord, RawReader, Unreadable } from '@recourse/kafka';
 import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend } from './loop.decisions.js';
 import type { AppendJudgement } from './loop.decisions.js';
 import type { AcceptedRecord, Decided, Doc } from './service-core.js';
@@ -121,6 +121,7 @@ export class OwnLog {
     try {
       for (const record of records) {
         if (record.offset < this.#position.offset) continue;
+        if (record.unreadable !== undefined) throw this.#unreadable(record.offset, record.unreadable);
         const verdict = readRecord(this.#position.head, record, this.options.codecs.fingerprintOf);
         const placed = this.#place(
           record,
@@ -132,6 +133,11 @@ export class OwnLog {
     } catch (cause) {
       return { cause };
     }
+  }
+
+  #unreadable(offset: number, { detail }: Unreadable): Failure {
+    const { topic, partition } = this.options;
+    return new Failure('RECORD_UNREADABLE', `${topic}/${partition}@${offset}: ${detail}`);
   }
 
   /** Position before the accepted record at an offset, as that record itself states it. Errors: Failure(LOG_CUT) when there is none. */

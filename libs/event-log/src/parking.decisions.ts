@@ -1,5 +1,5 @@
 // Which inputs are set aside, and what a person may do about them (L14, L15). Pure.
-import { deriveId, sha256Hex } from '@recourse/kernel';
+import { deriveId, isTenant, sha256Hex } from '@recourse/kernel';
 import type { Doc } from './service-core.js';
 
 /** Bytes of a parked record that the parking record keeps; larger ones keep their hash and size. */
@@ -27,11 +27,36 @@ const RUNNING_TEXT: ReadonlySet<string> = new Set([
   'success_condition',
 ]);
 
+/** Reason of what came back to a partition that is not that of its key. */
+export const FOREIGN_PARTITION = 'FOREIGN_PARTITION';
+/** Header of what was sent to the partition of its key: there it is at home, or it is parked. */
+export const REDIRECTED = 'recourse-redirected';
+/** Reason of what was parked as a whole record batch. */
+export const BATCH_UNREADABLE = 'BATCH_UNREADABLE';
+
 /** Reasons that say nothing about later records of the key: they do not hold it up. */
-const NOT_BLOCKING: ReadonlySet<string> = new Set(['COMMAND_SIGNATURE_INVALID', 'COMMAND_UNSIGNED']);
+const NOT_BLOCKING: ReadonlySet<string> = new Set(['COMMAND_SIGNATURE_INVALID', 'COMMAND_UNSIGNED', 'TENANT_INVALID']);
 
 export function blocksKey(reason: string): boolean {
   return !NOT_BLOCKING.has(reason);
+}
+
+/** Why a record cannot be taken, whatever it says; null when it can. */
+export function findProblem(key: string, body: Doc): Problem | null {
+  return findStorageProblem(key, body) ?? tenantProblem(body);
+}
+
+/** Everything is somebody's: what names no tenant would be nobody's. A command for all tenants says so in its envelope. */
+function tenantProblem({ tenant, checkpoint, envelope }: Doc): Problem | null {
+  const asked = memberOf(envelope, 'tenant');
+  const named = [tenant, memberOf(checkpoint, 'tenant'), asked === '*' ? undefined : asked];
+  return named.every((name) => typeof name !== 'string' || isTenant(name) || (name === '*' && asked !== undefined))
+    ? null
+    : { reason: 'TENANT_INVALID', detail: 'it names no tenant: empty, *, control characters, or blanks around it' };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Doc)[name] : undefined;
 }
 
 /**
@@ -112,6 +137,31 @@ export interface Problem {
 export interface PlacedDecided<Body extends Doc = Doc> {
   readonly decided: { readonly type: string; readonly body: Body };
   readonly key: string;
+}
+
+/** Where a record lay, where it belongs, and its bytes as the log keeps them. */
+export interface Redirected {
+  readonly origin: Omit<ParkedOrigin, 'key' | 'value'>;
+  readonly key: string;
+  readonly to: number;
+  readonly producer: string | null;
+  readonly value: Buffer;
+  readonly valueSha256: Buffer;
+  readonly keyId: string | null;
+}
+
+/** The RecordRedirected that sends a record to the partition of its key (L14). */
+export function redirectedRecord({ origin, key, to, producer, value, valueSha256, keyId }: Redirected): PlacedDecided {
+  const { topic, partition, offset } = origin;
+  const body = { topic, partition, offset, record_key: key, to_partition: to, producer };
+  const bytes = { value, value_sha256: valueSha256, key_id: keyId };
+  return { decided: { type: 'RecordRedirected', body: { ...body, ...bytes } }, key };
+}
+
+/** Who sent a record, by its own word. */
+export function senderOf(body: Doc): string | null {
+  const { principal } = (body.envelope ?? {}) as Doc;
+  return [body.agent_id, body.source, principal].find((name) => typeof name === 'string') ?? null;
 }
 
 /** The RecordParked that sets a record aside. */

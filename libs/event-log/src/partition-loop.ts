@@ -28,6 +28,7 @@ import { inputId, InputQueue } from './input-queue.js';
 import type { QueueItem } from './input-queue.js';
 import { Lacks } from './lacks.js';
 import { checkInputs, checkProjection } from './loop-start.js';
+import type { InputPlace } from './loop-start.js';
 import { clockAgeMs, inputsBeside, judgeClock } from './loop.decisions.js';
 import { LoopLife } from './loop.phases.js';
 import { Obligations } from './obligations.js';
@@ -114,6 +115,7 @@ export type LoopEvent =
   | { readonly kind: 'append_unknown' }
   | { readonly kind: 'recovered'; readonly seq: number; readonly replayed: number; readonly voids: number }
   | { readonly kind: 'parked'; readonly reason: string }
+  | { readonly kind: 'redirected'; readonly topic: string; readonly producer: string | null }
   | { readonly kind: 'accepted'; readonly record: AcceptedRecord; readonly rows: () => readonly ChangedRow[] }
   | { readonly kind: 'halted'; readonly cause: unknown }
   | { readonly kind: 'error'; readonly where: string; readonly cause: unknown };
@@ -173,8 +175,8 @@ export class PartitionLoop {
   #decidedAt = 0;
   /** Monotonic milliseconds. */
   #appendedAt = -Infinity;
-  /** Ends of the inputs as seen at the start; null until they were asked for. */
-  #ends: ReadonlyMap<string, number> | null = null;
+  /** Ends of the inputs as seen at the start. */
+  #ends: ReadonlyMap<string, number> = new Map();
   #isUnderPressure = false;
 
   constructor(private readonly options: PartitionLoopOptions) {
@@ -251,6 +253,16 @@ export class PartitionLoop {
     );
   }
 
+  #inputPlaces(): readonly InputPlace[] {
+    const cursors = new Map(this.#cursors.all().map((cursor) => [inputId(cursor.topic, cursor.partition), cursor]));
+    return this.#core.inputs.flatMap((input) =>
+      this.#partitionsOf(input).map((partition) => {
+        const { topic, source } = input;
+        return { topic, partition, source, cursor: cursors.get(inputId(topic, partition)) ?? null };
+      }),
+    );
+  }
+
   offer(batch: FetchedBatch): 'taken' | 'dropped' | 'seek' {
     if (!this.isPositioned) return 'dropped';
     const answer = this.#queue.offer(batch);
@@ -305,7 +317,7 @@ export class PartitionLoop {
   async #decideNext(): Promise<number> {
     await this.#queue.prepare(this.#settings.itemsMax);
     this.#judgePressure();
-    if (this.#life.phase === 'catching_up') await this.#tryOpen();
+    if (this.#life.phase === 'catching_up') this.#tryOpen();
     if (this.#projector.backlog > this.#settings.projectionRowsMax) await this.#projector.drained();
     if (this.#passSilently()) return 0;
     const material = await this.#material();
@@ -336,9 +348,11 @@ export class PartitionLoop {
       if (!this.isPositioned) return null;
       await this.#timers.load(this.options.store, this.#time.estimate());
     }
-    const [now, viewsAreFresh] = await Promise.all([this.#now(), this.#bringAhead(items)]);
+    const [now, broughtAhead] = await Promise.all([this.#now(), this.#bringAhead(items)]);
     if (!this.isPositioned) return null;
     const timers = isOpen ? this.#timers.ready(now).slice(0, inputsMax) : [];
+    const viewsAreFresh = broughtAhead || (await this.#bringViewsFor(timers));
+    if (!this.isPositioned) return null;
     if (items.length === 0 && timers.length === 0 && resends.length === 0 && !this.#progressIsDue()) return null;
     return {
       items: items.slice(0, inputsBeside(timers.length, inputsMax)),
@@ -459,7 +473,7 @@ export class PartitionLoop {
     this.#projector.enqueue(this.#projectedHead(), overlay.changes);
     this.#obligations.drop(result.owedNoMore);
     this.#obligations.sendAgain(resends.filter((again) => !result.owedNoMore.includes(again)));
-    this.#obligations.owe(sealer.accepted, overlay);
+    this.#obligations.owe(sealer.accepted);
     this.#derived?.offer({ from: { head: sealer.from, offset }, to: this.#log.position, records: sealer.accepted });
     this.#announce(sealer, result.ends, overlay);
   }
@@ -471,6 +485,7 @@ export class PartitionLoop {
     for (const [at, record] of sealer.accepted.entries()) {
       onEvent({ kind: 'accepted', record, rows: () => overlay.changed(ends[at - 1] ?? 0, ends[at] ?? 0) });
       if (record.type === 'RecordParked') onEvent({ kind: 'parked', reason: String(record.body.reason) });
+      if (record.type === 'RecordRedirected') onEvent(redirectedEvent(record));
     }
   }
 
@@ -521,11 +536,12 @@ export class PartitionLoop {
     await this.#load(new Lacks());
     const replayed = await this.#replay(stored);
     await this.#projector.drained();
-    await checkInputs(this.#log, this.options.codecs, this.#cursors.all());
+    const ends = await checkInputs(this.#log, this.options.codecs, this.#inputPlaces());
     await this.#obligations.collect(stored, this.#log.position.head.seq);
     this.#queue.reset(this.inputPartitions(), this.#cursors.all());
+    // Ends that were asked for before a reset are not those of the start after it: they would open the gate too early.
     if (epoch !== this.#life.epoch) return 0;
-    this.#ends = null;
+    this.#ends = ends;
     this.#life.move('Recovered');
     this.#derived?.start();
     this.#groups.read();
@@ -585,19 +601,9 @@ export class PartitionLoop {
   }
 
   /** Opens the gate once every input was read to the end seen after the start (L10). */
-  async #tryOpen(): Promise<void> {
-    if (this.#ends === null) {
-      const { epoch } = this.#life;
-      const reader = await this.#log.reader();
-      const ends = new Map<string, number>();
-      for (const { topic, partition } of this.inputPartitions())
-        ends.set(inputId(topic, partition), (await reader.range(topic, partition)).high);
-      // Ends that were asked for before a reset are not those of the start after it: they would open the gate too early.
-      if (epoch !== this.#life.epoch) return;
-      this.#ends = ends;
-    }
+  #tryOpen(): void {
     for (const { topic, partition } of this.inputPartitions())
-      if (this.#cursors.offsetOf(topic, partition) < (this.#ends.get(inputId(topic, partition)) ?? 0)) return;
+      if (this.#cursors.offsetOf(topic, partition) < (this.#ends.get(inputId(topic, partition)) ?? Infinity)) return;
     this.#life.move('CaughtUp');
     this.#obligations.open();
   }
@@ -676,6 +682,13 @@ export class PartitionLoop {
     ]);
     await this.#bringViews(items);
     return ahead.views;
+  }
+
+  /** What timers lacked before is read before they are decided. True: the views were read to their end. */
+  async #bringViewsFor(timers: readonly TimerInput[]): Promise<boolean> {
+    const areLacked = this.#foresight.viewsOf(timers);
+    if (areLacked) await this.options.views.refresh();
+    return areLacked;
   }
 
   /** Views must not be behind the cursors this batch moves to; before wire inputs they must not be old either. */
@@ -764,6 +777,10 @@ export class PartitionLoop {
   #report(where: string, cause: unknown): void {
     this.options.onEvent?.({ kind: 'error', where, cause });
   }
+}
+
+function redirectedEvent({ body: { topic, producer } }: AcceptedRecord): LoopEvent {
+  return { kind: 'redirected', topic: String(topic), producer: typeof producer === 'string' ? producer : null };
 }
 
 /** Timers that are left wait for the next batch, and the inputs with them. */

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { GateVerdict } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { countingCore, LOG, LoopWorld, WIRE } from './loop.testing.js';
+import { REDIRECTED } from './parking.decisions.js';
 import { MemoryKeyStore } from './sealing/key-store.memory.js';
 import type { KeyStore } from './sealing/key-store.port.js';
 import { Vault } from './sealing/vault.js';
@@ -621,22 +622,6 @@ describe('a record that cannot be taken', () => {
     await world.until('parked', async () => (await parked()).includes('r1:DECISION_TOO_LARGE'));
     await world.until('the other', recorded('r3:2'));
   });
-
-  it('with a key of another partition parks there, and does no harm where it belongs', async () => {
-    await world.start('a');
-    await world.raw(1 - world.partitionOf('r1'), 'r1', world.encoded('r1', '1'));
-    await world.until('parked', async () => (await parked()).length === 1);
-    expect(await parked()).toEqual(['r1:FOREIGN_PARTITION']);
-    await world.state([{ ref: 'r1', id: '2' }]);
-    await world.until('its partition', recorded('r1:2'));
-  });
-
-  it('with a key of another partition waits behind nothing: redriven after the first, it would be taken where it does not belong', async () => {
-    await world.start('a');
-    for (const id of ['1', '2']) await world.raw(1 - world.partitionOf('r1'), 'r1', world.encoded('r1', id));
-    await world.until('parked', async () => (await parked()).length === 2);
-    expect(await parked()).toEqual(['r1:FOREIGN_PARTITION', 'r1:FOREIGN_PARTITION']);
-  });
 });
 
 describe('what was owed and may not have been sent', () => {
@@ -899,10 +884,10 @@ describe('a parked record', () => {
     expect(await answers()).toEqual(['c2:accepted:null']);
   });
 
-  it('of another partition goes back to its wire', async () => {
+  it('that came back to another partition goes to its own once a person says so', async () => {
     await world.start('a');
     const wrong = 1 - world.partitionOf('r1');
-    await world.raw(wrong, 'r1', world.encoded('r1', '1'));
+    await world.raw(wrong, 'r1', world.encoded('r1', '1'), { [REDIRECTED]: 'before' });
     const parkedThere = async (): Promise<readonly Readonly<Record<string, unknown>>[]> =>
       (await world.accepted(wrong)).filter(({ type }) => type === 'RecordParked').map(({ body }) => body);
     await world.until('parked', async () => (await parkedThere()).length === 1);

@@ -27,10 +27,13 @@ const ROUND_MAX = 1_000;
 
 /** A message as bytes, for records that go back to the wire they came from. */
 export interface RawMessage {
+  readonly obligationId: string;
   readonly topic: string;
   readonly key: string;
   readonly value: Buffer;
-  /** Key that seals the value; null when it is in the clear. */ readonly keyId: string | null;
+  /** Key that seals the value; null when it is in the clear. */
+  readonly keyId: string | null;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface Reaction {
@@ -220,8 +223,8 @@ export class Reactor {
   async #recordOf(message: Outgoing | RawMessage): Promise<OutgoingRecord | null> {
     try {
       const key = Buffer.from(message.key, 'utf8');
-      if ('value' in message) return { key, value: await this.#openedBytes(message) };
       const { headers } = message;
+      if ('value' in message) return { key, value: await this.#openedBytes(message), headers: message.headers };
       return { key, value: await this.#encode(message), ...(headers === undefined ? {} : { headers }) };
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.code !== 'KEY_DESTROYED') throw cause;

@@ -10,10 +10,12 @@ const TOPIC = 'recourse.tool-requests.payments';
 const OTHER = 'recourse.tool-requests.tickets';
 const NOWHERE = 'recourse.tool-requests.nobody';
 const message = (topic: string, value: string): RawMessage => ({
+  obligationId: 'o-1',
   topic,
   key: 'run-1',
   value: Buffer.from(value),
   keyId: null,
+  headers: {},
 });
 
 async function until(holds: () => boolean): Promise<void> {

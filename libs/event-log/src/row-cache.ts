@@ -3,14 +3,17 @@
 // Invariants
 //   I1. A group is either loaded whole or not at all; reading a cold one throws Lacking.
 //   I2. A group with changes that are not projected yet is never evicted, so what is cold is in the store as it should be.
+//   I3. What a batch costs is what it reads and changes: a group it touches is not copied, however large it is.
 import { InvariantViolation } from '@recourse/kernel';
+import { ChangedRows, docsOf, GroupRows } from './group-rows.js';
+import type { Group } from './group-rows.js';
 import { KnownGroups } from './known-groups.js';
 import { isStorableKey, Lacking } from './lacks.js';
 import type { Lacks } from './lacks.js';
 import type { Change, ChangedRow, Doc, KindSpec, Row, RowAddress, StateView } from './service-core.js';
 
-type Group = ReadonlyMap<string, Row>;
-const EMPTY: Group = new Map();
+/** Nobody puts anything into it. */
+const EMPTY = new GroupRows(undefined);
 const NO_DOCS: readonly Doc[] = [];
 
 /** One group by its address. Looked up by kind, then group: joining the two into one key for every read costs more than reading. */
@@ -44,21 +47,23 @@ class GroupTable<Rows extends Group> {
 
 /** What memory holds of one partition. */
 export class RowCache {
-  readonly #groups = new GroupTable<Group>();
+  readonly #groups = new GroupTable<GroupRows>();
   /** Least recently changed first. */
-  readonly #order = new Set<Held<Group>>();
-  readonly #pinned = new Map<Held<Group>, number>();
+  readonly #order = new Set<Held<GroupRows>>();
+  readonly #pinned = new Map<Held<GroupRows>, number>();
   /** What the store may hold: what is neither there nor here is empty. */
   readonly known = new KnownGroups();
   /** Lasting members by kind. */
   readonly #lasting: ReadonlyMap<string, readonly string[]>;
+  readonly #places: ReadonlyMap<string, KindSpec['place']>;
 
   /** `wholeKinds` are loaded completely at start: a missing group of theirs is empty, not cold. */
   constructor(
     private readonly wholeKinds: ReadonlySet<string>,
     private readonly groupsMax: number,
-    kinds: readonly Pick<KindSpec, 'kind' | 'lasting'>[] = [],
+    kinds: readonly Pick<KindSpec, 'kind' | 'lasting' | 'place'>[] = [],
   ) {
+    this.#places = new Map(kinds.map(({ kind, place }) => [kind, place]));
     this.#lasting = new Map(kinds.flatMap(({ kind, lasting }) => (lasting === undefined ? [] : [[kind, lasting]])));
   }
 
@@ -70,7 +75,7 @@ export class RowCache {
     return isLasting ? { op: 'put', row, isLasting } : change;
   }
 
-  find(kind: string, group: string): Group | undefined {
+  find(kind: string, group: string): GroupRows | undefined {
     const held = this.#groups.find(kind, group)?.rows;
     if (held !== undefined) return held;
     return this.wholeKinds.has(kind) || !this.known.mayHold(kind, group) ? EMPTY : undefined;
@@ -82,10 +87,8 @@ export class RowCache {
 
   /** Takes loaded groups; those without rows become empty ones. */
   fill(groups: readonly { readonly kind: string; readonly group: string }[], rows: readonly Row[]): void {
-    const asked = new GroupTable<Map<string, Row>>();
-    const filled = groups.map(
-      ({ kind, group }) => asked.find(kind, group) ?? asked.add({ kind, group, rows: new Map() }),
-    );
+    const asked = new GroupTable<GroupRows>();
+    const filled = groups.map(({ kind, group }) => asked.find(kind, group) ?? asked.add(this.#empty(kind, group)));
     for (const row of rows) {
       const target = asked.find(row.kind, row.group);
       if (target === undefined)
@@ -98,22 +101,24 @@ export class RowCache {
   fillWhole(rows: readonly Row[]): void {
     for (const row of rows) {
       const { kind, group } = row;
-      const held = this.#groups.find(kind, group) ?? this.#hold({ kind, group, rows: EMPTY });
-      held.rows = new Map(held.rows).set(row.key, row);
+      const held = this.#groups.find(kind, group) ?? this.#hold(this.#empty(kind, group));
+      held.rows.set(row.key, row);
     }
   }
 
   /** Makes a batch's changes the truth; its groups stay until `projected` reaches `seq`. */
-  commit(changed: readonly Held<Group>[], seq: number): void {
+  commit(changed: readonly Held<ChangedRows>[], seq: number): void {
     for (const { kind, group, rows } of changed) {
       this.known.add(kind, group);
       const known = this.#groups.find(kind, group);
+      // A group that was let go while the batch was decided is what the batch lies over.
+      const held = known ?? { kind, group, rows: rows.base };
+      rows.into(held.rows);
       if (known !== undefined) {
-        known.rows = rows;
         this.#order.delete(known);
         this.#order.add(known);
-      }
-      this.#pinned.set(known ?? this.#hold({ kind, group, rows }), seq);
+      } else this.#hold(held);
+      this.#pinned.set(held, seq);
     }
   }
 
@@ -138,18 +143,36 @@ export class RowCache {
     this.known.clear();
   }
 
-  #hold(held: Held<Group>): Held<Group> {
+  /** Rows of a kind, of which there are none yet. */
+  none(kind: string): GroupRows {
+    return new GroupRows(this.#places.get(kind));
+  }
+
+  #empty(kind: string, group: string): Held<GroupRows> {
+    return { kind, group, rows: this.none(kind) };
+  }
+
+  #hold(held: Held<GroupRows>): Held<GroupRows> {
     this.#order.add(held);
     return this.#groups.add(held);
   }
 }
 
+/** A change that may be taken back. */
+interface Undo {
+  readonly rows: ChangedRows;
+  readonly key: string;
+  readonly before: Row | undefined;
+  /** What the batch had made of the row before. */
+  readonly own: Row | null | undefined;
+}
+
 /** The state a batch sees while it is decided: the cache, with the changes of its own decisions on top. */
 export class Overlay implements StateView {
-  readonly #own = new GroupTable<Map<string, Row>>();
+  readonly #own = new GroupTable<ChangedRows>();
   /** In the order of their first change. */
-  readonly #changed: Held<Map<string, Row>>[] = [];
-  #journal: { readonly group: Map<string, Row>; readonly key: string; readonly before: Row | undefined }[] = [];
+  readonly #changed: Held<ChangedRows>[] = [];
+  readonly #journal: Undo[] = [];
   readonly changes: Change[] = [];
 
   /** With `lacks` it is a probe: cold groups are noted there and count as empty. A probe never decides. */
@@ -164,13 +187,17 @@ export class Overlay implements StateView {
 
   list(kind: string, group: string): readonly Doc[] {
     const rows = this.#group(kind, group);
-    if (rows.size === 0) return NO_DOCS;
-    if (rows.size < 2) return Array.from(rows.values(), ({ doc }) => doc);
-    return [...rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ doc }) => doc);
+    if (rows === EMPTY) return NO_DOCS;
+    const all = Array.from(rows.values());
+    return docsOf(all.length < 2 ? all : all.sort((a, b) => (a.key < b.key ? -1 : 1)));
   }
 
   all(kind: string, group: string): readonly Doc[] {
-    return Array.from(this.#group(kind, group).values(), ({ doc }) => doc);
+    return docsOf(this.#group(kind, group).values());
+  }
+
+  *lastFirst(kind: string, group: string, below: number | null): Generator<Doc> {
+    for (const { doc } of this.#group(kind, group).lastFirst(below ?? Infinity)) yield doc;
   }
 
   row(address: RowAddress): Row | undefined {
@@ -180,11 +207,11 @@ export class Overlay implements StateView {
   apply(changes: readonly Change[]): void {
     for (const change of changes) {
       const address = change.op === 'put' ? change.row : change.address;
-      const group = this.#writable(address.kind, address.group);
-      const before = group.get(address.key);
-      this.#journal.push({ group, key: address.key, before });
-      if (change.op === 'put') group.set(address.key, change.row);
-      else group.delete(address.key);
+      const rows = this.#writable(address.kind, address.group);
+      const { key } = address;
+      const before = rows.get(key);
+      this.#journal.push({ rows, key, before, own: rows.own(key) });
+      rows.set(key, change.op === 'put' ? change.row : null);
       this.changes.push(this.cache.told(change, before));
     }
   }
@@ -192,7 +219,7 @@ export class Overlay implements StateView {
   /** A scratch copy with the changes so far, in which cold groups are noted and count as empty. */
   probe(lacks: Lacks): Overlay {
     const probe = new Overlay(this.cache, lacks);
-    for (const { kind, group, rows } of this.#changed) probe.#hold(kind, group, rows);
+    for (const { kind, group, rows } of this.#changed) probe.#hold(kind, group, new ChangedRows(rows.base, rows));
     return probe;
   }
 
@@ -214,18 +241,20 @@ export class Overlay implements StateView {
     while (this.changes.length > mark) {
       this.changes.pop();
       const undo = this.#journal.pop();
-      if (undo === undefined) break;
-      if (undo.before === undefined) undo.group.delete(undo.key);
-      else undo.group.set(undo.key, undo.before);
+      undo?.rows.restore(undo.key, undo.own);
     }
   }
 
-  get changedGroups(): readonly Held<Group>[] {
+  get changedGroups(): readonly Held<ChangedRows>[] {
     return this.#changed;
   }
 
   #group(kind: string, group: string): Group {
-    const found = this.#own.find(kind, group)?.rows ?? this.cache.find(kind, group);
+    return this.#own.find(kind, group)?.rows ?? this.#accepted(kind, group);
+  }
+
+  #accepted(kind: string, group: string): GroupRows {
+    const found = this.cache.find(kind, group);
     if (found !== undefined) return found;
     // A key that the database refuses has no rows (L7): asking for them would be asked again for ever.
     if (!isStorableKey(group)) return EMPTY;
@@ -234,14 +263,15 @@ export class Overlay implements StateView {
     return EMPTY;
   }
 
-  #writable(kind: string, group: string): Map<string, Row> {
-    return this.#own.find(kind, group)?.rows ?? this.#hold(kind, group, this.#group(kind, group));
+  #writable(kind: string, group: string): ChangedRows {
+    const own = this.#own.find(kind, group);
+    if (own !== undefined) return own.rows;
+    const accepted = this.#accepted(kind, group);
+    return this.#hold(kind, group, new ChangedRows(accepted === EMPTY ? this.cache.none(kind) : accepted));
   }
 
-  /** Takes a copy that may be written. */
-  #hold(kind: string, group: string, rows: Group): Map<string, Row> {
-    const held = { kind, group, rows: new Map(rows) };
-    this.#changed.push(this.#own.add(held));
-    return held.rows;
+  #hold(kind: string, group: string, rows: ChangedRows): ChangedRows {
+    this.#changed.push(this.#own.add({ kind, group, rows }));
+    return rows;
   }
 }

@@ -45,6 +45,8 @@ export interface StateView {
   list(kind: string, group: string): readonly Doc[];
   /** The same in no order: for whoever picks from many. */
   all(kind: string, group: string): readonly Doc[];
+  /** Rows of a kind that has places, the last first: those placed below `below` (null: all), then those without a place. A walk costs what it walks over. */
+  lastFirst(kind: string, group: string, below: number | null): Iterable<Doc>;
 }
 
 /** A broadcast log folded into a map, always at or after the cursor of the chain that reads it. */
@@ -130,6 +132,8 @@ export interface DecideContext {
   /** Database time, epoch milliseconds; never below the decided_at of the chain's head. */
   readonly now: number;
   readonly partition: number;
+  /** How many partitions the own log has: a limit on all of them is shared out. */
+  readonly partitions: number;
   /** Does a key of the own log live on the partition that decides? */
   readonly owns: Owns;
 }
@@ -183,6 +187,8 @@ export interface KindSpec {
   readonly columns: readonly ColumnSpec[];
   /** Secondary indexes, each a list of columns. */
   readonly indexes?: readonly (readonly string[])[];
+  /** Where a row stands among those of its group, from 0; null for one without a place. What is put later has a greater one, or its group is put in order anew. */
+  readonly place?: (doc: Doc) => number | null;
   /** Members that stay as they are while others change: a store keeps them apart and does not write them again. */
   readonly lasting?: readonly string[];
 }

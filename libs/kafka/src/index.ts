@@ -18,6 +18,7 @@ export type {
   SendOutcome,
   TopicPartition,
   TopicSpec,
+  Unreadable,
   WireProducer,
 } from './kafka.port.js';
 export { murmur2, partitionForKey } from './murmur2.js';

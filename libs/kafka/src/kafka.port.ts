@@ -10,6 +10,14 @@ export interface OutgoingRecord {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Bytes that lie where records should be, and why none of them can be read. */
+export interface Unreadable {
+  /** Checksum, compression or framing: what is broken, for people. */
+  readonly detail: string;
+  /** The record batch as it is stored. */
+  readonly bytes: Buffer;
+}
+
 /** A record as it is read. `value` is null for a tombstone, which no topic of ours allows. */
 export interface FetchedRecord {
   readonly offset: number;
@@ -18,6 +26,8 @@ export interface FetchedRecord {
   /** Broker or producer time, epoch milliseconds. Never used for a decision. */
   readonly timestamp: number;
   readonly headers: Readonly<Record<string, Buffer>>;
+  /** Stands for all records of a batch that cannot be read, at the first of their offsets, without key and value. */
+  readonly unreadable?: Unreadable;
 }
 
 /** Consecutive records of one partition. `fetchedOffset` is the position the fetch started at. */
@@ -25,6 +35,8 @@ export interface FetchedBatch {
   readonly topic: string;
   readonly partition: number;
   readonly fetchedOffset: number;
+  /** Where reading goes on: behind the last record, and behind what no reader may see (control records, what was aborted). */
+  readonly nextOffset: number;
   readonly records: readonly FetchedRecord[];
 }
 
@@ -124,7 +136,10 @@ export interface InputHandlers {
    * Called synchronously in order of generations; a slow owner is overtaken by the next call, never waited for.
    */
   onAssigned(assignment: Assignment): void;
-  /** Hands over a batch; returns at once. Batches fetched before a pause or seek may still arrive: check `fetchedOffset`. */
+  /**
+   * Hands over a batch; returns at once. Batches fetched before a pause or seek may still arrive: check `fetchedOffset`.
+   * A batch without records only says where reading goes on.
+   */
   onBatch(batch: FetchedBatch): void;
   /** The consumer is dead and will not come back; the owner makes a new one. */
   onCrash(cause: unknown): void;

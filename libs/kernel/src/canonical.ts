@@ -1,5 +1,6 @@
 // Canonical JSON (keys sorted, no spaces): equal values give equal text, in every language.
 
+/** A value that JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**

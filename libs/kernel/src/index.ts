@@ -1,7 +1,7 @@
 export { assertNever, Failure, FAILURES, InvariantViolation } from './outcome.js';
 export type { FailureCode, FailureSpec, Rejection, RetryRule } from './outcome.js';
 export { deriveId, sha256Hex } from './ids.js';
-export { ID_BYTES_MAX, isUsableId } from './usable-id.js';
+export { ID_BYTES_MAX, isTenant, isUsableId } from './usable-id.js';
 export { isPerson, isSamePerson } from './person.js';
 export { canonicalJson } from './canonical.js';
 export type { Json } from './canonical.js';

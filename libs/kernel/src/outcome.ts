@@ -52,7 +52,13 @@ export const FAILURES = {
     retry: 'never',
     httpStatus: 503,
     summary:
-      'A cursor lies outside what its topic still holds: input was lost to retention. Restore the topic, or accept the gap.',
+      'A cursor lies outside what its topic still holds: input was lost, to retention or because it was deleted. `recourse log accept-loss` records the loss and goes on behind it; a log that other services read is restored from the same moment.',
+  },
+  RECORD_UNREADABLE: {
+    retry: 'never',
+    httpStatus: 503,
+    summary:
+      'A record batch of a log cannot be read: its checksum, its compression or its framing is broken. Restore the topic from a copy. What cannot be read of a wire is parked.',
   },
   PARTITION_COUNT_CHANGED: {
     retry: 'never',
@@ -97,6 +103,12 @@ export const FAILURES = {
     summary: 'The projection head was moved by another owner; the loop reloads.',
   },
   NOT_READY: { retry: 'backoff', httpStatus: 503, summary: 'The service has not read its inputs to the end yet.' },
+  TENANT_INVALID: {
+    retry: 'never',
+    httpStatus: 400,
+    summary:
+      'A tenant is named by 1 to 200 bytes without control characters and without blanks around them, and `*` is the name of none.',
+  },
   CONFIG_INVALID: {
     retry: 'never',
     httpStatus: 500,

@@ -1,5 +1,6 @@
+import './node-version.js';
 export { ManualClock, systemClock } from '@recourse/kernel';
-export type { Clock } from '@recourse/kernel';
+export type { Clock, Json } from '@recourse/kernel';
 export { effectKey, mutationId } from './effect-key.js';
 export type { EffectIdentity } from './effect-key.js';
 export {
@@ -25,6 +26,25 @@ export { MemoryProducer } from './producer/producer.memory.js';
 export type { Told } from './producer/producer.memory.js';
 export { RELEASE_PARTS, releaseDiff, releaseDigest, releaseRef, releaseStatement } from './release.js';
 export type { ReleaseDifference, ReleasePart, ReleaseTuple } from './release.js';
+export { connect } from './connect/connect.js';
+export type {
+  ConnectedGuardOptions,
+  ConnectedParts,
+  ConnectedPlace,
+  ConnectedTool,
+  ConnectedWorkerOptions,
+  ConnectOptions,
+  Recourse,
+  TypedTool,
+} from './connect/connect.messages.js';
+export { CONNECT_REMEDIES, ConnectProblem } from './connect/connect.problem.js';
+export type { ConnectCode } from './connect/connect.problem.js';
+export { registeredContract } from './connect/registered.js';
+export type { RegisteredContract } from './connect/registered.js';
+export { findStack } from './connect/stack-file.js';
+export type { StackFile } from './connect/stack-file.js';
+export { CONNECT_VARIABLES } from './connect/whereabouts.js';
+export type { Addresses, Environment } from './connect/whereabouts.js';
 export { guard } from './guard/guard.js';
 export { actionDigestOf, actionOf } from './guard/action.js';
 export type {
@@ -73,8 +93,17 @@ export type { ArgsProblem, ArgsProblemCode } from '@recourse/contract';
 export type { Budget, ReservationAnswer, ReservationRequest } from './guard/budget.port.js';
 export { HttpBudget } from './guard/budget.http.js';
 export { MemoryBudget } from './guard/budget.memory.js';
-export { undos } from './undo/undo.js';
-export type { PreviewItem, ReportItem, UndoOptions, UndoPreview, UndoReport, UndoRequest, Undos } from './undo/undo.js';
+export { undos, untilEnded } from './undo/undo.js';
+export type {
+  PreviewItem,
+  ReportItem,
+  UndoOptions,
+  UndoPreview,
+  UndoReport,
+  UndoRequest,
+  Undos,
+  WaitOptions,
+} from './undo/undo.js';
 export { createWorker, RESULTS_TOPIC } from './worker/worker.js';
 export type { Worker, WorkerNote, WorkerOptions } from './worker/worker.messages.js';
 export { closingRef, forwardFinding, happened, notHappened } from '@recourse/contract';
@@ -100,7 +129,7 @@ export { runDrill } from './drill/drill.js';
 export type { Canary, DrillFinding, DrillKit, DrillOptions, DrillReport } from './drill/drill.messages.js';
 export { DRILL_PATHS } from './drill/drill.decisions.js';
 export type { DriftKind, DrillPath, DrillVerdict } from './drill/drill.decisions.js';
-export { ToolRejected } from './tool/tool.js';
+export { ToolConflict, ToolRejected } from './tool/tool.js';
 export type { Tool, ToolContext } from './tool/tool.js';
 export type { Claim, ClaimStore } from './stores/claim-store.port.js';
 export { FileClaimStore } from './stores/claim-store.file.js';

@@ -13,6 +13,8 @@ function modules(folder: string): readonly string[] {
 
 /** Words a user of the subsystems of this package needs; each is exported by the module that holds it. */
 const WORDS = [
+  'connect',
+  'ConnectProblem',
   'guard',
   'guardCompensation',
   'guardFunction',
@@ -56,6 +58,15 @@ describe('the package (D67)', () => {
     };
     expect(Object.keys(exports)).toEqual(['.']);
     expect(existsSync(`${FOLDER}/index.ts`)).toBe(true);
+  });
+
+  it('says which Node it needs before anything else of it is run', () => {
+    const { sideEffects } = JSON.parse(readFileSync('libs/sdk/package.json', 'utf8')) as {
+      readonly sideEffects: unknown;
+    };
+    expect(readFileSync(`${FOLDER}/index.ts`, 'utf8')).toMatch(/^import '\.\/node-version\.js';/);
+    // A bundler that is told of no side effects leaves the import out.
+    expect(sideEffects).toEqual(['./dist/node-version.js']);
   });
 
   it('reaches every word from it', async () => {

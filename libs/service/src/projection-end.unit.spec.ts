@@ -55,6 +55,7 @@ describe('the end of a log', () => {
         topic,
         partition,
         fetchedOffset: from,
+        nextOffset: Math.min(from + 1, records.length),
         high: records.length,
         // One record a fetch: the tail is read on until its end.
         records: records

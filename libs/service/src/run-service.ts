@@ -32,12 +32,8 @@ import type { ServiceDatabase } from './service-host.js';
 import { ServiceModule } from './service.module.js';
 import { StandingGauges } from './standing-gauges.js';
 
-/** Partition count of a topic that exists. */
-export type PartitionCountOf = (topic: string) => number;
-
 export interface ServiceSpec extends Omit<ServiceDefinition, 'cores'> {
-  /** Builds the cores; called once with counts of 1 to learn their kinds, and once with the real ones. */
-  readonly cores: (partitionCountOf: PartitionCountOf) => readonly ServiceCore[];
+  readonly cores: readonly ServiceCore[];
   /** Counts what an accepted record of the service says, with the rows it changed. Nothing is told in a rebuild. */
   readonly measure?: (
     record: AcceptedRecord,
@@ -88,8 +84,6 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
 interface Parts {
   readonly config: ServiceConfig;
   readonly spec: ServiceSpec;
-  /** Cores of one partition: they tell logs, inputs and kinds, and decide nothing. */
-  readonly shapes: readonly ServiceCore[];
   readonly kafka: Kafka;
   readonly registry: SchemaRegistry;
   readonly counts: PartitionCounts;
@@ -108,7 +102,6 @@ function partsOf(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Part
   return {
     config,
     spec,
-    shapes: spec.cores(() => 1),
     kafka,
     registry: createSchemaRegistry({ url: config.registryUrl }),
     counts: new PartitionCounts(kafka),
@@ -132,11 +125,10 @@ interface Assembled {
 }
 
 function assemble(parts: Parts): Assembled {
-  const { config, spec, shapes, kafka, registry, counts, keys, traces, logger } = parts;
+  const { config, spec, kafka, registry, counts, keys, traces, logger } = parts;
   const host = new ServiceHost({
-    openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(shapes, spec.views)),
-    createRuntime: async (database) =>
-      runtimeOf(parts, database, spec.cores(await counts.all(shapes.flatMap(topicsOf)))),
+    openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(spec.cores, spec.views)),
+    createRuntime: (database) => Promise.resolve(runtimeOf(parts, database)),
     logger,
   });
   const edge = new CommandEdge({
@@ -167,11 +159,11 @@ function assemble(parts: Parts): Assembled {
 }
 
 function contextOf(
-  { config, spec, shapes, counts, keys, sealing, metrics, logger }: Parts,
+  { config, spec, counts, keys, sealing, metrics, logger }: Parts,
   { host, edge, projection }: { host: ServiceHost; edge: CommandEdge; projection: ProjectionEnd },
 ): ServiceContext {
   return {
-    definition: { name: spec.name, cores: shapes, commandTopic: spec.commandTopic, commandLog: spec.commandLog },
+    definition: { name: spec.name, cores: spec.cores, commandTopic: spec.commandTopic, commandLog: spec.commandLog },
     host,
     edge,
     projection,
@@ -187,10 +179,10 @@ function contextOf(
   };
 }
 
-function runtimeOf(parts: Parts, database: ServiceDatabase, cores: readonly ServiceCore[]): RunningService {
+function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
   const { config, spec, kafka, registry, sealing, metrics } = parts;
   const runtime = createServiceRuntime({
-    cores,
+    cores: spec.cores,
     kafka: measuredKafka(kafka, metrics),
     registry,
     stores: measuredStores(database, metrics),
@@ -217,14 +209,10 @@ function runtimeOf(parts: Parts, database: ServiceDatabase, cores: readonly Serv
 }
 
 /** Gauges that are read off the loops and the database when somebody asks for metrics. */
-function gaugesOf(
-  { kafka, metrics, shapes }: Parts,
-  runtime: ServiceRuntime,
-  database: ServiceDatabase,
-): StandingGauges {
+function gaugesOf({ kafka, metrics, spec }: Parts, runtime: ServiceRuntime, database: ServiceDatabase): StandingGauges {
   const standing = new StandingGauges({
     metrics,
-    logs: shapes.map(({ log }) => log),
+    logs: spec.cores.map(({ log }) => log),
     loops: () => runtime.loops(),
     reader: () => kafka.rawReader(),
     parkedOpen: (log) => database.count({ log, kind: PARKED_KIND, where: { open: true } }),
@@ -286,8 +274,4 @@ function logsOf(cores: readonly ServiceCore[], views: ServiceSpec['views'] = {})
     { log, kinds: withCommonKinds(kinds), views: views[log] ?? [] },
     ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
   ]);
-}
-
-function topicsOf({ log, inputs }: ServiceCore): readonly string[] {
-  return [log, ...inputs.map(({ topic }) => topic)];
 }

@@ -4,6 +4,10 @@ import type { Logger, Metrics } from '@recourse/telemetry';
 
 export type PlacedEvent = LoopEvent & { readonly log: string; readonly partition: number };
 
+/** What whoever runs the producer reads. */
+const MISPLACED =
+  'sent a record to the partition of its key: its producer needs the partitioner of Java (murmur2), in librdkafka partitioner=murmur2_random, in kafka-go kafka.Murmur2Balancer';
+
 /** Counts and logs one event. */
 export function tell(
   event: PlacedEvent,
@@ -29,6 +33,10 @@ export function tell(
     case 'parked':
       metrics.count('recordsParked', { log, reason: event.reason });
       logger.warn({ ...at, reason: event.reason }, 'parked a record');
+      return;
+    case 'redirected':
+      metrics.count('recordsRedirected', { log, topic: event.topic });
+      logger.warn({ ...at, topic: event.topic, producer: event.producer }, MISPLACED);
       return;
     case 'halted':
       logger.error({ ...at, err: event.cause }, 'halted: a person has to act');

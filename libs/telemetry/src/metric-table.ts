@@ -20,6 +20,12 @@ export const METRICS = {
     help: 'Inputs parked, by reason.',
     labels: ['log', 'reason'],
   },
+  recordsRedirected: {
+    name: 'recourse_records_redirected_total',
+    kind: 'counter',
+    help: 'Inputs that lay on another partition than that of their key, and were sent there: their producer needs murmur2.',
+    labels: ['log', 'topic'],
+  },
   appendsUnknown: {
     name: 'recourse_appends_unknown_total',
     kind: 'counter',

@@ -205,6 +205,7 @@ export class CoreHarness {
       views,
       now: this.now,
       partition,
+      partitions: partitionCount,
       owns: (key) => partitionForKey(key, partitionCount) === partition,
     };
   }

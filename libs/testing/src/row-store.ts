@@ -6,10 +6,10 @@ import { plainProblem } from './plain-data.js';
 /** Rows by kind, group and key. */
 export class RowStore {
   private readonly rows = new Map<string, Row>();
-  private readonly kinds: ReadonlySet<string>;
+  private readonly kinds: ReadonlyMap<string, ServiceCore['kinds'][number]>;
 
   constructor(kinds: ServiceCore['kinds']) {
-    this.kinds = new Set(kinds.map(({ kind }) => kind));
+    this.kinds = new Map(kinds.map((spec) => [spec.kind, spec]));
   }
 
   apply(changes: readonly Change[]): readonly ChangedRow[] {
@@ -49,6 +49,14 @@ export class RowStore {
           .filter((row) => row.kind === kind && row.group === group)
           .map((row) => row.doc)
           .reverse();
+      },
+      lastFirst: (kind, group, below) => {
+        touch(kind, group);
+        const placeOf = ({ doc }: Row): number => this.kinds.get(kind)?.place?.(doc) ?? -1;
+        return this.all()
+          .filter((row) => row.kind === kind && row.group === group && placeOf(row) < (below ?? Infinity))
+          .sort((a, b) => placeOf(b) - placeOf(a))
+          .map((row) => row.doc);
       },
     };
   }

@@ -4,7 +4,7 @@
 // counts when the outcome of its recovery came after the death. Phases: one instance of every service, then two. Each
 // phase ends with the proof over all logs and a rebuild of all projections from offset 0, which begins the next phase.
 import { join } from 'node:path';
-import { CONTRACTS } from '@recourse/example-drifted-refund';
+import { CONTRACTS, REFUND_POLICY } from '@recourse/example-drifted-refund';
 import type { DevStack } from '@recourse/dev-stack';
 import { Arena, PARTITIONS } from './arena.js';
 import { ConsumerRuns } from './consumers/consumer-runs.js';
@@ -82,6 +82,13 @@ class CrashRuns {
     });
     try {
       if (before !== null) await this.compare(arena, before);
+      await arena.edge.command({
+        side: 'registry',
+        path: '/v1/entries/policy_bundle',
+        body: REFUND_POLICY,
+        person: CONTRACT_EDITOR,
+        key: `policy-${REFUND_POLICY.name}`,
+      });
       for (const contract of CONTRACTS)
         await arena.edge.command({
           side: 'registry',

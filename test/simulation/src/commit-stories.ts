@@ -1,6 +1,6 @@
 // Commits without an outside effect: agents record what they settled on, made from earlier commits and effects of their own and other runs.
 import { plainPayload } from '@recourse/contract';
-import { canonicalJson } from '@recourse/kernel';
+import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { commitIdOf, cutState } from '@recourse/lineage';
 import type { Checkpoint, CheckpointState, CheckpointTaken, CommitRef, Gate, Payload } from '@recourse/messages';
@@ -211,7 +211,7 @@ function gateOf(alone: boolean, salt: string): Gate {
   return {
     bundle: GATE_BUNDLE,
     bundle_version: 1,
-    bundle_digest: Buffer.alloc(32, 1),
+    bundle_digest: Buffer.from(sha256Hex(GATE_BODY), 'hex'),
     verdict: 'admitted',
     inputs_sha256: inputs.sha256,
     inputs,

@@ -161,6 +161,7 @@ function unanswered(state: StateView): StateView {
     },
     list: (kind, group) => state.list(kind, group).map((doc) => cleared(kind, doc)),
     all: (kind, group) => state.all(kind, group).map((doc) => cleared(kind, doc)),
+    lastFirst: (kind, group, below) => [...state.lastFirst(kind, group, below)].map((doc) => cleared(kind, doc)),
   };
 }
 

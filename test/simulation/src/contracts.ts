@@ -35,7 +35,7 @@ export const CANCEL = 'payments.cancel_transfer';
 /** Takes a linked transaction back, with the receipt of its lead's reversal. */
 export const UNLINK = 'payments.unlink_account';
 /** How long a transfer that is left to the ledger is held, milliseconds. */
-export const HOLD_MS = 2_500;
+export const HOLD_MS = 5_000;
 
 export interface RegisteredContract {
   readonly name: string;

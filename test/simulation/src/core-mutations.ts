@@ -81,6 +81,10 @@ export function reading(state: StateView, kind: string, change: (doc: Doc) => Do
       const found = state.all(asked, group);
       return asked === kind ? found.map(change) : found;
     },
+    lastFirst: (asked, group, below) => {
+      const found = state.lastFirst(asked, group, below);
+      return asked === kind ? [...found].map(change) : found;
+    },
   };
 }
 

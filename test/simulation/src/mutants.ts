@@ -270,6 +270,10 @@ function without(state: StateView, kind: string): StateView {
       const found = state.all(asked, group);
       return asked === kind ? [] : found;
     },
+    lastFirst: (asked, group, below) => {
+      const found = state.lastFirst(asked, group, below);
+      return asked === kind ? [] : found;
+    },
   };
 }
 
@@ -313,6 +317,7 @@ function unlooked(state: StateView): StateView {
     },
     list: (kind, group) => state.list(kind, group).map(blinded),
     all: (kind, group) => state.all(kind, group).map(blinded),
+    lastFirst: (kind, group, below) => [...state.lastFirst(kind, group, below)].map(blinded),
   };
 }
 
@@ -382,6 +387,7 @@ function anonymous(state: StateView): StateView {
     },
     list: (kind, group) => state.list(kind, group).map(hidden),
     all: (kind, group) => state.all(kind, group).map(hidden),
+    lastFirst: (kind, group, below) => [...state.lastFirst(kind, group, below)].map(hidden),
   };
 }
 
@@ -411,6 +417,7 @@ function unordered(state: StateView): StateView {
     },
     list: (kind, group) => state.list(kind, group).map(levelled),
     all: (kind, group) => state.all(kind, group).map(levelled),
+    lastFirst: (kind, group, below) => [...state.lastFirst(kind, group, below)].map(levelled),
   };
 }
 
@@ -458,6 +465,7 @@ function trusted(state: StateView): StateView {
     },
     list: (kind, group) => state.list(kind, group).map(believed),
     all: (kind, group) => state.all(kind, group).map(believed),
+    lastFirst: (kind, group, below) => [...state.lastFirst(kind, group, below)].map(believed),
   };
 }
 

@@ -1,12 +1,22 @@
 // HTTP edge of the budget accountant. Every command of a tenant has the tenant as its key.
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { Commands, FromCaller, idText, openApiSchema, pageQuery, parse, Reads, reasonText } from '@recourse/service';
+import {
+  Commands,
+  FromCaller,
+  idText,
+  openApiSchema,
+  pageQuery,
+  parse,
+  Reads,
+  reasonText,
+  tenantText,
+} from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { BUDGETS_LOG } from '../core.js';
 
-const tenant = idText.optional();
+const tenant = tenantText.optional();
 const currency = z.string().regex(/^(?:[A-Z]{3}|exposure)$/, 'must be an ISO 4217 code, or exposure for disclosures');
 const minor = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const opening = z.strictObject({

@@ -117,7 +117,7 @@ function addRollbacks(program: Command, act: Act): void {
     rollbacks
       .command('list')
       .description(
-        'lists rollbacks; --phase held: those that wait for a person; --phase beyond: what a rollback reaches beyond its bound',
+        'lists rollbacks; --phase held: those that wait for a person; --phase beyond: what a rollback reaches beyond its bound, and what a later policy bundle cannot judge',
       )
       .addOption(new Option('--phase <phase>', 'in one phase').choices(ROLLBACK_PHASES))
       .option('--run <id>', 'of one run'),
@@ -148,7 +148,7 @@ function addJudgements(rollbacks: Command, act: Act): void {
   addSendAction<{ readonly verdict: string }>(
     command(
       'review',
-      'decides about a commit that a rollback reaches beyond its bound: it stands, or is rolled back',
+      'decides about a commit that a rollback reaches beyond its bound, or that a later policy bundle cannot judge: it stands, or is rolled back',
     ).addOption(
       new Option('--verdict <verdict>', 'what becomes of it').choices(['stands', 'rolled_back']).makeOptionMandatory(),
     ),
@@ -246,7 +246,7 @@ function describeRollback(rollback: Doc): string {
     ['reason', judged['reason']],
     ['opened', instant(rollback['opened_at'])],
     ['reaches back to', instant(rollback['bound_at'])],
-    ['recorded beyond it', instant(beyond['committed_at'])],
+    ['commit recorded', instant(beyond['committed_at'])],
     ['reviewed', reviewed['verdict']],
     ['reviewed by', reviewed['by']],
     ['because', reviewed['reason']],

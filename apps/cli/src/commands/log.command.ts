@@ -1,12 +1,14 @@
 // recourse log …: what an operator decides about a log itself.
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { known } from '../config.js';
 import { acceptLoss, lookAtLoss, nothingLost, openLog, rewritten } from '../log/accept-cut.js';
 import type { Seen } from '../log/accept-cut.js';
-import { OWNED_LOGS } from '../log/owned-logs.js';
+import { acceptWireLoss, lookAtWire, nothingGone } from '../log/accept-loss.js';
+import type { WirePartition, WireSeen } from '../log/accept-loss.js';
+import { OWNED_LOGS, WIRES } from '../log/owned-logs.js';
 import { openProjection } from '../outbound/projection.postgres.js';
 import type { Projection } from '../outbound/projection.postgres.js';
 import { formatFields } from '../output/table.js';
@@ -17,12 +19,19 @@ import type { Session } from '../session.js';
 import { partitionNumber } from './options.js';
 import type { Act } from './options.js';
 
-interface CutOptions {
+interface LossOptions {
   readonly log: string;
   readonly partition: number;
   readonly reason: string;
   readonly by: string;
   readonly yes?: boolean;
+}
+type WireOptions = LossOptions & { readonly wire: WirePartition };
+/** Both sides of a log: its records, and what was projected of them. */
+interface Sides<Options extends LossOptions> {
+  readonly log: OpenLog;
+  readonly projection: Projection;
+  readonly options: Options;
 }
 type OpenLog = ReturnType<typeof openLog>;
 
@@ -30,20 +39,41 @@ const REGISTRY_TIMEOUT_MS = 20_000;
 
 export function addLog(program: Command, act: Act): void {
   const log = program.command('log').description('what an operator decides about a log itself');
-  log
-    .command('accept-cut')
+  lossCommand(log, 'accept-cut')
     .description(
       'accepts that a log lost acknowledged records: shows what is lost, records the loss at the head, and drops the projection so that the service rebuilds. Stop the service first.',
     )
+    .action(act<LossOptions>((session, options) => onLog(session, options, decideCut)));
+  lossCommand(log, 'accept-loss')
+    .description(
+      'accepts that a wire lost records before its service read them (CURSOR_OUT_OF_RANGE): shows what is lost, and records the loss and where reading goes on. Then start the service again.',
+    )
+    .requiredOption('--wire <topic/partition>', 'the wire and its partition, as the service names them', wirePartition)
+    .action(act<WireOptions>((session, options) => onLog(session, options, decideLoss)));
+}
+
+function lossCommand(log: Command, name: string): Command {
+  return log
+    .command(name)
     .addOption(new Option('--log <topic>', 'the log').choices([...OWNED_LOGS.keys()]).makeOptionMandatory())
     .requiredOption('--partition <n>', 'its partition', partitionNumber)
     .requiredOption('--reason <text>', 'why the loss is accepted')
     .requiredOption('--by <name>', 'who accepts it')
-    .option('-y, --yes', 'do not ask')
-    .action(act<CutOptions>(acceptCut));
+    .option('-y, --yes', 'do not ask');
 }
 
-async function acceptCut(session: Session, options: CutOptions): Promise<ExitKind> {
+/** Errors: InvalidArgumentError, which commander reports. */
+function wirePartition(text: string): WirePartition {
+  const [, wire = '', partition = ''] = /^([^/]+)\/(\d+)$/.exec(text) ?? [];
+  if (WIRES.has(wire)) return { wire, partition: Number(partition) };
+  throw new InvalidArgumentError('It must be a wire and a partition, such as recourse.tool-executions/0.');
+}
+
+async function onLog<Options extends LossOptions>(
+  session: Session,
+  options: Options,
+  decide: (session: Session, sides: Sides<Options>) => Promise<ExitKind>,
+): Promise<ExitKind> {
   const { settings } = session;
   const service = OWNED_LOGS.get(options.log) ?? '';
   const projection = await openProjection({
@@ -65,7 +95,7 @@ async function acceptCut(session: Session, options: CutOptions): Promise<ExitKin
 
 async function logOptions(
   { settings }: Session,
-  { log: topic, partition }: CutOptions,
+  { log: topic, partition }: LossOptions,
 ): Promise<Parameters<typeof openLog>[0]> {
   const kafka = createKafka({
     brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
@@ -95,26 +125,13 @@ async function logOptions(
   }
 }
 
-async function decide(
-  session: Session,
-  {
-    log,
-    projection,
-    options,
-  }: { readonly log: OpenLog; readonly projection: Projection; readonly options: CutOptions },
-): Promise<ExitKind> {
+async function decideCut(session: Session, { log, projection, options }: Sides<LossOptions>): Promise<ExitKind> {
   const { terminal } = session;
   const seen = await lookAtLoss(log, projection);
   terminal.note(describe(options, seen));
   if (seen.loss.kind === 'nothing_lost') throw nothingLost();
   if (seen.loss.kind === 'rewritten') throw rewritten(seen.loss.seq);
-  if (options.yes !== true) {
-    if (!terminal.isInteractive)
-      throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', {
-        remedy: 'Pass --yes once you have read what is lost.',
-      });
-    if (!isYes(await terminal.ask('Accept this loss? It is recorded for ever. [y/N] '))) return 'declined';
-  }
+  if (!(await isAgreed(session, options))) return 'declined';
   const { seq, hash } = await acceptLoss(log, projection, seen, options);
   session.show(
     { recorded_seq: seq, recorded_hash: hash, projection: 'dropped' },
@@ -124,7 +141,52 @@ async function decide(
   return 'done';
 }
 
-function describe({ log, partition }: CutOptions, { loss, projected, log: head }: Seen): string {
+async function decideLoss(session: Session, { log, projection, options }: Sides<WireOptions>): Promise<ExitKind> {
+  const { wire } = options;
+  const seen = await lookAtWire(log, wire);
+  session.terminal.note(describeWire(options, seen));
+  if (seen.loss === null) throw nothingGone();
+  if (!(await isAgreed(session, options))) return 'declined';
+  const { seq, goesOnAt } = await acceptWireLoss(log, wire, seen, { ...options, now: await projection.now() });
+  session.show(
+    { recorded_seq: seq, goes_on_at: goesOnAt },
+    () => `Recorded as record ${seq}. Start the service again: it goes on at offset ${goesOnAt} of ${nameOf(wire)}.`,
+  );
+  return 'done';
+}
+
+/** Errors: CliProblem(CONFIRMATION_NEEDED) when nobody is there to ask. */
+async function isAgreed({ terminal }: Session, { yes }: LossOptions): Promise<boolean> {
+  if (yes === true) return true;
+  if (!terminal.isInteractive)
+    throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', {
+      remedy: 'Pass --yes once you have read what is lost.',
+    });
+  return isYes(await terminal.ask('Accept this loss? It is recorded for ever. [y/N] '));
+}
+
+function nameOf({ wire, partition }: WirePartition): string {
+  return `${wire}/${partition}`;
+}
+
+function describeWire({ log, partition, wire }: WireOptions, { range, readTo, loss }: WireSeen): string {
+  const { low, high } = range;
+  return formatFields([
+    ['log', `${log}/${partition}`],
+    ['wire', `${nameOf(wire)}, which holds offsets ${low} to ${high}`],
+    ['read to', String(readTo)],
+    [
+      'lost',
+      loss === null
+        ? null
+        : readTo < low
+          ? `${low - readTo} records that were never read`
+          : 'whatever the wire held before it was cut or made anew',
+    ],
+  ]);
+}
+
+function describe({ log, partition }: LossOptions, { loss, projected, log: head }: Seen): string {
   return formatFields([
     ['log', `${log}/${partition}`],
     ['projected', projected === null ? 'nothing' : `up to record ${projected.seq} (${projected.hash.toString('hex')})`],

@@ -1,4 +1,5 @@
 // What several commands share: their options, and the way an action runs.
+import { isTenant } from '@recourse/kernel';
 import { InvalidArgumentError, Option } from 'commander';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
@@ -39,4 +40,10 @@ export function epochMs(text: string): number {
   const value = /^\d+$/.test(text) ? Number(text) : /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isSafeInteger(value)) return value;
   throw new InvalidArgumentError('It must be an instant such as 2026-11-22T01:34:17Z, or epoch milliseconds.');
+}
+
+/** A tenant, or `*` for all. Errors: InvalidArgumentError, which commander reports. */
+export function tenantName(text: string): string {
+  if (text === '*' || isTenant(text)) return text;
+  throw new InvalidArgumentError('It must name a tenant (not empty, no blanks around it), or be * for all.');
 }

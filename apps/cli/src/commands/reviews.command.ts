@@ -145,6 +145,7 @@ function proposal(item: Doc): string {
         ? `${cellText(proposed['risk_level'])}: ${cellText(proposed['risk'] ?? 'the contract does not say what an unnecessary one does')}`
         : null,
     ],
+    ['in force', isProposed ? inForce(docOf(proposed['in_force'])) : null],
     ['residue', proposed['residue']],
     ['only if', proposed['stale_condition']],
     ['proved by', proposed['success_condition']],
@@ -157,6 +158,13 @@ function proposal(item: Doc): string {
         ] as const,
     ),
   ]);
+}
+
+/** What binds it beside the contract of its effect. */
+function inForce({ contract_version: version, approval_mode: mode, risk_level: risk, rules }: Doc): string | null {
+  if (version === undefined) return null;
+  const named = Array.isArray(rules) && rules.length > 0 ? `; ${rules.map(cellText).join('; ')}` : '';
+  return `version ${cellText(version)} of the contract: ${cellText(mode)}, risk ${cellText(risk)}${named}`;
 }
 
 function links(item: Doc): string {

@@ -1,6 +1,6 @@
 // recourse undo …: what an undo of a run would do, the request for it, and the truthful report of what became of each effect.
 import type { Doc } from '@recourse/sdk';
-import { docOf } from '@recourse/sdk';
+import { docOf, untilEnded } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { cellText, formatFields, formatTable, instant, money, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
@@ -43,7 +43,6 @@ const REPORT_COLUMNS: readonly Column<Doc>[] = [
   { title: 'STAYS', of: (row) => row['residue'] },
   { title: 'STEP', of: (row) => row['step_id'] },
 ];
-const POLL_MS = 500;
 
 interface UndoOptions {
   readonly mutation?: readonly string[];
@@ -147,21 +146,10 @@ async function undo(
     );
     return undefined;
   }
-  const report = await followed(session, undoPath(cellText(opened['undo_id'])), wait * 1_000);
+  const path = undoPath(cellText(opened['undo_id']));
+  const report = await untilEnded(() => ledger.get(path), session.clock, { withinMs: wait * 1_000 });
   session.show(report, () => reportText(report));
   return ENDED_AS[String(report['outcome'])] ?? 'pending';
-}
-
-async function followed(session: Session, path: string, withinMs: number): Promise<Doc> {
-  const ledger = session.service('ledger');
-  const { clock } = session;
-  const until = clock.monotonic() + withinMs;
-  let report = await ledger.get(path);
-  while (report['outcome'] === 'still_open' && clock.monotonic() < until) {
-    await clock.sleep(POLL_MS);
-    report = await ledger.get(path);
-  }
-  return report;
 }
 
 function reportText(report: Doc): string {

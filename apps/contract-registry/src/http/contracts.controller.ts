@@ -12,23 +12,24 @@ import {
   parse,
   Reads,
   seesAllTenants,
+  tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { CONTRACT_KIND, CONTRACTS_LOG, PROPOSAL_KIND } from '../rows.js';
 
 /** The registry's own rules say what else a contract must be; here only what addresses the command. */
-const contract = z.looseObject({ name: idText, tenant: idText.optional() });
+const contract = z.looseObject({ name: idText, tenant: tenantText.optional() });
 const listQuery = z.strictObject({
   ...pageQuery,
   name: idText.optional(),
   retired: z.enum(['true', 'false']).optional(),
 });
-const oneQuery = z.strictObject({ tenant: idText.optional(), version: z.coerce.number().int().min(1).optional() });
-const retirement = z.strictObject({ version: z.number().int().min(1), tenant: idText.optional() });
+const oneQuery = z.strictObject({ tenant: tenantText.optional(), version: z.coerce.number().int().min(1).optional() });
+const retirement = z.strictObject({ version: z.number().int().min(1), tenant: tenantText.optional() });
 const proposalQuery = z.strictObject({ ...pageQuery, name: idText.optional() });
-const confirmation = z.strictObject({ digest: hashHex, tenant: idText.optional() });
-const withdrawal = z.strictObject({ tenant: idText.optional() });
+const confirmation = z.strictObject({ digest: hashHex, tenant: tenantText.optional() });
+const withdrawal = z.strictObject({ tenant: tenantText.optional() });
 /** Versions of one capability that are looked at for the newest; pages are in order of version keys. */
 const VERSIONS_MAX = 500;
 

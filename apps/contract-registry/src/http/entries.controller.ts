@@ -13,6 +13,7 @@ import {
   Reads,
   reasonText,
   seesAllTenants,
+  tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
@@ -20,14 +21,14 @@ import { CONTRACTS_LOG, ENTRY_KIND } from '../rows.js';
 
 const kindText = z.enum(ENTRY_KINDS);
 /** The registry's own rules say what else an entry must be. */
-const entry = z.strictObject({ name: idText, tenant: idText.optional(), entry: z.looseObject({}) });
-const retirement = z.strictObject({ reason: reasonText, tenant: idText.optional() });
+const entry = z.strictObject({ name: idText, tenant: tenantText.optional(), entry: z.looseObject({}) });
+const retirement = z.strictObject({ reason: reasonText, tenant: tenantText.optional() });
 const listQuery = z.strictObject({
   ...pageQuery,
   name: idText.optional(),
   retired: z.enum(['true', 'false']).optional(),
 });
-const oneQuery = z.strictObject({ tenant: idText.optional() });
+const oneQuery = z.strictObject({ tenant: tenantText.optional() });
 
 @ApiTags('entries')
 @ApiBearerAuth()

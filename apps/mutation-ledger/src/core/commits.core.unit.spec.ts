@@ -1,11 +1,12 @@
 // Commits without an outside effect: what is taken, how states are kept, how a fall reaches them (issue 6; E1 to E5, E9 to E16, E22, E27, E35).
 import { describe, expect, it } from '@jest/globals';
 import type { Json } from '@recourse/kernel';
+import type { Gate } from '@recourse/messages';
 import { eachMember, fact, WAYS } from '@recourse/testing';
 import { bundleRegistered, chunk, commit, committed, gateOf, rollback, spread, told } from './commits.testing.js';
 import type { Told } from './commits.testing.js';
 import type { Commit } from '../rules/commit/commit.messages.js';
-import { executed, ledger, NOW, REF, refund, statement, triggerOf } from './ledger.testing.js';
+import { executed, ledger, NOW, REF, refund, statement, TENANT, triggerOf } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 import { resumeOf, stateAt } from '../reads/resume.query.js';
 
@@ -76,6 +77,33 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
       [commit('forger', { assumption_refs: ['commit/x#stands'] }), 'REF_RESERVED'],
     ] as const)
       on.run.when(committed(wrong), NOW).thenParked(code);
+  });
+
+  it('is parked where its gate names a bundle the registry does not know, or knows otherwise (E3)', () => {
+    const on = start();
+    const gated = (gate: Partial<Gate> = {}) =>
+      committed(commit('gated', { gate: gateOf('risk', { order: 1 }, gate) }));
+    on.run.when(gated(), NOW).thenParked('GATE_BUNDLE_UNKNOWN');
+    on.entries.append('risk', bundleRegistered('risk', [], 1, 'other'));
+    on.run.when(gated(), NOW).thenParked('GATE_BUNDLE_UNKNOWN');
+    on.entries.append('risk', bundleRegistered('risk', [], 1));
+    on.run.when(gated({ bundle_version: 2 }), NOW).thenParked('GATE_BUNDLE_UNKNOWN');
+    on.run.when(gated({ bundle_digest: Buffer.alloc(32, 1) }), NOW).thenParked('GATE_BUNDLE_MISMATCH');
+    on.entries.append('risk', bundleRegistered('risk', [], 2));
+    on.entries.append(
+      'risk',
+      fact('EntryRetired', { kind: 'policy_bundle', tenant: TENANT, name: 'risk', version: 2 }),
+    );
+    on.run.when(gated(), NOW).then(fact('CheckpointRecorded', { checkpoint: { gate: { bundle_version: 1 } } }));
+  });
+
+  it('names a bundle that was registered a moment ago: the view is read before anything is parked', () => {
+    const on = start();
+    on.entries.appendUnread('risk', bundleRegistered('risk', [], 1));
+    const gated = committed(commit('gated', { gate: gateOf('risk', {}) }));
+    on.run.whenBehind(gated, NOW);
+    on.entries.catchUp();
+    on.run.when(gated, NOW).then(fact('CheckpointRecorded'));
   });
 
   it('that comes after what speaks against it is contradicted as it is recorded', () => {
@@ -243,6 +271,8 @@ describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
 
   it('that refuses, sees the state that is left, finds no bundle, or was never asked lets the commit fall', () => {
     const on = start();
+    on.entries.append('nobodys', bundleRegistered('nobodys', [RULE]));
+    on.entries.append('nobodys', fact('EntryRetired', { kind: 'policy_bundle', tenant: TENANT, name: 'nobodys' }));
     const [offender] = chain(on, ['book']) as [Told];
     const refused = commit('refused', {
       run: 'run-2',

@@ -1,11 +1,20 @@
 // Commits without an outside effect as a part of the mutations log: events in, facts out.
 //
 // Boundary: reads rows and views, and asks the decisions of domain/commit; holds no rule.
+import { bundleDigests, entryView } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
-import type { DecideContext, Decision, StateView } from '@recourse/event-log';
-import type { CheckpointTaken, StateChunk } from '@recourse/messages';
-import { commitProblem, harden, recordCheckpoint, recordChunk } from '../rules/commit/checkpoint.decisions.js';
+import type { DecideContext, Decision, StateView, TimerInput } from '@recourse/event-log';
+import type { CheckpointTaken, Gate, StateChunk } from '@recourse/messages';
+import {
+  bundleProblem,
+  commitProblem,
+  harden,
+  recordCheckpoint,
+  recordChunk,
+} from '../rules/commit/checkpoint.decisions.js';
+import type { CommitProblem } from '../rules/commit/checkpoint.decisions.js';
 import type { Commit } from '../rules/commit/commit.messages.js';
+import type { ParkCode } from '../rules/mutation/mutation.messages.js';
 import { judgeParents, namesReserved, RESERVED_PREFIX } from '../rules/mutation/lineage.decider.js';
 import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../rules/mutation/refs.decider.js';
 import { chunkIn, commitIn } from '../rows/commit.rows.js';
@@ -16,51 +25,64 @@ import { fateOf } from './fates.part.js';
 import { againstEarlierVersion } from './reevaluations.part.js';
 
 /** Takes a commit: recorded once, contradicted at once by what speaks against it already, a later version of its bundle too. */
-export function onCommit(context: DecideContext, key: string, event: CheckpointTaken, policy: FallPolicy): Decision {
+export function onCommit(context: DecideContext, event: CheckpointTaken, policy: FallPolicy): Decision {
   const { tenant, run_id, commit_id, checkpoint } = event;
-  if (key !== run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
-  if (checkpoint.assumption_refs.length + checkpoint.parents.length > REFS_MAX)
-    return parked('TOO_MANY_REFS', `a commit relies on ${String(REFS_MAX)} refs and commits at the most`);
-  if (namesReserved(checkpoint.assumption_refs))
-    return parked(
-      'REF_RESERVED',
-      `refs that begin with ${RESERVED_PREFIX} follow from parents, and are named by nobody`,
-    );
   const baseOf = (id: string): Commit | undefined => ownCommit(context.state, tenant, run_id, id);
-  const wrong = commitProblem(event, baseOf);
+  const wrong = misnamed(event) ?? commitProblem(event, baseOf);
   if (wrong !== null) return parked(wrong.code, wrong.detail);
   // Its id is the hash of its content: what has the same id is the same fact.
   if (commitIn(context.state, run_id, commit_id) !== undefined) return NOTHING;
+  const unknown = bundleOf(context, tenant, checkpoint.gate);
+  if (unknown !== null) return parked(unknown.code, unknown.detail);
   const judgements = [
     ...judgeRefs(tenant, run_id, checkpoint.assumption_refs, context.views.view('assumptions')),
     ...judgeParents(tenant, checkpoint.parents, () => context.views.view('fallen')),
   ];
   const base = checkpoint.state?.base_id ?? null;
-  const recorded = recordCheckpoint(
-    event,
-    judgements.map(({ judged }) => judged),
-    base === null ? undefined : baseOf(base),
-    context.now,
-    policy,
-  );
+  const judged = judgements.map((one) => one.judged);
+  const recorded = recordCheckpoint(event, judged, base === null ? undefined : baseOf(base), context.now, policy);
   const against = contradictionsAtBinding(commit_id, tenant, run_id, judgements, []);
+  const hit = {
+    commit: { ...event, parents: checkpoint.parents, hardened: null },
+    beside: () => new Set<string>(),
+    recordedAt: undefined,
+    isCommit: true,
+  };
   const found =
     against.length === 0
-      ? againstEarlierVersion(context, event)
-      : against.flatMap((one) =>
-          fateOf(context, one, {
-            commit: { ...event, parents: checkpoint.parents, hardened: null },
-            beside: () => new Set(),
-            recordedAt: undefined,
-            isCommit: true,
-          }),
-        );
+      ? againstEarlierVersion(context, event, policy)
+      : against.flatMap((one) => fateOf(context, one, hit));
   return append(...fall(context, [recorded, ...found], policy));
 }
 
+/** What is wrong with what a commit says it relies on. */
+function misnamed({ checkpoint }: CheckpointTaken): { readonly code: ParkCode; readonly detail: string } | null {
+  if (checkpoint.assumption_refs.length + checkpoint.parents.length > REFS_MAX)
+    return {
+      code: 'TOO_MANY_REFS',
+      detail: `a commit relies on ${String(REFS_MAX)} refs and commits at the most`,
+    };
+  return namesReserved(checkpoint.assumption_refs)
+    ? {
+        code: 'REF_RESERVED',
+        detail: `refs that begin with ${RESERVED_PREFIX} follow from parents, and are named by nobody`,
+      }
+    : null;
+}
+
+/** What is wrong with the bundle a gate names. One the registry does not know may only not have been read yet. */
+function bundleOf({ views }: DecideContext, tenant: string, gate: Gate | null): CommitProblem | null {
+  if (gate === null) return null;
+  const wrong = bundleProblem(
+    gate,
+    bundleDigests(views.view(entryView.name), tenant, gate.bundle, gate.bundle_version),
+  );
+  if (wrong !== null) views.readToEnd();
+  return wrong;
+}
+
 /** Takes a chunk of a state. */
-export function onChunk(context: DecideContext, key: string, event: StateChunk): Decision {
-  if (key !== event.run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
+export function onChunk(context: DecideContext, event: StateChunk): Decision {
   const { run_id, commit_id, index } = event;
   const taken = recordChunk(
     event,
@@ -72,8 +94,8 @@ export function onChunk(context: DecideContext, key: string, event: StateChunk):
 }
 
 /** Gives up a state whose time has come. */
-export function onCommitDue(context: DecideContext, runId: string, commitId: string): Decision {
-  const commit = commitIn(context.state, runId, commitId);
+export function onCommitDue(context: DecideContext, { address: { group, key } }: TimerInput): Decision {
+  const commit = commitIn(context.state, group, key);
   const given = commit === undefined ? null : harden(commit, context.now);
   return given === null ? NOTHING : append(given);
 }

@@ -63,13 +63,19 @@ export function commit(stepId: string, { run = RUN, whole, delta, ...more }: Com
   };
 }
 
+/** Stands for the digest of a version of a bundle: what names it, whatever it says. */
+export function bundleDigest(name: string, version: number): Buffer {
+  return Buffer.from(sha256Hex(`${name} ${String(version)}`), 'hex');
+}
+
 /** How a bundle admitted a commit. */
 export function gateOf(bundle: string, gate: Json, more: Partial<Gate> = {}): Gate {
   const inputs = plainPayload({ salt: 'a salt', gate });
+  const bundle_version = more.bundle_version ?? 1;
   return {
     bundle,
-    bundle_version: 1,
-    bundle_digest: Buffer.alloc(32, 1),
+    bundle_version,
+    bundle_digest: bundleDigest(bundle, bundle_version),
     verdict: 'admitted',
     inputs_sha256: inputs.sha256,
     inputs,
@@ -90,7 +96,7 @@ export function bundleRegistered(
     name,
     version,
     tenant,
-    digest: Buffer.from(sha256Hex(body), 'hex'),
+    digest: bundleDigest(name, version),
     body,
     registered_by: 'eddie',
     command_id: `cmd-${name}-${String(version)}`,

@@ -2,7 +2,7 @@
 // Their rows are in consumer-rows.ts.
 import { entryView } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
-import type { DecideContext, Decision, InputSpec, RecordInput, TimerInput } from '@recourse/event-log';
+import type { DecideContext, Decision, TimerInput } from '@recourse/event-log';
 import type { DueConsumer } from '@recourse/messages';
 import { decideAck, decideOverdue } from '../rules/consumer/ack.decider.js';
 import type { Ack, AckWaits, Scoped } from '../rules/consumer/consumer.messages.js';
@@ -10,14 +10,6 @@ import { dueConsumers } from '../rules/consumer/due.decider.js';
 import { DELIVERY, deliveryIn, deliveryOf } from '../rows/consumer.rows.js';
 import { markedIn } from '../rows/rollback.rows.js';
 import type { RecordedMutation } from '../rules/mutation/mutation.messages.js';
-
-/** What consumers say of the rollbacks they applied. */
-export const ACKS_INPUT: InputSpec = {
-  topic: 'recourse.consumer-acks',
-  source: 'wire',
-  mode: 'aligned',
-  types: ['RollbackAcknowledged'],
-};
 
 /**
  * Consumers to be recorded with a mark that is decided now.
@@ -40,9 +32,7 @@ export function scopedOf({
 }
 
 /** Takes an acknowledgement from the wire. */
-export function onAck({ state, now }: DecideContext, { key }: RecordInput, ack: Ack): Decision {
-  if (key !== ack.run_id)
-    return { records: [], park: { reason: 'KEY_MISMATCH', detail: 'the record key must be the run id' } };
+export function onAck({ state, now }: DecideContext, ack: Ack): Decision {
   const recorded = decideAck(
     ack,
     {
@@ -59,9 +49,4 @@ export function onDeliveryDue({ state, now }: DecideContext, { address: { group,
   const doc = state.get(DELIVERY, group, key);
   const overdue = doc === undefined ? null : decideOverdue(deliveryOf(doc), now);
   return overdue === null ? NOTHING : append(overdue);
-}
-
-/** Is a timer one of a delivery? */
-export function isDeliveryTimer({ address: { kind } }: TimerInput): boolean {
-  return kind === DELIVERY;
 }

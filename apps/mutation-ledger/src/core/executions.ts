@@ -41,8 +41,7 @@ export function mutationIdOf({
 }
 
 /** Takes an intent or an execution. */
-export function onTool(context: DecideContext, key: string, event: ToolEvent, policy: FallPolicy): Decision {
-  if (key !== event.body.run_id) return parked('KEY_MISMATCH', 'the record key must be the run id');
+export function onTool(context: DecideContext, event: ToolEvent, policy: FallPolicy): Decision {
   if (event.body.assumption_refs.length + event.body.derived_from.length > REFS_MAX)
     return parked('TOO_MANY_REFS', `an execution relies on ${REFS_MAX} refs and commits at the most`);
   if (namesReserved(event.body.assumption_refs))

@@ -1,11 +1,10 @@
 // Commands about what should not stand: roll back, undo, judge a trigger, review beyond the bound, close a breaker.
 //
-// Boundary: checks key and role, asks the domain, answers. A new command is a line of COMMANDS and a function.
-import { accepted, refused } from '@recourse/event-log';
+// Boundary: reads rows, asks the rules, answers. Key and role are checked by the table of core.ts.
+import { accepted } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
 import { deriveId, isUsableId } from '@recourse/kernel';
 import type {
-  BodyOf,
   CloseBreaker,
   ConfirmTrigger,
   RejectTrigger,
@@ -30,12 +29,12 @@ import {
 } from '../rules/rollback/rollback.decider.js';
 import type { RollbackDoc } from '../rules/rollback/rollback.messages.js';
 import { undoIdOf, undoOf, undoPart, undoRefusal } from '../rules/undo/undo.decider.js';
+import { refuse } from './refuse.js';
 import { decideOne, fall, fallOf } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { close, sourceSeen } from './limits.part.js';
 import { compensationIn } from '../rows/compensation.rows.js';
 import { mutationsIn } from '../rows/mutation.rows.js';
-import type { MutationEvent } from './events.js';
 import { rollbackIn } from '../rows/rollback.rows.js';
 
 /** What the commands need to be told. */
@@ -46,70 +45,8 @@ export interface CommandPolicy extends FallPolicy {
 
 type Decide<Body> = (context: DecideContext, command: Body, policy: CommandPolicy) => Decision;
 
-interface Line<Body> {
-  /** Roles of which one may give it. */
-  readonly roles: readonly string[];
-  readonly decide: Decide<Body>;
-}
-
-type Wire = 'recourse.ledger-commands';
-const TYPES = [
-  'TriggerRollback',
-  'UndoRun',
-  'ConfirmTrigger',
-  'RejectTrigger',
-  'ReviewOutOfBand',
-  'CloseBreaker',
-] as const;
-type FallCommandType = (typeof TYPES)[number];
-type Commands = { readonly [Type in FallCommandType]: BodyOf<Wire, Type> };
-
-/** A command of the wire that is about what should not stand. */
-export type FallCommand<Type extends FallCommandType = FallCommandType> = {
-  readonly [One in Type]: { readonly type: One; readonly body: Commands[One] };
-}[Type];
-
-/** Types of the wire that this part answers. */
-export const FALL_COMMANDS: readonly string[] = TYPES;
-
-export function isFallCommand(told: MutationEvent): told is FallCommand {
-  return FALL_COMMANDS.includes(told.type);
-}
-
-/** What each command does, and whose it is. */
-const COMMANDS: { readonly [Type in FallCommandType]: Line<Commands[Type]> } = {
-  TriggerRollback: { roles: ['reporter', 'requester', 'approver', 'administrator'], decide: onTrigger },
-  UndoRun: { roles: ['requester', 'reporter', 'approver', 'administrator'], decide: onUndo },
-  ConfirmTrigger: { roles: ['approver', 'administrator'], decide: judgeAs('confirmed') },
-  RejectTrigger: { roles: ['approver', 'administrator'], decide: judgeAs('rejected') },
-  ReviewOutOfBand: { roles: ['approver', 'administrator'], decide: onReviewed },
-  CloseBreaker: { roles: ['operator', 'administrator'], decide: onCloseBreaker },
-};
-
-/** Decides a command whose key and role allow it. */
-export function onFallCommand<Type extends FallCommandType>(
-  context: DecideContext,
-  key: string,
-  { type, body }: FallCommand<Type>,
-  policy: CommandPolicy,
-): Decision {
-  const { roles, decide } = COMMANDS[type];
-  return gateRefusal({ type, roles, key }, body) ?? decide(context, body, policy);
-}
-
-/** Why a command is not looked at: its key or its role. */
-function gateRefusal(
-  { type, roles, key }: { readonly type: string; readonly roles: readonly string[]; readonly key: string },
-  { run_id, envelope }: Pick<TriggerRollback, 'run_id' | 'envelope'>,
-): Decision | null {
-  if (key !== run_id) return refused(422, 'KEY_MISMATCH', 'The record key must be the run the command is about.');
-  return envelope.roles.some((role) => roles.includes(role))
-    ? null
-    : refused(403, 'ROLE_REQUIRED', `${type} needs one of the roles ${roles.join(', ')}.`);
-}
-
 /** Somebody says that a commit should not stand. */
-function onTrigger(context: DecideContext, command: TriggerRollback, policy: CommandPolicy): Decision {
+export function onTrigger(context: DecideContext, command: TriggerRollback, policy: CommandPolicy): Decision {
   const { run_id, mutation_id, envelope } = command;
   const refusal = triggerRefusal(command) ?? compensationRefusal(context, run_id, [mutation_id]);
   if (refusal !== null) return refuse(refusal);
@@ -126,7 +63,7 @@ function onTrigger(context: DecideContext, command: TriggerRollback, policy: Com
 }
 
 /** Somebody asks for a run, or some of its effects, to be undone. */
-function onUndo(context: DecideContext, command: UndoRun, policy: CommandPolicy): Decision {
+export function onUndo(context: DecideContext, command: UndoRun, policy: CommandPolicy): Decision {
   const refusal = undoRefusal(command) ?? compensationRefusal(context, command.run_id, command.mutation_ids);
   if (refusal !== null) return refuse(refusal);
   const {
@@ -147,14 +84,13 @@ function compensationRefusal({ state }: DecideContext, runId: string, ids: reado
   return named === undefined
     ? null
     : {
-        httpStatus: 422,
         code: 'COMPENSATION_STANDS',
         message: `${named} is a compensation: nothing undoes it. What it took back is made again by a new action.`,
       };
 }
 
 /** A person judges a trigger. */
-function judgeAs(verdict: Verdict): Decide<ConfirmTrigger | RejectTrigger> {
+export function judgeAs(verdict: Verdict): Decide<ConfirmTrigger | RejectTrigger> {
   return (context, command, policy) => {
     const { rollback_id, run_id, mutation_id, envelope } = command;
     if (![envelope.tenant, mutation_id].every(isUsableId))
@@ -215,7 +151,7 @@ function releasing(
 }
 
 /** A person looked at a commit beyond its bound: that it should not stand is a trigger of its own. */
-function onReviewed(context: DecideContext, command: ReviewOutOfBand, policy: CommandPolicy): Decision {
+export function onReviewed(context: DecideContext, command: ReviewOutOfBand, policy: CommandPolicy): Decision {
   const { envelope, run_id, mutation_id, verdict } = command;
   const { tenant } = envelope;
   if (![tenant, run_id, mutation_id].every(isUsableId))
@@ -231,7 +167,7 @@ function onReviewed(context: DecideContext, command: ReviewOutOfBand, policy: Co
 }
 
 /** A person closes a breaker. */
-function onCloseBreaker(context: DecideContext, command: CloseBreaker): Decision {
+export function onCloseBreaker(context: DecideContext, command: CloseBreaker): Decision {
   const closed = close(context, command);
   return 'code' in closed ? refuse(closed) : accepted(200, { breaker_id: command.breaker_id, phase: 'closed' }, closed);
 }
@@ -242,16 +178,10 @@ function recoveryIdOf(tenant: string, runId: string): string {
 }
 
 const ROLLBACK_UNKNOWN: Refusal = {
-  httpStatus: 404,
   code: 'ROLLBACK_UNKNOWN',
   message: 'There is no such rollback.',
 };
 
 function invalid(message: string): Refusal {
-  return { httpStatus: 422, code: 'COMMAND_INVALID', message };
-}
-
-/** Refuses a command; the refusal is its answer. */
-function refuse({ httpStatus, code, message }: Refusal): Decision {
-  return refused(httpStatus, code, message);
+  return { code: 'COMMAND_INVALID', message };
 }

@@ -31,7 +31,7 @@ import { Draft } from './draft.js';
 import { breakerFact, seenOf } from './limits.part.js';
 import { heldKey, readHelds } from '../rows/limit.rows.js';
 import { marks, MARKS_BYTES_MAX } from './marks.part.js';
-import type { MarkPolicy } from './marks.part.js';
+import type { MarkPolicy, Room } from './marks.part.js';
 import { canBeMarked, isRemembered, rollbackIn } from '../rows/rollback.rows.js';
 
 /** What deciding about falls needs beside the state. */
@@ -53,6 +53,7 @@ export function fall(
   context: DecideContext,
   findings: readonly Finding[],
   policy: FallPolicy,
+  bytesMax = MARKS_BYTES_MAX,
 ): readonly MutationRecord[] {
   const last = findings.findLastIndex(isContradiction);
   const others = findings.filter((one) => !isContradiction(one));
@@ -69,7 +70,7 @@ export function fall(
   );
   return [
     ...listed(others.slice(0, before)),
-    ...decideAll(context, draft, { triggers, anew }, policy),
+    ...decideAll(context, draft, { triggers, anew, bytesMax }, policy),
     ...listed(others.slice(before)),
   ];
 }
@@ -90,7 +91,7 @@ function withReview(draft: Draft, one: MutationRecord, now: number, policy: Fall
 function decideAll(
   context: DecideContext,
   draft: Draft,
-  { triggers, anew }: { readonly triggers: readonly Trigger[]; readonly anew: ReadonlySet<string> },
+  { triggers, ...room }: Room & { readonly triggers: readonly Trigger[] },
   policy: FallPolicy,
 ): readonly MutationRecord[] {
   const within = { ...context, state: draft };
@@ -105,7 +106,7 @@ function decideAll(
     draft.take(decided.records);
     others.push(...decided.records);
   }
-  return [...marks(context, members, { anew, bytesMax: MARKS_BYTES_MAX }, policy), ...others];
+  return [...marks(context, members, room, policy), ...others];
 }
 
 /** One trigger, and the mark it leads to. */

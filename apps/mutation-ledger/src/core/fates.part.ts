@@ -7,9 +7,6 @@
 //       was made with what fell.
 import { entryView } from '@recourse/contract';
 import type { DecideContext, StateView } from '@recourse/event-log';
-import type { Json } from '@recourse/kernel';
-import { restoredState } from '@recourse/lineage';
-import type { StateHolder } from '@recourse/lineage';
 import type { CommitRef } from '@recourse/messages';
 import { precedingOf } from '../rules/commit/ancestry.decisions.js';
 import type { StepOf } from '../rules/commit/ancestry.decisions.js';
@@ -21,27 +18,27 @@ import { commitOf, judgeParents, standsRef } from '../rules/mutation/lineage.dec
 import type { Binding, Verdict } from '../rules/mutation/mutation.messages.js';
 import type { Contradiction, Finding, MutationRecord } from '../rules/record.messages.js';
 import { verdictScope } from '../rules/scope.js';
-import { chunkIn, commitIn } from '../rows/commit.rows.js';
+import { commitIn } from '../rows/commit.rows.js';
 import { mutationIn } from '../rows/mutation.rows.js';
+import { keptState } from './kept-states.js';
 import { standingBundle } from './reevaluations.part.js';
 import { stepsOf } from './run-steps.js';
 
 /** Most falls a new parent is looked for behind. */
 const RESUMES_MAX = 1_000;
 
-/** What falls reach, as each of them fares. `resting`: all that rests on what fell with it, in this decision or a part of it to come. */
+/** What falls reach, as each of them fares. `bindings`: those that are reached; `resting`: all that rests on what fell with it, in this decision or a part of it to come. */
 export function withFates(
   context: DecideContext,
   found: readonly Finding[],
   bindings: readonly Binding[],
-  resting: readonly Binding[] = bindings,
+  resting: () => readonly Binding[],
 ): readonly Finding[] {
   const reached = new Set(found.flatMap((one) => (isByLineage(one) ? [one.body.mutation_id] : [])));
-  // A statement may have a hundred thousand of them, and is taken a part at a time.
   if (reached.size === 0) return found;
   const bound = new Map<string, Binding>();
   for (const binding of bindings) if (reached.has(binding.mutation_id)) bound.set(binding.mutation_id, binding);
-  const beside = once(() => new Set(resting.map(({ mutation_id: id }) => id)));
+  const beside = once(() => new Set(resting().map(({ mutation_id: id }) => id)));
   return found.flatMap((one) => {
     if (!isByLineage(one)) return [one];
     const binding = bound.get(one.body.mutation_id);
@@ -98,7 +95,8 @@ function readmission(
     return null;
   const bundle = standingBundle(views.view(entryView.name), tenant, gate.bundle);
   const unseen = new Set([fallenId, ...beside()]);
-  const left = stateBefore(state, precedingOf(run_id, parents, statefulSteps(state, run_id), unseen));
+  const before = precedingOf(run_id, parents, statefulSteps(state, run_id), unseen);
+  const left = keptState(state, run_id, before?.commit_id ?? null);
   if (bundle === null || left === null || !runAgain(gate, bundle, left).admitted) return null;
   const parent = standingParent(views.view('fallen'), tenant, fallen);
   const judged =
@@ -161,27 +159,4 @@ function statefulSteps(state: StateView, runId: string): StepOf {
     const step = stepOf(id);
     return step?.commit?.checkpoint.state === null ? { ...step, hasFallen: true } : step;
   };
-}
-
-/** The state a gate is run against; empty before the first that was told, null where it was given up. */
-function stateBefore(state: StateView, before: Commit | null): Json | null {
-  if (before === null) return {};
-  const { run_id: runId, commit_id: commitId } = before;
-  const restored = restoredState(commitId, (id) => {
-    const commit = commitIn(state, runId, id);
-    return commit === undefined ? undefined : holderOf(commit, (index) => chunkIn(state, runId, id, index)?.chunk);
-  });
-  return restored.ok ? restored.state : null;
-}
-
-/** A commit as the one who restores its state sees it. */
-function holderOf(
-  commit: Commit,
-  chunkAt: (index: number) => { readonly encoding: string; readonly body: Buffer } | undefined,
-): StateHolder {
-  const { state } = commit.checkpoint;
-  const chunks =
-    state === null ? [] : state.chunk_sha256s.map((_, index) => (state.body === null ? chunkAt(index) : state.body));
-  const readable = chunks.flatMap((chunk) => (chunk === undefined || chunk.encoding !== 'plain' ? [] : [chunk.body]));
-  return { state, isGivenUp: commit.hardened !== null, chunks: readable.length === chunks.length ? readable : null };
 }

@@ -1,6 +1,6 @@
 // What the ledger does about forward actions whose end it does not know yet: worker's answers, cancels, and the clock.
 import { charterFor, intentVerdict, killVerdict } from '@recourse/contract';
-import { accepted, append, NOTHING, refused } from '@recourse/event-log';
+import { accepted, append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import type { CancelMutation, LegReported } from '@recourse/messages';
 import { dutyOf } from '../rules/mutation/agenda.decisions.js';
@@ -18,9 +18,7 @@ import { cancels, contractOfMutation } from './cancels.js';
 import { contractOf, executionFacts, judgementsOf, oneOrNone } from './executions.js';
 import type { Named } from './executions.js';
 import { mutationIn } from '../rows/mutation.rows.js';
-
-/** Roles of which one may take back an effect that is held. */
-export const CANCEL_ROLES: readonly string[] = ['agent', 'operator', 'approver', 'administrator'];
+import { refuse } from './refuse.js';
 
 /** Takes a worker's report, once the leg is over. One under another key than its run is refused on the key it came with. */
 export function onReport(
@@ -51,23 +49,19 @@ function mutationOfLeg(context: DecideContext, { run_id, leg_id }: LegReported):
 /** Takes back an effect that is held; what was let go before is not taken back (H1). */
 export function onCancel(
   context: DecideContext,
-  input: RecordInput,
   { envelope, run_id, mutation_id }: CancelMutation,
   policy: LedgerPolicy,
 ): Decision {
-  if (input.key !== run_id) return refused(422, 'KEY_MISMATCH', 'The record key must be the run the command is about.');
-  if (!envelope.roles.some((role) => CANCEL_ROLES.includes(role)))
-    return refused(403, 'ROLE_REQUIRED', `CancelMutation needs one of the roles ${CANCEL_ROLES.join(', ')}.`);
   const mutation = mutationIn(context.state, run_id, mutation_id);
   if (mutation?.tenant !== envelope.tenant)
-    return refused(404, 'MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
+    return refuse({ code: 'MUTATION_UNKNOWN', message: 'There is no such mutation in this run of this tenant.' });
   const answer = { mutation_id, run_id, recoverability: 'cancelled' };
   if (mutation.recoverability === 'cancelled') return accepted(200, { ...answer, reason: mutation.reason });
   if (!isHeld(mutation))
-    return refused(409, 'NOT_HELD', 'The effect is not held: it was let go, or never waited.', {
-      execution_state: mutation.execution_state,
-      recoverability: mutation.recoverability,
-    });
+    return refuse(
+      { code: 'NOT_HELD', message: 'The effect is not held: it was let go, or never waited.' },
+      { execution_state: mutation.execution_state, recoverability: mutation.recoverability },
+    );
   const reason: CancelReason = 'CANCELLED_BY_PERSON';
   return accepted(
     200,

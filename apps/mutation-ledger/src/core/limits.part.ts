@@ -1,7 +1,7 @@
 // Limits of triggers as a part of the mutations core: what admission is decided by, what people say of triggers, breakers.
 //
 // Boundary: rows read, the decisions of domain/admission asked; holds no rule.
-import { entryOf, entryView } from '@recourse/contract';
+import { entryOf, entryView, ownersOfSource } from '@recourse/contract';
 import type { DecideContext } from '@recourse/event-log';
 import type { CloseBreaker, Fallen } from '@recourse/messages';
 import {
@@ -13,6 +13,7 @@ import {
   sourceIdOf,
 } from '../rules/admission/admission.decisions.js';
 import type { Opening, Scope, Seen } from '../rules/admission/admission.decisions.js';
+import type { DeclaredSource } from '../rules/admission/context.decisions.js';
 import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
 import { closeBreaker } from '../rules/admission/judging.decisions.js';
 import { OWNER_OF_BREAKERS } from '../rules/owners.js';
@@ -99,7 +100,8 @@ export function seenOf(
   const isVouched = isVouchedFor(evidence);
   const isJudged = limits.trustThresholdPermille !== null && !isVouched;
   return {
-    ...(isJudged ? sourceSeen(context, tenant, evidence.source) : { source: undefined, declaredPermille: null }),
+    source: isJudged ? sourceRow(context, tenant, evidence.source) : undefined,
+    declared: isVouched ? UNDECLARED : declaredSource(context, tenant, evidence.source),
     scopes:
       limits.storm === null
         ? []
@@ -117,12 +119,26 @@ export function seenOf(
 
 /** What is known of a source. */
 export function sourceSeen(
-  { state, views }: Pick<DecideContext, 'state' | 'views'>,
+  context: Pick<DecideContext, 'state' | 'views'>,
   tenant: string,
   source: string,
-): Pick<Seen, 'source' | 'declaredPermille'> {
+): Pick<Seen, 'source' | 'declared'> {
   return {
-    source: readLimit(state, 'source', sourceIdOf(tenant, source)),
-    declaredPermille: entryOf(views.view(entryView.name), 'context_source', tenant, source)?.trust_permille ?? null,
+    source: sourceRow(context, tenant, source),
+    declared: declaredSource(context, tenant, source),
   };
+}
+
+function sourceRow({ state }: Pick<DecideContext, 'state'>, tenant: string, source: string): Seen['source'] {
+  return readLimit(state, 'source', sourceIdOf(tenant, source));
+}
+
+const UNDECLARED: DeclaredSource = { entry: null, isForeign: false };
+
+function declaredSource({ views }: Pick<DecideContext, 'views'>, tenant: string, source: string): DeclaredSource {
+  const entries = views.view(entryView.name);
+  const owners = ownersOfSource(entries, source);
+  if (owners.length === 0) return UNDECLARED;
+  const entry = entryOf(entries, 'context_source', tenant, source) ?? null;
+  return { entry, isForeign: entry === null };
 }

@@ -19,6 +19,7 @@ import { isHeld } from '../rules/mutation/hold.decider.js';
 import { rollBack } from '../rules/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
+import { EFFECTS_MAX } from '../rules/mutation/refs.decider.js';
 import { remembered } from '../rules/rollback/rollback.decider.js';
 import type { Admitted } from '../rules/rollback/rollback.messages.js';
 import { record } from '../rules/record.messages.js';
@@ -27,6 +28,7 @@ import { commitIn } from '../rows/commit.rows.js';
 import { consumersDue, scopedOf } from './consumers.part.js';
 import { Draft } from './draft.js';
 import { cancels } from './cancels.js';
+import { bytesOf, bytesOfMember } from './mark-bytes.js';
 import { countMarked } from './limits.part.js';
 import { mutationIn } from '../rows/mutation.rows.js';
 import { stepsOf } from './run-steps.js';
@@ -84,7 +86,7 @@ export function marks(
   return fell.records();
 }
 
-/** Marks of a decision, those of one run and one reason in one record. */
+/** Marks of a decision, those of one run and one reason in one record: each of its members may be acted on, so it has no more than a decision that acts (L4). */
 class Together {
   readonly #done: MutationRecord[] = [];
   readonly #beside: MutationRecord[] = [];
@@ -105,6 +107,7 @@ class Together {
   mark(fallen: Fallen): void {
     const first = this.#open?.[0];
     const isAlike =
+      (this.#open?.length ?? 0) < EFFECTS_MAX &&
       first?.run_id === fallen.run_id &&
       first.tenant === fallen.tenant &&
       isSameReason(first.evidence, fallen.evidence);
@@ -114,11 +117,16 @@ class Together {
   }
 
   /** Bytes a mark adds: why it fell and its contract stand once in a record of several. */
-  bytesOf({ evidence, terms, ...own }: Fallen): number {
+  bytesOf({ evidence, terms, consumers, ...own }: Fallen): number {
     const before = this.#open?.[this.#open.length - 1];
     const isTold = before !== undefined && isSameReason(before.evidence, evidence);
     const isBound = isTold && before.terms?.contract_digest.equals(terms?.contract_digest ?? NO_DIGEST) === true;
-    return bytesOf(own) + bytesOf(isTold ? evidence.root : evidence) + (isBound ? 0 : bytesOf(terms));
+    return (
+      bytesOfMember(own) +
+      (consumers.length === 0 ? 0 : bytesOf(consumers)) +
+      bytesOf(isTold ? evidence.root : evidence) +
+      (isBound ? 0 : bytesOf(terms))
+    );
   }
 
   records(): readonly MutationRecord[] {
@@ -169,12 +177,4 @@ function withdrawn(
   return isHeld(mutation) && mutation.tenant === tenant
     ? cancels(context, mutation, { reason: 'ROLLED_BACK', eventId: rollback_id }, policy)
     : [];
-}
-
-/** Bytes a record takes, about: what is long in it counts, the rest by a flat rate. */
-function bytesOf(value: unknown): number {
-  if (typeof value === 'string') return value.length + 2;
-  if (value instanceof Uint8Array) return value.length + 40;
-  if (typeof value !== 'object' || value === null) return 8;
-  return Object.values(value).reduce<number>((sum, member) => sum + bytesOf(member), 2);
 }

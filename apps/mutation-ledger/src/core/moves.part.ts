@@ -3,7 +3,7 @@
 // Boundary: reads rows, asks the decider; holds no rule.
 import { append } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
-import type { LegSettled } from '@recourse/messages';
+import type { LegSettled, RecordOf } from '@recourse/messages';
 import { compensationIdOf, contractOfCall, executedBy } from '../rules/compensation/compensation.decider.js';
 import type { Judged } from '../rules/compensation/compensation.decider.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
@@ -12,11 +12,10 @@ import { decideRecovery, together } from '../rules/mutation/recoverability.decid
 import type { Body, MutationRecord } from '../rules/record.messages.js';
 import { compensationIn } from '../rows/compensation.rows.js';
 import { mutationIn } from '../rows/mutation.rows.js';
-import type { MutationEvent } from './events.js';
 
 /** What the orchestrator recorded of recoveries. */
-type Recovered = Extract<
-  MutationEvent,
+export type Recovered = Extract<
+  RecordOf<'recourse.recoveries'>,
   { readonly type: 'LegDispatched' | 'LegSettled' | 'StepEscalated' | 'StepDenied' | 'StepResolved' }
 >;
 

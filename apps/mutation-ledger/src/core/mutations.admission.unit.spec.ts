@@ -85,14 +85,15 @@ function closing(id: string, by = 'olga', roles: readonly string[] = ['operator'
 
 const trigger = (by = 'rita', name = 'mut_1'): RecordInput => triggerOf(RUN, idOf(name), 'acme', by);
 
-function source(name: string, trust: number, tenant = 'acme'): void {
+function source(name: string, trust: number, tenant = 'acme', terms: Readonly<Record<string, unknown>> = {}): void {
   const body = JSON.stringify({
     owner: 'ops',
     doc: 'd',
     sensitivity: 'internal',
     access: 'stream',
-    ttl_ms: 1_000,
+    ttl_ms: 100_000,
     trust_permille: trust,
+    ...terms,
   });
   on.entries.append(
     name,
@@ -109,6 +110,48 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
   const rollback = (run: Run, name = 'mut_1') =>
     run.rows('rollback').find(({ doc }) => doc['mutation_id'] === idOf(name));
   const doc = (run: Run, kind: string) => run.rows(kind)[0]?.doc;
+
+  describe('of evidence that the terms of its source forbid (D56)', () => {
+    it('waits for a person where it is as old as its source lets evidence be, whatever the source weighs', () => {
+      const run = start({});
+      source('crm', 1_000, 'acme', { ttl_ms: 1_000 });
+      const stale = hit('mut_1', 'ev-1', { source: 'crm' });
+      const statedAt = Number(stale.body['stated_at']);
+      run
+        .when(stale, statedAt + 1_000)
+        .then(fact('TriggerHeld', { reason: 'EVIDENCE_STALE', detail: 'it is 1000 ms old, and lives 1000 ms' }))
+        .when(said('ConfirmTrigger', 'mut_1'), statedAt + 2_000)
+        .then(fell({}), fact('SourceJudged'));
+      const fresh = hit('mut_2', 'ev-2', { source: 'crm' });
+      run.when({ ...fresh, body: { ...fresh.body, stated_at: statedAt + 2_001 } }, statedAt + 3_000).then(fell({}));
+    });
+
+    it('waits where the source is registered for other tenants alone, and not where it is for all', () => {
+      const run = start({});
+      source('crm', 1_000, 'globex');
+      run
+        .when(hit('mut_1', 'ev-1', { source: 'crm' }), 1_000)
+        .then(fact('TriggerHeld', { reason: 'SOURCE_WITHOUT_ACCESS' }));
+      source('crm', 1_000, '*');
+      run.when(hit('mut_2', 'ev-2', { source: 'crm' }), 1_001).then(fell({}));
+    });
+
+    it('waits where it is more sensitive than what its source carries', () => {
+      const run = start({});
+      source('crm', 1_000, 'acme', { sensitivity: 'personal' });
+      const marked = (name: string, sensitivity: string): RecordInput => {
+        const told = hit(name, `ev-${name}`, { source: 'crm' });
+        const payload = plainPayload({ shipped: true });
+        const content_type = `${payload.content_type}; sensitivity=${sensitivity}`;
+        return { ...told, body: { ...told.body, statement: { ...payload, content_type } } };
+      };
+      run
+        .when(marked('mut_1', 'payment'), 1_000)
+        .then(fact('TriggerHeld', { reason: 'EVIDENCE_TOO_SENSITIVE' }))
+        .when(marked('mut_2', 'personal'), 1_001)
+        .then(fell({}));
+    });
+  });
 
   describe('of a source nobody knows', () => {
     const held = () => start({ trustThresholdPermille: 600 }).when(first(), 1_000);

@@ -328,10 +328,11 @@ describe.each(WAYS)('a commit without an effect, $way', ({ isRebuilt }) => {
   it('that a successor bundle refuses falls at once, and only the ledger may say so (E28)', () => {
     const careful = { trustThresholdPermille: 600 };
     const gated = commit('gated', { gate: gateOf('risk', { amount: 900 }) });
-    start(careful).when(committed(gated), NOW);
     const rule = [{ name: 'limit', when: 'gate.amount <= 500.0', reason: 'it is too much' }];
+    const run = start(careful);
     on.entries.append('risk', bundleRegistered('risk', rule, 1));
-    on.run
+    run
+      .when(committed(gated), NOW)
       .when(on.entries.append('risk', bundleRegistered('risk', rule, 2)), NOW + 1)
       .whenDue(NOW + 1)
       .then(fact('CheckpointRolledBack', { commit_id: gated.id }), fact('ReevaluationClosed'));

@@ -175,8 +175,9 @@ describe.each(WAYS)('a consumer that is waited for, $way', ({ isRebuilt }) => {
       .when(acked(), MARKED + 41)
       .thenNothing();
     run.when(acked({ event_id: 'ack-2' }), MARKED + 42).thenNothing();
+    run.when(acked({ applied_at: 7 }), MARKED + 42).thenNothing();
     run
-      .when(acked({ applied_at: 7 }), MARKED + 43)
+      .when(acked({ derived: [{ run_id: 'run-2', commit_id: 'm-9' }] }), MARKED + 43)
       .then(fact('AckRefused', { code: 'ACK_CONFLICT', consumer: 'mailer' }));
     expect(run.rows('delivery')[0]?.doc).toMatchObject({ answer: { applied_at: MARKED + 5 } });
   });

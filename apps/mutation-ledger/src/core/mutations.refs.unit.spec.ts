@@ -275,6 +275,21 @@ describe.each(WAYS)('an invalidation of more commits than one decision holds, $w
     ).toEqual([1, 1, 1, 1, 1]);
   });
 
+  it('reaches an execution that is recorded again behind where it has come to, once', () => {
+    const { run, assumptions } = ledger({ isRebuilt, effectsMax: 2 });
+    for (const run_id of runs) run.when(executed(refund({ run_id, outcome: 'uncertain', result: null })), NOW);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);
+    run.when(run.timer('spread', '0000000000000001'), NOW + 2).then(fell({}), fell({}), fact('SpreadContinued'));
+    state(assumptions, statement('holds', 'reaf-1'));
+    run.when(executed(refund({ run_id: 'a' })), NOW + 3).then(fact('MutationRecorded'));
+    run.whenDue(NOW + 4);
+    const reached = run
+      .recorded()
+      .filter(isHit)
+      .map((one) => String(one.body.run_id));
+    expect([...reached].sort()).toEqual(['a', 'b', 'c']);
+  });
+
   it('goes before a later statement that would fit one decision', () => {
     const { run, assumptions } = bound(2);
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { plainPayload } from '@recourse/contract';
 import { fact, WAYS } from '@recourse/testing';
 import {
   command,
@@ -99,6 +100,14 @@ describe.each(WAYS)('a trigger by a command, $way', ({ isRebuilt }) => {
   };
   const asked = (role: string) =>
     command('TriggerRollback', envelope('rita', [role]), { run_id: RUN, mutation_id: MUTATION, reason: 'wrong order' });
+
+  it('leaves its reason on record, and no wish of what should run (C18)', () => {
+    const wish = { run_id: RUN, mutation_id: MUTATION, reason: 'wrong order', reversal_capability: 'payments.send' };
+    const { run } = start();
+    run.when(command('TriggerRollback', envelope('rita', ['reporter']), wish), NOW + 1);
+    const [marked] = run.records().filter(({ type }) => type === 'MutationsFell');
+    expect(marked?.body['evidence']).toMatchObject({ statement: plainPayload({ reason: 'wrong order' }) });
+  });
 
   it('for what is rolled back already is recorded and changes no row (E20)', () => {
     const { run } = start();

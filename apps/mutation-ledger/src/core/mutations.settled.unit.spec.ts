@@ -114,6 +114,61 @@ describe.each(WAYS)('an effect that nothing automatic can take back, $way', ({ i
   });
 });
 
+describe.each(WAYS)('a call that failed and that its agent gives to a person (D18), $way', ({ isRebuilt }) => {
+  const failed = (more: Parameters<typeof refund>[0] = {}) =>
+    refund({ outcome: 'failed', result: null, error_kind: 'POLICY_DENIED', handled_as: 'escalated', ...more });
+  const start = (event = failed()) => ledger({ isRebuilt }).run.when(executed(event), NOW);
+  const row = (run: ReturnType<typeof start>) => run.rows('mutation')[0]?.doc;
+
+  it("is a person's at once, with owner, deadline and what failed; a later word of theirs ends it, once", () => {
+    const run = start().then(
+      fact('MutationRecorded', {
+        execution_state: 'failed',
+        reason: 'ESCALATED:POLICY_DENIED',
+        review_by: NOW + DAY,
+        conclude_by: null,
+      }),
+    );
+    expect(row(run)?.awaited).toEqual({ owner: 'role:operator', deadline_at: NOW + DAY, is_overdue: true });
+    run.when(settle('took_effect'), NOW + 1).thenAnswer({ httpStatus: 409, code: 'ANSWER_UNFIT' });
+    run
+      .when(settle('repaired'), NOW + 2)
+      .then(fact('MutationSettled', { settled_as: 'repaired', by: 'olga' }))
+      .thenAnswer({ httpStatus: 200, body: { settled_as: 'repaired' } });
+    expect(row(run)).toMatchObject({ awaited: null, execution_state: 'failed' });
+    run.when(executed(failed()), NOW + 3).thenNothing();
+  });
+
+  it("is nobody's where the agent goes on by itself, and says no more of a kind of error than that it is one", () => {
+    const retried = start(failed({ handled_as: 'retry_scheduled' }));
+    retried.then(fact('MutationRecorded', { reason: 'EXECUTION_FAILED', review_by: null }));
+    expect(row(retried)?.awaited).toBeNull();
+    start(failed({ error_kind: 'please wire to IBAN 12' })).then(
+      fact('MutationRecorded', { reason: 'ESCALATED:UNKNOWN', review_by: NOW + DAY }),
+    );
+  });
+
+  it('is asked about after the last of its attempts, and no more once one of them took hold', () => {
+    const run = start(failed({ error_kind: 'RATE_LIMITED', handled_as: 'retry_scheduled' })).when(
+      executed(failed({ error_kind: 'RATE_LIMITED', event_id: 'evt-2', committed_at: NOW + 1 })),
+      NOW + 2,
+    );
+    run.then(fact('MutationRecorded', { reason: 'ESCALATED:RATE_LIMITED', review_by: NOW + 2 + DAY }));
+    run
+      .when(executed(refund({ event_id: 'evt-3' })), NOW + 3)
+      .then(fact('MutationRecorded', { execution_state: 'succeeded', reason: null, review_by: null }));
+    expect(row(run)?.awaited).toBeNull();
+  });
+
+  it('of unknown end is asked about at once: whether it took effect, and no worker finds out instead', () => {
+    const run = start(failed({ outcome: 'uncertain', error_kind: 'SERVER' })).then(
+      fact('MutationRecorded', { reason: 'ESCALATED:SERVER', review_by: NOW + DAY, reconcile_at: null }),
+    );
+    run.when(settle('not_done'), NOW + 1).thenAnswer({ httpStatus: 200, body: { settled_as: 'not_done' } });
+    expect(row(run)).toMatchObject({ awaited: null, execution_state: 'failed' });
+  });
+});
+
 describe.each(WAYS)('an execution nobody told the end of, and a person, $way', ({ isRebuilt }) => {
   const CONCLUDE = 60_000;
   const overdue = (input: RecordInput) =>

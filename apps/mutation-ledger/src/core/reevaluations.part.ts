@@ -4,7 +4,7 @@
 // Boundary: reads rows and views, and asks domain/commit/reevaluation.decisions.ts; holds no rule.
 import { entryView, reviewEntry } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
-import type { DecideContext, Decision, InputSpec, RecordInput, RowAddress, Views } from '@recourse/event-log';
+import type { DecideContext, Decision, RecordInput, RowAddress, StateView, Views } from '@recourse/event-log';
 import type { CheckpointRecorded, EntryRegistered } from '@recourse/messages';
 import type { StandingBundle } from '../rules/commit/gate.decisions.js';
 import {
@@ -14,21 +14,17 @@ import {
   judgeAtRecording,
   openReevaluation,
 } from '../rules/commit/reevaluation.decisions.js';
-import type { OwnedBundle, Reevaluation, UnderBundle } from '../rules/commit/reevaluation.decisions.js';
+import type { OwnedBundle, Reevaluation, Turn, UnderBundle } from '../rules/commit/reevaluation.decisions.js';
+import { readsState } from '../rules/commit/successor.decisions.js';
+import type { Reviewing } from '../rules/rollback/rollback.messages.js';
 import { bundleScope } from '../rules/scope.js';
 import { blocksIn, jobOf, REEVALUATION_KIND } from '../rows/reevaluation.rows.js';
+import { commitIn } from '../rows/commit.rows.js';
+import { rollbackIn } from '../rows/rollback.rows.js';
 import type { Finding } from '../rules/record.messages.js';
+import { stateOfGate } from './kept-states.js';
 import { fall } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
-
-/** What the ledger hears of the registry: versions that follow another. */
-export const SUCCESSORS: InputSpec = {
-  topic: 'recourse.contracts',
-  source: 'log',
-  mode: 'broadcast',
-  types: ['EntryRegistered'],
-  concerns: ({ body }) => body['kind'] === 'policy_bundle' && Number(body['version']) > 1,
-};
 
 /** How far back a successor reaches. */
 export interface Reevaluating {
@@ -55,13 +51,10 @@ export function onSuccessor(
 /** What the version that stands says against a commit that is being recorded under an earlier one. */
 export function againstEarlierVersion(
   { state, views, now }: DecideContext,
-  {
-    tenant,
-    run_id,
-    commit_id,
-    checkpoint: { gate },
-  }: Pick<CheckpointRecorded, 'tenant' | 'run_id' | 'commit_id' | 'checkpoint'>,
+  { tenant, run_id, commit_id, checkpoint }: Pick<CheckpointRecorded, 'tenant' | 'run_id' | 'commit_id' | 'checkpoint'>,
+  policy: Reviewing,
 ): readonly Finding[] {
+  const { gate } = checkpoint;
   if (gate === null) return [];
   const { bundle, bundle_version, inputs } = gate;
   // Reading a bundle costs more than recording a commit: most are of the version that stands.
@@ -72,13 +65,17 @@ export function againstEarlierVersion(
     standing === null
       ? undefined
       : state.get(REEVALUATION_KIND, bundleScope(bundle), jobIdOf(standing.tenant, bundle, standing.version));
-  const refused = judgeAtRecording(
+  return judgeAtRecording(
     { tenant, run_id, commit_id, bundle, bundle_version, gate_inputs: inputs },
     standing,
     job === undefined ? undefined : jobOf(job),
-    now,
+    { stateOf: () => stateOfGate(state, checkpoint), rollbackOf: rollbackOfIn(state), now, policy },
   );
-  return refused === null ? [] : [refused];
+}
+
+/** The rollback of a commit, where there is one. */
+function rollbackOfIn(state: StateView): Turn['rollbackOf'] {
+  return ({ tenant, run_id, commit_id }) => rollbackIn(state, { tenant, run_id, mutation_id: commit_id });
 }
 
 /** The version of a bundle that stands now; a tenant's own comes before that of all. */
@@ -131,10 +128,25 @@ export function onReevaluationDue(
     commits: commits.filter((one) => one.bundle === job.bundle),
     hasMoreBlocks: more.length > 0,
     isOver,
+    stateOf: ({ run_id, commit_id }) => {
+      const commit = commitIn(state, run_id, commit_id);
+      return commit === undefined ? null : stateOfGate(state, commit.checkpoint);
+    },
+    rollbackOf: rollbackOfIn(state),
     now,
-    effectsMax: policy.effectsMax,
+    effectsMax: turnMax(bundle, policy.effectsMax),
+    policy,
   });
   return append(...fall(context, found, policy));
+}
+
+/** Commits of a turn whose states are restored: each may be megabytes, and a turn is decided in one go. */
+const STATES_MAX = 20;
+
+function turnMax(bundle: StandingBundle | 'behind' | null, effectsMax: number): number {
+  return bundle !== null && bundle !== 'behind' && bundle.body.admission.some(readsState)
+    ? Math.min(effectsMax, STATES_MAX)
+    : effectsMax;
 }
 
 /** The version a job applies; null when another version stands by now, or none: that version's own job takes over. */

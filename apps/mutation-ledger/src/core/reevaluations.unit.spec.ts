@@ -2,13 +2,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import type { Evidence } from '@recourse/messages';
+import type { Evidence, OutOfBandVerdict } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
-import { BLOCK_PLACES, verdictOn } from '../rules/commit/reevaluation.decisions.js';
+import { BLOCK_PLACES } from '../rules/commit/reevaluation.decisions.js';
 import type { Reevaluation } from '../rules/commit/reevaluation.decisions.js';
+import { verdictOn } from '../rules/commit/successor.decisions.js';
 import { bundleRegistered, commit, committed, gateOf, rollback, told } from './commits.testing.js';
 import type { Told } from './commits.testing.js';
-import { HOUR_MS, ledger, NOW, TENANT, isHit, commitOf } from './ledger.testing.js';
+import { command, commitOf, envelope, HOUR_MS, isHit, ledger, NOW, TENANT } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 
 const LIMIT = { name: 'limit', when: 'gate.amount < 100', reason: 'more than one may commit alone' };
@@ -28,6 +29,18 @@ function jobs({ run }: Ledger): readonly Reevaluation[] {
 function contradicted({ run }: Ledger): readonly string[] {
   return run.records().filter(isHit).map(commitOf);
 }
+/** A person is asked about a commit. */
+function unjudged({ id }: Told, more: Readonly<Record<string, unknown>> = {}) {
+  return fact('RollbackOutOfBand', { mutation_id: id, evidence: { kind: 'policy_reevaluation' }, ...more });
+}
+function codeOf({ statement }: Evidence): unknown {
+  return (JSON.parse(String(statement?.body)) as { readonly code?: unknown }).code; // the ledger's own words
+}
+/** A person says what becomes of a commit. */
+function reviewed({ ref: { run_id, commit_id } }: Told, verdict: OutOfBandVerdict) {
+  const from = envelope('olga', ['approver'], { command_id: `cmd-review-${commit_id}` });
+  return command('ReviewOutOfBand', from, { run_id, mutation_id: commit_id, verdict, reason: 'looked at it' });
+}
 /** The registry's news of a version. */
 function register({ entries }: Ledger, rules: Rules, version: number, tenant = TENANT) {
   return entries.append('risk', bundleRegistered('risk', rules, version, tenant));
@@ -37,6 +50,8 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
   const start = (more: Parameters<typeof ledger>[0] = {}): Ledger => {
     const on = ledger({ isRebuilt, ...more });
     on.run.when(register(on, [TRUE], 1), NOW).thenNothing();
+    register(on, [TRUE], 1, '*');
+    on.entries.append('refunds', bundleRegistered('refunds', [TRUE], 1));
     return on;
   };
   const take = (on: Ledger, ...commits: readonly Told[]): void => {
@@ -125,15 +140,71 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     take(on, gated('state', 7), commit('lacking', { gate: gateOf('risk', { other: 1 }) }));
     expect(
       verdictOn(
-        { gate_inputs: { ...secret, encoding: 'sealed', key_id: 'key.1' }, is_gone: false },
+        { gate_inputs: { ...secret, encoding: 'sealed', key_id: 'key.1' }, is_gone: false, state: () => null },
         { version: 2, body: { owner: 'risk', doc: 'd', admission: [LIMIT], recovery: [] } },
       ),
-    ).toEqual({ kind: 'unjudged' });
+    ).toMatchObject({ kind: 'unjudged', code: 'GATE_INPUTS_GONE' });
     on.run
       .when(register(on, [LIMIT, OF_STATE], 2), NOW + 1)
       .whenDue(NOW + 1)
-      .then(fact('ReevaluationClosed', { looked_at: 2, refused: 0, unjudged: 2 }));
+      .then(
+        fact('RollbackOutOfBand'),
+        fact('RollbackOutOfBand'),
+        fact('ReevaluationClosed', { looked_at: 2, refused: 0, unjudged: 2 }),
+      );
     expect(contradicted(on)).toEqual([]);
+  });
+
+  it('judges what reads the state by the state that the gate saw, where it is kept (E7)', () => {
+    const on = start();
+    const [rich, poor] = [
+      commit('rich', { whole: { total: 700 } }),
+      commit('poor', { run: 'run-2', whole: { total: 7 } }),
+    ];
+    const silent = commit('silent', { parents: [rich.ref] });
+    const spent = gated('spent', 7, { parents: [silent.ref], whole: { total: 1 } });
+    const saved = gated('saved', 7, { run: 'run-2', parents: [poor.ref], whole: { total: 900 } });
+    take(on, rich, poor, silent, spent, saved);
+    on.run.when(register(on, [OF_STATE], 2), NOW + 1).whenDue(NOW + 1);
+    expect([contradicted(on), jobs(on)]).toMatchObject([
+      [spent.id],
+      [{ looked_at: 2, refused: 1, unjudged: 0, phase: 'closed' }],
+    ]);
+    const late = gated('late', 7, { parents: [rich.ref] });
+    on.run.when(committed(late), NOW + 2);
+    expect(contradicted(on)).toEqual([spent.id, late.id]);
+  });
+
+  it('leaves what it cannot judge to a person, once, with owner and deadline, who lets it stand or fall (E28)', () => {
+    const on = start({ reviewDeadlineMs: HOUR_MS, keeping: { fullFidelityMs: 10 } });
+    const before = commit('before', { whole: { total: 7 } });
+    const [one, other] = [
+      gated('one', 7, { parents: [before.ref] }),
+      commit('other', { gate: gateOf('risk', { other: 1 }) }),
+    ] as const;
+    take(on, before, one, other);
+    on.run.whenDue(NOW + 11);
+    on.run
+      .when(register(on, [LIMIT, OF_STATE], 2), NOW + 12)
+      .whenDue(NOW + 12)
+      .then(
+        unjudged(one, { owner: 'role:approver', deadline_at: NOW + 12 + HOUR_MS, committed_at: NOW }),
+        unjudged(other),
+        fact('ReevaluationClosed', { looked_at: 2, refused: 0, unjudged: 2 }),
+      );
+    const reasons = on.run.records().filter(({ type }) => type === 'RollbackOutOfBand');
+    expect(reasons.map(({ body }) => codeOf(body['evidence'] as Evidence))).toEqual([
+      'GATE_STATE_GONE',
+      'GATE_UNDECIDED',
+    ]);
+    on.run
+      .when(reviewed(one, 'stands'), NOW + 13)
+      .then(fact('OutOfBandReviewed', { mutation_id: one.id, verdict: 'stands' }))
+      .when(reviewed(other, 'rolled_back'), NOW + 14);
+    expect(contradicted(on)).toEqual([other.id]);
+    const late = commit('late', { gate: gateOf('risk', { other: 2 }) });
+    on.run.when(committed(late), NOW + 15).then(fact('CheckpointRecorded'), unjudged(late));
+    on.run.when(committed(late), NOW + 16).thenNothing();
   });
 
   it('refuses what one predicate refuses, whatever the others could not judge', () => {
@@ -156,7 +227,7 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     on.run
       .when(register(on, [LIMIT], 2), NOW + HOUR_MS + 1)
       .whenDue(NOW + HOUR_MS + 1)
-      .then(fact('ReevaluationClosed', { looked_at: 1, refused: 0, unjudged: 1 }));
+      .then(unjudged(hard), fact('ReevaluationClosed', { looked_at: 1, refused: 0, unjudged: 1 }));
   });
 
   it('goes on in bounded turns, over blocks and restarts, and looks at each commit once', () => {
@@ -254,12 +325,13 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     });
     for (const one of [
       gated('small', 8),
-      commit('lacking', { gate: gateOf('risk', { other: 1 }) }),
       commit('under it', { gate: gateOf('risk', { amount: 900 }, { bundle_version: 2 }) }),
       commit('ungated'),
       commit('of another', { gate: gateOf('refunds', { amount: 900 }) }),
     ])
       on.run.when(committed(one), NOW + 3).then(fact('CheckpointRecorded', { commit_id: one.id }));
+    const lacking = commit('lacking', { gate: gateOf('risk', { other: 1 }) });
+    on.run.when(committed(lacking), NOW + 3).then(fact('CheckpointRecorded'), unjudged(lacking));
     on.run.when(committed(late), NOW + 4).thenNothing();
     expect([contradicted(on), jobs(on)]).toMatchObject([[late.id], [{ phase: 'closed', looked_at: 1 }]]);
   });

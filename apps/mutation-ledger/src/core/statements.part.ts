@@ -11,21 +11,35 @@ import { isHeld } from '../rules/mutation/hold.decider.js';
 import { decideFalls, standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Falling, Passed } from '../rules/mutation/lineage.decider.js';
 import type { Binding } from '../rules/mutation/mutation.messages.js';
-import { continueSpread, decideReaffirmation, decideStatement } from '../rules/mutation/refs.decider.js';
+import { decideReaffirmation, decideStatement } from '../rules/mutation/refs.decider.js';
+import { continueSpread, MARKS_PER_EFFECT } from '../rules/mutation/spread.decider.js';
+import type { Weight } from '../rules/mutation/spread.decider.js';
 import type { Body, Finding } from '../rules/record.messages.js';
 import { refScope } from '../rules/scope.js';
 import { fall } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
+import { bytesOf, bytesOfMember } from './mark-bytes.js';
 import { withFates } from './fates.part.js';
 import { cancels } from './cancels.js';
-import { bindingsIn } from '../rows/binding.rows.js';
+import { bindingsIn, bindingsLastFirst } from '../rows/binding.rows.js';
 import { mutationIn, spreadsIn } from '../rows/mutation.rows.js';
 
 /** What the part needs to be told. */
 export interface StatementPolicy extends FallPolicy {
   /** Most commits that one decision contradicts. */
   readonly effectsMax: number;
+  /** Most commits that one decision of a spread marks, as far as they owe nothing outside. */
+  readonly marksMax: number;
 }
+
+/** Bytes of marks in one decision of a spread: there is nothing beside them in it (L4). */
+const SPREAD_BYTES_MAX = 600_000;
+/** Why a run falls, about: it stands once in a record. */
+const REASON_BYTES = 700;
+/** The root of its fall, about: each has its own. */
+const ROOT_BYTES = 200;
+/** The mark of a commit without an effect, about. */
+const COMMIT_BYTES = 700;
 
 /** Statements that reach the commits of a ref: it does not hold, or it holds again. */
 export function isNewsOfRef({ verdict, kind }: Pick<AssumptionStated, 'verdict' | 'kind'>): boolean {
@@ -83,7 +97,7 @@ export function onFall(
   const falling = fallen.map((about) => fallingIn(context.state, about));
   const reached = decideFalls(falling, input, policy.effectsMax);
   const bindings = falling.flatMap((one) => one.bindings);
-  const fared = falling.flatMap((one, index) => withFates(context, reached[index] ?? [], one.bindings, bindings));
+  const fared = falling.flatMap((one, index) => withFates(context, reached[index] ?? [], one.bindings, () => bindings));
   return append(...fall(context, withCancels(context, fared, bindings, policy), policy));
 }
 
@@ -121,8 +135,32 @@ export function withCancels(
 
 /** The next part of a statement that reaches more commits than one decision may hold. */
 export function onSpreadDue(context: DecideContext, scope: string, policy: StatementPolicy): Decision {
-  const bindings = bindingsIn(context.state, scope);
-  const next = continueSpread(spreadsIn(context.state, scope), bindings, policy.effectsMax);
-  const found = withCancels(context, withFates(context, next, bindings), bindings, policy);
-  return append(...fall(context, found, policy));
+  const { state } = context;
+  const { bindings, found: next } = continueSpread(
+    spreadsIn(state, scope),
+    (below) => bindingsLastFirst(state, scope, below),
+    {
+      marksMax: policy.marksMax,
+      bytesMax: SPREAD_BYTES_MAX,
+      weighs: (binding, before) => weightOf(state, binding, before),
+    },
+  );
+  const fared = withFates(context, next, bindings, () => bindingsIn(state, scope));
+  return append(...fall(context, withCancels(context, fared, bindings, policy), policy, SPREAD_BYTES_MAX));
+}
+
+/** What the mark of a binding takes of a decision: one that is held owes a worker its cancellation (L4). */
+function weightOf(
+  state: StateView,
+  { run_id, mutation_id, is_held, is_commit }: Binding,
+  before: Binding | undefined,
+): Weight {
+  const marks = is_held === true ? MARKS_PER_EFFECT : 1;
+  const mutation = is_commit === true ? undefined : mutationIn(state, run_id, mutation_id);
+  if (mutation === undefined) return { marks, bytes: COMMIT_BYTES };
+  const isBeside = before?.run_id === run_id;
+  return {
+    marks,
+    bytes: bytesOfMember(mutation) + ROOT_BYTES + (isBeside ? 0 : REASON_BYTES + bytesOf(mutation.terms)),
+  };
 }

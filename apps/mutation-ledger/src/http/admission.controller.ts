@@ -13,6 +13,7 @@ import {
   reasonText,
   render,
   tenantOfRead,
+  tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
@@ -34,7 +35,12 @@ export interface LimitsInForce {
 export const LIMITS_IN_FORCE = Symbol('limits in force');
 
 const LIMIT_DEFAULT = 200;
-const trigger = z.strictObject({ run_id: idText, mutation_id: idText, reason: reasonText, tenant: idText.optional() });
+const trigger = z.strictObject({
+  run_id: idText,
+  mutation_id: idText,
+  reason: reasonText,
+  tenant: tenantText.optional(),
+});
 const listQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), phase: idText.optional() });
 const because = z.strictObject({ reason: reasonText });
 const review = z.strictObject({ verdict: z.enum(OUT_OF_BAND_VERDICT_VALUES), reason: reasonText });
@@ -140,7 +146,7 @@ export class AdmissionController {
   @HttpCode(200)
   @ApiOperation({
     summary:
-      'Says what becomes of a commit that a fall reaches beyond its bound: it stands, or a rollback of its own is opened.',
+      'Says what becomes of a commit that a fall reaches beyond its bound, or that a later bundle cannot judge: it stands, or a rollback of its own is opened.',
   })
   @ApiHeader({ name: 'Idempotency-Key', required: false })
   @ApiBody({ schema: openApiSchema(review) })

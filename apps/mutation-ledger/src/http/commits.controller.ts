@@ -1,7 +1,17 @@
 // HTTP edge of commits without an outside effect: what was committed, the state at a commit, and where a run goes on.
 import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { EdgeRefusal, FromCaller, idText, pageQuery, parse, Reads, render, SERVICE_CONTEXT } from '@recourse/service';
+import {
+  EdgeRefusal,
+  FromCaller,
+  idText,
+  pageQuery,
+  parse,
+  Reads,
+  render,
+  SERVICE_CONTEXT,
+  tenantText,
+} from '@recourse/service';
 import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { STANDINGS, standingOf } from '../rows/commit.rows.js';
@@ -22,8 +32,8 @@ const listQuery = z.strictObject({
   subject: idText.optional(),
   bundle: idText.optional(),
 });
-const oneQuery = z.strictObject({ tenant: idText.optional(), state: z.enum(['true', 'false']).default('false') });
-const tenantQuery = z.strictObject({ tenant: idText.optional() });
+const oneQuery = z.strictObject({ tenant: tenantText.optional(), state: z.enum(['true', 'false']).default('false') });
+const tenantQuery = z.strictObject({ tenant: tenantText.optional() });
 
 @ApiTags('commits')
 @ApiBearerAuth()

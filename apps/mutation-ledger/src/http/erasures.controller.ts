@@ -11,6 +11,7 @@ import {
   requireRole,
   SERVICE_CONTEXT,
   tenantOfCommand,
+  tenantText,
 } from '@recourse/service';
 import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
@@ -18,7 +19,7 @@ import { z } from 'zod';
 const erasure = z.strictObject({
   subject: idText.optional(),
   ended_by: z.number().int().min(0).optional(),
-  tenant: idText.optional(),
+  tenant: tenantText.optional(),
   reason: reasonText,
 });
 

@@ -2,7 +2,7 @@
 import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { entryView } from '@recourse/contract';
-import { EdgeRefusal, FromCaller, idText, parse, SERVICE_CONTEXT, tenantOfRead } from '@recourse/service';
+import { EdgeRefusal, FromCaller, idText, parse, SERVICE_CONTEXT, tenantOfRead, tenantText } from '@recourse/service';
 import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { fallenView } from '../core.js';
@@ -24,8 +24,8 @@ import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 const NODES_MAX = 2_000;
 /** Commits that are added up or judged at once. */
 const CLOSURE_MAX = 250_000;
-const oneQuery = z.strictObject({ tenant: idText.optional() });
-const graphQuery = z.strictObject({ tenant: idText.optional(), rollback: idText.optional() });
+const oneQuery = z.strictObject({ tenant: tenantText.optional() });
+const graphQuery = z.strictObject({ tenant: tenantText.optional(), rollback: idText.optional() });
 
 /** What the edge is told of the ledger's policy. */
 export class LineagePolicy {

@@ -11,6 +11,7 @@ import {
   Reads,
   reasonText,
   render,
+  tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
@@ -30,11 +31,11 @@ const listQuery = z.strictObject({
   capability: idText.optional(),
   subject: idText.optional(),
 });
-const oneQuery = z.strictObject({ tenant: idText.optional() });
+const oneQuery = z.strictObject({ tenant: tenantText.optional() });
 /** Mutations of one run that a preview looks at. */
 const MUTATIONS_MAX = 100_000;
 const previewQuery = z.strictObject({
-  tenant: idText.optional(),
+  tenant: tenantText.optional(),
   mutation_id: z.union([idText.transform((one) => [one]), z.array(idText).max(200)]).default([]),
 });
 const settleBody = z.strictObject({

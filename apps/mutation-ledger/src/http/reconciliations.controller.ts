@@ -11,6 +11,7 @@ import {
   parse,
   Reads,
   reasonText,
+  tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
@@ -28,7 +29,7 @@ const held = z.strictObject({
   stands: z.boolean().default(true),
   reached_user_at: z.number().int().min(0).nullable().default(null),
 });
-const comparison = z.strictObject({ runtime: idText, tenant: idText.optional(), commits: z.array(held) });
+const comparison = z.strictObject({ runtime: idText, tenant: tenantText.optional(), commits: z.array(held) });
 const listQuery = z.strictObject({
   ...pageQuery,
   runtime: idText.optional(),

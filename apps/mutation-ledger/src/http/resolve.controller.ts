@@ -1,14 +1,23 @@
 // HTTP edge of the ledger: what an id on a wire, in a log line or on a ticket is about (A36).
 import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { EdgeRefusal, FromCaller, idText, parse, render, SERVICE_CONTEXT, tenantOfRead } from '@recourse/service';
+import {
+  EdgeRefusal,
+  FromCaller,
+  idText,
+  parse,
+  render,
+  SERVICE_CONTEXT,
+  tenantOfRead,
+  tenantText,
+} from '@recourse/service';
 import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 
-const resolveQuery = z.strictObject({ tenant: idText.optional() });
+const resolveQuery = z.strictObject({ tenant: tenantText.optional() });
 
 /** What an id names. */
 interface Resolved {

@@ -11,6 +11,7 @@ import {
   Reads,
   reasonText,
   render,
+  tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
@@ -25,10 +26,10 @@ const undo = z.strictObject({
   run_id: idText,
   mutation_ids: z.array(idText).max(UNDO_IDS_MAX).default([]),
   reason: reasonText,
-  tenant: idText.optional(),
+  tenant: tenantText.optional(),
 });
 const listQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), phase: z.enum(UNDO_PHASES).optional() });
-const oneQuery = z.strictObject({ tenant: idText.optional() });
+const oneQuery = z.strictObject({ tenant: tenantText.optional() });
 /** Mutations of one run that a report looks at. */
 const MUTATIONS_MAX = 100_000;
 

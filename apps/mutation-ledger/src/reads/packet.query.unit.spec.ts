@@ -5,7 +5,7 @@ import type { Json } from '@recourse/kernel';
 import { checkpointIn, commitIdOf } from '@recourse/lineage';
 import type { Packet } from '@recourse/lineage';
 import type { Payload } from '@recourse/messages';
-import { chunk, commit, committed, gateOf, rollback, spread } from '../core/commits.testing.js';
+import { bundleRegistered, chunk, commit, committed, gateOf, rollback, spread } from '../core/commits.testing.js';
 import type { Told } from '../core/commits.testing.js';
 import type { Commit } from '../rules/commit/commit.messages.js';
 import { executed, ledger, NOW, refund } from '../core/ledger.testing.js';
@@ -32,6 +32,7 @@ const idsIn = ({ commits }: Packet): ReadonlySet<string> => new Set(commits.map(
 
 describe('the packet of a commit', () => {
   const on = ledger();
+  on.entries.append('orders', bundleRegistered('orders', []));
   const large = commit('large', { whole: { text: 'x'.repeat(400_000), n: 0 } });
   const delta = commit('delta', { parents: [large.ref], delta: [large.id, { n: 1 }] });
   const noted = commit('noted', { parents: [delta.ref] });
@@ -157,6 +158,7 @@ describe('the packet of a commit', () => {
 
   it('of a commit whose state was given up still holds its id and verdict, and does not say that its gate had no inputs', () => {
     const kept = ledger({ keeping: { fullFidelityMs: 1_000, softRollbackMs: 100 } });
+    kept.entries.append('orders', bundleRegistered('orders', []));
     const one = commit('gone', { whole: { a: 1 }, gate: gateOf('orders', { total: 1 }) });
     kept.run.when(committed(one), NOW);
     spread(kept.run, kept.fallen, rollback(one), NOW + 1);

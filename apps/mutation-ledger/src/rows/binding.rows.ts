@@ -1,11 +1,21 @@
 // Rows of bindings: what a mutation or a commit relies on, by ref.
-import type { Change, StateView } from '@recourse/event-log';
+import type { Change, Doc, StateView } from '@recourse/event-log';
 import type { Binding } from '../rules/mutation/mutation.messages.js';
 import { refScope } from '../rules/scope.js';
 
 /** All bindings of a ref, in no order. */
 export function bindingsIn(state: StateView, scope: string): readonly Binding[] {
   return state.all('binding', scope) as readonly Binding[]; // putBinding alone writes rows of this kind
+}
+
+/** Bindings of a ref, what was recorded last first; those recorded before `below` where that is given. What is not recorded yet comes last. */
+export function* bindingsLastFirst(state: StateView, scope: string, below: number | null): Generator<Binding> {
+  for (const doc of state.lastFirst('binding', scope, below)) yield doc as Binding; // as above
+}
+
+/** Place of a binding among those of its ref: that of its commit in this log. */
+export function placeOfBinding(doc: Doc): number | null {
+  return (doc as Binding).recorded_seq ?? null; // as above
 }
 
 /** The binding of a mutation or commit to a ref. */

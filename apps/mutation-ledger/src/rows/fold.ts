@@ -1,18 +1,10 @@
 // How accepted records of the mutations log become rows: tables by record type, one per kind of thing (L2).
 import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
-import { recordIn } from '@recourse/messages';
-import { callByType, MUTATIONS_LOG } from '../rules/record.messages.js';
 import type { ByType } from '../rules/record.messages.js';
 import { RowsOver } from './rows-over.js';
 
 /** What records of some types make of rows. */
 export type Fold = ByType<[state: StateView, record: AcceptedRecord], readonly Change[]>;
-
-/** Changes of state an accepted record makes, by all tables that name its type. */
-export function foldBy(tables: readonly Fold[], state: StateView, accepted: AcceptedRecord): readonly Change[] {
-  const told = recordIn(MUTATIONS_LOG, accepted);
-  return tables.flatMap((table) => callByType(table, told, state, accepted) ?? []);
-}
 
 /** Folds the members of a record one after the other, each over the rows that those before it left. */
 export function foldEach<Member>(

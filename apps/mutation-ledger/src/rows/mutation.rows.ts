@@ -4,6 +4,7 @@
 // Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a spread until it is closed.
 import { deriveId } from '@recourse/kernel';
 import type { Change, ColumnSpec, Doc, KindSpec, RowAddress, StateView } from '@recourse/event-log';
+import { placeOfBinding } from './binding.rows.js';
 import { COMMIT_KINDS } from './commit.rows.js';
 import { COMPENSATION_KINDS } from './compensation.rows.js';
 import { RECONCILIATION_KINDS } from './reconciliation.rows.js';
@@ -80,6 +81,7 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
     kind: 'binding',
     table: 'binding',
     columns: [textColumn('mutation_id'), textColumn('ref'), ...LINEAGE_COLUMNS],
+    place: placeOfBinding,
     indexes: [['mutation_id'], ['parent_id']],
   },
   { kind: 'spread', table: 'spread', columns: [textColumn('tenant'), textColumn('ref')] },

@@ -21,6 +21,10 @@ export class RowsOver implements StateView {
     return this.state.all(kind, group);
   }
 
+  lastFirst(kind: string, group: string, below: number | null): Iterable<Doc> {
+    return this.state.lastFirst(kind, group, below);
+  }
+
   apply(changes: readonly Change[]): void {
     for (const change of changes) {
       const { kind, group, key } = change.op === 'put' ? change.row : change.address;

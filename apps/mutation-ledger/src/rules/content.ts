@@ -4,7 +4,7 @@ import type { OnFailure } from '@recourse/messages';
 
 /**
  * Hashes what an event states: everything but its id, since a producer that lost its answer may say the same under a new one,
- * and what its caller does about a failure, which says nothing of the effect.
+ * and later, and what its caller does about a failure, which says nothing of the effect.
  *
  * Shape:  SHA-256 of a JSON list: the type, then each field's name and value in order of names. Bytes count as hex, a
  *         payload by its own hash and what its bytes are, absent fields not at all. Fields that came later count only where
@@ -33,8 +33,8 @@ function isSilent(type: string, name: string, value: unknown): boolean {
   return isEmpty && LATER_FIELDS[type]?.includes(name) === true;
 }
 
-/** Fields that are not part of the statement. */
-const NO_CONTENT: readonly string[] = ['event_id', 'handled_as'];
+/** Fields that are not part of the statement: who says again what it did says it at another time. */
+const NO_CONTENT: readonly string[] = ['event_id', 'handled_as', 'applied_at'];
 
 /** Names in order, as last seen of this type: events of one type nearly always have the same. */
 const NAMES = new Map<string, { readonly given: readonly string[]; readonly sorted: readonly string[] }>();

@@ -34,6 +34,7 @@ const WAY_OUT = {
   breaker: (id) => `recourse breakers close ${id}`,
   execution: (id) => `recourse mutations reconcile ${id}, or settle ${id} --answer took_effect|not_done`,
   exposure: (id) => `recourse mutations settle ${id} --answer accepted|repaired`,
+  escalated: (id) => `recourse mutations settle ${id} --answer accepted|repaired`,
   window: (id) => `recourse mutations show ${id}`,
   delivery: () => 'recourse deliveries --phase overdue',
   divergence: (id) => `recourse lineage review ${id}`,

@@ -1,29 +1,22 @@
-// Commands of people: who may give them, what they do, and what the caller is told.
+// Commands of people: who may give them, which rule answers, and what the caller is told.
 //
-// Boundary: checks key and role, asks the domain, answers. A new command is a line of COMMANDS and a function of the domain.
-import { accepted, NOTHING } from '@recourse/event-log';
+// Boundary: one line a command; key and roles are checked by the table before its rule is asked. What a command does stands in
+// rules/step and rules/forward.
+import { accepted, command } from '@recourse/event-log';
+import type { Asked, CommandsTable, Decision } from '@recourse/event-log';
 import { isUsableId } from '@recourse/kernel';
-import type { Decision } from '@recourse/event-log';
-import { recordIn } from '@recourse/messages';
 import type {
   ApproveStep,
   BreakGlass,
-  BodyOf,
   CloseIncident,
   CloseTask,
-  DenyStep,
-  EscalateStep,
-  RecordTypeOf,
+  CommandEnvelope,
   ResolveStep,
-  AbandonStep,
-  CheckStep,
-  RetryStep,
 } from '@recourse/messages';
 import { record } from '../rules/record.messages.js';
 import type { RecoveryRecord } from '../rules/record.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
-import { roleRefusal } from '../rules/step/approval.decisions.js';
-import { escalateToIncident } from '../rules/step/command.decisions.js';
+import { openIncident } from '../rules/step/command.decisions.js';
 import {
   approve,
   breakOpen,
@@ -37,69 +30,43 @@ import {
 import type { StepContext } from '../rules/step/step-draft.decisions.js';
 import { stepFollowing } from '../rules/step/step-row.transitions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
-import { decideForwardCommand, FORWARD_COMMANDS, isForwardCommand } from './forward.part.js';
-import type { ForwardCommand, ForwardCommandType } from './forward.part.js';
-import { readEditors, readUpToContract, refuse, stepContext } from './context.js';
-import type { Asked } from './context.js';
 import { readRow } from '../rows/kinds.js';
+import { readEditors, refuse, stepContext } from './context.js';
+import type { CorePolicy } from './context.js';
+import { onForwardAsked, onForwardDecided, onForwardUsed } from './forward.part.js';
 
-const WIRE = 'recourse.recovery-commands';
+export const COMMANDS_WIRE = 'recourse.recovery-commands';
 
-/** Commands about what is parked are the loop's. */
-type LoopCommand = 'RedriveParked' | 'DiscardParked';
-type Commands = {
-  readonly [Type in Exclude<RecordTypeOf<typeof WIRE>, LoopCommand | ForwardCommandType>]: BodyOf<typeof WIRE, Type>;
-};
-type Command<Type extends keyof Commands> = {
-  readonly [One in Type]: { readonly type: One; readonly body: Commands[One] };
-}[Type];
+type Answerer<Command> = (asked: Asked<Command>, policy: CorePolicy) => Decision;
 
-/** What each command does. */
-const COMMANDS: { readonly [Type in keyof Commands]: (command: Commands[Type], asked: Asked) => Decision } = {
-  ApproveStep: onApprove,
-  DenyStep: onDeny,
-  ResolveStep: onResolve,
-  CloseTask: onCloseTask,
-  BreakGlass: onBreakGlass,
-  RetryStep: (command, asked) => onStep(command, asked, retry),
-  CheckStep: (command, asked) => onStep(command, asked, check),
-  AbandonStep: (command, asked) => onStep(command, asked, giveUp),
-  EscalateStep: (command, asked) => onStep(command, asked, openIncident),
-  CloseIncident: onCloseIncident,
-};
-
-/** Types of the wire that the core is asked about. */
-export const COMMAND_TYPES: readonly string[] = [...Object.keys(COMMANDS), ...FORWARD_COMMANDS];
-
-/** Decides a command. */
-export function onCommand(asked: Asked): Decision {
-  const told = recordIn(WIRE, asked.input);
-  if (told.type === 'RedriveParked' || told.type === 'DiscardParked') return NOTHING;
-  return isForwardCommand(told) ? onForward(told, asked) : act(told, asked);
+/** A line for each command. Who may end a task, and who may ask before an effect, depends on what it is: the rules say so. */
+export function recoveryCommands(policy: CorePolicy): CommandsTable<typeof COMMANDS_WIRE>['commands'] {
+  const by =
+    <Command>(answer: Answerer<Command>) =>
+    (asked: Asked<Command>): Decision =>
+      answer(asked, policy);
+  return {
+    ApproveStep: command(['approver'], by(onApprove)),
+    DenyStep: command(['approver'], by(aboutStep(deny))),
+    ResolveStep: command(['approver', 'administrator'], by(aboutStep(resolve, resolutionOf))),
+    CloseTask: command('anyone', by(onCloseTask)),
+    BreakGlass: command(['operator', 'administrator'], by(onBreakGlass)),
+    RetryStep: command(['approver', 'administrator'], by(aboutStep(retry))),
+    CheckStep: command(['approver', 'administrator'], by(aboutStep(check))),
+    AbandonStep: command(['approver', 'administrator'], by(aboutStep(giveUp))),
+    EscalateStep: command(['reporter', 'approver', 'operator', 'administrator'], by(aboutStep(openIncident))),
+    CloseIncident: command(['approver', 'administrator'], onCloseIncident),
+    RequestForwardApproval: command('anyone', by(onForwardAsked)),
+    DecideForwardApproval: command(['approver'], by(onForwardDecided)),
+    UseForwardApproval: command('anyone', by(onForwardUsed)),
+  };
 }
 
-/** Acts on a command whose key and role allow it. */
-function act<Type extends keyof Commands>({ type, body }: Command<Type>, asked: Asked): Decision {
-  const refusal = gateRefusal(type, body, asked.input.key);
-  return refusal === null ? COMMANDS[type](body, asked) : refuse(refusal);
-}
-
-/** Why a command is not looked at: its key or its role. Which role ends a task depends on its kind. */
-function gateRefusal(
-  type: keyof Commands,
-  { run_id, envelope }: Pick<ApproveStep, 'run_id' | 'envelope'>,
-  key: string,
-): Refusal | null {
-  if (key !== run_id)
-    return { httpStatus: 422, code: 'KEY_MISMATCH', message: 'The record key must be the run the command is about.' };
-  return type === 'CloseTask' ? null : roleRefusal(type, envelope);
-}
-
-function onApprove(command: ApproveStep, { context, policy }: Asked): Decision {
-  const within = stepContext(context, command.run_id, policy);
-  const step = stepOf(within, command);
+function onApprove({ body: given, context }: Asked<ApproveStep>, policy: CorePolicy): Decision {
+  const within = stepContext(context, given.run_id, policy);
+  const step = stepOf(within, given);
   if (step === undefined) return refuse(STEP_UNKNOWN);
-  const outcome = approve(step, command, within);
+  const outcome = approve(step, given, within);
   if ('code' in outcome) return refuse(outcome);
   readEditors(context);
   const after = outcome.step;
@@ -115,81 +82,46 @@ function onApprove(command: ApproveStep, { context, policy }: Asked): Decision {
   return accepted(200, body, ...outcome.records);
 }
 
-function onDeny(command: DenyStep, { context, policy }: Asked): Decision {
-  const within = stepContext(context, command.run_id, policy);
-  const step = stepOf(within, command);
-  if (step === undefined) return refuse(STEP_UNKNOWN);
-  const outcome = deny(step, command, within);
-  if ('code' in outcome) return refuse(outcome);
-  return accepted(200, { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'denied' }, ...outcome);
+interface AboutStep {
+  readonly envelope: CommandEnvelope;
+  readonly run_id: string;
+  readonly step_id: string;
 }
 
-function onResolve(command: ResolveStep, { context, policy }: Asked): Decision {
-  const within = stepContext(context, command.run_id, policy);
-  const step = stepOf(within, command);
-  if (step === undefined) return refuse(STEP_UNKNOWN);
-  const outcome = resolve(step, command, within);
-  if ('code' in outcome) return refuse(outcome);
-  return accepted(
-    200,
-    { step_id: step.step_id, recovery_id: step.recovery_id, phase: 'resolved', resolution: command.resolution },
-    ...outcome,
-  );
+/** A command about one step; the answer names its phase, and what else was made of it. */
+function aboutStep<Command extends AboutStep>(
+  decide: (step: StepDoc, given: Command, within: StepContext) => readonly RecoveryRecord[] | Refusal,
+  more: (given: Command) => object = () => ({}),
+): Answerer<Command> {
+  return ({ body: given, context }, policy) => {
+    const within = stepContext(context, given.run_id, policy);
+    const step = stepOf(within, given);
+    if (step === undefined) return refuse(STEP_UNKNOWN);
+    const outcome = decide(step, given, within);
+    if ('code' in outcome) return refuse(outcome);
+    const { step_id, recovery_id, phase, reason } = outcome.reduce(
+      (doc, next) => stepFollowing(doc, next, context.now),
+      step,
+    );
+    const incident = outcome.find((next) => next.type === 'IncidentOpened')?.body.incident_id;
+    const named = incident === undefined ? {} : { incident_id: incident };
+    return accepted(200, { step_id, recovery_id, phase, reason, ...named, ...more(given) }, ...outcome);
+  };
 }
 
-/** A command about one step; the answer names its phase and what else was made of it. */
-function onStep<StepCommand extends BreakGlass | RetryStep | CheckStep | AbandonStep | EscalateStep>(
-  command: StepCommand,
-  { context, policy }: Asked,
-  decide: (step: StepDoc, command: StepCommand, within: StepContext) => readonly RecoveryRecord[] | Refusal,
-): Decision {
-  const within = stepContext(context, command.run_id, policy);
-  const step = stepOf(within, command);
-  if (step === undefined) return refuse(STEP_UNKNOWN);
-  const outcome = decide(step, command, within);
-  if ('code' in outcome) return refuse(outcome);
-  const after = outcome.reduce((doc, next) => stepFollowing(doc, next, context.now), step);
-  const incident = outcome.find((next) => next.type === 'IncidentOpened')?.body.incident_id;
-  return accepted(
-    200,
-    {
-      step_id: step.step_id,
-      recovery_id: step.recovery_id,
-      phase: after.phase,
-      reason: after.reason,
-      ...(incident === undefined ? {} : { incident_id: incident }),
-    },
-    ...outcome,
-  );
+function resolutionOf({ resolution }: ResolveStep): object {
+  return { resolution };
 }
 
-/** An incident is a record of its own. */
-function openIncident(
-  step: StepDoc,
-  command: EscalateStep,
-  { now, policy }: StepContext,
-): readonly RecoveryRecord[] | Refusal {
-  const opened = escalateToIncident(step, command, now, policy);
-  return 'code' in opened ? opened : [opened];
-}
-
-function onCloseIncident(
-  { envelope, run_id, incident_id, summary, reason }: CloseIncident,
-  { context }: Asked,
-): Decision {
+function onCloseIncident({
+  body: { envelope, run_id, incident_id, summary, reason },
+  context,
+}: Asked<CloseIncident>): Decision {
   const incident = isUsableId(incident_id) ? readRow(context.state, 'incident', run_id, incident_id) : undefined;
   if (incident?.tenant !== envelope.tenant)
-    return refuse({
-      httpStatus: 404,
-      code: 'INCIDENT_UNKNOWN',
-      message: 'There is no such incident in this run of this tenant.',
-    });
+    return refuse({ code: 'INCIDENT_UNKNOWN', message: 'There is no such incident in this run of this tenant.' });
   if (incident.phase === 'closed')
-    return refuse({
-      httpStatus: 409,
-      code: 'INCIDENT_CLOSED',
-      message: 'Somebody has ended this incident already.',
-    });
+    return refuse({ code: 'INCIDENT_CLOSED', message: 'Somebody has ended this incident already.' });
   const { step_id, recovery_id, tenant, mutation_id } = incident;
   return accepted(
     200,
@@ -209,46 +141,26 @@ function onCloseIncident(
   );
 }
 
-function onCloseTask(command: CloseTask, { context, policy }: Asked): Decision {
-  const task = isUsableId(command.task_id)
-    ? readRow(context.state, 'task', command.run_id, command.task_id)
-    : undefined;
-  if (task?.tenant !== command.envelope.tenant)
-    return refuse({
-      httpStatus: 404,
-      code: 'TASK_UNKNOWN',
-      message: 'There is no such task in this run of this tenant.',
-    });
-  const outcome = endTask(task, command, stepContext(context, command.run_id, policy));
+function onCloseTask({ body: given, context }: Asked<CloseTask>, policy: CorePolicy): Decision {
+  const { task_id, run_id, envelope, outcome: phase } = given;
+  const task = isUsableId(task_id) ? readRow(context.state, 'task', run_id, task_id) : undefined;
+  if (task?.tenant !== envelope.tenant)
+    return refuse({ code: 'TASK_UNKNOWN', message: 'There is no such task in this run of this tenant.' });
+  const outcome = endTask(task, given, stepContext(context, run_id, policy));
   if ('code' in outcome) return refuse(outcome);
-  return accepted(200, { task_id: task.task_id, step_id: task.step_id, phase: command.outcome }, ...outcome);
+  return accepted(200, { task_id: task.task_id, step_id: task.step_id, phase }, ...outcome);
 }
 
 /** Reads the contracts first here too: editors may not break the glass. */
-function onBreakGlass(command: BreakGlass, asked: Asked): Decision {
-  const decision = onStep(command, asked, breakOpen);
+function onBreakGlass(asked: Asked<BreakGlass>, policy: CorePolicy): Decision {
+  const decision = aboutStep(breakOpen)(asked, policy);
   if (decision.answer?.status === 'accepted') readEditors(asked.context);
   return decision;
 }
 
-function onForward(told: ForwardCommand, { context, input, policy }: Asked): Decision {
-  if (told.type === 'RequestForwardApproval') readUpToContract(context, told.body.contract_digest);
-  const { now, policy: within, contractOf, editorsOf } = stepContext(context, told.body.run_id, policy, []);
-  const world = { now, policy: within, contractOf, editorsOf, state: context.state };
-  const decision = decideForwardCommand(told, input.key, world);
-  const isApproved =
-    told.type === 'DecideForwardApproval' && told.body.verdict === 'approve' && decision.records.length > 0;
-  if (isApproved) readEditors(context);
-  return decision;
-}
-
 /** To a tenant, another's step does not exist. */
-const STEP_UNKNOWN: Refusal = {
-  httpStatus: 404,
-  code: 'STEP_UNKNOWN',
-  message: 'There is no such step in this run of this tenant.',
-};
+const STEP_UNKNOWN: Refusal = { code: 'STEP_UNKNOWN', message: 'There is no such step in this run of this tenant.' };
 
-function stepOf(within: StepContext, command: Pick<ApproveStep, 'envelope' | 'step_id'>): StepDoc | undefined {
-  return within.steps.find((step) => step.step_id === command.step_id && step.tenant === command.envelope.tenant);
+function stepOf(within: StepContext, { envelope, step_id }: AboutStep): StepDoc | undefined {
+  return within.steps.find((step) => step.step_id === step_id && step.tenant === envelope.tenant);
 }

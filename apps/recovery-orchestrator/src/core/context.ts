@@ -7,17 +7,18 @@ import {
   editorsOf,
   entryView,
   killVerdict,
+  standingEntry,
 } from '@recourse/contract';
-import type { Contract } from '@recourse/contract';
+import type { StandingEntry } from '@recourse/contract';
 import { NOTHING, refused } from '@recourse/event-log';
-import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
-import type { RecoveryApprovalMode } from '@recourse/messages';
-import { NO_RATES } from '../rules/admission/pace.decisions.js';
+import type { DecideContext, Decision } from '@recourse/event-log';
+import { NO_RATES, sharedRates } from '../rules/admission/pace.decisions.js';
 import type { Rates } from '../rules/admission/pace.decisions.js';
 import { CHILDREN_FIRST_MS } from '../rules/lineage/dependents.decisions.js';
 import { FORWARD_VALID_MS, MARGIN_MS, RISK_LIMIT } from '../rules/policy.messages.js';
 import type { RecoveryPolicy, RiskLevel } from '../rules/policy.messages.js';
 import type { RecoveryRecord } from '../rules/record.messages.js';
+import { REFUSALS } from '../rules/refusal.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
 import type { StepContext } from '../rules/step/step-draft.decisions.js';
 import { isBroken, nextPlaceAt } from '../rows/dispatch.rows.js';
@@ -26,13 +27,13 @@ import { readRows } from '../rows/kinds.js';
 /** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
 export type RecoveriesConfig = Omit<
   RecoveryPolicy,
-  'marginMs' | 'forwardValidMs' | 'modeNow' | 'riskLimit' | 'childrenFirstMs'
+  'marginMs' | 'forwardValidMs' | 'standing' | 'bundleOf' | 'riskLimit' | 'childrenFirstMs'
 > & {
   readonly marginMs?: number;
   readonly forwardValidMs?: number;
   readonly riskLimit?: RiskLevel;
   readonly childrenFirstMs?: number;
-  /** Rates of compensations of this partition; none unless told. */
+  /** Rates of compensations, shared by the partitions of the log; none unless told. */
   readonly rates?: Rates;
 };
 
@@ -41,20 +42,14 @@ export type CorePolicy = RecoveryPolicy & {
   readonly rates: Rates;
 };
 
-/** An input, and what it is decided on. */
-export interface Asked {
-  readonly context: DecideContext;
-  readonly input: RecordInput;
-  readonly policy: CorePolicy;
-}
-
 /** Fills in what nobody told. */
 export function policyOf(config: RecoveriesConfig): CorePolicy {
   return {
     ...config,
     childrenFirstMs: config.childrenFirstMs ?? CHILDREN_FIRST_MS,
     rates: config.rates ?? NO_RATES,
-    modeNow: () => null,
+    standing: () => null,
+    bundleOf: () => null,
     marginMs: config.marginMs ?? MARGIN_MS,
     forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS,
     riskLimit: config.riskLimit ?? RISK_LIMIT,
@@ -63,7 +58,7 @@ export function policyOf(config: RecoveriesConfig): CorePolicy {
 
 /** `steps` are those of the run unless told. */
 export function stepContext(
-  { now, state, views }: DecideContext,
+  { now, partitions, state, views }: DecideContext,
   runId: string,
   policy: CorePolicy,
   steps = readRows(state, 'step', runId),
@@ -75,13 +70,14 @@ export function stepContext(
     policy: {
       ...policy,
       ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent),
-      modeNow: (capability) => modeOf(contractByName(views.view(contractView.name), capability)?.contract),
+      standing: (capability) => contractByName(views.view(contractView.name), capability)?.contract ?? null,
+      bundleOf: (tenant, name) => bundleOf(views, tenant, name),
     },
     killed: (acting) => {
       const verdict = killVerdict(entries, { ...acting, isRecovery: true });
       return verdict.admitted && isBroken(state, acting.tenant, acting.capability) ? BROKEN : verdict;
     },
-    rates: policy.rates,
+    rates: sharedRates(policy.rates, partitions),
     dependentsIn: (run) => readRows(state, 'dependent', run),
     nextAt: (tenant, scope, name) => nextPlaceAt(state, tenant, scope, name),
     contractOf: (digest) => contractByDigest(views.view(contractView.name), digest)?.contract ?? null,
@@ -101,9 +97,12 @@ export function readEditors({ views }: DecideContext): void {
   views.readToEnd();
 }
 
-/** Recovery mode a contract asks for; people are the default (D27). */
-function modeOf(contract: Contract | undefined): RecoveryApprovalMode | null {
-  return contract === undefined ? null : (contract.recovery_approval_mode ?? 'human');
+/** A bundle that the view does not know may have been registered a moment ago. */
+function bundleOf(views: DecideContext['views'], tenant: string, name: string): StandingEntry<'policy_bundle'> | null {
+  const known = standingEntry(views.view(entryView.name), 'policy_bundle', tenant, name);
+  if (known !== undefined) return known;
+  views.readToEnd();
+  return standingEntry(views.view(entryView.name), 'policy_bundle', tenant, name) ?? null;
 }
 
 /** The view may not have come as far as who names a contract. */
@@ -118,6 +117,6 @@ export function append(records: readonly RecoveryRecord[]): Decision {
 }
 
 /** Refuses a command; the refusal is its answer. */
-export function refuse({ httpStatus, code, message }: Refusal): Decision {
-  return refused(httpStatus, code, message);
+export function refuse({ code, message }: Refusal): Decision {
+  return refused(REFUSALS[code], code, message);
 }

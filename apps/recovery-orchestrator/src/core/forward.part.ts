@@ -1,10 +1,9 @@
 // Forward approvals as a part of the orchestrator's core: commands and timers in, records and rows out.
 //
 // Boundary: translates between the loop and the forward decider; rows are grouped by run, like everything of this log.
-import { accepted, refused } from '@recourse/event-log';
-import type { Decision, StateView } from '@recourse/event-log';
-import type { Contract } from '@recourse/contract';
-import type { DecideForwardApproval, RecordOf, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
+import { accepted, NOTHING } from '@recourse/event-log';
+import type { Asked, DecideContext, Decision, TimerInput } from '@recourse/event-log';
+import type { DecideForwardApproval, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
 import {
   decideForward,
   forwardDue,
@@ -12,50 +11,61 @@ import {
   requestForward,
   useForward,
 } from '../rules/forward/forward.decider.js';
-import type { ForwardContext, ForwardOutcome } from '../rules/forward/forward.decider.js';
-import { FORWARD_REFUSALS } from '../rules/forward/forward.messages.js';
-import type { ForwardDoc, ForwardRefusalCode } from '../rules/forward/forward.messages.js';
-import type { RecoveryRecord } from '../rules/record.messages.js';
+import type { ForwardOutcome } from '../rules/forward/forward.decider.js';
+import type { ForwardDoc } from '../rules/forward/forward.messages.js';
 import { forwardAfter } from '../rules/forward/forward.transitions.js';
+import type { Refusal } from '../rules/refusal.messages.js';
 import { readForward } from '../rows/forward.rows.js';
-import { roleRefusal } from '../rules/step/approval.decisions.js';
+import { readEditors, readUpToContract, refuse, stepContext } from './context.js';
+import type { CorePolicy } from './context.js';
 
-export const FORWARD_COMMANDS = ['RequestForwardApproval', 'DecideForwardApproval', 'UseForwardApproval'] as const;
-export type ForwardCommandType = (typeof FORWARD_COMMANDS)[number];
-
-type Command = RecordOf<'recourse.recovery-commands'>;
-export type ForwardCommand = Extract<Command, { readonly type: ForwardCommandType }>;
-
-/** Is this command about forward approvals? */
-export function isForwardCommand(command: Command): command is ForwardCommand {
-  return FORWARD_COMMANDS.some((type) => type === command.type);
+/** An agent's guard asks: the contract it names may be newer than the view. */
+export function onForwardAsked({ body, context }: Asked<RequestForwardApproval>, policy: CorePolicy): Decision {
+  readUpToContract(context, body.contract_digest);
+  const {
+    envelope: { tenant },
+    run_id: runId,
+    effect_key: effectKey,
+    action_digest,
+  } = body;
+  const world = worldOf(context, runId, policy);
+  const id = forwardIdOf(tenant, runId, effectKey, action_digest.toString('hex'));
+  const standing = readForward(context.state, runId, id);
+  const outcome = requestForward(standing, body, world.contractOf(body.contract_digest), world);
+  return answered(standing, outcome, 201, context.now);
 }
 
-/** What the part needs of the world. */
-export interface ForwardWorld extends ForwardContext {
-  readonly state: StateView;
-  /** The contract with a digest; null when nobody knows it. */
-  readonly contractOf: (digest: Buffer) => Contract | null;
+/** A person decides. Nobody agrees before it is known who edited the contract up to now. */
+export function onForwardDecided({ body, context }: Asked<DecideForwardApproval>, policy: CorePolicy): Decision {
+  const standing = ownOf(context, body);
+  if (standing === undefined) return refuse(UNKNOWN);
+  const decision = answered(
+    standing,
+    decideForward(standing, body, worldOf(context, body.run_id, policy)),
+    200,
+    context.now,
+  );
+  if (body.verdict === 'approve' && decision.records.length > 0) readEditors(context);
+  return decision;
 }
 
-/** Answers a command that came under a record key. */
-export function decideForwardCommand({ type, body }: ForwardCommand, key: string, world: ForwardWorld): Decision {
-  if (key !== body.run_id) return refusal('KEY_MISMATCH', 'The record key must be the run the command is about.');
-  switch (type) {
-    case 'RequestForwardApproval':
-      return onRequest(body, world);
-    case 'DecideForwardApproval':
-      return onVerdict(body, world);
-    case 'UseForwardApproval':
-      return onUse(body, world);
-  }
+/** The guard uses what was agreed to. */
+export function onForwardUsed({ body, context }: Asked<UseForwardApproval>, policy: CorePolicy): Decision {
+  const standing = ownOf(context, body);
+  if (standing === undefined) return refuse(UNKNOWN);
+  return answered(standing, useForward(standing, body, worldOf(context, body.run_id, policy)), 200, context.now);
+}
+
+function worldOf(context: DecideContext, runId: string, policy: CorePolicy) {
+  const { now, policy: within, contractOf, editorsOf } = stepContext(context, runId, policy, []);
+  return { now, policy: within, contractOf, editorsOf };
 }
 
 /** What becomes of a question whose time has come. */
-export function dueForward(state: StateView, runId: string, id: string, now: number): readonly RecoveryRecord[] {
-  const standing = readForward(state, runId, id);
+export function onForwardDue({ state, now }: DecideContext, { address: { group, key } }: TimerInput): Decision {
+  const standing = readForward(state, group, key);
   const over = standing === undefined ? null : forwardDue(standing, now);
-  return over === null ? [] : [over];
+  return over === null ? NOTHING : { records: [over] };
 }
 
 /** What a caller is told of a question; never its arguments. */
@@ -88,43 +98,9 @@ export function forwardAnswer(doc: ForwardDoc): Readonly<Record<string, unknown>
   };
 }
 
-function onRequest(command: RequestForwardApproval, world: ForwardWorld): Decision {
-  const {
-    envelope: { tenant },
-    run_id: runId,
-    effect_key: effectKey,
-    action_digest,
-  } = command;
-  const standing = readForward(
-    world.state,
-    runId,
-    forwardIdOf(tenant, runId, effectKey, action_digest.toString('hex')),
-  );
-  return answered(
-    standing,
-    requestForward(standing, command, world.contractOf(command.contract_digest), world),
-    201,
-    world.now,
-  );
-}
-
-function onVerdict(command: DecideForwardApproval, world: ForwardWorld): Decision {
-  const lacking = roleRefusal('DecideForwardApproval', command.envelope);
-  if (lacking !== null) return refusal('ROLE_REQUIRED', lacking.message);
-  const standing = ownOf(world, command);
-  return standing === undefined
-    ? unknown()
-    : answered(standing, decideForward(standing, command, world), 200, world.now);
-}
-
-function onUse(command: UseForwardApproval, world: ForwardWorld): Decision {
-  const standing = ownOf(world, command);
-  return standing === undefined ? unknown() : answered(standing, useForward(standing, command, world), 200, world.now);
-}
-
 /** To a tenant, another's question does not exist. */
 function ownOf(
-  { state }: ForwardWorld,
+  { state }: DecideContext,
   { envelope, run_id, approval_id }: DecideForwardApproval | UseForwardApproval,
 ): ForwardDoc | undefined {
   const found = readForward(state, run_id, approval_id);
@@ -139,7 +115,7 @@ function answered(
 ): Decision {
   switch (outcome.kind) {
     case 'refused':
-      return refusal(outcome.refusal.code, outcome.refusal.message);
+      return refuse(outcome.refusal);
     case 'unchanged':
       return accepted(200, standing === undefined ? {} : forwardAnswer(standing));
     case 'recorded':
@@ -147,10 +123,7 @@ function answered(
   }
 }
 
-function unknown(): Decision {
-  return refusal('APPROVAL_UNKNOWN', 'There is no such question in this run of this tenant.');
-}
-
-function refusal(code: ForwardRefusalCode, message: string): Decision {
-  return refused(FORWARD_REFUSALS[code], code, message);
-}
+const UNKNOWN: Refusal = {
+  code: 'APPROVAL_UNKNOWN',
+  message: 'There is no such question in this run of this tenant.',
+};

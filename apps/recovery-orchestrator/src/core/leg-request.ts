@@ -1,9 +1,9 @@
 // The request a dispatch sends, and whether it is still owed (L9, L11).
-import type { AcceptedRecord, Outgoing, StateView } from '@recourse/event-log';
+import type { CoreTable, Outgoing, StateView } from '@recourse/event-log';
 import { TRACEPARENT, traceparentOf } from '@recourse/kernel';
-import { bodyIn, recordIn } from '@recourse/messages';
+import { bodyIn } from '@recourse/messages';
 import type { LegRequested } from '@recourse/messages';
-import { RECOVERIES_LOG } from '../rules/record.messages.js';
+import type { RECOVERIES_LOG } from '../rules/record.messages.js';
 import { askOf } from '../rules/step/dispatch.decisions.js';
 import { rollbackIdOf } from '../rules/step/opening.decisions.js';
 import { readRow } from '../rows/kinds.js';
@@ -19,19 +19,11 @@ const CALL_REASON = 'agent_effect_compensation';
 const LOOK_REASON = 'agent_effect_observation';
 
 /** One request per dispatch, in the words of the record alone. */
-export function legRequests(accepted: AcceptedRecord): readonly Outgoing[] {
-  const told = recordIn(RECOVERIES_LOG, accepted);
-  switch (told.type) {
-    case 'LegDispatched':
-      return [legRequest(told.body)];
-    case 'LookDispatched':
-      return [lookRequest(told.body)];
-    case 'FactsAsked':
-      return [factsRequest(told.body)];
-    default:
-      return [];
-  }
-}
+export const LEG_REQUESTS: NonNullable<CoreTable<typeof RECOVERIES_LOG>['sends']> = {
+  LegDispatched: (leg) => [legRequest(leg)],
+  LookDispatched: (look) => [lookRequest(look)],
+  FactsAsked: (ask) => [factsRequest(ask)],
+};
 
 function legRequest(leg: Body<'LegDispatched'>): Outgoing {
   const request: LegRequested = {

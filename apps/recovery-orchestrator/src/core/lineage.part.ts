@@ -1,8 +1,8 @@
 // What other runs made of the effects of a run, as a part of the orchestrator's core: notices in, dependents and waking out.
 //
 // Boundary: every owner reads every notice; only the owner of a parent's run answers it, the others with nothing.
-import type { InputSpec, Owns, StateView } from '@recourse/event-log';
-import { recordIn, settledIn } from '@recourse/messages';
+import type { Owns, StateView } from '@recourse/event-log';
+import { settledIn } from '@recourse/messages';
 import type { CommitRef, DerivationAnnounced, RecordOf, Settled } from '@recourse/messages';
 import { dependentKey, noteDependent, settleDependent } from '../rules/lineage/dependents.decisions.js';
 import type { Child } from '../rules/lineage/dependents.decisions.js';
@@ -12,18 +12,10 @@ import { readRow, readRows } from '../rows/kinds.js';
 import type { DependentDoc } from '../rules/lineage/dependents.messages.js';
 import type { RecoveryRecord } from '../rules/record.messages.js';
 
-const NOTICES = 'recourse.rollback-notifications';
+type Notice = RecordOf<'recourse.rollback-notifications'>;
 
-/** Reads the ledger's notices, those with parents on the own partition. */
-export const NOTICES_INPUT: InputSpec = {
-  topic: NOTICES,
-  source: 'log',
-  mode: 'broadcast',
-  types: ['DerivationAnnounced', 'RollbackSettled'],
-  concerns: (input, owns) => namesOwn(recordIn(NOTICES, input), owns),
-};
-
-function namesOwn({ type, body }: RecordOf<typeof NOTICES>, owns: Owns): boolean {
+/** Does a notice name a parent on the own partition? */
+export function namesOwn({ type, body }: Notice, owns: Owns): boolean {
   switch (type) {
     case 'DerivationAnnounced':
       return ownParents(body.parents, owns).length > 0;

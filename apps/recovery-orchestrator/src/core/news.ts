@@ -1,63 +1,83 @@
 // What other services and workers tell the orchestrator: marks and breakers of the ledger, notices, switches, reports.
 import { entryView, killVerdict } from '@recourse/contract';
-import { NOTHING } from '@recourse/event-log';
-import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
-import type { BodyOf, Fallen, RecordTypeOf } from '@recourse/messages';
-import { bodyIn, fallenIn, recordIn, settledIn } from '@recourse/messages';
+import { heardOf, NOTHING, toldOn } from '@recourse/event-log';
+import type { Asked, DecideContext, Decision, InputTable } from '@recourse/event-log';
+import { isAskOfLedger } from '@recourse/kernel';
+import type { BodyOf, Fallen, LegReported, RecordOf, RecordTypeOf, Settled } from '@recourse/messages';
+import { fallenIn, settledIn } from '@recourse/messages';
 import { handleOf } from '../rules/decision/recovery.decisions.js';
 import { record } from '../rules/record.messages.js';
 import type { RecoveryRecord } from '../rules/record.messages.js';
 import { report } from '../rules/step/report.decider.js';
 import { advance, closeWindows, open, reaffirm } from '../rules/step/step.decider.js';
-import { noteChildren, ownParents, settleChildren } from './lineage.part.js';
-import { append, readUpToContract, stepContext } from './context.js';
-import type { Asked, CorePolicy } from './context.js';
 import { readHalts } from '../rows/kinds.js';
+import { append, readUpToContract, stepContext } from './context.js';
+import type { CorePolicy } from './context.js';
+import { namesOwn, noteChildren, ownParents, settleChildren } from './lineage.part.js';
 
 const MUTATIONS = 'recourse.mutations';
+const CONTRACTS = 'recourse.contracts';
 const NOTICES = 'recourse.rollback-notifications';
 const RESULTS = 'recourse.tool-results';
 
 type News<Type extends RecordTypeOf<typeof MUTATIONS>> = BodyOf<typeof MUTATIONS, Type>;
 
-/** Decides what the ledger recorded about mutations. */
-export function onMutations({ context, input, policy }: Asked): Decision {
-  const told = recordIn(MUTATIONS, input);
-  switch (told.type) {
-    case 'MutationsFell':
-      return onFall(context, fallenIn(told.body), policy);
-    case 'MutationReaffirmed':
-      return onReaffirmed(context, told.body, policy);
+/** What is heard, from whom, and which rule says what follows. */
+export function heardByRecoveries(policy: CorePolicy): readonly InputTable[] {
+  return [
+    heardOf(MUTATIONS, {
+      mode: 'aligned',
+      concerns: isNews,
+      records: {
+        MutationsFell: ({ body, context }) => onFall(context, fallenIn(body), policy),
+        MutationReaffirmed: ({ body, context }) => onReaffirmed(context, body, policy),
+        RecoverabilityChanged: ({ body, context }) => onRecoverability(context, body, policy),
+        MutationRecorded: (asked) => onRecordedAgain(asked, policy),
+        BreakerOpened: ({ body }) => append([breakerNoted(body, true)]),
+        BreakerClosed: ({ body }) => append([breakerNoted(body, false)]),
+      },
+    }),
+    toldOn(RESULTS, {
+      key: null,
+      concerns: ({ body }) => !isAskOfLedger(body.leg_id),
+      records: { LegReported: (asked) => onReport(asked, policy) },
+    }),
+    heardOf(CONTRACTS, {
+      mode: 'broadcast',
+      concerns: ({ body }) => 'kind' in body && body.kind === 'kill_switch',
+      records: { EntryRegistered: onSwitch, EntryRetired: onSwitch },
+    }),
+    heardOf(NOTICES, {
+      mode: 'broadcast',
+      concerns: namesOwn,
+      records: {
+        DerivationAnnounced: ({ body, context: { state, owns } }) =>
+          append(noteChildren(state, ownParents(body.parents, owns), body)),
+        RollbackSettled: ({ body, context }) => onSettled(context, settledIn(body), policy),
+      },
+    }),
+  ];
+}
+
+/** Picks what matters here: marks, windows that close, what the ledger learns of a commit after its mark, breakers over what is called. */
+function isNews({ type, body }: RecordOf<typeof MUTATIONS>): boolean {
+  switch (type) {
     case 'RecoverabilityChanged':
-      return onRecoverability(context, told.body, policy);
+      return body.event === 'window_closed';
     case 'MutationRecorded':
-      return onRecordedAgain(context, input, told.body, policy);
+      return body.rollback_id !== null;
     case 'BreakerOpened':
-      return append([breakerNoted(told.body, true)]);
     case 'BreakerClosed':
-      return append([breakerNoted(told.body, false)]);
+      return body.scope === 'capability';
     default:
-      return NOTHING;
+      return true;
   }
 }
 
-/** Decides what the ledger announced about commits that others were derived from. */
-export function onNotices({ context, input, policy }: Asked): Decision {
-  const told = recordIn(NOTICES, input);
-  const { owns, state } = context;
-  switch (told.type) {
-    case 'DerivationAnnounced':
-      return append(noteChildren(state, ownParents(told.body.parents, owns), told.body));
-    case 'RollbackSettled': {
-      const settled = settledIn(told.body).map((one) => ({
-        ...one,
-        derived_from: ownParents(one.derived_from, owns),
-      }));
-      return append(settleChildren(state, settled, (runId) => stepContext(context, runId, policy)));
-    }
-    default:
-      return NOTHING;
-  }
+/** Children of the own runs came to rest. */
+function onSettled(context: DecideContext, told: readonly Settled[], policy: CorePolicy): Decision {
+  const settled = told.map((one) => ({ ...one, derived_from: ownParents(one.derived_from, context.owns) }));
+  return append(settleChildren(context.state, settled, (runId) => stepContext(context, runId, policy)));
 }
 
 function onFall(context: DecideContext, fallen: readonly Fallen[], policy: CorePolicy): Decision {
@@ -79,12 +99,7 @@ function breakerNoted(
 }
 
 /** Life goes on: what the ledger learnt of a commit after it was marked. */
-function onRecordedAgain(
-  context: DecideContext,
-  input: RecordInput,
-  body: News<'MutationRecorded'>,
-  policy: CorePolicy,
-): Decision {
+function onRecordedAgain({ body, input, context }: Asked<News<'MutationRecorded'>>, policy: CorePolicy): Decision {
   const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, rollback_id } = body;
   if (rollback_id === null) return NOTHING;
   if (handleOf(terms, ref) === 'incomplete') readUpToContract(context, terms?.contract_digest);
@@ -135,21 +150,26 @@ function onRecoverability(
 }
 
 /** Refuses a report that came under another key than its run, on that key: it must not stop either run. */
-export function onReport({ context, input, policy }: Asked): Decision {
-  const message = bodyIn(RESULTS, 'LegReported', input);
+function onReport({ body: message, context, input }: Asked<LegReported>, policy: CorePolicy): Decision {
   if (input.key === message.run_id) return append(report(message, stepContext(context, message.run_id, policy)));
   const { tenant, leg_id, attempt } = message;
   return append([record('ReportRefused', { tenant, run_id: input.key, leg_id, attempt, code: 'KEY_MISMATCH' })]);
 }
 
 /** A switch changed: whoever may go on now is looked at, each in a decision of its own (L4). */
-export function onSwitch({ context: { state, views }, input: { body } }: Asked): Decision {
+function onSwitch({
+  body: { tenant, name },
+  context: { state, views },
+}: Asked<{ readonly tenant: string; readonly name: string }>): Decision {
   const entries = views.view(entryView.name);
   const mayGoOn = readHalts(state).some(
-    ({ tenant, agent_id: agent, capability }) =>
-      killVerdict(entries, { tenant, agent, capability, isRecovery: true }).admitted,
+    (halt) =>
+      killVerdict(entries, {
+        tenant: halt.tenant,
+        agent: halt.agent_id,
+        capability: halt.capability,
+        isRecovery: true,
+      }).admitted,
   );
-  return mayGoOn
-    ? append([record('HaltsReviewed', { tenant: String(body['tenant']), name: String(body['name']) })])
-    : NOTHING;
+  return mayGoOn ? append([record('HaltsReviewed', { tenant, name })]) : NOTHING;
 }

@@ -71,7 +71,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         approval_mode: 'network',
         call_id: 'rev_mut_1',
         idempotency_key: 'rev_mut_1',
-        policy_ref: 'policy/refunds',
+        policy_ref: null,
       });
     });
 

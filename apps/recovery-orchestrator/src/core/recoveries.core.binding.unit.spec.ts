@@ -39,6 +39,7 @@ const EXECUTED = observed('execute', 'payments.cancel_refund', { credit_note: 'c
 const bodyOf = (args: Json): string =>
   JSON.stringify({
     ...(JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as object),
+    impact: 'write',
     requires_external_handle: false,
     recovery_approval_mode: 'auto',
     reversal_args: args,

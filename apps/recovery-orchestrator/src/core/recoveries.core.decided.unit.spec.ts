@@ -174,7 +174,7 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
     let version = 0;
     const says = (mode: string): void => {
       version += 1;
-      const body = JSON.stringify({ ...shipped, version, recovery_approval_mode: mode });
+      const body = JSON.stringify({ ...shipped, impact: 'write', version, recovery_approval_mode: mode });
       both.contracts.append(
         'c',
         fact('ContractRegistered', {

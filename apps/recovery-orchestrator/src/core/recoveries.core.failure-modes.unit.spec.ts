@@ -167,7 +167,7 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
               capability: ref().reversal_capability,
               args: ref().reversal_args,
               approval_mode: isFree ? 'network' : 'delegated',
-              policy_ref: 'policy/refunds',
+              policy_ref: null,
             },
           },
         ]);

@@ -13,6 +13,7 @@ import {
   Reads,
   reasonText,
   render,
+  tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
@@ -34,7 +35,7 @@ const request = z.strictObject({
   action_digest: hashHex,
   args: z.json(),
   rehearsal: z.json(),
-  tenant: idText.optional(),
+  tenant: tenantText.optional(),
 });
 const verdict = z.strictObject({ action_digest: hashHex, reason: reasonText });
 const use = z.strictObject({ action_digest: hashHex, attempt: z.number().int().min(1).max(1_000_000) });

@@ -8,7 +8,7 @@
 //   R2. What an agent wrote in prose stands apart, as not to be trusted.
 import { PayloadUnreadable, readPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import type { Money, Observation, Payload } from '@recourse/messages';
+import type { InForce, Money, Observation, Payload } from '@recourse/messages';
 import { dispatchableUntil } from '../rules/lease/lease.decisions.js';
 import { factsLacked } from '../rules/step/readiness.decisions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
@@ -117,6 +117,8 @@ export interface ReviewItem {
     readonly impact: string;
     readonly risk: string | null;
     readonly risk_level: string;
+    /** What binds it beside the contract of its effect: it may only be stricter. */
+    readonly in_force: InForce | null;
     readonly residue: string | null;
     readonly stale_condition: string | null;
     readonly success_condition: string | null;
@@ -271,7 +273,7 @@ function reconciliationOf({ last }: StepDoc): ReviewItem['reconciliation'] {
   };
 }
 
-function compensationOf({ call, terms }: StepDoc): ReviewItem['compensation'] {
+function compensationOf({ call, terms, in_force }: StepDoc): ReviewItem['compensation'] {
   if (call === null || terms === null) return null;
   const { impact, risk, risk_level, residue, stale_condition, success_condition } = terms;
   return {
@@ -280,6 +282,7 @@ function compensationOf({ call, terms }: StepDoc): ReviewItem['compensation'] {
     impact,
     risk,
     risk_level,
+    in_force,
     residue,
     stale_condition,
     success_condition,

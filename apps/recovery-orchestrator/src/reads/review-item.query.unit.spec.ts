@@ -188,6 +188,7 @@ describe('every review item', () => {
       impact: 'financial',
       risk: 'the customer waits for the money again',
       risk_level: 'medium',
+      in_force: { contract_version: 1, approval_mode: 'human', risk_level: 'medium', rules: [] },
       residue: 'two lines on the statement',
       stale_condition: terms().stale_condition,
       success_condition: terms().success_condition,

@@ -30,6 +30,8 @@ export const WHY: Readonly<Record<string, string>> = {
   FORWARD_NOT_STARTED: 'The action has not begun; there is nothing to undo.',
   NOTHING_TO_UNDO: 'The action had no effect; there is nothing to undo.',
   ALREADY_UNDONE: 'The action was undone already.',
+  RECOVERY_POLICY_UNDECIDED:
+    'A recovery policy that the contract names is not registered, or one of its rules cannot be judged: register or mend it, or decide by hand.',
   RISK_ABOVE_LIMIT:
     'An unnecessary compensation could make it worse than anything that may go by itself: a person decides, and it is tried only when people agreed.',
   FACTS_NOT_OBSERVED:

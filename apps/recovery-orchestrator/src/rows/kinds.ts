@@ -132,6 +132,7 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
       'mutation_id',
       'answerable_to',
       'required_approvals',
+      'in_force',
       'executed_seq',
       'action_digest',
       'call',

@@ -1,7 +1,7 @@
 // What the operator configures: clocks, key and people. Constant while the process runs.
 
+import type { Contract, StandingEntry } from '@recourse/contract';
 import type { RetryBackoff } from '@recourse/kernel';
-import type { RecoveryApprovalMode } from '@recourse/messages';
 
 export { MARGIN_MS } from '@recourse/kernel';
 export type { RetryBackoff } from '@recourse/kernel';
@@ -31,8 +31,10 @@ export interface RecoveryPolicy {
   readonly riskLimit: RiskLevel;
   /** Directory subject of an agent's registered owner; null when none is registered. */
   readonly ownerOf: (tenant: string, agentId: string) => string | null;
-  /** Recovery mode that the standing contract of a capability asks for; null when none stands. */
-  readonly modeNow: (capability: string) => RecoveryApprovalMode | null;
+  /** Contract of a capability as it stands; null when none does. */
+  readonly standing: (capability: string) => Contract | null;
+  /** Policy bundle that stands under a name, the tenant's own before that for all; null when none does. */
+  readonly bundleOf: (tenant: string, name: string) => StandingEntry<'policy_bundle'> | null;
 }
 
 /** A quarter of an hour: longer than an agent takes to notice, shorter than the approved situation can be trusted to last. */

@@ -1,31 +1,37 @@
-// Why a command of people is refused: the closed list of codes.
+// Why a command of people or of a guard is refused: the closed list of codes, with the HTTP status of each.
+export const REFUSALS = {
+  KEY_MISMATCH: 422,
+  COMMAND_INVALID: 422,
+  ROLE_REQUIRED: 403,
+  STEP_UNKNOWN: 404,
+  SELF_APPROVAL: 403,
+  APPROVER_NOT_A_PERSON: 403,
+  EDITOR_APPROVAL: 403,
+  DIGEST_MISMATCH: 409,
+  APPROVAL_USED: 409,
+  STEP_WRONG_PHASE: 409,
+  FORWARD_UNCERTAIN: 409,
+  ITEM_NOT_READY: 409,
+  WINDOW_CLOSED: 409,
+  SAME_APPROVER: 409,
+  TASK_UNKNOWN: 404,
+  TASK_CLOSED: 409,
+  AUTHOR_NOT_A_PERSON: 403,
+  INCIDENT_UNKNOWN: 404,
+  INCIDENT_CLOSED: 409,
+  APPROVAL_UNKNOWN: 404,
+  APPROVAL_EXPIRED: 409,
+  APPROVAL_WRONG_PHASE: 409,
+  ARGS_UNREADABLE: 422,
+  CONTRACT_UNKNOWN: 422,
+  CONTRACT_MISMATCH: 422,
+  MODE_UNKNOWN: 422,
+  VERDICT_UNKNOWN: 422,
+} as const;
+export type RefusalCode = keyof typeof REFUSALS;
 
-/** Why a command is refused, and the HTTP status of the answer. */
+/** Why a command is refused. */
 export interface Refusal {
-  readonly httpStatus: number;
   readonly code: RefusalCode;
   readonly message: string;
 }
-
-export const REFUSAL_CODES = [
-  'KEY_MISMATCH',
-  'COMMAND_INVALID',
-  'ROLE_REQUIRED',
-  'STEP_UNKNOWN',
-  'SELF_APPROVAL',
-  'APPROVER_NOT_A_PERSON',
-  'EDITOR_APPROVAL',
-  'DIGEST_MISMATCH',
-  'APPROVAL_USED',
-  'STEP_WRONG_PHASE',
-  'FORWARD_UNCERTAIN',
-  'ITEM_NOT_READY',
-  'WINDOW_CLOSED',
-  'SAME_APPROVER',
-  'TASK_UNKNOWN',
-  'TASK_CLOSED',
-  'AUTHOR_NOT_A_PERSON',
-  'INCIDENT_UNKNOWN',
-  'INCIDENT_CLOSED',
-] as const;
-export type RefusalCode = (typeof REFUSAL_CODES)[number];

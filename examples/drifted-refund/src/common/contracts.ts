@@ -1,5 +1,5 @@
 // The contracts of the example (A85): a refund is compensated by reversing it, by a person's word, before the provider settles.
-import type { Contract } from '@recourse/contract';
+import type { Contract, EntryBody } from '@recourse/contract';
 
 export const CURRENCY = 'INR';
 /** Refunds on unshipped orders are approved beforehand up to this: ₹5,000 (A86). */
@@ -16,6 +16,24 @@ export const ISSUE_REFUND = 'payments.issue_refund';
 export const ISSUE_INSTANT_REFUND = 'payments.issue_instant_refund';
 export const REVERSE_REFUND = 'payments.reverse_refund';
 export const GET_REFUND = 'payments.get_refund';
+
+/** The recovery policy that the contracts of refunds name: until it is registered, no refund is taken back by a machine. */
+export const REFUND_POLICY: { readonly name: string; readonly entry: EntryBody<'policy_bundle'> } = {
+  name: 'refund-recovery',
+  entry: {
+    owner: 'risk-team',
+    doc: 'Who agrees before a refund is taken back.',
+    admission: [],
+    recovery: [
+      {
+        name: 'beyond-the-cap',
+        when: `!has(mutation.amount_minor) || mutation.amount_minor > ${String(REFUND_CAP_MINOR)}`,
+        approval: 'dual_control',
+        reason: 'More than the agent may refund by itself.',
+      },
+    ],
+  },
+};
 
 const refundSchema = {
   type: 'object',
@@ -81,7 +99,7 @@ const issueRefund: Contract = {
   residue: 'The customer sees a refund that was taken back.',
   recovery_cost: { time_ms: 60_000, value: { amount_minor: 0, currency: CURRENCY } },
   recovery_approval_mode: 'human',
-  recovery_policy_ref: 'refund-recovery',
+  recovery_policy_ref: REFUND_POLICY.name,
   compensation_mode: { mode: 'approval_required', reason: 'Money moves on a customer account.' },
   risk: 'The customer may already count on the money.',
   forward_approval: 'policy',

@@ -1,7 +1,7 @@
 // First part of the story: contracts, budget, an order, a refund, and then the order is shipped after all.
 import { contractBody } from '@recourse/contract';
 import { deriveId, sha256Hex } from '@recourse/kernel';
-import { CONTRACTS, CURRENCY, REFUND_CAP_MINOR } from '../common/contracts.js';
+import { CONTRACTS, CURRENCY, REFUND_CAP_MINOR, REFUND_POLICY } from '../common/contracts.js';
 import { factsOf, listOf, numberOf, textOf } from './desk.js';
 import type { Desk, Facts } from './desk.js';
 import { BUDGET_OWNER, CONTRACT_EDITOR, INITIATOR, OPERATOR } from './people.js';
@@ -22,6 +22,7 @@ export const PATIENCE_MS = 30_000;
 
 export async function registerContracts(desk: Desk): Promise<void> {
   desk.say('1. What can be undone, and how, is agreed before anything happens.');
+  await registerPolicy(desk);
   for (const contract of CONTRACTS) {
     const key = sha256Hex(contractBody(contract));
     await desk.until(PATIENCE_MS, async () => {
@@ -35,6 +36,16 @@ export async function registerContracts(desk: Desk): Promise<void> {
       digest: body['digest'],
     });
   }
+}
+
+/** The recovery policy that the contracts name. */
+async function registerPolicy(desk: Desk): Promise<void> {
+  const key = sha256Hex(JSON.stringify(REFUND_POLICY));
+  const { status, body } = await desk.post('registry', '/v1/entries/policy_bundle', REFUND_POLICY, {
+    person: CONTRACT_EDITOR,
+    key,
+  });
+  desk.check(`the registry holds the recovery policy ${REFUND_POLICY.name}`, status < 300, { status, body });
 }
 
 /** Who relies on refunds says so, and is told when one falls (E17). */

@@ -4,7 +4,6 @@ import type { Contract } from '@recourse/contract';
 import {
   ask,
   BUDGET_OWNER,
-  contractOf,
   CONTRACT_EDITOR,
   Desk,
   factsOf,
@@ -14,11 +13,19 @@ import {
   textOf,
   tokenFrom,
 } from '@recourse/example-drifted-refund';
-import type { Facts, Registered } from '@recourse/example-drifted-refund';
+import type { Facts } from '@recourse/example-drifted-refund';
 import { sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import { createProducer, guard, HttpApprovals, HttpBudget, systemClock } from '@recourse/sdk';
-import type { GuardedResult, Producer, RunContext } from '@recourse/sdk';
+import {
+  createProducer,
+  edgeClient,
+  guard,
+  HttpApprovals,
+  HttpBudget,
+  registeredContract,
+  systemClock,
+} from '@recourse/sdk';
+import type { GuardedResult, Producer, RegisteredContract, RunContext } from '@recourse/sdk';
 import { z } from 'zod';
 import { ServicesClient } from '../adapters/client.js';
 import { forwardTool } from '../adapters/tools.js';
@@ -76,7 +83,7 @@ const worldShape = z.object({
 
 /** A story's means: opened once, closed at its end. */
 export class Stage {
-  private readonly registered = new Map<string, Registered>();
+  private readonly registered = new Map<string, RegisteredContract>();
 
   private constructor(
     private readonly place: Place,
@@ -109,10 +116,10 @@ export class Stage {
       held.every(({ status }) => status === 200),
       held.map(({ status }) => status),
     );
-    const registry = { url: this.place.urls.registry, token: () => this.tokenOfAgent() };
+    const registry = edgeClient({ url: this.place.urls.registry, token: () => this.tokenOfAgent() });
     await Promise.all(
       capabilities.map(async (name) => {
-        this.registered.set(name, await contractOf(registry, name));
+        this.registered.set(name, await registeredContract(registry, name));
       }),
     );
     return contracts.length;
@@ -137,11 +144,9 @@ export class Stage {
 
   /** Makes one call under the guard. */
   async act(run: Omit<RunContext, 'tenant'>, { step, capability, args }: Call): Promise<GuardedResult> {
-    const { contract, digest } = this.registeredOf(capability);
     const token = (): Promise<string> => this.tokenOfAgent();
     const guarded = guard(forwardTool(new ServicesClient(this.place.urls.services), capability), {
-      contract,
-      contractDigest: digest,
+      ...this.registeredOf(capability),
       mode: 'enforce',
       producer: this.producer,
       clock: systemClock,
@@ -249,7 +254,7 @@ export class Stage {
     });
   }
 
-  private registeredOf(capability: string): Registered {
+  private registeredOf(capability: string): RegisteredContract {
     const found = this.registered.get(capability);
     if (found === undefined) throw new Error(`${capability} is not registered here`);
     return found;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
-import { admissionVerdict, approvalNeeded, evidenceVerdict, intentVerdict, isInScope } from './verdicts.js';
+import { admissionVerdict, recoveryVerdict, evidenceVerdict, intentVerdict, isInScope } from './verdicts.js';
 
 const words = { owner: 'platform', doc: 'd' };
 const policy: EntryBody<'policy_bundle'> = {
@@ -33,13 +33,13 @@ describe('a policy bundle', () => {
   });
 
   it.each([
-    [5_000, 'human', 'dual_control'],
-    [5, 'human', 'human'],
-    [5, 'auto', 'auto'],
-    [5_000, 'auto', 'dual_control'],
-    ['x', 'auto', 'dual_control'],
-  ] as const)('of %s asks for more people than %s, never for fewer: %s', (amount_minor, declared, needed) => {
-    expect(approvalNeeded(policy, declared, { mutation: { amount_minor }, evidence: {} })).toBe(needed);
+    [{ amount_minor: 5_000 }, { decided: true, approval: 'dual_control', rules: ['large'] }],
+    [{ amount_minor: 500 }, { decided: true, approval: 'auto', rules: [] }],
+    [{ amount_minor: 5 }, { decided: true, approval: 'auto', rules: ['small'] }],
+    [{ amount_minor: 'x' }, { decided: false, rule: 'large' }],
+    [{}, { decided: false, rule: 'large' }],
+  ] as const)('says of the recovery of %j: %j', (mutation, said) => {
+    expect(recoveryVerdict(policy, { mutation, evidence: {} })).toMatchObject(said);
   });
 
   it('does not register with an expression that cannot be judged', () => {

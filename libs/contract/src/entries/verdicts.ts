@@ -32,19 +32,26 @@ export function admissionVerdict(
   return ADMITTED;
 }
 
-/** Approval a recovery needs: the strictest of the contract's and of every rule that applies. A rule that cannot be judged applies. */
-export function approvalNeeded(
-  policy: EntryBody<'policy_bundle'>,
-  declared: RecoveryApprovalMode,
+/** What the recovery rules of a bundle say of one mutation. */
+export type RecoveryVerdict =
+  | { readonly decided: true; readonly approval: RecoveryApprovalMode; readonly rules: readonly string[] }
+  | { readonly decided: false; readonly rule: string; readonly detail: string };
+
+/** The strictest approval of the rules that apply, with their names; a rule that cannot be judged leaves it undecided. */
+export function recoveryVerdict(
+  { recovery }: EntryBody<'policy_bundle'>,
   facts: { readonly mutation: Json; readonly evidence: Json },
-): RecoveryApprovalMode {
-  const applying = policy.recovery.filter(({ when }) => {
-    const judged = evaluateExpression(when, facts);
-    return !judged.ok || judged.holds;
-  });
-  return applying
-    .map(({ approval }) => approval)
-    .reduce((strictest, each) => (rank(each) > rank(strictest) ? each : strictest), declared);
+): RecoveryVerdict {
+  let approval: RecoveryApprovalMode = 'auto';
+  const rules: string[] = [];
+  for (const rule of recovery) {
+    const judged = evaluateExpression(rule.when, facts);
+    if (!judged.ok) return { decided: false, rule: rule.name, detail: judged.detail };
+    if (!judged.holds) continue;
+    rules.push(rule.name);
+    if (rank(rule.approval) > rank(approval)) approval = rule.approval;
+  }
+  return { decided: true, approval, rules };
 }
 
 /** Deny wins; what is neither allowed nor denied is not allowed (D59). */

@@ -22,9 +22,55 @@ export const entryView = {
     const address = `entry/${String(kind)}/${String(tenant)}/${String(name)}`;
     const standing = get(address);
     const next = record.type === 'EntryRegistered' ? { body, version } : null;
-    return [[address, next], ...places({ kind, tenant, name }, standing, next, get)];
+    return [
+      [address, next],
+      ...places({ kind, tenant, name }, standing, next, get),
+      ...(record.type === 'EntryRegistered' && kind === 'policy_bundle' ? [versionIn(record.body)] : []),
+      ...(kind === 'context_source' ? [ownersIn(record.body, next !== null, get)] : []),
+    ];
   },
 } as const;
+
+/**
+ * Digests under which a version of a bundle was registered, 64 hex digits: the tenant's own, then that for all.
+ *
+ * Shape: empty for a version nobody registered. Neither a later version nor retiring one takes it away.
+ */
+export function bundleDigests(view: ContractEntries, tenant: string, name: string, version: number): readonly string[] {
+  return [tenant, '*'].flatMap((owner) => {
+    const found = view.get(versionKey(owner, name, version));
+    return found === undefined ? [] : [String(found['digest'])];
+  });
+}
+
+/** Tenants for which a context source of this name stands, `*` among them where it is for all. */
+export function ownersOfSource(view: ContractEntries, name: string): readonly string[] {
+  return namesIn(view.get(ownersKey(name)));
+}
+
+/** A source is found by its name, whosever it is: one of others alone is not a stranger. */
+function ownersIn(
+  { tenant, name }: Doc,
+  isStanding: boolean,
+  get: (key: string) => Doc | undefined,
+): readonly [string, Doc | null] {
+  const others = namesIn(get(ownersKey(String(name)))).filter((each) => each !== tenant);
+  const names = isStanding ? [...others, String(tenant)].sort() : others;
+  return [ownersKey(String(name)), names.length === 0 ? null : { names }];
+}
+
+function ownersKey(name: string): string {
+  return `source/${name}`;
+}
+
+function versionIn({ tenant, name, version, digest }: Doc): readonly [string, Doc] {
+  // Avro fixed fields arrive as Buffers.
+  return [versionKey(String(tenant), String(name), Number(version)), { digest: (digest as Buffer).toString('hex') }];
+}
+
+function versionKey(tenant: string, name: string, version: number): string {
+  return `bundle/${tenant}/${name}/${String(version)}`;
+}
 
 /** Finds what stands under a name: the tenant's own, else that for all. */
 export function entryOf<Kind extends EntryKind>(
@@ -33,9 +79,26 @@ export function entryOf<Kind extends EntryKind>(
   tenant: string,
   name: string,
 ): EntryBody<Kind> | undefined {
+  return standingEntry(view, kind, tenant, name)?.entry;
+}
+
+/** An entry that stands, with its version. */
+export interface StandingEntry<Kind extends EntryKind> {
+  readonly entry: EntryBody<Kind>;
+  readonly version: number;
+}
+
+/** Finds what stands under a name, with its version: the tenant's own, else that for all. */
+export function standingEntry<Kind extends EntryKind>(
+  view: ContractEntries,
+  kind: Kind,
+  tenant: string,
+  name: string,
+): StandingEntry<Kind> | undefined {
   for (const owner of [tenant, '*']) {
     const found = view.get(`entry/${kind}/${owner}/${name}`);
-    if (found !== undefined) return bodyOf(kind, String(found['body']), owner);
+    if (found !== undefined)
+      return { entry: bodyOf(kind, String(found['body']), owner), version: Number(found['version']) };
   }
   return undefined;
 }

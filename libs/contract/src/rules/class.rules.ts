@@ -99,19 +99,6 @@ export const CLASS_RULES: readonly Rule[] = [
     ],
   },
   {
-    code: 'OVERWRITE_WITHOUT_PRIOR_VALUE',
-    ids: ['A9', 'A26'],
-    find: (contract) => [
-      when(
-        contract.reversal_class === 'reversible' &&
-          contract.overwrites === true &&
-          contract.requires_prior_value_capture !== true,
-        '/requires_prior_value_capture',
-        'an overwrite is not reversible without its prior value',
-      ),
-    ],
-  },
-  {
     code: 'FINANCIAL_WITHOUT_EXTERNAL_HANDLE',
     ids: ['A11', 'A26'],
     find: (contract) => [

@@ -9,6 +9,12 @@ import type { Rule } from './rule.js';
 /** Impacts whose undoing always takes a person. */
 const HUMAN_IMPACTS: readonly string[] = ['financial', 'destructive', 'security_sensitive'];
 
+/**
+ * Shortest hold, milliseconds: the shortest time in which mail programs let people take a message back. A kill switch
+ * needs a second to arrive (PROPAGATION_P99_MS), and somebody has to see the effect first; a shorter hold holds nothing.
+ */
+export const HOLD_MIN_MS = 5_000;
+
 export const GOVERNANCE_RULES: readonly Rule[] = [
   {
     code: 'IRREVERSIBLE_UNGATED',
@@ -21,6 +27,17 @@ export const GOVERNANCE_RULES: readonly Rule[] = [
           !(isHeld(contract) && contract.cancel_capability !== undefined),
         '/forward_approval',
         'an irreversible effect has neither a hold that can be cancelled nor a person before it',
+      ),
+    ],
+  },
+  {
+    code: 'HOLD_TOO_SHORT',
+    ids: ['A10', 'A100'],
+    find: (contract) => [
+      when(
+        isHeld(contract) && hasSideEffects(contract) && (contract.commit_hold_ms ?? 0) < HOLD_MIN_MS,
+        '/commit_hold_ms',
+        `within ${contract.commit_hold_ms ?? 0} ms nobody cancels`,
       ),
     ],
   },

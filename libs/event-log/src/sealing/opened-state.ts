@@ -21,4 +21,8 @@ export class OpenedState implements StateView {
   all(kind: string, group: string): readonly Doc[] {
     return this.rows.all(kind, group).map((doc) => this.sealing.openOnUse(doc));
   }
+
+  *lastFirst(kind: string, group: string, below: number | null): Generator<Doc> {
+    for (const doc of this.rows.lastFirst(kind, group, below)) yield this.sealing.openOnUse(doc);
+  }
 }

@@ -12,17 +12,23 @@ export interface PayloadDoc {
   readonly content?: Buffer;
 }
 
-const OPENING = new WeakSet<object>();
+/** Those there are, and what each was sealed. */
+const OPENING = new WeakMap<object, PayloadDoc>();
 
 /** Is it a payload that need not be opened to know that it is one? */
 export function isOpening(value: object): value is PayloadDoc {
   return OPENING.has(value);
 }
 
+/** The document as it is stored where it is a payload that opens on use: to look at that opens nothing. */
+export function asStored(value: object): object {
+  return OPENING.get(value) ?? value;
+}
+
 /** A payload whose members are those that `asUsed` has at the time they are read; a copy of it has them as they were then. */
-export function openingPayload({ content_type }: PayloadDoc, asUsed: () => PayloadDoc): PayloadDoc {
+export function openingPayload(sealed: PayloadDoc, asUsed: () => PayloadDoc): PayloadDoc {
   const opening: PayloadDoc = {
-    content_type,
+    content_type: sealed.content_type,
     get encoding() {
       return asUsed().encoding;
     },
@@ -36,6 +42,6 @@ export function openingPayload({ content_type }: PayloadDoc, asUsed: () => Paylo
       return asUsed().sha256;
     },
   };
-  OPENING.add(opening);
+  OPENING.set(opening, sealed);
   return opening;
 }

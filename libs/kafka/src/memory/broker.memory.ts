@@ -2,13 +2,21 @@
 //
 // Boundary: decides nothing about time or order. What happens when, and what fails, is the gate's word.
 import { Failure } from '@recourse/kernel';
-import type { FetchedRecord, Kafka, KafkaAdmin, OutgoingRecord, RawReader, TopicSpec } from '../kafka.port.js';
+import type {
+  FetchedRecord,
+  Kafka,
+  KafkaAdmin,
+  OutgoingRecord,
+  RawReader,
+  TopicSpec,
+  Unreadable,
+} from '../kafka.port.js';
 import { Actor } from './actor.memory.js';
 import { openGate } from './gate.memory.js';
 import type { Gate } from './gate.memory.js';
 import { MemoryGroup } from './group.memory.js';
 import { MemoryInputConsumer } from './input-consumer.memory.js';
-import { PartitionLog } from './partition-log.memory.js';
+import { nextAfter, PartitionLog } from './partition-log.memory.js';
 import { MemoryLogProducer, MemoryWireProducer } from './producers.memory.js';
 
 export interface MemoryBrokerOptions {
@@ -111,6 +119,11 @@ export class MemoryBroker {
     this.pumpAll();
   }
 
+  /** Breaks what is stored at an offset, as a failing disk does: from now on nobody can read it. */
+  spoil(topic: string, partition: number, offset: number, unreadable: Unreadable): void {
+    this.existing(topic, partition).spoil(offset, unreadable);
+  }
+
   /** Forgets the records below `offset`, as retention does. */
   trim(topic: string, partition: number, offset: number): void {
     this.existing(topic, partition).dropHead(offset);
@@ -194,23 +207,18 @@ export class MemoryBroker {
       range: (topic, partition) =>
         actor.ask({ kind: 'range', topic, partition }, () => this.existing(topic, partition).range()),
       read: (topic, partition, fromOffset, maxBytes = MAX_BYTES) =>
-        actor.ask({ kind: 'read', topic, partition }, () => ({
-          topic,
-          partition,
-          fetchedOffset: fromOffset,
-          records: this.existing(topic, partition).read(fromOffset, maxBytes, Infinity),
-        })),
+        actor.ask({ kind: 'read', topic, partition }, () => {
+          const records = this.existing(topic, partition).read(fromOffset, maxBytes, Infinity);
+          const nextOffset = nextAfter(records, fromOffset);
+          return { topic, partition, fetchedOffset: fromOffset, nextOffset, records };
+        }),
       readMany: (positions, { maxBytes = MAX_BYTES } = {}) =>
         actor.ask({ kind: 'read' }, () =>
           positions.map(({ topic, partition, offset }) => {
             const log = this.existing(topic, partition);
-            return {
-              topic,
-              partition,
-              fetchedOffset: offset,
-              records: log.read(offset, maxBytes, Infinity),
-              end: log.high,
-            };
+            const records = log.read(offset, maxBytes, Infinity);
+            const nextOffset = nextAfter(records, offset);
+            return { topic, partition, fetchedOffset: offset, nextOffset, records, end: log.high };
           }),
         ),
       close: () => Promise.resolve(),

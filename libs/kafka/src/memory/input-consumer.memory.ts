@@ -15,6 +15,7 @@ import type {
 } from '../kafka.port.js';
 import type { MemberShare } from '../partition-assignment.decisions.js';
 import type { Actor } from './actor.memory.js';
+import { nextAfter } from './partition-log.memory.js';
 import type { PartitionLog } from './partition-log.memory.js';
 
 const MAX_BYTES = 1 << 20;
@@ -145,12 +146,14 @@ export class MemoryInputConsumer implements InputConsumer {
     const verdict = await this.actor.enter({ kind: 'deliver', topic, partition, count: records.length });
     owned.fetching = false;
     if (this.over || this.owned.get(keyOf(topic, partition)) !== owned) return;
-    if (verdict === 'proceed') this.handOver(owned, { topic, partition, fetchedOffset: position, records }, seeks);
+    const nextOffset = nextAfter(records, position);
+    if (verdict === 'proceed')
+      this.handOver(owned, { topic, partition, fetchedOffset: position, nextOffset, records }, seeks);
     this.pump();
   }
 
   private handOver(owned: Owned, batch: FetchedBatch, seeksThen: number): void {
-    if (owned.seeks === seeksThen) owned.position = (batch.records.at(-1)?.offset ?? owned.position - 1) + 1;
+    if (owned.seeks === seeksThen) owned.position = batch.nextOffset;
     this.guarded((handlers) => {
       handlers.onBatch(batch);
     });

@@ -1,6 +1,6 @@
 // The records of one partition, in memory.
 import { Failure } from '@recourse/kernel';
-import type { FetchedRecord, OutgoingRecord, PartitionRange } from '../kafka.port.js';
+import type { FetchedRecord, OutgoingRecord, PartitionRange, Unreadable } from '../kafka.port.js';
 
 const NO_HEADERS: FetchedRecord['headers'] = Object.freeze({});
 
@@ -70,9 +70,21 @@ export class PartitionLog {
     this.low += gone;
   }
 
+  /** Takes a record's key and value, and says why nobody can read it. */
+  spoil(offset: number, unreadable: Unreadable): void {
+    this.records = this.records.map((record) =>
+      record.offset === offset ? { ...record, key: null, value: null, unreadable } : record,
+    );
+  }
+
   all(): readonly FetchedRecord[] {
     return [...this.records];
   }
+}
+
+/** Where reading goes on behind records that were read from a position. */
+export function nextAfter(records: readonly FetchedRecord[], position: number): number {
+  return (records.at(-1)?.offset ?? position - 1) + 1;
 }
 
 function asHeaders(headers: Readonly<Record<string, string>>): FetchedRecord['headers'] {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import type { RecordsBatch } from '@platformatic/kafka';
 import { visibleIn } from './fetch.kafka.js';
+import type { StoredBatch } from './record-set.kafka.js';
 
 const TRANSACTIONAL = 1 << 4;
 const CONTROL = 1 << 5;
 const [COMMIT, ABORT] = [Buffer.from([0, 0, 0, 1]), Buffer.from([0, 0, 0, 0])];
 const NOBODY = -1n;
 
-const batch = (firstOffset: number, keys: readonly (string | Buffer)[], more: Partial<RecordsBatch>): RecordsBatch => ({
+const batch = (firstOffset: number, keys: readonly (string | Buffer)[], more: Partial<StoredBatch>): StoredBatch => ({
   firstOffset: BigInt(firstOffset),
   length: 0,
   partitionLeaderEpoch: 0,
@@ -29,31 +29,31 @@ const batch = (firstOffset: number, keys: readonly (string | Buffer)[], more: Pa
     value: null,
     headers: [],
   })),
+  unreadable: null,
   ...more,
 });
 const seen = (
   position: number,
-  records: readonly RecordsBatch[],
+  batches: readonly StoredBatch[],
   abortedTransactions: { producerId: bigint; firstOffset: bigint }[] | null = null,
-): { readonly keys: readonly string[]; readonly next: number } => {
-  const visible = visibleIn({ records: [...records], abortedTransactions }, position);
-  return { keys: visible.records.map(({ key }) => String(key)), next: visible.next };
+): { readonly keys: readonly string[]; readonly nextOffset: number } => {
+  const visible = visibleIn({ batches, abortedTransactions }, position);
+  return { keys: visible.records.map(({ key }) => String(key)), nextOffset: visible.nextOffset };
 };
 
 describe('what a reader sees of a fetch answer', () => {
   it('begins at its position, in the middle of a batch', () => {
     expect(seen(5, [batch(3, ['a', 'b', 'c', 'd'], {}), batch(7, ['e'], {})])).toEqual({
       keys: ['c', 'd', 'e'],
-      next: 8,
+      nextOffset: 8,
     });
-    expect(visibleIn({ records: [batch(3, ['a', 'b'], {})], abortedTransactions: null }, 4).records).toEqual([
+    expect(visibleIn({ batches: [batch(3, ['a', 'b'], {})], abortedTransactions: null }, 4).records).toEqual([
       { offset: 4, key: Buffer.from('b'), value: null, timestamp: 1_001, headers: {} },
     ]);
   });
 
   it('is nothing at the end, and reading stays there', () => {
-    expect(seen(5, [])).toEqual({ keys: [], next: 5 });
-    expect(visibleIn({ records: null, abortedTransactions: null }, 5)).toEqual({ records: [], next: 5 });
+    expect(seen(5, [])).toEqual({ keys: [], nextOffset: 5 });
   });
 
   it('has no control records, though reading goes on behind them', () => {
@@ -61,7 +61,7 @@ describe('what a reader sees of a fetch answer', () => {
       batch(0, ['a'], { attributes: TRANSACTIONAL, producerId: 7n }),
       batch(1, [COMMIT], { attributes: TRANSACTIONAL | CONTROL, producerId: 7n }),
     ];
-    expect(seen(0, committed)).toEqual({ keys: ['a'], next: 2 });
+    expect(seen(0, committed)).toEqual({ keys: ['a'], nextOffset: 2 });
   });
 
   it('has nothing of an aborted transaction, all of its neighbours, and all of the next one of the same producer', () => {
@@ -76,7 +76,7 @@ describe('what a reader sees of a fetch answer', () => {
     ];
     expect(seen(0, answer, [{ producerId: 7n, firstOffset: 2n }])).toEqual({
       keys: ['before', 'of another', 'of nobody', 'after'],
-      next: 8,
+      nextOffset: 8,
     });
   });
 
@@ -84,7 +84,7 @@ describe('what a reader sees of a fetch answer', () => {
     const [record] = batch(0, ['a'], {}).records;
     const headers: [Buffer, Buffer][] = ['old', 'new'].map((text) => [Buffer.from('ce_id'), Buffer.from(text)]);
     const given = batch(0, ['a'], { records: record === undefined ? [] : [{ ...record, headers }] });
-    const { records } = visibleIn({ records: [given], abortedTransactions: null }, 0);
+    const { records } = visibleIn({ batches: [given], abortedTransactions: null }, 0);
     expect(String(records[0]?.headers['ce_id'])).toBe('new');
   });
 });

@@ -5,7 +5,7 @@
 // Invariants
 //   I1. A batch is handed over only when it starts where the owner stands and flows: what was asked for before a seek, a pause
 //       or a clear is dropped, and asked for again from there.
-//   I2. `fetchedOffset` is the owner's position, also behind records that no reader may see.
+//   I2. The owner is told of every move, also over records that no reader may see: its position is the next fetch.
 //   I3. An error of a connection costs all of them; only a position that no partition has ends the fetcher.
 //   I4. A broker that waits for records holds up no other broker.
 import type { Connection } from '@platformatic/kafka';
@@ -26,10 +26,8 @@ const FIRST_PAUSE_MS = 50;
 const PAUSE_MAX_MS = 1_000;
 
 interface Position extends TopicPartition {
-  /** Where the owner stands: after the last record handed over, or where it sought. */
-  owner: number;
-  /** Where the next fetch begins: behind what no reader may see. */
-  fetch: number;
+  /** Where the owner stands: behind what was handed over, or where it sought. */
+  offset: number;
   flows: boolean;
   /** A poll that is under way asks for it. */
   isAsked: boolean;
@@ -85,7 +83,7 @@ export class PartitionFetcher {
   seek({ topic, partition }: TopicPartition, offset: number): void {
     const key = keyOf({ topic, partition });
     const flows = this.flowing.has(key);
-    this.positions.set(key, { topic, partition, owner: offset, fetch: offset, flows, isAsked: false });
+    this.positions.set(key, { topic, partition, offset, flows, isAsked: false });
     this.look();
   }
 
@@ -154,13 +152,13 @@ export class PartitionFetcher {
     this.polled.add(broker);
     const asking = positions.map((position): Asking => {
       position.isAsked = true;
-      return { position, topic: position.topic, partition: position.partition, offset: position.fetch };
+      return { position, topic: position.topic, partition: position.partition, offset: position.offset };
     });
     try {
       const limits = { waitMs: this.waitMs, maxBytes: MAX_BYTES };
       const answers = await within(this.from.fetch(broker, asking, limits), ANSWER_WITHIN_MS, 'a fetch');
       this.failures = 0;
-      for (const [asked, { records, next }] of answers) this.take(asked, records, next);
+      for (const [asked, { records, nextOffset }] of answers) this.take(asked, records, nextOffset);
     } catch (error) {
       await this.failed(error, asking);
     } finally {
@@ -170,19 +168,16 @@ export class PartitionFetcher {
     }
   }
 
-  private take(asked: Asking, records: FetchedBatch['records'], next: number): void {
+  private take(asked: Asking, records: FetchedBatch['records'], nextOffset: number): void {
     if (!this.stands(asked) || !asked.position.flows) return;
-    const { position, topic, partition } = asked;
-    const fetchedOffset = position.owner;
-    position.fetch = next;
-    const last = records.at(-1);
-    if (last === undefined) return;
-    position.owner = last.offset + 1;
-    this.handlers.onBatch({ topic, partition, fetchedOffset, records });
+    const { position, topic, partition, offset } = asked;
+    if (nextOffset === offset) return;
+    position.offset = nextOffset;
+    this.handlers.onBatch({ topic, partition, fetchedOffset: offset, nextOffset, records });
   }
 
   private stands({ position, offset }: Asking): boolean {
-    return !this.closed && this.positions.get(keyOf(position)) === position && position.fetch === offset;
+    return !this.closed && this.positions.get(keyOf(position)) === position && position.offset === offset;
   }
 
   private async failed(error: unknown, asking: readonly Asking[] = []): Promise<void> {

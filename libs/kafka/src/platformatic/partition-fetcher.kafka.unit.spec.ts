@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Connection } from '@platformatic/kafka';
-import type { FetchedBatch } from '../kafka.port.js';
+import type { FetchedBatch, ReadBatch } from '../kafka.port.js';
 import { PartitionFetcher } from './partition-fetcher.kafka.js';
-import type { FetchAnswer } from './fetch.kafka.js';
 import type { FetchedFrom } from './partition-fetcher.kafka.js';
 
 const WIRE = 'spec.wire';
@@ -37,11 +36,11 @@ function following({ brokers = 1 } = {}): PartitionFetcher {
           answer: (found = {}, next) => {
             resolve(
               new Map(
-                positions.map((position): [typeof position, FetchAnswer] => {
+                positions.map((position): [typeof position, ReadBatch] => {
                   const records = (found[position.partition] ?? []).map(recordAt);
                   const { topic, partition, offset: fetchedOffset } = position;
-                  const behind = next ?? (records.at(-1)?.offset ?? fetchedOffset - 1) + 1;
-                  return [position, { topic, partition, fetchedOffset, records, end: 99, next: behind }];
+                  const nextOffset = next ?? (records.at(-1)?.offset ?? fetchedOffset - 1) + 1;
+                  return [position, { topic, partition, fetchedOffset, records, end: 99, nextOffset }];
                 }),
               ),
             );
@@ -111,7 +110,7 @@ describe('a partition fetcher', () => {
     expect(taken).toEqual([]);
   });
 
-  it('steps over what no reader may see, and says where the owner stood', async () => {
+  it('tells its owner of what no reader may see: that it is passed', async () => {
     const one = following();
     one.seek(AT(0), 5);
     one.flow([AT(0)], true);
@@ -120,7 +119,7 @@ describe('a partition fetcher', () => {
     expect(second.asked).toBe('0@8');
     second.answer({ 0: [8] });
     await nextFetch();
-    expect(taken).toEqual(['0@5: 8']);
+    expect(taken).toEqual(['0@5: ', '0@8: 8']);
   });
 
   it('is held up at no broker by another that waits', async () => {

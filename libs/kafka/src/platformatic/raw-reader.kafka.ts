@@ -69,8 +69,9 @@ class BrokerRawReader implements RawReader {
     return this.attempt(`${topic}/${String(partition)} at ${String(fromOffset)}`, async (cluster) => {
       const broker = await cluster.leaderOf(topic, partition);
       const position = { topic, partition, offset: fromOffset };
-      const records = (await fetchFrom(broker, [position], { waitMs: 0, maxBytes })).get(position)?.records ?? [];
-      return { topic, partition, fetchedOffset: fromOffset, records };
+      const found = (await fetchFrom(broker, [position], { waitMs: 0, maxBytes })).get(position);
+      const { records, nextOffset } = found ?? { records: [], nextOffset: fromOffset };
+      return { topic, partition, fetchedOffset: fromOffset, nextOffset, records };
     });
   }
 

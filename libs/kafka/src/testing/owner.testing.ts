@@ -101,9 +101,8 @@ export class TestOwner implements InputHandlers {
       this.dropped += 1;
       return;
     }
-    const next = (batch.records.at(-1)?.offset ?? batch.fetchedOffset - 1) + 1;
-    this.own.set(at, next);
-    if (this.options.aligned.includes(batch.topic)) this.cursors.set(at, next);
+    this.own.set(at, batch.nextOffset);
+    if (this.options.aligned.includes(batch.topic)) this.cursors.set(at, batch.nextOffset);
     for (const value of valuesOf(batch)) this.taken.push({ at, value });
     this.onTaken(batch);
   }

@@ -155,6 +155,34 @@ export interface RecordParked {
   readonly key_id: string | null;
 }
 
+/** A record lay on a partition that is not that of its key: it is sent to its own. */
+export interface RecordRedirected {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Topic it came from. */
+  readonly topic: string;
+  /** Partition it came from. */
+  readonly partition: number;
+  /** Offset it came from. */
+  readonly offset: number;
+  /** Key, as UTF-8. */
+  readonly record_key: string;
+  /** Partition of the key: murmur2, as Java makes it. */
+  readonly to_partition: number;
+  /** Who sent it, by its own word: the agent, the source or the caller; null when it names nobody. */
+  readonly producer: string | null;
+  /** The record's bytes, sealed when key_id is given. */
+  readonly value: Buffer;
+  /** SHA-256 of the whole value. */
+  readonly value_sha256: Hash;
+  /** Key that seals value; null when it is in the clear. */
+  readonly key_id: string | null;
+}
+
 /** Take a parked record again. */
 export interface RedriveParked {
   /** Who asks. */
@@ -164,5 +192,27 @@ export interface RedriveParked {
   /** The parked record. */
   readonly parked_id: string;
   /** Why, in the person's words. */
+  readonly reason: string;
+}
+
+/** An operator accepted that a wire lost records before they were read. The Progress before it moves the cursor behind the loss. */
+export interface WireLossAccepted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The wire. */
+  readonly topic: string;
+  /** Its partition. */
+  readonly partition: number;
+  /** Offset up to which it had been read, not including it. */
+  readonly read_to: number;
+  /** First offset the wire still held; reading goes on there. */
+  readonly goes_on_at: number;
+  /** Who accepted the loss. */
+  readonly by: string;
+  /** Why. */
   readonly reason: string;
 }

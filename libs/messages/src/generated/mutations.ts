@@ -673,7 +673,7 @@ export interface MutationRecorded {
   readonly reconcile_at: number | null;
   /** When people are warned that the window closes; epoch milliseconds, null without a warning. */
   readonly warn_at: number | null;
-  /** By when a person is to have looked at an effect that took hold and that nothing automatic can take back, though its contract did not say so; epoch milliseconds, null for any other. */
+  /** By when a person is to have looked: at an effect that took hold and that nothing automatic can take back, though its contract did not say so, or at a call that its agent gives to a person; epoch milliseconds, null for any other. */
   readonly review_by: number | null;
   /** Rollback that marked the commit before this record, or null. If present, this record moves its recovery on. */
   readonly rollback_id: string | null;
@@ -964,7 +964,7 @@ export interface RollbackEscalated {
   readonly deadline_at: number;
 }
 
-/** A commit beyond the bound of a rollback waits for a person. */
+/** A commit beyond the bound of a rollback, or one that a successor of its bundle cannot judge, waits for a person. */
 export interface RollbackOutOfBand {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -980,7 +980,7 @@ export interface RollbackOutOfBand {
   readonly run_id: string;
   /** The commit. */
   readonly mutation_id: string;
-  /** The fall that reaches it. */
+  /** The fall that reaches it, or the re-evaluation that cannot judge it. */
   readonly evidence: Evidence;
   /** When it was recorded, epoch milliseconds. */
   readonly committed_at: number;
@@ -1170,7 +1170,7 @@ export interface TriggerHeld {
   readonly evidence: Evidence;
   /** Command that asked for it; null for what evidence says by itself. */
   readonly command_id: string | null;
-  /** Code: SOURCE_UNTRUSTED, BREAKER_OPEN or CLOSURE_LIMIT. */
+  /** Code: SOURCE_UNTRUSTED, SOURCE_WITHOUT_ACCESS, EVIDENCE_STALE, EVIDENCE_TOO_SENSITIVE, BREAKER_OPEN or CLOSURE_LIMIT. */
   readonly reason: string;
   /** What holds it, and by how much, in words. */
   readonly detail: string;

@@ -496,6 +496,18 @@ export interface HaltsReviewed {
   readonly name: string;
 }
 
+/** What bound a recovery when it was decided, beside the contract its effect was executed under: it may only tighten. */
+export interface InForce {
+  /** Version of the contract that stood; that of the effect where none does any more. */
+  readonly contract_version: number;
+  /** Strictest of what both versions and the recovery policies ask for. */
+  readonly approval_mode: RecoveryApprovalMode;
+  /** Higher of what both versions say an unnecessary compensation can do. */
+  readonly risk_level: string;
+  /** Rules of recovery policies that applied, as `policy@version/rule`; where they could not be judged, what stood in the way. */
+  readonly rules: readonly string[];
+}
+
 /** A person ended an incident. */
 export interface IncidentClosed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -801,6 +813,8 @@ export interface MutationAdvanced {
   readonly deadline_at: number;
   /** Distinct people who must approve before a dispatch; 0 for none. */
   readonly required_approvals: number;
+  /** What bound it beside the contract of its effect; null without a contract. */
+  readonly in_force: InForce | null;
   /** Person on whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
   readonly answerable_to: string | null;
   /** Position of the execution in the mutations log of its partition; later ones are undone first. */
@@ -855,6 +869,8 @@ export interface PlannedStep {
   readonly deadline_at: number;
   /** Distinct people who must approve before a dispatch; 0 for none. */
   readonly required_approvals: number;
+  /** What bound it beside the contract of its effect; null without a contract. */
+  readonly in_force: InForce | null;
   /** Person on whose behalf the action was done: its initiator, else the registered owner of its agent; null when nobody is known. */
   readonly answerable_to: string | null;
   /** Position of the execution in the mutations log of its partition; later ones are undone first. */
@@ -1077,6 +1093,8 @@ export interface StepBound {
   readonly action_digest: Hash;
   /** Different people who must approve; count from 0. */
   readonly required_approvals: number;
+  /** What bound it beside the contract of its effect; null without a contract. */
+  readonly in_force: InForce | null;
   /** Legs whose verified results gave arguments. */
   readonly bound_from: readonly string[];
   /** Who is to act. */
@@ -1197,6 +1215,8 @@ export interface StepReopened {
   readonly mutation_id: string;
   /** Distinct people who must agree anew. */
   readonly required_approvals: number;
+  /** What bound it beside the contract of its effect; null without a contract. */
+  readonly in_force: InForce | null;
   /** What they agree to. */
   readonly action_digest: Hash;
   /** Directory subject of the person. */

@@ -4,7 +4,7 @@ import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, Budge
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
-import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RedriveParked } from './log.js';
+import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RecordRedirected, RedriveParked, WireLossAccepted } from './log.js';
 import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DivergenceReviewed, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDivergence, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
@@ -220,6 +220,8 @@ export const TOPICS = [
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
+      "recourse.log.WireLossAccepted",
+      "recourse.log.RecordRedirected",
       "recourse.contracts.ContractRegistered",
       "recourse.contracts.ContractRetired",
       "recourse.contracts.RegistrationProposed",
@@ -249,6 +251,8 @@ export const TOPICS = [
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
+      "recourse.log.WireLossAccepted",
+      "recourse.log.RecordRedirected",
       "recourse.assumptions.AssumptionStated",
       "recourse.assumptions.StatementConflicted"
     ],
@@ -274,6 +278,8 @@ export const TOPICS = [
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
+      "recourse.log.WireLossAccepted",
+      "recourse.log.RecordRedirected",
       "recourse.mutations.MutationPlanned",
       "recourse.mutations.MutationRecorded",
       "recourse.mutations.ExecutionConflicted",
@@ -341,6 +347,8 @@ export const TOPICS = [
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
+      "recourse.log.WireLossAccepted",
+      "recourse.log.RecordRedirected",
       "recourse.recoveries.RecoveryPlanned",
       "recourse.recoveries.StepApproved",
       "recourse.recoveries.StepDenied",
@@ -396,6 +404,8 @@ export const TOPICS = [
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
+      "recourse.log.WireLossAccepted",
+      "recourse.log.RecordRedirected",
       "recourse.budgets.BudgetOpened",
       "recourse.budgets.BudgetReserved",
       "recourse.budgets.BudgetEscalated",
@@ -528,6 +538,8 @@ export type ContractsRecord =
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
+  | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
+  | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'ContractRegistered'; readonly body: ContractRegistered }
   | { readonly type: 'ContractRetired'; readonly body: ContractRetired }
   | { readonly type: 'RegistrationProposed'; readonly body: RegistrationProposed }
@@ -543,6 +555,8 @@ export type AssumptionsRecord =
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
+  | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
+  | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'AssumptionStated'; readonly body: AssumptionStated }
   | { readonly type: 'StatementConflicted'; readonly body: StatementConflicted };
 
@@ -554,6 +568,8 @@ export type MutationsRecord =
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
+  | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
+  | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'MutationPlanned'; readonly body: MutationPlanned }
   | { readonly type: 'MutationRecorded'; readonly body: MutationRecorded }
   | { readonly type: 'ExecutionConflicted'; readonly body: ExecutionConflicted }
@@ -607,6 +623,8 @@ export type RecoveriesRecord =
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
+  | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
+  | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'RecoveryPlanned'; readonly body: RecoveryPlanned }
   | { readonly type: 'StepApproved'; readonly body: StepApproved }
   | { readonly type: 'StepDenied'; readonly body: StepDenied }
@@ -648,6 +666,8 @@ export type BudgetsRecord =
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
+  | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
+  | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'BudgetOpened'; readonly body: BudgetOpened }
   | { readonly type: 'BudgetReserved'; readonly body: BudgetReserved }
   | { readonly type: 'BudgetEscalated'; readonly body: BudgetEscalated }

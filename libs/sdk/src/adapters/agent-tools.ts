@@ -7,6 +7,7 @@ import { recoverabilityNote, toolCatalog } from '../context/tool-catalog.js';
 import { guard } from '../guard/guard.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions } from '../guard/guard.messages.js';
 import { ToolRejected } from '../tool/tool.js';
+import { jsonOf } from './json.js';
 
 /** What a tool brings beside its call: prior value, dry run, handle, schema. */
 export type ToolExtras = Omit<ForwardTool, 'execute'>;
@@ -152,12 +153,6 @@ function mcpAnswer(
     structuredContent: { ...result },
     isError: !['succeeded', 'held', 'rehearsed'].includes(result.kind),
   };
-}
-
-/** Anything as JSON, as it would travel; what JSON leaves out is null. Errors: TypeError for what cannot travel. */
-function jsonOf(value: unknown): Json {
-  const text = JSON.stringify(value) as string | undefined;
-  return text === undefined ? null : (JSON.parse(text) as Json);
 }
 
 const isDoc = (value: Json): value is Readonly<Record<string, Json>> =>

@@ -1,7 +1,7 @@
 // Everything a guard does before it calls a tool: each step lets the call go on, or says why not.
 //
 // Boundary: asks the ports; calls nothing that has an effect, but for the reversible part of a reservation, once all agree. In `observe` an objection is heard and the call goes on.
-import { checkArgs } from '@recourse/contract';
+import { checkArgs, hasSideEffects } from '@recourse/contract';
 import type { ArgsProblem } from '@recourse/contract';
 import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
@@ -9,6 +9,7 @@ import type { Action, Preparation } from '../producer/producer.js';
 import { releaseStatement } from '../release.js';
 import { actionDigestOf, mutationOf, reservationsOf } from './action.js';
 import type { ReservationAnswer } from './budget.port.js';
+import { contractProblems } from './contract-review.js';
 import { governed } from './governance.js';
 import type { GuardedResult, GuardOptions } from './guard.messages.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
@@ -23,10 +24,10 @@ export interface Ready {
   readonly attempt: number;
 }
 
-/** Arguments, what the registry says, earlier calls, prior value, dry run, people, budget, staging, intent; in this order. */
+/** Contract, arguments, what the registry says, earlier calls, prior value, dry run, people, budget, staging, intent; in this order. */
 export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const { call, action, options } = situation;
-  const unfit = (await fits(situation)) ?? (await permitted(situation));
+  const unfit = lawful(situation) ?? (await fits(situation)) ?? (await permitted(situation));
   if (unfit !== null) return unfit;
   const found = await standingOf(situation);
   if ('stop' in found) return found;
@@ -52,6 +53,12 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
     return unpublished;
   }
   return hold(situation) ?? { priorValue: captured.priorValue, attempt: found.attempt };
+}
+
+/** What would not register is not acted under: a contract from a file is held to what one from the registry is. */
+function lawful({ options }: Situation): Stop | null {
+  const problems = contractProblems(options.contract);
+  return problems.length > 0 ? objection(options, { code: 'CONTRACT_REFUSED', problems }) : null;
 }
 
 async function fits({ tool: { schema }, call: { args }, options }: Situation): Promise<Stop | null> {
@@ -102,14 +109,21 @@ export function pending(action: Action): GuardedResult {
   return { kind: 'uncertain', mutation_refs: [mutationOf(action)], error_kind: 'RECONCILIATION_PENDING' };
 }
 
+/** A prior value that is there and cannot be read stops the call, and so does one that the contract knows nothing of (A9). */
 async function capture({ tool, call, options }: Situation): Promise<Stop | { readonly priorValue: Json | null }> {
+  const { contract } = options;
   const priorValue = await read(() => tool.capturePriorValue?.(call.args));
-  if (priorValue !== null || options.contract.requires_prior_value_capture !== true) return { priorValue };
-  return (
-    objection(options, trouble('PRIOR_VALUE_MISSING', 'the value to be overwritten could not be read')) ?? {
-      priorValue,
-    }
-  );
+  const isUnread = priorValue === undefined || (priorValue === null && contract.requires_prior_value_capture === true);
+  const found = isUnread
+    ? trouble('PRIOR_VALUE_MISSING', 'the value to be overwritten could not be read')
+    : priorValue !== null && isHidden(contract)
+      ? trouble('OVERWRITE_UNDECLARED', 'something is there that the contract says neither to overwrite nor to capture')
+      : null;
+  return (found === null ? null : objection(options, found)) ?? { priorValue: priorValue ?? null };
+}
+
+function isHidden(contract: GuardOptions['contract']): boolean {
+  return hasSideEffects(contract) && contract.overwrites !== true && contract.requires_prior_value_capture !== true;
 }
 
 /** Runs the dry run the contract names; a tool may have one of its own accord. */
@@ -223,13 +237,14 @@ function heldResult(action: Action, { contract }: GuardOptions): GuardedResult {
   return { kind: 'held', mutation_refs: [mutationOf(action)], error_kind: null, hold_ms: contract.commit_hold_ms ?? 0 };
 }
 
-async function read(ask: () => Promise<Json> | undefined): Promise<Json | null> {
+/** Null where nothing is there, undefined where nobody knows. */
+async function read(ask: () => Promise<Json> | undefined): Promise<Json | undefined> {
   try {
     const value = (await ask()) ?? null;
     // What is no JSON cannot be restored from the record.
     canonicalJson(value);
     return value;
   } catch {
-    return null;
+    return undefined;
   }
 }

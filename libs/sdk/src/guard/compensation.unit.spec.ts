@@ -6,7 +6,7 @@ import type { Budget } from './budget.port.js';
 import { MemoryBudget } from './budget.memory.js';
 import { guardCompensation } from './compensation.js';
 import type { GuardOptions } from './guard.messages.js';
-import { refund } from './guard.testing.js';
+import { FOR_GOOD, refund } from './guard.testing.js';
 
 const context: ToolContext = {
   runId: 'run-1',
@@ -23,7 +23,12 @@ const args = { order: '4711', amount_minor: 500_000 };
 
 function scene(tool: Tool = () => Promise.resolve({ status: 'reversed' }), more: Partial<GuardOptions> = {}) {
   const { options, told } = refund({
-    contract: { name: 'payments.reverse_refund', forward_approval: 'human', commit_hold_ms: 5_000 },
+    contract: {
+      ...FOR_GOOD,
+      name: 'payments.reverse_refund',
+      commit_hold_ms: 5_000,
+      cancel_capability: 'payments.cancel_refund',
+    },
     options: more,
   });
   return { told, compensate: guardCompensation(tool, { ...options, agentId: 'worker-1' }) };

@@ -7,7 +7,7 @@ import { ToolRejected } from '../tool/tool.js';
 import { actionOf, mutationOf } from './action.js';
 import { MemoryApprovals } from './approval.memory.js';
 import { MemoryBudget } from './budget.memory.js';
-import { refund, refundCall } from './guard.testing.js';
+import { READS, refund, refundCall } from './guard.testing.js';
 import { MemoryStanding } from './standing.memory.js';
 import { earlierCall } from './standing.decisions.js';
 
@@ -129,8 +129,7 @@ describe('a guarded tool whose effect is held', () => {
 
   it('that only reads is made again whatever the record says of it (A8)', async () => {
     const standing = new MemoryStanding();
-    const reads = { impact: 'read', approval_mode: 'read_only' } as const;
-    const { run, calls, options } = refund({ contract: reads, options: { standing } });
+    const { run, calls, options } = refund({ contract: READS, options: { standing } });
     for (const state of ['executing', 'uncertain', 'succeeded'] as const) {
       standing.record(idOf(options), state, 'committed', true);
       expect(await run()).toMatchObject({ kind: 'succeeded' });
@@ -365,7 +364,7 @@ describe('a guarded call that was begun before', () => {
 
   it('that is held and planned stays held', () => {
     const planned = { kind: 'recorded', execution: 'planned', recoverability: 'planned', fell: false } as const;
-    const { contract } = refund({ contract: { commit_hold_ms: 5 } }).options;
+    const { contract } = refund({ contract: { commit_hold_ms: 5_000 } }).options;
     expect(earlierCall(planned, contract)).toMatchObject({ end: 'held' });
   });
 });

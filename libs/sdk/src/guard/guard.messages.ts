@@ -126,6 +126,8 @@ export interface GuardOptions {
 
 /** Why a guard objects. */
 export type GuardTroubleCode =
+  /** The registry would refuse the contract; its problems are listed. */
+  | 'CONTRACT_REFUSED'
   | 'ARGS_INVALID'
   | 'INTENT_DENIED'
   | 'INTENT_NOT_ALLOWED'
@@ -141,6 +143,8 @@ export type GuardTroubleCode =
   | 'STANDING_UNAVAILABLE'
   | 'CLAIM_UNAVAILABLE'
   | 'PRIOR_VALUE_MISSING'
+  /** The tool found a prior value, and its contract neither overwrites nor captures. */
+  | 'OVERWRITE_UNDECLARED'
   | 'REHEARSAL_MISSING'
   | 'REHEARSAL_FAILED'
   | 'APPROVAL_PENDING'

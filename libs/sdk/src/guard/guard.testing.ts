@@ -1,5 +1,5 @@
 // One guarded refund with everything a spec may change.
-import type { Contract } from '@recourse/contract';
+import type { Contract, ContractDraft } from '@recourse/contract';
 import { ManualClock } from '@recourse/kernel';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { guard } from './guard.js';
@@ -18,9 +18,49 @@ export const refundContract: Contract = {
     additionalProperties: false,
   },
   result_schema: { type: 'object' },
+  reversal_class: 'compensable',
+  compensation_capability: 'payments.reverse_refund',
+  requires_external_handle: true,
+  reversal_args: { refund_id: { from: 'external_ref' } },
+  reversal_window_ms: 86_400_000,
+  residue: 'Two lines on a statement.',
+  recovery_cost: { time_ms: 1_000, value: { amount_minor: 0, currency: 'INR' } },
+  verification: {
+    verify_capability: 'payments.get_refund',
+    success_condition: "observed.status == 'reversed'",
+    max_attempts: 1,
+  },
+  idempotency: { mechanism: 'By key.' },
   subject: '/order',
   value: { amount: '/amount_minor', currency: 'INR' },
 };
+
+/** What makes an irreversible effect of the refund, behind a person unless told. */
+export const FOR_GOOD: ContractDraft = {
+  reversal_class: 'irreversible',
+  compensation_capability: undefined,
+  reversal_args: undefined,
+  verification: undefined,
+  forward_approval: 'human',
+};
+
+/** What makes a read of the refund. */
+export const READS: ContractDraft = {
+  impact: 'read',
+  approval_mode: 'read_only',
+  reversal_class: undefined,
+  compensation_capability: undefined,
+  reversal_args: undefined,
+  residue: undefined,
+  recovery_cost: undefined,
+};
+
+/** The refund contract with some fields changed; `undefined` takes one out. */
+export function refundUnder(changes: ContractDraft): Contract {
+  const merged = Object.entries({ ...refundContract, ...changes }).filter(([, value]) => value !== undefined);
+  // A whole contract, less what was taken out: no required field is.
+  return Object.fromEntries(merged) as Contract;
+}
 
 export const refundCall: GuardedCall = {
   run: { tenant: 'acme', runId: 'run-1', agentId: 'agent', initiator: 'asha', objective: 'refund order 4711' },
@@ -31,7 +71,7 @@ export const refundCall: GuardedCall = {
 };
 
 export interface RefundScene {
-  readonly contract?: Partial<Contract>;
+  readonly contract?: ContractDraft;
   readonly tool?: Partial<ForwardTool>;
   readonly options?: Partial<GuardOptions>;
 }
@@ -55,7 +95,7 @@ export function refund({ contract = {}, tool = {}, options: more = {} }: RefundS
   const troubles: string[] = [];
   let calls = 0;
   const options: GuardOptions = {
-    contract: { ...refundContract, ...contract },
+    contract: refundUnder(contract),
     contractDigest: Buffer.alloc(32, 1),
     mode: 'enforce',
     producer,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Contract } from '@recourse/contract';
+import type { Contract, ContractDraft } from '@recourse/contract';
 import { ManualClock } from '@recourse/kernel';
 import { mutationId } from '../effect-key.js';
 import type { Action, ActionOutcome, Producer } from '../producer/producer.js';
@@ -9,22 +9,10 @@ import type { Budget } from './budget.port.js';
 import { actionOf } from './action.js';
 import { guard } from './guard.js';
 import type { ForwardTool, GuardMode, GuardOptions, GuardTroubleCode } from './guard.messages.js';
+import { FOR_GOOD, refundContract as contract, refundUnder } from './guard.testing.js';
 
-const contract: Contract = {
-  name: 'payments.issue_refund',
-  owner: 'payments',
-  effect: 'A customer gets money back.',
-  impact: 'financial',
-  approval_mode: 'delegated',
-  args_schema: {
-    type: 'object',
-    properties: { order: { type: 'string' }, amount_minor: { type: 'integer', minimum: 1 } },
-    required: ['order', 'amount_minor'],
-    additionalProperties: false,
-  },
-  result_schema: { type: 'object' },
-  subject: '/order',
-  value: { amount: '/amount_minor', currency: 'INR' },
+const CHECKED: ContractDraft = {
+  stale_check: { observe_capability: 'payments.get_refund', compares: 'version', condition: 'true' },
 };
 
 interface Scene {
@@ -170,7 +158,7 @@ describe('a guarded tool', () => {
   });
 
   it('captures the prior value where the contract wants it, or refuses', async () => {
-    const overwriting = { ...contract, requires_prior_value_capture: true };
+    const overwriting = refundUnder({ overwrites: true, requires_prior_value_capture: true, ...CHECKED });
     expect(await scene({ contract: overwriting }).run()).toMatchObject({
       kind: 'refused',
       code: 'PRIOR_VALUE_MISSING',
@@ -178,6 +166,42 @@ describe('a guarded tool', () => {
     const captured = scene({ contract: overwriting, tool: { capturePriorValue: () => Promise.resolve({ limit: 3 }) } });
     await captured.run();
     expect(captured.outcomes[0]?.priorValue).toEqual({ limit: 3 });
+  });
+
+  it('refuses what the registry would refuse, with every problem and its remedy (A10, A100)', async () => {
+    const ungated = refundUnder({ ...FOR_GOOD, impact: 'destructive', forward_approval: 'policy' });
+    const { run, told } = scene({ contract: ungated });
+    expect(await run()).toMatchObject({
+      kind: 'refused',
+      code: 'CONTRACT_REFUSED',
+      problems: [{ code: 'IRREVERSIBLE_UNGATED', path: '/forward_approval' }],
+    });
+    const short = refundUnder({
+      ...FOR_GOOD,
+      forward_approval: undefined,
+      commit_hold_ms: 1,
+      cancel_capability: 'payments.cancel_refund',
+    });
+    expect(await scene({ contract: short }).run()).toMatchObject({ problems: [{ code: 'HOLD_TOO_SHORT' }] });
+    expect(told).toEqual([]);
+  });
+
+  it('refuses an overwrite that its tool can see and its contract does not admit (A9)', async () => {
+    const capturing = { capturePriorValue: () => Promise.resolve({ limit: 3 }) };
+    const hidden = scene({ tool: capturing });
+    expect(await hidden.run()).toMatchObject({ kind: 'refused', code: 'OVERWRITE_UNDECLARED' });
+    expect(await scene({ contract: refundUnder({ overwrites: false }), tool: capturing }).run()).toMatchObject({
+      code: 'OVERWRITE_UNDECLARED',
+    });
+    expect(hidden.told).toEqual([]);
+    const first = scene({ tool: { capturePriorValue: () => Promise.resolve(null) } });
+    expect(await first.run()).toMatchObject({ kind: 'succeeded' });
+  });
+
+  it('refuses where a prior value is there to be captured and could not be, whatever the contract asks for (A9)', async () => {
+    const { run, told } = scene({ tool: { capturePriorValue: () => Promise.reject(new Error('timeout')) } });
+    expect(await run()).toMatchObject({ kind: 'refused', code: 'PRIOR_VALUE_MISSING' });
+    expect(told).toEqual([]);
   });
 
   it('reserves before it acts, keeps within the ceiling and gives back what failed', async () => {

@@ -3,7 +3,7 @@
 // Boundary: wires only, at least once. Event ids are derived from what is told, so a repeated publication is
 // deduplicated by whoever reads it (L12).
 import { markedPayload } from '../context/classification.decisions.js';
-import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
+import { canonicalJson, deriveId, Failure, isTenant, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
 import type {
@@ -107,7 +107,7 @@ export interface ToldChunk {
   readonly chunk: Payload;
 }
 
-/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE). */
+/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID). */
 export interface Producer {
   toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string>;
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string>;
@@ -129,6 +129,11 @@ export interface ProducerOptions {
   readonly registerSchemas?: boolean;
 }
 
+interface Told {
+  readonly event_id: string;
+  readonly tenant: string;
+}
+
 /** Opens a producer. Errors: Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
 export async function createProducer({
   kafka,
@@ -140,7 +145,9 @@ export async function createProducer({
     await codecs.prepareWriter(topic, { register: registerSchemas });
   const wire = await kafka.wireProducer();
 
-  async function send(topic: string, type: string, key: string, body: { readonly event_id: string }): Promise<string> {
+  async function send(topic: string, type: string, key: string, body: Told): Promise<string> {
+    if (!isTenant(body.tenant))
+      throw new Failure('TENANT_INVALID', `${JSON.stringify(body.tenant)} names no tenant; it would be parked`);
     await wire.send(topic, [{ key: Buffer.from(key, 'utf8'), value: codecs.encode(topic, type, body) }]);
     return body.event_id;
   }

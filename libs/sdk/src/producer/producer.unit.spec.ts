@@ -100,3 +100,15 @@ describe('a statement', () => {
     await producer.close();
   });
 });
+
+describe('a statement of no tenant', () => {
+  it('is refused before it leaves', async () => {
+    const { producer, read } = await stage();
+    const statement = { ref: 'order/1#open', statement: {}, statedAt: 1 };
+    for (const tenant of ['', ' ', '*'])
+      await expect(producer.assumptionDeclared({ ...statement, tenant })).rejects.toMatchObject({
+        code: 'TENANT_INVALID',
+      });
+    expect(await read(ASSUMPTIONS_TOPIC)).toEqual([]);
+  });
+});

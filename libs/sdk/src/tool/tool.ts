@@ -36,3 +36,15 @@ export class ToolRejected extends Error {
     super(detail, options);
   }
 }
+
+/**
+ * Thrown by a tool whose conditional write lost: somebody else changed the resource, and its call had no effect.
+ *
+ * Shape: a person decides, and nothing is tried again. A ToolRejected of the kind STALE, PRECONDITION_FAILED or
+ *        VERSION_CONFLICT is read alike.
+ */
+export class ToolConflict extends ToolRejected {
+  constructor(detail: string, options?: { readonly cause?: unknown }) {
+    super('VERSION_CONFLICT', detail, options);
+  }
+}

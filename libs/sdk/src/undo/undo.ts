@@ -1,6 +1,8 @@
 // Undo for products that offer it to whom an agent acted for: a preview first, the request, and a report that says what is true.
 //
 // Boundary: asks the edge of the ledger; decides nothing. What it reports is what the services recorded.
+import { systemClock } from '@recourse/kernel';
+import type { Clock } from '@recourse/kernel';
 import { edgeClient } from '../edge/edge.js';
 import type { EdgeOptions } from '../edge/edge.js';
 
@@ -63,17 +65,49 @@ export interface UndoOptions {
   readonly ledger: EdgeOptions;
 }
 
+/** How long an undo is waited for; milliseconds. */
+export interface WaitOptions {
+  /** Default 60,000: people who have to agree may take longer. */
+  readonly withinMs?: number;
+  /** How often it is asked about. Default 500. */
+  readonly everyMs?: number;
+}
+
 /** Asks for undos. Errors of each: EdgeProblem with the service's code; OUTCOME_PENDING: the same request may be sent again. */
 export interface Undos {
   preview(runId: string, mutationIds?: readonly string[]): Promise<UndoPreview>;
   /** Returns the id of the undo. A second call with the same key returns the same. */
   request(request: UndoRequest): Promise<string>;
   report(undoId: string): Promise<UndoReport>;
+  /** Waits until the undo has ended. The report says what is so: `still_open` where it has not ended in time. */
+  wait(undoId: string, options?: WaitOptions): Promise<UndoReport>;
 }
 
-/** Makes a client of the edge. */
+const WAIT_MS = 60_000;
+const POLL_MS = 500;
+
+/** Reads a report until it says that the undo has ended, or time is over; answers the last one. Errors: those of `read`. */
+export async function untilEnded<Report extends { readonly outcome?: unknown }>(
+  read: () => Promise<Report>,
+  clock: Clock,
+  { withinMs = WAIT_MS, everyMs = POLL_MS }: WaitOptions = {},
+): Promise<Report> {
+  const until = clock.monotonic() + withinMs;
+  let report = await read();
+  while (report.outcome === 'still_open' && clock.monotonic() < until) {
+    await clock.sleep(everyMs);
+    report = await read();
+  }
+  return report;
+}
+
+/** Makes a client of the edge. Errors: none; those of each call are said where it is. */
 export function undos(options: UndoOptions): Undos {
   const ledger = edgeClient({ name: 'the ledger', ...options.ledger });
+  const reportOf = async (undoId: string): Promise<UndoReport> => {
+    const report: unknown = await ledger.get(`/v1/undos/${encodeURIComponent(undoId)}`);
+    return report as UndoReport;
+  };
   // The service's API says which body each path answers with.
   return {
     preview: async (runId, mutationIds = []) => {
@@ -86,9 +120,7 @@ export function undos(options: UndoOptions): Undos {
       const opened = await ledger.command('/v1/undos', body, idempotencyKey);
       return opened['undo_id'] as string;
     },
-    report: async (undoId) => {
-      const report: unknown = await ledger.get(`/v1/undos/${encodeURIComponent(undoId)}`);
-      return report as UndoReport;
-    },
+    report: reportOf,
+    wait: (undoId, waiting) => untilEnded(() => reportOf(undoId), options.ledger.clock ?? systemClock, waiting),
   };
 }

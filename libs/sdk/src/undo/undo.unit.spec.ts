@@ -75,6 +75,21 @@ describe('undo from a product', () => {
     await expect(client.report('undo_1')).resolves.toMatchObject({ outcome: 'partly_undone' });
   });
 
+  it('is waited for until it has ended, and then reported as it is', async () => {
+    const report = (outcome: string) => ({ status: 200, body: { undo_id: 'undo_1', outcome, items: [] } });
+    answers.push(report('still_open'), report('still_open'), report('partly_undone'));
+    await expect(client.wait('undo_1')).resolves.toMatchObject({ outcome: 'partly_undone' });
+    expect(asked).toHaveLength(3);
+  });
+
+  it('is reported as still open where it has not ended in time', async () => {
+    answers.push(...Array.from({ length: 9 }, () => ({ status: 200, body: { outcome: 'still_open' } })));
+    await expect(client.wait('undo_1', { withinMs: 2_000, everyMs: 1_000 })).resolves.toMatchObject({
+      outcome: 'still_open',
+    });
+    expect(asked).toHaveLength(3);
+  });
+
   it('throws what the service refuses, with its code', async () => {
     answers.push({ status: 403, body: { code: 'ROLE_REQUIRED', detail: 'UndoRun needs a role' } });
     const refused: unknown = await client

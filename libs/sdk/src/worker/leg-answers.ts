@@ -10,6 +10,7 @@ import type { MayGoOn } from './may-go-on.js';
 import { watchLeg } from './progress-reports.js';
 import type { ProgressOptions, Watch } from './progress-reports.js';
 import { spanOf } from './spans.js';
+import { CallsUnderWay } from './step-runner.js';
 import type { CalledTool } from './step-runner.js';
 import type { WorkerNote, WorkerOptions } from './worker.messages.js';
 
@@ -29,6 +30,7 @@ export interface LegSurroundings {
 export class LegAnswers {
   private readonly answers = new Map<string, LegReported>();
   private readonly running = new Map<string, Promise<LegReported>>();
+  private readonly underWay = new CallsUnderWay();
   private readonly objectors: readonly MayGoOn[];
 
   constructor(
@@ -51,6 +53,7 @@ export class LegAnswers {
     const watch = this.watch(leg);
     const run = runLeg(leg, {
       ...this.options,
+      underWay: this.underWay,
       onCall: this.traced(place),
       onStep: watch?.onStep,
       mayGoOn: (of, step) => this.mayGoOn(of, step),

@@ -4,12 +4,14 @@
 //   I1. After `not_after` nothing is called: asked again before every call.
 //   I2. Nothing is executed twice by one leg, nor without reconciliation where the request asks for it.
 //   I3. A durable claim comes before the call: one for all steps of a leg whose tools take keys, one for each step whose tool takes
-//       none. Taken by an earlier delivery of the same attempt, it leads to a look first, for every step it covers, where the tool
-//       takes a key, and to no call where it takes none; there a later attempt never executes either.
+//       none. Taken by an earlier delivery of the same attempt, it leads to no call: that one's may still be under way. Where the
+//       tool takes a key, what it did is looked for. Where it takes none, a later attempt executes only if the one before is
+//       known to have had no effect: then the request does not ask for a look first.
 //   I4. `verified` needs an observation that meets the success condition; an answer of the acting tool is none. A release or
 //       cancel ends with that answer: the ledger takes it for what a producer would have told, no more.
 //   I5. `stale` blames somebody else: it is never said where an earlier delivery may have made the change itself. An attempt after
-//       the first that finds a change looks back once more: a copy of the one before may have acted meanwhile.
+//       the first that finds a change, or loses a conditional write, looks back once more: a copy of the one before may have
+//       acted meanwhile.
 //   I6. Steps go in the order of the leg; after one that is not verified none is begun.
 import type { LegRequested, LegStep, StepOutcome, StepReport } from '@recourse/messages';
 import type {
@@ -119,24 +121,25 @@ function withClaim({ claim }: StepProgress, act: StepAction): StepAction {
 }
 
 function decideCompensation(situation: StepSituation): StepAction {
-  const { leg, step, progress } = situation;
+  const { step, progress } = situation;
   if (progress.isMade) return decideVerification(step, progress);
-  if (leg.reconcile_first && !progress.reconciled) return reconciliation(step);
-  return isKeyed(step) ? decideKeyed(step, progress) : decideKeyless(situation);
+  return isKeyed(step) ? decideKeyed(situation) : decideKeyless(situation);
 }
 
-/** A call that may be repeated: who is not the first to take the attempt, or cannot tell, finds out before it acts. */
-function decideKeyed(step: LegStep, progress: StepProgress): StepAction {
-  if (progress.claim === null && !progress.reconciled) return { do: 'claim' };
-  const isFirst = progress.claim === null || progress.claim === 'granted';
-  if (isFirst) return decideAct(step, progress);
-  if (!progress.reconciled) return reconciliation(step);
-  return progress.changed === null ? decideAct(step, progress) : ended('unknown', 'CLAIM_TAKEN');
+/** A call that may be repeated, by the next attempt: whoever does not have this one only looks for what its owner did. */
+function decideKeyed({ leg, step, progress }: StepSituation): StepAction {
+  const { claim } = progress;
+  if (claim === null) return { do: 'claim' };
+  const isToLook = leg.reconcile_first || claim !== 'granted';
+  if (isToLook && !progress.reconciled) return reconciliation(step);
+  if (claim === 'granted') return decideAct(step, progress);
+  return ended('unknown', claim === 'taken' ? 'CLAIM_TAKEN' : 'CLAIM_FAILED');
 }
 
 /** A call that may not be repeated: the claim is the last thing before it, so that a worker killed earlier leaves the attempt to the next. */
 function decideKeyless({ leg, step, progress }: StepSituation): StepAction {
-  if (leg.attempt > 1) return ended('not_executed', 'RETRY_WITHOUT_KEY');
+  if (leg.reconcile_first && !progress.reconciled) return reconciliation(step);
+  if (leg.attempt > 1 && leg.reconcile_first) return ended('not_executed', 'RETRY_WITHOUT_KEY');
   const act = decideAct(step, progress);
   return act.do === 'observe' ? act : withClaim(progress, act);
 }
@@ -205,7 +208,9 @@ export function advance(leg: LegRequested, progress: StepProgress, event: StepEv
         ? { ...progress, isMade: true }
         : { ...progress, isMade: true, end: end('verified', null) };
     case 'ExecutionFailed':
-      return { ...progress, end: executionEnd(event.failure) };
+      return event.failure === 'TOOL_CONFLICT' && leg.kind === 'compensate'
+        ? changedBySomebody(leg, progress, 'TOOL_CONFLICT')
+        : { ...progress, end: executionEnd(event.failure) };
     case 'Paused':
       return { ...progress, isPaused: true };
   }
@@ -222,11 +227,7 @@ function afterObservation(
       return { ...progress, reconciled: true, isMade: holds };
     case 'stale_check':
       if (holds === true) return { ...progress, isFresh: true };
-      return {
-        ...progress,
-        changed: end('stale', holds === null ? 'CONDITION_FAILED' : 'STALE'),
-        reconciled: progress.reconciled && !leg.reconcile_first,
-      };
+      return changedBySomebody(leg, progress, holds === null ? 'CONDITION_FAILED' : 'STALE');
     case 'verify':
       if (holds === true) return { ...progress, end: end('verified', null) };
       return {
@@ -236,6 +237,15 @@ function afterObservation(
         isPaused: false,
       };
   }
+}
+
+/** Where an earlier attempt may have made the change, it is looked for once more before anybody is blamed. */
+function changedBySomebody(leg: LegRequested, progress: StepProgress, errorKind: StepErrorKind): StepProgress {
+  return {
+    ...progress,
+    changed: end('stale', errorKind),
+    reconciled: progress.reconciled && !leg.reconcile_first,
+  };
 }
 
 function afterBlindness(
@@ -257,9 +267,11 @@ function executionEnd(failure: CallFailure): StepEnd {
     case 'TOOL_MISSING':
       return end('not_executed', failure);
     case 'TOOL_REJECTED':
+    case 'TOOL_CONFLICT':
       return end('failed', failure);
     case 'TOOL_ERROR':
     case 'TOOL_TIMEOUT':
+    case 'CALL_IN_FLIGHT':
       return end('unknown', failure);
   }
 }

@@ -101,21 +101,21 @@ describe('reconciliation', () => {
   const leg = { reconcile_first: true, attempt: 2 };
   const seen = (holds: boolean | null): StepEvent => ({ type: 'Observed', phase: 'reconcile', holds });
 
-  it('comes before everything else', () => {
-    expect(next({ leg })).toMatchObject({ do: 'observe', phase: 'reconcile' });
+  it('comes before everything but the claim', () => {
+    expect(next({ leg }, granted)).toMatchObject({ do: 'observe', phase: 'reconcile' });
   });
   it('skips execution when the effect is there, and still verifies', () => {
     expect(next({ leg }, seen(true))).toMatchObject({ do: 'observe', phase: 'verify' });
   });
   it('goes on to execute when it is not', () => {
-    expect(next({ leg }, seen(false), fresh)).toEqual({ do: 'execute' });
+    expect(next({ leg }, granted, seen(false), fresh)).toEqual({ do: 'execute' });
   });
   it('that cannot tell leaves the outcome unknown', () => {
     expect(next({ leg }, seen(null))).toEqual(end('unknown', 'CONDITION_FAILED'));
     expect(next({ leg }, { type: 'ObservationFailed', phase: 'reconcile', failure: 'TOOL_TIMEOUT' })).toEqual(
       end('unknown', 'TOOL_TIMEOUT'),
     );
-    expect(next({ leg, step: { reconcile_capability: null, verify_capability: null } })).toEqual(
+    expect(next({ leg, step: { reconcile_capability: null, verify_capability: null } }, granted)).toEqual(
       end('unknown', 'RECONCILE_IMPOSSIBLE'),
     );
   });
@@ -128,7 +128,7 @@ describe('a request that comes a second time', () => {
   it.each([
     ['is known by its claim', taken],
     ['may be one when the claim store does not answer', failed],
-  ])('%s: what is there is looked at first', (_case, claim) => {
+  ])('%s: what is there is looked for, and nothing is called: the first may be calling', (_case, claim) => {
     expect(next({}, claim)).toMatchObject({
       do: 'observe',
       phase: 'reconcile',
@@ -136,8 +136,7 @@ describe('a request that comes a second time', () => {
       condition: 'observed.status == "reversed"',
     });
     expect(next({}, claim, found(true))).toMatchObject({ do: 'observe', phase: 'verify' });
-    expect(next({}, claim, found(false))).toMatchObject({ do: 'observe', phase: 'stale_check' });
-    expect(next({}, claim, found(false), fresh)).toEqual({ do: 'execute' });
+    expect(next({}, claim, found(false))).toMatchObject({ do: 'end', end: { outcome: 'unknown' } });
   });
   it('stays unknown where the look cannot tell', () => {
     expect(next({}, taken, found(null))).toEqual(end('unknown', 'CONDITION_FAILED'));
@@ -146,19 +145,26 @@ describe('a request that comes a second time', () => {
     );
     expect(next({ step: { success_condition: null } }, taken)).toEqual(end('unknown', 'RECONCILE_IMPOSSIBLE'));
   });
+  it('is asked of the claim store at a later attempt too, before the look', () => {
+    const leg = { attempt: 2, reconcile_first: true };
+    expect(next({ leg })).toEqual({ do: 'claim' });
+    expect(next({ leg }, taken, found(false))).toEqual(end('unknown', 'CLAIM_TAKEN'));
+  });
   it('blames nobody for a change that the first may have made', () => {
     expect(next({}, taken, found(false), changed)).toEqual(end('unknown', 'CLAIM_TAKEN'));
     expect(next({ step: keyless }, changed, taken)).toEqual(end('unknown', 'CLAIM_TAKEN'));
   });
   it('looks back once more where a later attempt finds a change: a copy of the one before may have made it', () => {
     const later = { leg: { attempt: 2, reconcile_first: true } };
-    expect(next(later, found(false), changed)).toMatchObject({ do: 'observe', phase: 'reconcile' });
-    expect(next(later, found(false), changed, found(true))).toMatchObject({ do: 'observe', phase: 'verify' });
-    expect(next(later, found(false), changed, found(false))).toEqual(end('stale', 'STALE'));
-    expect(next(later, found(false), changed, found(null))).toEqual(end('unknown', 'CONDITION_FAILED'));
+    expect(next(later, granted, found(false), changed)).toMatchObject({ do: 'observe', phase: 'reconcile' });
+    expect(next(later, granted, found(false), changed, found(true))).toMatchObject({ do: 'observe', phase: 'verify' });
+    expect(next(later, granted, found(false), changed, found(false))).toEqual(end('stale', 'STALE'));
+    expect(next(later, granted, found(false), changed, found(null))).toEqual(end('unknown', 'CONDITION_FAILED'));
   });
   it('is not looked for where an attempt looks back anyway', () => {
-    expect(next({ leg: { attempt: 2, reconcile_first: true } }, found(false))).toMatchObject({ phase: 'stale_check' });
+    expect(next({ leg: { attempt: 2, reconcile_first: true } }, granted, found(false))).toMatchObject({
+      phase: 'stale_check',
+    });
   });
 });
 

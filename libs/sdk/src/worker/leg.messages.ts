@@ -7,8 +7,10 @@ export type StepErrorKind =
   | 'ARGS_UNREADABLE' // sealed or broken arguments
   | 'TOOL_MISSING' // no tool of that capability here
   | 'TOOL_REJECTED' // the tool knows it had no effect
+  | 'TOOL_CONFLICT' // the tool knows it had no effect, since somebody else changed the resource
   | 'TOOL_ERROR' // the tool failed and nobody knows what happened
   | 'TOOL_TIMEOUT' // no answer in time
+  | 'CALL_IN_FLIGHT' // an earlier call under the same key has not come back here
   | 'CLAIM_TAKEN' // somebody may have called already
   | 'CLAIM_FAILED' // the claim store did not answer; nothing was called
   | 'RECONCILE_IMPOSSIBLE' // asked to find out first, and no capability or condition tells
@@ -25,7 +27,8 @@ export type LegFlaw =
   | 'STEP_REPEATED'; // a step is in it twice, so that its report would say two things of it
 
 /** Why a call of a tool gave no answer. */
-export type CallFailure = 'TOOL_MISSING' | 'TOOL_REJECTED' | 'TOOL_ERROR' | 'TOOL_TIMEOUT';
+export type CallFailure =
+  'TOOL_MISSING' | 'TOOL_REJECTED' | 'TOOL_CONFLICT' | 'TOOL_ERROR' | 'TOOL_TIMEOUT' | 'CALL_IN_FLIGHT';
 
 /** How a step ended for its worker. */
 export interface StepEnd {

@@ -6,7 +6,7 @@ import { ManualClock } from '@recourse/kernel';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { runLeg } from './leg-runner.js';
 import { legOf, legStep } from './legs.testing.js';
-import { ToolRejected } from '../tool/tool.js';
+import { ToolConflict, ToolRejected } from '../tool/tool.js';
 import type { Tool } from '../tool/tool.js';
 
 interface Strategy {
@@ -100,23 +100,29 @@ describe('a stale-state check by compare and swap (C52)', () => {
 
   /** The tool compares while it writes: between look and act the resource may move on. */
   const swapping =
-    (now: number): Tool =>
+    (now: number, lost: Error = new ToolConflict('changed since')): Tool =>
     (args) => {
       const { expected_version } = args as { readonly expected_version: number }; // bound above
-      return expected_version === now
-        ? Promise.resolve({ version: now + 1 })
-        : Promise.reject(new ToolRejected('VERSION_CONFLICT', 'changed since'));
+      return expected_version === now ? Promise.resolve({ version: now + 1 }) : Promise.reject(lost);
     };
 
   it('writes where the version is the one that was bound', async () => {
     expect(await undone(swap, { version: 7 }, swapping(7))).toMatchObject({ outcome: 'verified', acts: 1 });
   });
 
-  it('loses to a change between look and act, without an effect', async () => {
-    expect(await undone(swap, { version: 7 }, swapping(8))).toMatchObject({
-      outcome: 'failed',
+  it.each([
+    ['a conflict', new ToolConflict('changed since')],
+    ['a precondition', new ToolRejected('PRECONDITION_FAILED', '412')],
+  ])('that loses to a change between look and act, told as %s, had no effect and is stale', async (_told, lost) => {
+    expect(await undone(swap, { version: 7 }, swapping(8, lost))).toEqual({
+      outcome: 'stale',
       acts: 1,
       saw: ['stale_check'],
     });
+  });
+
+  it('is refused where the tool refused for another reason', async () => {
+    const refused = new ToolRejected('FORBIDDEN', 'no');
+    expect(await undone(swap, { version: 7 }, swapping(8, refused))).toMatchObject({ outcome: 'failed' });
   });
 });

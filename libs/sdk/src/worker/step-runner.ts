@@ -20,8 +20,35 @@ export interface StepParts {
   readonly clock: Clock;
   /** Longest a call may take here, in milliseconds; a step may ask for less. */
   readonly callTimeoutMs: number;
+  /** Acting calls of this worker that have not come back; a worker keeps one for all its legs. */
+  readonly underWay?: CallsUnderWay | undefined;
   /** Told of each call, for traces. It must not fail. */
   readonly onCall?: ((called: CalledTool) => void) | undefined;
+}
+
+/** Acting calls that have not come back, by tenant and key: one that was given up may still be running. */
+export class CallsUnderWay {
+  private readonly keys = new Set<string>();
+
+  /** True while a call under the key of this step is running. */
+  has(leg: LegRequested, step: LegStep): boolean {
+    return this.keys.has(keyOf(leg, step));
+  }
+
+  /** Notes a call until it has come back, however late. */
+  async during<Answer>(leg: LegRequested, step: LegStep, call: Promise<Answer>): Promise<Answer> {
+    const key = keyOf(leg, step);
+    this.keys.add(key);
+    try {
+      return await call;
+    } finally {
+      this.keys.delete(key);
+    }
+  }
+}
+
+function keyOf({ tenant }: LegRequested, { call: { adapter_id, idempotency_key } }: LegStep): string {
+  return JSON.stringify([tenant, adapter_id, idempotency_key]);
 }
 
 /** Takes the attempt for whoever asks; it MUST NOT reject. */
@@ -192,8 +219,15 @@ async function callTool(
     running.detail = `no tool ${capability}`;
     return { kind: 'failed', failure: 'TOOL_MISSING' };
   }
-  const timeoutMs = Math.min(parts.callTimeoutMs, running.step.call_timeout_ms);
-  const called = await within(parts.clock, timeoutMs, attempt(tool, phase, running), {
+  const { leg, step } = running;
+  if (phase === 'execute' && parts.underWay?.has(leg, step) === true) {
+    running.detail = 'an earlier call under this key has not come back';
+    return { kind: 'failed', failure: 'CALL_IN_FLIGHT' };
+  }
+  const timeoutMs = Math.min(parts.callTimeoutMs, step.call_timeout_ms);
+  const calling = attempt(tool, phase, running);
+  const noted = phase === 'execute' ? (parts.underWay?.during(leg, step, calling) ?? calling) : calling;
+  const called = await within(parts.clock, timeoutMs, noted, {
     kind: 'failed',
     failure: 'TOOL_TIMEOUT',
     detail: `no answer within ${String(timeoutMs)} ms`,
@@ -262,8 +296,13 @@ async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }:
     return { kind: 'answered', observed };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    return { kind: 'failed', failure: hadNoEffect(error, leg.kind) ? 'TOOL_REJECTED' : 'TOOL_ERROR', detail };
+    return { kind: 'failed', failure: failureOf(error, leg.kind), detail };
   }
+}
+
+function failureOf(error: unknown, kind: LegRequested['kind']): CallFailure {
+  if (!hadNoEffect(error, kind)) return 'TOOL_ERROR';
+  return verdictFor({ on: 'exception', error })?.kind === 'EVIDENCE_STALE' ? 'TOOL_CONFLICT' : 'TOOL_REJECTED';
 }
 
 /** A forward call's errors are read as its guard reads them; a compensation is only believed what it says outright. */

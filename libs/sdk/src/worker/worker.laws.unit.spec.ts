@@ -10,6 +10,7 @@ import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
 import type { StepEvent, StepProgress } from './leg.messages.js';
 import { runLeg } from './leg-runner.js';
 import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
+import { CallsUnderWay } from './step-runner.js';
 import type { Tool, ToolContext } from '../tool/tool.js';
 
 const REVERSE = 'payments.reverse_refund';
@@ -21,10 +22,12 @@ class Provider {
   readonly calls: { readonly capability: string; readonly args: Json; readonly context: ToolContext }[] = [];
   /** What comes after the effect and before the answer; a kill of the worker hangs here. */
   beforeAnswer: Promise<void> = Promise.resolve();
+  beforeEffect: () => Promise<unknown> = () => Promise.resolve();
 
   readonly tools: Readonly<Record<string, Tool>> = {
     [REVERSE]: async (args, context) => {
       this.calls.push({ capability: REVERSE, args, context });
+      await this.beforeEffect();
       this.effects.set(context.idempotencyKey, args);
       await this.beforeAnswer;
       return { status: 'reversed' };
@@ -47,6 +50,22 @@ class Stage {
   readonly clock = new ManualClock(1_000);
   readonly claimStore = new MemoryClaimStore();
   readonly provider = new Provider();
+  private readonly underWay = new Map<string, CallsUnderWay>();
+
+  /** Lets what can happen without the clock happen. */
+  async turns(): Promise<void> {
+    for (let turn = 0; turn < 50; turn += 1)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+  }
+
+  /** Each worker knows its own calls. */
+  private callsOf(workerId: string): CallsUnderWay {
+    const calls = this.underWay.get(workerId) ?? new CallsUnderWay();
+    this.underWay.set(workerId, calls);
+    return calls;
+  }
 
   /** A worker takes a leg; every worker of this stage shares clock, claims and provider. */
   async take(
@@ -60,6 +79,7 @@ class Stage {
       clock: this.clock,
       claimStore: this.claimStore,
       callTimeoutMs: 500,
+      underWay: this.callsOf(workerId),
     };
     return (await runLeg(legOf({ ...leg, steps: [legStep(step)] }), parts)).steps[0];
   }
@@ -98,11 +118,13 @@ describe('a compensation whose worker is killed between call and report (B18)', 
     expect([stage.provider.acts, stage.provider.effects.size]).toEqual([1, 1]);
   });
 
-  it('may be called again under the same key where it is proven not to be there: still one effect', async () => {
+  it('may be called again by the next attempt, under the same key, where it is proven not to be there: still one effect', async () => {
     const stage = new Stage();
     await stage.killed();
     stage.provider.effects.clear();
-    expect(await stage.take('next')).toMatchObject({ outcome: 'verified' });
+    expect(await stage.take('same attempt')).toMatchObject({ outcome: 'unknown', error_kind: 'CLAIM_TAKEN' });
+    stage.provider.calls.splice(2);
+    expect(await stage.take('next', { attempt: 2, reconcile_first: true })).toMatchObject({ outcome: 'verified' });
     expect([stage.provider.phases.slice(2), [...stage.provider.effects.keys()]]).toEqual([
       ['reconcile', 'stale_check', 'execute', 'verify'],
       ['rev_key'],
@@ -159,6 +181,48 @@ describe('a step that two workers come upon (C43)', () => {
       1,
       1,
     ]);
+  });
+
+  it.each([1, 2])(
+    'has one call under way where its tool takes a key too, in attempt %s: nobody else calls while it lasts',
+    async (attempt) => {
+      const stage = new Stage();
+      const leg = { attempt, reconcile_first: attempt > 1, lease_id: `lease_${String(attempt)}` };
+      let underWay = 0;
+      let most = 0;
+      const ends = Promise.withResolvers<undefined>();
+      stage.provider.beforeEffect = async () => {
+        most = Math.max(most, (underWay += 1));
+        await ends.promise;
+        underWay -= 1;
+      };
+      const first = stage.take('one', leg);
+      await stage.turns();
+      const others = await Promise.all(['two', 'three'].map((worker) => stage.take(worker, leg)));
+      ends.resolve(undefined);
+      expect([others.map((report) => report?.error_kind), (await first)?.outcome, most]).toEqual([
+        ['CLAIM_TAKEN', 'CLAIM_TAKEN'],
+        'verified',
+        1,
+      ]);
+    },
+  );
+
+  it('is not called again by the worker whose call timed out and has not come back', async () => {
+    const stage = new Stage();
+    const ends = Promise.withResolvers<undefined>();
+    stage.provider.beforeEffect = () => ends.promise;
+    const first = stage.take('one');
+    await stage.turns();
+    await stage.clock.advance(500);
+    expect(await first).toMatchObject({ outcome: 'unknown', error_kind: 'TOOL_TIMEOUT' });
+    const again = { attempt: 2, reconcile_first: true };
+    expect(await stage.take('one', again)).toMatchObject({ outcome: 'unknown', error_kind: 'CALL_IN_FLIGHT' });
+    expect(stage.provider.acts).toBe(1);
+    ends.resolve(undefined);
+    await stage.turns();
+    expect(await stage.take('one', { ...again, attempt: 3 })).toMatchObject({ outcome: 'verified' });
+    expect(stage.provider.acts).toBe(1);
   });
 
   it('is refused by who comes after the lease', async () => {

@@ -23,6 +23,11 @@ import { PartitionProgress } from './partition-progress.js';
 import { PositionSaver } from './position-saver.js';
 import type { Worker, WorkerOptions, WorkerNote } from './worker.messages.js';
 
+/** Wire on which the workers of an adapter are asked. */
+export function requestsTopic(adapter: string): string {
+  return `recourse.tool-requests.${adapter}`;
+}
+
 /** Wire on which workers report. */
 export const RESULTS_TOPIC = 'recourse.tool-results';
 
@@ -69,7 +74,7 @@ class LegWorker implements Worker {
   private isAssigned = false;
 
   constructor(private readonly options: WorkerOptions) {
-    this.topic = `recourse.tool-requests.${options.adapter}`;
+    this.topic = requestsTopic(options.adapter);
     this.queue = new KeyedQueue(options.concurrencyMax ?? CONCURRENCY_MAX);
     this.saver = new PositionSaver({
       positions: options.positions,
@@ -173,7 +178,7 @@ class LegWorker implements Worker {
     return stored === null || stored.offset > high ? low : Math.max(low, stored.offset);
   }
 
-  private take({ partition, fetchedOffset, records }: FetchedBatch): void {
+  private take({ partition, fetchedOffset, nextOffset, records }: FetchedBatch): void {
     const progress = this.partitions.get(partition);
     if (!this.isAssigned || progress?.next !== fetchedOffset) return;
     const { generation } = this;
@@ -182,6 +187,7 @@ class LegWorker implements Worker {
       const key = record.key?.toString('utf8') ?? '';
       this.queue.push(key, () => this.handle({ partition, record, progress, generation }));
     }
+    progress.next = nextOffset;
     if (this.queue.size >= HIGH_WATER && !this.isPaused) {
       this.isPaused = true;
       this.consumer?.pause(this.held());
@@ -207,6 +213,10 @@ class LegWorker implements Worker {
   /** The request a record holds; null when it is none, which is noted and passed over: a wire has no other remedy. */
   private async read(partition: number, record: FetchedRecord): Promise<LegRequested | null> {
     const { codecs } = this.options;
+    if (record.unreadable !== undefined) {
+      this.note({ type: 'unreadable', partition, offset: record.offset, reason: record.unreadable.detail });
+      return null;
+    }
     let decoded = codecs.decodeSync(record.value);
     if (decoded.kind === 'unknown_schema') {
       try {

@@ -220,12 +220,16 @@ describe('a token for another tenant sends nothing', () => {
   it.each<[string, Claims, string]>([
     ['globex', { tenant: 'globex' }, 'acme'],
     ['the same in capitals', { tenant: 'ACME' }, 'acme'],
-    ['the same with a blank', { tenant: 'acme ' }, 'acme'],
     ['all, carried by an approver', { tenant: '*' }, 'acme'],
     ['all, claimed with an unknown role', { tenant: '*', roles: ['approver', 'root'] }, 'acme'],
     ['its own, said of all', { tenant: 'acme' }, '*'],
   ])('%s', async (_what, claims, about) => {
     await expect(approveWith(await token(claims), about)).rejects.toMatchObject({ code: 'TENANT_FOREIGN' });
+    expect(sent).toEqual([]);
+  });
+
+  it('the same with a blank, which is no tenant at all', async () => {
+    await expect(approveWith(await token({ tenant: 'acme ' }))).rejects.toMatchObject({ code: 'TOKEN_REFUSED' });
     expect(sent).toEqual([]);
   });
 });

@@ -3,10 +3,11 @@
 // Boundary: believes a token until it expires. That somebody lost a role is known when the issuer gives no new token; until then
 // the last one counts, so the life of tokens is the longest time a revoked approver can still approve.
 import { readFileSync, statSync } from 'node:fs';
+import { isTenant } from '@recourse/kernel';
 import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
-import { rolesOf } from './principal.js';
+import { ALL_TENANTS, rolesOf } from './principal.js';
 import type { Principal } from './principal.js';
 import { EdgeRefusal } from './problem.js';
 
@@ -29,7 +30,7 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i;
 const CLAIMS = z.object({
   sub: z.string().min(1).max(256),
   directory_subject: z.string().min(1).max(256).optional(),
-  tenant: z.string().min(1).max(128),
+  tenant: z.string().max(128),
   roles: z.array(z.string().min(1).max(64)).max(32),
 });
 
@@ -44,6 +45,8 @@ export function createAuthenticate({ issuer, audience, jwks }: AuthenticationOpt
     const claims = CLAIMS.safeParse(payload);
     if (!claims.success)
       throw new EdgeRefusal('TOKEN_REFUSED', 'the token lacks sub, tenant or roles, or names them in another form');
+    if (claims.data.tenant !== ALL_TENANTS && !isTenant(claims.data.tenant))
+      throw new EdgeRefusal('TOKEN_REFUSED', 'the token names no tenant: it is empty, or has blanks around it');
     return principalOf(claims.data);
   };
 }

@@ -61,6 +61,9 @@ describe('a token', () => {
     ['for another audience', { audience: 'other' }],
     ['that has expired', { expires: '-1m' }],
     ['without a tenant', { claims: { roles: [] } }],
+    ['of an empty tenant', { claims: { tenant: '', roles: [] } }],
+    ['of a blank tenant', { claims: { tenant: ' ', roles: [] } }],
+    ['of a tenant with blanks around it', { claims: { tenant: 'acme ', roles: [] } }],
     ['without roles', { claims: { tenant: 'acme' } }],
     ['with roles that are no list', { claims: { tenant: 'acme', roles: 'approver' } }],
   ])('%s is refused', async (_what, wish) => {

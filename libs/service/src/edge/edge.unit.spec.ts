@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { requireRole, ROLES, rolesOf, tenantOfCommand, tenantOfRead } from './principal.js';
 import { EdgeRefusal, problemOf } from './problem.js';
 import { render } from './render.js';
-import { idText, parse } from './validate.js';
+import { idText, parse, tenantText } from './validate.js';
 
 const DANA = { subject: 'dana', tenant: 'acme', roles: ['approver'] };
 const ROOT = { subject: 'root', tenant: '*', roles: ['administrator'] };
@@ -99,6 +99,23 @@ describe('a problem', () => {
       expect(error).toBeInstanceOf(EdgeRefusal);
       expect(problemOf(error).problems?.map(({ path }) => path)).toEqual(['/id', '/n', '/']);
     }
+  });
+});
+
+describe('a tenant that is named', () => {
+  const named = z.strictObject({ tenant: tenantText.optional() });
+
+  it.each(['', ' ', 'acme ', 'a\nb'])('as %j is refused with its code', (tenant) => {
+    expect(() => parse(named, { tenant })).toThrow(
+      expect.objectContaining({
+        code: 'INPUT_INVALID',
+        problems: [expect.objectContaining({ code: 'TENANT_INVALID', path: '/tenant' })],
+      }),
+    );
+  });
+
+  it('is one, or all', () => {
+    for (const tenant of ['acme', 'acme corp', '*', undefined]) expect(parse(named, { tenant })).toEqual({ tenant });
   });
 });
 

@@ -1,4 +1,5 @@
 // Validated input: a zod schema per request, every problem at once, each with its path.
+import { isTenant } from '@recourse/kernel';
 import { z } from 'zod';
 import { EdgeRefusal } from './problem.js';
 
@@ -9,6 +10,12 @@ export const idText = z
   .max(170)
   // eslint-disable-next-line no-control-regex -- refusing control characters is what this is for
   .regex(/^[^\u0000-\u001f\u007f]+$/, 'must not hold control characters');
+const TENANT_FORM = 'must name a tenant: no blanks around it, no control characters';
+/** The tenant something is about; `*` stands for all, where somebody may name all. */
+export const tenantText = z
+  .string()
+  .max(170)
+  .refine((text) => text === '*' || isTenant(text), { message: TENANT_FORM, params: { code: 'TENANT_INVALID' } });
 /** What a person writes as a reason. */
 export const reasonText = z
   .string()
@@ -22,16 +29,22 @@ export const hashHex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case
 export function parse<T>(schema: z.ZodType<T>, input: unknown): T {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ code, message, path }) => ({
-    code: code.toUpperCase(),
-    message,
-    path: `/${path.map(String).join('/')}`,
+  const problems = parsed.error.issues.map((issue) => ({
+    code: codeOf(issue),
+    message: issue.message,
+    path: `/${issue.path.map(String).join('/')}`,
   }));
   throw new EdgeRefusal(
     'INPUT_INVALID',
     problems.map(({ path, message }) => `${path}: ${message}`).join('; '),
     problems,
   );
+}
+
+/** The code a check of ours names, or the kind of what is wrong. */
+function codeOf(issue: z.core.$ZodIssue): string {
+  const named: unknown = issue.code === 'custom' ? issue.params?.['code'] : undefined;
+  return typeof named === 'string' ? named : issue.code.toUpperCase();
 }
 
 /** JSON schema of an input, for the OpenAPI page. */

@@ -62,7 +62,7 @@ export class RunEnds {
     for (;;)
       for (const batch of await reader.readMany(positions, { waitMs: WAIT_MS })) {
         for (const { value } of batch.records) await this.see(value);
-        const offset = (batch.records.at(-1)?.offset ?? batch.fetchedOffset - 1) + 1;
+        const offset = batch.nextOffset;
         positions[batch.partition] = { topic: TOPIC, partition: batch.partition, offset };
       }
   }

@@ -1,5 +1,5 @@
 // The crash matrix: cases in waves, those that missed their point again, then a rebuild from offset 0.
-import { CONTRACTS } from '@recourse/example-drifted-refund';
+import { CONTRACTS, REFUND_POLICY } from '@recourse/example-drifted-refund';
 import type { DevStack } from '@recourse/dev-stack';
 import { Arena, PARTITIONS } from '../arena.js';
 import { CONTRACT_EDITOR } from '../edge.js';
@@ -68,6 +68,13 @@ export class MatrixRuns {
       this.followed.get(sighting.runId)?.see(sighting);
     });
     try {
+      await arena.edge.command({
+        side: 'registry',
+        path: '/v1/entries/policy_bundle',
+        body: REFUND_POLICY,
+        person: CONTRACT_EDITOR,
+        key: `policy-${REFUND_POLICY.name}`,
+      });
       for (const contract of CONTRACTS)
         await arena.edge.command({
           side: 'registry',

@@ -6,10 +6,13 @@
 //   D1. What is held is recorded with a reason, an owner and a deadline: nothing is dropped (P12).
 //   D2. A person's own word and the run's own failure are never held: limits are for what programs say unasked.
 //   D3. Further commits of an event that was admitted are not new roots: a breaker does not tear one rollback apart.
+//   D5. Evidence that its source's terms forbid is held whatever the limits are: no trust makes it fresh, or the tenant's.
 //   D4. One event counts once toward a breaker, however many commits it hits; how many it hits is the closure limit's.
 import { deriveId, isPerson } from '@recourse/kernel';
 import type { Evidence, LimitScope } from '@recourse/messages';
 import { WEIGHT_INITIAL } from './admission.messages.js';
+import { contextIdOf, unfitEvidence } from './context.decisions.js';
+import type { DeclaredSource } from './context.decisions.js';
 import type { AdmissionLimits, BreakerDoc, ClosureDoc, HoldReason, SourceDoc, StormDoc } from './admission.messages.js';
 
 /** The ledger, as it names itself in evidence of its own. */
@@ -76,8 +79,8 @@ export function scopesOf(tenant: string, evidence: Evidence): readonly Scope[] {
 /** Rows and registry entries a decision is made by. */
 export interface Seen {
   readonly source: SourceDoc | undefined;
-  /** Trust the source was registered with, thousandths; null for one nobody registered. */
-  readonly declaredPermille: number | null;
+  /** What the registry says of the source; its trust is what its triggers weigh until people have judged some. */
+  readonly declared: DeclaredSource;
   readonly scopes: readonly {
     readonly scope: Scope;
     readonly storm: StormDoc | undefined;
@@ -114,7 +117,7 @@ export interface Opening {
   readonly windowMs: number;
 }
 
-/** Admits a trigger or says what holds it: trust first, then breakers, then the size of the closure. */
+/** Admits a trigger or says what holds it: the terms of its source first, then trust, then breakers, then the size of the closure. */
 export function admission(
   { tenant, evidence, isCommand, isAgain }: Asked,
   seen: Seen,
@@ -123,6 +126,7 @@ export function admission(
 ): Admission {
   if (isVouchedFor(evidence)) return { kind: 'admit', isCounted: false, isHit: false };
   return (
+    (isAgain ? null : unfit(tenant, evidence, seen, now)) ??
     untrusted(tenant, evidence, seen, limits) ??
     stopped(evidence, seen, isAgain, limits, now) ??
     tooMany(tenant, evidence, seen, isCommand, limits) ?? {
@@ -134,8 +138,13 @@ export function admission(
 }
 
 /** Weight of a source: what people's words made of it, else what it was registered with, else that of a stranger. */
-export function weightOf({ source, declaredPermille }: Pick<Seen, 'source' | 'declaredPermille'>): number {
-  return source?.weight_permille ?? declaredPermille ?? WEIGHT_INITIAL;
+export function weightOf({ source, declared }: Pick<Seen, 'source' | 'declared'>): number {
+  return source?.weight_permille ?? declared.entry?.trust_permille ?? WEIGHT_INITIAL;
+}
+
+function unfit(tenant: string, evidence: Evidence, { declared }: Seen, now: number): Admission | null {
+  const found = unfitEvidence(evidence, declared, now);
+  return found === null ? null : { kind: 'hold', ...found, cause: contextIdOf(tenant, evidence), opens: null };
 }
 
 function untrusted(

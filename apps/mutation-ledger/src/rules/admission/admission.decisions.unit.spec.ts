@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { DeclaredSource } from './context.decisions.js';
 import type { Evidence } from '@recourse/messages';
 import fc from 'fast-check';
 import {
@@ -43,7 +44,24 @@ const LIMITS: AdmissionLimits = {
   storm: { limit: 2, windowMs: 1_000 },
   closureMax: 3,
 };
-const TRUSTED = { source: undefined, declaredPermille: 900 } as const;
+/** A source with a trust, and terms that nothing here exceeds; null for a stranger. */
+function declaredAs(trust: number | null): DeclaredSource {
+  return {
+    isForeign: false,
+    entry:
+      trust === null
+        ? null
+        : {
+            owner: 'ops',
+            doc: 'd',
+            sensitivity: 'regulatory',
+            access: 'stream',
+            ttl_ms: Number.MAX_SAFE_INTEGER,
+            trust_permille: trust,
+          },
+  };
+}
+const TRUSTED = { source: undefined, declared: declaredAs(900) } as const;
 
 function storm(...events: readonly (readonly [id: string, at: number])[]): StormDoc {
   return {
@@ -86,13 +104,13 @@ const closure = (hits: number, isConfirmed = false) => ({
 describe('a trigger', () => {
   it.each<[string, Partial<Asked>, Seen, string]>([
     ['of a source that is trusted is admitted', {}, seen(), 'admit'],
-    ['of a stranger is held', {}, seen({ declaredPermille: null }), 'SOURCE_UNTRUSTED'],
-    ['of a source just below the threshold is held', {}, seen({ declaredPermille: 599 }), 'SOURCE_UNTRUSTED'],
-    ['of a source at the threshold is admitted', {}, seen({ declaredPermille: 600 }), 'admit'],
+    ['of a stranger is held', {}, seen({ declared: declaredAs(null) }), 'SOURCE_UNTRUSTED'],
+    ['of a source just below the threshold is held', {}, seen({ declared: declaredAs(599) }), 'SOURCE_UNTRUSTED'],
+    ['of a source at the threshold is admitted', {}, seen({ declared: declaredAs(600) }), 'admit'],
     [
       "that claims on a wire to be a person is held as any stranger's",
       { evidence: { ...EVIDENCE, kind: 'human', source: 'ines' } },
-      seen({ declaredPermille: null }),
+      seen({ declared: declaredAs(null) }),
       'SOURCE_UNTRUSTED',
     ],
     ['that would be one too many is held', {}, seen({}, storm(['a', NOW - 10], ['b', NOW - 5])), 'BREAKER_OPEN'],
@@ -153,7 +171,7 @@ describe('a trigger', () => {
     expect(isVouchedFor({ ...EVIDENCE, ...evidence })).toBe(expected);
     const verdict = admission(
       { ...ASKED, evidence: { ...EVIDENCE, ...evidence } },
-      seen({ declaredPermille: null, ...closure(99) }, undefined, true),
+      seen({ declared: declaredAs(null), ...closure(99) }, undefined, true),
       LIMITS,
       NOW,
     );
@@ -166,7 +184,7 @@ describe('a trigger', () => {
         expect(
           admission(
             ASKED,
-            seen({ declaredPermille: weight, ...closure(hits) }, storm(['a', NOW]), isOpen),
+            seen({ declared: declaredAs(weight), ...closure(hits) }, storm(['a', NOW]), isOpen),
             NO_LIMITS,
             NOW,
           ),
@@ -186,7 +204,7 @@ describe('a trigger', () => {
         fc.boolean(),
         (weight, ages, isOpen, hits, isCommand, isAgain) => {
           const world = seen(
-            { declaredPermille: weight, ...closure(hits) },
+            { declared: declaredAs(weight), ...closure(hits) },
             storm(...ages.map((age, at) => [`e${String(at)}`, NOW - age] as const)),
             isOpen,
           );
@@ -202,9 +220,9 @@ describe('a trigger', () => {
 describe('the weight of a source', () => {
   it('begins where no setting lets it roll back by itself (E41)', () => {
     expect(WEIGHT_INITIAL).toBeLessThan(THRESHOLD_MIN);
-    expect(weightOf({ source: undefined, declaredPermille: null })).toBe(WEIGHT_INITIAL);
+    expect(weightOf({ source: undefined, declared: declaredAs(null) })).toBe(WEIGHT_INITIAL);
     expect(
-      admission(ASKED, seen({ declaredPermille: null }), { ...LIMITS, trustThresholdPermille: THRESHOLD_MIN }, NOW),
+      admission(ASKED, seen({ declared: declaredAs(null) }), { ...LIMITS, trustThresholdPermille: THRESHOLD_MIN }, NOW),
     ).toMatchObject({ reason: 'SOURCE_UNTRUSTED' });
   });
 
@@ -220,7 +238,7 @@ describe('the weight of a source', () => {
           rejected: 9,
           updated_at: 0,
         },
-        declaredPermille: 900,
+        declared: declaredAs(900),
       }),
     ).toBe(100);
   });

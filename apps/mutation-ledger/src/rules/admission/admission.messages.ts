@@ -31,7 +31,14 @@ export const NO_LIMITS: AdmissionLimits = {
   closureMax: null,
 };
 
-export const HOLD_REASONS = ['SOURCE_UNTRUSTED', 'BREAKER_OPEN', 'CLOSURE_LIMIT'] as const;
+export const HOLD_REASONS = [
+  'SOURCE_UNTRUSTED',
+  'SOURCE_WITHOUT_ACCESS',
+  'EVIDENCE_STALE',
+  'EVIDENCE_TOO_SENSITIVE',
+  'BREAKER_OPEN',
+  'CLOSURE_LIMIT',
+] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];
 
 /** What people have said of a source, on this partition. */

@@ -22,28 +22,24 @@ export function judgingRefusal(
 ): Refusal | null {
   if (standing?.tenant !== envelope.tenant || standing.rollback_id !== rollback_id)
     return {
-      httpStatus: 404,
       code: 'ROLLBACK_UNKNOWN',
       message: 'There is no such rollback in this run of this tenant.',
     };
   if (standing.phase === 'beyond' || standing.phase === 'reviewed')
     return {
-      httpStatus: 409,
       code: 'NO_TRIGGER',
       message: 'No trigger names this commit: a fall reaches it beyond its bound. Review it.',
     };
   if (!isPerson(envelope.principal))
     return {
-      httpStatus: 403,
       code: 'JUDGE_NOT_A_PERSON',
       message: 'Only a person says whether a trigger was right: no agent, no service account, no role.',
     };
   if (isSamePerson(standing.evidence.source, envelope.principal))
-    return { httpStatus: 403, code: 'SELF_JUDGEMENT', message: 'Nobody judges their own trigger.' };
+    return { code: 'SELF_JUDGEMENT', message: 'Nobody judges their own trigger.' };
   return standing.judged === null
     ? null
     : {
-        httpStatus: 409,
         code: 'TRIGGER_JUDGED',
         message: `Somebody has ${standing.judged.verdict} this trigger already.`,
       };
@@ -98,15 +94,14 @@ export function closeBreaker(
   { envelope, reason }: CloseBreaker,
 ): MutationRecord | Refusal {
   if (breaker?.tenant !== envelope.tenant)
-    return { httpStatus: 404, code: 'BREAKER_UNKNOWN', message: 'There is no such breaker of this tenant.' };
+    return { code: 'BREAKER_UNKNOWN', message: 'There is no such breaker of this tenant.' };
   if (!isPerson(envelope.principal))
     return {
-      httpStatus: 403,
       code: 'JUDGE_NOT_A_PERSON',
       message: 'Only a person closes a breaker: no agent, no service account, no role.',
     };
   if (breaker.phase === 'closed')
-    return { httpStatus: 409, code: 'BREAKER_CLOSED', message: 'Somebody has closed this breaker already.' };
+    return { code: 'BREAKER_CLOSED', message: 'Somebody has closed this breaker already.' };
   const { breaker_id, scope, name, tenant, run_id } = breaker;
   const body: Body<BreakerClosed> = {
     breaker_id,

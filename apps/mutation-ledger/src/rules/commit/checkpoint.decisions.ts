@@ -13,6 +13,7 @@ import type {
   CheckpointTaken,
   CommitRef,
   DueConsumer,
+  Gate,
   HardenCause,
   JudgedRef,
   StateChunk,
@@ -74,6 +75,24 @@ function gateProblem({ gate }: Checkpoint): CommitProblem | null {
   return isSame
     ? null
     : problem('GATE_INPUTS_MISMATCH', 'the inputs of the gate are not those the commit was hashed over');
+}
+
+/** What is wrong with the bundle a gate names, by the digests the registry has of that version: nobody's word but its own counts (E3). */
+export function bundleProblem(
+  { bundle, bundle_version: version, bundle_digest: digest }: Pick<Gate, 'bundle' | 'bundle_version' | 'bundle_digest'>,
+  registered: readonly string[],
+): CommitProblem | null {
+  if (registered.length === 0)
+    return problem(
+      'GATE_BUNDLE_UNKNOWN',
+      `no version ${String(version)} of ${bundle} is registered: register the bundle, or gate by a version that is`,
+    );
+  return registered.includes(digest.toString('hex'))
+    ? null
+    : problem(
+        'GATE_BUNDLE_MISMATCH',
+        `version ${String(version)} of ${bundle} has another digest: gate by the version as the registry gives it`,
+      );
 }
 
 function stateProblem(

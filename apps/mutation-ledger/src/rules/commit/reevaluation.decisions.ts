@@ -4,23 +4,22 @@
 // however many there are; whose data they hold is no part of a block's name, since a bundle of all tenants has commits of each.
 //
 // Invariants
-//   V1. Only what the successor's predicates refuse on the kept inputs is contradicted. What they cannot judge is counted, not refused.
+//   V1. Only what the successor's predicates refuse on kept inputs and states is contradicted. What they cannot judge is counted,
+//       not refused, and a person has it.
 //   V2. A turn looks at no more than a decision may hold, and says how far it came: a restart goes on from there (L4).
 //   V3. A job ends once no commit of its bundle is left behind it, or when the version it applies no longer stands.
 //   V4. A commit that an earlier version let through and that is recorded once no job will look at it is judged as it is recorded.
-import { admissionVerdict, conditionProblem, plainPayload } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import type { EntryRegistered, Evidence, Payload, ReevaluationContinued } from '@recourse/messages';
-import { inputsOf } from './gate.decisions.js';
+import type { EntryRegistered, Payload, ReevaluationContinued } from '@recourse/messages';
+import type { Reviewing, RollbackDoc } from '../rollback/rollback.messages.js';
 import type { StandingBundle } from './gate.decisions.js';
-import type { Body, Contradiction, Finding, MutationRecord } from '../record.messages.js';
+import type { Body, Finding, MutationRecord } from '../record.messages.js';
+import { followsFrom, verdictOn } from './successor.decisions.js';
+import type { UnderJudgement } from './successor.decisions.js';
 
 /** Places of this log that make a block: at most so many commits are read in a turn, and as many may be contradicted by it. */
 export const BLOCK_PLACES = 200;
-
-/** Who says that a successor would have refused a commit. */
-const SOURCE = 'service:mutation-ledger';
 
 /** A commit that a version of a bundle let through. */
 export type UnderBundle = {
@@ -120,17 +119,19 @@ export interface Turn {
   /** Commits of the first block with some left, by place. */
   readonly commits: readonly UnderBundle[];
   readonly hasMoreBlocks: boolean;
+  /** The state the gate of a commit was run against; null where it is not kept. */
+  readonly stateOf: (commit: UnderJudgement) => Json | null;
+  readonly rollbackOf: (commit: UnderJudgement) => RollbackDoc | undefined;
   /** Whether a commit of this tenant is the job's: one with a bundle of its own under the name is not a bundle's of all. */
   readonly isOver: (tenant: string) => boolean;
   readonly now: number;
   readonly effectsMax: number;
+  readonly policy: Reviewing;
 }
 
 /** Judges the next commits, contradicts those the successor refuses, and continues or ends the job (V2, V3). */
-export function continueReevaluation(
-  job: Reevaluation,
-  { bundle, commits, hasMoreBlocks, isOver, now, effectsMax }: Turn,
-): readonly Finding[] {
+export function continueReevaluation(job: Reevaluation, turn: Turn): readonly Finding[] {
+  const { bundle, commits, hasMoreBlocks, isOver, effectsMax } = turn;
   const left = bundle === null ? [] : commits.filter(({ recorded_seq }) => placeKey(recorded_seq) > job.through);
   const part = left.slice(0, Math.max(1, effectsMax));
   const judged = part
@@ -138,10 +139,14 @@ export function continueReevaluation(
       ({ tenant, bundle_version, recorded_at }) =>
         bundle_version < job.bundle_version && recorded_at >= job.since && isOver(tenant),
     )
-    .map((commit) => ({ commit, verdict: bundle === null ? UNJUDGED : verdictOn(commit, bundle) }));
-  const refused = judged.flatMap(({ commit, verdict }) =>
-    verdict.kind === 'refused' ? [contradicted(job, commit, verdict.reason, now)] : [],
+    .flatMap((commit) =>
+      bundle === null ? [] : [{ commit, verdict: verdictOn({ ...commit, state: () => turn.stateOf(commit) }, bundle) }],
+    );
+  const found = judged.flatMap(({ commit, verdict }) =>
+    followsFrom(verdict, job, commit, { ...turn, standing: () => turn.rollbackOf(commit) }),
   );
+  const counted = (kind: 'refused' | 'unjudged'): number =>
+    judged.filter(({ verdict }) => verdict.kind === kind).length;
   const progress: Body<ReevaluationContinued> = {
     job_id: job.job_id,
     tenant: job.tenant,
@@ -149,11 +154,11 @@ export function continueReevaluation(
     bundle_version: job.bundle_version,
     through: throughOf(job, part, left, commits),
     looked_at: job.looked_at + judged.length,
-    refused: job.refused + refused.length,
-    unjudged: job.unjudged + judged.filter(({ verdict }) => verdict.kind === 'unjudged').length,
+    refused: job.refused + counted('refused'),
+    unjudged: job.unjudged + counted('unjudged'),
   };
   const goesOn = bundle !== null && (hasMoreBlocks || part.length < left.length);
-  return [...refused, { type: goesOn ? 'ReevaluationContinued' : 'ReevaluationClosed', body: progress }];
+  return [...found, { type: goesOn ? 'ReevaluationContinued' : 'ReevaluationClosed', body: progress }];
 }
 
 function throughOf(
@@ -178,76 +183,22 @@ export type Incoming = Pick<
 >;
 
 /**
- * What the version that stands says against a commit that is being recorded under an earlier one; null where it says nothing (V1), or its
+ * What the version that stands says against a commit that is being recorded under an earlier one; nothing where it says nothing (V1), or its
  * own job is still running and comes to it.
  */
 export function judgeAtRecording(
   commit: Incoming,
   standing: OwnedBundle | null,
   job: Pick<Reevaluation, 'phase'> | undefined,
-  now: number,
-): Contradiction | null {
-  if (standing === null || commit.bundle_version >= standing.version || job?.phase === 'running') return null;
-  const verdict = verdictOn({ ...commit, is_gone: false }, standing);
-  if (verdict.kind !== 'refused') return null;
-  return contradicted(
-    {
-      job_id: jobIdOf(standing.tenant, commit.bundle, standing.version),
-      bundle: commit.bundle,
-      bundle_version: standing.version,
-    },
-    commit,
-    verdict.reason,
-    now,
-  );
-}
-
-/** What a bundle says of a commit it did not judge. */
-export type Verdict =
-  { readonly kind: 'admitted' | 'unjudged' } | { readonly kind: 'refused'; readonly reason: string };
-
-const UNJUDGED: Verdict = { kind: 'unjudged' };
-
-/** Each predicate by itself: all must hold, so that one which refuses on the inputs refuses whatever the others say (V1). */
-export function verdictOn(
-  { gate_inputs: inputs, is_gone: isGone }: Pick<UnderBundle, 'gate_inputs' | 'is_gone'>,
-  { body }: StandingBundle,
-): Verdict {
-  const gate = isGone ? undefined : inputsOf({ inputs });
-  if (gate === undefined) return UNJUDGED;
-  let isJudged = true;
-  for (const rule of body.admission) {
-    const verdict = readsState(rule.when)
-      ? null
-      : admissionVerdict({ ...body, admission: [rule] }, { gate, state: null satisfies Json });
-    if (verdict?.admitted === false && verdict.code === 'POLICY_REFUSED')
-      return { kind: 'refused', reason: verdict.reason };
-    if (verdict?.admitted !== true) isJudged = false;
-  }
-  return isJudged ? { kind: 'admitted' } : UNJUDGED;
-}
-
-/** It was registered with both names, so that what it lacks is the state. */
-function readsState(when: string): boolean {
-  return conditionProblem(when, ['gate']) !== null;
-}
-
-function contradicted(
-  { job_id, bundle, bundle_version }: Pick<Reevaluation, 'job_id' | 'bundle' | 'bundle_version'>,
-  { tenant, run_id, commit_id }: Pick<UnderBundle, 'tenant' | 'run_id' | 'commit_id'>,
-  reason: string,
-  now: number,
-): Contradiction {
-  const evidence: Evidence = {
-    kind: 'policy_reevaluation',
-    event_id: job_id,
-    ref: null,
-    source: SOURCE,
-    statement: plainPayload({ bundle, version: bundle_version, reason }),
-    stated_at: now,
-    partition: -1,
-    position: -1,
-    root: null,
+  { stateOf, rollbackOf, now, policy }: Pick<Turn, 'stateOf' | 'rollbackOf' | 'now' | 'policy'>,
+): readonly Finding[] {
+  if (standing === null || commit.bundle_version >= standing.version || job?.phase === 'running') return [];
+  const about = { ...commit, recorded_at: now };
+  const by = {
+    job_id: jobIdOf(standing.tenant, commit.bundle, standing.version),
+    bundle: commit.bundle,
+    bundle_version: standing.version,
   };
-  return { type: 'Contradiction', body: { mutation_id: commit_id, tenant, run_id, evidence } };
+  const verdict = verdictOn({ ...commit, is_gone: false, state: () => stateOf(about) }, standing);
+  return followsFrom(verdict, by, about, { now, policy, standing: () => rollbackOf(about) });
 }

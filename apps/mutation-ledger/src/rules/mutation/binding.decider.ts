@@ -3,6 +3,7 @@ import type { Json } from '@recourse/kernel';
 import {
   bindReversal,
   classUnder,
+  ERROR_KINDS,
   isRead,
   plainPayload,
   readPayload,
@@ -73,7 +74,8 @@ export function acceptExecution(
     staged_ref: planned?.staged_ref ?? null,
   };
   const subject_ref = subjectRefOf(event, named?.contract ?? null, facts.args);
-  const { moves, reason } = movesOf(event.outcome, ref, terms, bound, now);
+  const { moves, reason: found } = movesOf(event.outcome, ref, terms, bound, now);
+  const reason = escalation(event) ?? found;
   const recoverability = moves.reduce<RecoverabilityState>(
     (state, move) => RECOVERABILITY_AFTER[state][move] ?? state,
     before,
@@ -250,6 +252,12 @@ function movesOf(
   return ref.reversal_expires_at <= now
     ? { moves: ['committed', 'window_closed'], reason: 'WINDOW_CLOSED' }
     : { moves: ['committed', 'handle_bound'], reason: null };
+}
+
+/** Why the agent gives its call to a person; null where it does not, or where the effect took hold all the same. */
+function escalation({ outcome, handled_as, error_kind }: ToolExecuted): ReasonCode | null {
+  if (outcome === 'succeeded' || handled_as !== 'escalated') return null;
+  return `ESCALATED:${ERROR_KINDS.find((kind) => kind === error_kind) ?? 'UNKNOWN'}`;
 }
 
 function reasonOfMissing(missing: readonly string[]): ReasonCode {

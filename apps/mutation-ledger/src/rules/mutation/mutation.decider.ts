@@ -64,9 +64,15 @@ export function standingOfExecution(event: ToolExecuted, mutation: Mutation | un
   )
     return 'known';
   if (EXECUTION_AFTER[mutation.execution_state][event.outcome] !== null) return 'new';
+  if (isGivenUp(event, mutation)) return 'new';
   // Who reads again may see something else: that is no second report of one effect.
   if (mutation.reason === 'READ_ONLY') return 'known';
   return agreesWithWorker(event, mutation) ? 'known' : 'conflict';
+}
+
+/** It failed again, and now the agent gives it to a person: that nobody is asked yet is what is new. */
+function isGivenUp({ outcome, handled_as }: ToolExecuted, { execution_state, awaited }: Mutation): boolean {
+  return outcome === 'failed' && handled_as === 'escalated' && execution_state === 'failed' && awaited === null;
 }
 
 /** A worker told the same before its producer did. */
@@ -106,6 +112,7 @@ export function recordExecution(
   const executionState = EXECUTION_AFTER[before][event.outcome] ?? before;
   const rollbackId = mutation?.rollback_id ?? null;
   const { ref, recoverability } = accepted;
+  const isEscalated = accepted.reason?.startsWith('ESCALATED:') === true;
   return {
     type: 'MutationRecorded',
     body: {
@@ -116,9 +123,11 @@ export function recordExecution(
       judged,
       event_id: event.event_id,
       content_sha256: contentHash('ToolExecuted', event),
-      ...concluding(executionState, accepted, mutation, { now, policy }),
+      ...(isEscalated
+        ? { conclude_by: null, reconcile_at: null }
+        : concluding(executionState, accepted, mutation, { now, policy })),
       warn_at: recoverability === 'reversal_available' ? warnAt(ref, policy) : null,
-      review_by: rollbackId === null ? reviewBy(recoverability, now, policy) : null,
+      review_by: rollbackId === null || isEscalated ? reviewBy(recoverability, isEscalated, now, policy) : null,
     },
   };
 }

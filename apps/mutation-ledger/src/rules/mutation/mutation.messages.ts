@@ -1,4 +1,5 @@
 // Mutations: what comes in, what is recorded, what stands in a row.
+import type { ErrorKind } from '@recourse/contract';
 import type {
   AskVerdict,
   CommitRef,
@@ -33,6 +34,8 @@ export type ReasonCode =
   | 'EXECUTION_FAILED'
   | 'EXECUTION_UNCERTAIN'
   | 'DENIED'
+  /** The agent's call failed, and its playbook gives that kind of error to a person. */
+  | `ESCALATED:${ErrorKind}`
   | `REVERSAL_ARGS_INCOMPLETE:${string}`
   | `CLOSED_BY:${string}`
   | `RESOLVED:${string}`
@@ -207,6 +210,8 @@ export type Spread = {
   readonly scope_run_id: string | null;
   readonly evidence: Evidence;
   readonly contradicted: number;
+  /** Place in this log of the last commit that was taken: those recorded before it are next. Absent before the first. */
+  readonly through_seq?: number;
   /** The statement says that the ref holds again. */
   readonly reaffirms?: true;
   /** Run of the commit that fell, where the ref is that it stands. */

@@ -192,48 +192,26 @@ function contradictedBefore(
   return reachedBy(spread, bindings).filter(({ is_contradicted: isContradicted }) => isContradicted === true);
 }
 
-function reaffirmed(
+export function reaffirmed(
   { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
   evidence: Evidence,
 ): MutationRecord {
   return { type: 'MutationReaffirmed', body: { mutation_id, tenant, run_id, evidence } };
 }
 
-/** Takes the next bounded part of a ref's oldest spread, and closes it with the last. */
-export function continueSpread(
-  spreads: readonly Spread[],
-  bindings: readonly Binding[],
-  effectsMax: number,
-): readonly Finding[] {
-  const [spread] = [...spreads].sort((a, b) => a.position - b.position);
-  if (spread === undefined) return [];
-  const reached = spread.reaffirms === true ? contradictedBefore(spread, bindings) : reachedBy(spread, bindings);
-  const part = newest(reached, effectsMax);
-  const facts = part.map((binding) =>
-    (spread.reaffirms === true ? reaffirmed : contradicted)(binding, spread.evidence),
-  );
-  const { spread_id, tenant, ref, position } = spread;
-  const job = { spread_id, tenant, ref, position, contradicted: spread.contradicted + part.length };
-  const last = part.at(-1);
-  if (last === undefined || part.length === reached.length) return [...facts, { type: 'SpreadClosed', body: job }];
-  return [...facts, { type: 'SpreadContinued', body: { ...job, through_mutation_id: last.mutation_id } }];
+type Reaching = Pick<Spread, 'position' | 'scope_run_id'> & { readonly parent_run_id?: string | null };
+
+function reachedBy(reaching: Reaching, bindings: readonly Binding[]): readonly Binding[] {
+  return bindings.filter((binding) => isReached(reaching, binding));
 }
 
-/** Of commits, those that named it under its own run. */
-function reachedBy(
-  {
-    position,
-    scope_run_id,
-    parent_run_id,
-  }: Pick<Spread, 'position' | 'scope_run_id'> & { readonly parent_run_id?: string | null },
-  bindings: readonly Binding[],
-): readonly Binding[] {
-  return bindings.filter(
-    (binding) =>
-      binding.closes !== true &&
-      position > binding.position &&
-      (binding.parent_run_id ?? null) === (parent_run_id ?? null) &&
-      (scope_run_id === null || scope_run_id === binding.run_id),
+/** Whether a statement reaches a binding: of commits, those that named it under its own run. */
+export function isReached({ position, scope_run_id, parent_run_id }: Reaching, binding: Binding): boolean {
+  return (
+    binding.closes !== true &&
+    position > binding.position &&
+    (binding.parent_run_id ?? null) === (parent_run_id ?? null) &&
+    (scope_run_id === null || scope_run_id === binding.run_id)
   );
 }
 
@@ -249,7 +227,7 @@ export function newest(bindings: readonly Binding[], count: number): readonly Bi
     .slice(0, count);
 }
 
-function contradicted(
+export function contradicted(
   { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
   evidence: Evidence,
 ): Contradiction {

@@ -1,6 +1,7 @@
 // What waits for people about one effect, and how a person ends it (A47, P12).
 //
 // Invariants
+//   Q0. A call that its agent gives to a person is a person's at once (D18).
 //   Q1. An effect that took hold and that nothing automatic can take back is a person's, unless its contract said so before.
 //   Q2. One question at a time: how it ended where nobody knows, else what becomes of it. Each is answered once.
 //   Q3. A person's word about how it ended is an execution like any other: recorded, bound, and open to proof of the contrary.
@@ -12,17 +13,22 @@ import type { Refusal } from '../refusal.messages.js';
 import type { Mutation } from './mutation.messages.js';
 
 /** What a person may say, by the question. */
-const ANSWERS = { outcome: ['took_effect', 'not_done'], exposure: ['accepted', 'repaired'] } as const;
+const ANSWERS = {
+  outcome: ['took_effect', 'not_done'],
+  exposure: ['accepted', 'repaired'],
+  escalation: ['accepted', 'repaired'],
+} as const;
 type Question = keyof typeof ANSWERS;
 const OUTCOME_OF = { took_effect: 'succeeded', not_done: 'failed' } as const;
 
-/** By when a person must have looked at an accepted execution, epoch milliseconds; null where nobody need (Q1). */
+/** By when a person must have looked at an accepted execution, epoch milliseconds; null where nobody need (Q0, Q1). */
 export function reviewBy(
   recoverability: RecoverabilityState,
+  isEscalated: boolean,
   now: number,
   { reviewDeadlineMs }: { readonly reviewDeadlineMs: number },
 ): number | null {
-  return recoverability === 'manual_resolution_required' ? now + reviewDeadlineMs : null;
+  return isEscalated || recoverability === 'manual_resolution_required' ? now + reviewDeadlineMs : null;
 }
 
 /** What people are asked about it; null while they are not. */
@@ -31,7 +37,8 @@ export function questionOf({
   execution_state,
 }: Pick<Mutation, 'awaited' | 'execution_state'>): Question | null {
   if (awaited === null || !awaited.is_overdue) return null;
-  return execution_state === 'succeeded' ? 'exposure' : 'outcome';
+  if (execution_state === 'succeeded') return 'exposure';
+  return execution_state === 'failed' ? 'escalation' : 'outcome';
 }
 
 /** Why somebody may not end it so; null when they may. */
@@ -40,19 +47,19 @@ export function settlingRefusal(
   { envelope: { tenant, principal }, settled_as, reason }: SettleMutation,
 ): Refusal | null {
   if (mutation?.tenant !== tenant)
-    return refusal(404, 'MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
-  if (reason.trim() === '') return refusal(422, 'COMMAND_INVALID', 'Say why, and on what evidence: give a reason.');
+    return refusal('MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
+  if (reason.trim() === '') return refusal('COMMAND_INVALID', 'Say why, and on what evidence: give a reason.');
   if (!isPerson(principal))
-    return refusal(403, 'JUDGE_NOT_A_PERSON', 'Only a person ends this: no agent, no service account, no role.');
+    return refusal('JUDGE_NOT_A_PERSON', 'Only a person ends this: no agent, no service account, no role.');
   const { initiator, agent_id } = mutation.execution;
   if ([initiator, agent_id].some((one) => one !== null && isSamePerson(one, principal)))
-    return refusal(403, 'SELF_APPROVAL', 'Nobody ends what they did themselves or what was done on their behalf.');
+    return refusal('SELF_APPROVAL', 'Nobody ends what they did themselves or what was done on their behalf.');
   const question = questionOf(mutation);
-  if (question === null) return refusal(409, 'NOTHING_TO_SETTLE', nothingToSettle(mutation));
+  if (question === null) return refusal('NOTHING_TO_SETTLE', nothingToSettle(mutation));
   const answers: readonly string[] = ANSWERS[question];
   return answers.includes(settled_as)
     ? null
-    : refusal(409, 'ANSWER_UNFIT', `People are asked about its ${question}: settle it as ${answers.join(' or ')}.`);
+    : refusal('ANSWER_UNFIT', `People are asked about its ${question}: settle it as ${answers.join(' or ')}.`);
 }
 
 /** Why nobody can be sent to look how it ended; null when a worker can. A look changes nothing, so anybody with a role may ask for it. */
@@ -62,13 +69,13 @@ export function lookRefusal(
   { leaseKey }: { readonly leaseKey: Buffer | null },
 ): Refusal | null {
   if (mutation?.tenant !== tenant)
-    return refusal(404, 'MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
-  if (reason.trim() === '') return refusal(422, 'COMMAND_INVALID', 'Say why: give a reason.');
+    return refusal('MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
+  if (reason.trim() === '') return refusal('COMMAND_INVALID', 'Say why: give a reason.');
   if (mutation.forward?.asks.some(({ answered }) => answered === null) === true)
-    return refusal(409, 'RECONCILIATION_PENDING', 'A worker is looking already: wait for its answer.');
-  if (questionOf(mutation) !== 'outcome') return refusal(409, 'NOTHING_TO_RECONCILE', nothingToSettle(mutation));
+    return refusal('RECONCILIATION_PENDING', 'A worker is looking already: wait for its answer.');
+  if (questionOf(mutation) !== 'outcome') return refusal('NOTHING_TO_RECONCILE', nothingToSettle(mutation));
   return leaseKey === null || (mutation.terms?.reconcile_capability ?? null) === null
-    ? refusal(409, 'NO_RECONCILIATION', 'Its contract names nothing that tells how it ended: find out, then settle it.')
+    ? refusal('NO_RECONCILIATION', 'Its contract names nothing that tells how it ended: find out, then settle it.')
     : null;
 }
 
@@ -105,6 +112,6 @@ function nothingToSettle({ settled, execution_state, recoverability }: Mutation)
   return `Nobody is asked about it: its execution is ${execution_state}, its recoverability ${recoverability}.`;
 }
 
-function refusal(httpStatus: number, code: Refusal['code'], message: string): Refusal {
-  return { httpStatus, code, message };
+function refusal(code: Refusal['code'], message: string): Refusal {
+  return { code, message };
 }

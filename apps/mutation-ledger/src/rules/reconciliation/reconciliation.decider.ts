@@ -79,17 +79,15 @@ export function reviewRefusal(
   { envelope: { principal }, reason }: ReviewDivergence,
 ): Refusal | null {
   if (standing === null)
-    return { httpStatus: 404, code: 'NOT_DIVERGING', message: 'Nothing that this runtime keeps waits for a person.' };
+    return { code: 'NOT_DIVERGING', message: 'Nothing that this runtime keeps waits for a person.' };
   if (reason.trim() === '')
     return {
-      httpStatus: 422,
       code: 'COMMAND_INVALID',
       message: 'Say what was done, or why it may stand: give a reason.',
     };
   return isPerson(principal)
     ? null
     : {
-        httpStatus: 403,
         code: 'JUDGE_NOT_A_PERSON',
         message: 'Only a person ends this: no agent, no service account.',
       };

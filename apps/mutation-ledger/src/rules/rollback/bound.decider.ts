@@ -4,7 +4,8 @@
 //
 // Invariants
 //   B1. A bound is the root's: what falls with a rollback takes over its bound and never sets one of its own (E14).
-//   B2. A commit beyond is given to a person, with owner and deadline, unless its rollback stands already (P12).
+//   B2. A commit beyond is given to a person, with owner and deadline, unless its rollback stands already (P12); so is one that a
+//       successor of its bundle cannot judge (rules/commit/successor.decisions.ts).
 //   B3. Nothing but a trigger of its own rolls it back; a person's verdict that it should not stand is one.
 import { isPerson } from '@recourse/kernel';
 import type { CommitBeyondBound, ReviewOutOfBand } from '@recourse/messages';
@@ -91,27 +92,22 @@ export function reviewRefusal(
 ): Refusal | null {
   if (standing?.tenant !== envelope.tenant)
     return {
-      httpStatus: 404,
       code: 'ROLLBACK_UNKNOWN',
       message: 'There is no such rollback in this run of this tenant.',
     };
-  if (reason.trim() === '')
-    return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'A review says why: give a reason.' };
+  if (reason.trim() === '') return { code: 'COMMAND_INVALID', message: 'A review says why: give a reason.' };
   if (!isPerson(envelope.principal))
     return {
-      httpStatus: 403,
       code: 'JUDGE_NOT_A_PERSON',
       message: 'Only a person says what becomes of a commit beyond the bound: no agent, no service account, no role.',
     };
   if (standing.phase === 'beyond') return null;
   if (standing.reviewed !== null)
     return {
-      httpStatus: 409,
       code: 'OUT_OF_BAND_REVIEWED',
       message: `Somebody has reviewed this commit already: ${standing.reviewed.verdict}.`,
     };
   return {
-    httpStatus: 409,
     code: 'NOT_BEYOND_BOUND',
     message: `This rollback is ${standing.phase}: no fall left it for a review.`,
   };

@@ -223,11 +223,10 @@ export function triggerOfCommand(
 export function triggerRefusal(command: TriggerRollback): Refusal | null {
   const isUsable = [command.envelope.tenant, command.run_id, command.mutation_id].every(isUsableId);
   if (isUsable && command.reason.trim() === '')
-    return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'A trigger says why: its reason is the evidence.' };
+    return { code: 'COMMAND_INVALID', message: 'A trigger says why: its reason is the evidence.' };
   return isUsable
     ? null
     : {
-        httpStatus: 422,
         code: 'COMMAND_INVALID',
         message: `Tenant, run and mutation must be 1 to ${String(ID_BYTES_MAX)} bytes without NUL.`,
       };

@@ -134,5 +134,5 @@ function placeOf({ recorded_seq, mutation_id }: Mutation): number {
 }
 
 function invalid(message: string): Refusal {
-  return { httpStatus: 422, code: 'COMMAND_INVALID', message };
+  return { code: 'COMMAND_INVALID', message };
 }

@@ -7,13 +7,21 @@ import type { Known, Place, Thing, ThingChange } from './item.messages.js';
 
 type Mutations<Type extends RecordTypeOf<'recourse.mutations'>> = BodyOf<'recourse.mutations', Type>;
 
-/** Somebody told how it ended; what took hold and cannot be taken back by anything automatic is a person's. */
+/** What a person is asked of an effect, by how it ended. */
+const ASKED = { succeeded: 'exposure', failed: 'escalated' } as const;
+
+/**
+ * Somebody told how it ended; what took hold and cannot be taken back by anything automatic is a person's, and so is a call
+ * that failed and that its agent gives to a person.
+ */
 export function recordEffect(body: Mutations<'MutationRecorded'>, known: Known, place: Place): readonly ThingChange[] {
-  const { mutation_id, execution, review_by, reason } = body;
+  const { mutation_id, execution, execution_state, review_by, reason } = body;
   if (review_by === null) return ends(known, mutationOf(body));
   const effect: Thing = { ...bare('mutation', mutation_id, execution), capability: capabilityOf(execution.capability) };
-  // What stands behind a colon names fields of the user's.
-  return opens(effect, 'exposure', { deadline_at: review_by, reason: (reason ?? '').split(':')[0] ?? '' }, place);
+  // What stands behind a colon names fields of the user's, or a kind of error.
+  const [code = '', kind = ''] = (reason ?? '').split(':');
+  const asked = execution_state === 'succeeded' || execution_state === 'failed' ? ASKED[execution_state] : 'execution';
+  return opens(effect, asked, { deadline_at: review_by, reason: code === 'ESCALATED' ? kind : code }, place);
 }
 
 /** Nobody told how it ended, and no worker could. */

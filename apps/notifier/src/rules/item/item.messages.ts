@@ -29,6 +29,7 @@ export const ITEM_KINDS = [
   'breaker',
   'execution',
   'exposure',
+  'escalated',
   'window',
   'delivery',
   'divergence',

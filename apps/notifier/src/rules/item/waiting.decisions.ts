@@ -17,8 +17,10 @@ export function askForRollback(
   return opens(bare('rollback', body.rollback_id, body), 'rollback', body, place);
 }
 
+/** A fall reaches it beyond its bound; or a later version of its bundle could not judge it. */
 export function beyondBound(body: Mutations<'RollbackOutOfBand'>, _known: Known, place: Place): readonly ThingChange[] {
-  return opens(bare('rollback', body.rollback_id, body), 'rollback', { ...body, reason: 'BEYOND_BOUND' }, place);
+  const reason = body.evidence.kind === 'policy_reevaluation' ? 'UNJUDGED' : 'BEYOND_BOUND';
+  return opens(bare('rollback', body.rollback_id, body), 'rollback', { ...body, reason }, place);
 }
 
 export function openBreaker(body: Mutations<'BreakerOpened'>, _known: Known, place: Place): readonly ThingChange[] {

@@ -14,6 +14,7 @@ import {
   decideRecovery,
   HANDLES,
   IMPACTS,
+  POLICIES,
   WINDOWS,
   RISKS,
 } from './recovery.decisions.js';
@@ -87,7 +88,13 @@ const TRUTH_TABLE: Readonly<Record<Status, Readonly<Record<Mode, string>>>> = {
   },
 };
 
-const BEFORE_APPROVAL = { window: 'open', impact: 'ordinary', risk: 'within', approval: 'none' } as const;
+const BEFORE_APPROVAL = {
+  window: 'open',
+  impact: 'ordinary',
+  risk: 'within',
+  policies: 'decided',
+  approval: 'none',
+} as const;
 
 function factsOf(status: Status, mode: Mode): RecoveryFacts {
   return { ...BEFORE_APPROVAL, ...FACTS_OF_STATUS[status], ...FACTS_OF_MODE[mode] };
@@ -158,8 +165,8 @@ describe('the words of the decision table', () => {
   });
 });
 
-describe('a million random cases (C38)', () => {
-  const CASES = 1_000_000;
+describe('three million random cases (C38)', () => {
+  const CASES = 3_000_000;
   const columns = [
     EXECUTION_STATE_VALUES,
     RECOVERABILITY_STATE_VALUES,
@@ -168,6 +175,7 @@ describe('a million random cases (C38)', () => {
     RECOVERY_APPROVAL_MODE_VALUES,
     IMPACTS,
     RISKS,
+    POLICIES,
     APPROVALS,
   ] as const;
 
@@ -189,15 +197,17 @@ describe('a million random cases (C38)', () => {
     const contrary: RecoveryFacts[] = [];
     for (let at = 0; at < CASES; at += 1) {
       let key = 0;
-      const [execution, recoverability, window, handle, mode, impact, risk, approval] = columns.map((values) => {
-        const pick = next() % values.length;
-        key = key * values.length + pick;
-        return values[pick];
-      }) as unknown as Parts; // one word per column
+      const [execution, recoverability, window, handle, mode, impact, risk, policies, approval] = columns.map(
+        (values) => {
+          const pick = next() % values.length;
+          key = key * values.length + pick;
+          return values[pick];
+        },
+      ) as unknown as Parts; // one word per column
       const told: RecoveryFacts =
         at % 2 === 0
-          ? { execution, recoverability, window, handle, mode, impact, risk, approval }
-          : { approval, risk, impact, mode, handle, window, recoverability, execution };
+          ? { execution, recoverability, window, handle, mode, impact, risk, policies, approval }
+          : { approval, policies, risk, impact, mode, handle, window, recoverability, execution };
       const answer = decideRecovery(told);
       const before = (first[key] ??= answer);
       if (before.decision !== answer.decision || before.reason !== answer.reason) contrary.push(told);
@@ -215,6 +225,7 @@ type Parts = readonly [
   RecoveryFacts['mode'],
   RecoveryFacts['impact'],
   RecoveryFacts['risk'],
+  RecoveryFacts['policies'],
   RecoveryFacts['approval'],
 ];
 const ANSWERS = new Set(DECISION_TABLE.map((row) => said(row.then)));

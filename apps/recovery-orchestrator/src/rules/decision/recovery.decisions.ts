@@ -36,6 +36,10 @@ export type Impact = (typeof IMPACTS)[number];
 export const RISKS = ['within', 'above'] as const;
 export type Risk = (typeof RISKS)[number];
 
+/** What the recovery policies say of it: `undecided` where one is not registered, or one of its rules cannot be judged. */
+export const POLICIES = ['decided', 'undecided'] as const;
+export type Policies = (typeof POLICIES)[number];
+
 export const APPROVALS = ['none', 'partial', 'sufficient'] as const;
 export type ApprovalState = (typeof APPROVALS)[number];
 
@@ -49,6 +53,7 @@ export interface RecoveryFacts {
   readonly impact: Impact;
   /** What the contract says an unnecessary compensation does, against what the operator lets go by itself (C37). */
   readonly risk: Risk;
+  readonly policies: Policies;
   readonly approval: ApprovalState;
 }
 
@@ -69,6 +74,7 @@ export const DECISION_REASONS = [
   'REVERSAL_EXPIRED',
   'REVERSAL_WINDOW_MISSING',
   'UNSUPPORTED_RECOVERY_STATE',
+  'RECOVERY_POLICY_UNDECIDED',
   'RISK_ABOVE_LIMIT',
   'APPROVED',
   'POLICY_AUTO',
@@ -130,6 +136,10 @@ export const DECISION_TABLE = [
   },
   { when: { handle: ['step_pending'] }, then: { decision: 'reconcile_first', reason: 'STEP_RESULT_PENDING' } },
   {
+    when: { policies: ['undecided'] },
+    then: { decision: 'manual_review', reason: 'RECOVERY_POLICY_UNDECIDED' },
+  },
+  {
     when: { risk: ['above'], approval: ['none', 'partial'] },
     then: { decision: 'manual_review', reason: 'RISK_ABOVE_LIMIT' },
   },
@@ -167,12 +177,12 @@ export function impactOf(terms: ContractTerms | null): Impact {
 }
 
 /** From the least; a word this version does not know counts as the most (P14). */
-const RISK_ORDER: readonly string[] = ['low', 'medium', 'high'];
+export const risksByHarm: readonly string[] = ['low', 'medium', 'high'];
 
 /** Compares the risk a contract declares with the most that may run without a person. */
 export function riskOf(terms: ContractTerms | null, limit: string): Risk {
-  const level = RISK_ORDER.indexOf(terms?.risk_level ?? 'medium');
-  return level >= 0 && level <= RISK_ORDER.indexOf(limit) ? 'within' : 'above';
+  const level = risksByHarm.indexOf(terms?.risk_level ?? 'medium');
+  return level >= 0 && level <= risksByHarm.indexOf(limit) ? 'within' : 'above';
 }
 
 /** Says whether a recovery pointer can be executed at all, leaving time aside. */
@@ -221,16 +231,7 @@ export function requiredApprovals(
 }
 
 /** From the least to the most people. */
-const MODES_BY_STRICTNESS: readonly RecoveryApprovalMode[] = ['auto', 'human', 'dual_control'];
-
-/** Mode that binds now: what an execution was bound to is never loosened, and a contract that was tightened since counts (C45). */
-export function modeInForce(
-  bound: RecoveryApprovalMode | undefined,
-  now: RecoveryApprovalMode | null,
-): RecoveryApprovalMode {
-  const mode = bound ?? 'human';
-  return now !== null && MODES_BY_STRICTNESS.indexOf(now) > MODES_BY_STRICTNESS.indexOf(mode) ? now : mode;
-}
+export const modesByStrictness: readonly RecoveryApprovalMode[] = ['auto', 'human', 'dual_control'];
 
 /** Compares approvals given with approvals needed. */
 export function approvalState(given: number, required: number): ApprovalState {

@@ -14,6 +14,7 @@ import {
   impactOf,
   IMPACTS,
   requiredApprovals,
+  POLICIES,
   riskOf,
   RISKS,
   WINDOWS,
@@ -29,6 +30,7 @@ const SUCCEEDED: RecoveryFacts = {
   mode: 'auto',
   impact: 'ordinary',
   risk: 'within',
+  policies: 'decided',
   approval: 'none',
 };
 
@@ -42,8 +44,9 @@ function everything(): RecoveryFacts[] {
           for (const mode of RECOVERY_APPROVAL_MODE_VALUES)
             for (const impact of IMPACTS)
               for (const risk of RISKS)
-                for (const approval of APPROVALS)
-                  all.push({ execution, recoverability, window, handle, mode, impact, risk, approval });
+                for (const policies of POLICIES)
+                  for (const approval of APPROVALS)
+                    all.push({ execution, recoverability, window, handle, mode, impact, risk, policies, approval });
   return all;
 }
 
@@ -55,6 +58,7 @@ const anyFacts = fc.record({
   mode: fc.constantFrom(...RECOVERY_APPROVAL_MODE_VALUES),
   impact: fc.constantFrom(...IMPACTS),
   risk: fc.constantFrom(...RISKS),
+  policies: fc.constantFrom(...POLICIES),
   approval: fc.constantFrom(...APPROVALS),
 });
 

@@ -13,7 +13,8 @@ import type { DecideForwardApproval, Payload, RequestForwardApproval, UseForward
 import { OWNER_OF_APPROVALS } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { editorRefusal, selfRefusal } from '../step/approval.decisions.js';
-import type { ForwardDoc, ForwardRecord, ForwardRefusal, ForwardRefusalCode } from './forward.messages.js';
+import type { Refusal, RefusalCode } from '../refusal.messages.js';
+import type { ForwardDoc, ForwardRecord } from './forward.messages.js';
 import { record } from '../record.messages.js';
 
 /** A word of a newer producer is no verdict. */
@@ -31,7 +32,7 @@ export type ForwardOutcome =
   | { readonly kind: 'recorded'; readonly record: ForwardRecord }
   /** It was said before. */
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'refused'; readonly refusal: ForwardRefusal };
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /** Whoever asks the same again finds the same question: its id follows from what it is about. */
 export function forwardIdOf(tenant: string, runId: string, effectKey: string, actionDigest: string): string {
@@ -147,7 +148,7 @@ export function forwardDue(
   return null;
 }
 
-function requestRefusal(command: RequestForwardApproval, contract: Contract | null): ForwardRefusal | null {
+function requestRefusal(command: RequestForwardApproval, contract: Contract | null): Refusal | null {
   const {
     envelope: { tenant },
     run_id: runId,
@@ -182,7 +183,7 @@ function requestRefusal(command: RequestForwardApproval, contract: Contract | nu
     : { code: 'DIGEST_MISMATCH', message: 'The digest is not that of the action that would be shown.' };
 }
 
-function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, now: number): ForwardRefusal | null {
+function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, now: number): Refusal | null {
   const { principal } = command.envelope;
   if (!VERDICTS.includes(command.verdict)) return { code: 'VERDICT_UNKNOWN', message: 'A verdict is approve or deny.' };
   if (!standing.action_digest.equals(command.action_digest))
@@ -203,14 +204,14 @@ function approverRefusal(
   { agent_id, initiator, answerable_to, requested_by, contract_digest }: ForwardDoc,
   principal: string,
   editorsOf: ForwardContext['editorsOf'],
-): ForwardRefusal | null {
+): Refusal | null {
   return (
     selfRefusal([agent_id, initiator, answerable_to, requested_by], principal) ??
     editorRefusal(editorsOf(contract_digest), principal)
   );
 }
 
-function refused(code: ForwardRefusalCode, message: string): ForwardOutcome {
+function refused(code: RefusalCode, message: string): ForwardOutcome {
   return { kind: 'refused', refusal: { code, message } };
 }
 

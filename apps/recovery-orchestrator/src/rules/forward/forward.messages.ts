@@ -54,33 +54,3 @@ export const FORWARD_RECORDS = [
   'ForwardApprovalExpired',
 ] as const;
 export type ForwardRecord = RecoveryRecord<(typeof FORWARD_RECORDS)[number]>;
-
-export function isForwardRecord(told: RecoveryRecord): told is ForwardRecord {
-  return FORWARD_RECORDS.some((type) => type === told.type);
-}
-
-/** Refusals of commands about forward approvals, with their HTTP status. */
-export const FORWARD_REFUSALS = {
-  KEY_MISMATCH: 422,
-  ROLE_REQUIRED: 403,
-  SELF_APPROVAL: 403,
-  APPROVER_NOT_A_PERSON: 403,
-  EDITOR_APPROVAL: 403,
-  APPROVAL_UNKNOWN: 404,
-  APPROVAL_EXPIRED: 409,
-  APPROVAL_USED: 409,
-  APPROVAL_WRONG_PHASE: 409,
-  DIGEST_MISMATCH: 409,
-  SAME_APPROVER: 409,
-  ARGS_UNREADABLE: 422,
-  CONTRACT_UNKNOWN: 422,
-  CONTRACT_MISMATCH: 422,
-  MODE_UNKNOWN: 422,
-  VERDICT_UNKNOWN: 422,
-} as const;
-export type ForwardRefusalCode = keyof typeof FORWARD_REFUSALS;
-
-export interface ForwardRefusal {
-  readonly code: ForwardRefusalCode;
-  readonly message: string;
-}

@@ -1,7 +1,7 @@
 // Who may agree to what (P3, P4, P5): every refusal of an approval or denial, in the order a caller learns of them.
 import { isPerson, isSamePerson } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
-import type { ApproveStep, BreakGlass, CommandEnvelope, DenyStep, ResolveStep } from '@recourse/messages';
+import type { ApproveStep, BreakGlass, DenyStep, ResolveStep } from '@recourse/messages';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import { factsLacked } from './readiness.decisions.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
@@ -28,26 +28,6 @@ const REFUSED_IN = {
 
 /** What a later version may say is no resolution to this one. */
 const KNOWN_RESOLUTIONS: readonly string[] = RESOLUTION_VALUES;
-
-export const ROLES_OF = {
-  ApproveStep: ['approver'],
-  DenyStep: ['approver'],
-  ResolveStep: ['approver', 'administrator'],
-  BreakGlass: ['operator', 'administrator'],
-  RetryStep: ['approver', 'administrator'],
-  CheckStep: ['approver', 'administrator'],
-  AbandonStep: ['approver', 'administrator'],
-  EscalateStep: ['reporter', 'approver', 'operator', 'administrator'],
-  CloseIncident: ['approver', 'administrator'],
-  DecideForwardApproval: ['approver'],
-} as const satisfies Record<string, readonly string[]>;
-
-/** Refuses who lacks every role the command asks for. */
-export function roleRefusal(command: keyof typeof ROLES_OF, envelope: CommandEnvelope): Refusal | null {
-  const roles: readonly string[] = ROLES_OF[command];
-  if (envelope.roles.some((role) => roles.includes(role))) return null;
-  return { httpStatus: 403, code: 'ROLE_REQUIRED', message: `${command} needs one of the roles ${roles.join(', ')}.` };
-}
 
 /** What an approval is judged by beside the step. */
 export interface ApprovalContext {
@@ -110,13 +90,13 @@ export function resolutionRefusal(step: StepDoc, { envelope, resolution }: Resol
   const person = personRefusal(step, envelope.principal);
   if (person !== null) return person;
   if (!KNOWN_RESOLUTIONS.includes(resolution))
-    return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'An item is repaired, corrected or accepted.' };
+    return { code: 'COMMAND_INVALID', message: 'An item is repaired, corrected or accepted.' };
   if (step.phase === 'manual' || step.phase === 'denied') return null;
   const message =
     step.phase === 'resolved'
       ? 'Somebody has closed this item already.'
       : `The step is ${step.phase}: only what is a person's is closed by hand.`;
-  return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message };
+  return { code: 'STEP_WRONG_PHASE', message };
 }
 
 /** Says why somebody may not end what waits about a step: it was theirs, or done for them, or they are no person; null when they may. */
@@ -124,7 +104,7 @@ export function personRefusal(step: Pick<StepDoc, 'execution' | 'answerable_to'>
   const { agent_id: agentId, initiator } = step.execution;
   const concerned = [agentId, initiator, step.answerable_to].filter((subject) => subject !== null);
   const refusal = selfRefusal(concerned, principal);
-  return refusal === null ? null : { httpStatus: 403, ...refusal };
+  return refusal === null ? null : { ...refusal };
 }
 
 /** Says why somebody may not approve what these answer for; null when they may. An agent is no person, however it spells its name. */
@@ -162,19 +142,17 @@ function contractRefusal(
   editorsOf: ApprovalContext['editorsOf'],
 ): Refusal | null {
   const refusal = terms === null ? null : editorRefusal(editorsOf(terms.contract_digest), principal);
-  return refusal === null ? null : { httpStatus: 403, ...refusal };
+  return refusal === null ? null : { ...refusal };
 }
 
 function digestRefusal(step: StepDoc, command: Pick<ApproveStep, 'action_digest'>): Refusal | null {
   if (step.action_digest === null)
     return {
-      httpStatus: 409,
       code: 'STEP_WRONG_PHASE',
       message: 'This step proposes no action that could be approved or denied.',
     };
   if (step.action_digest.equals(command.action_digest)) return null;
   return {
-    httpStatus: 409,
     code: 'DIGEST_MISMATCH',
     message: 'The action has another digest than the one named: read the step again.',
   };
@@ -187,7 +165,7 @@ function phaseRefusal(step: StepDoc): Refusal | null {
   const code = step.phase === 'manual' && wasSent ? 'APPROVAL_USED' : REFUSED_IN[step.phase];
   if (code === null) return null;
   return {
-    httpStatus: 409,
+    
     code,
     message: code === 'APPROVAL_USED' ? 'The approval of this action was used.' : `The step is ${step.phase}.`,
   };
@@ -198,7 +176,6 @@ function readinessRefusal(step: StepDoc): Refusal | null {
   const lacked = factsLacked(step);
   if (lacked.length === 0) return null;
   return {
-    httpStatus: 409,
     code: 'ITEM_NOT_READY',
     message: `Nobody can judge this yet: ${lacked.join(', ')} missing. Deny it, or have it resolved by hand.`,
   };
@@ -213,7 +190,6 @@ function windowRefusal(step: StepDoc, now: number, marginMs: number): Refusal | 
 
 function windowClosed(): Refusal {
   return {
-    httpStatus: 409,
     code: 'WINDOW_CLOSED',
     message: 'The reversal window has closed; a person must resolve this by hand.',
   };
@@ -222,7 +198,6 @@ function windowClosed(): Refusal {
 function repeatRefusal(step: StepDoc, principal: string): Refusal | null {
   if (!step.approvals.some((approval) => isSamePerson(approval.by, principal))) return null;
   return {
-    httpStatus: 409,
     code: 'SAME_APPROVER',
     message: 'This person has approved already; another one is needed.',
   };

@@ -9,13 +9,16 @@
 //   C4. What a worker has is not given up: until its lease, a call time-out and the margin are over it may still act (L11).
 //   C5. Nothing is undone that is not known to have happened: a person or the tool says first how the action ended (C33, C44).
 import { deriveId } from '@recourse/kernel';
-import type { AbandonStep, CheckStep, ContractTerms, EscalateStep, LegReported, RetryStep } from '@recourse/messages';
+import type { AbandonStep, CheckStep, EscalateStep, LegReported, RetryStep } from '@recourse/messages';
 import { LOOK_PURPOSE_VALUES, SEVERITY_VALUES } from '@recourse/messages';
-import { impactOf, modeInForce, requiredApprovals, riskOf } from '../decision/recovery.decisions.js';
+import { inForce } from '../decision/in-force.decisions.js';
+import type { Binding } from '../decision/in-force.decisions.js';
+import { impactOf, requiredApprovals, riskOf } from '../decision/recovery.decisions.js';
 import { dispatchableUntil, grantLookLease, leaseIdOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { personRefusal, selfRefusal } from './approval.decisions.js';
+import { mayRepeat } from './dispatch.decisions.js';
 import { judgeLook } from './judgement.decisions.js';
 import type { LookJudgement } from './judgement.decisions.js';
 import { settledBy, verdictOn } from './verdict.decisions.js';
@@ -52,22 +55,25 @@ export function reopen(
   if (refusal !== null) return refusal;
   if (call === null || terms === null || digest === null)
     return wrongPhase('There is no compensation to try: close it by hand, or correct it.');
-  const endsAt = step.ref.reversal_expires_at;
+  const binding = inForce(step, terms, policy);
+  const withheld = withheldBy(step, binding);
+  if (withheld !== null) return wrongPhase(withheld);
+  const endsAt = binding.ref.reversal_expires_at;
   if (endsAt === null || now >= dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs))
     return {
-      httpStatus: 409,
       code: 'WINDOW_CLOSED',
       message: 'The reversal window has closed; a person must resolve this by hand.',
     };
-  if (step.attempt > 0 && terms.key_lifetime_ms === null)
+  if (step.attempt > 0 && !mayRepeat(step, terms))
     return wrongPhase(
       'The tool does not recognise a repeated call: another attempt could act twice. Look again, or close it by hand.',
     );
   if (isCopyOut(step, now)) return stillOut(step);
-  const required = approvalsNow(step, terms, policy);
+  const required = approvalsNow(step, binding, policy);
   return record('StepReopened', {
     ...identityOf(step),
     required_approvals: required,
+    in_force: binding.told,
     action_digest: digest,
     by: envelope.principal,
     reason,
@@ -86,9 +92,18 @@ function retryRefusal(step: StepDoc): Refusal | null {
 }
 
 /** How many people have to agree by what stands now. */
-function approvalsNow({ answerable_to }: StepDoc, terms: ContractTerms, policy: RecoveryPolicy): number {
-  const mode = modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name));
+function approvalsNow({ answerable_to }: StepDoc, { terms }: Binding, policy: RecoveryPolicy): number {
+  const { recovery_approval_mode: mode } = terms;
   return requiredApprovals(mode, impactOf(terms), answerable_to, riskOf(terms, policy.riskLimit));
+}
+
+/** Why machines may not try it, however many agree; null where they may. */
+function withheldBy({ terms }: StepDoc, { withheld, policies, told }: Binding): string | null {
+  const name = `${terms?.contract_name ?? 'The contract'}, version ${String(told.contract_version)},`;
+  if (withheld !== null) return `${name} leaves it to people by now: close it by hand, or correct it.`;
+  return policies === 'undecided'
+    ? `Its recovery policy cannot be judged (${told.rules.join('; ')}): register it, or mend the rule, and try again.`
+    : null;
 }
 
 /** Has a worker look, or says why not. */
@@ -136,7 +151,7 @@ function lookRefusal({ phase }: StepDoc, principal: string, purpose: CheckStep['
     personOnly(principal) ??
     (phase === 'manual' ? null : wrongPhase(`The step is ${phase}: only what a person has is looked at again.`));
   if (refusal !== null || LOOK_PURPOSE_VALUES.some((known) => known === purpose)) return refusal;
-  return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'A look is for a repair, or to reconcile.' };
+  return { code: 'COMMAND_INVALID', message: 'A look is for a repair, or to reconcile.' };
 }
 
 /** What a look means: undone by an earlier attempt, repaired by hand and seen to be, or a person's still. */
@@ -189,23 +204,22 @@ export function lookMissed(step: StepDoc, seen: LookDoc, now: number, policy: Re
 export function abandon(step: StepDoc, { envelope, reason }: AbandonStep, now: number): Refusal | null {
   const refusal = personRefusal(step, envelope.principal);
   if (refusal !== null) return refusal;
-  if (reason.trim() === '') return { httpStatus: 422, code: 'COMMAND_INVALID', message: 'Giving up needs a reason.' };
+  if (reason.trim() === '') return { code: 'COMMAND_INVALID', message: 'Giving up needs a reason.' };
   if (!ABANDONABLE.includes(step.phase)) return wrongPhase(`The step is ${step.phase}: it cannot be given up.`);
   return isCopyOut(step, now) ? stillOut(step) : null;
 }
 
 /** Makes an incident of a step, or says why not. */
-export function escalateToIncident(
+export function openIncident(
   step: StepDoc,
   { envelope, severity, runbook, reason }: EscalateStep,
-  now: number,
-  policy: RecoveryPolicy,
-): RecoveryRecord | Refusal {
+  { now, policy }: { readonly now: number; readonly policy: RecoveryPolicy },
+): readonly RecoveryRecord[] | Refusal {
   if (!SEVERITY_VALUES.some((known) => known === severity))
-    return { httpStatus: 422, code: 'COMMAND_INVALID', message: `A severity is one of ${SEVERITY_VALUES.join(', ')}.` };
+    return { code: 'COMMAND_INVALID', message: `A severity is one of ${SEVERITY_VALUES.join(', ')}.` };
   if (OVER.includes(step.phase))
     return wrongPhase(`The step is ${step.phase}: there is nothing to make an incident of.`);
-  return record('IncidentOpened', {
+  const opened = record('IncidentOpened', {
     ...identityOf(step),
     incident_id: deriveId('inc', envelope.command_id),
     severity,
@@ -216,6 +230,7 @@ export function escalateToIncident(
     owner: OWNER_OF_MANUAL,
     deadline_at: now + policy.reviewDeadlineMs,
   });
+  return [opened];
 }
 
 function lookAnswered(
@@ -249,7 +264,6 @@ function stillOut({ legs }: StepDoc): Refusal {
 
 function forwardUnknown({ mutation_id, execution_state }: StepDoc): Refusal {
   return {
-    httpStatus: 409,
     code: 'FORWARD_UNCERTAIN',
     message:
       `The action itself is ${execution_state}: nothing is undone that may never have happened. ` +
@@ -259,9 +273,9 @@ function forwardUnknown({ mutation_id, execution_state }: StepDoc): Refusal {
 
 function personOnly(principal: string): Refusal | null {
   const refusal = selfRefusal([], principal);
-  return refusal === null ? null : { httpStatus: 403, ...refusal };
+  return refusal === null ? null : { ...refusal };
 }
 
 function wrongPhase(message: string): Refusal {
-  return { httpStatus: 409, code: 'STEP_WRONG_PHASE', message };
+  return { code: 'STEP_WRONG_PHASE', message };
 }

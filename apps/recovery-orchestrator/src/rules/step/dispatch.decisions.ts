@@ -10,12 +10,13 @@ import {
   decideRecovery,
   handleOf,
   impactOf,
-  modeInForce,
   requiredApprovals,
   reversalToken,
   riskOf,
 } from '../decision/recovery.decisions.js';
-import type { RecoveryDecision, RecoveryFacts } from '../decision/recovery.decisions.js';
+import type { RecoveryFacts } from '../decision/recovery.decisions.js';
+import { handleInForce, inForce, isRiskier } from '../decision/in-force.decisions.js';
+import type { Binding } from '../decision/in-force.decisions.js';
 import { backoffMs, grantLease, leaseIdOf, windowOf } from '../lease/lease.decisions.js';
 import type { Lease } from '../lease/lease.decisions.js';
 import { OWNER_OF_MANUAL } from '../policy.messages.js';
@@ -60,20 +61,18 @@ export function escalated(step: StepDoc, reason: string, now: number, policy: Re
   });
 }
 
-/** Re-evaluates the decision table with the facts of now. */
-export function reevaluated(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryDecision {
-  return decideRecovery(factsOf(step, now, policy));
-}
-
-function factsOf(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryFacts {
+/** The facts of now: what the effect was bound to, and whatever was tightened since. */
+function factsOf(step: StepDoc, binding: Binding, now: number, policy: RecoveryPolicy): RecoveryFacts {
+  const { terms, ref, policies } = binding;
   return {
     execution: step.execution_state,
     recoverability: 'reversal_available',
-    window: windowOf(step.ref, step.terms, now, policy.marginMs),
-    handle: handleOf(step.terms, step.ref),
-    mode: step.terms?.recovery_approval_mode ?? 'human',
-    impact: impactOf(step.terms),
-    risk: riskOf(step.terms, policy.riskLimit),
+    window: windowOf(ref, terms, now, policy.marginMs),
+    handle: handleInForce(handleOf(step.terms, step.ref), binding),
+    mode: terms.recovery_approval_mode,
+    impact: impactOf(terms),
+    risk: riskOf(terms, policy.riskLimit),
+    policies,
     approval: approvalState(agreeing(step, now), step.required_approvals),
   };
 }
@@ -97,27 +96,42 @@ export function reasonAfterLast(step: StepDoc): EscalationReason {
   return ESCALATION_OF_VERDICT[last.outcome] ?? 'OUTCOME_UNKNOWN';
 }
 
-/** The contract asks for more people by now than have agreed. */
-function isTightened(step: StepDoc, terms: ContractTerms, now: number, policy: RecoveryPolicy): boolean {
-  const mode = modeInForce(terms.recovery_approval_mode, policy.modeNow(terms.contract_name));
-  return (
-    requiredApprovals(mode, impactOf(terms), step.answerable_to, riskOf(terms, policy.riskLimit)) > agreeing(step, now)
-  );
+/** Contract or policies ask for more people by now than have agreed, or people agreed to less than it risks by now. */
+function isTightened(step: StepDoc, binding: Binding, now: number, policy: RecoveryPolicy): boolean {
+  const { terms } = binding;
+  const risk = riskOf(terms, policy.riskLimit);
+  const required = requiredApprovals(terms.recovery_approval_mode, impactOf(terms), step.answerable_to, risk);
+  return required > agreeing(step, now) || (risk === 'above' && isRiskier(binding, step.in_force));
+}
+
+/** A tool recognises a repeated call, or said of the last one that it had no effect: under its claim nobody else called (L11). */
+export function mayRepeat({ last }: StepDoc, { key_lifetime_ms }: ContractTerms): boolean {
+  return key_lifetime_ms !== null || (last?.reported === 'failed' && last.outcome === 'failed');
+}
+
+/** Why the policy and the facts of now give it to a person; null where they let it go. */
+function refusedBy(step: StepDoc, binding: Binding, now: number, policy: RecoveryPolicy): EscalationReason | null {
+  const facts = factsOf(step, binding, now, policy);
+  const { decision, reason } = decideRecovery(facts);
+  if (reason === 'RECOVERY_POLICY_UNDECIDED') return reason;
+  if (isTightened(step, binding, now, policy)) return 'POLICY_CHANGED';
+  if (decision === 'compensate_now' && reversalToken(facts) === 'valid') return null;
+  return reason === 'REVERSAL_EXPIRED' ? reason : 'POLICY_CHANGED';
 }
 
 /** The next attempt of a step, by policy and facts of now (S1). */
 export function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAttempt {
   const { call, terms } = step;
-  const windowEndsAt = step.ref.reversal_expires_at;
-  if (call === null || terms === null || windowEndsAt === null) return { kind: 'person', reason: 'POLICY_CHANGED' };
+  const binding = terms === null ? null : inForce(step, terms, policy);
+  const windowEndsAt = binding?.ref.reversal_expires_at ?? null;
+  if (call === null || terms === null || binding === null || windowEndsAt === null)
+    return { kind: 'person', reason: 'POLICY_CHANGED' };
   if (step.attempt > step.attempts_before && isExhausted(step))
     return { kind: 'person', reason: reasonAfterLast(step) };
-  if (isTightened(step, terms, now, policy)) return { kind: 'person', reason: 'POLICY_CHANGED' };
   const attempt = step.attempt + 1;
-  if (attempt > 1 && terms.key_lifetime_ms === null) return { kind: 'person', reason: 'KEY_LIFETIME_OVER' };
-  const again = reevaluated(step, now, policy);
-  if (again.decision !== 'compensate_now' || reversalToken(factsOf(step, now, policy)) === 'refused')
-    return { kind: 'person', reason: again.reason === 'REVERSAL_EXPIRED' ? 'REVERSAL_EXPIRED' : 'POLICY_CHANGED' };
+  if (attempt > 1 && !mayRepeat(step, terms)) return { kind: 'person', reason: 'KEY_LIFETIME_OVER' };
+  const reason = refusedBy(step, binding, now, policy);
+  if (reason !== null) return { kind: 'person', reason };
   const firstAt = step.first_dispatched_at ?? now;
   const bounds = {
     windowEndsAt,
@@ -149,7 +163,8 @@ export function dispatched(leg: readonly [Ready, ...Ready[]], policy: RecoveryPo
     lease_id: leaseIdOf(policy.leaseKey, legId, attempt, notAfter),
     not_after: notAfter,
     answer_by: Math.max(...leg.map((one) => notAfter + one.next.lease.answerBy - one.next.lease.notAfter)),
-    reconcile_first: attempt > 1,
+    // Of a tool without key the attempt before is known to have had no effect: there is nothing to look for.
+    reconcile_first: attempt > 1 && next.terms.key_lifetime_ms !== null,
     members: leg.map(memberOf),
   });
 }

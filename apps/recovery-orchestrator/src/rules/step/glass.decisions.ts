@@ -42,7 +42,6 @@ export function breakGlass(step: StepDoc, command: BreakGlass, context: Approval
   const standing = step.glass.filter(({ until }) => until > now);
   if (standing.some(({ by }) => isSamePerson(by, principal)))
     return {
-      httpStatus: 409,
       code: 'SAME_APPROVER',
       message: 'This person has broken the glass already; another one is needed.',
     };
@@ -68,5 +67,5 @@ export function agreeing(
 }
 
 function invalid(message: string): Refusal {
-  return { httpStatus: 422, code: 'COMMAND_INVALID', message };
+  return { code: 'COMMAND_INVALID', message };
 }

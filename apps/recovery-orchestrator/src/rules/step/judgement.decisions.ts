@@ -4,6 +4,7 @@
 //   J1. `compensated` needs an observation by the verifying capability on which the success condition holds.
 //   J2. Where worker and orchestrator disagree the outcome is uncertain, never the better of the two.
 //   J3. A change that a later look back explains by our own effect is no disagreement.
+//   J4. A conditional write that lost is a change seen by the tool itself, whatever the look before it showed: a person's (P7).
 import { boundFacts, evaluateCondition, readPayload } from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
@@ -23,6 +24,7 @@ export const JUDGEMENT_REASONS = [
   'SUCCESS_CONDITION_FALSE',
   'SUCCESS_NOT_OBSERVED',
   'STALE_CONDITION_FALSE',
+  'WRITE_CONFLICT',
   'VERDICTS_DISAGREE',
   'TOOL_FAILED',
   'NOT_EXECUTED',
@@ -49,6 +51,9 @@ interface Verdict {
   readonly reason: JudgementReason;
 }
 
+/** What a worker says of a conditional write that lost. */
+const CONFLICT = 'TOOL_CONFLICT';
+const LOST_WRITE: Verdict = { outcome: 'stale', reason: 'WRITE_CONFLICT' };
 const DISAGREE: Verdict = { outcome: 'uncertain', reason: 'VERDICTS_DISAGREE' };
 
 /** Verdict by what the worker says and what the success condition says. The stale condition is looked at before. */
@@ -133,7 +138,8 @@ function verdictOn(step: StepDoc, report: StepReport, reported: JudgedOutcome): 
     terms?.stale_capability ?? null,
     terms?.stale_condition ?? null,
   );
-  if (reported === 'stale' && fresh === 'holds') return DISAGREE;
+  const isConflict = reported === 'stale' && report.error_kind === CONFLICT;
+  if (reported === 'stale' && fresh === 'holds' && !isConflict) return DISAGREE;
   if (reported !== 'stale' && fresh === 'false' && !isOurChange(step, report)) return DISAGREE;
   const success = seen(
     step,
@@ -142,7 +148,7 @@ function verdictOn(step: StepDoc, report: StepReport, reported: JudgedOutcome): 
     terms?.verify_capability ?? null,
     terms?.success_condition ?? null,
   );
-  return VERDICT_TABLE[reported][success];
+  return isConflict && success !== 'holds' ? LOST_WRITE : VERDICT_TABLE[reported][success];
 }
 
 /** After the change was seen a look back found our own effect: an earlier copy had made it meanwhile (J3). */

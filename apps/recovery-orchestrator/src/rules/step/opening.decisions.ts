@@ -7,11 +7,11 @@ import {
   decideRecovery,
   handleOf,
   impactOf,
-  modeInForce,
   requiredApprovals,
   reversalToken,
   riskOf,
 } from '../decision/recovery.decisions.js';
+import { handleInForce, inForce } from '../decision/in-force.decisions.js';
 import type { Handle, RecoveryDecision } from '../decision/recovery.decisions.js';
 import { dispatchableUntil, windowOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
@@ -67,32 +67,45 @@ export function advanceStep(
 /** What plans and `StepBound` say of a call. */
 interface DecidedCall {
   readonly chosen: RecoveryDecision;
-  readonly bound: Pick<Planned, 'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'>;
+  readonly bound: Pick<
+    Planned,
+    'call' | 'action_digest' | 'required_approvals' | 'in_force' | 'answerable_to' | 'outcome_kind'
+  >;
 }
 
 /** What the table and the call are made of. */
 export type Undecided = Pick<
   Marked,
-  'tenant' | 'run_id' | 'execution' | 'execution_state' | 'recoverability' | 'terms' | 'ref'
+  | 'tenant'
+  | 'run_id'
+  | 'mutation_id'
+  | 'execution'
+  | 'execution_state'
+  | 'recoverability'
+  | 'terms'
+  | 'ref'
+  | 'evidence'
 >;
 
 /** Decides by the table, and makes the call where there can be one. */
 export function decideOn(marked: Undecided, handle: Handle, now: number, policy: RecoveryPolicy): DecidedCall {
   const { ref, terms, execution } = marked;
-  const mode = modeInForce(terms?.recovery_approval_mode, terms === null ? null : policy.modeNow(terms.contract_name));
-  const impact = impactOf(terms);
-  const risk = riskOf(terms, policy.riskLimit);
+  const binding = terms === null ? null : inForce(marked, terms, policy);
+  const mode = binding?.terms.recovery_approval_mode ?? 'human';
+  const impact = impactOf(binding?.terms ?? null);
+  const risk = riskOf(binding?.terms ?? null, policy.riskLimit);
   const answerableTo = execution.initiator ?? policy.ownerOf(marked.tenant, execution.agent_id);
   const required = requiredApprovals(mode, impact, answerableTo, risk);
-  const window = windowOf(ref, terms, now, policy.marginMs);
+  const window = windowOf(binding?.ref ?? ref, terms, now, policy.marginMs);
   const chosen = decideRecovery({
     execution: marked.execution_state,
     recoverability: marked.recoverability,
     window,
-    handle,
+    handle: handleInForce(handle, binding),
     mode,
     impact,
     risk,
+    policies: binding?.policies ?? 'decided',
     approval: 'none',
   });
   const call = terms === null || handle !== 'bound' ? null : callOf(marked, terms, required);
@@ -106,6 +119,7 @@ export function decideOn(marked: Undecided, handle: Handle, now: number, policy:
       call,
       action_digest: digest,
       required_approvals: required,
+      in_force: binding?.told ?? null,
       answerable_to: answerableTo,
       outcome_kind: isRefused ? 'reversal_refused' : null,
     },
@@ -158,7 +172,10 @@ export function actionDigest(action: Action): Buffer {
   return createHash('sha256').update(canonicalJson(covered)).digest();
 }
 
-type OpenedBody = Omit<Planned, 'call' | 'action_digest' | 'required_approvals' | 'answerable_to' | 'outcome_kind'>;
+type OpenedBody = Omit<
+  Planned,
+  'call' | 'action_digest' | 'required_approvals' | 'in_force' | 'answerable_to' | 'outcome_kind'
+>;
 
 function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: RecoveryPolicy): OpenedBody {
   const isForPeople = chosen.decision === 'request_approval';

@@ -93,7 +93,7 @@ function decidedAnew(step: StepDoc, from: readonly string[], context: Waking): r
   const { now, policy } = context;
   const {
     chosen,
-    bound: { call, action_digest: digest, required_approvals },
+    bound: { call, action_digest: digest, required_approvals, in_force },
   } = decideOn({ ...step, recoverability: 'reversal_available' }, 'bound', now, policy);
   const isToGo = chosen.decision === 'compensate_now' || chosen.decision === 'request_approval';
   if (!isToGo || call === null || digest === null) return [escalated(step, chosen.reason, now, policy)];
@@ -104,6 +104,7 @@ function decidedAnew(step: StepDoc, from: readonly string[], context: Waking): r
     ref: step.ref,
     action_digest: digest,
     required_approvals,
+    in_force,
     bound_from: from,
     owner: required_approvals > 0 ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,
     deadline_at: deadlineOf(step, chosen, now, policy),

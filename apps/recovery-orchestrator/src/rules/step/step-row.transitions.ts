@@ -239,7 +239,7 @@ function glassBrokenBy(
 
 /** The approvals were used: a new attempt needs new ones. */
 function reopenedBy(
-  { required_approvals, owner, deadline_at }: Body<'StepReopened'>,
+  { required_approvals, in_force, owner, deadline_at }: Body<'StepReopened'>,
   step: StepDoc,
   at: number,
 ): StepDoc {
@@ -251,6 +251,7 @@ function reopenedBy(
     facts_ask: null,
     facts: null,
     required_approvals,
+    in_force,
     attempts_before: step.attempt,
     owner,
     deadline_at,
@@ -272,7 +273,7 @@ function waitsAfter(body: StepWait, step: StepDoc, at: number): StepDoc {
 }
 
 function boundBy(body: Body<'StepBound'>, step: StepDoc, at: number): StepDoc {
-  const { reason, call, ref, action_digest, required_approvals, owner, deadline_at } = body;
+  const { reason, call, ref, action_digest, required_approvals, in_force, owner, deadline_at } = body;
   const isForPeople = required_approvals > 0;
   const bound = {
     ...step,
@@ -281,6 +282,7 @@ function boundBy(body: Body<'StepBound'>, step: StepDoc, at: number): StepDoc {
     ref,
     action_digest,
     required_approvals,
+    in_force,
     owner,
     deadline_at,
     due_at: deadline_at,
@@ -303,6 +305,7 @@ function advancedBy(body: Body<'MutationAdvanced'>, step: StepDoc, at: number): 
     call,
     action_digest,
     required_approvals,
+    in_force,
     answerable_to,
     decision,
     reason,
@@ -322,6 +325,7 @@ function advancedBy(body: Body<'MutationAdvanced'>, step: StepDoc, at: number): 
     call,
     action_digest,
     required_approvals,
+    in_force,
     answerable_to,
     executed_seq,
     outcome_kind: outcome_kind ?? step.outcome_kind,

@@ -5,6 +5,7 @@ import type {
   Execution,
   ExecutionState,
   FactsPurpose,
+  InForce,
   LookDispatched,
   LookPurpose,
   MutationRef,
@@ -82,6 +83,7 @@ export const ESCALATION_REASONS = [
   'COMPENSATION_FAILED',
   'OUTCOME_UNKNOWN',
   'POLICY_CHANGED',
+  'RECOVERY_POLICY_UNDECIDED',
   'HALTED_TOO_LONG',
   'STEP_RESULT_MISSING',
   'BLOCKED_BY_STEP',
@@ -168,6 +170,8 @@ export type StepDoc = {
   /** When its timer goes off; null at rest. */
   readonly due_at: number | null;
   readonly required_approvals: number;
+  /** What bound it when it was decided last; null without a contract. */
+  readonly in_force: InForce | null;
   readonly answerable_to: string | null;
   readonly approvals: readonly GivenApproval[];
   /** Who broke the glass for it, and until when that holds. */

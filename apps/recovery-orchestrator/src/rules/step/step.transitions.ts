@@ -24,6 +24,7 @@ export const PHASE_OPENED_BY = {
   REVERSAL_EXPIRED: 'held',
   REVERSAL_WINDOW_MISSING: 'held',
   UNSUPPORTED_RECOVERY_STATE: 'held',
+  RECOVERY_POLICY_UNDECIDED: 'held',
   RISK_ABOVE_LIMIT: 'held',
   APPROVED: 'approved',
   POLICY_AUTO: 'approved',

@@ -64,11 +64,10 @@ export function taskRefusal(
   const lacking = roleLacking(task.task_kind, envelope);
   if (lacking !== null) return lacking;
   if (selfRefusal([], envelope.principal) !== null)
-    return { httpStatus: 403, code: 'AUTHOR_NOT_A_PERSON', message: 'Only a person ends a task.' };
+    return { code: 'AUTHOR_NOT_A_PERSON', message: 'Only a person ends a task.' };
   const own = task.task_kind === 'correction' && step !== undefined ? personRefusal(step, envelope.principal) : null;
   if (own !== null) return own;
-  if (task.phase !== 'open')
-    return { httpStatus: 409, code: 'TASK_CLOSED', message: 'Somebody has ended this task already.' };
+  if (task.phase !== 'open') return { code: 'TASK_CLOSED', message: 'Somebody has ended this task already.' };
   if (!TASK_OUTCOME_VALUES.some((known) => known === outcome)) return invalid('A task is done or dropped.');
   if (correction !== null && !isUsableId(correction)) return invalid('correction_ref must be the id of a mutation.');
   return contentRefusal(
@@ -121,7 +120,6 @@ function roleLacking(kind: TaskKind, { roles }: CommandEnvelope): Refusal | null
   const wanted: readonly string[] = TASKS[kind].roles;
   if (roles.some((role) => wanted.includes(role))) return null;
   return {
-    httpStatus: 403,
     code: 'ROLE_REQUIRED',
     message: `Ending a task of kind ${kind} needs one of the roles ${wanted.join(', ')}.`,
   };
@@ -153,5 +151,5 @@ function readable(content: Payload): Readonly<Record<string, unknown>> | null {
 }
 
 function invalid(message: string): Refusal {
-  return { httpStatus: 422, code: 'COMMAND_INVALID', message };
+  return { code: 'COMMAND_INVALID', message };
 }

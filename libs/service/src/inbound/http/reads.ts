@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { tenantOfRead } from '../../edge/principal.js';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { render } from '../../edge/render.js';
-import { idText } from '../../edge/validate.js';
+import { tenantText } from '../../edge/validate.js';
 import type { PagePosition, PlacedRow } from '../../projection-reads.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { ServiceContext } from '../../service-context.js';
@@ -35,7 +35,7 @@ const LIMIT_MAX = 500;
 
 /** Query members that every list takes. */
 export const pageQuery = {
-  tenant: idText.optional().describe('Only a token for all tenants may name one.'),
+  tenant: tenantText.optional().describe('Only a token for all tenants may name one.'),
   cursor: z.string().max(2_048).optional().describe('next_cursor of the previous page.'),
   limit: z.coerce.number().int().min(1).max(LIMIT_MAX).optional(),
 };

@@ -1,0 +1,74 @@
+// recourse init: a folder with an agent, the tool it acts through, a worker that undoes what it did, and their contracts.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { manifestOf } from '../init/manifest.js';
+import { CliProblem } from '../problem.js';
+import type { Session } from '../session.js';
+import type { Act } from './options.js';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const TEMPLATE = fileURLToPath(new URL('../../template/', import.meta.url));
+/** Where `npm run pack:sdk` keeps its archives. */
+const ARCHIVES = join(ROOT, '.cache', 'release');
+/** Where `npm start` keeps its data, where none was found. */
+const DATA_DIR = join(ROOT, '.recourse', 'data');
+const IGNORED = ['node_modules/', '.env', '.recourse/', 'rooms.json', ''].join('\n');
+
+export function addInit(program: Command, act: Act): void {
+  program
+    .command('init')
+    .description(
+      'lays an agent, its tool, a worker that undoes what it did, and their contracts in an empty folder; they find the stack that runs here',
+    )
+    .argument('<folder>', 'made where it is not there; it has to be empty')
+    .option('--sdk <folder>', 'where the archives of the SDK are; unless told where `npm run pack:sdk` keeps them')
+    .action(
+      act<{ readonly sdk?: string }>((session, { sdk = ARCHIVES }, folder = '') =>
+        init(session, resolve(session.folder, folder), resolve(session.folder, sdk)),
+      ),
+    );
+}
+
+function init(session: Session, folder: string, sdk: string): Promise<undefined> {
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw new CliProblem('FOLDER_NOT_EMPTY', `${folder} holds something already`, 'usage', {
+      remedy: 'Name another folder; it is made where it is not there.',
+    });
+  const archives = archivesIn(sdk);
+  mkdirSync(folder, { recursive: true });
+  cpSync(TEMPLATE, folder, { recursive: true });
+  const manifest = manifestOf(basename(folder), archives, versionsOfTools());
+  put(folder, 'package.json', `${JSON.stringify(manifest, null, 2)}\n`);
+  put(folder, '.gitignore', IGNORED);
+  put(folder, '.env', `RECOURSE_DATA_DIR=${JSON.stringify(session.settings.dataDir ?? DATA_DIR)}\n`);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+  session.show({ folder, files }, () => [`laid out in ${folder}:`, ...files.map((file) => `  ${file}`)].join('\n'));
+  return Promise.resolve(undefined);
+}
+
+/** Archives of the SDK and of what it stands on. Errors: CliProblem(SDK_NOT_PACKED). */
+function archivesIn(sdk: string): readonly string[] {
+  const found = existsSync(sdk) ? readdirSync(sdk).filter((name) => /^recourse-.*\.tgz$/.test(name)) : [];
+  if (found.some((name) => name.startsWith('recourse-sdk-'))) return found.sort().map((name) => join(sdk, name));
+  throw new CliProblem('SDK_NOT_PACKED', `${sdk} holds no archive of the SDK`, 'usage', {
+    remedy: 'Run `npm run pack:sdk`, or name its folder with --sdk.',
+  });
+}
+
+/** Versions of the tools that the project checks its types with: those of this tree. */
+function versionsOfTools(): Readonly<Record<string, string>> {
+  // npm writes it.
+  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    readonly devDependencies: Readonly<Record<string, string>>;
+  };
+  return devDependencies;
+}
+
+function put(folder: string, name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+}

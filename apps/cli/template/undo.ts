@@ -1,0 +1,10 @@
+// Asks for the undo of a run, waits for its end, and says what is true then.
+import { connect } from '@recourse/sdk';
+
+const [, , runId] = process.argv;
+if (runId === undefined) throw new Error('name a run: npm run undo -- <run>');
+const recourse = await connect({ name: 'room-desk' });
+const undos = recourse.undos();
+const undoId = await undos.request({ runId, reason: 'the meeting is off', idempotencyKey: `undo-${runId}` });
+console.log(JSON.stringify(await undos.wait(undoId), null, 2));
+await recourse.close();

@@ -1,0 +1,90 @@
+// Spreads: a statement that reaches more commits than one decision holds, a bounded part at a time (docs/design/ledger.md).
+//
+// Boundary: whom a statement reaches is refs.decider.ts' to say; how the rows are walked, the caller's.
+//
+// Invariants
+//   R5. A spread looks at each binding of its ref once, and once more before it ends, however many decisions it takes.
+//   R6. What a spread reaches was bound before its statement: parts only ever leave less of it.
+import type { Binding, Spread } from './mutation.messages.js';
+import type { Finding, MutationRecord } from '../record.messages.js';
+import { contradicted, EFFECTS_MAX, isReached, reaffirmed } from './refs.decider.js';
+
+/** Marks that a decision of a spread may hold for each effect that owes something outside: a mark owes nothing, and is a record at the most. */
+export const MARKS_PER_EFFECT = 4;
+/** Most marks of one decision of a spread: as many records fit a batch. */
+export const MARKS_MAX = EFFECTS_MAX * MARKS_PER_EFFECT;
+
+/** What a mark takes of a decision. */
+export interface Weight {
+  readonly marks: number;
+  readonly bytes: number;
+}
+
+/** What one decision of a spread may hold. */
+export interface Bounds {
+  /** Marks, each as many as `weighs` says. */
+  readonly marksMax: number;
+  readonly bytesMax: number;
+  /** What the mark of a binding takes beside that of the one before it. */
+  readonly weighs: (binding: Binding, before: Binding | undefined) => Weight;
+}
+
+/** Bindings of the ref that were recorded before a place in the log, the last first; null: all of them. */
+export type Walk = (below: number | null) => Iterable<Binding>;
+
+/** A part of a spread: those it reaches, and what is to be recorded about them. */
+export interface Part {
+  readonly bindings: readonly Binding[];
+  readonly found: readonly Finding[];
+}
+
+/**
+ * Takes the next bounded part of a ref's oldest spread, and closes it with the last.
+ *
+ * Shape:  goes on behind where the part before ended, so that all parts together look at each binding once (R5); who was recorded
+ *         again meanwhile stands before that, and is found by the one look at all of them that comes before the end.
+ */
+export function continueSpread(spreads: readonly Spread[], walk: Walk, bounds: Bounds): Part {
+  const [spread] = [...spreads].sort((a, b) => a.position - b.position);
+  if (spread === undefined) return { bindings: [], found: [] };
+  const through = spread.through_seq ?? null;
+  const rest = taken(spread, walk(through), bounds, []);
+  const { part, isAll } = rest.isAll && through !== null ? taken(spread, walk(null), bounds, rest.part) : rest;
+  const facts = part.map((binding) =>
+    (spread.reaffirms === true ? reaffirmed : contradicted)(binding, spread.evidence),
+  );
+  const { spread_id, tenant, ref, position } = spread;
+  const job = { spread_id, tenant, ref, position, contradicted: spread.contradicted + part.length };
+  const last = part.at(-1);
+  const told: MutationRecord =
+    isAll || last === undefined
+      ? { type: 'SpreadClosed', body: job }
+      : { type: 'SpreadContinued', body: { ...job, through_mutation_id: last.mutation_id } };
+  return { bindings: part, found: [...facts, told] };
+}
+
+/** What fits one decision beside `before`, of those that a spread reaches; `isAll`: nothing that it reaches is left. */
+function taken(
+  spread: Spread,
+  bindings: Iterable<Binding>,
+  { marksMax, bytesMax, weighs }: Bounds,
+  before: readonly Binding[],
+): { readonly part: readonly Binding[]; readonly isAll: boolean } {
+  const part = [...before];
+  const known = new Set(before.map(({ mutation_id }) => mutation_id));
+  const weights = before.map((binding, at) => weighs(binding, before[at - 1]));
+  let marks = weights.reduce((sum, one) => sum + one.marks, 0);
+  let bytes = weights.reduce((sum, one) => sum + one.bytes, 0);
+  for (const binding of bindings) {
+    if (known.has(binding.mutation_id) || !isToBeTold(spread, binding)) continue;
+    const weight = weighs(binding, part.at(-1));
+    [marks, bytes] = [marks + weight.marks, bytes + weight.bytes];
+    if (part.length > 0 && (marks > marksMax || bytes > bytesMax)) return { part, isAll: false };
+    part.push(binding);
+  }
+  return { part, isAll: true };
+}
+
+function isToBeTold(spread: Spread, binding: Binding): boolean {
+  return isReached(spread, binding) && (spread.reaffirms !== true || binding.is_contradicted === true);
+}

@@ -1,0 +1,272 @@
+// What binds a recovery beside the contract its effect executed under: recovery policies, and the contract as it stands by now.
+// Both are asked when it is planned and at every dispatch, and may only tighten.
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { contractDigest } from '@recourse/contract';
+import type { ContractTerms } from '@recourse/messages';
+import { fact, harness, WAYS } from '@recourse/testing';
+import {
+  answered,
+  approval,
+  CALL_TIMEOUT,
+  CLOSED_MANUAL,
+  core,
+  digest,
+  envelope,
+  execution,
+  leg,
+  markedInput,
+  MARGIN,
+  planned,
+  requestIn,
+  RUN,
+  settled,
+  STEP,
+  terms,
+  views,
+} from '../recoveries.testing.js';
+import { wire } from '@recourse/testing';
+
+const MARKED_AT = 10_000;
+const COMMITTED_AT = 1_000;
+const shipped = JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as object;
+
+const RULES = [
+  { name: 'large', when: 'mutation.amount_minor > 100000', approval: 'dual_control', reason: 'much money' },
+  { name: 'doubted', when: 'evidence.source == "critic"', approval: 'human', reason: 'a critic may be wrong' },
+] as const;
+
+describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
+  const world = () => {
+    const both = views();
+    const versions = { bundle: 0, contract: 0 };
+    return {
+      run: harness(core(), { isRebuilt, views: both }),
+      /** The bundle under this name, in its next version. */
+      rules(recovery: readonly object[], name = 'refunds', tenant = 'acme'): void {
+        versions.bundle += 1;
+        const body = JSON.stringify({ owner: 'risk', doc: 'd', admission: [], recovery });
+        both.entries.append(
+          'e',
+          fact('EntryRegistered', { kind: 'policy_bundle', tenant, name, version: versions.bundle, body }),
+        );
+      },
+      retire(name = 'refunds', tenant = 'acme'): void {
+        both.entries.append('e', fact('EntryRetired', { kind: 'policy_bundle', tenant, name }));
+      },
+      /** The contract of the effect, in its next version. */
+      contract(more: object): void {
+        versions.contract += 1;
+        const { recovery_policy_ref: _none, ...plain } = shipped as Record<string, unknown>;
+        const body = JSON.stringify({
+          ...plain,
+          impact: 'write',
+          recovery_approval_mode: 'auto',
+          compensation_mode: undefined,
+          version: versions.contract,
+          ...more,
+        });
+        both.contracts.append(
+          'c',
+          fact('ContractRegistered', {
+            name: 'payments.issue_refund',
+            version: versions.contract,
+            tenant: '*',
+            digest: contractDigest(body),
+            body,
+          }),
+        );
+      },
+    };
+  };
+  const under = (more: Partial<ContractTerms> = {}): ContractTerms =>
+    terms({ impact: 'write', recovery_approval_mode: 'auto', recovery_policy_ref: 'refunds', ...more });
+  const worth = (amount_minor: number) => execution({ value: { amount_minor, currency: 'EUR' } });
+
+  describe('under a recovery policy (A23, A68)', () => {
+    it('goes by itself where no rule applies and the contract lets it', () => {
+      const { run, rules } = world();
+      rules(RULES);
+      run
+        .when(markedInput({ terms: under(), execution: worth(4_900) }), MARKED_AT)
+        .then(planned({ decision: 'compensate_now', in_force: { rules: [] } }), leg());
+    });
+
+    it('asks two people where a rule says so, and names the rule', () => {
+      const { run, rules } = world();
+      rules(RULES);
+      run.when(markedInput({ terms: under(), execution: worth(200_000) }), MARKED_AT).then(
+        planned({
+          decision: 'request_approval',
+          reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL',
+          required_approvals: 2,
+          in_force: { rules: ['refunds@1/large'] },
+        }),
+      );
+    });
+
+    it('never asks fewer people than the contract', () => {
+      const { run, rules } = world();
+      rules([{ name: 'all', when: 'true', approval: 'auto', reason: 'r' }]);
+      run
+        .when(markedInput({ terms: under({ recovery_approval_mode: 'dual_control' }) }), MARKED_AT)
+        .then(planned({ decision: 'request_approval', required_approvals: 2 }));
+    });
+
+    it('takes the bundle of the tenant before that for all', () => {
+      const { run, rules } = world();
+      rules([{ name: 'everyone', when: 'true', approval: 'dual_control', reason: 'r' }], 'refunds', '*');
+      rules([{ name: 'ours', when: 'true', approval: 'human', reason: 'r' }]);
+      run
+        .when(markedInput({ terms: under() }), MARKED_AT)
+        .then(planned({ required_approvals: 1, in_force: { rules: ['refunds@2/ours'] } }));
+    });
+
+    it.each([
+      ['is registered under its name', null, 'refunds: not registered'],
+      ['can be judged', [{ name: 'r', when: 'mutation.no_such > 1', approval: 'auto', reason: 'r' }], 'refunds@1/r: '],
+    ] as const)('is a person’s where no policy %s', (_what, recovery, told) => {
+      const { run, rules } = world();
+      if (recovery !== null) rules(recovery);
+      run.when(markedInput({ terms: under() }), MARKED_AT);
+      expect(run.records()[0]).toMatchObject(
+        planned({ decision: 'manual_review', reason: 'RECOVERY_POLICY_UNDECIDED' }),
+      );
+      expect(run.rows('step')[0]?.doc).toMatchObject({
+        phase: 'manual',
+        in_force: { rules: [expect.stringContaining(told)] },
+      });
+      expect(run.outgoing()).toEqual([]);
+    });
+
+    it('is not tried again while the policy cannot be judged, and is once it can', () => {
+      const { run, rules } = world();
+      run.when(markedInput({ terms: under() }), MARKED_AT);
+      const retry = (id: string) =>
+        wire(
+          'recourse.recovery-commands',
+          'RetryStep',
+          { envelope: envelope('olga', ['approver'], { command_id: id }), run_id: RUN, step_id: STEP, reason: 'r' },
+          { key: RUN },
+        );
+      run.when(retry('c1'), 11_000);
+      expect(run.rows('step')[0]?.doc).toMatchObject({ phase: 'manual' });
+      rules(RULES);
+      run.when(retry('c2'), 12_000);
+      expect(run.records().some(({ type }) => type === 'LegDispatched')).toBe(true);
+    });
+
+    it('is asked again at the dispatch: a rule that was added since stops what one has agreed to (C45)', () => {
+      const { run, rules } = world();
+      const human = under({ recovery_approval_mode: 'human' });
+      rules(RULES);
+      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }));
+      rules([...RULES, { name: 'now', when: 'true', approval: 'dual_control', reason: 'r' }]);
+      run
+        .when(approval({ digest: digest({ terms: human }) }), 20_000)
+        .then(fact('StepApproved'), fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);
+      expect(run.outgoing()).toEqual([]);
+    });
+
+    it('stops at the dispatch where the bundle was retired since (C45)', () => {
+      const { run, rules, retire } = world();
+      rules(RULES);
+      const human = under({ recovery_approval_mode: 'human' });
+      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }));
+      retire();
+      run
+        .when(approval({ digest: digest({ terms: human }) }), 20_000)
+        .then(fact('StepApproved'), fact('StepEscalated', { reason: 'RECOVERY_POLICY_UNDECIDED' }), CLOSED_MANUAL);
+    });
+  });
+
+  describe('under a contract that was tightened since its effect (C45)', () => {
+    const TIGHTENED = [
+      ['leaves it to people', { compensation_mode: { mode: 'manual_runbook', reason: 'r', runbook: 'R-1' } }],
+      ['calls it irreversible', { reversal_class: 'irreversible' }],
+      ['gives up the way back', { compensation_mode: { mode: 'not_supported', reason: 'r', accepted_by: 'a' } }],
+    ] as const;
+
+    it.each(TIGHTENED)('and %s by now is not dispatched, whoever has agreed', (_what, more) => {
+      const { run, contract } = world();
+      const human = terms({ impact: 'write' });
+      contract({ recovery_approval_mode: 'human' });
+      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }));
+      contract({ recovery_approval_mode: 'human', ...more });
+      run
+        .when(approval({ digest: digest({ terms: human }) }), 20_000)
+        .then(fact('StepApproved'), fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);
+      expect(run.outgoing()).toEqual([]);
+    });
+
+    it.each(TIGHTENED)('and %s is a person’s from the start', (_what, more) => {
+      const { run, contract } = world();
+      contract(more);
+      run.when(markedInput({ terms: under({ recovery_policy_ref: null }) }), MARKED_AT);
+      expect(run.records()[0]).toMatchObject(planned({ decision: 'manual_review' }));
+      expect(run.outgoing()).toEqual([]);
+    });
+
+    it.each([
+      ['a higher risk', { risk_level: 'high' }],
+      ['a graver impact', { impact: 'financial', recovery_approval_mode: 'human' }],
+    ] as const)('to %s does not go on by itself', (_what, more) => {
+      const { run, contract } = world();
+      contract({});
+      run.when(markedInput({ terms: under({ recovery_policy_ref: null }) }), MARKED_AT);
+      const request = requestIn(run.outgoing());
+      contract(more);
+      run
+        .when(answered(request, 'failed', []), 11_000)
+        .then(settled())
+        .whenDue(12_000)
+        .then(fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);
+    });
+
+    it('to a higher risk stops what people agreed to before they could know', () => {
+      const { run, contract } = world();
+      const human = terms({ impact: 'write' });
+      contract({ recovery_approval_mode: 'human' });
+      run
+        .when(markedInput({ terms: human }), MARKED_AT)
+        .then(planned({ in_force: { contract_version: 1, risk_level: 'medium' } }));
+      contract({ recovery_approval_mode: 'human', risk_level: 'high' });
+      run
+        .when(approval({ digest: digest({ terms: human }) }), 20_000)
+        .then(fact('StepApproved'), fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);
+    });
+
+    it('to a shorter window is not dispatched beyond it', () => {
+      const { run, contract } = world();
+      const human = terms({ impact: 'write' });
+      contract({ recovery_approval_mode: 'human' });
+      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }));
+      contract({ recovery_approval_mode: 'human', reversal_window_ms: 20_000, expires_after_commit_ms: undefined });
+      run
+        .when(approval({ digest: digest({ terms: human }) }), COMMITTED_AT + 20_000 - CALL_TIMEOUT - MARGIN)
+        .then(fact('StepApproved'), fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), CLOSED_MANUAL);
+    });
+
+    it('to a shorter window leases no worker beyond it', () => {
+      const { run, contract } = world();
+      contract({ reversal_window_ms: 20_000, expires_after_commit_ms: undefined });
+      run
+        .when(markedInput({ terms: under({ recovery_policy_ref: null }) }), MARKED_AT)
+        .then(
+          planned({ decision: 'compensate_now' }),
+          leg({ not_after: COMMITTED_AT + 20_000 - CALL_TIMEOUT - MARGIN }),
+        );
+    });
+
+    it('is loosened in vain: what the effect was bound to stays', () => {
+      const { run, contract } = world();
+      contract({ risk_level: 'low', reversal_window_ms: 9_000_000_000 });
+      run
+        .when(
+          markedInput({ terms: terms({ impact: 'write', risk_level: 'high', recovery_approval_mode: 'auto' }) }),
+          MARKED_AT,
+        )
+        .then(planned({ decision: 'manual_review', reason: 'RISK_ABOVE_LIMIT' }), fact('StepEscalated'), CLOSED_MANUAL);
+    });
+  });
+});

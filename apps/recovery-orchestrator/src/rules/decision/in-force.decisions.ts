@@ -1,0 +1,180 @@
+// What binds a recovery now: the contract its effect was executed under, that contract as it stands, and the recovery policies
+// both name. The strictest of each counts, at the plan and again at every dispatch (C45).
+//
+// Boundary: pure; what stands comes in with the policy.
+//
+// Invariants
+//   I1. It tightens and never loosens: what an effect was bound to stays.
+//   I2. A policy that is not registered, or a rule that cannot be judged, decides nothing: a person does (P14).
+import { availableFor, hasSideEffects, isManual, isUndoable, readPayload, recoveryVerdict } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
+import type {
+  ContractTerms,
+  Evidence,
+  Execution,
+  InForce,
+  MutationRef,
+  RecoveryApprovalMode,
+} from '@recourse/messages';
+import type { RecoveryPolicy } from '../policy.messages.js';
+import { impactOf, modesByStrictness, risksByHarm } from './recovery.decisions.js';
+import type { Handle, Policies } from './recovery.decisions.js';
+
+/** A mutation as far as contracts and policies speak about it. */
+export interface Governed {
+  readonly tenant: string;
+  readonly mutation_id: string;
+  readonly execution: Execution;
+  readonly evidence: Evidence;
+  readonly ref: MutationRef;
+}
+
+/** What binds a recovery now. */
+export interface Binding {
+  /** The terms of the effect, with what is stricter by now. */
+  readonly terms: ContractTerms;
+  /** The pointer, with a window that ends sooner by now. */
+  readonly ref: MutationRef;
+  /** Why machines may not undo it by now; null where they may. */
+  readonly withheld: Extract<Handle, 'irreversible' | 'no_reversal'> | null;
+  readonly policies: Policies;
+  /** As the log keeps it. */
+  readonly told: InForce;
+}
+
+/** Where contracts and policies stand. */
+type Standing = Pick<RecoveryPolicy, 'standing' | 'bundleOf'>;
+
+/** What binds the recovery of an effect that was executed under these terms. */
+export function inForce(asked: Governed, terms: ContractTerms, standing: Standing): Binding {
+  const now = standing.standing(terms.contract_name);
+  const tightened: ContractTerms = {
+    ...terms,
+    impact: now !== null && impactOf(terms) === 'ordinary' ? now.impact : terms.impact,
+    risk_level: stricter(terms.risk_level, now === null ? terms.risk_level : (now.risk_level ?? 'medium'), risksByHarm),
+  };
+  const ruling = rulingOf({ ...asked, terms: tightened }, policiesOf(terms, now), standing);
+  // People are the default (D27).
+  const asks = [now === null ? null : (now.recovery_approval_mode ?? 'human'), ruling.approval].filter(
+    (mode) => mode !== null,
+  );
+  const bound = (terms.recovery_approval_mode as RecoveryApprovalMode | null) ?? 'human';
+  const mode = asks.reduce((strictest, each) => stricter(strictest, each, modesByStrictness), bound);
+  return {
+    terms: { ...tightened, recovery_approval_mode: mode },
+    ref: { ...asked.ref, reversal_expires_at: windowEnd(asked.ref, now) },
+    withheld: now === null ? null : withheldBy(now),
+    policies: ruling.approval === null ? 'undecided' : 'decided',
+    told: {
+      contract_version: now?.version ?? terms.contract_version,
+      approval_mode: mode,
+      risk_level: tightened.risk_level,
+      rules: ruling.rules,
+    },
+  };
+}
+
+/** The handle as it counts by now: a contract that gave up its way back, or left it to people, withholds it. */
+export function handleInForce(handle: Handle, binding: Binding | null): Handle {
+  const withheld = binding?.withheld ?? null;
+  return withheld === null || handle === 'uncontracted' || handle === 'read_only' ? handle : withheld;
+}
+
+/** People agreed, or nobody had to, before the contract called it riskier. */
+export function isRiskier({ told }: Binding, before: InForce | null): boolean {
+  return before !== null && risksByHarm.indexOf(told.risk_level) > risksByHarm.indexOf(before.risk_level);
+}
+
+/** The stricter of two words; one that this version does not know is the strictest (P14). */
+function stricter<Word extends string>(one: Word, other: Word, order: readonly Word[]): Word {
+  const rank = (word: Word): number => (order.includes(word) ? order.indexOf(word) : order.length);
+  return rank(other) > rank(one) ? other : one;
+}
+
+function withheldBy(now: Contract): Binding['withheld'] {
+  if (!hasSideEffects(now)) return null;
+  if (!isUndoable(now)) return 'irreversible';
+  return isManual(now) ? 'no_reversal' : null;
+}
+
+/** The window that ends first; a contract without one shortens nothing. */
+function windowEnd(
+  { reversal_expires_at: bound, committed_at: from }: MutationRef,
+  now: Contract | null,
+): number | null {
+  const length = now === null ? null : availableFor(now);
+  return bound === null || length === null ? bound : Math.min(bound, from + length);
+}
+
+function policiesOf({ recovery_policy_ref: bound }: ContractTerms, now: Contract | null): readonly string[] {
+  return [...new Set([bound, now?.recovery_policy_ref ?? null])].filter((name) => name !== null);
+}
+
+/** `approval` is null where a policy is not registered or cannot be judged. */
+interface Ruling {
+  readonly approval: RecoveryApprovalMode | null;
+  readonly rules: readonly string[];
+}
+
+function rulingOf(
+  asked: Governed & { readonly terms: ContractTerms },
+  names: readonly string[],
+  { bundleOf }: Standing,
+): Ruling {
+  let ruling: Ruling & { readonly approval: RecoveryApprovalMode } = { approval: 'auto', rules: [] };
+  for (const name of names) {
+    const bundle = bundleOf(asked.tenant, name);
+    if (bundle === null) return { approval: null, rules: [`${name}: not registered`] };
+    const place = `${name}@${String(bundle.version)}`;
+    const verdict = recoveryVerdict(bundle.entry, factsFor(asked));
+    if (!verdict.decided) return { approval: null, rules: [`${place}/${verdict.rule}: ${verdict.detail}`] };
+    ruling = {
+      approval: stricter(ruling.approval, verdict.approval, modesByStrictness),
+      rules: [...ruling.rules, ...verdict.rules.map((rule) => `${place}/${rule}`)],
+    };
+  }
+  return ruling;
+}
+
+/** What rules read. What is not known is not there, so that `has(…)` tells. */
+function factsFor({ mutation_id, execution, evidence, ref, terms }: Governed & { readonly terms: ContractTerms }): {
+  readonly mutation: Json;
+  readonly evidence: Json;
+} {
+  return {
+    mutation: known({
+      mutation_id,
+      capability: execution.capability,
+      agent_id: execution.agent_id,
+      run_id: execution.run_id,
+      initiator: execution.initiator,
+      subject_ref: ref.subject_ref,
+      reversal_class: ref.reversal_class,
+      committed_at: ref.committed_at,
+      contract_version: terms.contract_version,
+      impact: terms.impact,
+      risk_level: terms.risk_level,
+      amount_minor: execution.value?.amount_minor ?? null,
+      currency: execution.value?.currency ?? null,
+    }),
+    evidence: known({
+      kind: evidence.kind,
+      event_id: evidence.event_id,
+      ref: evidence.ref,
+      source: evidence.source,
+      stated_at: evidence.stated_at,
+      statement: statementOf(evidence),
+    }),
+  };
+}
+
+/** A sealed statement is not known here. */
+function statementOf({ statement }: Evidence): Json {
+  if (statement === null || statement.encoding === 'sealed') return null;
+  return readPayload(statement);
+}
+
+function known(facts: Readonly<Record<string, Json>>): Json {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import { crc32c, createRecordsBatch } from '@platformatic/kafka';
+import { visibleIn } from './fetch.kafka.js';
+import { readRecordSet } from './record-set.kafka.js';
+
+const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
+const [CRC_AT, COVERED_AT, RECORDS_AT] = [17, 21, 61];
+const TEXT = 'the refund of order 4711 '.repeat(50);
+
+/** A batch of two records as a client makes it, at an offset. */
+function batchAt(firstOffset: number, compression: (typeof CODECS)[number] = 'none'): Buffer {
+  const messages = ['a', 'b'].map((key) => ({
+    topic: 'wire',
+    key: Buffer.from(key),
+    value: Buffer.from(TEXT),
+    headers: new Map(),
+  }));
+  const bytes = Buffer.from(createRecordsBatch(messages, { compression }).buffer);
+  bytes.writeBigInt64BE(BigInt(firstOffset), 0);
+  return bytes;
+}
+
+/** The same with other records, and a checksum that fits: what a client with a codec of its own would send. */
+function holding(batch: Buffer, records: Buffer): Buffer {
+  const bytes = Buffer.concat([batch.subarray(0, RECORDS_AT), records]);
+  bytes.writeInt32BE(bytes.length - 12, 8);
+  bytes.writeUInt32BE(crc32c(bytes.subarray(COVERED_AT)), CRC_AT);
+  return bytes;
+}
+
+const readFrom = (position: number, ...set: readonly Buffer[]): ReturnType<typeof visibleIn> =>
+  visibleIn({ batches: readRecordSet(Buffer.concat(set)), abortedTransactions: null }, position);
+const seen = (position: number, ...set: readonly Buffer[]): readonly string[] =>
+  readFrom(position, ...set).records.map(({ offset, key, unreadable }) =>
+    unreadable === undefined ? `${String(offset)} ${String(key)}` : `${String(offset)} unreadable`,
+  );
+
+describe('a set of record batches', () => {
+  it.each(CODECS)('is read with %s', (codec) => {
+    expect(seen(0, batchAt(0, codec), batchAt(2, codec))).toEqual(['0 a', '1 b', '2 a', '3 b']);
+    expect(String(readFrom(0, batchAt(0, codec)).records[0]?.value)).toBe(TEXT);
+  });
+
+  it('leaves out a batch that is cut off at its end', () => {
+    const [whole, cut] = [batchAt(0), batchAt(2)];
+    expect(readFrom(0, whole, cut.subarray(0, 40)).nextOffset).toBe(2);
+    expect(seen(0, whole, cut.subarray(0, 5))).toEqual(['0 a', '1 b']);
+  });
+
+  it.each(CODECS.slice(1))('tells of a batch whose %s is broken, and reads those around it', (codec) => {
+    const broken = holding(batchAt(2, codec), Buffer.from('this is no such thing'));
+    expect(seen(0, batchAt(0), broken, batchAt(4))).toEqual(['0 a', '1 b', '2 unreadable', '4 a', '5 b']);
+    const { records, nextOffset } = readFrom(3, broken);
+    expect([records[0]?.offset, nextOffset]).toEqual([3, 4]);
+    expect(records[0]?.unreadable).toEqual({ detail: expect.stringMatching(/cannot be read: ./), bytes: broken });
+  });
+
+  it('tells of a batch whose codec nobody knows', () => {
+    const strange = holding(batchAt(0), Buffer.from('?'));
+    strange.writeInt16BE(7, COVERED_AT);
+    strange.writeUInt32BE(crc32c(strange.subarray(COVERED_AT)), CRC_AT);
+    expect(seen(0, strange, batchAt(2))).toEqual(['0 unreadable', '2 a', '3 b']);
+  });
+
+  it('tells of a batch whose bytes were altered, also where they could be read', () => {
+    const altered = batchAt(0);
+    altered[altered.length - 3] = (altered[altered.length - 3] ?? 0) ^ 1;
+    expect(seen(0, altered, batchAt(2))).toEqual(['0 unreadable', '2 a', '3 b']);
+    expect(readFrom(0, altered).records[0]?.unreadable?.detail).toContain('checksum');
+  });
+
+  it('takes the place of an altered batch from the one behind it: its own word counts for nothing', () => {
+    const altered = batchAt(0);
+    altered.writeInt32BE(1_000_000, 23);
+    expect(readFrom(0, altered, batchAt(2)).nextOffset).toBe(4);
+  });
+
+  it('tells of a batch of another format', () => {
+    const old = batchAt(0);
+    old.writeInt8(1, 16);
+    expect(seen(0, old, batchAt(2))).toEqual(['0 unreadable', '2 a', '3 b']);
+  });
+
+  it('cannot be read at all when a batch does not say where it ends', () => {
+    const broken = batchAt(0);
+    broken.writeInt32BE(3, 8);
+    expect(() => readRecordSet(broken)).toThrow('says that it has 3 bytes');
+  });
+});

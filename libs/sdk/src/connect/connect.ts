@@ -1,0 +1,221 @@
+// Recourse in one call: finds where everything is, gets a token, and makes what a guard, a worker and an undo need.
+//
+// Boundary: composes. What each part does is its own; a part that is given is used as it is.
+import { join, resolve } from 'node:path';
+import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import { systemClock } from '@recourse/kernel';
+import { createCodecs } from '@recourse/messages';
+import { edgeClient } from '../edge/edge.js';
+import type { EdgeOptions } from '../edge/edge.js';
+import { cachedEntries } from '../entries/entries.cached.js';
+import { HttpEntries } from '../entries/entries.http.js';
+import { HttpApprovals } from '../guard/approval.http.js';
+import { HttpBudget } from '../guard/budget.http.js';
+import { guard } from '../guard/guard.js';
+import type { GuardOptions } from '../guard/guard.messages.js';
+import { HttpStanding } from '../guard/standing.http.js';
+import { createProducer } from '../producer/producer.js';
+import type { Producer } from '../producer/producer.js';
+import { FileClaimStore } from '../stores/claim-store.file.js';
+import { FilePositionStore } from '../stores/position-store.file.js';
+import { undos } from '../undo/undo.js';
+import { createWorker, requestsTopic } from '../worker/worker.js';
+import type { Worker } from '../worker/worker.messages.js';
+import { ConnectProblem } from './connect.problem.js';
+import type {
+  ConnectedGuardOptions,
+  ConnectedParts,
+  ConnectedTool,
+  ConnectedWorkerOptions,
+  ConnectOptions,
+  Recourse,
+} from './connect.messages.js';
+import { greetRegistry, registeredContract } from './registered.js';
+import { findStack } from './stack-file.js';
+import { tenantIn, tokenSource } from './token.js';
+import type { TokenSource } from './token.js';
+import { callAt, forwardTool } from './typed-tool.js';
+import type { ToolLike } from './typed-tool.js';
+import { valueIn, whereaboutsOf } from './whereabouts.js';
+import type { Whereabouts } from './whereabouts.js';
+
+/** What a program asks a development issuer for: it acts, says what went wrong, and asks for undos. */
+const ROLES = ['agent', 'reporter', 'requester'] as const;
+/** Tenant of the stories of a development stack. */
+const DEVELOPMENT_TENANT = 'demo';
+/** Longest a worker's call may take unless told, milliseconds. */
+const CALL_TIMEOUT_MS = 5_000;
+
+/**
+ * Connects one process.
+ *
+ * Shape:  what the options say comes first, then the environment, then the development stack that is found. The contract
+ *         registry is asked once, so that what is lacking shows here; Kafka is opened when it is first needed.
+ * Errors: ConnectProblem, whose code says what is lacking and whose remedy what to do.
+ */
+export async function connect(options: ConnectOptions): Promise<Recourse> {
+  const { environment = process.env, folder = process.cwd(), clock = systemClock } = options;
+  const stack = findStack(options.dataDir ?? valueIn(environment, 'RECOURSE_DATA_DIR'), folder);
+  const places = whereaboutsOf(options, environment, stack);
+  const wanted = options.tenant ?? valueIn(environment, 'RECOURSE_TENANT');
+  const token = tokenSource({
+    ...options,
+    environment,
+    folder,
+    clock,
+    issuerUrl: places.issuerUrl,
+    subject: options.name,
+    tenant: wanted ?? DEVELOPMENT_TENANT,
+    roles: options.roles ?? ROLES,
+  });
+  const edge = edgesWith(token, options);
+  await greetRegistry(edgeClient({ ...edge(places.contractsUrl), name: 'the contract registry' }));
+  const tenant = wanted ?? tenantIn(await token());
+  if (tenant === null) throw new ConnectProblem('TENANT_UNKNOWN', 'neither anybody nor the token names a tenant');
+  const stateDir = resolve(folder, options.stateDir ?? join('.recourse', options.name));
+  return new Connection({ places, edge, tenant, stateDir, options });
+}
+
+/** How each service is asked. */
+type Edges = (url: string) => EdgeOptions;
+
+function edgesWith(token: TokenSource, { fetch, clock }: ConnectOptions): Edges {
+  return (url) => ({
+    url,
+    token,
+    ...(fetch === undefined ? {} : { fetch }),
+    ...(clock === undefined ? {} : { clock }),
+  });
+}
+
+interface Reached {
+  readonly places: Whereabouts;
+  readonly edge: Edges;
+  readonly tenant: string;
+  readonly stateDir: string;
+  readonly options: ConnectOptions;
+}
+
+class Connection implements Recourse {
+  readonly name: string;
+  readonly tenant: string;
+  readonly kafka: ConnectedParts['kafka'];
+  readonly codecs: ConnectedParts['codecs'];
+  readonly clock: ConnectedParts['clock'];
+  readonly standing: ConnectedParts['standing'];
+  readonly budget: ConnectedParts['budget'];
+  readonly approvals: ConnectedParts['approvals'];
+  readonly entries: ConnectedParts['entries'];
+  readonly claims: ConnectedParts['claims'];
+  private readonly workers: Worker[] = [];
+  private opening: Promise<Producer> | null = null;
+  private isClosed = false;
+
+  constructor(private readonly reached: Reached) {
+    const { places, edge, tenant, stateDir, options } = reached;
+    this.name = options.name;
+    this.tenant = tenant;
+    this.clock = options.clock ?? systemClock;
+    this.kafka = options.kafka ?? createKafka({ brokers: places.brokers, clientId: options.name });
+    this.codecs = options.codecs ?? createCodecs(createSchemaRegistry({ url: places.registryUrl }));
+    this.standing = options.standing ?? new HttpStanding(edge(places.ledgerUrl));
+    this.budget = options.budget ?? new HttpBudget(edge(places.budgetUrl));
+    this.approvals = options.approvals ?? new HttpApprovals(edge(places.recoveriesUrl));
+    this.entries = options.entries ?? cachedEntries(new HttpEntries(edge(places.contractsUrl)), { clock: this.clock });
+    this.claims = options.claims ?? new FileClaimStore(join(stateDir, 'claims'));
+  }
+
+  producer(): Promise<Producer> {
+    this.refuseClosed();
+    const { producer } = this.reached.options;
+    if (producer !== undefined) return Promise.resolve(producer);
+    const opening = (this.opening ??= createProducer({ kafka: this.kafka, codecs: this.codecs, source: this.name }));
+    // One that failed is no reason why the next should.
+    opening.catch(() => {
+      this.opening = null;
+    });
+    return opening;
+  }
+
+  contract(name: string): ReturnType<Recourse['contract']> {
+    const { edge, places } = this.reached;
+    return registeredContract(edgeClient({ ...edge(places.contractsUrl), name: 'the contract registry' }), name);
+  }
+
+  async guardOptions(contract: string): Promise<GuardOptions> {
+    const { mode = 'enforce', onTrouble } = this.reached.options;
+    return {
+      ...(await this.contract(contract)),
+      mode,
+      producer: await this.producer(),
+      clock: this.clock,
+      entries: this.entries,
+      budget: this.budget,
+      approvals: this.approvals,
+      standing: this.standing,
+      claims: this.claims,
+      ...(onTrouble === undefined ? {} : { onTrouble }),
+    };
+  }
+
+  async guard<Args, Value>(
+    tool: ToolLike<Args, Value>,
+    { contract, externalTransactionRef, ...overrides }: ConnectedGuardOptions<Value>,
+  ): Promise<ConnectedTool<Args, Value>> {
+    const options = { ...(await this.guardOptions(contract)), ...overrides };
+    const guarded = guard(forwardTool(tool, externalTransactionRef), options);
+    // What the tool itself gave, less some members: what its type says.
+    return (args, place) => guarded(callAt(args, place, this)) as ReturnType<ConnectedTool<Args, Value>>;
+  }
+
+  async worker({ adapter, capabilities, ...overrides }: ConnectedWorkerOptions): Promise<Worker> {
+    this.refuseClosed();
+    await this.refuseUnknown(adapter);
+    const folder = join(this.reached.stateDir, adapter);
+    const worker = createWorker({
+      kafka: this.kafka,
+      codecs: this.codecs,
+      adapter,
+      tools: capabilities,
+      clock: this.clock,
+      entries: this.entries,
+      claimStore: new FileClaimStore(join(folder, 'claims')),
+      positions: new FilePositionStore(join(folder, 'positions')),
+      workerId: this.name,
+      groupId: `${adapter}-workers`,
+      callTimeoutMs: CALL_TIMEOUT_MS,
+      ...overrides,
+    });
+    await worker.start();
+    this.workers.push(worker);
+    return worker;
+  }
+
+  undos(): ReturnType<Recourse['undos']> {
+    const { edge, places } = this.reached;
+    return undos({ ledger: edge(places.ledgerUrl) });
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all(this.workers.splice(0).map((worker) => worker.stop()));
+    const producer = await this.opening?.catch(() => null);
+    this.opening = null;
+    await producer?.close();
+  }
+
+  private async refuseUnknown(adapter: string): Promise<void> {
+    const admin = await this.kafka.admin();
+    try {
+      const topic = requestsTopic(adapter);
+      if ((await admin.partitionCount(topic)) === null)
+        throw new ConnectProblem('ADAPTER_UNKNOWN', `there is no topic ${topic}: nothing is asked of this adapter`);
+    } finally {
+      await admin.close();
+    }
+  }
+
+  private refuseClosed(): void {
+    if (this.isClosed) throw new ConnectProblem('CONNECTION_CLOSED', `the connection of ${this.name} is closed`);
+  }
+}

@@ -1,0 +1,231 @@
+// One call from a name to everything: what is found, what comes first, what is lacking, and what the guard keeps of types.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { contractBody } from '@recourse/contract';
+import { MemoryPositionStore } from '../stores/position-store.memory.js';
+import { nodeProblem } from '../node-version.js';
+import { turns } from '../worker/worker.testing.js';
+import { connect } from './connect.js';
+import { TEST_CONTRACT, TestStack, tokenOf } from './connect.testing.js';
+
+const REFUND = 'payments.issue_refund';
+const PLACE = { runId: 'run-1', stepId: 'refund', assumptionRefs: ['order/4711#not_shipped'] };
+
+let stack: TestStack;
+beforeEach(async () => {
+  stack = await TestStack.start();
+  stack.contracts.set(REFUND, { contract: TEST_CONTRACT, retired: false });
+});
+afterEach(() => {
+  stack.stop();
+});
+
+/** What a refund takes and gives, as its author wrote it: interfaces, no JSON types. */
+interface Order {
+  readonly order: string;
+  readonly amount_minor: number;
+}
+interface Refunded {
+  readonly refund_id: string;
+  readonly paid: { readonly minor: number };
+}
+const issueRefund = ({ amount_minor }: Order): Promise<Refunded> =>
+  Promise.resolve({ refund_id: 'rf_1', paid: { minor: amount_minor } });
+
+describe('connect', () => {
+  it('finds the development stack in a folder above, and needs nothing but a name', async () => {
+    stack.leaveFile();
+    const recourse = await connect(stack.options());
+    expect(recourse).toMatchObject({ name: 'refund-agent', tenant: 'demo' });
+    expect(stack.calls.map(({ path }) => path)).toEqual(['/token', '/v1/contracts?limit=1']);
+    expect(stack.calls[0]?.body).toEqual({
+      subject: 'refund-agent',
+      tenant: 'demo',
+      roles: ['agent', 'reporter', 'requester'],
+    });
+    expect(stack.calls[1]?.authorization).toBe(`Bearer ${tokenOf(stack.calls[0]?.body ?? {})}`);
+    await recourse.close();
+  });
+
+  it('guards a tool under a contract by its name, and keeps its types', async () => {
+    stack.leaveFile();
+    const recourse = await connect(stack.options());
+    const refund = await recourse.guard(issueRefund, { contract: REFUND });
+    const answer = await refund({ order: '4711', amount_minor: 500 }, PLACE);
+    if (answer.kind !== 'succeeded') throw new Error(JSON.stringify(answer));
+    const minor: number | undefined = answer.value?.paid?.minor;
+    expect(minor).toBe(500);
+    // @ts-expect-error: an order has a number.
+    const wrong = (): unknown => refund({ order: 4711, amount_minor: 500 }, PLACE);
+    // @ts-expect-error: a refund has no such member.
+    const unknown = (): unknown => answer.value?.settled;
+    expect([wrong, unknown]).toHaveLength(2);
+    expect(stack.producer.told).toMatchObject([
+      {
+        type: 'ToolPlanned',
+        action: {
+          tenant: 'demo',
+          runId: 'run-1',
+          agentId: 'refund-agent',
+          stepId: 'refund',
+          capability: REFUND,
+          assumptionRefs: ['order/4711#not_shipped'],
+        },
+      },
+      { type: 'ToolExecuted' },
+    ]);
+    await recourse.close();
+  });
+
+  it("reads the provider's handle, and hides it from the agent", async () => {
+    stack.leaveFile();
+    const recourse = await connect(stack.options());
+    const refund = await recourse.guard(issueRefund, {
+      contract: REFUND,
+      externalTransactionRef: ({ refund_id }) => refund_id,
+    });
+    expect(await refund({ order: '4711', amount_minor: 500 }, PLACE)).toMatchObject({
+      value: { paid: { minor: 500 } },
+    });
+    expect(stack.producer.told.at(-1)).toMatchObject({ outcome: { externalTransactionRef: 'rf_1' } });
+    await recourse.close();
+  });
+
+  it('lets everything be said otherwise: the program before the environment before the stack', async () => {
+    const dataDir = stack.leaveFile({ brokers: ['stack:1'] });
+    const other = await TestStack.start();
+    const environment = { RECOURSE_DATA_DIR: dataDir, RECOURSE_CONTRACTS_URL: other.url, RECOURSE_TENANT: 'acme' };
+    const recourse = await connect(
+      other.options({ environment, token: 'mine', name: 'a', mode: 'observe', roles: ['agent'] }),
+    );
+    expect(recourse.tenant).toBe('acme');
+    expect(other.calls.map(({ authorization }) => authorization)).toEqual(['Bearer mine']);
+    other.contracts.set(REFUND, { contract: TEST_CONTRACT, retired: false });
+    expect(await recourse.guardOptions(REFUND)).toMatchObject({ mode: 'observe', producer: other.producer });
+    const closed = await connect(other.options({ environment, tenant: 'beta' }));
+    expect(closed.tenant).toBe('beta');
+    other.stop();
+  });
+
+  it('takes its tenant from the token where nobody says it, and reads a token file anew at each request', async () => {
+    const file = join(stack.folder, 'token');
+    writeFileSync(file, `${tokenOf({ tenant: 'gamma' })}\n`);
+    stack.leaveFile();
+    const recourse = await connect(stack.options({ environment: { RECOURSE_TOKEN_FILE: 'token' } }));
+    expect(recourse.tenant).toBe('gamma');
+    writeFileSync(file, 'renewed');
+    await recourse.contract(REFUND);
+    expect(stack.calls.at(-1)?.authorization).toBe('Bearer renewed');
+  });
+
+  it('is over once it is closed', async () => {
+    stack.leaveFile();
+    const recourse = await connect(stack.options());
+    await recourse.close();
+    await expect(recourse.guard(issueRefund, { contract: REFUND })).rejects.toMatchObject({
+      code: 'CONNECTION_CLOSED',
+    });
+  });
+});
+
+describe('what a connection lacks is said with a code, and what to do about it', () => {
+  const lacking = (more = {}): Promise<unknown> => connect(stack.options(more));
+
+  it('no stack, and no addresses: each variable that would say one', async () => {
+    await expect(lacking()).rejects.toMatchObject({
+      code: 'STACK_NOT_FOUND',
+      message: expect.stringMatching(/RECOURSE_CONTRACTS_URL, RECOURSE_LEDGER_URL.*RECOURSE_KAFKA_BROKERS.*npm start/),
+    });
+  });
+
+  it('a data directory that holds no stack', async () => {
+    await expect(lacking({ dataDir: 'nowhere' })).rejects.toMatchObject({ code: 'STACK_FILE_UNREADABLE' });
+  });
+
+  it('an address that is none', async () => {
+    stack.leaveFile();
+    const environment = { RECOURSE_LEDGER_URL: 'ledger', RECOURSE_KAFKA_BROKERS: 'kafka' };
+    await expect(lacking({ environment })).rejects.toMatchObject({
+      code: 'ADDRESS_INVALID',
+      detail: expect.stringMatching(/ledgerUrl ledger; brokers kafka/),
+    });
+  });
+
+  it('a registry that is silent', async () => {
+    stack.leaveFile();
+    await expect(lacking({ contractsUrl: 'http://127.0.0.1:9' })).rejects.toMatchObject({
+      code: 'CONTRACTS_UNREACHABLE',
+    });
+    stack.answers.set('/v1/contracts', [503, { code: 'NOT_READY' }]);
+    await expect(lacking()).rejects.toMatchObject({ code: 'CONTRACTS_UNREACHABLE' });
+  });
+
+  it('a token: none, and one that is refused', async () => {
+    stack.leaveFile();
+    stack.answers.set('/token', [500, {}]);
+    await expect(lacking()).rejects.toMatchObject({ code: 'TOKEN_MISSING' });
+    stack.answers.set('/v1/contracts', [401, { code: 'TOKEN_REFUSED', detail: 'it has expired' }]);
+    await expect(lacking({ token: 'old' })).rejects.toMatchObject({
+      code: 'TOKEN_REFUSED',
+      detail: expect.stringContaining('it has expired'),
+    });
+  });
+
+  it('a tenant', async () => {
+    stack.leaveFile();
+    await expect(lacking({ token: 'no tenant in it' })).rejects.toMatchObject({ code: 'TENANT_UNKNOWN' });
+  });
+
+  it('a contract: the names there are; one that is retired; one that does not fit its digest', async () => {
+    stack.leaveFile();
+    const recourse = await connect(stack.options());
+    await expect(recourse.guard(issueRefund, { contract: 'payments.refund' })).rejects.toMatchObject({
+      code: 'CONTRACT_UNKNOWN',
+      detail: expect.stringContaining(`registered are ${REFUND}`),
+    });
+    stack.contracts.set(REFUND, { contract: TEST_CONTRACT, retired: true });
+    await expect(recourse.contract(REFUND)).rejects.toMatchObject({ code: 'CONTRACT_RETIRED' });
+    stack.answers.set(`/v1/contracts/${REFUND}`, [200, { body: contractBody(TEST_CONTRACT), digest: '00' }]);
+    await expect(recourse.contract(REFUND)).rejects.toMatchObject({ code: 'CONTRACT_UNREADABLE' });
+  });
+
+  it('an adapter that the stack does not know', async () => {
+    stack.leaveFile();
+    const recourse = await connect(stack.options());
+    await expect(recourse.worker({ adapter: 'rooms', capabilities: {} })).rejects.toMatchObject({
+      code: 'ADAPTER_UNKNOWN',
+      message: expect.stringContaining('RECOURSE_ADAPTERS'),
+    });
+  });
+
+  it.each([
+    ['20.20.2', 'NODE_TOO_OLD'],
+    ['22.21.9', 'NODE_TOO_OLD'],
+    ['22.22.0', undefined],
+    ['24.1.0', undefined],
+  ])('the Node it runs on: %s', (version, code) => {
+    expect(nodeProblem(version)?.code).toBe(code);
+  });
+});
+
+describe('a worker from a connection', () => {
+  it('is started, keeps its claims below the connection, and stops with it', async () => {
+    stack.leaveFile();
+    stack.broker.ensureTopics([
+      { name: 'recourse.tool-requests.payments', partitions: 1 },
+      { name: 'recourse.tool-results', partitions: 1 },
+    ]);
+    const recourse = await connect(stack.options());
+    const worker = await recourse.worker({
+      adapter: 'payments',
+      capabilities: { 'payments.reverse_refund': () => Promise.resolve({}) },
+      positions: new MemoryPositionStore(),
+      registerSchemas: true,
+    });
+    await turns();
+    expect(worker.isReady()).toBe(true);
+    await recourse.close();
+    expect(worker.isReady()).toBe(false);
+  });
+});
