@@ -2,6 +2,42 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'd7-another-tool-registers-at-once',
+    requirement: 'D7',
+    spec: 'apps/contract-registry/src/contracts.proposals.unit.spec.ts',
+    test: 'a weaker version, straight that does something else is another tool: it waits for a second person too, with both fingerprints (D7)',
+    file: 'apps/contract-registry/src/rules/contract/registration.decisions.ts',
+    find: 'return approved === null || approved === fingerprint',
+    replace: 'return approved === null || approved.length === fingerprint.length',
+  },
+  {
+    id: 'a13-circle-never-registers',
+    requirement: 'A13/mutual',
+    spec: 'apps/contract-registry/src/contracts.together.unit.spec.ts',
+    test: 'contracts that name each other, straight register together, in either order, and are refused alone',
+    file: 'apps/contract-registry/src/rules/contract/together.decisions.ts',
+    find: 'sound.get(name) ?? state.contractOf(name);',
+    replace: 'state.contractOf(name) ?? (name === one.name ? sound.get(name) : undefined);',
+  },
+  {
+    id: 'a13-half-of-a-circle-registers',
+    requirement: 'A13/mutual',
+    spec: 'apps/contract-registry/src/contracts.together.unit.spec.ts',
+    test: 'contracts that name each other, straight are refused as one, and every problem names its contract',
+    file: 'apps/contract-registry/src/rules/contract/together.decisions.ts',
+    find: 'return refusals.length > 0 ?',
+    replace: 'return refusals.length === answers.length ?',
+  },
+  {
+    id: 'a13-circle-sent-apart',
+    requirement: 'A13/mutual',
+    spec: 'apps/cli/src/contracts/contracts.unit.spec.ts',
+    test: 'registering contracts sends those that name each other in a circle together, after what they name',
+    file: 'apps/cli/src/contracts/lint.ts',
+    find: 'return one !== other && reached(one).has(other) && reached(other).has(one);',
+    replace: 'return one === other && reached(one).has(other) && reached(other).has(one);',
+  },
+  {
     id: 'a23-weakening-by-one',
     requirement: 'A23',
     spec: 'apps/contract-registry/src/contracts.proposals.unit.spec.ts',

@@ -4,6 +4,7 @@ import { addAdmission } from './commands/admission.command.js';
 import { addApprovals } from './commands/approvals.command.js';
 import { addAudit } from './commands/audit.command.js';
 import { addBudgets } from './commands/budgets.command.js';
+import { addAssumptions } from './commands/assumptions.command.js';
 import { addCommits } from './commands/commits.command.js';
 import { addConsumers } from './commands/consumers.command.js';
 import { addContracts } from './commands/contracts.command.js';
@@ -64,6 +65,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     addEntries,
     addMutations,
     addCommits,
+    addAssumptions,
     addRecoveries,
     addReviews,
     addUndo,

@@ -29,7 +29,7 @@ function register(contract: Json, who: Partial<typeof envelope> = {}): RecordInp
   return wire(
     REGISTRY_COMMANDS,
     'RegisterContract',
-    { envelope: { ...envelope, ...who }, name, body: JSON.stringify(contract) },
+    { envelope: { ...envelope, ...who }, name, body: JSON.stringify(contract), together: [] },
     { key: name },
   );
 }
@@ -92,11 +92,11 @@ describe.each(WAYS)('the contract registry, $way', ({ isRebuilt }) => {
   it('counts versions up, and keeps the old ones', () => {
     start()
       .when(register(read), 1)
-      .when(register({ ...read, version: undefined, effect: 'Reads a refund.' }), 2)
+      .when(register({ ...read, version: undefined, owner: 'ledger-team' }), 2)
       .then(fact('ContractRegistered', { version: 2 }))
-      .when(register({ ...read, version: 2, effect: 'Reads.' }), 3)
+      .when(register({ ...read, version: 2, owner: 'others' }), 3)
       .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'CONTRACT_VERSION_UNEXPECTED' })
-      .when(register({ ...read, version: 3, effect: 'Reads.' }), 4)
+      .when(register({ ...read, version: 3, owner: 'others' }), 4)
       .then(fact('ContractRegistered', { version: 3 }))
       .when(register(read), 5)
       .thenNothing()

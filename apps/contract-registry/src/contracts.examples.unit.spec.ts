@@ -56,7 +56,7 @@ describe('the shipped contracts', () => {
         wire(
           REGISTRY_COMMANDS,
           'RegisterContract',
-          { envelope: { ...envelope, command_id: `c${at}` }, name: contract.name, body },
+          { envelope: { ...envelope, command_id: `c${at}` }, name: contract.name, body, together: [] },
           { key: contract.name },
         ),
         at + 1,

@@ -40,7 +40,7 @@ function register(contract: Json, who = 'dana', more: Json = {}): RecordInput {
   return wire(
     REGISTRY_COMMANDS,
     'RegisterContract',
-    { envelope: envelope(who, more), name, body: JSON.stringify(contract) },
+    { envelope: envelope(who, more), name, together: [], body: JSON.stringify(contract) },
     { key: name },
   );
 }
@@ -69,6 +69,35 @@ describe.each(WAYS)('a weaker version, $way', ({ isRebuilt }) => {
     const registry = start().when(register(contract, who), 10);
     return { registry, digest: registry.decision().answer?.body['digest'] };
   };
+
+  it.each([
+    ['does something else', { effect: 'A customer gets money back, or a voucher.' }],
+    ['answers otherwise', { result_schema: { ...(refund()['result_schema'] as Json), description: 'more' } }],
+  ])('that %s is another tool: it waits for a second person too, with both fingerprints (D7)', (_, changes) => {
+    const { registry, digest } = proposedBy('dana', refund(changes));
+    registry.then(fact('RegistrationProposed', { name: ISSUE, version: 2 }));
+    const [{ weakenings = [] } = {}] = registry
+      .records()
+      .slice(-1)
+      .map(({ body }) => body as { weakenings?: string[] });
+    const [approved] = registry.rows('contract').filter(({ group }) => group === ISSUE);
+    expect(weakenings).toEqual([
+      expect.stringMatching(
+        new RegExp(`^the tool is another: .*approved is ${String(approved?.doc['tool_fingerprint'])}$`),
+      ),
+    ]);
+    registry.when(confirm(digest, 'eve'), 11).then(fact('ContractRegistered', { version: 2, confirmed_by: 'eve' }));
+    const prints = registry
+      .rows('contract')
+      .flatMap(({ group, doc }) => (group === ISSUE ? [doc['tool_fingerprint']] : []));
+    expect(new Set(prints).size).toBe(2);
+  });
+
+  it('that is only undone otherwise is the same tool', () => {
+    start()
+      .when(register(refund({ reversal_window_ms: 1_800_000 })), 10)
+      .then(fact('ContractRegistered', { version: 2 }));
+  });
 
   it('waits for a second person, and says what makes it weaker', () => {
     const { registry } = proposedBy('dana');
@@ -212,13 +241,13 @@ describe('a stronger or equal version', () => {
       .when(register(example('payments.get_refund')), 1)
       .when(register(example('payments.reverse_refund')), 2)
       .when(register(refund()), 3)
-      .when(register(refund({ recovery_approval_mode: 'dual_control', effect: 'Pays back.' })), 4)
+      .when(register(refund({ recovery_approval_mode: 'dual_control', owner: 'others' })), 4)
       .then(fact('ContractRegistered', { version: 2, confirmed_by: null }));
     expect(registry.decision().answer?.body).toMatchObject({
       state: 'registered',
       differences: [
         { kind: 'strengthening', path: '/recovery_approval_mode' },
-        { kind: 'neutral', path: '/effect' },
+        { kind: 'neutral', path: '/owner' },
       ],
     });
   });

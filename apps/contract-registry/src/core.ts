@@ -7,15 +7,17 @@
 //   R2. What waits for a second person binds nobody, and lapses by itself.
 //   R3. Every command gets one answer; what is refused leaves no record beside it.
 import type { Contract } from '@recourse/contract';
-import { CAPABILITY_PATTERN, parseContract } from '@recourse/contract';
+import { CAPABILITY_PATTERN, parseContract, readContract } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, refused } from '@recourse/event-log';
 import type { DecideContext, Decision, ServiceCore, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
-import type { CommandEnvelope } from '@recourse/messages';
+import type { BodyOf, CommandEnvelope } from '@recourse/messages';
 import { decideContract } from './rules/contract/contract.decider.js';
 import { CONTRACT_REJECTIONS, EVERY_TENANT } from './rules/contract/contract.messages.js';
 import type { Asker, ContractCommand, ContractState } from './rules/contract/contract.messages.js';
 import { dropped } from './rules/contract/registration.decisions.js';
+import { decideTogether } from './rules/contract/together.decisions.js';
+import type { Sent } from './rules/contract/together.decisions.js';
 import { decideEntry } from './rules/entry/entry.decider.js';
 import { ENTRY_REJECTIONS } from './rules/entry/entry.messages.js';
 import type { EntryCommand } from './rules/entry/entry.messages.js';
@@ -30,9 +32,7 @@ export function registryCore(): ServiceCore {
       commandsOf(REGISTRY_COMMANDS, {
         key: null,
         commands: {
-          RegisterContract: command('anyone', ({ body: { envelope, name, body }, context }) =>
-            onContract(context, { type: 'RegisterContract', asker: askerOf(envelope), name, body }),
-          ),
+          RegisterContract: command('anyone', ({ body, context }) => onRegister(context, body)),
           RetireContract: command('anyone', ({ body: { envelope, name, version }, context }) =>
             onContract(context, { type: 'RetireContract', asker: askerOf(envelope), name, version }),
           ),
@@ -88,6 +88,31 @@ function onContract({ state, now }: DecideContext, asked: ContractCommand): Deci
   }
 }
 
+function onRegister(
+  context: DecideContext,
+  { envelope, name, body, together }: BodyOf<typeof REGISTRY_COMMANDS, 'RegisterContract'>,
+): Decision {
+  const asker = askerOf(envelope);
+  return together.length === 0
+    ? onContract(context, { type: 'RegisterContract', asker, name, body })
+    : onTogether(context, asker, [{ name, body }, ...together.map(named)]);
+}
+
+/** Contracts of one request: all register or none does. */
+function onTogether({ state, now }: DecideContext, asker: Asker, sent: readonly Sent[]): Decision {
+  const answer = decideTogether(asker, sent, (name) => stateOf(state, { name, asker }, now));
+  if (answer.kind === 'recorded')
+    return accepted(answer.events.length > 0 ? 201 : 200, { contracts: answer.outcomes }, ...answer.events);
+  const { code, message, ...more } = answer.rejection;
+  return refused(CONTRACT_REJECTIONS[code], code, message, more);
+}
+
+/** A contract with the name it gives itself; empty where it gives none. */
+function named(body: string): Sent {
+  const { name } = readContract(body).draft;
+  return { name: name ?? '', body };
+}
+
 /** Longest name that can be a row's key. */
 const ENTRY_NAME_MAX = 128;
 
@@ -112,7 +137,11 @@ function onEntry({ state }: DecideContext, asked: EntryCommand): Decision {
   }
 }
 
-function stateOf(state: StateView, { name, asker }: ContractCommand, now: number): ContractState {
+function stateOf(
+  state: StateView,
+  { name, asker }: Pick<ContractCommand, 'name' | 'asker'>,
+  now: number,
+): ContractState {
   const contractOf = (other: string): Contract | undefined => {
     const usable = versions
       .list(state, other)

@@ -1,4 +1,6 @@
 // Rows of the contracts log: versions of contracts, proposals that wait, entries. Holds no rules.
+import { toolFingerprint } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
 import { row } from '@recourse/event-log';
 import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import type { BodyOf } from '@recourse/messages';
@@ -12,6 +14,8 @@ export const CONTRACTS_LOG = 'recourse.contracts';
 
 /** A version with who registered it and when; epoch milliseconds. */
 interface KeptVersion extends ContractVersion {
+  /** Fingerprint of the tool that was approved with it, 64 hex digits. */
+  readonly tool_fingerprint: string;
   readonly registered_by: string;
   readonly confirmed_by: string | null;
   readonly registered_at: number;
@@ -36,7 +40,14 @@ export const versions = row<KeptVersion>({
   table: 'contracts',
   group: ({ name }) => name,
   key: ({ version }) => String(version),
-  columns: { name: 'text', version: 'bigint', tenant: 'text', digest: 'text', retired: 'boolean' },
+  columns: {
+    name: 'text',
+    version: 'bigint',
+    tenant: 'text',
+    digest: 'text',
+    tool_fingerprint: 'text',
+    retired: 'boolean',
+  },
   indexes: [['name', 'version'], ['digest']],
 });
 
@@ -101,6 +112,7 @@ function registered(
     tenant,
     body: body.body,
     digest,
+    tool_fingerprint: toolFingerprint(JSON.parse(body.body) as Contract), // what registered is a contract in JSON
     registered_by,
     confirmed_by: confirmed_by ?? null,
     registered_at: decidedAt,

@@ -6,6 +6,7 @@ import { append, core, NOTHING, parkedThrough, row, toldOn } from '@recourse/eve
 import type { AcceptedRecord, Asked, Change, Decision, ServiceCore, StateView } from '@recourse/event-log';
 import type { BodyOf } from '@recourse/messages';
 import { decideStatement, effectiveAt } from './rules/assumption/assumption.decider.js';
+import { disputeAfter } from './rules/assumption/dispute.decisions.js';
 import type { KnownStatement, StandingStatement, StatementEvent } from './rules/assumption/assumption.messages.js';
 import { RESERVED_PREFIX } from './rules/mutation/lineage.decider.js';
 import { eventScope, refScope } from './rules/scope.js';
@@ -20,8 +21,18 @@ const standings = row<StandingStatement>({
   table: 'assumption',
   group: ({ tenant, ref }) => refScope(tenant, ref),
   key: ({ run_id: runId }) => scopeKey(runId),
-  columns: { tenant: 'text', ref: 'text', run_id: 'text', verdict: 'text', stated_at: 'bigint' },
-  indexes: [['tenant', 'ref']],
+  columns: {
+    tenant: 'text',
+    ref: 'text',
+    run_id: 'text',
+    verdict: 'text',
+    stated_at: 'bigint',
+    is_disputed: 'boolean',
+  },
+  indexes: [
+    ['tenant', 'ref'],
+    ['tenant', 'is_disputed'],
+  ],
 });
 
 const statements = row<KnownStatement>({
@@ -83,16 +94,18 @@ function isBare(ref: string): boolean {
 
 function stated(
   body: BodyOf<typeof LOG, 'AssumptionStated'>,
-  _: StateView,
+  state: StateView,
   { decidedAt }: AcceptedRecord,
 ): readonly Change[] {
   const { tenant, ref, run_id, event_id, verdict, source, source_kind, stated_at, content_sha256 } = body;
-  const event = statements.put({ event_id, tenant, ref, run_id, content_sha256, conflict_sha256: null });
-  if (body.superseded) return [event];
+  const before = standings.find(state, refScope(tenant, ref), scopeKey(run_id));
   const effective_at = effectiveAt(stated_at, decidedAt);
+  const said = body.kind === 'invalidated' ? 'invalidated' : 'holds';
+  const dispute = disputeAfter(before, { source, verdict: said, event_id, stated_at, effective_at }, decidedAt);
+  const standing = { tenant, ref, run_id, verdict, event_id, source, source_kind, stated_at, effective_at, ...dispute };
   return [
-    event,
-    standings.put({ tenant, ref, run_id, verdict, event_id, source, source_kind, stated_at, effective_at }),
+    statements.put({ event_id, tenant, ref, run_id, content_sha256, conflict_sha256: null }),
+    standings.put(body.superseded && before !== null ? { ...before, ...dispute } : standing),
   ];
 }
 

@@ -4,6 +4,7 @@ import type { RecordInput } from '@recourse/event-log';
 import type { AssumptionInvalidated, AssumptionReaffirmed } from '@recourse/messages';
 import { fact, harness, WAYS, wire } from '@recourse/testing';
 import { assumptionsCore } from './assumptions.core.js';
+import { SIDES_MAX } from './rules/assumption/dispute.decisions.js';
 
 const REF = 'order/4711#not_shipped';
 
@@ -85,6 +86,42 @@ describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
       expect(run.rows('assumption').map((row) => row.doc.event_id)).toEqual([newer]);
     },
   );
+
+  it('lists who contradicts whom, whichever came first, until the sources agree (D65)', () => {
+    for (const isLate of [false, true]) {
+      const run = start()
+        .when(event('AssumptionReaffirmed', 'w1', 1_000, { source: 'warehouse' }), 3_000)
+        .when(event('AssumptionInvalidated', 'c1', isLate ? 500 : 2_000, { source: 'carrier' }), 3_001);
+      const shown = () => run.rows('assumption').map(({ doc }) => [doc['is_disputed'], doc['disputed_since']]);
+      expect(run.rows('assumption')[0]?.doc).toMatchObject({
+        event_id: isLate ? 'w1' : 'c1',
+        is_disputed: true,
+        disputed_since: 3_001,
+        sides: [
+          { source: 'carrier', verdict: 'invalidated', event_id: 'c1' },
+          { source: 'warehouse', verdict: 'holds', event_id: 'w1' },
+        ],
+      });
+      run.when(event('AssumptionInvalidated', 'w2', 2_500, { source: 'warehouse' }), 3_002);
+      expect(shown()).toEqual([[false, null]]);
+      run.when(event('AssumptionReaffirmed', 'w3', 2_600, { source: 'warehouse' }), 3_003);
+      expect(shown()).toEqual([[true, 3_003]]);
+    }
+  });
+
+  it('calls no source that changed its mind a contradiction, and keeps the newest of each', () => {
+    const run = start()
+      .when(event('AssumptionReaffirmed', 'w1', 1_000), 3_000)
+      .when(event('AssumptionInvalidated', 'w2', 2_000), 3_001)
+      .when(event('AssumptionReaffirmed', 'w0', 900), 3_002);
+    expect(run.rows('assumption')[0]?.doc).toMatchObject({
+      is_disputed: false,
+      sides: [{ source: 'warehouse', verdict: 'invalidated', event_id: 'w2' }],
+    });
+    for (let at = 0; at < 30; at += 1)
+      run.when(event('AssumptionInvalidated', `s${String(at)}`, 3_000 + at, { source: `source ${String(at)}` }), 4_000);
+    expect(run.rows('assumption')[0]?.doc['sides']).toHaveLength(SIDES_MAX);
+  });
 
   it('lets the later record stand when both name one instant', () => {
     start()

@@ -209,13 +209,14 @@ export type {
   MemoryRefusalCode,
   Sources,
 } from './context/memory-reads.js';
-export { guardExecute, guardFunction, guardMcp } from './adapters/agent-tools.js';
+export { guardExecute, guardFunction, guardMcp, serverFingerprint } from './adapters/agent-tools.js';
 export type {
   AdapterOptions,
   CallPlace,
   McpAnswer,
   McpClient,
   McpContracts,
+  McpOptions,
   McpTool,
   ToolExtras,
 } from './adapters/agent-tools.js';

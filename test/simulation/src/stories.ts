@@ -159,7 +159,7 @@ export class Stories {
           'RegisterContract',
           contract.name,
           person('acme', 'rosa', 'contract_owner', 'administrator'),
-          { name: contract.name, body: contract.body },
+          { name: contract.name, body: contract.body, together: [] },
         );
       }
     })();
@@ -259,6 +259,7 @@ export class Stories {
       void this.outside.command('recourse.registry-commands', 'RegisterContract', contract.name, caller, {
         name: contract.name,
         body: contract.body,
+        together: [],
       });
     },
     change_resource: () => {

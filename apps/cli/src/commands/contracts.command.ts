@@ -10,7 +10,7 @@ import { addAnswer } from './contract-answer.command.js';
 import { changesOf, changesText } from '../contracts/changes.js';
 import { draftsText } from '../contracts/drafting.js';
 import { readDocuments, readOne, withoutSchemaLink } from '../contracts/files.js';
-import { inOrder, lintDocuments, lintText } from '../contracts/lint.js';
+import { inGroups, lintDocuments, lintText } from '../contracts/lint.js';
 import { contractIn, isFile, registered } from '../contracts/reading.js';
 import { formatFields, formatTable, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
@@ -163,12 +163,13 @@ function addRegistration(contracts: Command, act: Act): void {
       act<{ idempotencyKey?: string }>(async (session, { idempotencyKey }, ...paths) => {
         const given = readDocuments(listOf(paths), session.folder).map(({ value }) => withoutSchemaLink(value));
         const answers: Doc[] = [];
-        // One at a time: each may name those before it. Only the registry says what is wrong, and all of it.
-        // Keys are made per contract, so that one given key does not stand for several commands.
-        for (const [at, contract] of ordered(given).entries()) {
+        // One group at a time: each may name those before it, and those of a circle go together. Only the registry says what is
+        // wrong, and all of it. Keys are made per group, so that one given key does not stand for several commands.
+        const groups = ordered(given);
+        for (const [at, group] of groups.entries()) {
           const key =
-            idempotencyKey === undefined || given.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
-          answers.push(await session.service('contracts').command('/v1/contracts', contract, key));
+            idempotencyKey === undefined || groups.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
+          answers.push(...(await sent(session, group, key)));
         }
         session.show(answers.length === 1 ? answers[0] : { items: answers }, () =>
           answers.map(registrationText).join('\n\n'),
@@ -227,11 +228,23 @@ function tenantIn({ tenant }: Session): { readonly tenant?: string } {
 }
 
 /** What is no contract yet goes last, as it is: the registry says what is wrong with it. */
-function ordered(given: readonly Json[]): readonly object[] {
+/** Registers a contract, or several that name each other in a circle. */
+async function sent(session: Session, group: readonly object[], key: string | undefined): Promise<readonly Doc[]> {
+  const registry = session.service('contracts');
+  const [contract = {}, ...others] = group;
+  if (others.length === 0) return [await registry.command('/v1/contracts', contract, key)];
+  const { contracts } = await registry.command('/v1/contracts/together', { contracts: group }, key);
+  return Array.isArray(contracts) ? contracts.map(docOf) : [];
+}
+
+function ordered(given: readonly Json[]): readonly (readonly object[])[] {
   const read = given.map((value) => ({ value, parsed: parseContract(JSON.stringify(value)) }));
   const sound = read.flatMap(({ parsed }) => (parsed.ok ? [parsed.contract] : []));
   const unsound = read.filter(({ parsed }) => !parsed.ok).map(({ value }) => docOf(value));
-  return [...inOrder(sound, (contract) => capabilitiesNamed(contract).map(({ name }) => name)), ...unsound];
+  return [
+    ...inGroups(sound, (contract) => capabilitiesNamed(contract).map(({ name }) => name)),
+    ...unsound.map((value) => [value]),
+  ];
 }
 
 function registrationText(answer: Doc): string {
@@ -240,7 +253,7 @@ function registrationText(answer: Doc): string {
   const waits =
     said['state'] === 'proposed'
       ? [
-          `It is weaker than the version before. A second person confirms it before ${String(instant(expires_at))}:`,
+          `It is weaker than the version before, or about another tool. A second person confirms it before ${String(instant(expires_at))}:`,
           `  recourse contract confirm ${String(said['name'])} --digest ${String(said['digest'])}`,
         ]
       : [];

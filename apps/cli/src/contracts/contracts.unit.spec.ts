@@ -352,6 +352,19 @@ describe('registering contracts', () => {
     expect([code, asked.map(({ body }) => (body as Json)['name'])]).toEqual([0, EXAMPLES]);
     expect(out).toContain('recourse contract confirm payments.issue_refund --digest ab');
   });
+  it('sends those that name each other in a circle together, after what they name', async () => {
+    const add = example('labels.add_label');
+    const remove = { ...add, name: 'labels.remove_label', inverse_capability: 'labels.add_label' };
+    const files = [add, remove, example('labels.get_labels')].map((each) => file(`${String(each['name'])}.json`, each));
+    const { code, asked, out } = await call(['register', ...files], {
+      'POST /v1/contracts': { name: 'labels.get_labels', state: 'registered' },
+      'POST /v1/contracts/together': { contracts: [{ name: 'labels.remove_label' }, { name: 'labels.add_label' }] },
+    });
+    expect([code, asked.map(({ path }) => path)]).toEqual([0, ['POST /v1/contracts', 'POST /v1/contracts/together']]);
+    const { contracts } = asked[1]?.body as { readonly contracts: readonly Json[] };
+    expect(contracts.map(({ name }) => name).sort()).toEqual(['labels.add_label', 'labels.remove_label']);
+    expect(out).toContain('labels.add_label');
+  });
   it('confirms by the digest that was looked at', async () => {
     const { code, asked } = await call(['confirm', 'payments.issue_refund', '--digest', 'ab'.repeat(32)], {
       'POST /v1/contracts/payments.issue_refund/confirm': { state: 'registered' },

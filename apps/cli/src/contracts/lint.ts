@@ -55,6 +55,34 @@ export function inOrder(
   return done;
 }
 
+/** The same as groups that register one after the other: what names each other in a circle is one group. */
+export function inGroups(
+  contracts: readonly Contract[],
+  namesOf: (contract: Contract) => readonly string[],
+): readonly (readonly Contract[])[] {
+  const named = new Map(contracts.map((contract) => [contract.name, namesOf(contract)] as const));
+  const reached = (from: string, seen = new Set<string>()): ReadonlySet<string> => {
+    for (const name of named.get(from) ?? [])
+      if (!seen.has(name)) {
+        seen.add(name);
+        reached(name, seen);
+      }
+    return seen;
+  };
+  const groups: Contract[][] = [];
+  for (const contract of inOrder(contracts, namesOf)) {
+    const circle = groups.find(([first]) => first !== undefined && isCircle(first.name, contract.name, reached));
+    // Where its last member stands, all that any member names has been before.
+    if (circle !== undefined) groups.splice(groups.indexOf(circle), 1);
+    groups.push([...(circle ?? []), contract]);
+  }
+  return groups;
+}
+
+function isCircle(one: string, other: string, reached: (from: string) => ReadonlySet<string>): boolean {
+  return one !== other && reached(one).has(other) && reached(other).has(one);
+}
+
 /** The reports as people read them. */
 export function lintText(reports: readonly LintReport[]): string {
   const wrong = reports.filter(({ problems }) => problems.length > 0).length;

@@ -4,6 +4,7 @@ import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } fr
 import {
   ALL_TENANTS,
   Commands,
+  EdgeRefusal,
   FromCaller,
   hashHex,
   idText,
@@ -20,6 +21,18 @@ import { CONTRACT_KIND, CONTRACTS_LOG, PROPOSAL_KIND } from '../rows.js';
 
 /** The registry's own rules say what else a contract must be; here only what addresses the command. */
 const contract = z.looseObject({ name: idText, tenant: tenantText.optional() });
+/** Most contracts of one request: they are decided in one go, and sent in one record. */
+const TOGETHER_MAX = 50;
+/** Most bytes of one request: a record of a wire ends at 256 KB. */
+const TOGETHER_BYTES_MAX = 200_000;
+const contracts = z.strictObject({
+  contracts: z
+    .array(contract)
+    .min(2)
+    .max(TOGETHER_MAX)
+    .refine((all) => Buffer.byteLength(JSON.stringify(all)) <= TOGETHER_BYTES_MAX, 'at most 200,000 bytes together'),
+  tenant: tenantText.optional(),
+});
 const listQuery = z.strictObject({
   ...pageQuery,
   name: idText.optional(),
@@ -58,7 +71,33 @@ export class ContractsController {
       tenant: tenantOf(caller, body.tenant),
       mayBeForAll: true,
       body,
-      build: (envelope) => ({ envelope, name: body.name, body: JSON.stringify(body) }),
+      build: (envelope) => ({ envelope, name: body.name, body: JSON.stringify(body), together: [] }),
+    });
+  }
+
+  @Post('together')
+  @HttpCode(201)
+  @ApiOperation({
+    summary: 'Registers contracts that name each other, or none of them. Every problem of each is listed at once.',
+  })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(contracts) })
+  registerTogether(@FromCaller() caller: Caller, @Body() input: unknown): Promise<void> {
+    const body = parse(contracts, input);
+    const [first, ...others] = body.contracts;
+    if (first === undefined) throw new EdgeRefusal('INPUT_INVALID', 'name two contracts at least');
+    return this.commands.submit(caller, {
+      type: 'recourse.contracts.RegisterContract',
+      key: first.name,
+      tenant: tenantOf(caller, body.tenant),
+      mayBeForAll: true,
+      body,
+      build: (envelope) => ({
+        envelope,
+        name: first.name,
+        body: JSON.stringify(first),
+        together: others.map((other) => JSON.stringify(other)),
+      }),
     });
   }
 

@@ -43,7 +43,12 @@ const settleBody = z.strictObject({
   reason: reasonText,
 });
 const whyBody = z.strictObject({ reason: reasonText });
-const assumptionQuery = z.strictObject({ ...pageQuery, ref: idText.optional(), run_id: idText.optional() });
+const assumptionQuery = z.strictObject({
+  ...pageQuery,
+  ref: idText.optional(),
+  run_id: idText.optional(),
+  disputed: z.enum(['true', 'false']).optional(),
+});
 
 @ApiTags('mutations')
 @ApiBearerAuth()
@@ -191,14 +196,17 @@ export class MutationsController {
   }
 
   @Get('assumptions')
-  @ApiOperation({ summary: 'What was last stated about assumptions.' })
+  @ApiOperation({ summary: 'What was last stated about assumptions, and what each of their sources says.' })
+  @ApiQuery({ name: 'disputed', required: false, description: 'true: only those whose sources contradict each other.' })
   @ApiQuery({ name: 'ref', required: false })
   @ApiQuery({ name: 'run_id', required: false })
   @ApiQuery({ name: 'cursor', required: false })
   @ApiQuery({ name: 'limit', required: false })
   assumptions(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
-    const { ref, run_id, ...page } = parse(assumptionQuery, query);
-    return this.reads.list(caller, { log: ASSUMPTIONS_LOG, kind: 'assumption', where: { ref, run_id }, ...page });
+    const { ref, run_id, disputed, ...page } = parse(assumptionQuery, query);
+    const is_disputed = disputed === undefined ? undefined : disputed === 'true';
+    const where = { ref, run_id, is_disputed };
+    return this.reads.list(caller, { log: ASSUMPTIONS_LOG, kind: 'assumption', where, ...page });
   }
 }
 

@@ -109,7 +109,7 @@ export interface EntryRetired {
   readonly command_id: string;
 }
 
-/** Register a version of a reversal contract. */
+/** Register a version of a reversal contract, alone or with others that it names and that name it. */
 export interface RegisterContract {
   /** Who asks. */
   readonly envelope: CommandEnvelope;
@@ -117,6 +117,8 @@ export interface RegisterContract {
   readonly name: string;
   /** The contract as JSON. */
   readonly body: string;
+  /** Contracts as JSON that register with it or not at all; all of them may name each other. */
+  readonly together: readonly string[];
 }
 
 /** Register a version of a policy bundle, charter, context source, kill switch or subscription. */

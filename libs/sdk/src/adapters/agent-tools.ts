@@ -2,6 +2,7 @@
 //
 // Boundary: shapes only, no kit is imported; what a kit says of its tools (MCP annotations and the like) is no contract.
 import type { Contract } from '@recourse/contract';
+import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { recoverabilityNote, toolCatalog } from '../context/tool-catalog.js';
 import { guard } from '../guard/guard.js';
@@ -86,8 +87,18 @@ export interface McpTool {
   readonly inputSchema: unknown;
   readonly annotations?: unknown;
 }
+/** A tool's contract, and the tool as its server listed it when somebody approved that. */
+export interface McpOptions extends AdapterOptions {
+  /** As serverFingerprint gives it: a server that describes the tool otherwise since is not called (D7). */
+  readonly approvedListing?: string;
+}
 /** By the server's name of the tool. */
-export type McpContracts = Readonly<Record<string, AdapterOptions>>;
+export type McpContracts = Readonly<Record<string, McpOptions>>;
+
+/** SHA-256 over a tool as its server lists it, 64 hex digits: name, description, arguments and what it claims of itself. */
+export function serverFingerprint({ name, description, inputSchema, annotations }: McpTool): string {
+  return sha256Hex(canonicalJson(jsonOf({ name, description, inputSchema, annotations })));
+}
 
 /** A server's answer, as MCP shapes it. */
 export interface McpAnswer {
@@ -97,7 +108,8 @@ export interface McpAnswer {
 }
 
 /**
- * The tools of an MCP server. Default deny: a tool without a contract is neither listed nor called, whatever its annotations say.
+ * The tools of an MCP server. Default deny: a tool without a contract, or one that its server lists otherwise than it was approved, is
+ * neither listed nor called, whatever its annotations say.
  *
  * Shape: listed tools carry the contract's schema and a line on how they are undone; annotations are left out.
  * Errors: as guardFunction, and those of the client.
@@ -111,16 +123,32 @@ export function guardMcp(
 } {
   return {
     listTools: async () => ({
-      tools: (await client.listTools()).tools.flatMap(({ name, description }) =>
-        Object.hasOwn(contracts, name) ? listed(name, description, contracts[name]?.contract) : [],
-      ),
+      tools: (await client.listTools()).tools.flatMap((tool) => {
+        const options = Object.hasOwn(contracts, tool.name) ? contracts[tool.name] : undefined;
+        return options === undefined || isAnother(tool, options)
+          ? []
+          : listed(tool.name, tool.description, options.contract);
+      }),
     }),
     callTool: async (name, args) => {
       const options = Object.hasOwn(contracts, name) ? contracts[name] : undefined;
       if (options === undefined) return mcpAnswer({ kind: 'refused', code: 'CONTRACT_MISSING', mutation_refs: [] });
+      if (await isChanged(client, name, options))
+        return mcpAnswer({ kind: 'refused', code: 'TOOL_CHANGED', mutation_refs: [] });
       return mcpAnswer(await guardedCall((input) => callMcp(client, name, input), options, args, null));
     },
   };
+}
+
+/** Asked before each call of a tool whose listing somebody approved: a server may change it whenever it likes. */
+async function isChanged(client: McpClient, name: string, options: McpOptions): Promise<boolean> {
+  if (options.approvedListing === undefined || options.mode !== 'enforce') return false;
+  const tool = (await client.listTools()).tools.find((each) => each.name === name);
+  return tool === undefined || isAnother(tool, options);
+}
+
+function isAnother(tool: McpTool, { approvedListing }: McpOptions): boolean {
+  return approvedListing !== undefined && serverFingerprint(tool) !== approvedListing;
 }
 
 function listed(name: string, description: string | undefined, contract: Contract | undefined): readonly McpTool[] {
@@ -146,7 +174,11 @@ async function callMcp(client: McpClient, name: string, args: Json): Promise<Jso
 function mcpAnswer(
   result:
     | GuardedResult
-    | { readonly kind: 'refused'; readonly code: 'CONTRACT_MISSING'; readonly mutation_refs: readonly [] },
+    | {
+        readonly kind: 'refused';
+        readonly code: 'CONTRACT_MISSING' | 'TOOL_CHANGED';
+        readonly mutation_refs: readonly [];
+      },
 ): McpAnswer {
   return {
     content: [{ type: 'text', text: JSON.stringify(result) }],

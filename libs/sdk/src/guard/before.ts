@@ -1,7 +1,7 @@
 // Everything a guard does before it calls a tool: each step lets the call go on, or says why not.
 //
 // Boundary: asks the ports; calls nothing that has an effect, but for the reversible part of a reservation, once all agree. In `observe` an objection is heard and the call goes on.
-import { checkArgs, hasSideEffects } from '@recourse/contract';
+import { checkArgs, hasSideEffects, toolFingerprint } from '@recourse/contract';
 import type { ArgsProblem } from '@recourse/contract';
 import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
@@ -58,7 +58,23 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
 /** What would not register is not acted under: a contract from a file is held to what one from the registry is. */
 function lawful({ options }: Situation): Stop | null {
   const problems = contractProblems(options.contract);
-  return problems.length > 0 ? objection(options, { code: 'CONTRACT_REFUSED', problems }) : null;
+  const refused = problems.length > 0 ? objection(options, { code: 'CONTRACT_REFUSED', problems }) : null;
+  return refused ?? approved(options);
+}
+
+/** The tool as its contract describes it is the one that was approved (D7). */
+function approved(options: GuardOptions): Stop | null {
+  const { toolFingerprint: expected, contract } = options;
+  const found = expected === undefined ? undefined : toolFingerprint(contract);
+  return found === expected
+    ? null
+    : objection(
+        options,
+        trouble(
+          'TOOL_CHANGED',
+          `the tool is ${found ?? ''}, approved is ${expected ?? ''}: register it and have it confirmed`,
+        ),
+      );
 }
 
 async function fits({ tool: { schema }, call: { args }, options }: Situation): Promise<Stop | null> {

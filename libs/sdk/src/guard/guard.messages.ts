@@ -102,6 +102,8 @@ export interface GuardOptions {
   readonly contract: Contract;
   /** SHA-256 of the contract's canonical JSON, as the registry gave it. */
   readonly contractDigest: Buffer;
+  /** Fingerprint under which the registry approved the tool (`tool_fingerprint` of its contract): a tool that is another is not called before somebody has approved it again (D7). */
+  readonly toolFingerprint?: string;
   readonly mode: GuardMode;
   readonly producer: Pick<Producer, 'toolPlanned' | 'toolExecuted' | 'assumptionDeclared'>;
   readonly clock: Clock;
@@ -128,6 +130,8 @@ export interface GuardOptions {
 export type GuardTroubleCode =
   /** The registry would refuse the contract; its problems are listed. */
   | 'CONTRACT_REFUSED'
+  /** The tool is not the one that was approved. */
+  | 'TOOL_CHANGED'
   | 'ARGS_INVALID'
   | 'INTENT_DENIED'
   | 'INTENT_NOT_ALLOWED'

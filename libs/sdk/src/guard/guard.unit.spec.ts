@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { toolFingerprint } from '@recourse/contract';
 import type { Contract, ContractDraft } from '@recourse/contract';
 import { ManualClock } from '@recourse/kernel';
 import { mutationId } from '../effect-key.js';
@@ -20,6 +21,7 @@ interface Scene {
   readonly tool?: Partial<ForwardTool>;
   readonly contract?: Contract;
   readonly budget?: Budget;
+  readonly toolFingerprint?: string;
   readonly producer?: Partial<Producer>;
 }
 
@@ -184,6 +186,17 @@ describe('a guarded tool', () => {
     });
     expect(await scene({ contract: short }).run()).toMatchObject({ problems: [{ code: 'HOLD_TOO_SHORT' }] });
     expect(told).toEqual([]);
+  });
+
+  it('refuses a tool that is another than was approved, and no reversal makes it another (D7)', async () => {
+    const approved = toolFingerprint(contract);
+    const guarded = (changes: ContractDraft) => scene({ contract: refundUnder(changes), toolFingerprint: approved });
+    const another = guarded({ effect: 'A customer gets a voucher.' });
+    expect(await another.run()).toMatchObject({ kind: 'refused', code: 'TOOL_CHANGED' });
+    expect(another.told).toEqual([]);
+    expect(await guarded({ reversal_window_ms: 60_000, residue: 'Nothing.' }).run()).toMatchObject({
+      kind: 'succeeded',
+    });
   });
 
   it('refuses an overwrite that its tool can see and its contract does not admit (A9)', async () => {

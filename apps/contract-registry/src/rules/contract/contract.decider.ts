@@ -1,6 +1,6 @@
 // Decides what becomes of a contract that somebody wants to register or retire.
 import { contractBody, reviewContract } from '@recourse/contract';
-import type { Contract } from '@recourse/contract';
+import type { Contract, ContractProblem } from '@recourse/contract';
 import { assertNever, isPerson, isSamePerson } from '@recourse/kernel';
 import { EDITOR_ROLES, EVERY_TENANT } from './contract.messages.js';
 import type {
@@ -45,10 +45,7 @@ function register(command: Register, state: ContractState): ContractAnswer {
     has: (name) => state.contractOf(name) !== undefined,
     contractOf: state.contractOf,
   });
-  if (!review.ok)
-    return rejected('CONTRACT_REFUSED', `the contract has ${review.problems.length} problems`, {
-      problems: review.problems,
-    });
+  if (!review.ok) return refusedFor(command.name, review.problems);
   const { contract } = review;
   if (contract.name !== command.name)
     return rejected(
@@ -57,6 +54,13 @@ function register(command: Register, state: ContractState): ContractAnswer {
     );
   const foreign = foreignTenant(contract.tenant ?? EVERY_TENANT, command.asker, state);
   return foreign ?? versioned(contract, command.asker, state);
+}
+
+/** Every problem, each with the contract it is about: a request may hold several. */
+function refusedFor(contract: string, found: readonly ContractProblem[]): ContractAnswer {
+  const problems = found.map((each) => ({ ...each, facts: { ...each.facts, contract } }));
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  return rejected('CONTRACT_REFUSED', `${contract} has ${count}`, { problems });
 }
 
 function foreignTenant(tenant: string, asker: Asker, state: ContractState): ContractAnswer | null {

@@ -1,5 +1,6 @@
-// Decides whether a version registers at once or waits for a second person: weakening takes two (docs/design/contracts.md).
-import { contractBody, contractDigest, diffContracts, isWeakening, parseContract } from '@recourse/contract';
+// Decides whether a version registers at once or waits for a second person: weakening takes two, and so does another tool under
+// the same name (docs/design/contracts.md).
+import { contractBody, contractDigest, diffContracts, parseContract, toolFingerprint } from '@recourse/contract';
 import type { Contract, Difference } from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';
 import { EVERY_TENANT } from './contract.messages.js';
@@ -17,7 +18,7 @@ const PROPOSAL_LIFETIME_MS = 7 * 24 * 3_600_000;
 
 type Versioned = Contract & { readonly version: number };
 
-/** Registers a version, or proposes it where it is weaker than the one before. What waited before is dropped: it was compared with another. */
+/** Registers a version, or proposes it where it is weaker than the one before, or about another tool. What waited before is dropped: it was compared with another. */
 export function registerOrPropose(contract: Versioned, asker: Asker, state: ContractState): ContractAnswer {
   const before = newestOf(state.versions);
   const differences = before === undefined ? [] : diffContracts(parsed(before.body), contract);
@@ -26,8 +27,9 @@ export function registerOrPropose(contract: Versioned, asker: Asker, state: Cont
   if (state.proposal !== null && isSameProposal)
     return { kind: 'unchanged', outcome: proposedOutcome(state.proposal, differences) };
   const superseded = state.proposal === null ? [] : [dropped(state.proposal, 'superseded', asker)];
-  return isWeakening(differences)
-    ? proposed({ contract, body, differences }, asker, state.now, superseded)
+  const reasons = [...weakeningsIn(differences), ...otherTool(before, contract)];
+  return reasons.length > 0
+    ? proposed({ contract, body, differences }, reasons, { asker, now: state.now }, superseded)
     : registered({ contract, body, differences }, asker, superseded);
 }
 
@@ -115,17 +117,27 @@ function registered(
   };
 }
 
+function weakeningsIn(differences: readonly Difference[]): readonly string[] {
+  return differences.filter(({ kind }) => kind === 'weakening').map(({ path, reason }) => `${path}: ${reason}`);
+}
+
+/** A tool whose fingerprint changed is another tool, however alike it is undone: somebody else looks at it again (D7). */
+function otherTool(before: ContractVersion | undefined, contract: Contract): readonly string[] {
+  const approved = before === undefined ? null : toolFingerprint(parsed(before.body));
+  const fingerprint = toolFingerprint(contract);
+  return approved === null || approved === fingerprint
+    ? []
+    : [`the tool is another: its fingerprint is ${fingerprint}, approved is ${approved}`];
+}
+
 function proposed(
   { contract, body, differences }: Compared,
-  asker: Asker,
-  now: number,
+  weakenings: readonly string[],
+  { asker, now }: { readonly asker: Asker; readonly now: number },
   before: readonly ContractEvent[],
 ): ContractAnswer {
   const digest = contractDigest(body);
   const { name, version } = contract;
-  const weakenings = differences
-    .filter(({ kind }) => kind === 'weakening')
-    .map(({ path, reason }) => `${path}: ${reason}`);
   const proposal = {
     name,
     version,

@@ -10,8 +10,26 @@ export type StatementRecord = Extract<
   { readonly type: 'AssumptionStated' | 'StatementConflicted' }
 >;
 
-/** The statement that stands for a ref in a scope. */
-export type StandingStatement = {
+/** The newest word of one source about a ref. */
+export type Side = {
+  readonly source: string;
+  readonly verdict: StatedVerdict;
+  readonly event_id: string;
+  readonly stated_at: number;
+  /** Source time as supersession counts it. */
+  readonly effective_at: number;
+};
+
+/** What the sources of a ref say, each its newest word, by name. */
+export type Dispute = {
+  readonly sides: readonly Side[];
+  readonly is_disputed: boolean;
+  /** When they came to differ, epoch milliseconds; null while they agree. */
+  readonly disputed_since: number | null;
+};
+
+/** The statement that stands for a ref in a scope, and what all sources say. */
+export type StandingStatement = Dispute & {
   readonly tenant: string;
   readonly ref: string;
   readonly run_id: string | null;

@@ -1,0 +1,95 @@
+// Contracts that name each other: adding and taking off, closing and opening again.
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import type { RecordInput } from '@recourse/event-log';
+import { fact, harness, WAYS, wire } from '@recourse/testing';
+import { registryCore, REGISTRY_COMMANDS } from './core.js';
+
+type Json = Readonly<Record<string, unknown>>;
+const envelope = {
+  command_id: 'cmd_1',
+  tenant: 'acme',
+  principal: 'dana',
+  roles: ['contract_editor'],
+  route: 'POST /contracts',
+  idempotency_key: 'k',
+  body_sha256: Buffer.alloc(32),
+  issued_at: 0,
+  signature: Buffer.alloc(0),
+};
+const example = (name: string): Json => JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Json;
+const read = example('labels.get_labels');
+const add = example('labels.add_label');
+/** Undone by adding the label again. */
+const remove: Json = {
+  ...add,
+  name: 'labels.remove_label',
+  effect: 'Takes a label off.',
+  inverse_capability: 'labels.add_label',
+};
+
+function register(...contracts: readonly Json[]): RecordInput {
+  const [first = {}, ...others] = contracts;
+  const told = {
+    name: String(first['name']),
+    body: JSON.stringify(first),
+    together: others.map((each) => JSON.stringify(each)),
+  };
+  return wire(REGISTRY_COMMANDS, 'RegisterContract', { envelope, ...told }, { key: told.name });
+}
+
+describe.each(WAYS)('contracts that name each other, $way', ({ isRebuilt }) => {
+  const start = () => harness(registryCore(), { isRebuilt }).when(register(read), 1);
+
+  it('register together, in either order, and are refused alone', () => {
+    for (const both of [
+      [add, remove],
+      [remove, add],
+    ]) {
+      const registry = start();
+      registry.when(register(add), 2).thenNothing().thenAnswer({ status: 'rejected', code: 'CONTRACT_REFUSED' });
+      registry
+        .when(register(...both), 3)
+        .then(...both.map(({ name }) => fact('ContractRegistered', { name, version: 1 })))
+        .thenAnswer({ status: 'accepted', httpStatus: 201 });
+      expect(registry.decision().answer?.body).toMatchObject({
+        contracts: both.map(({ name }) => ({ name, version: 1, state: 'registered' })),
+      });
+      registry
+        .when(register(...both), 4)
+        .thenNothing()
+        .thenAnswer({ status: 'accepted', httpStatus: 200 });
+    }
+  });
+
+  it('are refused as one, and every problem names its contract', () => {
+    const registry = start()
+      .when(register(add, { ...remove, verification: undefined, inverse_capability: 'labels.put_label' }), 2)
+      .thenNothing()
+      .thenAnswer({ status: 'rejected', httpStatus: 422, code: 'CONTRACT_REFUSED' });
+    const { message, problems } = registry.decision().answer?.body as {
+      readonly message: string;
+      readonly problems: readonly { readonly code: string; readonly facts: Json }[];
+    };
+    expect(message).toBe('labels.remove_label has 2 problems');
+    expect(problems.map(({ code, facts }) => [code, facts['contract']])).toEqual([
+      ['VERIFICATION_MISSING', 'labels.remove_label'],
+      ['CAPABILITY_UNKNOWN', 'labels.remove_label'],
+    ]);
+  });
+
+  it('are named once each', () => {
+    start()
+      .when(register(add, remove, add), 2)
+      .thenNothing()
+      .thenAnswer({ status: 'rejected', httpStatus: 422, code: 'CONTRACT_NAMED_TWICE' });
+  });
+
+  it('alone are named in their refusal too', () => {
+    const registry = start().when(register(add), 2);
+    expect(registry.decision().answer?.body).toMatchObject({
+      message: 'labels.add_label has 1 problem',
+      problems: [{ code: 'CAPABILITY_UNKNOWN', facts: { contract: 'labels.add_label' } }],
+    });
+  });
+});

@@ -1,0 +1,24 @@
+// What each source last said of a ref, and whether they contradict each other (D65). Supersession is not asked: all sides are kept.
+import type { StatedVerdict } from '@recourse/messages';
+import type { Dispute, Side } from './assumption.messages.js';
+
+/** Most sources that are kept of one ref: more than a ref has, and few enough for a row. The oldest word goes first. */
+export const SIDES_MAX = 20;
+
+const UNDISPUTED: Dispute = { sides: [], is_disputed: false, disputed_since: null };
+
+/** What the sources say once one of them has spoken. Units: epoch milliseconds; `effective_at` orders what one source said. */
+export function disputeAfter(before: Dispute | null, said: Side, now: number): Dispute {
+  const { sides, disputed_since } = before ?? UNDISPUTED;
+  const own = sides.find(({ source }) => source === said.source);
+  const newest = own !== undefined && own.effective_at > said.effective_at ? own : said;
+  const all = [...sides.filter(({ source }) => source !== said.source), newest];
+  const kept = all.sort((a, b) => b.effective_at - a.effective_at).slice(0, SIDES_MAX);
+  const verdicts = new Set<StatedVerdict>(kept.map(({ verdict }) => verdict));
+  const isDisputed = verdicts.size > 1;
+  return {
+    sides: kept.sort((a, b) => (a.source < b.source ? -1 : 1)),
+    is_disputed: isDisputed,
+    disputed_since: isDisputed ? (disputed_since ?? now) : null,
+  };
+}
