@@ -62,8 +62,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.no-effect.unit.spec.ts',
     test: 'a tool that knows that it had no effect, straight lost its conditional write: a person has it at once, and nothing is tried again (P7)',
     file: 'apps/recovery-orchestrator/src/rules/step/judgement.decisions.ts',
-    find: "if (reported === 'stale' && fresh === 'holds' && !isConflict) return DISAGREE;",
-    replace: "if (reported === 'stale' && fresh === 'holds') return DISAGREE;",
+    find: 'if (!isConflict && isFreshDisputed(step, report, reported, fresh)) return DISAGREE;',
+    replace: 'if (isFreshDisputed(step, report, reported, fresh)) return DISAGREE;',
   },
   {
     id: 'a47-closed-while-a-worker-holds-it',
@@ -1072,8 +1072,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.decided.unit.spec.ts',
     test: 'a decision, straight never inherits how the action itself was approved (D26)',
     file: 'apps/recovery-orchestrator/src/rules/step/opening.decisions.ts',
-    find: "const mode = binding?.terms.recovery_approval_mode ?? 'human';",
-    replace: "const mode = execution.objective !== null ? 'auto' : (binding?.terms.recovery_approval_mode ?? 'human');",
+    find: 'const { mode, impact, risk, policies, told } = governed(binding, policy);',
+    replace:
+      "const { impact, risk, policies, told } = governed(binding, policy); const mode = execution.objective !== null ? ('auto' as const) : governed(binding, policy).mode;",
   },
   {
     id: 'd27-absent-mode-is-auto',

@@ -271,7 +271,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'P7',
     spec: 'libs/sdk/src/worker/stale-checks.unit.spec.ts',
     test: 'a stale-state check by compare and swap (C52) that loses to a change between look and act, told as a conflict, had no effect and is stale',
-    file: 'libs/sdk/src/worker/step-runner.ts',
+    file: 'libs/sdk/src/worker/tool-failure.ts',
     find: "=== 'EVIDENCE_STALE' ? 'TOOL_CONFLICT' : 'TOOL_REJECTED';",
     replace: "=== 'EVIDENCE_STALE' ? 'TOOL_REJECTED' : 'TOOL_REJECTED';",
   },

@@ -2,7 +2,7 @@
 //
 // The ladder (A20): an effect is irreversible only as long as nobody has built a way back. Each technique that would raise the
 // class is named where the contract shows that it fits.
-import { hasSideEffects, isAutomated, reversalCapabilityOf, windowOf } from './class.js';
+import { hasSideEffects, windowOf } from './class.js';
 import type { Contract } from './shape.js';
 
 /** Techniques of the ladder. */

@@ -117,7 +117,7 @@ describe('a stale-state check by compare and swap (C52)', () => {
     expect(await undone(swap, { version: 7 }, swapping(7))).toMatchObject({ outcome: 'verified', acts: 1 });
   });
 
-  it.each([
+  it.each<readonly [string, Error]>([
     ['a conflict', new ToolConflict('changed since')],
     ['a precondition', new ToolRejected('PRECONDITION_FAILED', '412')],
   ])('that loses to a change between look and act, told as %s, had no effect and is stale', async (_told, lost) => {

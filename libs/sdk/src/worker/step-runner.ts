@@ -7,8 +7,10 @@ import type { LegRequested, LegStep, Observation, ObservationPhase, StepReport }
 import type { ForwardTool } from '../guard/guard.messages.js';
 import { verdictFor } from '../guard/verdict.decisions.js';
 import { within } from '../within.js';
+import type { CallsUnderWay } from './calls-under-way.js';
 import { advance, decideStep } from './leg.decisions.js';
-import type { CallFailure, ClaimAnswer, StepAction, StepEvent, StepProgress } from './leg.messages.js';
+import type { CallFailure, ClaimAnswer, StepAction, StepEnd, StepEvent, StepProgress } from './leg.messages.js';
+import { failureOf } from './tool-failure.js';
 import { ToolRejected } from '../tool/tool.js';
 import type { Tool } from '../tool/tool.js';
 
@@ -24,31 +26,6 @@ export interface StepParts {
   readonly underWay?: CallsUnderWay | undefined;
   /** Told of each call, for traces. It must not fail. */
   readonly onCall?: ((called: CalledTool) => void) | undefined;
-}
-
-/** Acting calls that have not come back, by tenant and key: one that was given up may still be running. */
-export class CallsUnderWay {
-  private readonly keys = new Set<string>();
-
-  /** True while a call under the key of this step is running. */
-  has(leg: LegRequested, step: LegStep): boolean {
-    return this.keys.has(keyOf(leg, step));
-  }
-
-  /** Notes a call until it has come back, however late. */
-  async during<Answer>(leg: LegRequested, step: LegStep, call: Promise<Answer>): Promise<Answer> {
-    const key = keyOf(leg, step);
-    this.keys.add(key);
-    try {
-      return await call;
-    } finally {
-      this.keys.delete(key);
-    }
-  }
-}
-
-function keyOf({ tenant }: LegRequested, { call: { adapter_id, idempotency_key } }: LegStep): string {
-  return JSON.stringify([tenant, adapter_id, idempotency_key]);
 }
 
 /** Takes the attempt for whoever asks; it MUST NOT reject. */
@@ -113,23 +90,24 @@ export async function runStep(
   let progress = begun;
   for (;;) {
     const action = decideStep({ leg, step, progress, now: parts.clock.now() });
-    if (action.do === 'end') {
-      const { outcome, errorKind } = action.end;
-      return {
-        step_id: step.step_id,
-        outcome,
-        observations: running.observations,
-        error_kind: errorKind,
-        detail: running.detail,
-        external_transaction_ref: running.handle,
-      };
-    }
+    if (action.do === 'end') return reportOn(running, action.end);
     const event: StepEvent =
       action.do === 'claim'
         ? { type: 'ClaimAnswered', answer: await takeClaim(step) }
         : await obey(action, running, parts);
     progress = advance(leg, progress, event);
   }
+}
+
+function reportOn({ step, observations, detail, handle }: Running, { outcome, errorKind }: StepEnd): StepReport {
+  return {
+    step_id: step.step_id,
+    outcome,
+    observations,
+    error_kind: errorKind,
+    detail,
+    external_transaction_ref: handle,
+  };
 }
 
 /** Bound arguments; null when they are sealed or broken, and then nothing is called. */
@@ -164,7 +142,8 @@ async function observe(
 ): Promise<StepEvent> {
   const called = await call(capability, phase, running, parts);
   if (called.kind === 'failed') return { type: 'ObservationFailed', phase, failure: called.failure };
-  if (phase === 'stale_check' && isConditionalWrite(running.step)) running.expected = called.observed;
+  if (phase === 'stale_check' && CONDITIONAL_WRITES.includes(running.step.stale_compares ?? ''))
+    running.expected = called.observed;
   return {
     type: 'Observed',
     phase,
@@ -177,10 +156,6 @@ async function observe(
 
 /** Comparisons that the tool makes itself while it writes: nothing fits between check and act. */
 const CONDITIONAL_WRITES: readonly string[] = ['version', 'etag', 'compare_and_swap'];
-
-function isConditionalWrite({ stale_compares: compares }: LegStep): boolean {
-  return compares !== null && CONDITIONAL_WRITES.includes(compares);
-}
 
 /** Whether an observation meets a condition; null when that cannot be told, which no rule takes for a yes. */
 function judge(condition: string | null, observed: Json, running: Running): boolean | null {
@@ -321,16 +296,4 @@ async function attempt(
     const detail = error instanceof Error ? error.message : String(error);
     return { kind: 'failed', failure: failureOf(error, leg.kind), detail };
   }
-}
-
-function failureOf(error: unknown, kind: LegRequested['kind']): CallFailure {
-  if (!hadNoEffect(error, kind)) return 'TOOL_ERROR';
-  return verdictFor({ on: 'exception', error })?.kind === 'EVIDENCE_STALE' ? 'TOOL_CONFLICT' : 'TOOL_REJECTED';
-}
-
-/** A forward call's errors are read as its guard reads them; a compensation is only believed what it says outright. */
-function hadNoEffect(error: unknown, kind: LegRequested['kind']): boolean {
-  return (
-    error instanceof ToolRejected || (kind === 'release' && verdictFor({ on: 'exception', error })?.effect === 'none')
-  );
 }
