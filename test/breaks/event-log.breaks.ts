@@ -309,7 +309,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'test/issues/gate-after-a-reset.spec.ts',
     test: 'a loop that is reset while it asks for ends reads up to those of the start after it',
     file: 'libs/event-log/src/partition-loop.ts',
-    find: '// Ends that were asked for before a reset are not those of the start after it: they would open the gate too early. if (epoch !== this.#life.epoch) return 0;',
+    find: '// Ends that were asked for before a reset are not those of the start after it: they would open the gate too early. if (epoch !== this.#life.epoch) return;',
     replace:
       '// Ends that were asked for before a reset are not those of the start after it: they would open the gate too early.',
   },
@@ -525,7 +525,7 @@ export const BREAKS: readonly Break[] = [
     test: 'an append of unknown outcome leads to each input recorded once (late)',
     file: 'libs/event-log/src/partition-loop.ts',
     find: 'this.#queue.reset(this.inputPartitions(), this.#cursors.all());',
-    replace: 'if (this.#ends.size === 0) this.#queue.reset(this.inputPartitions(), this.#cursors.all());',
+    replace: 'if (this.#ends === null) this.#queue.reset(this.inputPartitions(), this.#cursors.all());',
   },
   {
     id: 'l10-sent-before-inputs-are-read',
@@ -533,7 +533,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: 'what was owed and may not have been sent is not sent before the inputs were read to their ends',
     file: 'libs/event-log/src/partition-loop.ts',
-    find: "if (this.#life.phase === 'catching_up') this.#tryOpen();",
+    find: "if (this.#life.phase === 'catching_up') await this.#tryOpen();",
     replace: "if (this.#life.phase === 'catching_up') { this.#life.move('CaughtUp'); this.#obligations.open(); }",
   },
   {
