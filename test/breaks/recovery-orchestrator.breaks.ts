@@ -879,8 +879,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.legs.unit.spec.ts',
     test: 'straight our verdict against the worker’s agrees where the change it saw turned out to be our own: looked back after it, and verified, is compensated',
     file: 'apps/recovery-orchestrator/src/rules/step/judgement.decisions.ts',
-    find: "if (reported !== 'stale' && fresh === 'false' && !isOurChange(step, report)) return DISAGREE;",
-    replace: "if (reported !== 'stale' && fresh === 'false') return DISAGREE;",
+    find: "return reported === 'stale' ? fresh === 'holds' : fresh === 'false' && !isOurChange(step, report);",
+    replace: "return reported === 'stale' ? fresh === 'holds' : fresh === 'false';",
   },
   {
     id: 'b18-look-before-the-change-explains-it',
