@@ -68,21 +68,7 @@ export class MatrixRuns {
       this.followed.get(sighting.runId)?.see(sighting);
     });
     try {
-      await arena.edge.command({
-        side: 'registry',
-        path: '/v1/entries/policy_bundle',
-        body: REFUND_POLICY,
-        person: CONTRACT_EDITOR,
-        key: `policy-${REFUND_POLICY.name}`,
-      });
-      for (const contract of CONTRACTS)
-        await arena.edge.command({
-          side: 'registry',
-          path: '/v1/contracts',
-          body: patient(contract),
-          person: CONTRACT_EDITOR,
-          key: `contract-${contract.name}`,
-        });
+      await registered(arena);
       await watch.start();
       for (let turn = 0; turn <= TRIES_AGAIN_MAX; turn += 1) await this.waves(arena, links, turn);
       if (this.problems.length === 0)
@@ -214,4 +200,23 @@ function idOf({ point, action, target }: MatrixCase): string {
 /** The contract, with time for a call to be held. */
 function patient(contract: (typeof CONTRACTS)[number]): object {
   return contract.call_timeout_ms === undefined ? contract : { ...contract, call_timeout_ms: CALL_TIMEOUT_MS };
+}
+
+/** What the runs are recovered under. */
+async function registered({ edge }: Arena): Promise<void> {
+  await edge.command({
+    side: 'registry',
+    path: '/v1/entries/policy_bundle',
+    body: REFUND_POLICY,
+    person: CONTRACT_EDITOR,
+    key: `policy-${REFUND_POLICY.name}`,
+  });
+  for (const contract of CONTRACTS)
+    await edge.command({
+      side: 'registry',
+      path: '/v1/contracts',
+      body: patient(contract),
+      person: CONTRACT_EDITOR,
+      key: `contract-${contract.name}`,
+    });
 }
