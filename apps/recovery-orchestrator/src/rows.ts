@@ -25,7 +25,9 @@ export const EVOLVE: Folds<typeof RECOVERIES_LOG> = {
   ...PEOPLE_FOLD,
   ...eachOf<StepRecordType>(STEP_RECORDS, foldStep),
   ...eachOf<MemberRecordType>(MEMBER_RECORDS, foldMembers),
-  ...eachOf<ForwardRecord['type']>(FORWARD_RECORDS, (state, told, { decidedAt }) => evolveForward(state, told, decidedAt)),
+  ...eachOf<ForwardRecord['type']>(FORWARD_RECORDS, (state, told, { decidedAt }) =>
+    evolveForward(state, told, decidedAt),
+  ),
   RecoveryClosed: closeRecovery,
   HaltsReviewed: (_body, state, { decidedAt }) => readHalts(state).map((halt) => put(haltRow(halt, decidedAt))),
   ReportRefused: unchanged,

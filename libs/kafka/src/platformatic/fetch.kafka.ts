@@ -5,7 +5,7 @@
 // Invariants
 //   F1. Records below the position, control records and records of aborted transactions are stepped over, never answered.
 import { fetchV11, ResponseError } from '@platformatic/kafka';
-import type { Connection, RecordsBatch , Reader} from '@platformatic/kafka';
+import type { Connection, RecordsBatch, Reader } from '@platformatic/kafka';
 import type { FetchedRecord, ReadBatch, ReadPosition, TopicPartition } from '../kafka.port.js';
 import { readRecordSet } from './record-set.kafka.js';
 import type { StoredBatch } from './record-set.kafka.js';

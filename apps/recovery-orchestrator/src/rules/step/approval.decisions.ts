@@ -165,7 +165,6 @@ function phaseRefusal(step: StepDoc): Refusal | null {
   const code = step.phase === 'manual' && wasSent ? 'APPROVAL_USED' : REFUSED_IN[step.phase];
   if (code === null) return null;
   return {
-    
     code,
     message: code === 'APPROVAL_USED' ? 'The approval of this action was used.' : `The step is ${step.phase}.`,
   };
