@@ -5,7 +5,8 @@
 
 The topic may hold void records: late packets, repeated batches, writes of a former owner. A consumer that does not apply the
 acceptance rule acts on them. So each partition is read from its start, and a record counts iff its seq is one more than that
-of the last accepted record and its prev_hash is that record's hash. An unknown schema stops the reader (exit 1); a consumer that
+of the last accepted record and its prev_hash is that record's hash. An unknown schema stops the reader (exit 1), and so
+does a partition of which nothing is accepted: its reader is wrong. A consumer that
 runs for long keeps (offset, seq, hash) per partition and goes on from there.
 
 Without --follow it ends when every partition has been read to the end seen at start.
@@ -92,6 +93,7 @@ class Partition:
 
     def __init__(self, log_id, topic, number, count):
         self.number, self.seq, self.hash = number, 0, genesis_hash(log_id, topic, number, count)
+        self.offered = 0
         # Commits in the scope whose rollback was told: later records name them alone.
         self.told = set()
 
@@ -99,8 +101,13 @@ class Partition:
         """Goes on behind the last record that was handled."""
         self.seq, self.hash, self.told = place["seq"], bytes.fromhex(place["hash"]), set(place.get("told", []))
 
+    def voids_everything(self):
+        """Nothing of what was read is accepted: the reader is wrong, not the log."""
+        return self.seq == 0 and self.offered > 0
+
     def accept(self, key, value, schemas):
         """The record's type and body when it is accepted, else None."""
+        self.offered += 1
         if key is None or read_head(value) != (self.seq + 1, self.hash):
             return None
         (schema_id,) = struct.unpack_from(">I", value, 1)
@@ -263,6 +270,10 @@ def read(consumer, options, schemas):
         save_state(options.state, {number: (chain, offsets[number]) for number, chain in chains.items()})
         if message.offset() + 1 >= ends[message.partition()]:
             pending.discard(message.partition())
+            chain = chains[message.partition()]
+            if chain.voids_everything():
+                print(f"partition {chain.number}: all {chain.offered} records are void: check --log-id, the topic, its partition count, and the fingerprints", file=sys.stderr)
+                return 1
     return 0
 
 

@@ -45,7 +45,29 @@ export const NOTE = {
   ],
 };
 
+const INSTANT = { type: 'long', logicalType: 'timestamp-millis' };
+const recordOf = (fields, more = {}) => ({ type: 'record', name: 'recourse.vectors.Trap', ...more, fields });
+
+/** What libraries get wrong, one by one. */
+const TRAPS = {
+  'a logical type in a union': recordOf([{ name: 'at', type: ['null', INSTANT], default: null }]),
+  'a logical type in an array': recordOf([{ name: 'at', type: { type: 'array', items: INSTANT } }]),
+  'a logical type on bytes, with attributes of its own': recordOf([
+    { name: 'sum', type: { type: 'bytes', logicalType: 'decimal', precision: 9, scale: 2 } },
+  ]),
+  'a logical type on a fixed, which stays': recordOf([
+    { name: 'id', type: { type: 'fixed', name: 'recourse.vectors.Uuid', size: 16, logicalType: 'uuid' } },
+  ]),
+  'a default of an enum': recordOf([
+    { name: 'kind', type: { type: 'enum', name: 'recourse.vectors.Kind', symbols: ['a', 'b'], default: 'b' } },
+  ]),
+};
+
 export function canonicalForms() {
+  return [...plainForms(), ...Object.entries(TRAPS).map(([trap, schema]) => ({ trap, ...formOf(schema) }))];
+}
+
+function plainForms() {
   const schemas = [
     NOTE,
     {
@@ -63,11 +85,11 @@ export function canonicalForms() {
       ],
     },
   ];
-  return schemas.map((schema) => ({
-    schema,
-    canonical: canonical(schema),
-    fingerprint: fingerprintOf(schema).toString('hex'),
-  }));
+  return schemas.map(formOf);
+}
+
+function formOf(schema) {
+  return { schema, canonical: canonical(schema), fingerprint: fingerprintOf(schema).toString('hex') };
 }
 
 export function frames({ message, version, schema }, index) {

@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'b9-compensation-without-debt',
+    requirement: 'B9',
+    spec: 'apps/budget-accountant/src/budgets.compensations.unit.spec.ts',
+    test: 'a compensation and its debt, straight counts by the class of its own contract, when what it undid gives its debt back',
+    file: 'apps/budget-accountant/src/core/debts.ts',
+    find: 'digest: member.contract_digest,',
+    replace: 'digest: member.reverses_record_hash,',
+  },
+  {
+    id: 'b9-leg-beyond-a-ceiling',
+    requirement: 'B9',
+    spec: 'apps/budget-accountant/src/budgets.compensations.unit.spec.ts',
+    test: 'a compensation and its debt, straight of a leg counts after those before it',
+    file: 'apps/budget-accountant/src/rules/budget/compensation.decider.ts',
+    find: 'if (told.length > 0) spent.set(currency, before + amount_minor);',
+    replace: 'if (told.length > 1) spent.set(currency, before + amount_minor);',
+  },
+  {
     id: 'a89-ceiling-not-held',
     requirement: 'A89',
     spec: 'apps/budget-accountant/src/budgets.core.unit.spec.ts',
@@ -15,8 +33,8 @@ export const BREAKS: readonly Break[] = [
     requirement: 'D61/exposure',
     spec: 'apps/budget-accountant/src/budgets.exposure.unit.spec.ts',
     test: 'a disclosure at the accountant, straight (D61) that nobody reserved is debited all the same, and a person is asked',
-    file: 'apps/budget-accountant/src/core.ts',
-    find: 'exposure: isMarked(record) ? { amount_minor: exposureOf(known, args), currency: EXPOSURE } : null,',
+    file: 'apps/budget-accountant/src/core/debts.ts',
+    find: 'exposure: discloses ? { amount_minor: exposureOf(known, args), currency: EXPOSURE } : null,',
     replace: 'exposure: null,',
   },
   {

@@ -43,8 +43,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/contract-registry/src/contracts.proposals.unit.spec.ts',
     test: 'a weaker version, straight waits for a second person, and says what makes it weaker',
     file: 'apps/contract-registry/src/rules/contract/registration.decisions.ts',
-    find: 'return isWeakening(differences)',
-    replace: 'return differences.length > 99',
+    find: 'const reasons = [...weakeningsIn(differences), ...otherTool(before, contract)];',
+    replace: 'const reasons = otherTool(before, contract);',
   },
   {
     id: 'a68-same-person-confirms',

@@ -2,6 +2,33 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a22-list-of-one-type-is-no-integer',
+    requirement: 'A22/types',
+    spec: 'libs/contract/src/rules.unit.spec.ts',
+    test: 'a contract that is well reads an amount whose schema says that it is whole by ["integer"]',
+    file: 'libs/contract/src/json-pointer.ts',
+    find: "return partsOf(root, schema).some((part) => typesIn(part['type']).join() === 'integer');",
+    replace: "return partsOf(root, schema).some((part) => part['type'] === 'integer');",
+  },
+  {
+    id: 'c51-unchecked-and-unsaid',
+    requirement: 'C51/registration',
+    spec: 'libs/contract/src/rules.unit.spec.ts',
+    test: 'the refusal of a contract names a compensation that looks at nothing, and says nothing (C51)',
+    file: 'libs/contract/src/rules/observation.rules.ts',
+    find: 'isAutomated(contract) && contract.stale_check === undefined && contract.unchecked_because === undefined,',
+    replace: 'contract.overwrites === true && contract.stale_check === undefined,',
+  },
+  {
+    id: 'c52-version-compared-with-nothing',
+    requirement: 'C52',
+    spec: 'libs/contract/src/rules.unit.spec.ts',
+    test: 'the refusal of a contract names a check of a version against a word (C52)',
+    file: 'libs/contract/src/rules/observation.rules.ts',
+    find: "return readsOf(condition, 'observed').length > 0 && (isBound || COMPARED_WITH_WORDS.includes(compares));",
+    replace: "return isBound || compares !== '' || COMPARED_WITH_WORDS.includes(compares);",
+  },
+  {
     id: 'a100-irreversible-ungated',
     requirement: 'A100',
     also: ['A10'],

@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p12-way-out-that-is-none',
+    requirement: 'P12/told',
+    spec: 'apps/notifier/src/reads/items.query.unit.spec.ts',
+    test: 'what waits for a person names a command that there is: delivery',
+    file: 'apps/notifier/src/reads/items.query.ts',
+    find: "delivery: () => 'recourse deliveries --phase overdue',",
+    replace: "delivery: () => 'recourse consumers deliveries',",
+  },
+  {
+    id: 'e45-nobody-hears-of-a-divergence',
+    requirement: 'E45',
+    spec: 'apps/notifier/src/core.unit.spec.ts',
+    test: 'a runtime that keeps what fell waits for a person until its deadline, once however often it is compared, and until they have dealt with it',
+    file: 'apps/notifier/src/rules/item/effect.decisions.ts',
+    find: 'if (deadline_at === null) return [];',
+    replace: 'if (deadline_at !== 1) return [];',
+  },
+  {
     id: 'p12-kill-loses-an-attempt',
     requirement: 'P12/told',
     spec: 'apps/notifier/src/sender/endpoint-sender.unit.spec.ts',

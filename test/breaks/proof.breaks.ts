@@ -204,6 +204,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'calls.find((call) => call.at >= at)',
   },
   {
+    id: 'house-reset-leaves-programs',
+    requirement: 'P2/reset',
+    spec: 'deploy/dev/src/stack-data.unit.spec.ts',
+    test: 'a data directory that is wiped keeps nothing of what its programs remember of records that are gone',
+    file: 'deploy/dev/src/stack-data.ts',
+    find: 'layout.registry, layout.programs, layout.logDir,',
+    replace: 'layout.registry, layout.logDir,',
+  },
+  {
     id: 'guides-data-dir-elsewhere',
     requirement: 'guides/data-dir',
     spec: 'deploy/dev/src/prerequisites.unit.spec.ts',

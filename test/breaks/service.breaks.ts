@@ -114,4 +114,13 @@ export const BREAKS: readonly Break[] = [
     find: "(projected.strays ?? []).length === 0 ? 'same' : 'columns_differ'",
     replace: "'same'",
   },
+  {
+    id: 'l15-token-of-no-tenant',
+    requirement: 'L15/tenants',
+    spec: 'libs/service/src/edge/authenticate.unit.spec.ts',
+    test: 'a token of an empty tenant is refused',
+    file: 'libs/service/src/edge/authenticate.ts',
+    find: 'if (claims.data.tenant !== ALL_TENANTS && !isTenant(claims.data.tenant))',
+    replace: 'if (claims.data.tenant !== ALL_TENANTS && !isTenant(`a${claims.data.tenant}`.trim()))',
+  },
 ];

@@ -8,6 +8,8 @@ import {
   HttpApprovals,
   HttpEntries,
   HttpStanding,
+  MemoryConsents,
+  MemoryQueryLog,
   memoryReads,
   systemClock,
 } from '@recourse/sdk';
@@ -280,11 +282,14 @@ describe('entries on real parts', () => {
       ).status,
     ).toBe(201);
     const observedAt = Date.now();
+    const consents = new MemoryConsents();
+    await consents.grant({ tenant: TENANT, subject: 'customer/7', purpose: 'support' });
     const read = memoryReads({
-      find: () => Promise.resolve({ value: 1, source: 'crm', consentedTo: ['support'], observedAt }),
+      find: () => Promise.resolve({ value: 1, source: 'crm', subject: 'customer/7', observedAt }),
       sources: new HttpEntries(edge('registry')),
       clock: systemClock,
-      log: () => Promise.resolve(),
+      consents,
+      log: new MemoryQueryLog(),
     });
     expect(
       await until('the source', async () => {

@@ -86,6 +86,7 @@ def test_the_consumer_accepts_what_the_vectors_say(vector):
             break
         verdicts.append("void" if accepted is None else "accepted")
     assert verdicts == vector["verdicts"]
+    assert chain.voids_everything() == (bool(verdicts) and "accepted" not in verdicts)
     assert {"seq": chain.seq, "hash": chain.hash.hex()} == vector["head"]
 
 

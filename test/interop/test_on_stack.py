@@ -124,6 +124,20 @@ def test_the_consumer_stops_at_an_unknown_schema():
     assert "unknown schema" in done.stderr
 
 
+def test_the_consumer_that_voids_everything_says_so():
+    topic, message = f"interop.notifications-{uuid.uuid4().hex[:8]}", "recourse.notifications.RollbackSettled"
+    ensure_topic(topic)
+    schema = released(message)
+    values = chain_of(topic, schema, register(f"{topic}-{message}", schema), 1, 3)
+    producer = Producer({"bootstrap.servers": BROKERS, "acks": "all"})
+    for value in values:
+        producer.produce(topic, key=b"run-1", value=value, partition=1)
+    assert producer.flush(TIMEOUT_S) == 0
+    done = run("python-consumer", "consumer", "--log-id", "another", "--topic", topic)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "all 3 records are void: check --log-id" in done.stderr
+
+
 def announced(topic, partition, consumer):
     """Three commits with their rollbacks, as the ledger announces those that fell together; the second is of another subject."""
     head = reader.Head(0, reader.genesis_hash("interop", topic, partition, PARTITIONS))

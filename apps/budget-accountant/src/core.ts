@@ -9,43 +9,25 @@
 import {
   charterFor,
   CLASS_WEIGHTS,
-  contractByDigest,
   contractByName,
   contractView,
   entryView,
   EXPOSURE,
-  exposureOf,
   killVerdict,
   reservationId,
-  sensitivityOf,
-  weighted,
   weightOf,
 } from '@recourse/contract';
-import { accepted, append, command, commandsOf, core, heardOf, NOTHING, refused } from '@recourse/event-log';
-import type { Asked, DecideContext, Decision, Due, Owns, ServiceCore, StateView } from '@recourse/event-log';
-import type { BodyOf, Money, RecordOf } from '@recourse/messages';
-import {
-  decideEscalation,
-  decideOpen,
-  decideRelease,
-  decideReserve,
-  isUnit,
-  partiesOf,
-} from './rules/budget/budget.decider.js';
-import type { Scopes } from './rules/budget/budget.decider.js';
+import { accepted, append, command, commandsOf, core, heardOf, refused } from '@recourse/event-log';
+import type { Asked, Decision, Due, ServiceCore, StateView } from '@recourse/event-log';
+import { isOurs, MUTATIONS_LOG, onCompensations, onMutation, onRecoverability, scopesOf } from './core/debts.js';
+import { decideEscalation, decideOpen, decideRelease, decideReserve } from './rules/budget/budget.decider.js';
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './rules/budget/budget.messages.js';
 import { escalateReservation, passOn } from './rules/budget/overdue.decider.js';
-import { refund, release, settle } from './rules/budget/settlement.decider.js';
-import type { ExecutionEnd } from './rules/budget/settlement.decider.js';
-import { BUDGET_ROWS, escalations, EVOLVE, MONEY, readBudget, reservationOfMutation, reservations } from './rows.js';
+import { BUDGET_ROWS, escalations, EVOLVE, MONEY, readBudget, reservations } from './rows.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 export const BUDGET_COMMANDS = 'recourse.budget-commands';
-const MUTATIONS_LOG = 'recourse.mutations';
-
-type Recorded = BodyOf<typeof MUTATIONS_LOG, 'MutationRecorded'>;
-type Changed = BodyOf<typeof MUTATIONS_LOG, 'RecoverabilityChanged'>;
 
 export interface BudgetsCoreConfig {
   /** Who is asked about escalations and overruns. */
@@ -89,6 +71,7 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
         records: {
           MutationRecorded: (asked) => onMutation(asked, policy),
           RecoverabilityChanged: ({ body, context }) => onRecoverability(context.state, body),
+          CompensationsExecuted: (asked) => onCompensations(asked, policy),
         },
       }),
     ],
@@ -152,93 +135,6 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
   );
 }
 
-function onMutation({ body: record, context }: Asked<Recorded>, policy: EscalationPolicy): Decision {
-  const end = endOf(record);
-  if (end === null) return NOTHING;
-  const { tenant, run_id: runId, effect_key: effectKey, agent_id, initiator } = record.execution;
-  const parties = partiesOf(agent_id, initiator);
-  const [money, exposure] = [
-    reservationIn(context.state, record, MONEY),
-    isMarked(record) ? reservationIn(context.state, record, EXPOSURE) : null,
-  ];
-  if (end !== 'succeeded') return append(...release(money, end), ...release(exposure, end));
-  const owed = debtOf(context, record);
-  const ended = { mutationId: record.mutation_id, tenant, runId, effectKey, end, parties };
-  return append(
-    ...settle({ ...ended, debit: owed.money }, money, policy, context.now),
-    ...settle({ ...ended, debit: owed.exposure }, exposure, policy, context.now),
-  );
-}
-
-function onRecoverability(state: StateView, { event, members }: Changed): Decision {
-  if (!isOfInterest(event)) return NOTHING;
-  return append(
-    ...members.flatMap(({ mutation_id: id }) => {
-      const money = reservationOfMutation(state, id, MONEY);
-      // What was disclosed stays so, whatever was compensated.
-      if (event !== 'cancelled') return refund(id, money);
-      return [...release(money, 'cancelled'), ...release(reservationOfMutation(state, id, EXPOSURE), 'cancelled')];
-    }),
-  );
-}
-
-/** What happened counts even when it was cancelled before (P8). */
-function endOf({ execution_state: state, recoverability }: Recorded): ExecutionEnd | null {
-  if (state === 'succeeded') return 'succeeded';
-  if (recoverability === 'cancelled') return 'cancelled';
-  return state === 'failed' ? 'failed' : null;
-}
-
-/** What an execution owes in money and in disclosures, under the contract it ran under. */
-function debtOf(
-  { views }: DecideContext,
-  record: Recorded,
-): { readonly money: Money | null; readonly exposure: Money | null } {
-  const {
-    execution: { value, args },
-    terms,
-    ref,
-  } = record;
-  if (value === null && !isMarked(record)) return { money: null, exposure: null };
-  const known =
-    terms === null ? undefined : contractByDigest(views.view(contractView.name), terms.contract_digest)?.contract;
-  if (terms !== null && known === undefined) views.readToEnd();
-  const weight =
-    known === undefined ? CLASS_WEIGHTS[terms === null ? 'irreversible' : ref.reversal_class] : weightOf(known);
-  return {
-    money: value === null || !isCountable(value) ? null : weighted(value, weight),
-    exposure: isMarked(record) ? { amount_minor: exposureOf(known, args), currency: EXPOSURE } : null,
-  };
-}
-
-/** Do its arguments say that they are somebody's? */
-function isMarked({ execution: { args } }: Recorded): boolean {
-  return sensitivityOf(args) !== 'internal';
-}
-
-/** Does this record say how an effect ended, of a tenant that lives on the partition that reads it? (B2) */
-function isOurs(record: RecordOf<typeof MUTATIONS_LOG>, owns: Owns): boolean {
-  if (record.type === 'MutationRecorded')
-    return isOf(record.body.execution.tenant, owns) && endOf(record.body) !== null;
-  return record.type === 'RecoverabilityChanged' && isOf(record.body.tenant, owns) && isOfInterest(record.body.event);
-}
-
-function isOf(tenant: string, owns: Owns): boolean {
-  return tenant !== '' && owns(tenant);
-}
-
-function isOfInterest(event: Changed['event']): boolean {
-  return event === 'compensation_verified' || event === 'cancelled';
-}
-
-function reservationIn(
-  state: StateView,
-  { execution: { tenant, run_id: runId, effect_key: effectKey } }: Recorded,
-  unit: string,
-): Reservation | null {
-  return reservations.find(state, reservationId(tenant, runId, effectKey, unit));
-}
-
 /** What is reserved for an effect, in both units. */
 function heldFor(
   state: StateView,
@@ -247,14 +143,6 @@ function heldFor(
   return [MONEY, EXPOSURE]
     .map((unit) => reservations.find(state, reservationId(tenant, run_id, effect_key, unit)))
     .filter((each) => each !== null);
-}
-
-function scopesOf(state: StateView, tenant: string, runId: string, currency: string): Scopes {
-  if (!isUnit(currency)) return { run: null, tenant: null };
-  return {
-    run: readBudget(state, tenant, 'run', runId, currency),
-    tenant: readBudget(state, tenant, 'tenant', tenant, currency),
-  };
 }
 
 function answered(answer: BudgetAnswer): Decision {
@@ -285,8 +173,4 @@ const STATUS_OF_EVENT: Readonly<Record<string, number>> = {
 /** Anything else is no id of ours, and may be no address at all. */
 function isId(id: string): boolean {
   return /^esc_[0-9a-f]{32}$/.test(id);
-}
-
-function isCountable({ amount_minor, currency }: Money): boolean {
-  return Number.isSafeInteger(amount_minor) && amount_minor >= 0 && /^[A-Z]{3}$/.test(currency);
 }

@@ -131,6 +131,16 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
     ...moved(state, body, 'Released', {}, -body.debit.amount_minor),
     ...withdrawn(state, body.reservation_id),
   ],
+  BudgetDebited: (body, state) => [
+    ...moved(
+      state,
+      body,
+      'Debited',
+      { debit_minor: body.debit.amount_minor, currency: body.debit.currency },
+      body.debit.amount_minor,
+    ),
+    ...withdrawn(state, body.reservation_id),
+  ],
   BudgetRefunded: (body, state) => moved(state, body, 'Refunded', {}, -body.debit.amount_minor),
 };
 

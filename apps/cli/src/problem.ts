@@ -30,7 +30,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ROLE_REQUIRED: 'Use a token with the role; on a development stack: --roles <role,...>.',
   ROLES_CONFLICT:
     'Ask for a token with one of the two; on a development stack: --roles contract_editor, or --roles approver.',
-  TENANT_FOREIGN: 'Use a token of that tenant; on a development stack: --tenant <tenant>.',
+  TENANT_FOREIGN:
+    'Use a token of that tenant. On a development stack --tenant <tenant> asks for one; --as without --tenant asks for all tenants, which only administrators and auditors speak for.',
+  TENANT_REQUIRED: 'Add --tenant <tenant>: what you speak for is all tenants, and this is about one of them.',
   SELF_APPROVAL: 'Somebody else has to decide: neither the agent nor the person it acted for.',
   APPROVER_NOT_A_PERSON: 'Use the token of a person.',
   EDITOR_APPROVAL:
@@ -99,13 +101,20 @@ export function problemOf(thrown: unknown): CliProblem {
   );
 }
 
+/** What to do: of the code, or of the problem it lists; else what the service says. */
+function remedyOf(code: string, told: string | null, problems: readonly Rejection[]): { readonly remedy?: string } {
+  if (code in REMEDIES) return {};
+  const remedy = problems.map((problem) => REMEDIES[problem.code]).find((found) => found !== undefined) ?? told;
+  return remedy === null ? {} : { remedy };
+}
+
 /** A refusal is in the service's own words; where there are none, what is said is who was asked. */
 function problemOfEdge(cause: EdgeProblem): CliProblem {
   const { code, detail, from, status, problems, remedy } = cause;
   const isRefusal = status !== null && status >= 400;
   const exit = code === 'OUTCOME_PENDING' ? 'pending' : isRefusal && status < 500 ? 'refused' : 'unavailable';
   return new CliProblem(code, isRefusal ? detail : `${from}: ${detail}`, exit, {
-    ...(remedy === null || code in REMEDIES ? {} : { remedy }),
+    ...remedyOf(code, remedy, problems),
     problems,
     cause,
   });

@@ -14,6 +14,7 @@ import type { LedgerConfig } from './config.js';
 import { AdmissionController, LIMITS_IN_FORCE } from './http/admission.controller.js';
 import type { LimitsInForce } from './http/admission.controller.js';
 import { CommitsController } from './http/commits.controller.js';
+import { CompensationsController } from './http/compensations.controller.js';
 import { ConsumersController } from './http/consumers.controller.js';
 import { EffectsController } from './http/effects.controller.js';
 import { ErasuresController } from './http/erasures.controller.js';
@@ -60,6 +61,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       MutationsController,
       CommitsController,
       EffectsController,
+      CompensationsController,
       ResolveController,
       ErasuresController,
       ReportsController,

@@ -15,11 +15,11 @@ import { judgeAs, onCloseBreaker, onReviewed, onTrigger, onUndo } from './core/f
 import { fall, onHeldDue, onRollbackDue } from './core/falls.part.js';
 import { onCancel, onDue, onReport } from './core/forward-legs.js';
 import { onRecovery } from './core/moves.part.js';
-import { onReconcile } from './core/reconciliations.part.js';
+import { onReconcile, onReviewDivergence } from './core/reconciliations.part.js';
 import { onReevaluationDue, onSuccessor } from './core/reevaluations.part.js';
 import { isAskOwed, requestOf } from './core/requests.js';
 import { noticesOf } from './core/rollback-notices.js';
-import { onSettle } from './core/settling.part.js';
+import { onLook, onSettle } from './core/settling.part.js';
 import { onFall, onSpreadDue, onStatement } from './core/statements.part.js';
 import { assumptionView, fallenView, NOTICES } from './core/views.js';
 import { policyIn, policyOf } from './policy.js';
@@ -52,13 +52,14 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     sends: { WorkerAsked: (asked) => [requestOf(asked)] },
     owed: isAskOwed,
     derived: { topic: NOTICES, derive: noticesOf },
-    sealScope: ({ type, body }, state) => ({
-      ...subjectOfRecord(body, (run) => subjectIn(state, run, body)),
+    sealScope: ({ type, body }, state, member) => ({
+      ...subjectOfRecord({ ...body, ...member }, (run) => subjectIn(state, run, { ...body, ...member })),
       ...unitOf(type, body),
     }),
   });
 }
 
+const RUNTIME = { is: ({ runtime }: { readonly runtime: string }) => runtime, name: 'runtime' };
 const RUN = { is: ({ run_id }: { readonly run_id: string }) => run_id, name: 'run id' };
 
 /** What agents say they mean to do and did. */
@@ -102,16 +103,15 @@ function commandsOfPeople(config: MutationsPolicy): InputTable {
     commands: {
       CancelMutation: command(['agent', 'operator', 'approver', 'administrator'], by(onCancel)),
       SettleMutation: command(['operator', 'approver', 'administrator'], by(onSettle)),
+      ReconcileMutation: command(['operator', 'approver', 'administrator'], by(onLook)),
       TriggerRollback: command(['reporter', 'requester', 'approver', 'administrator'], by(onTrigger)),
       UndoRun: command(['requester', 'reporter', 'approver', 'administrator'], by(onUndo)),
       ConfirmTrigger: command(['approver', 'administrator'], by(judgeAs('confirmed'))),
       RejectTrigger: command(['approver', 'administrator'], by(judgeAs('rejected'))),
       ReviewOutOfBand: command(['approver', 'administrator'], by(onReviewed)),
       CloseBreaker: command(['operator', 'administrator'], by(onCloseBreaker)),
-      ReconcileLineage: command(['agent', 'operator', 'administrator', 'auditor'], by(onReconcile), {
-        is: ({ runtime }) => runtime,
-        name: 'runtime',
-      }),
+      ReconcileLineage: command(['agent', 'operator', 'administrator', 'auditor'], by(onReconcile), RUNTIME),
+      ReviewDivergence: command(['operator', 'approver', 'administrator'], by(onReviewDivergence), RUNTIME),
     },
   });
 }

@@ -20,6 +20,7 @@ import type { Body, MUTATIONS_LOG } from './rules/record.messages.js';
 import { OWNER_OF_EXPOSED } from './rules/owners.js';
 import { refScope } from './rules/scope.js';
 import { COMMIT_FOLD } from './rows/commit.rows.js';
+import { COMPENSATION_FOLD } from './rows/compensation.rows.js';
 import { CONSUMER_FOLD } from './rows/consumer.rows.js';
 import { foldEach } from './rows/fold.js';
 import type { Fold } from './rows/fold.js';
@@ -372,6 +373,7 @@ const UNTOUCHED = {
 export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
   ...MUTATION_FOLD,
   ...COMMIT_FOLD,
+  ...COMPENSATION_FOLD,
   ...CONSUMER_FOLD,
   ...LIMIT_FOLD,
   ...RECONCILIATION_FOLD,

@@ -12,6 +12,7 @@ import type { Known, Place, ThingChange } from './rules/item/item.messages.js';
 import {
   breakerOf,
   deliveryOf,
+  divergenceOf,
   ends,
   escalationOf,
   forwardOf,
@@ -36,6 +37,7 @@ import {
 import {
   askForConsumer,
   askForOutcome,
+  askForRuntime,
   endWarnings,
   exposedBy,
   recordEffect,
@@ -128,6 +130,8 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   ExecutionConflicted: null,
   ExecutionOverdue: { about: mutationOf, then: askForOutcome },
   RecoverabilityChanged: { about: (body) => movedIn(body).flatMap(mutationOf), then: endWarnings },
+  // Its trouble is its step's: that waits.
+  CompensationsExecuted: null,
   MutationReaffirmed: null,
   SpreadOpened: null,
   SpreadContinued: null,
@@ -148,7 +152,8 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   ConsumerAcknowledged: over(deliveryOf),
   DeliveryOverdue: { about: deliveryOf, then: askForConsumer },
   AckRefused: null,
-  LineageReconciled: null,
+  LineageReconciled: { about: divergenceOf, then: askForRuntime },
+  DivergenceReviewed: over(divergenceOf),
 };
 
 const RECOVERIES: Meanings<Bodies<'recourse.recoveries'>> = {
@@ -198,6 +203,7 @@ const BUDGETS: Meanings<Bodies<'recourse.budgets'>> = {
   BudgetOpened: null,
   BudgetReserved: null,
   BudgetRefunded: null,
+  BudgetDebited: null,
   BudgetEscalated: { about: escalationOf, then: askForCeiling },
   BudgetOverrun: { about: escalationOf, then: askForOverrun },
   BudgetOverdue: { about: escalationOf, then: askForOverdue },

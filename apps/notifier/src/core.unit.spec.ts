@@ -116,6 +116,34 @@ describe('a commit beyond the bound of a fall', () => {
   });
 });
 
+describe('an execution nobody told the end of', () => {
+  it('is one item, however often a worker looked and found nothing out', () => {
+    const overdue = (deadline_at: number) => toldOf('ExecutionOverdue', { execution_state: 'uncertain', deadline_at });
+    expect([...world(MUTATIONS, overdue(7_000), overdue(9_000)).values()].map(({ item }) => item)).toMatchObject([
+      { kind: 'execution', deadlineAt: 9_000, opening: 'recourse.mutations/0/1' },
+    ]);
+  });
+});
+
+describe('a runtime that keeps what fell', () => {
+  const found = toldOf('LineageReconciled', { runtime: 'reports', deadline_at: 7_000 });
+  const runtime = (...records: readonly HeardRecord[]): Thing | undefined =>
+    [...world(MUTATIONS, ...records).values()].find(({ thing }) => thing === 'runtime');
+
+  it('waits for a person until its deadline, once however often it is compared, and until they have dealt with it', () => {
+    expect(runtime(found, found)?.item).toMatchObject({
+      kind: 'divergence',
+      reason: 'RUNTIME_DIVERGES',
+      deadlineAt: 7_000,
+      opening: 'recourse.mutations/0/1',
+    });
+    const clean = toldOf('LineageReconciled', { runtime: 'reports', deadline_at: null, contaminated: [] });
+    expect(runtime(found, clean)?.item).not.toBeNull();
+    expect(runtime(clean)).toBeUndefined();
+    expect(runtime(found, toldOf('DivergenceReviewed', { runtime: 'reports' }))).toBeUndefined();
+  });
+});
+
 describe('a step', () => {
   it('waits for the approvals it asks for', () => {
     expect(step(decided())).toEqual({

@@ -80,6 +80,7 @@ export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
     window_closed_by: [],
     risk: 'the customer waits for the money again',
     risk_level: 'medium',
+    stale_compares: 'status',
     stale_volatile: [],
     ...more,
   };

@@ -5,6 +5,7 @@ import { playCheckout } from '@recourse/example-checkout';
 import { playStory } from '@recourse/example-drifted-refund';
 import type { Interactive } from '@recourse/example-drifted-refund';
 import { playTwelveCalls } from '@recourse/example-twelve-calls';
+import { defaultDataDir } from '../../../scripts/lib/paths.mjs';
 import { adaptersIn } from './adapters.js';
 import { launch } from './launcher.js';
 import type { Programme } from './launcher.js';
@@ -25,8 +26,10 @@ const say = (line: string): void => {
 function demo(): Programme {
   const adapters = adaptersIn(process.env);
   let plan: SystemPlan | null = null;
+  let folder = defaultDataDir;
   return {
     processes: async (stack, { dataDir, scenario }) => {
+      folder = dataDir;
       const withLittleServices = isLittle(scenario);
       plan = await planSystem(stack, {
         dataDir,
@@ -54,7 +57,7 @@ function demo(): Programme {
       await sayWhoWasNotified(plan);
       return sayWhatDepended(plan, mutationId) && ok;
     },
-    whereabouts: () => (plan === null ? [] : whereabouts(plan)),
+    whereabouts: () => (plan === null ? [] : whereabouts(plan, folder)),
   };
 }
 
@@ -124,7 +127,11 @@ const askPerson: Interactive = async (question) => {
 /** A part that does not run has no port. */
 const isHere = (url: string): boolean => !url.endsWith(':0');
 
-function whereabouts({ urls, logId }: SystemPlan): readonly string[] {
+/** The command line looks for the default stack unless another is named. */
+const nameOf = (dataDir: string): string => (dataDir === defaultDataDir ? '' : `--data-dir ${dataDir} `);
+
+function whereabouts({ urls, logId }: SystemPlan, dataDir: string): readonly string[] {
+  const named = nameOf(dataDir);
   const service = (name: string, url: string): string => `  ${name.padEnd(12)}${url}   OpenAPI ${url}/docs`;
   return [
     service('registry', urls.registry),
@@ -138,9 +145,10 @@ function whereabouts({ urls, logId }: SystemPlan): readonly string[] {
       : `  provider    ${urls.provider}/effects     warehouse ${urls.warehouse}     loyalty ${urls.loyalty}/notifications`,
     `  log id      ${logId}`,
     '',
-    'Try:',
-    '  npx recourse contracts list          npx recourse mutations list',
-    '  npx recourse recoveries list         npx recourse audit verify',
+    'Try, in another terminal in this folder:',
+    ...['contracts list', 'mutations list', 'recoveries list', 'audit verify'].map(
+      (what) => `  npx recourse ${named}${what}`,
+    ),
   ];
 }
 

@@ -23,6 +23,8 @@ export interface Programme {
 interface Session {
   stack: DevStack | null;
   processes: Processes | null;
+  /** From the start of the process to the last of its parts, milliseconds. */
+  readyMs: number;
 }
 
 /** Runs the launcher and resolves to its exit code. */
@@ -32,7 +34,7 @@ export async function launch(args: readonly string[], programme: Programme): Pro
     process.stdout.write(HELP);
     return 0;
   }
-  const session: Session = { stack: null, processes: null };
+  const session: Session = { stack: null, processes: null, readyMs: 0 };
   const interrupted = firstSignal();
   const died = Promise.withResolvers<string>();
   const run = runProgramme(session, options, programme, died.resolve);
@@ -86,12 +88,17 @@ async function runProgramme(
     }),
   );
   session.processes = processes;
+  session.readyMs = performance.now();
   return programme.story(stack, processes, options);
 }
 
 async function stopAll(session: Session): Promise<void> {
   await session.processes?.stop();
   await session.stack?.stop();
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 function printWhereabouts(session: Session, more: readonly string[]): void {
@@ -101,7 +108,7 @@ function printWhereabouts(session: Session, more: readonly string[]): void {
   process.stdout.write(
     [
       '',
-      `Kafka, registry and PostgreSQL were ready in ${(stack.readyMs / 1000).toFixed(1)} s`,
+      `Everything was ready in ${seconds(session.readyMs)}; of that Kafka, registry and PostgreSQL took ${seconds(stack.readyMs)}`,
       `  Kafka       ${stack.kafka.brokers.join(',')}`,
       `  registry    ${stack.registryUrl}`,
       `  PostgreSQL  postgres://${user}@${host}:${String(port)}/postgres (password in ${stack.dataDir}/stack.json)`,

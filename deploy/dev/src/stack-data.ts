@@ -1,7 +1,8 @@
 // The data directory of a stack: where its parts lie, whether they are complete, and how they are wiped.
 //
 // Invariants
-//   D1. Kafka, registry and PostgreSQL data are wiped together or not at all: schema ids live in Kafka's records.
+//   D1. Kafka, registry and PostgreSQL data, and what the programs on top keep, are wiped together or not at all: schema ids
+//       live in Kafka's records, and a program that remembers records of another cluster waits for them for ever.
 //   D2. `complete.json` is written after all three answered for the first time; without it the data is made anew.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +13,8 @@ export interface Layout {
   readonly logDir: string;
   readonly kafka: string;
   readonly registry: string;
+  /** What the programs on top keep: it is about the records in Kafka. */
+  readonly programs: string;
   readonly completeFile: string;
 }
 
@@ -22,6 +25,7 @@ export function layoutOf(dataDir: string): Layout {
     logDir: join(dataDir, 'logs'),
     kafka: join(dataDir, 'kafka'),
     registry: join(dataDir, 'registry'),
+    programs: join(dataDir, 'example'),
     completeFile: join(dataDir, 'complete.json'),
   };
 }
@@ -42,7 +46,7 @@ export function keptCluster(layout: Layout): string | null {
   return clusterId;
 }
 
-/** Deletes the data of all three servers and keeps the ports. */
+/** Deletes the data of all three servers and of the programs on top, and keeps the ports. */
 export function wipeData(layout: Layout): void {
   const state = readState(layout.dataDir);
   // First the mark, so that a wipe cut short is taken up again.
@@ -50,6 +54,7 @@ export function wipeData(layout: Layout): void {
   for (const folder of [
     layout.kafka,
     layout.registry,
+    layout.programs,
     layout.logDir,
     join(layout.dataDir, 'postgres'),
     ...(state.postgres === null ? [] : [state.postgres.dataDir]),

@@ -13,6 +13,7 @@ import { secretIn } from './secrets.js';
 import { NOTIFIER, SERVICES } from './system.plan.js';
 import type { ServiceName, SystemOptions, SystemPlan } from './system.plan.js';
 import type { StackFacts } from './stack.js';
+import { layoutOf } from './stack-data.js';
 
 /** A development stack lets every source roll back by itself, as often as it likes; production is careful (docs/reference/config.md). */
 const OPEN_ADMISSION = { RECOURSE_SOURCE_TRUST: 'off', RECOURSE_STORM_LIMIT: '0', RECOURSE_CLOSURE_MAX: '0' } as const;
@@ -200,7 +201,7 @@ export function exampleProcesses(plan: Planning, examples: readonly ExampleSpec[
       readyUrl: `http://127.0.0.1:${port}/health`,
       env: {
         PORT: port,
-        DATA_DIR: join(dataDir, 'example', name),
+        DATA_DIR: join(layoutOf(dataDir).programs, name),
         ...Object.fromEntries(wanted.map((variable) => [variable, known[variable] ?? ''])),
       },
     };

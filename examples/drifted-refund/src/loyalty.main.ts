@@ -11,7 +11,7 @@ import type { Recourse } from './common/recourse.js';
 import { answering, HttpAnswer, serve } from './common/serve.js';
 import { subscribe } from './loyalty/subscriber.js';
 import type { Subscriber } from './loyalty/subscriber.js';
-import { EMPTY_LOYALTY, evolveLoyalty, heardIn, newIn } from './loyalty/loyalty.state.js';
+import { EMPTY_LOYALTY, evolveLoyalty, fallOf, heardIn, newIn } from './loyalty/loyalty.state.js';
 import type { LoyaltyEvent, LoyaltyState } from './loyalty/loyalty.state.js';
 
 const grantBody = z.strictObject({
@@ -84,6 +84,7 @@ if (env.SUBSCRIBED_AS !== undefined) {
       name,
       tenant: env.TENANT,
       logId: env.RECOURSE_LOG_ID,
+      apply: withdraw,
     }),
   );
 }
@@ -112,11 +113,18 @@ async function follow({ kafka, codecs }: Recourse): Promise<NotificationConsumer
   return following;
 }
 
-/** Hears each commit of a notification once, however often it is told. */
+/** Takes points back, on disk before anybody is told. */
+async function withdraw(commitId: string): Promise<void> {
+  await journal.transact((state) => ({ events: fallOf(state, commitId), answer: undefined }));
+}
+
+/** Hears each commit of a notification once, however often it is told. Who is not subscribed takes points back here. */
 async function hear(notification: Notification): Promise<void> {
   const told = heardIn(notification);
   await journal.transact((state) => ({
     events: newIn(state, told).map((heard): LoyaltyEvent => ({ type: 'NotificationHeard', heard })),
     answer: undefined,
   }));
+  if (notification.type !== 'RollbackAnnounced' || env.SUBSCRIBED_AS !== undefined) return;
+  for (const { mutation_id } of told) await withdraw(mutation_id);
 }

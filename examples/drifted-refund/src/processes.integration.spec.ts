@@ -130,6 +130,7 @@ onStack('the processes of the example', () => {
         reconcile_capability: GET_REFUND,
         stale_capability: GET_REFUND,
         stale_condition: 'observed.status == "settled"',
+        stale_compares: null,
         verify_capability: GET_REFUND,
         success_condition: 'observed.status == "reversed"',
         verify_max_attempts: 2,

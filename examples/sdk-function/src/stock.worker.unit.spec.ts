@@ -53,6 +53,7 @@ const STEP: LegRequested['steps'][number] = {
   reconcile_capability: 'inventory.get_reservation',
   stale_capability: 'inventory.get_reservation',
   stale_condition: "observed.status == 'reserved'",
+  stale_compares: null,
   verify_capability: 'inventory.get_reservation',
   success_condition: "observed.status == 'released'",
   verify_max_attempts: 1,

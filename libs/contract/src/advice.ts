@@ -2,7 +2,7 @@
 //
 // The ladder (A20): an effect is irreversible only as long as nobody has built a way back. Each technique that would raise the
 // class is named where the contract shows that it fits.
-import { hasSideEffects, isAutomated, reversalCapabilityOf, windowOf } from './class.js';
+import { hasSideEffects, windowOf } from './class.js';
 import type { Contract } from './shape.js';
 
 /** Techniques of the ladder. */
@@ -65,11 +65,6 @@ export const ADVICE = {
   UNCERTAIN_GOES_TO_PEOPLE: {
     technique: null,
     remedy: 'Name reconcile_capability: without it every uncertain outcome goes to a person.',
-  },
-  // P7
-  UNCHECKED_BEFORE_UNDO: {
-    technique: null,
-    remedy: 'Declare stale_check, so that a resource somebody else has changed is left alone.',
   },
   // C7
   MODE_LEFT_OPEN: {
@@ -158,12 +153,6 @@ function care(contract: Contract): readonly Hint[] {
       'UNCERTAIN_GOES_TO_PEOPLE',
       '/reconcile_capability',
       'nothing tells whether the effect happened',
-    ],
-    [
-      isAutomated(contract) && contract.stale_check === undefined,
-      'UNCHECKED_BEFORE_UNDO',
-      '/stale_check',
-      `nothing is observed before ${reversalCapabilityOf(contract) ?? 'the reversal'}`,
     ],
     [
       contract.compensation_mode === undefined,

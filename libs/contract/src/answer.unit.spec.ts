@@ -107,18 +107,11 @@ describe('advice', () => {
       codes(
         refundContract({
           reconcile_capability: undefined,
-          stale_check: undefined,
           compensation_mode: undefined,
           idempotency: { mechanism: 'm', key_lifetime_ms: 10 },
           blast_radius: undefined,
         }),
       ),
-    ).toEqual([
-      'BOUND_BY_CAPS',
-      'UNCERTAIN_GOES_TO_PEOPLE',
-      'UNCHECKED_BEFORE_UNDO',
-      'MODE_LEFT_OPEN',
-      'KEY_SHORTER_THAN_WINDOW',
-    ]);
+    ).toEqual(['BOUND_BY_CAPS', 'UNCERTAIN_GOES_TO_PEOPLE', 'MODE_LEFT_OPEN', 'KEY_SHORTER_THAN_WINDOW']);
   });
 });

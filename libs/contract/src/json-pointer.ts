@@ -34,10 +34,15 @@ export function schemaAt(schema: Json, pointer: string): Json | undefined {
   return at;
 }
 
-/** True when the schema allows only integers. */
-export function isInteger(schema: Json): boolean {
-  const type = isObject(schema) ? schema['type'] : undefined;
-  return type === 'integer' || (Array.isArray(type) && type.length === 1 && type[0] === 'integer');
+/** Types that a `type` keyword names: one, or a list. Empty for anything else. */
+export function typesIn(type: Json | undefined): readonly string[] {
+  const named: readonly Json[] = Array.isArray(type) ? (type as readonly Json[]) : type === undefined ? [] : [type];
+  return named.filter((each) => typeof each === 'string');
+}
+
+/** True when the schema allows only integers, by itself, through allOf or a reference within `root`. */
+export function isInteger(schema: Json, root: Json = schema): boolean {
+  return partsOf(root, schema).some((part) => typesIn(part['type']).join() === 'integer');
 }
 
 /** Names a schema's object declares by itself or through allOf and local $ref; null when it declares none. */

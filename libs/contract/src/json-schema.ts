@@ -44,7 +44,10 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   reversal_args:
     "Each argument of the reversal and where it comes from: args, result, prior_value, external_ref, constant, step. The agent sees its tool's answer without what comes from result, unless is_public is true.",
   reconcile_capability: 'Capability that tells whether an effect happened.',
-  stale_check: 'Observation and CEL condition (observed, bound) that must hold before anything is undone.',
+  stale_check:
+    'Observation and CEL condition (observed, bound) that must hold before anything is undone. compares says what of: last_modified, owner, status and exact_id are judged by that look alone, so check_act_gap says what can happen after it; version, etag and compare_and_swap are compared again by the tool while it writes, which is handed what the look saw (expected).',
+  unchecked_because:
+    'Why nothing is looked at before it is undone: nobody else can change what the reversal touches. In place of a stale_check.',
   verification: 'Observation and CEL condition (observed, bound) that must hold afterwards, by another capability.',
   blast_radius: 'Caps per run: calls, value, subjects; and the scope of one call.',
   consequence: 'Per budget dimension a CEL expression over args and result: what a call consumes.',

@@ -59,7 +59,12 @@ export const CONTRACT_REMEDIES = {
   VERIFICATION_INVALID: 'Give verification a verify_capability, a success_condition and max_attempts of at least 1.',
   VERIFICATION_BY_ACTOR: 'Let another capability observe the result: neither the acting one nor its reversal.',
   // P7
-  STALE_CHECK_MISSING: 'Declare stale_check: a value that somebody else has changed since is not written over.',
+  STALE_CHECK_MISSING:
+    'Declare stale_check: what somebody else has changed since is not undone blindly. Or say in unchecked_because why nobody else can change it.',
+  STALE_CHECK_CONTRADICTORY:
+    'Leave unchecked_because out: what is checked, or written over, needs no reason not to be.',
+  STALE_CHECK_COMPARES_NOTHING:
+    'Let the condition read what compares names from observed, and compare a version, an ETag, a time or an id with what is bound.',
   CHECK_ACT_GAP_MISSING:
     'State in check_act_gap what can happen between check and act, or compare by version, etag or compare_and_swap.',
   OBSERVER_ACTS: 'Let another capability observe, one whose contract says that it only reads.',

@@ -89,7 +89,8 @@ function automatedBreaks(c: ContractJson): readonly string[] {
   else if (Math.min(...bounds) <= 2_000 + (typeof c['call_timeout_ms'] === 'number' ? c['call_timeout_ms'] : 10_000))
     broken.push('window too short');
   if (c['verification'] === undefined) broken.push('nobody verifies');
-  if (c['overwrites'] === true && c['stale_check'] === undefined) broken.push('nobody looks before restoring');
+  if (c['stale_check'] === undefined && (c['overwrites'] === true || c['unchecked_because'] === undefined))
+    broken.push('nobody looks before restoring');
   if (
     c['impact'] === 'destructive' &&
     doc(c['techniques'])['tombstone_ttl_ms'] === undefined &&
@@ -157,6 +158,7 @@ function observationBreaks(c: ContractJson): readonly string[] {
     check['check_act_gap'] === undefined
       ? ['unstated gap']
       : []),
+    ...(c['stale_check'] !== undefined && c['unchecked_because'] !== undefined ? ['checked and excused'] : []),
     ...(args.some(({ from }) => from === 'prior_value') && c['requires_prior_value_capture'] !== true
       ? ['reads a prior value nobody keeps']
       : []),

@@ -19,7 +19,7 @@ const BASES = [
   exampleContract('documents.archive_document'),
 ];
 const gap = 'Milliseconds.';
-const observed = { observe_capability: 'crm.get_label', condition: 'true' };
+const observed = { observe_capability: 'crm.get_label', condition: 'observed.version == bound.external_ref' };
 const modes = ['automatic', 'approval_required', 'manual_runbook', 'not_supported'].flatMap((mode) => [
   { mode, reason: 'r' },
   { mode, reason: 'r', accepted_by: 'o', runbook: 'x' },
@@ -55,6 +55,7 @@ const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
     { id: { from: 'external_ref' } },
     { id: { from: 'step', effect_key: 'k' } },
   ],
+  unchecked_because: [undefined, undefined, 'nobody else can change it'],
   stale_check: [
     undefined,
     { ...observed, compares: 'version' },

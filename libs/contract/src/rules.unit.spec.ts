@@ -328,6 +328,44 @@ const BREAKS: readonly Break[] = [
     '/stale_check',
   ],
   [
+    'a compensation that looks at nothing, and says nothing (C51)',
+    without(refundContract(), 'stale_check'),
+    'STALE_CHECK_MISSING',
+    '/stale_check',
+  ],
+  [
+    'a restored value that is said to need no look (P7)',
+    { ...without(label, 'stale_check'), unchecked_because: 'nobody else writes labels' },
+    'STALE_CHECK_MISSING',
+    '/stale_check',
+  ],
+  [
+    'a check, and a reason why there is none (C51)',
+    refundContract({ unchecked_because: 'nobody else can change it' }),
+    'STALE_CHECK_CONTRADICTORY',
+    '/unchecked_because',
+  ],
+  [
+    'a check of a version that reads nothing (C52)',
+    refundContract({ stale_check: { ...staleCheck, compares: 'version', condition: 'true' } }),
+    'STALE_CHECK_COMPARES_NOTHING',
+    '/stale_check/condition',
+  ],
+  [
+    'a check of a version against a word (C52)',
+    refundContract({ stale_check: { ...staleCheck, compares: 'version', condition: 'observed.status == "settled"' } }),
+    'STALE_CHECK_COMPARES_NOTHING',
+    '/stale_check/condition',
+  ],
+  [
+    'a check of a version that observes nothing (C52)',
+    refundContract({
+      stale_check: { ...staleCheck, compares: 'version', condition: 'bound.args.refund_id == "re_1"' },
+    }),
+    'STALE_CHECK_COMPARES_NOTHING',
+    '/stale_check/condition',
+  ],
+  [
     'a check whose gap is not stated (P7)',
     refundContract({ stale_check: without(staleCheck, 'check_act_gap') }),
     'CHECK_ACT_GAP_MISSING',
@@ -529,6 +567,27 @@ describe('a contract that is well', () => {
     ['an irreversible effect behind a person', mail],
   ])('%s registers', (_, contract) => {
     expect(problems(contract)).toEqual([]);
+  });
+
+  it.each([
+    ['integer', { type: 'integer', minimum: 1 }],
+    ['["integer"]', { type: ['integer'], minimum: 1 }],
+    ['allOf', { allOf: [{ type: ['integer'] }, { minimum: 1 }] }],
+    ['$ref', { $ref: '#/$defs/minor' }],
+  ])('reads an amount whose schema says that it is whole by %s', (_how, amount_minor) => {
+    const { properties, ...schema } = refundContract()['args_schema'] as { readonly properties: object };
+    expect(
+      found(
+        refundContract({
+          args_schema: {
+            ...schema,
+            type: ['object'],
+            $defs: { minor: { type: ['integer'] } },
+            properties: { ...properties, amount_minor },
+          },
+        }),
+      ),
+    ).toEqual([]);
   });
 
   const CLASSED: Readonly<Record<(typeof REVERSAL_CLASSES)[number], ContractJson>> = {

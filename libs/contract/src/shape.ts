@@ -139,6 +139,8 @@ export const CONTRACT_SHAPE = {
   reversal_args: z.record(z.string().min(1).max(128), reversalArg()).optional(),
   reconcile_capability: capability().optional(),
   stale_check: staleCheck().optional(),
+  /** Why nothing is looked at before it is undone: nobody else can change what the reversal touches. */
+  unchecked_because: text().optional(),
   verification: verification().optional(),
   blast_radius: blastRadius().optional(),
   consequence: z.partialRecord(z.enum(DIMENSIONS), expression()).optional(),

@@ -43,6 +43,7 @@ export function termsOf(contract: Contract, digest: Buffer): ContractTerms {
     window_closed_by: contract.window_closed_by ?? [],
     risk: contract.risk ?? null,
     risk_level: contract.risk_level ?? 'medium',
+    stale_compares: contract.stale_check?.compares ?? null,
     stale_volatile: contract.stale_check?.volatile ?? [],
   };
 }

@@ -150,6 +150,7 @@ describe('a core made of a table', () => {
       BudgetOverdue: nothing,
       BudgetReleased: nothing,
       BudgetRefunded: nothing,
+      BudgetDebited: nothing,
     },
     due: { ceiling: (_, { address }) => append({ type: 'BudgetOverdue', body: { tenant: address.key } }) },
   });

@@ -90,6 +90,21 @@ describe('a wire that lost records below the cursor', () => {
     expect(haltedOf(runtime)).toContain('CURSOR_OUT_OF_RANGE');
   });
 
+  it('halts it also while it runs', async () => {
+    const delivery = Promise.withResolvers<undefined>();
+    world.verdicts.push(({ kind, topic, partition: at }) =>
+      kind === 'deliver' && topic === WIRE && at === partition()
+        ? delivery.promise.then(() => 'proceed' as const)
+        : undefined,
+    );
+    const runtime = await world.start('a');
+    for (const id of ['1', '2', '3']) await world.state([{ ref: NEVER_READ, id }]);
+    world.broker.trim(WIRE, partition(), 2);
+    delivery.resolve(undefined);
+    await world.until('halted', () => haltedOf(runtime) !== null);
+    expect(haltedOf(runtime)).toContain('CURSOR_OUT_OF_RANGE');
+  });
+
   it('stops no other partition', async () => {
     await forgetful();
     const runtime = await world.start('b');

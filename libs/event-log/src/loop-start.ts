@@ -4,7 +4,6 @@ import type { PartitionRange } from '@recourse/kafka';
 import type { Codecs } from '@recourse/messages';
 import { holdsCursor } from './input-cut.js';
 import { judgeRange, lossMessage } from './input-loss.js';
-import { inputId } from './input-queue.js';
 import { judgeStore } from './loop.decisions.js';
 import type { OwnLog } from './own-log.js';
 import type { InputSpec } from './service-core.js';
@@ -30,27 +29,21 @@ export interface InputPlace {
 }
 
 /**
- * What was read of other logs still stands in them, and wires hold all that was not read. Answers where each input ends now.
+ * What was read of other logs still stands in them, and wires hold all that was not read.
  *
  * Errors: Failure(LOG_CUT); Failure(CURSOR_OUT_OF_RANGE).
  */
-export async function checkInputs(
-  log: OwnLog,
-  codecs: Codecs,
-  inputs: readonly InputPlace[],
-): Promise<ReadonlyMap<string, number>> {
+export async function checkInputs(log: OwnLog, codecs: Codecs, inputs: readonly InputPlace[]): Promise<void> {
   const reader = await log.reader();
-  const ends = inputs.map(async (input) => {
-    const { topic, partition, cursor } = input;
-    const range = await reader.range(topic, partition);
-    if (input.source === 'wire') checkWire(log, input, range);
+  const checks = inputs.map(async (input) => {
+    const { topic, partition, cursor, source } = input;
+    if (source === 'wire') checkWire(log, input, await reader.range(topic, partition));
     else if (cursor !== null && !(await holdsCursor(reader, codecs, cursor))) {
       const lost = `${topic}/${partition} no longer holds record ${cursor.seq}`;
       throw new Failure('LOG_CUT', `${lost}, which ${nameOf(log)} has read: restore this log from the same moment`);
     }
-    return [inputId(topic, partition), range.high] as const;
   });
-  return new Map(await Promise.all(ends));
+  await Promise.all(checks);
 }
 
 function checkWire({ options }: OwnLog, { topic: wire, partition, cursor }: InputPlace, range: PartitionRange): void {

@@ -175,8 +175,8 @@ export class PartitionLoop {
   #decidedAt = 0;
   /** Monotonic milliseconds. */
   #appendedAt = -Infinity;
-  /** Ends of the inputs as seen at the start. */
-  #ends: ReadonlyMap<string, number> = new Map();
+  /** Ends of the inputs as seen at the start; null until they were asked for. */
+  #ends: ReadonlyMap<string, number> | null = null;
   #isUnderPressure = false;
 
   constructor(private readonly options: PartitionLoopOptions) {
@@ -317,7 +317,7 @@ export class PartitionLoop {
   async #decideNext(): Promise<number> {
     await this.#queue.prepare(this.#settings.itemsMax);
     this.#judgePressure();
-    if (this.#life.phase === 'catching_up') this.#tryOpen();
+    if (this.#life.phase === 'catching_up') await this.#tryOpen();
     if (this.#projector.backlog > this.#settings.projectionRowsMax) await this.#projector.drained();
     if (this.#passSilently()) return 0;
     const material = await this.#material();
@@ -533,12 +533,11 @@ export class PartitionLoop {
     await this.#load(new Lacks());
     const replayed = await this.#replay(stored);
     await this.#projector.drained();
-    const ends = await checkInputs(this.#log, this.options.codecs, this.#inputPlaces());
+    await checkInputs(this.#log, this.options.codecs, this.#inputPlaces());
     await this.#obligations.collect(stored, this.#log.position.head.seq);
     this.#queue.reset(this.inputPartitions(), this.#cursors.all());
-    // Ends that were asked for before a reset are not those of the start after it: they would open the gate too early.
     if (epoch !== this.#life.epoch) return 0;
-    this.#ends = ends;
+    this.#ends = null;
     this.#life.move('Recovered');
     this.#derived?.start();
     this.#groups.read();
@@ -598,9 +597,19 @@ export class PartitionLoop {
   }
 
   /** Opens the gate once every input was read to the end seen after the start (L10). */
-  #tryOpen(): void {
+  async #tryOpen(): Promise<void> {
+    if (this.#ends === null) {
+      const { epoch } = this.#life;
+      const reader = await this.#log.reader();
+      const ends = new Map<string, number>();
+      for (const { topic, partition } of this.inputPartitions())
+        ends.set(inputId(topic, partition), (await reader.range(topic, partition)).high);
+      // Ends that were asked for before a reset are not those of the start after it: they would open the gate too early.
+      if (epoch !== this.#life.epoch) return;
+      this.#ends = ends;
+    }
     for (const { topic, partition } of this.inputPartitions())
-      if (this.#cursors.offsetOf(topic, partition) < (this.#ends.get(inputId(topic, partition)) ?? Infinity)) return;
+      if (this.#cursors.offsetOf(topic, partition) < (this.#ends.get(inputId(topic, partition)) ?? 0)) return;
     this.#life.move('CaughtUp');
     this.#obligations.open();
   }

@@ -198,6 +198,12 @@ export { recoverabilityNote, toolCatalog } from './context/tool-catalog.js';
 export type { CatalogTool } from './context/tool-catalog.js';
 export { classify, markedPayload, SENSITIVITIES, sensitivityOf } from './context/classification.decisions.js';
 export type { Classification, DataFinding, Sensitivity } from './context/classification.decisions.js';
+export type { Consent, Consents } from './context/consents.port.js';
+export { FileConsents } from './context/consents.file.js';
+export { MemoryConsents } from './context/consents.memory.js';
+export type { QueryLog } from './context/query-log.port.js';
+export { FileQueryLog } from './context/query-log.file.js';
+export { MemoryQueryLog } from './context/query-log.memory.js';
 export { memoryReads, memoryRefusal } from './context/memory-reads.js';
 export type {
   MemoryItem,

@@ -57,6 +57,7 @@ const LEG: LegRequested = {
       reconcile_capability: 'payments.get_refund',
       stale_capability: 'payments.get_refund',
       stale_condition: 'observed.status == "settled"',
+      stale_compares: null,
       verify_capability: 'payments.get_refund',
       success_condition: 'observed.status == "reversed"',
       verify_max_attempts: 1,

@@ -109,6 +109,7 @@ function reversal({ callTimeoutMs }: Terms, name: string): Readonly<Record<strin
     risk: 'Money promised is lost.',
     idempotency: { mechanism: 'By key.' },
     subject: '/refund_id',
+    value: { amount: '/amount_minor', currency: 'EUR' },
     call_timeout_ms: callTimeoutMs,
   };
 }

@@ -19,6 +19,10 @@ export const MEMBER_MUTANTS: Readonly<Record<string, { readonly mutation: Mutati
   },
   'member-settled': { mutation: { core: (core) => dropping(core, RECOVERIES, 'LegSettled') }, bias: TOGETHER },
   'member-moved': { mutation: { core: (core) => dropping(core, MUTATIONS, 'RecoverabilityChanged') }, bias: TOGETHER },
+  'member-executed': {
+    mutation: { core: (core) => dropping(core, MUTATIONS, 'CompensationsExecuted') },
+    bias: TOGETHER,
+  },
   'settled-first': { mutation: { core: (core) => deriving(core, settlementsFirst) }, bias: TOGETHER },
 };
 

@@ -14,6 +14,20 @@ const RECORDS = [
   'recourse.recoveries RecoveryClosed compensated',
 ];
 
+const AGAIN: Readonly<Record<string, readonly string[]>> = {
+  'recourse.mutations RecoverabilityChanged compensating compensation_started': [
+    'recourse.mutations RecoverabilityChanged compensating compensation_started',
+    'recourse.mutations RecoverabilityChanged compensating compensation_started',
+  ],
+  'recourse.recoveries LegSettled 1 compensated': [
+    'recourse.recoveries LegSettled 1 uncertain',
+    'recourse.recoveries LegDispatched 2',
+    'recourse.recoveries LegSettled 2 compensated',
+  ],
+};
+/** A worker that died with the claim may be calling: the attempt is uncertain, and the next one finds out and goes on (C43). */
+const GONE_ON_BY_THE_NEXT = RECORDS.flatMap((record) => AGAIN[record] ?? [record]);
+
 let whole: Recovery;
 beforeAll(async () => {
   whole = await recoverOnce(null);
@@ -39,12 +53,14 @@ describe('a recovery that nothing disturbs', () => {
 });
 
 describe('a recovery at each step of which a process dies', () => {
-  it('is resumed once: one effect, and the same records', async () => {
+  it('is resumed once: one effect, and the same records, but for an attempt whose worker may have been calling', async () => {
     const differing: object[] = [];
     for (const [at, boundary] of whole.boundaries.entries()) {
       const { deaths, effects, records } = await recoverOnce(at);
-      if (deaths !== 1 || effects !== 1 || JSON.stringify(records) !== JSON.stringify(RECORDS))
-        differing.push({ at, ...boundary, deaths, effects, records });
+      const mayBeCalling = boundary.role === 'worker' && (boundary.kind === 'claim' || boundary.kind === 'tool');
+      const known = mayBeCalling ? [RECORDS, GONE_ON_BY_THE_NEXT] : [RECORDS];
+      const isKnown = known.some((each) => JSON.stringify(each) === JSON.stringify(records));
+      if (deaths !== 1 || effects !== 1 || !isKnown) differing.push({ at, ...boundary, deaths, effects, records });
     }
     expect(differing).toEqual([]);
     expect(whole.boundaries.length).toBeGreaterThan(20);

@@ -24,7 +24,7 @@ describe('the list of assumptions', () => {
     expect(await call('assumptions', 'list', '--disputed')).toBe(0);
     expect(asked.map(({ path }) => askedFor(path).get('disputed'))).toEqual(['true']);
     expect(out()).toMatch(
-      /order\/4711#not_shipped +all +invalidated +warehouse .*1970-01-01T00:02.* carrier: holds, warehouse: invalidated/,
+      /order\/4711#not_shipped +all +invalidated +warehouse .*1970-01-01 00:02:00Z +carrier: holds, warehouse: invalidated/,
     );
   });
 

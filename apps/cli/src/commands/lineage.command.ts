@@ -15,6 +15,7 @@ import { problemOf, problemText } from '../problem.js';
 import type { Session } from '../session.js';
 import { addPackets } from './lineage-packet.command.js';
 import type { Act } from './options.js';
+import { addDivergences } from './divergences.command.js';
 import { addListAction } from './shapes.js';
 
 const CONTAMINATED: readonly Column<Doc>[] = [
@@ -62,6 +63,7 @@ export function addLineage(program: Command, act: Act): void {
     );
   addReads(lineage, act);
   addReconciling(lineage, act);
+  addDivergences(lineage, act);
   addPackets(lineage, act);
 }
 

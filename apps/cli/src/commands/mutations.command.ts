@@ -21,6 +21,16 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'EXPIRES', of: (row) => instant(docOf(row['ref'])['reversal_expires_at']) },
 ];
 
+const COMPENSATION_COLUMNS: readonly Column<Doc>[] = [
+  { title: 'COMPENSATION', of: (row) => row['compensation_id'] },
+  { title: 'REVERSES', of: (row) => row['reverses_mutation_id'] },
+  { title: 'CAPABILITY', of: (row) => row['capability'] },
+  { title: 'CONTRACT', of: (row) => row['contract_version'] ?? 'none' },
+  { title: 'VALUE', of: (row) => money(row['value']) },
+  { title: 'EXECUTION', of: (row) => row['execution_state'] },
+  { title: 'REASON', of: (row) => row['reason'] },
+];
+
 interface ListOptions {
   readonly run?: string;
   readonly state?: string;
@@ -66,8 +76,40 @@ export function addMutations(program: Command, act: Act): void {
     act,
     { service: 'ledger', path: pathBelow('/v1/mutations'), text: describeMutation },
   );
+  addCompensations(mutations, act);
   addSettle(mutations, act);
+  addReconcile(mutations, act);
   addHorizon(mutations, act);
+}
+
+function addCompensations(mutations: Command, act: Act): void {
+  addListAction<Pick<ListOptions, 'run' | 'execution' | 'capability'> & { readonly of?: string }>(
+    mutations
+      .command('compensations')
+      .description('lists what was executed to undo effects: each under its own contract, with its own value')
+      .option('--run <id>', 'of one run')
+      .option('--of <mutation>', 'of one mutation')
+      .option('--capability <name>', 'by one capability')
+      .option('--execution <state>', 'in one execution state, such as uncertain'),
+    act,
+    {
+      service: 'ledger',
+      path: '/v1/compensations',
+      columns: COMPENSATION_COLUMNS,
+      query: ({ run, of, execution, capability }) => ({ run_id: run, mutation_id: of, execution, capability }),
+    },
+  );
+}
+
+function addReconcile(mutations: Command, act: Act): void {
+  addSendAction(
+    mutations
+      .command('reconcile')
+      .description('has a worker look once more how an execution ended that people are asked about')
+      .argument('<mutation>', 'mutation id'),
+    act,
+    { service: 'ledger', path: (id) => pathBelow('/v1/mutations')(id, 'reconcile') },
+  );
 }
 
 function addSettle(mutations: Command, act: Act): void {

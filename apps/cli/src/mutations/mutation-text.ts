@@ -40,8 +40,15 @@ export function describeMutation(found: Doc): string {
     ...waitingOf(found),
     ['record', found['recorded_hash']],
   ]);
-  const proof = describeProof(docOf(found['proof']));
-  return proof === '' ? facts : `${facts}\n\nWhat proves it\n${proof}`;
+  return [facts, ...partsOf(found)].join('\n\n');
+}
+
+/** What stands below the facts, each under its title. */
+function partsOf(found: Doc): readonly string[] {
+  return [
+    ['What was executed to undo it', describeCompensation(docOf(found['compensation']))] as const,
+    ['What proves it', describeProof(docOf(found['proof']))] as const,
+  ].flatMap(([title, text]) => (text === '' ? [] : [`${title}\n${text}`]));
 }
 
 /** Who is to say what of it, or what they said, and what was tried. */
@@ -55,6 +62,20 @@ function waitingOf(found: Doc): readonly (readonly [string, unknown])[] {
     ['attempts', found['compensation_attempts'] === 0 ? null : found['compensation_attempts']],
     ['last error', found['last_error']],
   ];
+}
+
+/** The compensation as an execution of its own. */
+function describeCompensation(found: Doc): string {
+  return formatFields([
+    ['  compensation', found['compensation_id']],
+    ['  capability', found['capability']],
+    ['  contract digest', found['contract_digest']],
+    ['  value', money(found['value'])],
+    ['  execution', found['execution_state']],
+    ['  reason', found['reason']],
+    ['  attempt', found['attempt']],
+    ['  record', found['recorded_hash']],
+  ]);
 }
 
 /** Place in the log and the hashes that its record commits to. */

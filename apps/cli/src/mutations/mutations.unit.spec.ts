@@ -36,6 +36,44 @@ const FOUND = {
 
 const ledger = (answers: Readonly<Record<string, object>>) => desk(table(answers));
 
+const COMPENSATION = {
+  compensation_id: 'mut_2',
+  reverses_mutation_id: 'mut_1',
+  capability: 'payments.reverse_refund',
+  contract_version: 3,
+  contract_digest: 'dd',
+  value: { amount_minor: 4_200, currency: 'INR' },
+  execution_state: 'succeeded',
+  reason: 'SUCCESS_CONDITION_HELD',
+};
+
+describe('mutations compensations', () => {
+  it('lists what was executed to undo the effects of a run, each with its own contract and value (A62)', async () => {
+    const { call, paths, out } = ledger({ '/v1/compensations': { items: [COMPENSATION], next_cursor: null } });
+    expect(await call('mutations', 'compensations', '--run', 'run-1', '--of', 'mut_1')).toBe(0);
+    expect(paths().at(-1)).toBe('/v1/compensations?run_id=run-1&mutation_id=mut_1&limit=200');
+    expect(out()).toMatch(
+      /\nmut_2 +mut_1 +payments\.reverse_refund +3 +42\.00 INR +succeeded +SUCCESS_CONDITION_HELD/u,
+    );
+  });
+
+  it('are shown with the mutation they reverse', async () => {
+    const { call, out } = ledger({ '/v1/mutations/mut_1': { ...FOUND, compensation: COMPENSATION } });
+    expect(await call('mutations', 'show', 'mut_1')).toBe(0);
+    expect(out()).toMatch(
+      /What was executed to undo it\n +compensation +mut_2\n +capability +payments\.reverse_refund/u,
+    );
+  });
+});
+
+describe('mutations reconcile', () => {
+  it('has a worker look once more how an execution ended (C64)', async () => {
+    const { call, paths } = ledger({ '/v1/mutations/mut_1/reconcile': { mutation_id: 'mut_1', asked: 'reconcile' } });
+    expect(await call('mutations', 'reconcile', 'mut_1', '--reason', 'the provider is back')).toBe(0);
+    expect(paths().at(-1)).toBe('/v1/mutations/mut_1/reconcile');
+  });
+});
+
 describe('mutations horizon', () => {
   it('shows what closes next under the money at stake', async () => {
     const { call, paths, out } = ledger({ '/v1/horizon': HORIZON });

@@ -33,6 +33,7 @@ import { refuse } from './refuse.js';
 import { decideOne, fall, fallOf } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { close, sourceSeen } from './limits.part.js';
+import { compensationIn } from '../rows/compensation.rows.js';
 import { mutationsIn } from '../rows/mutation.rows.js';
 import { rollbackIn } from '../rows/rollback.rows.js';
 
@@ -46,9 +47,9 @@ type Decide<Body> = (context: DecideContext, command: Body, policy: CommandPolic
 
 /** Somebody says that a commit should not stand. */
 export function onTrigger(context: DecideContext, command: TriggerRollback, policy: CommandPolicy): Decision {
-  const refusal = triggerRefusal(command);
-  if (refusal !== null) return refuse(refusal);
   const { run_id, mutation_id, envelope } = command;
+  const refusal = triggerRefusal(command) ?? compensationRefusal(context, run_id, [mutation_id]);
+  if (refusal !== null) return refuse(refusal);
   const { records, outcome } = decideOne(context, triggerOfCommand(command), policy);
   const body = {
     rollback_id: rollbackIdOf(mutation_id),
@@ -63,7 +64,7 @@ export function onTrigger(context: DecideContext, command: TriggerRollback, poli
 
 /** Somebody asks for a run, or some of its effects, to be undone. */
 export function onUndo(context: DecideContext, command: UndoRun, policy: CommandPolicy): Decision {
-  const refusal = undoRefusal(command);
+  const refusal = undoRefusal(command) ?? compensationRefusal(context, command.run_id, command.mutation_ids);
   if (refusal !== null) return refuse(refusal);
   const {
     run_id,
@@ -75,6 +76,17 @@ export function onUndo(context: DecideContext, command: UndoRun, policy: Command
     { undo_id: undoIdOf(command_id), recovery_id: recoveryIdOf(tenant, run_id), run_id, phase: 'opened' },
     ...fall(context, part, policy),
   );
+}
+
+/** What undid something stands: an undo of undos would go round in circles. */
+function compensationRefusal({ state }: DecideContext, runId: string, ids: readonly string[]): Refusal | null {
+  const named = ids.find((id) => compensationIn(state, runId, id) !== undefined);
+  return named === undefined
+    ? null
+    : {
+        code: 'COMPENSATION_STANDS',
+        message: `${named} is a compensation: nothing undoes it. What it took back is made again by a new action.`,
+      };
 }
 
 /** A person judges a trigger. */

@@ -13,9 +13,11 @@ import type {
   Evidence,
   LegReported,
   LegRequested,
+  LegVerdict,
   Observation,
   ObservationPhase,
   RecordTypeOf,
+  RecoveryCall,
   StepReport,
   StatedVerdict,
   StepVerdict,
@@ -346,13 +348,37 @@ export function resolvedBy(resolution: string): RecordInput {
 export function outcome(verdict: StepVerdict, reason: string): RecordInput {
   return settledOf(ABOUT, { attempt: 1, outcome: verdict, reason });
 }
-/** A verdict on a leg of one step. */
+/** The call that compensates a refund. */
+export function callFor(mutationId: string): RecoveryCall {
+  return {
+    call_id: `rev_${mutationId}`,
+    run_id: RUN,
+    adapter_id: 'payments',
+    capability: 'payments.reverse_refund',
+    args: plainPayload({
+      refund_id: 're_1',
+      amount_minor: 4_200,
+      currency: 'INR',
+      reason: 'agent_effect_compensation',
+    }),
+    approval_mode: 'delegated',
+    policy_ref: null,
+    idempotency_key: `rev_${mutationId}`,
+    reverses_mutation_ref: mutationId,
+  };
+}
+
+/** A verdict on a leg of one step; nothing was called unless told. */
 export function settledOf(
   about: StepNamed,
-  { attempt, ...verdict }: { readonly attempt: number; readonly outcome: StepVerdict; readonly reason: string },
+  {
+    attempt,
+    ...verdict
+  }: Pick<LegVerdict, 'outcome' | 'reason'> &
+    Partial<Pick<LegVerdict, 'call' | 'observations'>> & { readonly attempt: number },
 ): RecordInput {
   const { step_id, mutation_id, ...leg } = about;
-  return fromRecoveries('LegSettled', { ...leg, attempt, members: [{ step_id, mutation_id, ...verdict }] });
+  return fromRecoveries('LegSettled', { ...leg, attempt, members: [{ step_id, mutation_id, call: null, ...verdict }] });
 }
 export function escalated(reason: string): RecordInput {
   return fromRecoveries('StepEscalated', { ...ABOUT, reason, owner: 'operations', deadline_at: NOW + HOUR_MS });

@@ -1,12 +1,16 @@
-// How mutations move as their recovery goes: what the orchestrator recorded of their steps.
+// How mutations move as their recovery goes, and what was executed for them: what the orchestrator recorded of their steps.
 //
 // Boundary: reads rows, asks the decider; holds no rule.
 import { append } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
+import type { LegSettled, RecordOf } from '@recourse/messages';
+import { compensationIdOf, contractOfCall, executedBy } from '../rules/compensation/compensation.decider.js';
+import type { Judged } from '../rules/compensation/compensation.decider.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import type { RecoveryEvent } from '../rules/mutation/mutation.messages.js';
 import { decideRecovery, together } from '../rules/mutation/recoverability.decider.js';
-import type { RecordOf } from '@recourse/messages';
+import type { Body, MutationRecord } from '../rules/record.messages.js';
+import { compensationIn } from '../rows/compensation.rows.js';
 import { mutationIn } from '../rows/mutation.rows.js';
 
 /** What the orchestrator recorded of recoveries. */
@@ -22,16 +26,31 @@ interface Told {
 }
 
 /** Moves the mutations that a record of a recovery is about. */
-export function onRecovery({ state }: DecideContext, recovered: Recovered): Decision {
+export function onRecovery(context: DecideContext, recovered: Recovered): Decision {
   const { run_id: runId } = recovered.body;
-  return append(
-    ...together(
-      toldBy(recovered).flatMap(({ mutation_id, event }) => {
-        const mutation = mutationIn(state, runId, mutation_id);
-        return isRecorded(mutation) ? (decideRecovery(event, mutation) ?? []) : [];
-      }),
-    ),
+  const moves = together(
+    toldBy(recovered).flatMap(({ mutation_id, event }) => {
+      const mutation = mutationIn(context.state, runId, mutation_id);
+      return isRecorded(mutation) ? (decideRecovery(event, mutation) ?? []) : [];
+    }),
   );
+  return append(...moves, ...(recovered.type === 'LegSettled' ? executedIn(context, recovered.body) : []));
+}
+
+/** The compensations that a leg executed, each under its own contract (A62). */
+function executedIn({ state, views }: DecideContext, leg: Body<LegSettled>): readonly MutationRecord[] {
+  const { tenant, run_id: runId, members } = leg;
+  const judged = members.flatMap((verdict): readonly Judged[] => {
+    const mutation = mutationIn(state, runId, verdict.mutation_id);
+    if (verdict.call === null || !isRecorded(mutation)) return [];
+    const contract = contractOfCall(views.view('contracts'), verdict.call.capability, tenant);
+    // One that is not there may only not have been read yet.
+    if (contract === null) views.readToEnd();
+    const standing = compensationIn(state, runId, compensationIdOf(tenant, runId, verdict.mutation_id));
+    return [{ verdict, mutation, standing, contract }];
+  });
+  const told = executedBy(leg, judged);
+  return told === null ? [] : [told];
 }
 
 function toldBy(recovered: Recovered): readonly Told[] {

@@ -5,8 +5,11 @@ import type { StepReport } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import {
   ASKING,
+  command,
   contractText,
+  envelope,
   executed,
+  HOUR_MS,
   intent,
   ledger,
   MUTATION,
@@ -253,5 +256,58 @@ describe.each(WAYS)('an execution nobody knows the end of, $way', ({ isRebuilt }
         fact('WorkerAnswered'),
         fact('MutationRecorded', { execution_state: 'succeeded', recoverability: 'reversal_available' }),
       );
+  });
+});
+
+describe.each(WAYS)('a person who is asked how an execution ended, $way', ({ isRebuilt }) => {
+  const look = (who = envelope('olga', ['operator']), reason = 'the provider is back') =>
+    command('ReconcileMutation', who, { run_id: RUN, mutation_id: MUTATION, reason });
+  const start = (asks = true) => ledger({ isRebuilt, asks }).run.when(executed(UNCERTAIN), NOW);
+  /** Two looks of the worker found nothing out. */
+  const given = () => {
+    const run = start().whenDue(ASKED_AT);
+    run.when(reported(request(run), { outcome: 'unknown' }), ASKED_AT + 5).whenDue(ASKED_AT + 105);
+    return run.when(reported(request(run), { outcome: 'unknown' }), ASKED_AT + 110);
+  };
+  const LATER = ASKED_AT + 1_000;
+
+  it('has a worker look once more, and what it finds ends the question (C4, C64)', () => {
+    const run = given()
+      .when(look(), LATER)
+      .then(fact('WorkerAsked', { mutation_id: MUTATION, request: { kind: 'reconcile', attempt: 3 } }))
+      .thenAnswer({ httpStatus: 202 });
+    run
+      .when(reported(request(run), FOUND), LATER + 5)
+      .then(fact('WorkerAnswered', { verdict: 'met' }), fact('MutationRecorded', { execution_state: 'succeeded' }));
+    expect(run.rows('mutation')).toMatchObject([{ doc: { awaited: null } }]);
+  });
+
+  it('keeps it when the look finds nothing out, and may look again', () => {
+    const run = given().when(look(), LATER);
+    run
+      .when(reported(request(run), { outcome: 'unknown' }), LATER + 5)
+      .then(fact('WorkerAnswered', { verdict: 'unknown', retry_at: null }), fact('ExecutionOverdue'));
+    run.when(look(), LATER + 10).then(fact('WorkerAsked', { request: { attempt: 4 } }));
+  });
+
+  it('is told why nobody can look', () => {
+    given()
+      .when(look(envelope('rita', ['reporter'])), LATER)
+      .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' })
+      .when(look(undefined, ' '), LATER)
+      .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' })
+      .when(look(envelope('olga', ['operator'], { tenant: 'other' })), LATER)
+      .thenAnswer({ httpStatus: 404, code: 'MUTATION_UNKNOWN' })
+      .when(look(), LATER)
+      .when(look(), LATER + 1)
+      .thenAnswer({ httpStatus: 409, code: 'RECONCILIATION_PENDING' });
+    start()
+      .when(look(), NOW + 1)
+      .thenAnswer({ httpStatus: 409, code: 'NOTHING_TO_RECONCILE' });
+    const run = start(false);
+    run
+      .when(run.timer('mutation', MUTATION), NOW + 24 * HOUR_MS)
+      .when(look(), NOW + 25 * HOUR_MS)
+      .thenAnswer({ httpStatus: 409, code: 'NO_RECONCILIATION' });
   });
 });

@@ -89,6 +89,30 @@ describe.each(WAYS)('the effect of a mutation, $way', ({ isRebuilt }) => {
     });
   });
 
+  it('that a person has tried again is being compensated again, and the attempt counts (C20, C21)', () => {
+    const run = recorded()
+      .when(TRIGGERED, NOW + 1)
+      .when(attempt(1), NOW + 2)
+      .when(outcome('failed', 'PROVIDER_REFUSED'), NOW + 3)
+      .when(escalated('ATTEMPTS_EXHAUSTED'), NOW + 4);
+    expect(effect(run)).toMatchObject({ status: 'manual_review', compensation_attempts: 1 });
+    run
+      .when(attempt(2), NOW + 5)
+      .then(
+        moved({ event: 'compensation_started', from_state: 'manual_resolution_required', to_state: 'compensating' }),
+      );
+    expect(effect(run)).toMatchObject({
+      status: 'compensating',
+      compensation_attempts: 2,
+      last_error: 'ATTEMPTS_EXHAUSTED',
+    });
+    expect(run.derived()).toEqual([]);
+    expect(effect(run.when(outcome('compensated', 'SUCCESS_CONDITION_HELD'), NOW + 6))).toMatchObject({
+      status: 'compensated',
+    });
+    expect(run.derived()).toMatchObject([{ type: 'RollbackSettled' }]);
+  });
+
   it("without a contract is a person's, and says why", () => {
     expect(effect(ledger({ isRebuilt }).run.when(executed(refund({ contract_digest: null })), NOW))).toMatchObject({
       status: 'manual_review',

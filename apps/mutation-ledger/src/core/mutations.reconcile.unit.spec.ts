@@ -2,8 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
 import type { ReconcileLineage } from '@recourse/messages';
-import { fact, wire } from '@recourse/testing';
-import { announced, EVIDENCE, ledger, MUTATION, NOW, ROLLBACK, RUN, TENANT } from './ledger.testing.js';
+import { fact, WAYS, wire } from '@recourse/testing';
+import { announced, envelope, EVIDENCE, ledger, MUTATION, NOW, ROLLBACK, RUN, TENANT } from './ledger.testing.js';
 
 const compare = (changes: Partial<ReconcileLineage['envelope']> = {}, runtime = 'reports', count = 1): RecordInput =>
   wire(
@@ -85,5 +85,55 @@ describe('a comparison', () => {
   ])('is refused %s', (_, input, code) => {
     const { run } = ledger();
     run.when(input, NOW).thenAnswer({ status: 'rejected', code });
+  });
+});
+
+describe.each(WAYS)('a runtime that diverges, $way', ({ isRebuilt }) => {
+  const DAY_MS = 86_400_000;
+  const review = (who = envelope('olga', ['operator']), reason = 'its cache was dropped') =>
+    wire(
+      'recourse.ledger-commands',
+      'ReviewDivergence',
+      { envelope: who, runtime: 'reports', reason },
+      { key: 'reports' },
+    );
+  const start = () => {
+    const { run, fallen } = ledger({ isRebuilt });
+    fallen.append(RUN, fell);
+    return run;
+  };
+  const open = (run: ReturnType<typeof start>) => run.rows('divergence').map(({ doc }) => doc);
+
+  it('waits for a person, with owner and deadline, in one question however often it is compared (E45)', () => {
+    const run = start()
+      .when(compare(), NOW)
+      .then(fact('LineageReconciled', { owner: 'role:operator', deadline_at: NOW + DAY_MS }));
+    run
+      .when(compare({ command_id: 'cmd-2' }), NOW + 5)
+      .then(fact('LineageReconciled', { owner: 'role:operator', deadline_at: NOW + DAY_MS }));
+    expect(open(run)).toMatchObject([{ runtime: 'reports', contaminated: 1, deadline_at: NOW + DAY_MS }]);
+  });
+
+  it('waits no more once a person says what was done; what is found later is asked anew', () => {
+    const run = start()
+      .when(compare(), NOW)
+      .when(review(), NOW + 1)
+      .then(fact('DivergenceReviewed', { runtime: 'reports', by: 'olga', reason: 'its cache was dropped' }));
+    expect(open(run)).toEqual([]);
+    run.when(review(), NOW + 2).thenAnswer({ httpStatus: 404, code: 'NOT_DIVERGING' });
+    run
+      .when(compare({ command_id: 'cmd-3' }), NOW + 3)
+      .then(fact('LineageReconciled', { deadline_at: NOW + 3 + DAY_MS }));
+  });
+
+  it("is no program's to close, and not without a reason", () => {
+    start()
+      .when(compare(), NOW)
+      .when(review(envelope('service:sweeper', ['operator'])), NOW + 1)
+      .thenAnswer({ httpStatus: 403, code: 'JUDGE_NOT_A_PERSON' })
+      .when(review(envelope('rita', ['reporter'])), NOW + 1)
+      .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' })
+      .when(review(undefined, ' '), NOW + 1)
+      .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
   });
 });

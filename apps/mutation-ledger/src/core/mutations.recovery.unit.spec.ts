@@ -226,9 +226,9 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
         }),
       );
     const members = [
-      { ...a, outcome: 'compensated', reason: 'HELD' },
-      { ...b, outcome: 'failed', reason: 'TOOL_FAILED' },
-      { ...c, outcome: 'not_begun', reason: 'ORDER' },
+      { ...a, outcome: 'compensated', reason: 'HELD', call: null },
+      { ...b, outcome: 'failed', reason: 'TOOL_FAILED', call: null },
+      { ...c, outcome: 'not_begun', reason: 'ORDER', call: null },
     ];
     run
       .when(fromRecoveries('LegSettled', { ...about, members }), NOW + 3)

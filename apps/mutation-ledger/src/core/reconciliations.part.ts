@@ -1,18 +1,24 @@
 // Reconciliations, as a part of the mutations core: a runtime's commits against the fallen view, and the record of what diverges.
 import { accepted } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
-import type { ReconcileLineage } from '@recourse/messages';
+import type { ReconcileLineage, ReviewDivergence } from '@recourse/messages';
 import { standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Verdict } from '../rules/mutation/mutation.messages.js';
-import { COMMITS_MAX, reconcile } from '../rules/reconciliation/reconciliation.decider.js';
+import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
+import { COMMITS_MAX, reconcile, reviewRefusal } from '../rules/reconciliation/reconciliation.decider.js';
 import type { FallOf } from '../rules/reconciliation/reconciliation.decider.js';
+import { divergenceIn } from '../rows/reconciliation.rows.js';
 import { refuse } from './refuse.js';
 import { verdictScope } from '../rules/scope.js';
 
 const FALLEN = 'fallen';
 
 /** Answers a comparison; what fell before it was asked for is in the view before it is decided. */
-export function onReconcile({ views }: DecideContext, command: ReconcileLineage): Decision {
+export function onReconcile(
+  { state, views, now }: DecideContext,
+  command: ReconcileLineage,
+  { reviewDeadlineMs }: Pick<LedgerPolicy, 'reviewDeadlineMs'>,
+): Decision {
   const {
     envelope: { tenant },
     runtime,
@@ -31,7 +37,7 @@ export function onReconcile({ views }: DecideContext, command: ReconcileLineage)
       ? null
       : { rollback_id: verdict.evidence.event_id, rolled_back_at: verdict.stated_at };
   };
-  const body = reconcile(command, fallOf);
+  const body = reconcile(command, fallOf, divergenceIn(state, tenant, runtime)?.deadline_at ?? now + reviewDeadlineMs);
   return accepted(
     201,
     {
@@ -43,4 +49,14 @@ export function onReconcile({ views }: DecideContext, command: ReconcileLineage)
     },
     { type: 'LineageReconciled', body },
   );
+}
+
+/** A person says what was done about what a runtime kept. */
+export function onReviewDivergence({ state }: DecideContext, command: ReviewDivergence): Decision {
+  const { envelope, runtime, reason } = command;
+  const { tenant, principal: by, command_id } = envelope;
+  const refusal = reviewRefusal(divergenceIn(state, tenant, runtime), command);
+  if (refusal !== null) return refuse(refusal);
+  const body = { tenant, runtime, by, reason, command_id };
+  return accepted(200, { runtime, reviewed: true }, { type: 'DivergenceReviewed', body });
 }

@@ -45,7 +45,7 @@ export class EffectsController {
   @Get('agent-effects')
   @ApiOperation({
     summary:
-      'Effects of agents in sixteen columns, with one of nine status words; those of one status come longest untouched first.',
+      'Effects of agents, and what was executed to undo some of them, in sixteen columns with one of nine status words; those of one status come longest untouched first.',
   })
   @ApiQuery({ name: 'status', required: false, enum: EFFECT_STATUSES })
   @ApiQuery({ name: 'run_id', required: false })
@@ -56,13 +56,13 @@ export class EffectsController {
   async effects(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<ListAnswer> {
     const { status, run_id, tool_name, tenant, cursor, limit = LIMIT_DEFAULT } = parse(effectQuery, query);
     const order: Order = status === undefined ? 'place' : 'updated';
-    const { mutations, next } = await this.queries.page({
+    const { effects, next } = await this.queries.effects({
       filter: { tenant: tenantOfRead(principal, tenant), status, run_id, capability: tool_name },
       order,
       after: positionOf(order, cursor),
       limit,
     });
-    const shown = await this.service.shown(mutations.map((mutation) => ({ ...agentEffectOf(mutation) })));
+    const shown = await this.service.shown(effects.map((executed) => ({ ...agentEffectOf(executed) })));
     return { items: shown.map(render), next_cursor: cursorOf(order, next) };
   }
 

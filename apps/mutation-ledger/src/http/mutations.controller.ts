@@ -42,7 +42,7 @@ const settleBody = z.strictObject({
   settled_as: z.enum(['took_effect', 'not_done', 'accepted', 'repaired']),
   reason: reasonText,
 });
-const cancelBody = z.strictObject({ reason: reasonText });
+const whyBody = z.strictObject({ reason: reasonText });
 const assumptionQuery = z.strictObject({
   ...pageQuery,
   ref: idText.optional(),
@@ -82,7 +82,8 @@ export class MutationsController {
 
   @Get('mutations/:id')
   @ApiOperation({
-    summary: 'One mutation: its execution, its recovery pointer, its states, and where the log proves what was bound.',
+    summary:
+      'One mutation: its execution, its recovery pointer, its states, what was executed to undo it, and where the log proves what was bound.',
   })
   @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
   async one(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
@@ -95,7 +96,18 @@ export class MutationsController {
     });
     const mutation = doc as Mutation; // rows of this kind are mutations
     const [shown] = await this.reads.shown([doc]);
-    return render({ ...shown, status: effectStatusOf(mutation), proof: proofOf(mutation, partition) });
+    const undoing = await this.reads.list(caller, {
+      log: MUTATIONS_LOG,
+      kind: 'compensation',
+      where: { reverses_mutation_id: mutation.mutation_id },
+      tenant,
+    });
+    return render({
+      ...shown,
+      status: effectStatusOf(mutation),
+      compensation: undoing.items[0] ?? null,
+      proof: proofOf(mutation, partition),
+    });
   }
 
   @Get('runs/:run_id/undo-preview')
@@ -124,9 +136,9 @@ export class MutationsController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Takes back an effect that is still held; once it was let go it is not.' })
   @ApiHeader({ name: 'Idempotency-Key', required: false })
-  @ApiBody({ schema: openApiSchema(cancelBody) })
+  @ApiBody({ schema: openApiSchema(whyBody) })
   async cancel(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
-    const { reason } = parse(cancelBody, input);
+    const { reason } = parse(whyBody, input);
     const { run_id, tenant } = await this.found(caller, id);
     await this.commands.submit(caller, {
       type: 'recourse.mutations.CancelMutation',
@@ -154,6 +166,23 @@ export class MutationsController {
       tenant,
       body: { mutation_id: id, ...said },
       build: (envelope) => ({ envelope, run_id, mutation_id: id, ...said }),
+    });
+  }
+
+  @Post('mutations/:id/reconcile')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Has a worker look once more how an execution ended that people are asked about.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(whyBody) })
+  async reconcile(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
+    const { reason } = parse(whyBody, input);
+    const { run_id, tenant } = await this.found(caller, id);
+    await this.commands.submit(caller, {
+      type: 'recourse.mutations.ReconcileMutation',
+      key: run_id,
+      tenant,
+      body: { mutation_id: id, reason },
+      build: (envelope) => ({ envelope, run_id, mutation_id: id, reason }),
     });
   }
 

@@ -1,5 +1,5 @@
 // HTTP edge of reconciliations: a runtime says what it holds, and hears what of it fell.
-import { Body, Controller, Get, Inject, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import {
   Commands,
@@ -10,11 +10,13 @@ import {
   pageQuery,
   parse,
   Reads,
+  reasonText,
   tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { COMMITS_MAX } from '../rules/reconciliation/reconciliation.decider.js';
+import type { Divergence } from '../rules/reconciliation/reconciliation.decider.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 
 const PARENTS_MAX = 100;
@@ -33,6 +35,10 @@ const listQuery = z.strictObject({
   runtime: idText.optional(),
   diverges: z.enum(['true', 'false']).optional(),
 });
+
+const DIVERGENCES = { log: MUTATIONS_LOG, kind: 'divergence' } as const;
+const pagesOnly = z.strictObject(pageQuery);
+const reviewBody = z.strictObject({ reason: reasonText });
 
 @ApiTags('lineage')
 @ApiBearerAuth()
@@ -80,6 +86,33 @@ export class ReconciliationsController {
       kind: 'reconciliation',
       where: { runtime, diverges: diverges === undefined ? undefined : diverges === 'true' },
       ...page,
+    });
+  }
+
+  @Get('divergences')
+  @ApiOperation({ summary: 'Runtimes that keep what fell, until a person has dealt with it: owner and deadline.' })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  @ApiQuery({ name: 'cursor', required: false })
+  @ApiQuery({ name: 'limit', required: false })
+  divergences(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
+    return this.reads.list(caller, { ...DIVERGENCES, where: {}, ...parse(pagesOnly, query) });
+  }
+
+  @Post('divergences/:id/review')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Says what was done about what a runtime kept, which ends the question.' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false })
+  @ApiBody({ schema: openApiSchema(reviewBody) })
+  async review(@FromCaller() caller: Caller, @Param('id') id: string, @Body() input: unknown): Promise<void> {
+    const { reason } = parse(reviewBody, input);
+    const { doc } = await this.reads.find(caller, { ...DIVERGENCES, where: { divergence_id: parse(idText, id) } });
+    const { runtime, tenant } = doc as Divergence; // rows of this kind are divergences
+    await this.commands.submit(caller, {
+      type: 'recourse.mutations.ReviewDivergence',
+      key: runtime,
+      tenant,
+      body: { runtime, reason },
+      build: (envelope) => ({ envelope, runtime, reason }),
     });
   }
 }

@@ -2,10 +2,13 @@
 //
 // Boundary: reads the projection and nothing else; never writes, never waits for the loop. Values of columns are shortened
 // as the projection shortens them, so that what is compared is what is stored.
+import type { Doc } from '@recourse/event-log';
 import { docOf, limitTo, numberOrNull, Queries } from '@recourse/service';
 import type { Limited } from '@recourse/service';
+import type { Compensation } from '../rules/compensation/compensation.messages.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import {
+  effectsQuery,
   exposureQuery,
   namedQuery,
   NOW_QUERY,
@@ -19,6 +22,18 @@ import type { Closing, Filter, PageAsked, Position } from './mutation-statements
 export interface MutationPage {
   readonly mutations: readonly Mutation[];
   /** Position of the last row; null on the last page. */
+  readonly next: Position | null;
+}
+
+/** A page of what was executed: effects, and what undid some of them. */
+export interface EffectPage {
+  readonly effects: readonly (Mutation | Compensation)[];
+  /** Position of the last row; null on the last page. */
+  readonly next: Position | null;
+}
+
+interface PageOfDocs {
+  readonly items: readonly Doc[];
   readonly next: Position | null;
 }
 
@@ -87,13 +102,24 @@ export interface Named {
 
 export class LedgerQueries extends Queries {
   async page(asked: PageAsked): Promise<MutationPage> {
-    const rows = await this.rows<PageRow>('read mutations', pageQuery(asked));
-    const shown = rows.slice(0, asked.limit);
-    const last = rows.length > asked.limit ? shown.at(-1) : undefined;
+    const { items, next } = this.cut(asked, await this.rows<PageRow>('read mutations', pageQuery(asked)));
     // Rows of this table are written from mutations alone.
+    return { mutations: items as readonly Mutation[], next };
+  }
+
+  /** Mutations and compensations, in the order asked for. */
+  async effects(asked: Omit<PageAsked, 'closing'>): Promise<EffectPage> {
+    const { items, next } = this.cut(asked, await this.rows<PageRow>('read effects', effectsQuery(asked)));
+    // Rows of these tables are written from mutations and compensations alone.
+    return { effects: items as readonly (Mutation | Compensation)[], next };
+  }
+
+  private cut({ limit, order }: Pick<PageAsked, 'limit' | 'order'>, rows: readonly PageRow[]): PageOfDocs {
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
     return {
-      mutations: shown.map((row) => docOf(row) as Mutation),
-      next: last === undefined ? null : ORDERS[asked.order].map((name) => positionValue(name, last[name])),
+      items: shown.map(docOf),
+      next: last === undefined ? null : ORDERS[order].map((name) => positionValue(name, last[name])),
     };
   }
 

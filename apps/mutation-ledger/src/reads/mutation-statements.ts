@@ -8,6 +8,7 @@ import type { Query } from '@recourse/service';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
 const MUTATION = tableOf(MUTATIONS_LOG, 'mutation');
+const COMPENSATION = tableOf(MUTATIONS_LOG, 'compensation');
 const RECOVERED = tableOf(MUTATIONS_LOG, 'recovered');
 const ROLLBACKS = tableOf(MUTATIONS_LOG, 'rollbacks');
 
@@ -59,6 +60,21 @@ export function pageQuery({ filter, order, closing, after, limit }: PageAsked): 
   const where = [...narrowed, ...behind];
   return {
     text: `SELECT log_partition, ${columns.filter((name) => name !== 'log_partition').join(', ')}, doc, lasting FROM ${MUTATION}${whereOf(where)} ORDER BY ${columns.join(', ')} LIMIT ${given.add(limit + 1)}`,
+    values: given.values,
+  };
+}
+
+/** Rows of a page of effects and one more: mutations, and the compensations that were executed for some of them (A62). */
+export function effectsQuery({ filter, order, after, limit }: Omit<PageAsked, 'closing'>): Query {
+  const given = new Parameters();
+  const where = whereOf(conditions(filter, undefined, given));
+  const columns = ORDERS[order].join(', ');
+  const places = [...new Set(['log_partition', ...ORDERS[order]])].join(', ');
+  const mutations = `SELECT ${places}, doc, lasting FROM ${MUTATION}${where}`;
+  const compensations = `SELECT ${places}, doc, NULL::bytea FROM ${COMPENSATION}${where}`;
+  const behind = after === undefined ? [] : [`(${columns}) > (${given.list(after)})`];
+  return {
+    text: `SELECT * FROM (${mutations} UNION ALL ${compensations}) effects${whereOf(behind)} ORDER BY ${columns} LIMIT ${given.add(limit + 1)}`,
     values: given.values,
   };
 }

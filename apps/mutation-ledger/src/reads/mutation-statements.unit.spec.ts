@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { exposureQuery, namedQuery, pageQuery, runQuery, stakeQuery } from './mutation-statements.js';
+import { effectsQuery, exposureQuery, namedQuery, pageQuery, runQuery, stakeQuery } from './mutation-statements.js';
 import type { Query } from '@recourse/service';
 
 const CLOSING = { after: 1, until: 2 };
@@ -19,6 +19,10 @@ const READS: readonly (readonly [name: string, read: (tenant: string | undefined
         after: [7, 'mut_1'],
         limit: 5,
       }),
+  ],
+  [
+    'a page of effects',
+    (tenant) => effectsQuery({ filter: { tenant, run_id: 'r' }, order: 'updated', after: [7, 'mut_1'], limit: 5 }),
   ],
   ['the money at stake', (tenant) => stakeQuery({ tenant }, CLOSING)],
   ['the exposure', (tenant) => exposureQuery({ tenant, capability: 'payments.issue_refund' }, 7, 5)],

@@ -6,6 +6,7 @@ import { deriveId } from '@recourse/kernel';
 import type { Change, ColumnSpec, Doc, KindSpec, RowAddress, StateView } from '@recourse/event-log';
 import { placeOfBinding } from './binding.rows.js';
 import { COMMIT_KINDS } from './commit.rows.js';
+import { COMPENSATION_KINDS } from './compensation.rows.js';
 import { RECONCILIATION_KINDS } from './reconciliation.rows.js';
 import { REEVALUATION_KINDS } from './reevaluation.rows.js';
 import { refScope } from '../rules/scope.js';
@@ -84,6 +85,7 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
     indexes: [['mutation_id'], ['parent_id']],
   },
   { kind: 'spread', table: 'spread', columns: [textColumn('tenant'), textColumn('ref')] },
+  ...COMPENSATION_KINDS,
   ...COMMIT_KINDS,
   ...REEVALUATION_KINDS,
   ...RECONCILIATION_KINDS,

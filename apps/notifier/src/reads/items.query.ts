@@ -1,4 +1,5 @@
 // Everything that waits for a person, as people see it: what, until when, and the command that ends it.
+import { deriveId } from '@recourse/kernel';
 import type { ItemKind, WaitingThing } from '../rules/item/item.messages.js';
 
 export interface ShownItem {
@@ -23,18 +24,20 @@ export interface ShownItem {
 const WAY_OUT = {
   approval: (id) => `recourse recoveries approve ${id}`,
   manual: (id) => `recourse recoveries show ${id}`,
-  halted: () => 'recourse kill-switch off',
+  halted: (id) => `recourse reviews show ${id}`,
   rollback: (id) => `recourse rollbacks show ${id}`,
   task: (id) => `recourse tasks close ${id}`,
   incident: (id) => `recourse incidents close ${id}`,
   forward_approval: (id) => `recourse approvals approve ${id}`,
-  budget: (id) => `recourse budgets show ${id}`,
+  // What waits goes by its reservation; people decide about the escalation of it.
+  budget: (id) => `recourse budgets approve ${deriveId('esc', id)}`,
   breaker: (id) => `recourse breakers close ${id}`,
-  execution: (id) => `recourse mutations settle ${id} --answer took_effect|not_done`,
+  execution: (id) => `recourse mutations reconcile ${id}, or settle ${id} --answer took_effect|not_done`,
   exposure: (id) => `recourse mutations settle ${id} --answer accepted|repaired`,
   escalated: (id) => `recourse mutations settle ${id} --answer accepted|repaired`,
   window: (id) => `recourse mutations show ${id}`,
-  delivery: () => 'recourse consumers deliveries',
+  delivery: () => 'recourse deliveries --phase overdue',
+  divergence: (id) => `recourse lineage review ${id}`,
 } as const satisfies Record<ItemKind, (id: string) => string>;
 
 /** Shows an item; `now` is epoch milliseconds. */

@@ -48,7 +48,14 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
         const body = JSON.stringify({ owner: 'risk', doc: 'd', admission: [], recovery });
         both.entries.append(
           'e',
-          fact('EntryRegistered', { kind: 'policy_bundle', tenant, name, version: versions.bundle, body }),
+          fact('EntryRegistered', {
+            kind: 'policy_bundle',
+            tenant,
+            name,
+            version: versions.bundle,
+            digest: contractDigest(body),
+            body,
+          }),
         );
       },
       retire(name = 'refunds', tenant = 'acme'): void {

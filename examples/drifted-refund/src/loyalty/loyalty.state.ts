@@ -26,37 +26,49 @@ export interface Grant {
 
 export interface LoyaltyState {
   readonly heard: readonly Heard[];
+  /** Commits that were rolled back: nothing is granted for them. */
+  readonly fallen: readonly string[];
   readonly grants: Readonly<Record<string, Grant>>;
 }
 
 export type LoyaltyEvent =
   | { readonly type: 'PointsGranted'; readonly mutation_id: string; readonly order: string; readonly points: number }
+  | { readonly type: 'CommitFell'; readonly mutation_id: string }
   | { readonly type: 'NotificationHeard'; readonly heard: Heard };
 
-export const EMPTY_LOYALTY: LoyaltyState = { heard: [], grants: {} };
+export const EMPTY_LOYALTY: LoyaltyState = { heard: [], fallen: [], grants: {} };
 
 /** Rollbacks are authoritative: points of a commit that was rolled back are gone, also when they come late. */
 export function evolveLoyalty(state: LoyaltyState, event: LoyaltyEvent): LoyaltyState {
-  if (event.type === 'PointsGranted') {
-    const { mutation_id, order, points } = event;
-    const isRolledBack = state.heard.some(
-      (heard) => heard.type === 'RollbackAnnounced' && heard.mutation_id === mutation_id,
-    );
-    return {
-      ...state,
-      grants: {
-        ...state.grants,
-        [mutation_id]: { mutation_id, order, points, state: isRolledBack ? 'withdrawn' : 'granted' },
-      },
-    };
+  switch (event.type) {
+    case 'PointsGranted':
+      return granted(state, event);
+    case 'CommitFell':
+      return fell(state, event.mutation_id);
+    case 'NotificationHeard':
+      return { ...state, heard: [...state.heard, event.heard] };
   }
-  const { heard } = event;
-  const grant = state.grants[heard.mutation_id];
-  const isFallen = heard.type === 'RollbackAnnounced' && grant !== undefined;
-  return {
-    heard: [...state.heard, heard],
-    grants: isFallen ? { ...state.grants, [heard.mutation_id]: { ...grant, state: 'withdrawn' } } : state.grants,
-  };
+}
+
+function granted(
+  state: LoyaltyState,
+  { mutation_id, order, points }: Extract<LoyaltyEvent, { type: 'PointsGranted' }>,
+): LoyaltyState {
+  const isFallen = state.fallen.includes(mutation_id);
+  const grant: Grant = { mutation_id, order, points, state: isFallen ? 'withdrawn' : 'granted' };
+  return { ...state, grants: { ...state.grants, [mutation_id]: grant } };
+}
+
+function fell(state: LoyaltyState, mutationId: string): LoyaltyState {
+  const grant = state.grants[mutationId];
+  const fallen = [...state.fallen, mutationId];
+  if (grant === undefined) return { ...state, fallen };
+  return { ...state, fallen, grants: { ...state.grants, [mutationId]: { ...grant, state: 'withdrawn' } } };
+}
+
+/** What a rollback leads to: nothing where it is known. */
+export function fallOf(state: LoyaltyState, mutationId: string): readonly LoyaltyEvent[] {
+  return state.fallen.includes(mutationId) ? [] : [{ type: 'CommitFell', mutation_id: mutationId }];
 }
 
 /** What a notification says, commit by commit. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Notification } from '@recourse/sdk';
-import { EMPTY_LOYALTY, evolveLoyalty, heardIn, newIn } from './loyalty.state.js';
+import { EMPTY_LOYALTY, evolveLoyalty, fallOf, heardIn, newIn } from './loyalty.state.js';
 import type { LoyaltyEvent } from './loyalty.state.js';
 
 const grant: LoyaltyEvent = { type: 'PointsGranted', mutation_id: 'mut_1', order: '4711', points: 50 };
@@ -35,17 +35,21 @@ const fallen = (...ids: readonly string[]): Notification => ({
 });
 const heard = (told: Notification): readonly LoyaltyEvent[] =>
   heardIn(told).map((one) => ({ type: 'NotificationHeard', heard: one }));
+const fell = (...ids: readonly string[]): readonly LoyaltyEvent[] => ids.flatMap((id) => fallOf(EMPTY_LOYALTY, id));
 const state = (...events: readonly LoyaltyEvent[]) => events.reduce(evolveLoyalty, EMPTY_LOYALTY);
 
 describe('the loyalty service', () => {
   it('keeps points of a commit that stands', () => {
-    expect(state(grant, ...heard(fallen('mut_2'))).grants['mut_1']?.state).toBe('granted');
+    expect(state(grant, ...fell('mut_2')).grants['mut_1']?.state).toBe('granted');
   });
   it('withdraws them when the commit is rolled back', () => {
-    expect(state(grant, ...heard(fallen('mut_2', 'mut_1'))).grants['mut_1']?.state).toBe('withdrawn');
+    expect(state(grant, ...fell('mut_2', 'mut_1')).grants['mut_1']?.state).toBe('withdrawn');
   });
   it('grants nothing lasting for a commit it knows to be rolled back', () => {
-    expect(state(...heard(fallen('mut_1')), grant).grants['mut_1']?.state).toBe('withdrawn');
+    expect(state(...fell('mut_1'), grant).grants['mut_1']?.state).toBe('withdrawn');
+  });
+  it('withdraws once, however often it is told', () => {
+    expect(fallOf(state(...fell('mut_1')), 'mut_1')).toEqual([]);
   });
   it('hears what a notification says of each commit, in its order, once', () => {
     const told = [...heardIn(fallen('mut_2', 'mut_1')), ...heardIn(settled('mut_2', 'mut_1'))];

@@ -1,7 +1,7 @@
 // Loyalty as a subscriber: what it makes of a refund is a commit of its own, which falls with the refund; and it says so.
 //
-// Boundary: tells commits and acknowledges; points are the journal's. Its inbox is memory: on a start all is heard again, and an
-// acknowledgement that is told twice is one.
+// Boundary: tells commits and acknowledges; points are the journal's, and a rollback is acknowledged once the journal holds it.
+// Its inbox is memory: on a start all is heard again, and an acknowledgement that is told twice is one.
 import { Failure } from '@recourse/kernel';
 import { commitIdOf } from '@recourse/lineage';
 import type { Checkpoint, CommitRef } from '@recourse/messages';
@@ -12,6 +12,14 @@ export interface Subscriber {
   /** Tells the commit that points for an order are, made from a refund. */
   derived(grant: { readonly mutation_id: string; readonly order: string }, runId: string): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface SubscriberOptions {
+  readonly name: string;
+  readonly tenant: string;
+  readonly logId: string;
+  /** Takes back what was made of a commit that fell; what it has not kept is not acknowledged. The same commit may come again. */
+  readonly apply: (commitId: string) => Promise<void>;
 }
 
 /** The commit of points for an order. */
@@ -41,10 +49,9 @@ export async function subscribe({
   name,
   tenant,
   logId,
-}: Recourse & { readonly name: string; readonly tenant: string; readonly logId: string }): Promise<Subscriber> {
-  const admin = await kafka.admin();
-  const partitionCount = await admin.partitionCount(NOTIFICATIONS_TOPIC).finally(() => admin.close());
-  if (partitionCount === null) throw new Failure('TOPIC_MISSING', NOTIFICATIONS_TOPIC);
+  apply,
+}: Recourse & SubscriberOptions): Promise<Subscriber> {
+  const partitionCount = await notificationPartitions(kafka);
   const producer = await createProducer({ kafka, codecs, source: name });
   const rollbacks = createRollbackConsumer({
     kafka,
@@ -54,7 +61,7 @@ export async function subscribe({
     subscription: { consumer: name, scope: tenant, mode: 'async' },
     inbox: new MemoryInbox(),
     clock: systemClock,
-    onRollback: () => Promise.resolve(),
+    onRollback: ({ commitId }) => apply(commitId),
     onTrouble: (cause) =>
       process.stderr.write(`subscriber: ${cause instanceof Error ? cause.message : String(cause)}\n`),
   });
@@ -74,4 +81,11 @@ export async function subscribe({
       await producer.close();
     },
   };
+}
+
+async function notificationPartitions(kafka: Recourse['kafka']): Promise<number> {
+  const admin = await kafka.admin();
+  const count = await admin.partitionCount(NOTIFICATIONS_TOPIC).finally(() => admin.close());
+  if (count === null) throw new Failure('TOPIC_MISSING', NOTIFICATIONS_TOPIC);
+  return count;
 }

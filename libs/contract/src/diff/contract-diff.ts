@@ -106,6 +106,7 @@ const COMPARERS: Readonly<Record<Exclude<keyof Contract, NotCompared>, Comparer>
   ),
   reconcile_capability: check('what tells whether it happened'),
   stale_check: observation('the check before undoing'),
+  unchecked_because: text('why nothing is checked is worded differently'),
   verification: observation('the verification'),
   blast_radius: fields({
     max_calls_per_run: cap({ weaker: 'a run may call it more often', stronger: 'a run may call it less often' }),

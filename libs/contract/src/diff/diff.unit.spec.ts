@@ -206,3 +206,20 @@ describe('mutations open under an older version', () => {
     expect(codes(parsed(refundContract(change)))).toEqual(expected);
   });
 });
+
+describe('the types that a schema of arguments takes', () => {
+  const of = (type: unknown): ContractJson =>
+    refundContract({ args_schema: { type: 'object', properties: { a: { type } } } });
+
+  it.each([
+    ['integer', ['integer'], null],
+    [['string', 'null'], ['null', 'string'], null],
+    ['number', 'integer', 'strengthening'],
+    [['string', 'null'], 'string', 'strengthening'],
+    ['integer', 'number', 'weakening'],
+    ['integer', ['integer', 'string'], 'weakening'],
+  ] as const)('from %j to %j: %s', (from, to, kind) => {
+    const found = diffContracts(parsed(of(from)), parsed(of(to))).map((each) => each.kind);
+    expect(found).toEqual(kind === null ? [] : [kind]);
+  });
+});

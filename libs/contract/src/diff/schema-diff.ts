@@ -1,5 +1,6 @@
 // Schemas of arguments: whether a change lets more through than before.
 import type { Json } from '@recourse/kernel';
+import { typesIn } from '../json-pointer.js';
 import { difference, keys, member, same } from './comparers.js';
 import type { Comparer, Difference, DifferenceKind } from './comparers.js';
 
@@ -53,7 +54,7 @@ interface Change {
 
 function keywordOf(keyword: string, change: Change, path: string, depth: number): readonly Difference[] {
   const { from, to } = change;
-  if (same(from, to)) return [];
+  if (same(from, to) || (keyword === 'type' && isSameType(change))) return [];
   if (NAMED.includes(keyword)) return named(keyword, change, path, depth);
   if ((keyword === 'items' || keyword === 'additionalProperties') && typeof from === 'object' && typeof to === 'object')
     return compare(from, to, path, depth + 1);
@@ -77,6 +78,7 @@ function weigh(keyword: string, { from, to }: Change): DifferenceKind {
     return bound(from, Number.POSITIVE_INFINITY) > bound(to, Number.POSITIVE_INFINITY) ? 'strengthening' : 'weakening';
   if (LOWER.includes(keyword))
     return bound(from, Number.NEGATIVE_INFINITY) < bound(to, Number.NEGATIVE_INFINITY) ? 'strengthening' : 'weakening';
+  if (keyword === 'type') return takesNoMore(typesIn(to), typesIn(from)) ? 'strengthening' : 'weakening';
   if (ALLOWING.includes(keyword))
     return from === undefined || (to !== undefined && within(to, from)) ? 'strengthening' : 'weakening';
   if (DEMANDING.includes(keyword)) return within(from ?? [], to ?? []) ? 'strengthening' : 'weakening';
@@ -107,6 +109,20 @@ function named(keyword: string, { from, to }: Change, path: string, depth: numbe
       ),
     ];
   });
+}
+
+/** A type stands for the list of itself, in whatever order. */
+function isSameType({ from, to }: Change): boolean {
+  const [before, after] = [typesIn(from), typesIn(to)];
+  return before.length > 0 && before.length === after.length && after.every((type) => before.includes(type));
+}
+
+/** Whether a list of types takes nothing that another does not; an integer is a number. */
+function takesNoMore(to: readonly string[], from: readonly string[]): boolean {
+  if (to.length === 0) return false;
+  return (
+    from.length === 0 || to.every((type) => from.includes(type) || (type === 'integer' && from.includes('number')))
+  );
 }
 
 function bound(value: Json | undefined, absent: number): number {

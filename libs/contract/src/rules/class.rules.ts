@@ -2,7 +2,7 @@
 import { schemaProblem } from '../args.js';
 import type { Json } from '@recourse/kernel';
 import { CLASS_WEIGHTS, hasSideEffects, isAutomated, isUndoable } from '../class.js';
-import { danglingRefs, declaredNames, isClosed, pointerOf, requiredNames } from '../json-pointer.js';
+import { danglingRefs, declaredNames, isClosed, pointerOf, requiredNames, typesIn } from '../json-pointer.js';
 import type { ContractDraft } from '../shape.js';
 import { when } from './rule.js';
 import type { Finding, Rule } from './rule.js';
@@ -232,5 +232,9 @@ function schemaFindings(contract: ContractDraft, field: 'args_schema' | 'result_
 }
 
 function isObjectSchema(schema: NonNullable<ContractDraft['args_schema']>): boolean {
-  return schema['type'] === 'object' || ['$ref', 'allOf', 'anyOf', 'oneOf'].some((name) => schema[name] !== undefined);
+  // It came in as JSON.
+  return (
+    typesIn(schema['type'] as Json | undefined).join() === 'object' ||
+    ['$ref', 'allOf', 'anyOf', 'oneOf'].some((name) => schema[name] !== undefined)
+  );
 }

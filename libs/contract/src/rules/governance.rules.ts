@@ -154,7 +154,7 @@ export const GOVERNANCE_RULES: readonly Rule[] = [
       const currency = contract.value?.currency;
       return [
         when(
-          contract.value !== undefined && (amount === undefined || !isInteger(amount)),
+          contract.value !== undefined && (amount === undefined || !isInteger(amount, schema)),
           '/value/amount',
           'args_schema declares no integer there',
         ),

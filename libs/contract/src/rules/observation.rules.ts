@@ -56,12 +56,42 @@ export const OBSERVATION_RULES: readonly Rule[] = [
   },
   {
     code: 'STALE_CHECK_MISSING',
-    ids: ['P7', 'C52'],
+    ids: ['P7', 'C51', 'C52'],
     find: (contract) => [
       when(
-        isAutomated(contract) && contract.overwrites === true && contract.stale_check === undefined,
+        isAutomated(contract) && contract.stale_check === undefined && contract.unchecked_because === undefined,
+        '/stale_check',
+        'nothing is looked at before it is undone, and nothing says why not',
+      ),
+      when(
+        isAutomated(contract) &&
+          contract.stale_check === undefined &&
+          contract.unchecked_because !== undefined &&
+          contract.overwrites === true,
         '/stale_check',
         'restoring would overwrite what somebody else has written since',
+      ),
+    ],
+  },
+  {
+    code: 'STALE_CHECK_CONTRADICTORY',
+    ids: ['C51'],
+    find: ({ stale_check, unchecked_because }) => [
+      when(
+        stale_check !== undefined && unchecked_because !== undefined,
+        '/unchecked_because',
+        'it is checked, and a reason is given why it is not',
+      ),
+    ],
+  },
+  {
+    code: 'STALE_CHECK_COMPARES_NOTHING',
+    ids: ['C52'],
+    find: ({ stale_check: check }) => [
+      when(
+        check !== undefined && conditionProblem(check.condition, JUDGED) === null && !isCompared(check),
+        '/stale_check/condition',
+        `the condition compares no ${check?.compares ?? ''}`,
       ),
     ],
   },
@@ -116,6 +146,14 @@ export const OBSERVATION_RULES: readonly Rule[] = [
       ),
   },
 ];
+
+/** States are compared with a word; anything else with what was recorded of the effect. */
+const COMPARED_WITH_WORDS: readonly string[] = ['owner', 'status'];
+
+function isCompared({ compares, condition }: NonNullable<ContractDraft['stale_check']>): boolean {
+  const isBound = readsOf(condition, 'bound.args').length > 0 || readsOf(condition, 'bound').length > 0;
+  return readsOf(condition, 'observed').length > 0 && (isBound || COMPARED_WITH_WORDS.includes(compares));
+}
 
 interface Expression {
   readonly path: string;

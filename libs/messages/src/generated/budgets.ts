@@ -1,6 +1,30 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { CommandEnvelope, Hash, Money } from './common.js';
 
+/** A compensation nobody reserved was executed within the ceilings: its own consequence is debited, and nobody is asked. */
+export interface BudgetDebited {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from tenant, run and effect key. */
+  readonly reservation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Effect within the run. */
+  readonly effect_key: string;
+  /** Id of the compensation. */
+  readonly mutation_id: string;
+  /** Mutation it reverses. */
+  readonly reverses_mutation_id: string;
+  /** What is debited. */
+  readonly debit: Money;
+}
+
 /** A reservation would exceed a ceiling; a person decides. */
 export interface BudgetEscalated {
   /** Position in the accepted chain of the partition, from 1 without gaps. */

@@ -136,6 +136,8 @@ export interface ContractTerms {
   readonly stale_capability: string | null;
   /** CEL over observed and bound that must hold before acting. */
   readonly stale_condition: string | null;
+  /** What the stale-state check compares; version, etag and compare_and_swap are compared again by the tool while it writes. */
+  readonly stale_compares: string | null;
   /** Capability that observes the result; never the acting one. */
   readonly verify_capability: string | null;
   /** CEL over observed and bound that must hold after acting. */

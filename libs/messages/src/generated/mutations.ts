@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { Checkpoint, CommandEnvelope, CommitRef, Contamination, ContractTerms, DueConsumer, Emission, Evidence, Execution, ExecutionState, Hash, JudgedRef, LimitScope, LineageRoot, Money, MutationRef, Observation, Payload, RecoverabilityState, RuntimeCommit, SubscriptionMode } from './common.js';
+import type { Checkpoint, CommandEnvelope, CommitRef, Contamination, ContractTerms, DueConsumer, Emission, Evidence, Execution, ExecutionState, Hash, JudgedRef, LimitScope, LineageRoot, Money, MutationRef, Observation, Payload, RecoverabilityState, ReversalClass, RuntimeCommit, SubscriptionMode } from './common.js';
 import type { LegKind, LegRequested } from './tools.js';
 
 /** What calls itself an acknowledgement is none. */
@@ -267,6 +267,24 @@ export interface CommitBeyondBound {
   readonly derived_from: readonly CommitRef[];
 }
 
+/** Compensations of a run were executed: each is an execution with a contract and a debit of its own, derived from the verdicts on one leg. */
+export interface CompensationsExecuted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Recovery. */
+  readonly recovery_id: string;
+  /** What was executed, in the order of the leg. */
+  readonly members: readonly ExecutedCompensation[];
+}
+
 /** Say that a trigger was right: a held one is admitted. */
 export interface ConfirmTrigger {
   /** Who asks. */
@@ -339,6 +357,70 @@ export interface DeliveryOverdue {
   readonly owner: string;
   /** By when, epoch milliseconds. */
   readonly deadline_at: number;
+}
+
+/** A person has dealt with what a runtime kept though it fell; what a later comparison finds is asked anew. */
+export interface DivergenceReviewed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Runtime; also the record key. */
+  readonly runtime: string;
+  /** Who said so. */
+  readonly by: string;
+  /** What was done, or why it may stand. */
+  readonly reason: string;
+  /** Command. */
+  readonly command_id: string;
+}
+
+/** A compensation as an execution of its own, derived from its outcome: what was called, under which contract, and what it reverses. */
+export interface ExecutedCompensation {
+  /** Id derived from tenant, run and effect key, as that of a mutation is. */
+  readonly compensation_id: string;
+  /** rev_ and the mutation it reverses: the same for every attempt. */
+  readonly effect_key: string;
+  /** Mutation it reverses. */
+  readonly reverses_mutation_id: string;
+  /** Hash of the record that bound that mutation. */
+  readonly reverses_record_hash: Hash;
+  /** Rollback it belongs to. */
+  readonly rollback_id: string | null;
+  /** Recovery step it belongs to. */
+  readonly step_id: string;
+  /** Attempt that this is the outcome of, from 1. */
+  readonly attempt: number;
+  /** Capability that was called. */
+  readonly capability: string;
+  /** Key the call carried, the same on every attempt. */
+  readonly idempotency_key: string;
+  /** SHA-256 of the contract of the compensation itself; null where none is registered. */
+  readonly contract_digest: Hash | null;
+  /** Version of that contract, from 1; null without one. */
+  readonly contract_version: number | null;
+  /** Class that contract declares; irreversible without one. */
+  readonly reversal_class: ReversalClass;
+  /** Arguments of the call; canonical JSON before sealing. */
+  readonly args: Payload;
+  /** What the tool answered; null where nobody heard it. */
+  readonly result: Payload | null;
+  /** Business subject of the mutation. */
+  readonly subject_ref: string | null;
+  /** Money the compensation itself moves, as its contract reads it; null where it names none. */
+  readonly value: Money | null;
+  /** How it ended: succeeded, failed or uncertain. */
+  readonly execution_state: ExecutionState;
+  /** Code of the verdict. */
+  readonly reason: string;
+  /** Agent that made the effect it reverses. */
+  readonly agent_id: string;
+  /** Whom that agent acted for. */
+  readonly initiator: string | null;
 }
 
 /** The same effect key arrived with other content; the first stands. */
@@ -475,6 +557,10 @@ export interface LineageReconciled {
   readonly by: string;
   /** Command. */
   readonly command_id: string;
+  /** Who is to deal with it; null where nothing diverges. */
+  readonly owner: string | null;
+  /** By when, epoch milliseconds: what an earlier comparison found keeps its deadline; null where nothing diverges. */
+  readonly deadline_at: number | null;
 }
 
 /** A mutation whose recoverability moved. */
@@ -709,6 +795,18 @@ export interface ReconcileLineage {
   readonly commits: readonly RuntimeCommit[];
 }
 
+/** A person has a worker look once more how an execution ended that people are asked about. */
+export interface ReconcileMutation {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Mutation. */
+  readonly mutation_id: string;
+  /** Why. */
+  readonly reason: string;
+}
+
 export const RECOVERABILITY_EVENT_VALUES = ['handle_bound', 'window_closed', 'compensation_started', 'compensation_verified', 'compensation_failed', 'manual_required', 'resolved', 'cancelled'] as const;
 export type RecoverabilityEvent = (typeof RECOVERABILITY_EVENT_VALUES)[number];
 
@@ -815,6 +913,16 @@ export interface RejectTrigger {
   /** Offending commit. */
   readonly mutation_id: string;
   /** Why, in the person's words. */
+  readonly reason: string;
+}
+
+/** A person says what was done about commits that a runtime keeps though they fell. */
+export interface ReviewDivergence {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Runtime; also the record key. */
+  readonly runtime: string;
+  /** What was done, or why it may stand. */
   readonly reason: string;
 }
 

@@ -673,6 +673,8 @@ export interface LegVerdict {
   readonly retry_at: number | null;
   /** The outcome in the closed vocabulary of outcomes; null while none applies. */
   readonly outcome_kind: OutcomeKind | null;
+  /** The call that was made, or may have been; null where nothing was called. */
+  readonly call: RecoveryCall | null;
 }
 
 /** What a look showed. */

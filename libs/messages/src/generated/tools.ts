@@ -74,6 +74,8 @@ export interface LegStep {
   readonly stale_capability: string | null;
   /** CEL that must hold before acting. */
   readonly stale_condition: string | null;
+  /** What the check compares. Of version, etag and compare_and_swap the tool is handed what the look saw, and writes only if it is still so. */
+  readonly stale_compares: string | null;
   /** Observes the result. */
   readonly verify_capability: string | null;
   /** CEL that must hold after acting. */

@@ -1,11 +1,11 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, StatementConflicted } from './assumptions.js';
-import type { BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
+import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RecordRedirected, RedriveParked, WireLossAccepted } from './log.js';
-import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DivergenceReviewed, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDivergence, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
@@ -83,9 +83,11 @@ export const TOPICS = [
     "records": [
       "recourse.mutations.CancelMutation",
       "recourse.mutations.SettleMutation",
+      "recourse.mutations.ReconcileMutation",
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked",
       "recourse.mutations.ReconcileLineage",
+      "recourse.mutations.ReviewDivergence",
       "recourse.mutations.TriggerRollback",
       "recourse.mutations.UndoRun",
       "recourse.mutations.ConfirmTrigger",
@@ -285,6 +287,7 @@ export const TOPICS = [
       "recourse.mutations.MutationSettled",
       "recourse.mutations.MutationsFell",
       "recourse.mutations.RecoverabilityChanged",
+      "recourse.mutations.CompensationsExecuted",
       "recourse.mutations.TriggerUnmatched",
       "recourse.mutations.SpreadOpened",
       "recourse.mutations.SpreadContinued",
@@ -308,6 +311,7 @@ export const TOPICS = [
       "recourse.mutations.DeliveryOverdue",
       "recourse.mutations.AckRefused",
       "recourse.mutations.LineageReconciled",
+      "recourse.mutations.DivergenceReviewed",
       "recourse.mutations.RollbackEscalated",
       "recourse.mutations.TriggerRedundant",
       "recourse.mutations.TriggerHeld",
@@ -410,7 +414,8 @@ export const TOPICS = [
       "recourse.budgets.BudgetOverrun",
       "recourse.budgets.BudgetOverdue",
       "recourse.budgets.BudgetReleased",
-      "recourse.budgets.BudgetRefunded"
+      "recourse.budgets.BudgetRefunded",
+      "recourse.budgets.BudgetDebited"
     ],
     "written_by": "budget-accountant",
     "read_by": "recovery-orchestrator, broadcast",
@@ -474,9 +479,11 @@ export type RegistryCommandsRecord =
 export type LedgerCommandsRecord =
   | { readonly type: 'CancelMutation'; readonly body: CancelMutation }
   | { readonly type: 'SettleMutation'; readonly body: SettleMutation }
+  | { readonly type: 'ReconcileMutation'; readonly body: ReconcileMutation }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
   | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
   | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
+  | { readonly type: 'ReviewDivergence'; readonly body: ReviewDivergence }
   | { readonly type: 'TriggerRollback'; readonly body: TriggerRollback }
   | { readonly type: 'UndoRun'; readonly body: UndoRun }
   | { readonly type: 'ConfirmTrigger'; readonly body: ConfirmTrigger }
@@ -570,6 +577,7 @@ export type MutationsRecord =
   | { readonly type: 'MutationSettled'; readonly body: MutationSettled }
   | { readonly type: 'MutationsFell'; readonly body: MutationsFell }
   | { readonly type: 'RecoverabilityChanged'; readonly body: RecoverabilityChanged }
+  | { readonly type: 'CompensationsExecuted'; readonly body: CompensationsExecuted }
   | { readonly type: 'TriggerUnmatched'; readonly body: TriggerUnmatched }
   | { readonly type: 'SpreadOpened'; readonly body: SpreadOpened }
   | { readonly type: 'SpreadContinued'; readonly body: SpreadContinued }
@@ -593,6 +601,7 @@ export type MutationsRecord =
   | { readonly type: 'DeliveryOverdue'; readonly body: DeliveryOverdue }
   | { readonly type: 'AckRefused'; readonly body: AckRefused }
   | { readonly type: 'LineageReconciled'; readonly body: LineageReconciled }
+  | { readonly type: 'DivergenceReviewed'; readonly body: DivergenceReviewed }
   | { readonly type: 'RollbackEscalated'; readonly body: RollbackEscalated }
   | { readonly type: 'TriggerRedundant'; readonly body: TriggerRedundant }
   | { readonly type: 'TriggerHeld'; readonly body: TriggerHeld }
@@ -667,7 +676,8 @@ export type BudgetsRecord =
   | { readonly type: 'BudgetOverrun'; readonly body: BudgetOverrun }
   | { readonly type: 'BudgetOverdue'; readonly body: BudgetOverdue }
   | { readonly type: 'BudgetReleased'; readonly body: BudgetReleased }
-  | { readonly type: 'BudgetRefunded'; readonly body: BudgetRefunded };
+  | { readonly type: 'BudgetRefunded'; readonly body: BudgetRefunded }
+  | { readonly type: 'BudgetDebited'; readonly body: BudgetDebited };
 
 /** What `recourse.rollback-notifications` holds. */
 export type RollbackNotificationsRecord =

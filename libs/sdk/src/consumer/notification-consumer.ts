@@ -71,6 +71,8 @@ interface Place {
   readonly partition: number;
   head: Head;
   offset: number;
+  /** It was told that everything is void. */
+  isToldVoid: boolean;
 }
 
 class ChainConsumer implements NotificationConsumer {
@@ -118,7 +120,7 @@ class ChainConsumer implements NotificationConsumer {
       stored === null
         ? genesisHead({ logId, topic: NOTIFICATIONS_TOPIC, partition, partitionCount })
         : { seq: stored.seq, hash: Buffer.from(stored.hash, 'hex') };
-    return { partition, offset: stored?.offset ?? 0, head };
+    return { partition, offset: stored?.offset ?? 0, head, isToldVoid: false };
   }
 
   private async follow(reader: RawReader, place: Place): Promise<void> {
@@ -147,7 +149,20 @@ class ChainConsumer implements NotificationConsumer {
       if (this.stopped.signal.aborted) break;
       await this.take(record, place);
     }
+    if (records.length === 0) this.tellVoid(place);
     return records.length;
+  }
+
+  /** A log begins with a record that is accepted: whoever finds none there reads it wrong, and would never hear of anything. */
+  private tellVoid(place: Place): void {
+    if (place.isToldVoid || place.head.seq > 0 || place.offset === 0) return;
+    place.isToldVoid = true;
+    const where = `${NOTIFICATIONS_TOPIC}/${String(place.partition)}`;
+    const why = 'is the log id that of the installation, and the partition count that of the topic?';
+    this.options.onTrouble?.(
+      place.partition,
+      new Failure('CHAIN_BROKEN', `all ${String(place.offset)} records of ${where} are void: ${why}`),
+    );
   }
 
   private async take(record: FetchedRecord, place: Place): Promise<void> {

@@ -159,6 +159,17 @@ describe('a notification consumer', () => {
     );
   });
 
+  it('that finds everything void says so, once: it reads the log of another installation', async () => {
+    for (const id of ['mut_1', 'mut_2']) await stage.append(id, true);
+    await stage.start();
+    for (let turn = 0; turn < 1_000; turn += 1) await stage.clock.advance(1);
+    expect(stage.troubles.map(String)).toEqual([
+      expect.stringMatching(/^Failure: CHAIN_BROKEN: all 2 records of .* are void: is the log id/),
+    ]);
+    await stage.append('mut_3');
+    expect(await stage.waitFor(1)).toEqual(['mut_3']);
+  });
+
   it('does not start on a topic with another number of partitions', async () => {
     const other = createNotificationConsumer({
       kafka: stage.broker.forActor('x'),

@@ -7,14 +7,16 @@ import { evidenceVerdict } from '@recourse/contract';
 import type { EntryBody } from '@recourse/contract';
 import type { Clock, Json } from '@recourse/kernel';
 import type { Entries } from '../entries/entries.port.js';
+import type { Consents } from './consents.port.js';
+import type { QueryLog } from './query-log.port.js';
 
 /** Something remembered. */
 export interface MemoryItem {
   readonly value: Json;
   /** Name of the context source it came from. */
   readonly source: string;
-  /** Purposes its subject agreed to. */
-  readonly consentedTo: readonly string[];
+  /** Whose data it is: they agreed to the purpose, or it is not handed out. */
+  readonly subject: string;
   /** When it was observed, epoch milliseconds. */
   readonly observedAt: number;
 }
@@ -36,6 +38,7 @@ export type MemoryRefusalCode =
   | 'SOURCE_UNKNOWN'
   | 'EVIDENCE_STALE'
   | 'SOURCES_UNAVAILABLE'
+  | 'CONSENTS_UNAVAILABLE'
   | 'MEMORY_UNAVAILABLE'
   | 'LOG_UNAVAILABLE';
 
@@ -60,20 +63,21 @@ export interface MemoryReadsOptions {
   /** Context sources by name, or the registry, as cachedEntries reads it. */
   readonly sources: Sources | Entries;
   readonly clock: Clock;
-  /** Resolves when the query is on record. */
-  readonly log: (record: MemoryQueryRecord) => Promise<void>;
+  readonly consents: Pick<Consents, 'has'>;
+  readonly log: Pick<QueryLog, 'append'>;
 }
 
 /** A memory read through consent and freshness. */
 export type MemoryReads = (query: MemoryQuery) => Promise<MemoryRead>;
 
 /** Reads under policy. Errors: none; what cannot be found out is refused. */
-export function memoryReads({ find, sources, clock, log }: MemoryReadsOptions): MemoryReads {
+export function memoryReads(options: MemoryReadsOptions): MemoryReads {
+  const { clock, log } = options;
   return async (query) => {
     const askedAt = clock.now();
-    const answer = await look(query, find, sources, askedAt);
+    const answer = await look(query, options, askedAt);
     try {
-      await log({ ...query, askedAt, code: answer.kind === 'read' ? null : answer.code });
+      await log.append({ ...query, askedAt, code: answer.kind === 'read' ? null : answer.code });
     } catch {
       return { kind: 'refused', code: 'LOG_UNAVAILABLE' };
     }
@@ -83,8 +87,7 @@ export function memoryReads({ find, sources, clock, log }: MemoryReadsOptions): 
 
 async function look(
   query: MemoryQuery,
-  find: MemoryReadsOptions['find'],
-  sources: MemoryReadsOptions['sources'],
+  { find, sources, consents }: MemoryReadsOptions,
   now: number,
 ): Promise<MemoryRead> {
   let item: MemoryItem | null;
@@ -93,12 +96,30 @@ async function look(
   } catch {
     return { kind: 'refused', code: 'MEMORY_UNAVAILABLE' };
   }
+  if (item === null) return { kind: 'refused', code: 'MEMORY_UNKNOWN' };
+  const isAgreed = await agreed(consents, item, query);
+  // Consent comes first: a refusal for age would say that it exists.
+  if (isAgreed !== true)
+    return { kind: 'refused', code: isAgreed === null ? 'CONSENTS_UNAVAILABLE' : 'CONSENT_MISSING' };
   const known = isRegistry(sources) ? await registered(sources, query.tenant) : sources;
   if (known === null) return { kind: 'refused', code: 'SOURCES_UNAVAILABLE' };
-  const code = item === null ? 'MEMORY_UNKNOWN' : memoryRefusal(item, query.purpose, known, now);
-  return item === null || code !== null
-    ? { kind: 'refused', code: code ?? 'MEMORY_UNKNOWN' }
+  const code = memoryRefusal(item, known, now);
+  return code !== null
+    ? { kind: 'refused', code }
     : { kind: 'read', value: item.value, source: item.source, observedAt: item.observedAt };
+}
+
+/** Whether the subject agreed to the purpose; null when nobody can tell. */
+async function agreed(
+  consents: MemoryReadsOptions['consents'],
+  { subject }: MemoryItem,
+  { tenant, purpose }: MemoryQuery,
+): Promise<boolean | null> {
+  try {
+    return await consents.has({ tenant, subject, purpose });
+  } catch {
+    return null;
+  }
 }
 
 /** A source is data; only the registry can be asked. */
@@ -114,14 +135,8 @@ async function registered(entries: Entries, tenant: string): Promise<Sources | n
   return Object.fromEntries(ownLast.map(({ name, entry }) => [name, entry]));
 }
 
-/** Why something remembered may not be read; null when it may. Consent comes first: a refusal for age would say that it exists. Pure. */
-export function memoryRefusal(
-  item: MemoryItem,
-  purpose: string,
-  sources: Sources,
-  now: number,
-): MemoryRefusalCode | null {
-  if (!item.consentedTo.includes(purpose)) return 'CONSENT_MISSING';
+/** Why something remembered may not be read though its subject agreed; null when it may. Pure. */
+export function memoryRefusal(item: MemoryItem, sources: Sources, now: number): MemoryRefusalCode | null {
   const verdict = evidenceVerdict(
     Object.hasOwn(sources, item.source) ? sources[item.source] : undefined,
     item.observedAt,

@@ -1,20 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '@recourse/kernel';
 import { MemoryEntries } from '../entries/entries.memory.js';
+import { MemoryConsents } from './consents.memory.js';
 import { memoryReads } from './memory-reads.js';
 import type { MemoryItem, MemoryQueryRecord, MemoryReadsOptions } from './memory-reads.js';
 
-const item: MemoryItem = { value: { tier: 'gold' }, source: 'crm', consentedTo: ['support'], observedAt: 1_000 };
+const item: MemoryItem = { value: { tier: 'gold' }, source: 'crm', subject: 'customer/7', observedAt: 1_000 };
 const query = { tenant: 'acme', agentId: 'agent', runId: 'run-1', key: 'customer/7', purpose: 'support' };
 
 function scene(remembered: MemoryItem | null, more: Partial<MemoryReadsOptions> = {}) {
   const logged: MemoryQueryRecord[] = [];
+  const consents = new MemoryConsents();
+  void consents.grant({ tenant: 'acme', subject: 'customer/7', purpose: 'support' });
+  void consents.grant({ tenant: 'globex', subject: 'customer/7', purpose: 'support' });
   const read = memoryReads({
     find: () => Promise.resolve(remembered),
     clock: new ManualClock(5_000),
-    log: (record) => {
-      logged.push(record);
-      return Promise.resolve();
+    consents,
+    log: {
+      append: (record) => {
+        logged.push(record);
+        return Promise.resolve();
+      },
     },
     sources: { crm: { owner: 'sales', doc: 'Customers.', sensitivity: 'personal', access: 'read', ttl_ms: 10_000 } },
     ...more,
@@ -30,7 +37,7 @@ describe('a memory read', () => {
   });
 
   it.each([
-    ['without consent for the purpose', { ...item, consentedTo: ['billing'] }, 'CONSENT_MISSING'],
+    ['without consent for the purpose', { ...item, subject: 'customer/8' }, 'CONSENT_MISSING'],
     ['of something stale', { ...item, observedAt: -5_000 }, 'EVIDENCE_STALE'],
     ['of something from the future', { ...item, observedAt: 5_001 }, 'EVIDENCE_STALE'],
     ['from a source nobody registered', { ...item, source: 'toString' }, 'SOURCE_UNKNOWN'],
@@ -39,6 +46,19 @@ describe('a memory read', () => {
     const { read, logged } = scene(remembered);
     expect(await read(query)).toEqual({ kind: 'refused', code });
     expect(logged).toMatchObject([{ key: 'customer/7', code }]);
+  });
+
+  it('is refused once consent was taken back, and while nobody can tell', async () => {
+    const consents = new MemoryConsents();
+    const consent = { tenant: 'acme', subject: 'customer/7', purpose: 'support' };
+    await consents.grant(consent);
+    const { read } = scene(item, { consents });
+    expect(await read(query)).toMatchObject({ kind: 'read' });
+    expect(await read({ ...query, purpose: 'billing' })).toEqual({ kind: 'refused', code: 'CONSENT_MISSING' });
+    await consents.withdraw(consent);
+    expect(await read(query)).toEqual({ kind: 'refused', code: 'CONSENT_MISSING' });
+    const away = scene(item, { consents: { has: () => Promise.reject(new Error('disk')) } });
+    expect(await away.read(query)).toEqual({ kind: 'refused', code: 'CONSENTS_UNAVAILABLE' });
   });
 
   describe('from the sources the registry holds', () => {
@@ -74,7 +94,7 @@ describe('a memory read', () => {
   });
 
   it('is refused when it cannot be logged, and when memory does not answer', async () => {
-    expect(await scene(item, { log: () => Promise.reject(new Error('disk full')) }).read(query)).toEqual({
+    expect(await scene(item, { log: { append: () => Promise.reject(new Error('disk full')) } }).read(query)).toEqual({
       kind: 'refused',
       code: 'LOG_UNAVAILABLE',
     });

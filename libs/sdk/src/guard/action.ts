@@ -14,7 +14,8 @@ export function actionOf(
   { run: { release, ...run }, stepId, args, target, assumptionRefs, derivedFrom = [], recovery }: GuardedCall,
   { contract, contractDigest }: Pick<GuardOptions, 'contract' | 'contractDigest'>,
 ): Action {
-  const key = effectKey({ step: stepId, capability: contract.name, target, args });
+  // However often a recovery tries, it makes one effect: the ledger and the accountant know it by this key too.
+  const key = recovery?.callId ?? effectKey({ step: stepId, capability: contract.name, target, args });
   return {
     ...run,
     stepId,

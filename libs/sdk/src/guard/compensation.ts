@@ -1,4 +1,7 @@
 // A compensation is a tool call like any other: under its own contract, with its own record and debit (A62).
+//
+// Boundary: checks and reserves before the call, and publishes nothing: the ledger records the compensation from the verdict
+// of the orchestrator, so there is one account of it, and the accountant settles the reservation by that record.
 import type { Json } from '@recourse/kernel';
 import { ToolRejected } from '../tool/tool.js';
 import type { Tool, ToolContext } from '../tool/tool.js';
@@ -6,7 +9,7 @@ import { runGuarded } from './guard.js';
 import type { ForwardTool, GuardOptions, RunContext } from './guard.messages.js';
 
 /** What guarding a compensation needs beside the guard. */
-export interface CompensationOptions extends GuardOptions {
+export interface CompensationOptions extends Omit<GuardOptions, 'producer'> {
   /** Who performs it. */
   readonly agentId: string;
 }
@@ -14,11 +17,12 @@ export interface CompensationOptions extends GuardOptions {
 /**
  * Puts a worker's tool under the contract of its compensation: what it executes is guarded, what it observes is not.
  *
- * Shape:  the call keeps the ids of the recovery (`rev_…`), and its record is in the run it undoes. No forward approval is asked
+ * Shape:  the call keeps the ids of the recovery (`rev_…`); what it reserves is in the run it undoes. No forward approval is asked
  *         for and no hold is kept: the recovery was approved as one.
  * Errors: ToolRejected when the guard refuses or the tool had no effect; any other error counts as "nobody knows".
  */
-export function guardCompensation(tool: Tool, options: CompensationOptions): Tool {
+export function guardCompensation(tool: Tool, given: CompensationOptions): Tool {
+  const options = { ...given, producer: SILENT };
   return async (args, context) => {
     if (context.phase !== 'execute') return tool(args, context);
     const { answer, value } = await runGuarded(forwardOf(tool, context), callOf(args, context, options), options);
@@ -36,6 +40,13 @@ export function guardCompensation(tool: Tool, options: CompensationOptions): Too
     }
   };
 }
+
+/** A worker's report is all that is told of a compensation. */
+const SILENT: GuardOptions['producer'] = {
+  toolPlanned: () => Promise.resolve(''),
+  toolExecuted: () => Promise.resolve(''),
+  assumptionDeclared: () => Promise.resolve(''),
+};
 
 function forwardOf(tool: Tool, context: ToolContext): ForwardTool {
   return { execute: (args) => tool(args, context), externalTransactionRef: handleOf };

@@ -105,7 +105,7 @@ export interface GuardOptions {
   /** Fingerprint under which the registry approved the tool (`tool_fingerprint` of its contract): a tool that is another is not called before somebody has approved it again (D7). */
   readonly toolFingerprint?: string;
   readonly mode: GuardMode;
-  readonly producer: Producer;
+  readonly producer: Pick<Producer, 'toolPlanned' | 'toolExecuted' | 'assumptionDeclared'>;
   readonly clock: Clock;
   /** What the agent is for, as the registry holds it: deny wins, and what is not allowed is not done (D59). */
   readonly charter?: EntryBody<'agent_charter'>;

@@ -15,6 +15,11 @@ export interface ToolContext {
   readonly phase: ObservationPhase;
   readonly subjectRef: string | null;
   readonly externalTransactionRef: string | null;
+  /**
+   * What the look right before the call saw, where the contract compares by version, etag or compare_and_swap: the tool MUST
+   * write only if the resource is still so, and throw ToolConflict otherwise. Absent in every other call.
+   */
+  readonly expected?: Json;
 }
 
 /**

@@ -4,13 +4,13 @@
 import { Failure } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
 import type { LegReported, LegRequested, LegStep } from '@recourse/messages';
+import { CallsUnderWay } from './calls-under-way.js';
 import { reportOf, runLeg } from './leg-runner.js';
 import { unlessKilled } from './may-go-on.js';
 import type { MayGoOn } from './may-go-on.js';
 import { watchLeg } from './progress-reports.js';
 import type { ProgressOptions, Watch } from './progress-reports.js';
 import { spanOf } from './spans.js';
-import { CallsUnderWay } from './step-runner.js';
 import type { CalledTool } from './step-runner.js';
 import type { WorkerNote, WorkerOptions } from './worker.messages.js';
 

@@ -27,6 +27,7 @@ export function legStep(more: Partial<LegStep> = {}): LegStep {
     reconcile_capability: 'payments.get_refund',
     stale_capability: 'payments.get_refund',
     stale_condition: 'observed.status == "settled"',
+    stale_compares: 'status',
     verify_capability: 'payments.get_refund',
     success_condition: 'observed.status == "reversed"',
     verify_max_attempts: 2,

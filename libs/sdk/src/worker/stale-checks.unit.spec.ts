@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { ManualClock } from '@recourse/kernel';
+import type { LegStep } from '@recourse/messages';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { runLeg } from './leg-runner.js';
 import { legOf, legStep } from './legs.testing.js';
@@ -45,7 +46,12 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
 };
 
 /** Undoes one effect under a stale-state check; the resource stands as `state` says. */
-async function undone({ bound, condition }: Pick<Strategy, 'bound' | 'condition'>, state: Json, undo: Tool) {
+async function undone(
+  { bound, condition }: Pick<Strategy, 'bound' | 'condition'>,
+  state: Json,
+  undo: Tool,
+  more: Partial<LegStep> = {},
+) {
   let acts = 0;
   const step = legStep({
     stale_capability: 'crm.read_item',
@@ -53,6 +59,7 @@ async function undone({ bound, condition }: Pick<Strategy, 'bound' | 'condition'
     verify_capability: 'crm.read_item',
     success_condition: 'true',
     verify_max_attempts: 1,
+    ...more,
   });
   const call = { ...step.call, capability: 'crm.undo_item', args: plainPayload(bound) };
   const report = await runLeg(legOf({ steps: [{ ...step, call }] }), {
@@ -110,7 +117,7 @@ describe('a stale-state check by compare and swap (C52)', () => {
     expect(await undone(swap, { version: 7 }, swapping(7))).toMatchObject({ outcome: 'verified', acts: 1 });
   });
 
-  it.each([
+  it.each<readonly [string, Error]>([
     ['a conflict', new ToolConflict('changed since')],
     ['a precondition', new ToolRejected('PRECONDITION_FAILED', '412')],
   ])('that loses to a change between look and act, told as %s, had no effect and is stale', async (_told, lost) => {
@@ -124,5 +131,34 @@ describe('a stale-state check by compare and swap (C52)', () => {
   it('is refused where the tool refused for another reason', async () => {
     const refused = new ToolRejected('FORBIDDEN', 'no');
     expect(await undone(swap, { version: 7 }, swapping(8, refused))).toMatchObject({ outcome: 'failed' });
+  });
+});
+
+describe('what a stale-state check compares (C52)', () => {
+  /** What the acting tool was handed, where the contract compares by this. */
+  const handed = async (stale_compares: string): Promise<Json | undefined> => {
+    let expected: Json | undefined;
+    const swap = { bound: { expected_version: 7 }, condition: 'observed.version == bound.args.expected_version' };
+    await undone(
+      swap,
+      { version: 7, name: 'x' },
+      (_args, context) => {
+        expected = context.expected;
+        return Promise.resolve({ ok: true });
+      },
+      { stale_compares },
+    );
+    return expected;
+  };
+
+  it.each(['version', 'etag', 'compare_and_swap'])(
+    'by %s is compared again while it is written: the tool is handed what the look saw',
+    async (compares) => {
+      expect(await handed(compares)).toEqual({ version: 7, name: 'x' });
+    },
+  );
+
+  it.each(['last_modified', 'owner', 'status', 'exact_id'])('by %s is judged by the look alone', async (compares) => {
+    expect(await handed(compares)).toBeUndefined();
   });
 });

@@ -7,8 +7,10 @@ import type { LegRequested, LegStep, Observation, ObservationPhase, StepReport }
 import type { ForwardTool } from '../guard/guard.messages.js';
 import { verdictFor } from '../guard/verdict.decisions.js';
 import { within } from '../within.js';
+import type { CallsUnderWay } from './calls-under-way.js';
 import { advance, decideStep } from './leg.decisions.js';
-import type { CallFailure, ClaimAnswer, StepAction, StepEvent, StepProgress } from './leg.messages.js';
+import type { CallFailure, ClaimAnswer, StepAction, StepEnd, StepEvent, StepProgress } from './leg.messages.js';
+import { failureOf } from './tool-failure.js';
 import { ToolRejected } from '../tool/tool.js';
 import type { Tool } from '../tool/tool.js';
 
@@ -24,31 +26,6 @@ export interface StepParts {
   readonly underWay?: CallsUnderWay | undefined;
   /** Told of each call, for traces. It must not fail. */
   readonly onCall?: ((called: CalledTool) => void) | undefined;
-}
-
-/** Acting calls that have not come back, by tenant and key: one that was given up may still be running. */
-export class CallsUnderWay {
-  private readonly keys = new Set<string>();
-
-  /** True while a call under the key of this step is running. */
-  has(leg: LegRequested, step: LegStep): boolean {
-    return this.keys.has(keyOf(leg, step));
-  }
-
-  /** Notes a call until it has come back, however late. */
-  async during<Answer>(leg: LegRequested, step: LegStep, call: Promise<Answer>): Promise<Answer> {
-    const key = keyOf(leg, step);
-    this.keys.add(key);
-    try {
-      return await call;
-    } finally {
-      this.keys.delete(key);
-    }
-  }
-}
-
-function keyOf({ tenant }: LegRequested, { call: { adapter_id, idempotency_key } }: LegStep): string {
-  return JSON.stringify([tenant, adapter_id, idempotency_key]);
 }
 
 /** Takes the attempt for whoever asks; it MUST NOT reject. */
@@ -75,6 +52,8 @@ interface Running {
   readonly args: Json;
   readonly observations: Observation[];
   detail: string | null;
+  /** What the stale-state check saw, where the tool is to compare with it while it writes. */
+  expected: Json | undefined;
   /** Provider's handle of a forward call. */
   handle: string | null;
 }
@@ -99,27 +78,36 @@ export async function runStep(
       detail: null,
       external_transaction_ref: null,
     };
-  const running: Running = { leg, step, args: args.value, observations: [], detail: null, handle: null };
+  const running: Running = {
+    leg,
+    step,
+    args: args.value,
+    observations: [],
+    detail: null,
+    expected: undefined,
+    handle: null,
+  };
   let progress = begun;
   for (;;) {
     const action = decideStep({ leg, step, progress, now: parts.clock.now() });
-    if (action.do === 'end') {
-      const { outcome, errorKind } = action.end;
-      return {
-        step_id: step.step_id,
-        outcome,
-        observations: running.observations,
-        error_kind: errorKind,
-        detail: running.detail,
-        external_transaction_ref: running.handle,
-      };
-    }
+    if (action.do === 'end') return reportOn(running, action.end);
     const event: StepEvent =
       action.do === 'claim'
         ? { type: 'ClaimAnswered', answer: await takeClaim(step) }
         : await obey(action, running, parts);
     progress = advance(leg, progress, event);
   }
+}
+
+function reportOn({ step, observations, detail, handle }: Running, { outcome, errorKind }: StepEnd): StepReport {
+  return {
+    step_id: step.step_id,
+    outcome,
+    observations,
+    error_kind: errorKind,
+    detail,
+    external_transaction_ref: handle,
+  };
 }
 
 /** Bound arguments; null when they are sealed or broken, and then nothing is called. */
@@ -154,6 +142,8 @@ async function observe(
 ): Promise<StepEvent> {
   const called = await call(capability, phase, running, parts);
   if (called.kind === 'failed') return { type: 'ObservationFailed', phase, failure: called.failure };
+  if (phase === 'stale_check' && CONDITIONAL_WRITES.includes(running.step.stale_compares ?? ''))
+    running.expected = called.observed;
   return {
     type: 'Observed',
     phase,
@@ -163,6 +153,9 @@ async function observe(
         : judge(condition, called.observed, running),
   };
 }
+
+/** Comparisons that the tool makes itself while it writes: nothing fits between check and act. */
+const CONDITIONAL_WRITES: readonly string[] = ['version', 'etag', 'compare_and_swap'];
 
 /** Whether an observation meets a condition; null when that cannot be told, which no rule takes for a yes. */
 function judge(condition: string | null, observed: Json, running: Running): boolean | null {
@@ -272,7 +265,11 @@ type Attempted =
   | Extract<Called, { kind: 'answered' }>
   | { readonly kind: 'failed'; readonly failure: CallFailure; readonly detail: string };
 
-async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }: Running): Promise<Attempted> {
+async function attempt(
+  tool: Tool,
+  phase: ObservationPhase,
+  { leg, step, args, expected }: Running,
+): Promise<Attempted> {
   const {
     call: { call_id: callId, idempotency_key: idempotencyKey },
     subject_ref: subjectRef,
@@ -289,6 +286,7 @@ async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }:
       phase,
       subjectRef,
       externalTransactionRef,
+      ...(phase === 'execute' && expected !== undefined ? { expected } : {}),
     };
     const observed = await tool(args, context);
     // Whatever a tool answers must fit a record: what is no JSON counts as an error of the tool.
@@ -298,16 +296,4 @@ async function attempt(tool: Tool, phase: ObservationPhase, { leg, step, args }:
     const detail = error instanceof Error ? error.message : String(error);
     return { kind: 'failed', failure: failureOf(error, leg.kind), detail };
   }
-}
-
-function failureOf(error: unknown, kind: LegRequested['kind']): CallFailure {
-  if (!hadNoEffect(error, kind)) return 'TOOL_ERROR';
-  return verdictFor({ on: 'exception', error })?.kind === 'EVIDENCE_STALE' ? 'TOOL_CONFLICT' : 'TOOL_REJECTED';
-}
-
-/** A forward call's errors are read as its guard reads them; a compensation is only believed what it says outright. */
-function hadNoEffect(error: unknown, kind: LegRequested['kind']): boolean {
-  return (
-    error instanceof ToolRejected || (kind === 'release' && verdictFor({ on: 'exception', error })?.effect === 'none')
-  );
 }

@@ -58,8 +58,7 @@ export function seesAllTenants({ tenant, roles }: Principal): boolean {
  */
 export function tenantOfCommand(principal: Principal, named: string | undefined): string {
   if (!seesAllTenants(principal)) {
-    if (principal.tenant === ALL_TENANTS || (named !== undefined && named !== principal.tenant)) throw foreign();
-    return principal.tenant;
+    return ownTenant(principal, named);
   }
   if (named !== undefined && named !== ALL_TENANTS) return named;
   throw new EdgeRefusal('INPUT_INVALID', 'name the tenant', [
@@ -74,16 +73,20 @@ export function tenantOfCommand(principal: Principal, named: string | undefined)
 /** Tenant every read is narrowed to; undefined for who sees all and names none. Errors: EdgeRefusal(TENANT_FOREIGN). */
 export function tenantOfRead(principal: Principal, named?: string): string | undefined {
   if (seesAllTenants(principal)) return named === ALL_TENANTS ? undefined : named;
-  if (principal.tenant === ALL_TENANTS || (named !== undefined && named !== principal.tenant)) throw foreign();
-  return principal.tenant;
+  return ownTenant(principal, named);
+}
+
+/** The one tenant somebody speaks for. Errors: EdgeRefusal(TENANT_FOREIGN). */
+function ownTenant({ tenant }: Principal, named: string | undefined): string {
+  if (tenant === ALL_TENANTS)
+    throw new EdgeRefusal('TENANT_FOREIGN', `only ${ROLES_OF_ALL.join(' and ')} speak for all tenants; name one`);
+  if (named !== undefined && named !== tenant)
+    throw new EdgeRefusal('TENANT_FOREIGN', 'the token speaks for another tenant');
+  return tenant;
 }
 
 /** Errors: EdgeRefusal(ROLE_REQUIRED). */
 export function requireRole(principal: Principal, ...roles: readonly string[]): void {
   if (roles.some((role) => principal.roles.includes(role))) return;
   throw new EdgeRefusal('ROLE_REQUIRED', `one of the roles ${roles.join(', ')} is needed`);
-}
-
-function foreign(): EdgeRefusal {
-  return new EdgeRefusal('TENANT_FOREIGN', 'the token speaks for another tenant');
 }

@@ -193,6 +193,12 @@ function checkHops(history: History, isParked: (record: Placed) => boolean): voi
     ({ body }) => body['event'] === 'compensation_verified',
   );
   follows(compensated, mutationsOf(verified), 'a compensation is known to the ledger');
+  const executed = ofType(history, mutations, 'CompensationsExecuted').filter(
+    ({ body }) => body['execution_state'] === 'succeeded',
+  );
+  const reversed = ({ body }: LogRecord): string => text(body, 'reverses_mutation_id');
+  follows(compensated, new Set(executed.map(reversed)), 'a compensation is an execution of its own (A62)');
+  once(history, executed, reversed, 'compensation');
   once(
     history,
     ofType(history, mutations, 'TriggerUnmatched'),

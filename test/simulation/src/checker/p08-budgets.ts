@@ -1,5 +1,6 @@
 // P8: no reservation exceeds a ceiling; what nobody reserved is debited in full. Counted anew from the log alone.
 import { CLASS_WEIGHTS, weighted } from '@recourse/contract';
+import type { Money } from '@recourse/messages';
 import { contractsOf } from '../contracts.js';
 import { broken, groupBy, nested, number, ofType, text } from './history.js';
 import type { Fields, History, LogRecord } from './history.js';
@@ -36,6 +37,13 @@ function checkCeilings(history: History, records: readonly LogRecord[]): void {
     for (const one of scopesOf(body)) one.used += delta;
     held.set(text(body, 'reservation_id'), (held.get(text(body, 'reservation_id')) ?? 0) + delta);
   };
+  const fits = (body: Fields, debit: number, seq: number): void => {
+    for (const { used, ceiling } of scopesOf(body)) {
+      if (ceiling === null || used + debit <= ceiling) continue;
+      const sum = `${String(used)} + ${String(debit)} > ${String(ceiling)}`;
+      broken(history, 'P8', 'ceiling', `reservation ${text(body, 'reservation_id')} at ${String(seq)}: ${sum}`);
+    }
+  };
   for (const { type, body, seq } of records) {
     const debit = number(nested(body, 'debit'), 'amount_minor');
     switch (type) {
@@ -47,14 +55,8 @@ function checkCeilings(history: History, records: readonly LogRecord[]): void {
         ).ceiling = number(body, 'ceiling_minor');
         break;
       case 'BudgetReserved':
-        for (const { used, ceiling } of scopesOf(body))
-          if (ceiling !== null && used + debit > ceiling)
-            broken(
-              history,
-              'P8',
-              'ceiling',
-              `reservation ${text(body, 'reservation_id')} at ${String(seq)}: ${String(used)} + ${String(debit)} > ${String(ceiling)}`,
-            );
+      case 'BudgetDebited':
+        fits(body, debit, seq);
         count(body, debit);
         break;
       case 'EscalationDecided':
@@ -75,32 +77,34 @@ function checkCeilings(history: History, records: readonly LogRecord[]): void {
   }
 }
 
-/** Every execution that took effect is debited at what it cost, reserved or not. */
+/** Every execution that took effect is debited at what it cost, reserved or not; so is every compensation. */
 function checkDebits(history: History): void {
   const contracts = new Map(
     contractsOf(history.world.options.profile.terms).map(({ digest, contract }) => [digest.toString('hex'), contract]),
   );
-  const debits = groupBy(ofType(history, BUDGETS, 'BudgetSettled', 'BudgetOverrun'), ({ body }) =>
+  const debits = groupBy(ofType(history, BUDGETS, 'BudgetSettled', 'BudgetOverrun', 'BudgetDebited'), ({ body }) =>
     text(body, 'mutation_id'),
   );
-  for (const { body } of ofType(history, 'recourse.mutations', 'MutationRecorded')) {
-    const value = nested(body, 'execution')['value'] as {
-      readonly amount_minor: number;
-      readonly currency: string;
-    } | null; // Money or null
-    if (body['execution_state'] !== 'succeeded' || value === null || body['terms'] === null) continue;
-    const contract = contracts.get((nested(body, 'terms')['contract_digest'] as Buffer).toString('hex'));
-    const due = weighted(value, contract?.debt_weight ?? CLASS_WEIGHTS.compensable).amount_minor;
-    const debited = (debits.get(text(body, 'mutation_id')) ?? []).reduce(
+  const costs = (id: string, value: unknown, weight: number): void => {
+    if (value === null) return;
+    const due = weighted(value as Money, weight).amount_minor; // Money or null
+    const debited = (debits.get(id) ?? []).reduce(
       (sum, record) => sum + number(nested(record.body, 'debit'), 'amount_minor'),
       0,
     );
     if (debited !== due)
-      broken(
-        history,
-        'P8',
-        'debited',
-        `${text(body, 'mutation_id')} costs ${String(due)} and was debited ${String(debited)}`,
-      );
+      broken(history, 'P8', 'debited', `${id} costs ${String(due)} and was debited ${String(debited)}`);
+  };
+  for (const { body } of ofType(history, 'recourse.mutations', 'MutationRecorded')) {
+    if (body['execution_state'] !== 'succeeded' || body['terms'] === null) continue;
+    const contract = contracts.get((nested(body, 'terms')['contract_digest'] as Buffer).toString('hex'));
+    costs(
+      text(body, 'mutation_id'),
+      nested(body, 'execution')['value'],
+      contract?.debt_weight ?? CLASS_WEIGHTS.compensable,
+    );
   }
+  for (const { body } of ofType(history, 'recourse.mutations', 'CompensationsExecuted'))
+    if (body['execution_state'] === 'succeeded')
+      costs(text(body, 'compensation_id'), body['value'], CLASS_WEIGHTS.irreversible);
 }

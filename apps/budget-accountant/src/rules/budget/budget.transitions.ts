@@ -20,6 +20,7 @@ export const RESERVATION_EVENTS = [
   'Approved',
   'Denied',
   'Settled',
+  'Debited',
   'Overrun',
   'Released',
   'Refunded',
@@ -38,7 +39,8 @@ export const RESERVATION_ENDS: readonly ReservationPhase[] = ['refunded'];
 /**
  * Phase after each event; `null` is history that cannot exist.
  *
- * A person's word about an overrun changes no phase: what was executed stays debited. A given-back reservation may be
+ * A compensation that nobody reserved is debited within the ceilings: whoever agreed to the recovery agreed to it. A person's
+ * word about an overrun changes no phase: what was executed stays debited. A given-back reservation may be
  * asked for anew, since effect keys outlive retries.
  */
 export const RESERVATION_PHASE_AFTER = {
@@ -48,6 +50,7 @@ export const RESERVATION_PHASE_AFTER = {
     Approved: null,
     Denied: null,
     Settled: null,
+    Debited: 'settled',
     Overrun: 'overrun',
     Released: null,
     Refunded: null,
@@ -58,6 +61,7 @@ export const RESERVATION_PHASE_AFTER = {
     Approved: null,
     Denied: null,
     Settled: 'settled',
+    Debited: null,
     Overrun: null,
     Released: 'released',
     Refunded: null,
@@ -68,6 +72,7 @@ export const RESERVATION_PHASE_AFTER = {
     Approved: 'reserved',
     Denied: 'denied',
     Settled: null,
+    Debited: 'settled',
     Overrun: 'overrun',
     Released: 'released',
     Refunded: null,
@@ -78,6 +83,7 @@ export const RESERVATION_PHASE_AFTER = {
     Approved: null,
     Denied: null,
     Settled: null,
+    Debited: 'settled',
     Overrun: 'overrun',
     Released: null,
     Refunded: null,
@@ -88,6 +94,7 @@ export const RESERVATION_PHASE_AFTER = {
     Approved: null,
     Denied: null,
     Settled: null,
+    Debited: null,
     Overrun: 'overrun',
     Released: null,
     Refunded: 'refunded',
@@ -98,6 +105,7 @@ export const RESERVATION_PHASE_AFTER = {
     Approved: 'overrun',
     Denied: 'overrun',
     Settled: null,
+    Debited: null,
     Overrun: null,
     Released: null,
     Refunded: 'refunded',
@@ -108,6 +116,7 @@ export const RESERVATION_PHASE_AFTER = {
     Approved: null,
     Denied: null,
     Settled: null,
+    Debited: 'settled',
     Overrun: 'overrun',
     Released: null,
     Refunded: null,
@@ -118,6 +127,7 @@ export const RESERVATION_PHASE_AFTER = {
     Approved: 'refunded',
     Denied: 'refunded',
     Settled: null,
+    Debited: null,
     Overrun: null,
     Released: null,
     Refunded: null,

@@ -1,5 +1,6 @@
 // A mutation as recovery tools know it: one status word and sixteen columns (C20, C21), derived and never stored as truth.
 import type { ExecutionState, Payload, RecoverabilityState, RecoveryApprovalMode } from '@recourse/messages';
+import type { Compensation } from '../compensation/compensation.messages.js';
 import type { Mutation } from '../mutation/mutation.messages.js';
 
 export const EFFECT_STATUSES = [
@@ -82,8 +83,36 @@ export function effectStatusOf({
   return statusOf(execution_state, recoverability, rollback_id !== null);
 }
 
+/** The sixteen columns of what was executed, an effect or what undid one. */
+export function agentEffectOf(executed: Mutation | Compensation): AgentEffect {
+  return 'compensation_id' in executed ? ofCompensation(executed) : ofMutation(executed);
+}
+
+/** Nothing undoes a compensation: what it took back is made again by an action of its own. */
+function ofCompensation(compensation: Compensation): AgentEffect {
+  const { execution_state, reason, contract_digest, ...told } = compensation;
+  return {
+    id: told.compensation_id,
+    run_id: told.run_id,
+    step_id: told.step_id,
+    tool_name: told.capability,
+    effect_key: told.effect_key,
+    idempotency_key: told.idempotency_key,
+    arguments: told.args,
+    result: told.result,
+    external_ref: null,
+    status: execution_state,
+    compensation_mode: contract_digest === null ? null : 'not_supported',
+    compensation_args: null,
+    compensation_attempts: 0,
+    last_error: execution_state === 'succeeded' ? null : reason,
+    created_at: told.created_at,
+    updated_at: told.updated_at,
+  };
+}
+
 /** The sixteen columns of a mutation; payloads stay as they are stored. */
-export function agentEffectOf(mutation: Mutation): AgentEffect {
+function ofMutation(mutation: Mutation): AgentEffect {
   const {
     mutation_id,
     run_id,

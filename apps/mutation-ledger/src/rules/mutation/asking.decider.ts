@@ -131,6 +131,11 @@ export function attemptsOf(
   return kind === 'release' || (kind === 'cancel' && key_lifetime_ms === null) ? 1 : askAttemptsMax;
 }
 
+/** Has a worker look once more, for a person: however often the clock had it looked at before. */
+export function lookOnceMore(mutation: Asked, now: number, policy: AskPolicy): MutationRecord {
+  return askWorker(mutation, 'reconcile', now, { ...policy, askAttemptsMax: Number.MAX_SAFE_INTEGER });
+}
+
 /** Can a worker tell how the forward call ended? */
 export function canReconcile({ terms, forward }: Pick<Mutation, 'terms' | 'forward'>, policy: AskPolicy): boolean {
   const asked = forward?.asks.filter(({ kind }) => kind === 'reconcile').length ?? 0;
@@ -179,6 +184,7 @@ function stepOf(mutation: Asked, kind: AskKind, capability: string, terms: Contr
     reconcile_capability: terms.reconcile_capability,
     stale_capability: null,
     stale_condition: null,
+    stale_compares: null,
     verify_capability: isLook ? capability : null,
     success_condition: isLook ? (terms.hold?.precondition_condition ?? null) : null,
     verify_max_attempts: 1,

@@ -53,7 +53,7 @@ const NONE = {
  * Recoverability after each event.
  *
  * A dispatch that was decided in the window starts a compensation even where the ledger hears of it after the expiry; each
- * further attempt is on record where the compensation stands. A verified observation is believed wherever a compensation may have run. `resolved` closes a person's item and not the state:
+ * further attempt is on record where the compensation stands, and one that a person had tried again begins it anew. A verified observation is believed wherever a compensation may have run. `resolved` closes a person's item and not the state:
  * without an observation nothing becomes `compensated`.
  */
 export const RECOVERABILITY_AFTER = {
@@ -98,7 +98,12 @@ export const RECOVERABILITY_AFTER = {
     manual_required: 'manual_resolution_required',
     resolved: 'compensation_failed',
   },
-  manual_resolution_required: { ...NONE, compensation_verified: 'compensated', resolved: 'manual_resolution_required' },
+  manual_resolution_required: {
+    ...NONE,
+    compensation_started: 'compensating',
+    compensation_verified: 'compensated',
+    resolved: 'manual_resolution_required',
+  },
   compensated: NONE,
   cancelled: NONE,
 } as const satisfies Record<RecoverabilityState, Record<RecoverabilityMove, RecoverabilityState | null>>;

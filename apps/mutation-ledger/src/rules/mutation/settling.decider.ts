@@ -6,7 +6,7 @@
 //   Q2. One question at a time: how it ended where nobody knows, else what becomes of it. Each is answered once.
 //   Q3. A person's word about how it ended is an execution like any other: recorded, bound, and open to proof of the contrary.
 import { isPerson, isSamePerson } from '@recourse/kernel';
-import type { RecoverabilityState, SettleMutation, ToolExecuted } from '@recourse/messages';
+import type { ReconcileMutation, RecoverabilityState, SettleMutation, ToolExecuted } from '@recourse/messages';
 import { record } from '../record.messages.js';
 import type { MutationRecord } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
@@ -60,6 +60,23 @@ export function settlingRefusal(
   return answers.includes(settled_as)
     ? null
     : refusal('ANSWER_UNFIT', `People are asked about its ${question}: settle it as ${answers.join(' or ')}.`);
+}
+
+/** Why nobody can be sent to look how it ended; null when a worker can. A look changes nothing, so anybody with a role may ask for it. */
+export function lookRefusal(
+  mutation: Mutation | undefined,
+  { envelope: { tenant }, reason }: ReconcileMutation,
+  { leaseKey }: { readonly leaseKey: Buffer | null },
+): Refusal | null {
+  if (mutation?.tenant !== tenant)
+    return refusal('MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
+  if (reason.trim() === '') return refusal('COMMAND_INVALID', 'Say why: give a reason.');
+  if (mutation.forward?.asks.some(({ answered }) => answered === null) === true)
+    return refusal('RECONCILIATION_PENDING', 'A worker is looking already: wait for its answer.');
+  if (questionOf(mutation) !== 'outcome') return refusal('NOTHING_TO_RECONCILE', nothingToSettle(mutation));
+  return leaseKey === null || (mutation.terms?.reconcile_capability ?? null) === null
+    ? refusal('NO_RECONCILIATION', 'Its contract names nothing that tells how it ended: find out, then settle it.')
+    : null;
 }
 
 /** What a person said. */

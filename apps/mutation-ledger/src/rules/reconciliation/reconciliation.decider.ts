@@ -3,10 +3,20 @@
 // Invariants
 //   C1. What a runtime gave up itself is no divergence, and what was made from it still is.
 //   C2. The walk goes along what the runtime says it derived, so that a chain of its own commits is contaminated to the end.
+//   C4. What diverges waits for a person from the first comparison that found it: another one leaves its deadline.
 //   C3. A commit left to a person did not fall: nobody diverges by keeping it.
-import { deriveId } from '@recourse/kernel';
-import type { CommitRef, Contamination, LineageReconciled, ReconcileLineage, RuntimeCommit } from '@recourse/messages';
+import { deriveId, isPerson } from '@recourse/kernel';
+import type {
+  CommitRef,
+  Contamination,
+  LineageReconciled,
+  ReconcileLineage,
+  ReviewDivergence,
+  RuntimeCommit,
+} from '@recourse/messages';
+import { OWNER_OF_DIVERGENCES } from '../owners.js';
 import type { Body } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
 
 /** Most commits of one comparison: a command on the wire has 256 KB, a decision 900. */
 export const COMMITS_MAX = 1_000;
@@ -24,18 +34,63 @@ interface Cause extends Fall {
   readonly fallen: CommitRef;
 }
 
-/** Compares what a runtime holds with what fell. */
-export function reconcile({ envelope, runtime, commits }: ReconcileLineage, fallOf: FallOf): Body<LineageReconciled> {
+/** A runtime that keeps what fell, until a person has dealt with it. */
+export type Divergence = {
+  readonly divergence_id: string;
+  readonly tenant: string;
+  readonly runtime: string;
+  /** The last comparison that found it, and how many commits it named. */
+  readonly reconciliation_id: string;
+  readonly contaminated: number;
+  readonly owner: string;
+  /** Epoch milliseconds. */
+  readonly deadline_at: number;
+};
+
+/** One question for each runtime, whatever its name holds. */
+export function divergenceIdOf(tenant: string, runtime: string): string {
+  return deriveId('dvg', tenant, runtime);
+}
+
+/** Compares what a runtime holds with what fell. `reviewBy`: until when a person has to deal with it, epoch milliseconds. */
+export function reconcile(
+  { envelope, runtime, commits }: ReconcileLineage,
+  fallOf: FallOf,
+  reviewBy: number,
+): Body<LineageReconciled> {
   const { command_id, tenant, principal: by } = envelope;
+  const found = contaminated(commits, fallOf);
   return {
     tenant,
     runtime,
     reconciliation_id: deriveId('rcn', command_id),
     compared: commits.length,
-    contaminated: contaminated(commits, fallOf),
+    contaminated: found,
     by,
     command_id,
+    owner: found.length === 0 ? null : OWNER_OF_DIVERGENCES,
+    deadline_at: found.length === 0 ? null : reviewBy,
   };
+}
+
+/** Why nobody may say that a divergence is dealt with; null when they may. */
+export function reviewRefusal(
+  standing: Divergence | null,
+  { envelope: { principal }, reason }: ReviewDivergence,
+): Refusal | null {
+  if (standing === null)
+    return { code: 'NOT_DIVERGING', message: 'Nothing that this runtime keeps waits for a person.' };
+  if (reason.trim() === '')
+    return {
+      code: 'COMMAND_INVALID',
+      message: 'Say what was done, or why it may stand: give a reason.',
+    };
+  return isPerson(principal)
+    ? null
+    : {
+        code: 'JUDGE_NOT_A_PERSON',
+        message: 'Only a person ends this: no agent, no service account.',
+      };
 }
 
 function contaminated(commits: readonly RuntimeCommit[], fallOf: FallOf): readonly Contamination[] {

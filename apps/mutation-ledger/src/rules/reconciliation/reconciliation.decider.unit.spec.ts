@@ -29,7 +29,7 @@ const command = (commits: readonly RuntimeCommit[]): ReconcileLineage => ({
   },
 });
 const found = (...commits: readonly RuntimeCommit[]) =>
-  reconcile(command(commits), fallOf).contaminated.map(
+  reconcile(command(commits), fallOf, 9).contaminated.map(
     ({ commit_id, cause, fallen }) => `${commit_id} ${cause} ${fallen.commit_id}`,
   );
 
@@ -63,7 +63,7 @@ describe('a runtime compared with what fell', () => {
   });
 
   it('says when it reached users and when it had fallen', () => {
-    const { contaminated, ...rest } = reconcile(command([held('F1', [], { reached_user_at: 7_000 })]), fallOf);
+    const { contaminated, ...rest } = reconcile(command([held('F1', [], { reached_user_at: 7_000 })]), fallOf, 9);
     expect(contaminated).toEqual([
       {
         ...ref('F1'),
@@ -75,6 +75,8 @@ describe('a runtime compared with what fell', () => {
       },
     ]);
     expect(rest).toEqual({
+      owner: 'role:operator',
+      deadline_at: 9,
       tenant: 'acme',
       runtime: 'reports',
       reconciliation_id: expect.stringMatching(/^rcn_[0-9a-f]{32}$/),

@@ -1,8 +1,8 @@
 // What waits for people about one effect and about those who are to hear of its rollback.
 import { movedIn } from '@recourse/messages';
 import type { BodyOf, Fallen, RecordTypeOf } from '@recourse/messages';
-import { bare, deliveryIdOf, ends, mutationOf, opens } from './item.decisions.js';
-import { capabilityOf } from './item.messages.js';
+import { bare, deliveryIdOf, divergenceIdOf, ends, mutationOf, opens } from './item.decisions.js';
+import { capabilityOf, keyOf } from './item.messages.js';
 import type { Known, Place, Thing, ThingChange } from './item.messages.js';
 
 type Mutations<Type extends RecordTypeOf<'recourse.mutations'>> = BodyOf<'recourse.mutations', Type>;
@@ -25,14 +25,11 @@ export function recordEffect(body: Mutations<'MutationRecorded'>, known: Known, 
 }
 
 /** Nobody told how it ended, and no worker could. */
-export function askForOutcome(
-  body: Mutations<'ExecutionOverdue'>,
-  _known: Known,
-  place: Place,
-): readonly ThingChange[] {
-  const { mutation_id, execution_state, deadline_at } = body;
+export function askForOutcome(body: Mutations<'ExecutionOverdue'>, known: Known, place: Place): readonly ThingChange[] {
+  const { mutation_id: id, execution_state, deadline_at } = body;
   return opens(
-    bare('mutation', mutation_id, body),
+    // A look that found nothing out leaves the question where it was.
+    known(keyOf({ thing: 'mutation', id })) ?? bare('mutation', id, body),
     'execution',
     { deadline_at, reason: `EXECUTION_${execution_state}` },
     place,
@@ -72,4 +69,16 @@ export function askForConsumer(
     { deadline_at, reason: 'CONSUMER_SILENT' },
     place,
   );
+}
+
+/** A runtime keeps what fell. Its name is its owner's words; what waits goes by an id of it. */
+export function askForRuntime(
+  { tenant, runtime, deadline_at }: Mutations<'LineageReconciled'>,
+  known: Known,
+  place: Place,
+): readonly ThingChange[] {
+  if (deadline_at === null) return [];
+  const id = divergenceIdOf({ tenant, runtime });
+  const thing = known(keyOf({ thing: 'runtime', id })) ?? bare('runtime', id, { tenant, run_id: '' });
+  return opens(thing, 'divergence', { deadline_at, reason: 'RUNTIME_DIVERGES' }, place);
 }

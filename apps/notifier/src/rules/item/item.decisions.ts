@@ -1,6 +1,7 @@
 // How a thing comes to wait, goes on waiting, and is over.
 //
 // Boundary: pure; a thing and what a record asks for -> what is known then.
+import { deriveId } from '@recourse/kernel';
 import { codeOf, isWaiting, keyOf, nameOf } from './item.messages.js';
 import type { ItemKind, Known, Place, Thing, ThingChange, ThingKind, WaitingThing } from './item.messages.js';
 
@@ -104,6 +105,16 @@ export function deliveryIdOf({
   readonly consumer: string;
 }): string {
   return `${rollback}/${consumer}`;
+}
+
+/** A runtime has at most one question at a time. */
+export function divergenceOf(body: { readonly tenant: string; readonly runtime: string }): readonly string[] {
+  return [keyOf({ thing: 'runtime', id: divergenceIdOf(body) })];
+}
+
+/** The same derivation as the ledger's. */
+export function divergenceIdOf({ tenant, runtime }: { readonly tenant: string; readonly runtime: string }): string {
+  return deriveId('dvg', tenant, runtime);
 }
 
 /** A reservation has at most one question at a time; it goes by the reservation. */

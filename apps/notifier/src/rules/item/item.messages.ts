@@ -12,6 +12,7 @@ export const THINGS = [
   'breaker',
   'mutation',
   'delivery',
+  'runtime',
 ] as const;
 export type ThingKind = (typeof THINGS)[number];
 
@@ -31,6 +32,7 @@ export const ITEM_KINDS = [
   'escalated',
   'window',
   'delivery',
+  'divergence',
 ] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 

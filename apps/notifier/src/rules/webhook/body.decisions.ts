@@ -103,6 +103,7 @@ const PATH_OF = {
   forward: ({ id }) => `/v1/forward-approvals/${encodeURIComponent(id)}`,
   mutation: ({ id }) => `/v1/mutations/${encodeURIComponent(id)}`,
   delivery: ({ runId }) => `/v1/rollbacks?run_id=${encodeURIComponent(runId)}`,
+  runtime: () => '/v1/reconciliations/divergences',
   escalation: ({ runId }) => `/v1/escalations?run_id=${encodeURIComponent(runId)}`,
 } as const satisfies Record<ThingKind, (item: NoticeItem) => string>;
 
@@ -116,6 +117,7 @@ const BASE_OF = {
   forward: 'recoveries',
   mutation: 'ledger',
   delivery: 'ledger',
+  runtime: 'ledger',
   escalation: 'budgets',
 } as const satisfies Record<ThingKind, keyof LinkBases>;
 

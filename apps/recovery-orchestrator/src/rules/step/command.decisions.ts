@@ -9,7 +9,7 @@
 //   C4. What a worker has is not given up: until its lease, a call time-out and the margin are over it may still act (L11).
 //   C5. Nothing is undone that is not known to have happened: a person or the tool says first how the action ended (C33, C44).
 import { deriveId } from '@recourse/kernel';
-import type { AbandonStep, CheckStep, EscalateStep, LegReported, RetryStep } from '@recourse/messages';
+import type { AbandonStep, CheckStep, ContractTerms, EscalateStep, LegReported, RetryStep } from '@recourse/messages';
 import { LOOK_PURPOSE_VALUES, SEVERITY_VALUES } from '@recourse/messages';
 import { inForce } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
@@ -56,7 +56,7 @@ export function reopen(
   if (call === null || terms === null || digest === null)
     return wrongPhase('There is no compensation to try: close it by hand, or correct it.');
   const binding = inForce(step, terms, policy);
-  const withheld = withheldBy(step, binding);
+  const withheld = withheldBy(step, terms, binding);
   if (withheld !== null) return wrongPhase(withheld);
   const endsAt = binding.ref.reversal_expires_at;
   if (endsAt === null || now >= dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs))
@@ -64,10 +64,6 @@ export function reopen(
       code: 'WINDOW_CLOSED',
       message: 'The reversal window has closed; a person must resolve this by hand.',
     };
-  if (step.attempt > 0 && !mayRepeat(step, terms))
-    return wrongPhase(
-      'The tool does not recognise a repeated call: another attempt could act twice. Look again, or close it by hand.',
-    );
   if (isCopyOut(step, now)) return stillOut(step);
   const required = approvalsNow(step, binding, policy);
   return record('StepReopened', {
@@ -98,8 +94,10 @@ function approvalsNow({ answerable_to }: StepDoc, { terms }: Binding, policy: Re
 }
 
 /** Why machines may not try it, however many agree; null where they may. */
-function withheldBy({ terms }: StepDoc, { withheld, policies, told }: Binding): string | null {
-  const name = `${terms?.contract_name ?? 'The contract'}, version ${String(told.contract_version)},`;
+function withheldBy(step: StepDoc, terms: ContractTerms, { withheld, policies, told }: Binding): string | null {
+  if (step.attempt > 0 && !mayRepeat(step, terms))
+    return 'The tool does not recognise a repeated call: another attempt could act twice. Look again, or close it by hand.';
+  const name = `${terms.contract_name}, version ${String(told.contract_version)},`;
   if (withheld !== null) return `${name} leaves it to people by now: close it by hand, or correct it.`;
   return policies === 'undecided'
     ? `Its recovery policy cannot be judged (${told.rules.join('; ')}): register it, or mend the rule, and try again.`

@@ -205,6 +205,7 @@ export function askOf({
     reconcile_capability: terms.reconcile_capability,
     stale_capability: terms.stale_capability,
     stale_condition: terms.stale_condition,
+    stale_compares: terms.stale_compares,
     verify_capability: terms.verify_capability,
     success_condition: terms.success_condition,
     verify_max_attempts: terms.verify_max_attempts,

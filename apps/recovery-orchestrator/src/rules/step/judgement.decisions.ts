@@ -139,8 +139,7 @@ function verdictOn(step: StepDoc, report: StepReport, reported: JudgedOutcome): 
     terms?.stale_condition ?? null,
   );
   const isConflict = reported === 'stale' && report.error_kind === CONFLICT;
-  if (reported === 'stale' && fresh === 'holds' && !isConflict) return DISAGREE;
-  if (reported !== 'stale' && fresh === 'false' && !isOurChange(step, report)) return DISAGREE;
+  if (!isConflict && isFreshDisputed(step, report, reported, fresh)) return DISAGREE;
   const success = seen(
     step,
     report.observations,
@@ -149,6 +148,11 @@ function verdictOn(step: StepDoc, report: StepReport, reported: JudgedOutcome): 
     terms?.success_condition ?? null,
   );
   return isConflict && success !== 'holds' ? LOST_WRITE : VERDICT_TABLE[reported][success];
+}
+
+/** Worker and look do not say the same of a change by somebody else. */
+function isFreshDisputed(step: StepDoc, report: StepReport, reported: JudgedOutcome, fresh: Seen): boolean {
+  return reported === 'stale' ? fresh === 'holds' : fresh === 'false' && !isOurChange(step, report);
 }
 
 /** After the change was seen a look back found our own effect: an earlier copy had made it meanwhile (J3). */

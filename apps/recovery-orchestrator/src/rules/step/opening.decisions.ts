@@ -12,6 +12,7 @@ import {
   riskOf,
 } from '../decision/recovery.decisions.js';
 import { handleInForce, inForce } from '../decision/in-force.decisions.js';
+import type { Binding } from '../decision/in-force.decisions.js';
 import type { Handle, RecoveryDecision } from '../decision/recovery.decisions.js';
 import { dispatchableUntil, windowOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
@@ -91,9 +92,7 @@ export type Undecided = Pick<
 export function decideOn(marked: Undecided, handle: Handle, now: number, policy: RecoveryPolicy): DecidedCall {
   const { ref, terms, execution } = marked;
   const binding = terms === null ? null : inForce(marked, terms, policy);
-  const mode = binding?.terms.recovery_approval_mode ?? 'human';
-  const impact = impactOf(binding?.terms ?? null);
-  const risk = riskOf(binding?.terms ?? null, policy.riskLimit);
+  const { mode, impact, risk, policies, told } = governed(binding, policy);
   const answerableTo = execution.initiator ?? policy.ownerOf(marked.tenant, execution.agent_id);
   const required = requiredApprovals(mode, impact, answerableTo, risk);
   const window = windowOf(binding?.ref ?? ref, terms, now, policy.marginMs);
@@ -105,7 +104,7 @@ export function decideOn(marked: Undecided, handle: Handle, now: number, policy:
     mode,
     impact,
     risk,
-    policies: binding?.policies ?? 'decided',
+    policies,
     approval: 'none',
   });
   const call = terms === null || handle !== 'bound' ? null : callOf(marked, terms, required);
@@ -119,11 +118,24 @@ export function decideOn(marked: Undecided, handle: Handle, now: number, policy:
       call,
       action_digest: digest,
       required_approvals: required,
-      in_force: binding?.told ?? null,
+      in_force: told,
       answerable_to: answerableTo,
       outcome_kind: isRefused ? 'reversal_refused' : null,
     },
   };
+}
+
+/** What binds, as the table asks for it; people where no contract does. */
+function governed(binding: Binding | null, { riskLimit }: RecoveryPolicy) {
+  const terms = binding?.terms ?? null;
+  const mode = terms?.recovery_approval_mode ?? 'human';
+  return {
+    mode,
+    impact: impactOf(terms),
+    risk: riskOf(terms, riskLimit),
+    policies: binding?.policies ?? 'decided',
+    told: binding?.told ?? null,
+  } as const;
 }
 
 /** The handle, with arguments from earlier compensations where the contract takes some from there. */

@@ -35,5 +35,11 @@ export function verdictOn(
     reverses_record_hash: step.reverses_record_hash,
     retry_at: retryAt,
     outcome_kind: outcomeKind,
+    call: isCalled(found) ? step.call : null,
   };
+}
+
+/** Whether the call was made, as far as anybody knows: not where the resource was stale, the turn never came or the worker refused. */
+function isCalled({ outcome, reason }: Found): boolean {
+  return outcome !== 'stale' && outcome !== 'not_begun' && reason !== 'NOT_EXECUTED';
 }

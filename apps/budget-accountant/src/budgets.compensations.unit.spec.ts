@@ -1,0 +1,103 @@
+// What a compensation leaves behind itself: a debt under its own contract, whatever it gave back (A62, B9).
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { contractBody, contractDigest, contractView, entryView, parseContract } from '@recourse/contract';
+import type { RecordInput } from '@recourse/event-log';
+import { fact, harness, logged, memoryView, WAYS } from '@recourse/testing';
+import type { CoreHarness } from '@recourse/testing';
+import { budgetsCore } from './core.js';
+import { changed, INR, mutationOf, open, recorded, reserve, RUN, TENANT } from './budgets.testing.js';
+
+const money = (amount_minor: number) => ({ amount_minor, currency: INR });
+const view = memoryView(contractView);
+const digestOf = (name: string): Buffer => {
+  const read = parseContract(readFileSync(`examples/contracts/${name}.json`, 'utf8'));
+  if (!read.ok) throw new Error('the example parses');
+  const body = contractBody(read.contract);
+  const digest = contractDigest(body);
+  view.append(name, fact('ContractRegistered', { name, version: 1, tenant: '*', digest, body }));
+  return digest;
+};
+const [REFUND, REVERSE] = [digestOf('payments.issue_refund'), digestOf('payments.reverse_refund')];
+
+/** The compensation of an effect, as the ledger tells it. */
+function compensation(effect: string, more: Readonly<Record<string, unknown>> = {}) {
+  return {
+    compensation_id: mutationOf(`rev_${effect}`),
+    effect_key: `rev_${effect}`,
+    reverses_mutation_id: mutationOf(effect),
+    contract_digest: REVERSE,
+    reversal_class: 'irreversible',
+    args: { content_type: 'application/json' },
+    value: money(400),
+    execution_state: 'succeeded',
+    agent_id: 'agent-7',
+    initiator: 'ada',
+    ...more,
+  };
+}
+
+function executed(...members: readonly object[]): RecordInput {
+  const body = { tenant: TENANT, run_id: RUN, recovery_id: 'rec-1', members };
+  return logged('recourse.mutations', 'CompensationsExecuted', body, 3, { partition: 3 });
+}
+
+describe.each(WAYS)('a compensation and its debt, $way', ({ isRebuilt }) => {
+  const start = () => harness(budgetsCore(), { isRebuilt, views: { contracts: view, entries: memoryView(entryView) } });
+  const within = (run: number, tenant: number) => start().when(open('run', run), 1).when(open('tenant', tenant), 2);
+  const used = (accountant: CoreHarness) =>
+    accountant.rows('budget').find(({ doc }) => doc['scope'] === 'run')?.doc['used_minor'];
+
+  it('counts by the class of its own contract, when what it undid gives its debt back', () => {
+    const accountant = within(1_000, 1_000)
+      .when(recorded('a', 400, { digest: REFUND }), 3)
+      .when(changed('a', 'compensation_verified'), 4)
+      .then(fact('BudgetRefunded', { debit: money(40) }))
+      .when(executed(compensation('a')), 5)
+      .then(fact('BudgetDebited', { reverses_mutation_id: mutationOf('a'), debit: money(400) }));
+    expect(used(accountant)).toBe(400);
+  });
+
+  it('is debited once, however often it is told', () => {
+    const accountant = within(1_000, 1_000)
+      .when(executed(compensation('a')), 3)
+      .when(executed(compensation('a')), 4)
+      .then();
+    expect(used(accountant)).toBe(400);
+  });
+
+  it('beyond a ceiling is debited all the same, and a person is asked', () => {
+    const accountant = within(399, 1_000)
+      .when(executed(compensation('a')), 3)
+      .then(fact('BudgetOverrun', { debit: money(400), parties: ['agent-7', 'ada'] }));
+    expect(used(accountant)).toBe(400);
+  });
+
+  it('of a leg counts after those before it', () => {
+    within(700, 1_000)
+      .when(executed(compensation('a'), compensation('b')), 3)
+      .then(fact('BudgetDebited', { debit: money(400) }), fact('BudgetOverrun', { debit: money(400) }));
+  });
+
+  it('that somebody reserved uses the reservation', () => {
+    const accountant = within(1_000, 1_000)
+      .when(reserve('rev_a', 400, { capability: 'payments.reverse_refund' }), 3)
+      .when(executed(compensation('a')), 4)
+      .then(fact('BudgetSettled', { debit: money(400) }));
+    expect(used(accountant)).toBe(400);
+  });
+
+  it.each(['failed', 'uncertain'])('that %s leaves none', (execution_state) => {
+    within(1_000, 1_000)
+      .when(executed(compensation('a', { execution_state })), 3)
+      .then();
+  });
+
+  it('of no known value leaves none, and one without a contract counts in full', () => {
+    within(1_000, 1_000)
+      .when(executed(compensation('a', { value: null, contract_digest: null })), 3)
+      .then()
+      .when(executed(compensation('b', { contract_digest: null })), 4)
+      .then(fact('BudgetDebited', { debit: money(400) }));
+  });
+});

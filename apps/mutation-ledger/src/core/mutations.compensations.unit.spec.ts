@@ -1,0 +1,165 @@
+// A compensation is an execution with its own record, contract and debit, derived from its outcome (A62, B9, C50).
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { canonicalJson, deriveId } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
+import { contractDigest } from '@recourse/contract';
+import type { LegVerdict, Observation } from '@recourse/messages';
+import { fact, WAYS } from '@recourse/testing';
+import {
+  callFor,
+  DISPATCHED,
+  envelope,
+  executed,
+  fromRecoveries,
+  ledger,
+  MUTATION,
+  NOW,
+  refund,
+  registered,
+  ROLLBACK,
+  RUN,
+  seen,
+  TENANT,
+  TRIGGERED,
+  triggerOf,
+  command,
+} from './ledger.testing.js';
+
+const REVERSE = canonicalJson(
+  JSON.parse(readFileSync('examples/contracts/payments.reverse_refund.json', 'utf8')) as Json,
+);
+const COMPENSATION = deriveId('mut', TENANT, RUN, `rev_${MUTATION}`);
+const ANSWER = seen('execute', { refund_id: 're_1', status: 'reversed' }, 'payments.reverse_refund');
+
+/** What the orchestrator settled of a leg of that one step. */
+function settled(
+  outcome: LegVerdict['outcome'],
+  reason: string,
+  more: { readonly attempt?: number; readonly observations?: readonly Observation[]; readonly call?: null } = {},
+) {
+  const { attempt = 1, observations = [], call = callFor(MUTATION) } = more;
+  const member = { step_id: 'step-1', mutation_id: MUTATION, outcome, reason, observations, call };
+  return fromRecoveries('LegSettled', {
+    tenant: TENANT,
+    run_id: RUN,
+    recovery_id: 'rec-1',
+    leg_id: 'leg-1',
+    attempt,
+    members: [member],
+  });
+}
+
+describe.each(WAYS)('a compensation, $way', ({ isRebuilt }) => {
+  const dispatched = (isContracted = true) => {
+    const { run, contracts } = ledger({ isRebuilt });
+    if (isContracted) contracts.append('payments.reverse_refund', registered(REVERSE));
+    return run
+      .when(executed(refund()), NOW)
+      .when(TRIGGERED, NOW + 1)
+      .when(DISPATCHED, NOW + 2);
+  };
+  const told = (run: ReturnType<typeof dispatched>) => run.rows('compensation').map(({ doc }) => doc);
+
+  it('that was seen to work is an execution under its own contract, and says what it reverses', () => {
+    const run = dispatched();
+    const hash = run.records().find(({ type }) => type === 'MutationRecorded')?.hash;
+    run.when(settled('compensated', 'SUCCESS_CONDITION_HELD', { observations: [ANSWER] }), NOW + 3).then(
+      fact('RecoverabilityChanged'),
+      fact('CompensationsExecuted', {
+        tenant: TENANT,
+        run_id: RUN,
+        recovery_id: 'rec-1',
+        members: [
+          {
+            compensation_id: COMPENSATION,
+            effect_key: `rev_${MUTATION}`,
+            reverses_mutation_id: MUTATION,
+            reverses_record_hash: hash,
+            rollback_id: ROLLBACK,
+            step_id: 'step-1',
+            attempt: 1,
+            capability: 'payments.reverse_refund',
+            contract_digest: contractDigest(REVERSE),
+            contract_version: 1,
+            reversal_class: 'irreversible',
+            value: { amount_minor: 4_200, currency: 'INR' },
+            result: ANSWER.observed,
+            execution_state: 'succeeded',
+            reason: 'SUCCESS_CONDITION_HELD',
+            agent_id: 'agent-1',
+            initiator: 'ada',
+          },
+        ],
+      }),
+    );
+    expect(told(run)).toMatchObject([{ compensation_id: COMPENSATION, execution_state: 'succeeded', tenant: TENANT }]);
+    expect(run.rows('mutation')).toHaveLength(1);
+  });
+
+  it('is one, however often its outcome is told and on however many attempts', () => {
+    const run = dispatched()
+      .when(settled('uncertain', 'NO_ANSWER'), NOW + 3)
+      .then(fact('CompensationsExecuted', { members: [{ execution_state: 'uncertain', attempt: 1 }] }))
+      .when(settled('uncertain', 'NO_ANSWER', { attempt: 2 }), NOW + 4)
+      .then()
+      .when(settled('compensated', 'SUCCESS_CONDITION_HELD', { attempt: 3 }), NOW + 5)
+      .then(
+        fact('RecoverabilityChanged'),
+        fact('CompensationsExecuted', { members: [{ execution_state: 'succeeded', attempt: 3 }] }),
+      )
+      .when(settled('compensated', 'SUCCESS_CONDITION_HELD', { attempt: 3 }), NOW + 6)
+      .then();
+    expect(told(run)).toMatchObject([{ execution_state: 'succeeded', created_at: NOW + 3, updated_at: NOW + 5 }]);
+  });
+
+  it('whose tool answered has executed, whatever was seen of it after; one nobody heard may have', () => {
+    const answered = settled('unverified', 'SUCCESS_CONDITION_FALSE', { observations: [ANSWER] });
+    dispatched()
+      .when(answered, NOW + 3)
+      .then(
+        fact('RecoverabilityChanged'),
+        fact('CompensationsExecuted', { members: [{ execution_state: 'succeeded' }] }),
+      );
+    dispatched()
+      .when(settled('unverified', 'SUCCESS_NOT_OBSERVED'), NOW + 3)
+      .then(
+        fact('RecoverabilityChanged'),
+        fact('CompensationsExecuted', { members: [{ execution_state: 'uncertain', result: null }] }),
+      );
+    dispatched()
+      .when(settled('failed', 'TOOL_FAILED'), NOW + 3)
+      .then(fact('RecoverabilityChanged'), fact('CompensationsExecuted', { members: [{ execution_state: 'failed' }] }));
+  });
+
+  it.each(['stale', 'not_begun', 'failed'] as const)('that nobody called is none: %s', (outcome) => {
+    const run = dispatched().when(settled(outcome, 'NOT_EXECUTED', { call: null }), NOW + 3);
+    expect(told(run)).toEqual([]);
+  });
+
+  it('without a contract of its own counts as irreversible, and its value is not known', () => {
+    const run = dispatched(false).when(settled('compensated', 'SUCCESS_CONDITION_HELD'), NOW + 3);
+    expect(told(run)).toMatchObject([
+      { contract_digest: null, contract_version: null, reversal_class: 'irreversible', value: null },
+    ]);
+  });
+
+  it('is reached by no undo of its run', () => {
+    dispatched()
+      .when(settled('compensated', 'SUCCESS_CONDITION_HELD'), NOW + 3)
+      .when(undo([]), NOW + 4)
+      .then(fact('UndoListed', { mutation_ids: [MUTATION], unknown_ids: [], is_last: true }));
+  });
+
+  it('is undone by nobody who names it: what it did is made again by an action of its own', () => {
+    const run = dispatched().when(settled('compensated', 'SUCCESS_CONDITION_HELD'), NOW + 3);
+    const refusal = { httpStatus: 422, code: 'COMPENSATION_STANDS' };
+    run.when(undo([COMPENSATION]), NOW + 4).thenAnswer(refusal);
+    run.when(triggerOf(RUN, COMPENSATION), NOW + 5).thenAnswer(refusal);
+    expect(run.rows('trigger')).toEqual([]);
+  });
+});
+
+function undo(ids: readonly string[]) {
+  return command('UndoRun', envelope('olga', ['requester']), { run_id: RUN, mutation_ids: ids, reason: 'wrong order' });
+}

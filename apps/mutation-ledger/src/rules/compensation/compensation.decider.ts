@@ -1,0 +1,144 @@
+// What the verdicts on a leg mean for the compensations it called: each is an execution of its own. Pure.
+//
+// Invariants
+//   K1. A mutation has one compensation, whatever the number of attempts: they carry one key, so they make one effect.
+//   K2. Its execution moves as every execution does (EXECUTION_AFTER): once it succeeded nothing moves it.
+//   K3. It is told by the orchestrator's verdict alone; nobody reports it, and nothing undoes it.
+import { classUnder, contractByName, PayloadUnreadable, readPayload, valueOf } from '@recourse/contract';
+import type { Contract, KnownContract } from '@recourse/contract';
+import { deriveId } from '@recourse/kernel';
+import type {
+  ExecutedCompensation,
+  ExecutionState,
+  LegSettled,
+  LegVerdict,
+  Money,
+  Payload,
+  RecoveryCall,
+  StepVerdict,
+} from '@recourse/messages';
+import { EXECUTION_AFTER } from '../mutation/mutation.transitions.js';
+import type { RecordedMutation } from '../mutation/mutation.messages.js';
+import { record } from '../record.messages.js';
+import type { Body, MutationRecord } from '../record.messages.js';
+import type { Compensation } from './compensation.messages.js';
+
+/** A verdict, the mutation it is about, and what is known of its compensation. */
+export interface Judged {
+  readonly verdict: LegVerdict;
+  readonly mutation: RecordedMutation;
+  readonly standing: Compensation | undefined;
+  /** The contract of the compensation itself; null where none is registered. */
+  readonly contract: KnownContract | null;
+}
+
+/** Key of the effect that undoes a mutation, within its run. */
+export function compensationKey(mutationId: string): string {
+  return `rev_${mutationId}`;
+}
+
+/** Id of the compensation of a mutation: derived as that of any effect. */
+export function compensationIdOf(tenant: string, runId: string, mutationId: string): string {
+  return deriveId('mut', tenant, runId, compensationKey(mutationId));
+}
+
+/** How a verdict says that the call ended; null where nothing was called. */
+const EXECUTED_AS = {
+  compensated: 'succeeded',
+  // The tool answered, or nobody heard it: which of the two is in the observations.
+  unverified: 'uncertain',
+  uncertain: 'uncertain',
+  failed: 'failed',
+  stale: null,
+  not_begun: null,
+} as const satisfies Record<StepVerdict, Extract<ExecutionState, 'succeeded' | 'uncertain' | 'failed'> | null>;
+
+/** The record of what a leg executed; null where it tells nothing new. */
+export function executedBy(
+  { tenant, run_id, recovery_id, attempt }: Pick<Body<LegSettled>, 'tenant' | 'run_id' | 'recovery_id' | 'attempt'>,
+  judged: readonly Judged[],
+): MutationRecord<'CompensationsExecuted'> | null {
+  const members = judged.flatMap((one) => executed(one, tenant, run_id, attempt) ?? []);
+  return members.length === 0 ? null : record('CompensationsExecuted', { tenant, run_id, recovery_id, members });
+}
+
+function executed(
+  { verdict, mutation, standing, contract }: Judged,
+  tenant: string,
+  runId: string,
+  attempt: number,
+): ExecutedCompensation | null {
+  const { call } = verdict;
+  const to = executionOf(verdict);
+  if (call === null || to === null) return null;
+  if (standing !== undefined && EXECUTION_AFTER[standing.execution_state][to] === null) return null;
+  const { mutation_id, rollback_id, recorded_hash, execution, ref } = mutation;
+  return {
+    compensation_id: compensationIdOf(tenant, runId, mutation_id),
+    effect_key: compensationKey(mutation_id),
+    reverses_mutation_id: mutation_id,
+    reverses_record_hash: recorded_hash,
+    rollback_id,
+    step_id: verdict.step_id,
+    attempt,
+    ...calledUnder(call, contract),
+    result: resultOf(verdict, call),
+    subject_ref: ref.subject_ref,
+    execution_state: to,
+    reason: verdict.reason,
+    agent_id: execution.agent_id,
+    initiator: execution.initiator,
+  };
+}
+
+/** What was called and what its own contract says of it. */
+function calledUnder({ capability, idempotency_key, args }: RecoveryCall, known: KnownContract | null) {
+  return {
+    capability,
+    idempotency_key,
+    contract_digest: known?.digest ?? null,
+    contract_version: known === null ? null : (known.contract.version ?? 1),
+    reversal_class: classUnder(known?.contract ?? null),
+    args,
+    value: known === null ? null : valueIn(known.contract, args),
+  };
+}
+
+/** A tool that answered has executed, though what it did was not seen. */
+function executionOf(verdict: LegVerdict): 'succeeded' | 'uncertain' | 'failed' | null {
+  const state = EXECUTED_AS[verdict.outcome];
+  return verdict.outcome === 'unverified' && answerOf(verdict, verdict.call) !== null ? 'succeeded' : state;
+}
+
+function resultOf(verdict: LegVerdict, call: RecoveryCall): Payload | null {
+  return answerOf(verdict, call);
+}
+
+/** What the compensation's tool answered last, as its worker heard it. */
+function answerOf({ observations }: LegVerdict, call: RecoveryCall | null): Payload | null {
+  const heard = observations.findLast(
+    ({ phase, capability }) => phase === 'execute' && capability === call?.capability,
+  );
+  return heard?.observed ?? null;
+}
+
+/** What cannot be read has no value that is known. */
+function valueIn(contract: Contract, args: Payload): Money | null {
+  try {
+    return valueOf(contract, readPayload(args));
+  } catch (cause) {
+    if (cause instanceof PayloadUnreadable) return null;
+    throw cause;
+  }
+}
+
+/** The contract under which a compensation is executed: the newest of its capability that is the tenant's, or everybody's. */
+export function contractOfCall(
+  view: Parameters<typeof contractByName>[0],
+  capability: string,
+  tenant: string,
+): KnownContract | null {
+  const known = contractByName(view, capability);
+  const owner = known?.contract.tenant ?? '*';
+  return known !== undefined && (owner === '*' || owner === tenant) ? known : null;
+}
