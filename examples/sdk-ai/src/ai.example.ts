@@ -23,6 +23,11 @@ const contract: Contract = {
   inverse_capability: 'labels.remove_label',
   reversal_args: { issue: { from: 'args', path: '/issue' }, label: { from: 'args', path: '/label' } },
   reversal_window_ms: 604_800_000,
+  stale_check: {
+    observe_capability: 'labels.get_labels',
+    compares: 'version',
+    condition: 'bound.args.label in observed.labels',
+  },
   verification: {
     verify_capability: 'labels.get_labels',
     success_condition: '!(bound.args.label in observed.labels)',

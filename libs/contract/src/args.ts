@@ -32,6 +32,9 @@ const DEPTH_MAX = 64;
 
 /** By schema: compiling costs a millisecond, and a contract is asked about for as long as it is used. */
 const COMPILED = new WeakMap<object, Compiled>();
+/** Compiled schemas by their text, the latest so many of them. */
+const BY_TEXT = new Map<string, Compiled>();
+const KEPT_MAX = 500;
 
 /** Lists every problem of a value under a schema; empty when it fits. */
 export function checkArgs(args: Json, schema: Json): readonly ArgsProblem[] {
@@ -64,6 +67,18 @@ function compiledOf(schema: Json): Compiled {
 
 function compile(schema: Readonly<Record<string, Json>>): Compiled {
   if (isDeeper(schema, DEPTH_MAX)) return { kind: 'unusable', why: 'the schema nests too deep' };
+  // A contract that is parsed again brings an equal schema: to compile one takes some ten milliseconds.
+  const text = JSON.stringify(schema);
+  const known = BY_TEXT.get(text);
+  if (known !== undefined) return known;
+  const compiled = compileAnew(schema);
+  const [oldest] = BY_TEXT.keys();
+  if (BY_TEXT.size >= KEPT_MAX && oldest !== undefined) BY_TEXT.delete(oldest);
+  BY_TEXT.set(text, compiled);
+  return compiled;
+}
+
+function compileAnew(schema: Readonly<Record<string, Json>>): Compiled {
   if (refersToItself(schema, schema)) return { kind: 'unusable', why: 'a reference leads to itself' };
   try {
     const ajv = isDraft7(schema['$schema']) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);

@@ -8,6 +8,7 @@ const RECORDS = [
   'recourse.mutations MutationsFell',
   'recourse.mutations RecoverabilityChanged compensating compensation_started',
   'recourse.mutations RecoverabilityChanged compensated compensation_verified',
+  'recourse.mutations CompensationsExecuted 1',
   'recourse.recoveries RecoveryPlanned compensate_now',
   'recourse.recoveries LegDispatched 1',
   'recourse.recoveries LegSettled 1 compensated',
@@ -17,8 +18,10 @@ const RECORDS = [
 const AGAIN: Readonly<Record<string, readonly string[]>> = {
   'recourse.mutations RecoverabilityChanged compensating compensation_started': [
     'recourse.mutations RecoverabilityChanged compensating compensation_started',
+    'recourse.mutations CompensationsExecuted 1',
     'recourse.mutations RecoverabilityChanged compensating compensation_started',
   ],
+  'recourse.mutations CompensationsExecuted 1': ['recourse.mutations CompensationsExecuted 2'],
   'recourse.recoveries LegSettled 1 compensated': [
     'recourse.recoveries LegSettled 1 uncertain',
     'recourse.recoveries LegDispatched 2',

@@ -82,6 +82,7 @@ describe('the checker', () => {
       'lineage-breaker',
       'lineage-snapshot',
       'lineage-stale',
+      'member-executed',
       'member-fallen',
       'member-moved',
       'member-planned',

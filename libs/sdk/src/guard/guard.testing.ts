@@ -25,6 +25,12 @@ export const refundContract: Contract = {
   reversal_window_ms: 86_400_000,
   residue: 'Two lines on a statement.',
   recovery_cost: { time_ms: 1_000, value: { amount_minor: 0, currency: 'INR' } },
+  stale_check: {
+    observe_capability: 'payments.get_refund',
+    compares: 'status',
+    condition: "observed.status == 'settled'",
+    check_act_gap: 'The provider takes no expected version.',
+  },
   verification: {
     verify_capability: 'payments.get_refund',
     success_condition: "observed.status == 'reversed'",
@@ -40,6 +46,7 @@ export const FOR_GOOD: ContractDraft = {
   reversal_class: 'irreversible',
   compensation_capability: undefined,
   reversal_args: undefined,
+  stale_check: undefined,
   verification: undefined,
   forward_approval: 'human',
 };
@@ -51,6 +58,7 @@ export const READS: ContractDraft = {
   reversal_class: undefined,
   compensation_capability: undefined,
   reversal_args: undefined,
+  stale_check: undefined,
   residue: undefined,
   recovery_cost: undefined,
 };

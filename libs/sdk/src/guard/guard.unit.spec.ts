@@ -12,10 +12,6 @@ import { guard } from './guard.js';
 import type { ForwardTool, GuardMode, GuardOptions, GuardTroubleCode } from './guard.messages.js';
 import { FOR_GOOD, refundContract as contract, refundUnder } from './guard.testing.js';
 
-const CHECKED: ContractDraft = {
-  stale_check: { observe_capability: 'payments.get_refund', compares: 'version', condition: 'true' },
-};
-
 interface Scene {
   readonly mode?: GuardMode;
   readonly tool?: Partial<ForwardTool>;
@@ -160,7 +156,7 @@ describe('a guarded tool', () => {
   });
 
   it('captures the prior value where the contract wants it, or refuses', async () => {
-    const overwriting = refundUnder({ overwrites: true, requires_prior_value_capture: true, ...CHECKED });
+    const overwriting = refundUnder({ overwrites: true, requires_prior_value_capture: true });
     expect(await scene({ contract: overwriting }).run()).toMatchObject({
       kind: 'refused',
       code: 'PRIOR_VALUE_MISSING',
