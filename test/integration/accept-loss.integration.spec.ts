@@ -2,10 +2,9 @@
 // person accepts the loss; the service goes on behind it (L13).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { run } from '@recourse/cli';
-import { createKafka, createSchemaRegistry, partitionForKey } from '@recourse/kafka';
+import { createKafka, createSchemaRegistry, partitionForKey, trimTopic } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
-import { Kafka as KafkaJs, logLevel } from 'kafkajs';
 import { OPERATOR, System } from '../e2e/system.testing.js';
 import type { Facts } from '../e2e/system.testing.js';
 
@@ -56,13 +55,7 @@ async function declare(id: string): Promise<void> {
 }
 
 /** Deletes what lies below an offset, as retention does. */
-async function forget(offset: number): Promise<void> {
-  const admin = new KafkaJs({ brokers: [...brokers], clientId: 'retention', logLevel: logLevel.NOTHING }).admin();
-  await admin.connect();
-  await admin.fetchTopicMetadata({ topics: [WIRE] });
-  await admin.deleteTopicRecords({ topic: WIRE, partitions: [{ partition, offset: String(offset) }] });
-  await admin.disconnect();
-}
+const forget = (offset: number): Promise<void> => trimTopic(brokers, { topic: WIRE, partition, below: offset });
 
 async function end(): Promise<number> {
   const reader = await createKafka({ brokers, clientId: 'loss-spec' }).rawReader();

@@ -32,6 +32,7 @@ export { createSchemaRegistry } from './registry/registry.confluent.js';
 export type { RegistryOptions } from './registry/registry.confluent.js';
 export { MemoryRegistry } from './registry/registry.memory.js';
 export { cutTopic } from './testing/cut-topic.js';
+export { trimTopic } from './testing/trim-topic.js';
 export type { TopicCut } from './testing/cut-topic.js';
 export { startTcpProxy } from './testing/tcp-proxy.js';
 export type { ProxyMode, TcpProxy } from './testing/tcp-proxy.js';

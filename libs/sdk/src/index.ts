@@ -205,16 +205,8 @@ export type { QueryLog } from './context/query-log.port.js';
 export { FileQueryLog } from './context/query-log.file.js';
 export { MemoryQueryLog } from './context/query-log.memory.js';
 export { memoryReads, memoryRefusal } from './context/memory-reads.js';
-export type {
-  MemoryItem,
-  MemoryQuery,
-  MemoryQueryRecord,
-  MemoryRead,
-  MemoryReads,
-  MemoryReadsOptions,
-  MemoryRefusalCode,
-  Sources,
-} from './context/memory-reads.js';
+export type { MemoryItem, MemoryRead, MemoryReads, MemoryReadsOptions, Sources } from './context/memory-reads.js';
+export type { MemoryQuery, MemoryQueryRecord, MemoryRefusalCode } from './context/memory.messages.js';
 export { guardExecute, guardFunction, guardMcp, serverFingerprint } from './adapters/agent-tools.js';
 export type {
   AdapterOptions,

@@ -8,6 +8,7 @@ import type { EntryBody } from '@recourse/contract';
 import type { Clock, Json } from '@recourse/kernel';
 import type { Entries } from '../entries/entries.port.js';
 import type { Consents } from './consents.port.js';
+import type { MemoryQuery, MemoryRefusalCode } from './memory.messages.js';
 import type { QueryLog } from './query-log.port.js';
 
 /** Something remembered. */
@@ -21,38 +22,10 @@ export interface MemoryItem {
   readonly observedAt: number;
 }
 
-/** What somebody wants to read of a memory, and for which purpose. */
-export interface MemoryQuery {
-  readonly tenant: string;
-  readonly agentId: string;
-  readonly runId: string;
-  readonly key: string;
-  /** What it is wanted for. */
-  readonly purpose: string;
-}
-
-/** Why an item of a memory is withheld. */
-export type MemoryRefusalCode =
-  | 'MEMORY_UNKNOWN'
-  | 'CONSENT_MISSING'
-  | 'SOURCE_UNKNOWN'
-  | 'EVIDENCE_STALE'
-  | 'SOURCES_UNAVAILABLE'
-  | 'CONSENTS_UNAVAILABLE'
-  | 'MEMORY_UNAVAILABLE'
-  | 'LOG_UNAVAILABLE';
-
 /** What a read of a memory gives, and what it withholds. */
 export type MemoryRead =
   | { readonly kind: 'read'; readonly value: Json; readonly source: string; readonly observedAt: number }
   | { readonly kind: 'refused'; readonly code: MemoryRefusalCode };
-
-/** One line of the query log; never the value. `code` is null for what was read. */
-export interface MemoryQueryRecord extends MemoryQuery {
-  readonly code: MemoryRefusalCode | null;
-  /** Epoch milliseconds. */
-  readonly askedAt: number;
-}
 
 /** Context sources by name. */
 export type Sources = Readonly<Record<string, EntryBody<'context_source'>>>;

@@ -3,7 +3,8 @@ import { ManualClock } from '@recourse/kernel';
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { MemoryConsents } from './consents.memory.js';
 import { memoryReads } from './memory-reads.js';
-import type { MemoryItem, MemoryQueryRecord, MemoryReadsOptions } from './memory-reads.js';
+import type { MemoryItem, MemoryReadsOptions } from './memory-reads.js';
+import type { MemoryQueryRecord } from './memory.messages.js';
 
 const item: MemoryItem = { value: { tier: 'gold' }, source: 'crm', subject: 'customer/7', observedAt: 1_000 };
 const query = { tenant: 'acme', agentId: 'agent', runId: 'run-1', key: 'customer/7', purpose: 'support' };

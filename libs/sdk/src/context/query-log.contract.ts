@@ -1,6 +1,6 @@
 // What every log of queries does.
 import { describe, expect, it } from '@jest/globals';
-import type { MemoryQueryRecord } from './memory-reads.js';
+import type { MemoryQueryRecord } from './memory.messages.js';
 import type { QueryLog } from './query-log.port.js';
 
 export interface QueryLogUnderTest {

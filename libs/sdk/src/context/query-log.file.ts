@@ -1,7 +1,7 @@
 // Queries of a memory as lines of one file, for the processes of one host.
 import { join } from 'node:path';
 import { JsonLines } from '../stores/json-lines.js';
-import type { MemoryQueryRecord } from './memory-reads.js';
+import type { MemoryQueryRecord } from './memory.messages.js';
 import type { QueryLog } from './query-log.port.js';
 
 const FILE = 'memory-queries.jsonl';

@@ -1,5 +1,5 @@
 // Queries of a memory, in memory. For specs and first steps.
-import type { MemoryQueryRecord } from './memory-reads.js';
+import type { MemoryQueryRecord } from './memory.messages.js';
 import type { QueryLog } from './query-log.port.js';
 
 /** Queries in memory: gone with the process. */

@@ -1,5 +1,5 @@
 // Who asked a memory for what, and what became of it.
-import type { MemoryQueryRecord } from './memory-reads.js';
+import type { MemoryQueryRecord } from './memory.messages.js';
 
 /**
  * Keeps the queries of a memory.
