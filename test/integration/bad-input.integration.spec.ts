@@ -1,7 +1,7 @@
 // What comes in wrong gets a coded answer, is kept, and holds up nothing but its own key (P2, P13; L7, L12, L14, L15).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contractBody, contractDigest } from '@recourse/contract';
-import { CONTRACTS, ISSUE_INSTANT_REFUND, ISSUE_REFUND } from '@recourse/example-drifted-refund';
+import { CONTRACTS, ISSUE_INSTANT_REFUND, ISSUE_REFUND, REFUND_POLICY } from '@recourse/example-drifted-refund';
 import { partitionForKey } from '@recourse/kafka';
 import type { ToolExecuted } from '@recourse/messages';
 import { HOSTILE_STRINGS } from '@recourse/testing';
@@ -34,6 +34,8 @@ let system: System;
 
 beforeAll(async () => {
   system = await startSystem();
+  const policy = { person: EDITOR, key: REFUND_POLICY.name };
+  expect((await system.post('registry', '/v1/entries/policy_bundle', REFUND_POLICY, policy)).status).toBe(201);
   for (const contract of CONTRACTS) {
     const { status } = await system.post('registry', '/v1/contracts', contract, { person: EDITOR, key: contract.name });
     expect(status).toBeLessThan(300);
