@@ -31,7 +31,7 @@ const USE = `import { guard, ManualClock, MemoryProducer } from '@recourse/sdk';
 import type { ForwardTool, GuardedResult, GuardOptions } from '@recourse/sdk';
 import { parseContract } from '@recourse/contract';
 
-const parsed = parseContract(JSON.stringify({ name: 'notes.add_note', owner: 'notes', effect: 'A note is added.', impact: 'write', approval_mode: 'local_write', args_schema: { type: 'object' }, result_schema: { type: 'object' } }));
+const parsed = parseContract(JSON.stringify({ name: 'notes.get_note', owner: 'notes', effect: 'A note is read.', impact: 'read', approval_mode: 'read_only', args_schema: { type: 'object' }, result_schema: { type: 'object' } }));
 if (!parsed.ok) throw new Error('the contract does not parse');
 const tool: ForwardTool = { execute: () => Promise.resolve({ id: 'n1' }) };
 const options: GuardOptions = { contract: parsed.contract, contractDigest: Buffer.alloc(32), mode: 'enforce', producer: new MemoryProducer(), clock: new ManualClock(0) };

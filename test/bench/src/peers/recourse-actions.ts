@@ -33,7 +33,9 @@ export const PEER_CONTRACTS = RECOVERY_CONTRACTS.map(({ stale_check: _, ...contr
   name: contract.name,
   args_schema: ARGS,
   subject: '/run',
-  ...(contract.name === PUT ? { reversal_args: REVERSAL_ARGS } : {}),
+  ...(contract.name === PUT
+    ? { reversal_args: REVERSAL_ARGS, unchecked_because: 'The other engines look at nothing before they undo, either.' }
+    : {}),
 }));
 
 /** The contract under which the steps are made. */
