@@ -8,6 +8,7 @@ import type { MutationsConfig } from './core.js';
 import { ledgerSpans } from './core/traces.js';
 import { consumerMeasure } from './rules/consumer/consumer.measures.js';
 import { triggerMeasures } from './rules/admission/trigger.measures.js';
+import { isMutationRecord } from './rules/record.messages.js';
 import { effectMeasures } from './rules/effect/effect.measures.js';
 import { limitsOf } from './config.js';
 import type { LedgerConfig } from './config.js';
@@ -49,6 +50,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
     commandLog: MUTATIONS_LOG,
     cores: [assumptionsCore(), mutationsCore(policyOf(config))],
     measure: (record, metrics, rows) => {
+      if (!isMutationRecord(record)) return;
       measureConsumers(record, metrics, rows);
       measureTriggers(record, metrics);
       for (const { tool, status, isNewlyIrreversible } of effectMeasures(record)) {
@@ -71,7 +73,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       AdmissionController,
       UndosController,
     ],
-    trace: ledgerSpans,
+    trace: (record) => (isMutationRecord(record) ? ledgerSpans(record) : []),
     providers: providersOf(config),
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },
   };

@@ -61,6 +61,7 @@ export const RECOVERY_CONTRACTS: readonly (Readonly<Record<string, unknown>> & {
     ...COMMON,
     name: PUT,
     effect: 'Puts a thing down.',
+    overwrites: false,
     impact: 'write',
     approval_mode: 'network',
     reversal_class: 'compensable',

@@ -1,4 +1,5 @@
 // Records of recourse.mutations, by type.
+import { recordsOf, shortName } from '@recourse/messages';
 import type { BodyOf, ChainField, Evidence, RecordTypeOf } from '@recourse/messages';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
@@ -11,6 +12,13 @@ type Bodies = { readonly [Type in RecordType]: BodyOf<typeof MUTATIONS_LOG, Type
 export type MutationRecord<Type extends RecordType = RecordType> = {
   readonly [One in Type]: { readonly type: One; readonly body: Bodies[One] };
 }[Type];
+
+/** Is it of this log? The service has another beside it, and both are measured. */
+export function isMutationRecord({ type }: { readonly type: string }): boolean {
+  return TYPES.has(type);
+}
+
+const TYPES: ReadonlySet<string> = new Set(recordsOf(MUTATIONS_LOG).map(shortName));
 
 /** A record's fields as a decision states them; the loop adds its place in the chain. */
 export type Body<T> = Omit<T, ChainField>;

@@ -76,6 +76,7 @@ function putContract(adapter: string, kind: ToolKind): Contract {
     ...WRITE,
     name: putOf(adapter, kind),
     effect: 'Puts a thing down.',
+    overwrites: false,
     reversal_class: 'compensable',
     compensation_capability: takeBackOf(adapter, kind),
     residue: 'The thing was there for a while.',
