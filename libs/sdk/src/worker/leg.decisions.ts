@@ -138,7 +138,7 @@ function decideKeyed({ leg, step, progress }: StepSituation): StepAction {
 
 /** A call that may not be repeated: the claim is the last thing before it, so that a worker killed earlier leaves the attempt to the next. */
 function decideKeyless({ leg, step, progress }: StepSituation): StepAction {
-  if (leg.reconcile_first && !progress.reconciled) return reconciliation(step);
+  if ((leg.reconcile_first || leg.attempt > 1) && !progress.reconciled) return reconciliation(step);
   if (leg.attempt > 1 && leg.reconcile_first) return ended('not_executed', 'RETRY_WITHOUT_KEY');
   const act = decideAct(step, progress);
   return act.do === 'observe' ? act : withClaim(progress, act);
