@@ -185,6 +185,13 @@ describe('a tool that takes no key', () => {
       end('not_executed', 'CLAIM_FAILED'),
     );
   });
+  it('looks before a later attempt without a key acts, though the one before had no effect', () => {
+    const again = { leg: { attempt: 2, reconcile_first: false }, step: keyless };
+    expect(next(again)).toMatchObject({ do: 'observe', phase: 'reconcile' });
+    const gone: StepEvent = { type: 'Observed', phase: 'reconcile', holds: false };
+    expect(next(again, gone)).toMatchObject({ do: 'observe', phase: 'stale_check' });
+  });
+
   it('is never called by a later attempt', () => {
     const later = { leg: { attempt: 2, reconcile_first: true }, step: keyless };
     expect(next(later, { type: 'Observed', phase: 'reconcile', holds: false })).toEqual(

@@ -163,7 +163,7 @@ export function dispatched(leg: readonly [Ready, ...Ready[]], policy: RecoveryPo
     lease_id: leaseIdOf(policy.leaseKey, legId, attempt, notAfter),
     not_after: notAfter,
     answer_by: Math.max(...leg.map((one) => notAfter + one.next.lease.answerBy - one.next.lease.notAfter)),
-    // Of a tool without key the attempt before is known to have had no effect: there is nothing to look for.
+    // Without a key there is a later attempt only after one that had no effect; its worker looks all the same, and may then act.
     reconcile_first: attempt > 1 && next.terms.key_lifetime_ms !== null,
     members: leg.map(memberOf),
   });
