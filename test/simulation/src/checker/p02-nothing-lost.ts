@@ -20,6 +20,7 @@ const LOGS = [
 export function checkNothingLost(history: History): void {
   for (const halted of history.world.halted) broken(history, 'P2', 'goes on', halted);
   const parked = new Set(LOGS.flatMap((log) => ofType(history, log, 'RecordParked').map(({ body }) => placeOf(body))));
+  for (const place of redirectedIn(history)) parked.add(place);
   const isParked = (record: Placed): boolean =>
     parked.has(`${record.topic}/${String(record.partition)}/${String(record.offset)}`);
   checkExecutions(history, isParked);
@@ -29,6 +30,24 @@ export function checkNothingLost(history: History): void {
   checkReports(history, isParked);
   checkHops(history, isParked);
   checkOwed(history);
+}
+
+/** Places of records that were sent to the partition of their key and came there: the copy is looked at like any other record. */
+function redirectedIn(history: History): readonly string[] {
+  const redirected = LOGS.flatMap((log) => ofType(history, log, 'RecordRedirected'));
+  return redirected.flatMap(({ body }) => {
+    const wires = history.wires[text(body, 'topic')] ?? [];
+    const own = wires.find((wire) => placeOf({ ...wire }) === placeOf(body));
+    const isCopied = wires.some(
+      (wire) =>
+        wire.partition === number(body, 'to_partition') &&
+        wire.order > (own?.order ?? Infinity) &&
+        wire.key === own?.key &&
+        wire.type === own.type &&
+        JSON.stringify(wire.body) === JSON.stringify(own.body),
+    );
+    return isCopied ? [placeOf(body)] : [];
+  });
 }
 
 interface Placed {
