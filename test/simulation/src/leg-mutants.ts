@@ -100,8 +100,9 @@ function heedless(options: WorkerOptions): WorkerOptions {
   return { ...options, codecs, kafka: { ...options.kafka, wireProducer } };
 }
 
-/** Runs what a leg did not come to. */
-async function toTheEnd(leg: LegRequested, report: LegReported, options: WorkerOptions): Promise<LegReported> {
+/** Runs what a leg did not come to, as the one who has the leg does: a second claim of it would only let it look. */
+async function toTheEnd(leg: LegRequested, report: LegReported, told: WorkerOptions): Promise<LegReported> {
+  const options = { ...told, claimStore: unclaimedLegs(told.claimStore) };
   const steps = [...report.steps];
   while (steps.length < leg.steps.length)
     steps.push(...(await runLeg({ ...leg, steps: leg.steps.slice(steps.length) }, options)).steps);
