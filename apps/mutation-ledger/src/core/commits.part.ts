@@ -1,6 +1,6 @@
 // Commits without an outside effect as a part of the mutations log: events in, facts out.
 //
-// Boundary: reads rows and views, and asks the decisions of domain/commit; holds no rule.
+// Boundary: reads rows and views, and asks the decisions of rules/commit; holds no rule.
 import { bundleDigests, entryView } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, StateView, TimerInput } from '@recourse/event-log';

@@ -1,5 +1,5 @@
 // Consumers of rollbacks, as a part of the mutations core: who is waited for, what they answer, who stays silent.
-// Their rows are in consumer-rows.ts.
+// Their rows are in rows/consumer.rows.ts.
 import { entryView } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, TimerInput } from '@recourse/event-log';

@@ -3,7 +3,7 @@
 //   contradiction, command, undo, held trigger let go  ──  admitted?  ──  marked, or remembered until it can be
 //                                                          held, redundant
 //
-// Boundary: rows read, the decisions of domain/admission, domain/rollback and domain/mutation asked; holds no rule. Rows of a limit
+// Boundary: rows read, the decisions of rules/admission, rules/rollback and rules/mutation asked; holds no rule. Rows of a limit
 // are read and written only where the limit is set: what counts is said by the records, so the fold knows no configuration (L2).
 //
 // Invariants

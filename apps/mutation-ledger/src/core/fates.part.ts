@@ -1,6 +1,6 @@
 // What falls reach, and how each of them fares: rolled back, left to a person beyond the bound, or admitted again without what fell.
 //
-// Boundary: reads rows and views, and asks domain/commit; holds no rule.
+// Boundary: reads rows and views, and asks rules/commit; holds no rule.
 //
 // Invariants
 //   F4. No gate sees the state of a commit that rests on the same falls, whatever becomes of that one: it falls, is a person's, or

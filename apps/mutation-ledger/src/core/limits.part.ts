@@ -1,6 +1,6 @@
 // Limits of triggers as a part of the mutations core: what admission is decided by, what people say of triggers, breakers.
 //
-// Boundary: rows read, the decisions of domain/admission asked; holds no rule.
+// Boundary: rows read, the decisions of rules/admission asked; holds no rule.
 import { entryOf, entryView, ownersOfSource } from '@recourse/contract';
 import type { DecideContext } from '@recourse/event-log';
 import type { CloseBreaker, Fallen } from '@recourse/messages';

@@ -1,7 +1,7 @@
 // Re-evaluation under a successor bundle as a part of the ledger's core: the registry's news and the job's timer in, what the
-// successor refuses out. Its rows are in reevaluation-rows.ts.
+// successor refuses out. Its rows are in rows/reevaluation.rows.ts.
 //
-// Boundary: reads rows and views, and asks domain/commit/reevaluation.decisions.ts; holds no rule.
+// Boundary: reads rows and views, and asks rules/commit/reevaluation.decisions.ts; holds no rule.
 import { entryView, reviewEntry } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput, RowAddress, StateView, Views } from '@recourse/event-log';

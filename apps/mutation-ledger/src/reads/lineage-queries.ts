@@ -1,6 +1,6 @@
 // Reads of lineage from the projection: closures over all partitions, rows of what they reach, cursors of who has read the notices.
 //
-// Boundary: reads and nothing else; what it means is decided in domain/lineage-view.
+// Boundary: reads and nothing else; what it means is decided in rules/lineage-view.
 import { decodeDoc } from '@recourse/event-log';
 import { docOf, limitTo, numberOrNull, Queries } from '@recourse/service';
 import type { Commit } from '../rules/commit/commit.messages.js';

@@ -1,4 +1,4 @@
-// Rows of the mutations log: tables, readers and writers. What records make of them is in mutations.fold.ts.
+// Rows of the mutations log: tables, readers and writers. What records make of them is in rows.ts.
 //
 // Rows: `mutation` by run; `recovered`, the run a recovery is about, by its id; `binding` and `spread` by ref.
 // Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a spread until it is closed.

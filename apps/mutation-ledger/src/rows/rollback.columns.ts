@@ -67,7 +67,7 @@ export const ROLLBACK_KINDS: readonly KindSpec[] = [
   },
 ];
 
-// Rows of this kind are written by rollback-rows.ts alone.
+// Rows of this kind are written by rollback.rows.ts alone.
 function rollbackOf(row: Row): RollbackDoc {
   return row.doc as RollbackDoc;
 }

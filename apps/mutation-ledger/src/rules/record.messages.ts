@@ -45,7 +45,7 @@ export function record<Type extends RecordType>(
   return { type, body };
 }
 
-/** A commit that should not stand, as evidence says. No record: the decision that found it says what becomes of it (application/falls.part.ts). */
+/** A commit that should not stand, as evidence says. No record: the decision that found it says what becomes of it (core/falls.part.ts). */
 export interface Contradiction {
   readonly type: 'Contradiction';
   readonly body: {

@@ -1,6 +1,6 @@
 // How far back a rollback reaches, and what becomes of the commits beyond (E13, E14).
 //
-// Boundary: pure. The walk says which commits are beyond (domain/commit/fate.decisions.ts); here each becomes an item of a person's list.
+// Boundary: pure. The walk says which commits are beyond (rules/commit/fate.decisions.ts); here each becomes an item of a person's list.
 //
 // Invariants
 //   B1. A bound is the root's: what falls with a rollback takes over its bound and never sets one of its own (E14).
