@@ -14,6 +14,6 @@ await main(async () => {
     process.stdout.write(HELP);
     return 0;
   }
-  await bootstrap({ dataDir: options.dataDir });
+  await bootstrap({ dataDir: options.dataDir, anyNode: true });
   return runNode(['--enable-source-maps', LAUNCHER, ...args.filter((arg) => arg !== '--')]);
 });

@@ -1,4 +1,5 @@
 // From a fresh clone to something that can run: prerequisites, npm packages, jars, build.
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { install, needsInstall } from './install.mjs';
 import { artifactsPresent } from './artifacts.mjs';
@@ -6,18 +7,26 @@ import { fetchArtifacts } from './maven.mjs';
 import { pinnedNode, root } from './paths.mjs';
 import { checkPrerequisites, describeProblem } from './prerequisites.mjs';
 import { step } from './progress.mjs';
-import { CommandFailed, runQuiet } from './run.mjs';
+import { CommandFailed, runNode, runQuiet } from './run.mjs';
 
 /**
- * Does what is still missing, and nothing when nothing is.
+ * Does what is still missing, and nothing when nothing is. A script that needs the stack goes on under the pinned Node: it loads
+ * what was built, and a machine's own Node may be too old for that.
  *
- * @param {{dataDir?: string, stack?: boolean}} [options] `stack: false` leaves Java and the jars out
+ * @param {{dataDir?: string, stack?: boolean, anyNode?: boolean}} [options] `stack: false` leaves Java and the jars out;
+ *   `anyNode`: the script loads nothing that was built, and stays where it is
  */
 export async function bootstrap(options = {}) {
   if (options.stack !== false) refuseMissing(checkPrerequisites({ dataDir: options.dataDir }));
   if (needsInstall()) await step('installing npm packages', () => install());
   if (options.stack !== false && !artifactsPresent()) await step('fetching Kafka and the registry', fetchArtifacts);
   await step('building', build);
+  if (options.stack !== false && options.anyNode !== true) await goOnUnderPinnedNode();
+}
+
+async function goOnUnderPinnedNode() {
+  if (!existsSync(pinnedNode) || realpathSync(process.execPath) === realpathSync(pinnedNode)) return;
+  process.exit(await runNode(process.argv.slice(1)));
 }
 
 /** Compiles what changed. Errors: with the compiler's output. */
