@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { bindReversal } from './binding.js';
@@ -20,6 +21,14 @@ function parsed(json: ContractJson): Contract {
 const refund = parsed(refundContract());
 const args = { order_id: 'order/4711', amount_minor: 500_000, currency: 'INR' };
 const facts = { args, result: { refund_id: 'r1' }, priorValue: null, externalRef: 'psp_1' };
+
+it('reads no JSON that is nested too deep, in a payload or a contract', () => {
+  const deep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000));
+  const payload = { ...plainPayload(1), body: deep, sha256: createHash('sha256').update(deep).digest() };
+  expect(() => readPayload(payload)).toThrow(expect.objectContaining({ code: 'PAYLOAD_NOT_JSON' }));
+  const body = JSON.stringify(refundContract()).replace('{', `{"x":${'{"x":'.repeat(5_000)}1${'}'.repeat(5_000)},`);
+  expect(parseContract(body)).toMatchObject({ ok: false, problems: [{ code: 'CONTRACT_NOT_JSON' }] });
+});
 
 describe('binding a reversal', () => {
   it('takes each argument from where the contract says', () => {
