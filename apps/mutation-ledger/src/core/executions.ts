@@ -135,11 +135,16 @@ function takenAlong(
   event: ToolExecuted,
   state: ExecutionState,
 ): readonly Finding[] {
-  if (event.on_failure === 'keep' || state !== 'failed') return [];
+  if (event.on_failure === 'keep' || state !== 'failed' || isTriedAgain(event)) return [];
   const before = mutationsIn(context.state, event.run_id).filter(
     ({ mutation_id, rollback_id }) => mutation_id !== id && rollback_id === null,
   );
   return before.length === 0 ? [] : undoPart(undoAfterFailure(id, event), before, EFFECTS_MAX - REFS_MAX);
+}
+
+/** Whoever called is about to make the same call once more: it did not fail for good. */
+function isTriedAgain({ handled_as }: ToolExecuted): boolean {
+  return handled_as === 'retry_scheduled' || handled_as === 'evidence_refreshed';
 }
 
 /** Looks at the run only where some contract names the capability as what closes a window. */

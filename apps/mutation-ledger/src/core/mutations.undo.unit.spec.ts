@@ -144,6 +144,23 @@ describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
       .then(fact('MutationRecorded'));
   });
 
+  it.each(['retry_scheduled', 'evidence_refreshed'] as const)(
+    'takes nothing along while it is tried again (%s), and all once it is given up',
+    (handled_as) => {
+      const { run } = ledger({ isRebuilt });
+      run
+        .when(executed(effect('a')), NOW)
+        .when(failing('c', { error_kind: 'RATE_LIMITED', handled_as }), NOW + 2)
+        .then(fact('MutationRecorded', { execution_state: 'failed' }))
+        .when(failing('d', { error_kind: 'RATE_LIMITED', handled_as: 'escalated' }), NOW + 3)
+        .then(
+          fact('MutationRecorded', { execution_state: 'failed' }),
+          fact('UndoListed', { mutation_ids: [idOf('c'), idOf('a')] }),
+          fell({ mutation_id: idOf('c') }, { mutation_id: idOf('a') }),
+        );
+    },
+  );
+
   it('takes nothing along while it is not known that it failed', () => {
     ledger({ isRebuilt })
       .run.when(executed(effect('a')), NOW)
