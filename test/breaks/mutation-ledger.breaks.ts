@@ -340,6 +340,16 @@ export const BREAKS: readonly Break[] = [
     replace: "if (event.on_failure !== 'keep' || state !== 'failed' || isTriedAgain(event)) return [];",
   },
   {
+    id: 'a53-nobody-is-told-which-step-failed',
+    requirement: 'A53',
+    also: ['C63'],
+    spec: 'apps/mutation-ledger/src/core/mutations.undo.unit.spec.ts',
+    test: 'a step that fails for good, straight takes back what its run did before, last first, where the run says so (A53)',
+    file: 'apps/mutation-ledger/src/rules/undo/undo.decider.ts',
+    find: 'statement: plainPayload({ failed: id, capability, step_id, error_kind }),',
+    replace: 'statement: null,',
+  },
+  {
     id: 'a53-retry-takes-all-along',
     requirement: 'A53',
     spec: 'apps/mutation-ledger/src/core/mutations.undo.unit.spec.ts',
