@@ -340,6 +340,15 @@ export const BREAKS: readonly Break[] = [
     replace: "if (event.on_failure !== 'keep' || state !== 'failed' || isTriedAgain(event)) return [];",
   },
   {
+    id: 'b5-event-is-forgotten',
+    requirement: 'B5',
+    spec: 'apps/mutation-ledger/src/core/mutations.windows.unit.spec.ts',
+    test: 'an event that ends reversibility, straight stays the reason where the recovery only says that the window is over',
+    file: 'apps/mutation-ledger/src/rules/mutation/recoverability.decider.ts',
+    find: 'reason: whyOf(event.body.reason, mutation)',
+    replace: 'reason: event.body.reason',
+  },
+  {
     id: 'a53-nobody-is-told-which-step-failed',
     requirement: 'A53',
     also: ['C63'],
