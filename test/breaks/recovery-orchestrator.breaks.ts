@@ -477,6 +477,16 @@ export const BREAKS: readonly Break[] = [
     replace: "tenant !== '' && step.mutation_id !== mutation_id &&",
   },
   {
+    id: 'b5-retry-opens-what-an-event-closed',
+    requirement: 'B5',
+    also: ['A43'],
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.commands.unit.spec.ts',
+    test: 'a step that a person has, straight is tried again never once an event closed its window while it waited for a person, whatever its clock says (B5)',
+    file: 'apps/recovery-orchestrator/src/rules/step/step-row.transitions.ts',
+    find: 'const ref = untilClosed(step.ref, body.reason, at);',
+    replace: 'const { ref } = step;',
+  },
+  {
     id: 'b6-result-about-another-subject',
     requirement: 'B6',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.binding.unit.spec.ts',

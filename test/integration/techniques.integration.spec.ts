@@ -104,7 +104,7 @@ describe('a dry run', () => {
     expect(await open.act(order, run, { ...call, isRehearsal: true })).toMatchObject({ kind: 'rehearsed' });
     expect(await open.act(order, run, call)).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
     const [item] = itemsOf(await system.get('orchestrator', `/v1/reviews?kind=forward&run_id=${run}`));
-    expect(item).toMatchObject({ rehearsal: { json: { left: 6 } } });
+    expect(item).toMatchObject({ rehearsal: { body: { left: 6 } } });
     expect([open.warehouse.about(run), await mutationsOf(run)]).toEqual([[], []]);
     const id = String(item?.['approval_id']);
     expect((await cli(system, OPERATOR, folder, 'approvals', 'show', id)).out).toMatch(/dry run says.*left.*6/);
@@ -133,7 +133,7 @@ describe('a connected agent', () => {
     const [asked] = itemsOf(await system.get('budget', `/v1/escalations?run_id=${run}`, OWNER));
     const agreed = await cli(
       system,
-      OWNER,
+      OPERATOR,
       folder,
       'budgets',
       'approve',
@@ -141,7 +141,7 @@ describe('a connected agent', () => {
       '--reason',
       'paid for',
     );
-    expect(agreed).toMatchObject({ code: 0 });
+    expect(agreed).toMatchObject({ code: 0, note: '' });
     expect(await buy(`${run}-large`, 8_000)).toMatchObject({ kind: 'succeeded' });
     expect([open.warehouse.about(`${run}-large`), await used()]).toEqual([['reserve'], 1_200]);
   }, 60_000);
@@ -164,7 +164,10 @@ describe('a compensation that needs two people', () => {
     expect(await approve(step, SECOND)).toMatchObject({ status: 200 });
     await mutationOf(run, { recoverability: 'compensated' });
     expect(open.warehouse.about(run)).toEqual(['reserve', 'release']);
-    console.log('DUAL', JSON.stringify(await stepOf(run, 'compensated')));
+    expect(await reviewOf(step)).toMatchObject({
+      phase: 'compensated',
+      approvals: { required: 2, given: [{ by: OPERATOR.subject }, { by: SECOND.subject }] },
+    });
   }, 60_000);
 });
 
@@ -181,8 +184,25 @@ describe('an event that closes the window', () => {
       statedAt: Date.now(),
     });
     await mutationOf(run, { recoverability: 'reversal_expired', reason: 'CLOSED_BY:picked' });
-    const agreed = await approve(step, OPERATOR);
-    console.log('CLOSED', JSON.stringify(agreed), JSON.stringify(await reviewOf(step)));
+    expect(await approve(step, OPERATOR)).toMatchObject({ status: 409, body: { code: 'WINDOW_CLOSED' } });
+    const retry = await system.post(
+      'orchestrator',
+      `/v1/steps/${String(step['step_id'])}/retry`,
+      { reason: 'again' },
+      {},
+    );
+    expect(retry).toMatchObject({ status: 409, body: { code: 'WINDOW_CLOSED' } });
+    const item = await reviewOf(step);
+    expect(item).toMatchObject({
+      phase: 'manual',
+      reason: 'REVERSAL_EXPIRED',
+      why: expect.stringContaining('by an event that the mutation names'),
+      owner: 'role:administrator',
+      deadline_at: expect.any(Number),
+      may: ['check', 'resolve', 'escalate'],
+    });
+    const { path } = (item['links'] as Readonly<Record<string, Facts>>)['mutation'] ?? {};
+    expect((await system.get('ledger', String(path))).body).toMatchObject({ reason: 'CLOSED_BY:picked' });
     expect(open.warehouse.about(run)).toEqual(['reserve']);
   }, 60_000);
 });
@@ -211,11 +231,20 @@ describe('a run in which one action has no contract', () => {
     const bare = executed(run, { capability: 'inventory.paint_shelf', contractDigest: null, subjectRef: null });
     await system.send(EXECUTIONS, run, system.codecs.encode(EXECUTIONS, 'ToolExecuted', bare));
     await open.act('inventory.reserve_stock', run);
-    const person = await mutationOf(run, { recoverability: 'manual_resolution_required', reason: 'UNCONTRACTED' });
-    const told = await until('the notice', () =>
-      Promise.resolve(desk.about(run).find(({ text }) => text.includes('UNCONTRACTED')) ?? null),
+    const exposed = await mutationOf(run, { recoverability: 'manual_resolution_required', reason: 'UNCONTRACTED' });
+    expect(exposed).toMatchObject({ awaited: { owner: 'role:operator', deadline_at: expect.any(Number) } });
+    const [told] = await until('the notice', () =>
+      Promise.resolve(desk.about(run).length > 0 ? desk.about(run) : null),
     );
-    console.log('TOLD', told.text, JSON.stringify(person));
+    expect(told?.body).toMatchObject({
+      type: 'recourse.item.opened',
+      item_kind: 'exposure',
+      item_id: exposed['mutation_id'],
+      capability: 'inventory.paint_shelf',
+      reason: 'UNCONTRACTED',
+      deadline_at: expect.any(String),
+    });
+    expect((await cli(system, OPERATOR, folder, 'items')).out).toContain(String(exposed['mutation_id']));
     await mutationOf(run, { capability: 'inventory.reserve_stock', recoverability: 'reversal_available' });
     const undo = { run_id: run, mutation_ids: [], reason: 'nobody asked for this' };
     const { body } = await system.post('ledger', '/v1/undos', undo, {});
@@ -223,15 +252,21 @@ describe('a run in which one action has no contract', () => {
       const found = (await system.get('ledger', `/v1/undos/${String(body['undo_id'])}`)).body;
       return found['outcome'] === 'still_open' ? null : found;
     });
-    console.log(
-      'REPORT',
-      JSON.stringify(report),
-      desk
-        .about(run)
-        .map(({ text }) => text)
-        .join('\n'),
-    );
-    console.log('ITEMS', JSON.stringify((await system.get('orchestrator', `/v1/reviews?run_id=${run}`)).body));
-    console.log('TASKS', JSON.stringify((await system.get('orchestrator', `/v1/tasks?run_id=${run}`)).body));
+    expect(report).toMatchObject({
+      outcome: 'partly_undone',
+      items: [
+        { capability: 'inventory.reserve_stock', outcome: 'undone_with_residue' },
+        { capability: 'inventory.paint_shelf', outcome: 'not_undone', reason: 'UNCONTRACTED' },
+      ],
+    });
+    const reviews = await system.get('orchestrator', `/v1/reviews?run_id=${run}`);
+    const tasks = await system.get('orchestrator', `/v1/tasks?run_id=${run}`);
+    expect(itemsOf(reviews)).toMatchObject([{ reason: 'UNCONTRACTED', owner: 'role:administrator' }]);
+    expect(
+      itemsOf(tasks)
+        .map(({ task_kind }) => task_kind)
+        .sort(),
+    ).toEqual(['audit_note', 'correction', 'support']);
+    expect(open.warehouse.about(run)).toEqual(['reserve', 'release']);
   }, 60_000);
 });
