@@ -1,5 +1,6 @@
 // What the registry keeps beside contracts, versioned alike: policy bundles, agent charters, context sources, kill switches,
 // consumer subscriptions. The shape of each, and what its fields must say together.
+import { isSubject, SUBJECT_FORM } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { ENTRY_KIND_VALUES } from '@recourse/messages';
 import type { EntryKind } from '@recourse/messages';
@@ -32,7 +33,9 @@ const id = () =>
     .regex(/^[\w.:@/-]+$/);
 const capability = () => z.string().max(128).regex(CAPABILITY_PATTERN);
 const expression = () => z.string().min(1).max(TEXT_MAX);
-const common = { owner: text(), doc: text() };
+/** Who answers for an entry; people are compared with it. */
+const subject = () => z.string().refine(isSubject, { message: SUBJECT_FORM });
+const common = { owner: subject(), doc: text() };
 
 const rule = () => z.strictObject({ name: id(), when: expression(), reason: text() });
 
