@@ -164,15 +164,14 @@ describe('a compensation that needs two people', () => {
     expect(await approve(step, SECOND)).toMatchObject({ status: 200 });
     await mutationOf(run, { recoverability: 'compensated' });
     expect(open.warehouse.about(run)).toEqual(['reserve', 'release']);
-    expect(await reviewOf(step)).toMatchObject({
-      phase: 'compensated',
+    expect(await reviewOf(await stepOf(run, 'compensated'))).toMatchObject({
       approvals: { required: 2, given: [{ by: OPERATOR.subject }, { by: SECOND.subject }] },
     });
   }, 60_000);
 });
 
 describe('an event that closes the window', () => {
-  it('takes the compensation from whoever was about to agree, and the item says which event it was (B5)', async () => {
+  it('takes the compensation from whoever was about to agree, and the item leads to the event (B5)', async () => {
     const run = runOn(0, 'picked');
     await open.act('inventory.lend_stock', run);
     await trigger(run, await mutationOf(run, { recoverability: 'reversal_available' }));
@@ -183,7 +182,8 @@ describe('an event that closes the window', () => {
       statement: { at: 'gate 4' },
       statedAt: Date.now(),
     });
-    await mutationOf(run, { recoverability: 'reversal_expired', reason: 'CLOSED_BY:picked' });
+    await mutationOf(run, { recoverability: 'manual_resolution_required', reason: 'CLOSED_BY:picked' });
+    await stepOf(run, 'manual');
     expect(await approve(step, OPERATOR)).toMatchObject({ status: 409, body: { code: 'WINDOW_CLOSED' } });
     const retry = await system.post(
       'orchestrator',
