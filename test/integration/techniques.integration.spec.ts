@@ -76,10 +76,15 @@ const reviewOf = async ({ step_id }: Facts): Promise<Facts> =>
   (await system.get('orchestrator', `/v1/reviews/${String(step_id)}`)).body;
 
 describe('a reservation', () => {
-  it('is committed when its precondition still holds at the end of its hold; else it is given back, and never committed (A51)', async () => {
+  it('is committed when its precondition still holds at the end of its hold; else it is given back with what its run did before, and never committed (A51, A53)', async () => {
     const [kept, broken] = [runOn(0, 'kept'), runOn(1, 'broken')];
     expect(await open.act('inventory.stage_stock', kept)).toMatchObject({ kind: 'held' });
-    expect(await open.act('inventory.stage_stock', broken, { quantity: 5 })).toMatchObject({ kind: 'held' });
+    const saga = { onFailure: 'compensate' } as const;
+    const box = `${broken}-box`;
+    expect(await open.act('inventory.reserve_stock', broken, { order: box, ...saga })).toMatchObject({
+      kind: 'succeeded',
+    });
+    expect(await open.act('inventory.stage_stock', broken, { quantity: 5, ...saga })).toMatchObject({ kind: 'held' });
     expect([open.warehouse.about(kept), open.warehouse.about(broken)]).toEqual([['stage'], ['stage']]);
     open.warehouse.inStock = 3;
     await mutationOf(kept, { execution_state: 'succeeded', recoverability: 'reversal_available' });
@@ -89,6 +94,8 @@ describe('a reservation', () => {
       Promise.resolve(open.warehouse.about(broken).includes('unstage') ? true : null),
     );
     expect(open.warehouse.about(broken)).toEqual(['stage', 'unstage']);
+    await mutationOf(broken, { capability: 'inventory.reserve_stock', recoverability: 'compensated' });
+    expect(open.warehouse.about(box)).toEqual(['reserve', 'release']);
     expect(open.warehouse.of(String((given['execution'] as Facts)['staged_ref']))).toMatchObject({
       status: 'released',
     });

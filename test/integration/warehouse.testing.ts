@@ -188,6 +188,7 @@ interface Call {
   readonly quantity?: number;
   readonly priceMinor?: number;
   readonly isRehearsal?: boolean;
+  readonly onFailure?: 'compensate';
 }
 
 /** The warehouse under Recourse. */
@@ -218,7 +219,11 @@ export async function openWarehouse(system: System): Promise<ConnectedWarehouse>
   });
   return {
     warehouse,
-    act: async (capability, runId, { order = runId, quantity = 1, priceMinor, isRehearsal = false } = {}) => {
+    act: async (
+      capability,
+      runId,
+      { order = runId, quantity = 1, priceMinor, isRehearsal = false, onFailure } = {},
+    ) => {
       const guarded = await recourse.guard(warehouse.forward, { contract: capability });
       const place = {
         runId,
@@ -226,6 +231,7 @@ export async function openWarehouse(system: System): Promise<ConnectedWarehouse>
         initiator: INITIATOR.subject,
         objective: 'serve the customer',
         isRehearsal,
+        ...(onFailure === undefined ? {} : { onFailure }),
       };
       const price = priceMinor === undefined ? {} : { price_minor: priceMinor, currency: 'EUR' };
       return guarded({ order_id: order, sku: 'lamp', quantity, ...price }, place);
