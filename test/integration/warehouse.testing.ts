@@ -201,14 +201,7 @@ export interface ConnectedWarehouse {
 
 /** Registers the contracts, starts a worker, and puts the tools under their guard. Errors: the first contract that is refused. */
 export async function openWarehouse(system: System): Promise<ConnectedWarehouse> {
-  for (const [name, { from, differs = {} }] of Object.entries(CAPABILITIES)) {
-    const body = { ...fileOf(from), ...differs, name };
-    const { status, body: answer } = await system.post('registry', '/v1/contracts', body, {
-      person: EDITOR,
-      key: name,
-    });
-    if (status !== 201) throw new Error(`${name}: ${JSON.stringify(answer)}`);
-  }
+  await register(system);
   const warehouse = new Warehouse();
   const stateDir = mkdtempSync(join(tmpdir(), 'recourse-warehouse-'));
   const recourse = await connectAgent(system, stateDir);
@@ -241,6 +234,17 @@ export async function openWarehouse(system: System): Promise<ConnectedWarehouse>
       rmSync(stateDir, { recursive: true, force: true });
     },
   };
+}
+
+async function register(system: System): Promise<void> {
+  for (const [name, { from, differs = {} }] of Object.entries(CAPABILITIES)) {
+    const body = { ...fileOf(from), ...differs, name };
+    const { status, body: answer } = await system.post('registry', '/v1/contracts', body, {
+      person: EDITOR,
+      key: name,
+    });
+    if (status !== 201) throw new Error(`${name}: ${JSON.stringify(answer)}`);
+  }
 }
 
 /** The agent, as anybody's would connect. */
