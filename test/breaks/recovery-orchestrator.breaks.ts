@@ -477,6 +477,15 @@ export const BREAKS: readonly Break[] = [
     replace: "tenant !== '' && step.mutation_id !== mutation_id &&",
   },
   {
+    id: 'b5-retry-is-offered-all-the-same',
+    requirement: 'B5',
+    spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
+    test: 'a review item offers no retry once an event closed the window (B5)',
+    file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
+    find: 'return timeLeft(step, now, marginMs) === 0 ?',
+    replace: 'return timeLeft(step, now, marginMs) === -1 ?',
+  },
+  {
     id: 'b5-retry-opens-what-an-event-closed',
     requirement: 'B5',
     also: ['A43'],

@@ -151,7 +151,9 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
 
   it('keeps its window when all it lacks is the result of another compensation (B6)', () => {
     const text = (args: object) =>
-      contractText({ reversal_args: { note: { from: 'step', capability: 'payments.take_deposit', path: '/note' }, ...args } });
+      contractText({
+        reversal_args: { note: { from: 'step', capability: 'payments.take_deposit', path: '/note' }, ...args },
+      });
     const done = (body: string) =>
       ledger({ isRebuilt, contracts: [body] }).run.when(
         executed(refund({ contract_digest: contractDigest(body) })),
