@@ -61,14 +61,19 @@ describe('binding a reversal', () => {
 
   it('takes an argument from an earlier compensation once there is one, and is incomplete before', () => {
     const contract = parsed(
-      refundContract({ reversal_args: { fee: { from: 'step', effect_key: 'book', path: '/fee' } } }),
+      refundContract({ reversal_args: { fee: { from: 'step', capability: 'travel.book_trip', path: '/fee' } } }),
     );
-    expect(bindReversal(contract, facts)).toEqual({ kind: 'incomplete', missing: ['steps.book.result/fee'] });
-    expect(bindReversal(contract, { ...facts, steps: { book: { fee: 7 } } })).toEqual({
+    expect(bindReversal(contract, facts)).toEqual({
+      kind: 'incomplete',
+      missing: ['steps.travel.book_trip.result/fee'],
+    });
+    expect(bindReversal(contract, { ...facts, steps: { 'travel.book_trip': { fee: 7 } } })).toEqual({
       kind: 'bound',
       args: { fee: 7 },
     });
-    expect(bindReversal(contract, { ...facts, steps: { book: {} } })).toMatchObject({ kind: 'incomplete' });
+    expect(bindReversal(contract, { ...facts, steps: { 'travel.book_trip': {} } })).toMatchObject({
+      kind: 'incomplete',
+    });
   });
 
   it('binds nothing where nothing undoes it', () => {

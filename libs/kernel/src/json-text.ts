@@ -16,7 +16,7 @@ export function isTooDeep(value: unknown): boolean {
   let level = membersOf([value]);
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > JSON_DEPTH_MAX) return true;
-    level = membersOf(level.flatMap((each) => Object.values(each)));
+    level = membersOf(level.flatMap((each) => Object.values(each) as readonly unknown[]));
   }
   return false;
 }

@@ -174,7 +174,7 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
     },
     action_digest: step.action_digest?.toString('hex') ?? null,
     time_left_ms: timeLeft(step, seen.now, seen.marginMs),
-    may: mayBeDone(step, missing),
+    may: mayBeDone(step, missing, seen),
     links: linksOf(step, seen),
   });
 }
@@ -237,11 +237,15 @@ function missingOf(step: StepDoc): readonly FactNeeded[] {
 }
 
 /** Who cannot see the facts may still refuse, and nobody agrees blindly. */
-function mayBeDone({ phase, call, terms }: StepDoc, missing: readonly FactNeeded[]): ReviewItem['may'] {
+function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], { now, marginMs }: Seen): ReviewItem['may'] {
+  const { phase, call, terms } = step;
   if (phase === 'awaiting_approval') return missing.length === 0 ? ['approve', 'deny'] : ['deny'];
   if (phase === 'denied') return ['resolve'];
   if (phase !== 'manual') return [];
-  return call === null || terms === null ? ['resolve', 'escalate'] : ['check', 'retry', 'resolve', 'escalate'];
+  if (call === null || terms === null) return ['resolve', 'escalate'];
+  return timeLeft(step, now, marginMs) === 0
+    ? ['check', 'resolve', 'escalate']
+    : ['check', 'retry', 'resolve', 'escalate'];
 }
 
 function linksOf(
