@@ -5,7 +5,7 @@ import { contractSchema } from './shape.js';
 import type { Contract } from './shape.js';
 
 /** Version of the published schema; a field that is added raises the second number, one that is removed the first. */
-export const CONTRACT_SCHEMA_VERSION = '1.1';
+export const CONTRACT_SCHEMA_VERSION = '1.2';
 
 /** What each field says, in one sentence. */
 export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
@@ -42,7 +42,9 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   requires_prior_value_capture: 'True where the prior value must be captured for the reversal.',
   requires_external_handle: "True where the provider's handle must be captured for the reversal.",
   reversal_args:
-    "Each argument of the reversal and where it comes from: args, result, prior_value, external_ref, constant, step. The agent sees its tool's answer without what comes from result, unless is_public is true.",
+    "Each argument of the reversal and where it comes from: args, result, prior_value, external_ref, constant, step, call. The agent sees its tool's answer without what comes from result, unless is_public is true.",
+  reversal_then:
+    'Further calls of the reversal, in this order, each made once the one before it is verified, under a key of its own: capability, args, verification. An argument from call is what the verification of an earlier call saw; the first is call 1. All are of one adapter, and eight at the most.',
   reconcile_capability: 'Capability that tells whether an effect happened.',
   stale_check:
     'Observation and CEL condition (observed, bound) that must hold before anything is undone. compares says what of: last_modified, owner, status and exact_id are judged by that look alone, so check_act_gap says what can happen after it; version, etag and compare_and_swap are compared again by the tool while it writes, which is handed what the look saw (expected).',

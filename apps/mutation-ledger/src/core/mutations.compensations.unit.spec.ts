@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import { contractDigest } from '@recourse/contract';
-import type { LegVerdict, Observation } from '@recourse/messages';
+import { contractDigest, plainPayload } from '@recourse/contract';
+import type { LegVerdict, Observation, RecoveryCall } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import {
   callFor,
@@ -32,14 +32,36 @@ const REVERSE = canonicalJson(
 const COMPENSATION = deriveId('mut', TENANT, RUN, `rev_${MUTATION}`);
 const ANSWER = seen('execute', { refund_id: 're_1', status: 'reversed' }, 'payments.reverse_refund');
 
+const VOIDED = seen('verify', { void_receipt: 'v-1' });
+/** The same reversal with a call behind it. */
+const TWO_CALLS: RecoveryCall = {
+  ...callFor(MUTATION),
+  then: [
+    {
+      capability: 'payments.reset_balance',
+      args: plainPayload({}),
+      taken: [{ name: 'receipt', call: 1, path: '/void_receipt' }],
+      verify_capability: 'payments.get_balance',
+      success_condition: 'observed.ok',
+      verify_max_attempts: 1,
+      verify_delay_ms: 0,
+    },
+  ],
+};
+
 /** What the orchestrator settled of a leg of that one step. */
 function settled(
   outcome: LegVerdict['outcome'],
   reason: string,
-  more: { readonly attempt?: number; readonly observations?: readonly Observation[]; readonly call?: null } = {},
+  more: {
+    readonly attempt?: number;
+    readonly observations?: readonly Observation[];
+    readonly call?: RecoveryCall | null;
+    readonly calls_done?: number;
+  } = {},
 ) {
-  const { attempt = 1, observations = [], call = callFor(MUTATION) } = more;
-  const member = { step_id: 'step-1', mutation_id: MUTATION, outcome, reason, observations, call };
+  const { attempt = 1, observations = [], call = callFor(MUTATION), calls_done = 0 } = more;
+  const member = { step_id: 'step-1', mutation_id: MUTATION, outcome, reason, observations, call, calls_done };
   return fromRecoveries('LegSettled', {
     tenant: TENANT,
     run_id: RUN,
@@ -142,6 +164,46 @@ describe.each(WAYS)('a compensation, $way', ({ isRebuilt }) => {
     expect(told(run)).toMatchObject([
       { contract_digest: null, contract_version: null, reversal_class: 'irreversible', value: null },
     ]);
+  });
+
+  it('of several calls is an execution for each that was made, once, whatever a later attempt tells of it', () => {
+    const more = { attempt: 1, observations: [ANSWER, VOIDED], call: TWO_CALLS, calls_done: 1 };
+    const run = dispatched()
+      .when(settled('failed', 'TOOL_FAILED', more), NOW + 3)
+      .then(
+        fact('RecoverabilityChanged'),
+        fact('CompensationsExecuted', {
+          members: [
+            { compensation_id: COMPENSATION, capability: 'payments.reverse_refund', execution_state: 'succeeded' },
+            {
+              compensation_id: deriveId('mut', TENANT, RUN, `rev_${MUTATION}_2`),
+              effect_key: `rev_${MUTATION}_2`,
+              idempotency_key: `rev_${MUTATION}_2`,
+              capability: 'payments.reset_balance',
+              args: plainPayload({ receipt: 'v-1' }),
+              execution_state: 'failed',
+            },
+          ],
+        }),
+      );
+    run.when(settled('compensated', 'SUCCESS_CONDITION_HELD', { ...more, attempt: 2, calls_done: 2 }), NOW + 4).then(
+      fact('RecoverabilityChanged'),
+      fact('CompensationsExecuted', {
+        members: [{ effect_key: `rev_${MUTATION}_2`, execution_state: 'succeeded', attempt: 2 }],
+      }),
+    );
+  });
+
+  it('is none for a further call that was not made', () => {
+    const more = { call: TWO_CALLS, calls_done: 1, observations: [ANSWER] };
+    const first = { effect_key: `rev_${MUTATION}`, execution_state: 'succeeded' };
+    for (const [outcome, reason] of [
+      ['failed', 'NOT_EXECUTED'],
+      ['stale', 'STALE_CONDITION_FALSE'],
+    ] as const) {
+      const run = dispatched().when(settled(outcome, reason, more), NOW + 3);
+      expect(told(run)).toMatchObject([first]);
+    }
   });
 
   it('is reached by no undo of its run', () => {
