@@ -23,7 +23,8 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   reversal_class:
     'reversible: a true inverse restores the state; compensable: an equivalent state with residue; irreversible: nothing after commit.',
   inverse_capability: 'Capability that restores the prior state; reversible only. It may be the capability itself.',
-  compensation_capability: 'Capability that brings about an equivalent state; compensable only.',
+  compensation_capability:
+    'Capability that brings about an equivalent state; compensable only. It may be the capability itself, with other arguments.',
   residue: 'What stays different after a compensation.',
   recovery_cost: 'Bound of what a compensation costs: milliseconds, and money in minor units.',
   recovery_approval_mode: 'Who lets a compensation run: auto, human, dual_control. Absent: human.',

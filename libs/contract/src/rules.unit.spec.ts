@@ -725,6 +725,16 @@ describe('the refusal of a contract', () => {
     );
   });
 
+  it('says nothing of a compensation that is the capability itself, with the prior value', () => {
+    const own = exampleContract('tickets.set_status');
+    expect(own['compensation_capability']).toBe(own['name']);
+    expect(found(own, knowing(exampleContract('tickets.get_ticket')))).toEqual([]);
+    expect(found({ ...own, reversal_args: { status: { from: 'prior_value', path: '/status' } } })).toEqual([
+      ['REVERSAL_ARG_LACKING', '/reversal_args/ticket'],
+      ['CEL_UNREADABLE', '/stale_check/condition'],
+    ]);
+  });
+
   it('lists everything at once, of shape and of meaning', () => {
     const codes = found(
       refundContract({

@@ -379,7 +379,11 @@ export function settledOf(
     Partial<Pick<LegVerdict, 'call' | 'observations'>> & { readonly attempt: number },
 ): RecordInput {
   const { step_id, mutation_id, ...leg } = about;
-  return fromRecoveries('LegSettled', { ...leg, attempt, members: [{ step_id, mutation_id, call: null, calls_done: 0, ...verdict }] });
+  return fromRecoveries('LegSettled', {
+    ...leg,
+    attempt,
+    members: [{ step_id, mutation_id, call: null, calls_done: 0, ...verdict }],
+  });
 }
 export function escalated(reason: string): RecordInput {
   return fromRecoveries('StepEscalated', { ...ABOUT, reason, owner: 'operations', deadline_at: NOW + HOUR_MS });

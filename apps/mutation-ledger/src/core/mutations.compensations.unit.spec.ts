@@ -9,6 +9,7 @@ import { fact, WAYS } from '@recourse/testing';
 import {
   callFor,
   DISPATCHED,
+  dispatchedOf,
   envelope,
   executed,
   fromRecoveries,
@@ -20,6 +21,7 @@ import {
   ROLLBACK,
   RUN,
   seen,
+  settledOf,
   TENANT,
   TRIGGERED,
   triggerOf,
@@ -219,6 +221,59 @@ describe.each(WAYS)('a compensation, $way', ({ isRebuilt }) => {
     run.when(undo([COMPENSATION]), NOW + 4).thenAnswer(refusal);
     run.when(triggerOf(RUN, COMPENSATION), NOW + 5).thenAnswer(refusal);
     expect(run.rows('trigger')).toEqual([]);
+  });
+});
+
+describe.each(WAYS)('a capability that undoes itself, $way', ({ isRebuilt }) => {
+  const body = canonicalJson(JSON.parse(readFileSync('examples/contracts/tickets.set_status.json', 'utf8')) as Json);
+  const status = (of: string): Json => ({ ticket: 'T-1', status: of });
+  const closing = refund({
+    capability: 'tickets.set_status',
+    contract_digest: contractDigest(body),
+    effect_key: 'close-1',
+    args: plainPayload(status('closed')),
+    result: plainPayload({ ...(status('closed') as object), version: 4 }),
+    prior_value: plainPayload({ status: 'open' }),
+    external_transaction_ref: null,
+  });
+  const id = deriveId('mut', TENANT, RUN, 'close-1');
+
+  it('takes back the prior value once, and its reversal is undone by nobody', () => {
+    const { run, contracts } = ledger({ isRebuilt });
+    contracts.append('tickets.set_status', registered(body));
+    run.when(executed(closing), NOW).then(
+      fact('MutationRecorded', {
+        ref: {
+          reversal_capability: 'tickets.set_status',
+          reversal_args: plainPayload({ ...(status('open') as object), expected_version: 4 }),
+        },
+      }),
+    );
+    const call = { ...callFor(id), capability: 'tickets.set_status', args: plainPayload(status('open')) };
+    const about = { tenant: TENANT, run_id: RUN, recovery_id: 'rec-1', step_id: 'step-1', mutation_id: id };
+    run
+      .when(triggerOf(RUN, id), NOW + 1)
+      .when(dispatchedOf(about, 1), NOW + 2)
+      .when(
+        settledOf(about, {
+          attempt: 1,
+          outcome: 'compensated',
+          reason: 'SUCCESS_CONDITION_HELD',
+          call,
+          observations: [],
+        }),
+        NOW + 3,
+      )
+      .then(
+        fact('RecoverabilityChanged'),
+        fact('CompensationsExecuted', {
+          members: [{ capability: 'tickets.set_status', reversal_class: 'compensable', reverses_mutation_id: id }],
+        }),
+      );
+    const own = deriveId('mut', TENANT, RUN, `rev_${id}`);
+    run.when(undo([own]), NOW + 4).thenAnswer({ httpStatus: 422, code: 'COMPENSATION_STANDS' });
+    run.when(triggerOf(RUN, own), NOW + 5).thenAnswer({ httpStatus: 422, code: 'COMPENSATION_STANDS' });
+    run.when(undo([]), NOW + 6).then(fact('UndoListed', { mutation_ids: [id], unknown_ids: [] }));
   });
 });
 

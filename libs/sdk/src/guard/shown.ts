@@ -22,7 +22,11 @@ export type Shown<Value> = Value extends { toJSON(): infer Plain }
       : Value;
 
 /** Takes out of a tool's answer what a reversal is made of. `handle` is the provider's own reference. */
-export function shownOf(value: Json, contract: Pick<Contract, 'reversal_args' | 'reversal_then'>, handle: string | null): Json {
+export function shownOf(
+  value: Json,
+  contract: Pick<Contract, 'reversal_args' | 'reversal_then'>,
+  handle: string | null,
+): Json {
   const sources = reversalCallsOf(contract)
     .flatMap(({ args }) => Object.values(args))
     .filter(({ from }) => from === 'result');

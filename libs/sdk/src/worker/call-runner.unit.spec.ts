@@ -129,10 +129,7 @@ describe.each(STORES)('a sale undone by a void and a reset, with claims in $name
     const killedAt = async (capability: string, where: 'before' | 'after', step: Partial<LegStep> = {}) => {
       till[where] = (at) => (at === capability ? FOREVER : Promise.resolve());
       void take({}, step, { callTimeoutMs: Number.MAX_SAFE_INTEGER });
-      while (till.executions(capability) === 0)
-        await new Promise((resolve) => {
-          setTimeout(resolve, 1);
-        });
+      await called(till, capability);
       till[where] = () => Promise.resolve();
     };
     return { till, clock, take, killedAt };
@@ -187,10 +184,7 @@ describe.each(STORES)('a sale undone by a void and a reset, with claims in $name
     const { till, take, clock } = await stage();
     till.after = (at) => (at === RESET ? FOREVER : Promise.resolve());
     const first = take({});
-    while (till.executions(RESET) === 0)
-      await new Promise((resolve) => {
-        setTimeout(resolve, 1);
-      });
+    await called(till, RESET);
     await clock.advance(500);
     expect(of(await first)).toMatchObject({ outcome: 'unknown', calls_done: 1, error_kind: 'TOOL_TIMEOUT' });
     expect(of(await take({ attempt: 2, reconcile_first: true }, { calls_done: 1 }))).toMatchObject({
@@ -275,6 +269,14 @@ function late(tool: Tool | undefined, clock: ManualClock): Tool {
     if (context.phase === 'verify') clock.set(NOT_AFTER + 1);
     return seen;
   };
+}
+
+/** Waits until a call has begun. */
+async function called(till: Till, capability: string): Promise<void> {
+  for (let turn = 0; turn < 500 && till.executions(capability) === 0; turn += 1)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1);
+    });
 }
 
 function of({ steps }: LegReported): StepReport {
