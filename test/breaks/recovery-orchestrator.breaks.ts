@@ -62,8 +62,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.no-effect.unit.spec.ts',
     test: 'a tool that knows that it had no effect, straight lost its conditional write: a person has it at once, and nothing is tried again (P7)',
     file: 'apps/recovery-orchestrator/src/rules/step/judgement.decisions.ts',
-    find: 'if (!isConflict && isFreshDisputed(step, report, reported, fresh)) return DISAGREE;',
-    replace: 'if (isFreshDisputed(step, report, reported, fresh)) return DISAGREE;',
+    find: 'if (!isConflict && isFreshDisputed(of, reported, fresh)) return DISAGREE;',
+    replace: 'if (isFreshDisputed(of, reported, fresh)) return DISAGREE;',
   },
   {
     id: 'a47-closed-while-a-worker-holds-it',
@@ -251,9 +251,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.failure-modes.unit.spec.ts',
     test: 'failure modes, straight expired-window recovery does not begin: a mark after the window goes to a person at once',
     file: 'apps/recovery-orchestrator/src/rules/lease/lease.decisions.ts',
-    find: "return now < dispatchableUntil(ref.reversal_expires_at, terms.call_timeout_ms, marginMs) ? 'open' : 'closed';",
+    find: "return now < dispatchableUntil(ref.reversal_expires_at, callsMs(ref, terms), marginMs) ? 'open' : 'closed';",
     replace:
-      "return now < dispatchableUntil(ref.reversal_expires_at, terms.call_timeout_ms, marginMs) ? 'open' : 'open';",
+      "return now < dispatchableUntil(ref.reversal_expires_at, callsMs(ref, terms), marginMs) ? 'open' : 'open';",
   },
   {
     id: 'a91-over-privileged-recovery',
@@ -446,8 +446,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.order.unit.spec.ts',
     test: 'effects of one run, straight go without those outstanding when their time has come, with a lease left before their window ends, and name them',
     file: 'apps/recovery-orchestrator/src/rules/step/halt.decisions.ts',
-    find: 'dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs) - (isHalted ? 0 : policy.leaseMs),',
-    replace: 'dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs) - (isHalted ? policy.leaseMs : 0),',
+    find: 'dispatchableUntil(endsAt, callsMs(step.ref, terms), policy.marginMs) - (isHalted ? 0 : policy.leaseMs),',
+    replace: 'dispatchableUntil(endsAt, callsMs(step.ref, terms), policy.marginMs) - (isHalted ? policy.leaseMs : 0),',
   },
   {
     id: 'b19-changed-field-overwritten',
@@ -879,7 +879,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.legs.unit.spec.ts',
     test: 'straight our verdict against the worker’s agrees where the change it saw turned out to be our own: looked back after it, and verified, is compensated',
     file: 'apps/recovery-orchestrator/src/rules/step/judgement.decisions.ts',
-    find: "return reported === 'stale' ? fresh === 'holds' : fresh === 'false' && !isOurChange(step, report);",
+    find: "return reported === 'stale' ? fresh === 'holds' : fresh === 'false' && !isOurChange(of);",
     replace: "return reported === 'stale' ? fresh === 'holds' : fresh === 'false';",
   },
   {
@@ -888,8 +888,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.legs.unit.spec.ts',
     test: 'straight our verdict against the worker’s on verified though the resource was changed after the look back',
     file: 'apps/recovery-orchestrator/src/rules/step/judgement.decisions.ts',
-    find: 'return seen(step, observations.slice(from),',
-    replace: 'return seen(step, from < 0 ? [] : observations,',
+    find: 'observations: of.observations.slice(from) };',
+    replace: 'observations: from < 0 ? [] : of.observations };',
   },
   {
     id: 'c64-look-believes-the-worker',
@@ -916,7 +916,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.commands.unit.spec.ts',
     test: 'a step that a person has, straight is tried again never out of its window, nor where a repeated call could act twice',
     file: 'apps/recovery-orchestrator/src/rules/step/command.decisions.ts',
-    find: 'if (endsAt === null || now >= dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs))',
+    find: 'if (endsAt === null || now >= dispatchableUntil(endsAt, callsMs(step.ref, terms), policy.marginMs))',
     replace: 'if (endsAt === null)',
   },
   {
@@ -1100,8 +1100,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.halts.unit.spec.ts',
     test: 'a step under a kill switch, straight over its tenant waits in the open, with an owner and a deadline, and calls nobody',
     file: 'apps/recovery-orchestrator/src/rules/step/halt.decisions.ts',
-    find: 'if (!verdict.admitted) return halted(step, verdict, now, policy);',
-    replace: 'if (!verdict.admitted && now < 0) return halted(step, verdict, now, policy);',
+    find: 'if (stopped !== null) return halted(step, stopped, now, policy);',
+    replace: 'if (stopped !== null && now < 0) return halted(step, stopped, now, policy);',
   },
   {
     id: 'd64-lifted-and-forgotten',
@@ -1515,8 +1515,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.bad-reports.unit.spec.ts',
     test: 'a switch that is thrown while a leg is under way, straight leaves what its worker undid before it heard, and begins nothing that it did not come to',
     file: 'apps/recovery-orchestrator/src/rules/step/halt.decisions.ts',
-    find: 'if (!verdict.admitted) return halted(step, verdict, now, policy);',
-    replace: 'if (!verdict.admitted && step.attempt === 0) return halted(step, verdict, now, policy);',
+    find: 'if (stopped !== null) return halted(step, stopped, now, policy);',
+    replace: 'if (stopped !== null && step.attempt === 0) return halted(step, stopped, now, policy);',
   },
   {
     id: 'p4-noted-fact-forgotten',
