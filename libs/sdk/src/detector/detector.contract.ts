@@ -80,7 +80,8 @@ export function tracked(status: string): Shown {
     phase: 'verify',
     capability: 'shipping.track_parcel',
     observed: plainPayload({ parcel: 'p-1', status }),
-    observed_at: 6_000, call: 1,
+    observed_at: 6_000,
+    call: 1,
   } as const;
   const step = {
     step_id: 's',
