@@ -2195,4 +2195,13 @@ export const BREAKS: readonly Break[] = [
     find: "ERROR_KINDS.find((kind) => kind === error_kind) ?? 'UNKNOWN'",
     replace: 'ERROR_KINDS.find((kind) => kind === error_kind) ?? error_kind',
   },
+  {
+    id: 'a14-unmade-call-recorded',
+    requirement: 'A14/calls',
+    spec: 'apps/mutation-ledger/src/core/mutations.compensations.unit.spec.ts',
+    test: 'a compensation, straight is none for a further call that was not made',
+    file: 'apps/mutation-ledger/src/rules/compensation/compensation.decider.ts',
+    find: "if (reason === 'NOT_EXECUTED') return null;",
+    replace: '',
+  },
 ];

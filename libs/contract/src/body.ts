@@ -109,10 +109,10 @@ function shapeProblems(issue: z.core.$ZodIssue): readonly ContractProblem[] {
 
 function shapeCode(issue: z.core.$ZodIssue, path: string): ContractProblemCode {
   const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
-  if (path.startsWith('/verification')) return 'VERIFICATION_INVALID';
+  if (/^(?:\/reversal_then\/\d+)?\/verification/.test(path)) return 'VERIFICATION_INVALID';
   if (isMissing && (path === '/args_schema' || path === '/result_schema')) return 'SCHEMA_MISSING';
   if (isMissing) return 'CONTRACT_FIELD_MISSING';
-  return path === '/name' || path.endsWith('_capability') ? 'CAPABILITY_NAME_INVALID' : 'CONTRACT_FIELD_INVALID';
+  return path === '/name' || /[/_]capability$/.test(path) ? 'CAPABILITY_NAME_INVALID' : 'CONTRACT_FIELD_INVALID';
 }
 
 function wellFields(json: Readonly<Record<string, Json>>, issues: readonly z.core.$ZodIssue[]): ContractDraft {

@@ -35,6 +35,7 @@ describe('binding a reversal', () => {
     expect(bindReversal(refund, facts)).toEqual({
       kind: 'bound',
       args: { refund_id: 'psp_1', amount_minor: 500_000, currency: 'INR', reason: 'agent_effect_compensation' },
+      then: [],
     });
   });
 
@@ -70,10 +71,30 @@ describe('binding a reversal', () => {
     expect(bindReversal(contract, { ...facts, steps: { 'travel.book_trip': { fee: 7 } } })).toEqual({
       kind: 'bound',
       args: { fee: 7 },
+      then: [],
     });
     expect(bindReversal(contract, { ...facts, steps: { 'travel.book_trip': {} } })).toMatchObject({
       kind: 'incomplete',
     });
+  });
+
+  it('binds every call of a reversal, and leaves to its worker what an earlier one gives', () => {
+    const sale = { args: { drawer: 'd-1', article: 'a' }, result: {}, priorValue: null, externalRef: 's-1' };
+    const contract = parsed(exampleContract('till.ring_sale'));
+    expect(bindReversal(contract, sale)).toMatchObject({
+      kind: 'bound',
+      args: { sale: 's-1' },
+      then: [
+        {
+          capability: 'till.reset_drawer',
+          args: plainPayload({ drawer: 'd-1' }),
+          taken: [{ name: 'receipt', call: 1, path: '/void_receipt' }],
+          verify_capability: 'till.get_drawer',
+        },
+      ],
+    });
+    const lacking = { ...sale, args: { article: 'a' } };
+    expect(bindReversal(contract, lacking)).toEqual({ kind: 'incomplete', missing: ['args/drawer'] });
   });
 
   it('binds nothing where nothing undoes it', () => {

@@ -203,6 +203,7 @@ describe('every review item', () => {
       residue: 'two lines on the statement',
       stale_condition: terms().stale_condition,
       success_condition: terms().success_condition,
+      then: [],
     });
   });
 

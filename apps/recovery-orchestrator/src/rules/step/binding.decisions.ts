@@ -6,7 +6,7 @@
 //   B1. Only the result of a compensation that another capability has verified is read; never that of a call that answered.
 //   B2. Nothing is guessed: an argument that cannot come any more sends the step to a person, and so does one that two effects could give.
 //   B3. Only an effect about the same subject gives one: a run may do the same for several.
-import { bindReversal, plainPayload, readPayload } from '@recourse/contract';
+import { bindReversal, plainPayload, readPayload, reversalCallsOf } from '@recourse/contract';
 import type { BindingFacts, Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Execution, MutationRef, Payload } from '@recourse/messages';
@@ -34,7 +34,9 @@ export interface Unbound {
 export function stepSources(contract: Contract): readonly string[] {
   return [
     ...new Set(
-      Object.values(contract.reversal_args ?? {}).flatMap((arg) => (arg.from === 'step' ? [arg.capability] : [])),
+      reversalCallsOf(contract).flatMap(({ args }) =>
+        Object.values(args).flatMap((arg) => (arg.from === 'step' ? [arg.capability] : [])),
+      ),
     ),
   ];
 }
@@ -62,7 +64,7 @@ export function bindFromSteps(unbound: Unbound, contract: Contract | null, steps
   if (binding.kind === 'bound')
     return {
       kind: 'bound',
-      ref: { ...unbound.ref, reversal_args: plainPayload(binding.args) },
+      ref: { ...unbound.ref, reversal_args: plainPayload(binding.args), reversal_then: binding.then },
       from: sources.flatMap(({ step }) => step?.legs.findLast(({ answered }) => answered !== null)?.leg_id ?? []),
     };
   if (binding.kind === 'none' || !binding.missing.every((place) => place.startsWith('steps.')))
@@ -78,7 +80,7 @@ export function bindFromSteps(unbound: Unbound, contract: Contract | null, steps
 export function resultOf({ phase, last, call }: StepDoc): Json | undefined {
   if (phase !== 'compensated' || last === null || call === null) return undefined;
   const executed = last.observations.findLast(
-    (observation) => observation.phase === 'execute' && observation.capability === call.capability,
+    (seen) => seen.phase === 'execute' && seen.call === 1 && seen.capability === call.capability,
   );
   return executed === undefined ? undefined : jsonOf(executed.observed);
 }
