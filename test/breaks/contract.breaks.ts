@@ -29,6 +29,16 @@ export const BREAKS: readonly Break[] = [
     replace: "return isBound || compares !== '' || COMPARED_WITH_WORDS.includes(compares);",
   },
   {
+    id: 'c8-mode-left-unsaid',
+    requirement: 'C8',
+    also: ['C7', 'C14'],
+    spec: 'libs/contract/src/rules.unit.spec.ts',
+    test: 'the refusal of a contract names a cost that nobody accepted by leaving it unsaid (C14)',
+    file: 'libs/contract/src/rules/governance.rules.ts',
+    find: 'hasSideEffects(contract) && contract.compensation_mode === undefined,',
+    replace: "contract.reversal_class !== 'irreversible' && contract.compensation_mode === undefined,",
+  },
+  {
     id: 'a100-irreversible-ungated',
     requirement: 'A100',
     also: ['A10'],
