@@ -29,6 +29,16 @@ export const BREAKS: readonly Break[] = [
     replace: "return isBound || compares !== '' || COMPARED_WITH_WORDS.includes(compares);",
   },
   {
+    id: 'c14-acceptance-not-carried',
+    requirement: 'C14',
+    also: ['C7'],
+    spec: 'libs/contract/src/declaration.unit.spec.ts',
+    test: 'how it is compensated (C7, C14) is carried along with every mutation: {"mode":"not_supported","reason":"Read is read.","accepted_by":"head of support"}',
+    file: 'libs/contract/src/terms.ts',
+    find: 'return { mode, reason, runbook, accepted_by };',
+    replace: 'return { mode, reason, runbook, accepted_by: accepted_by === null ? null : reason };',
+  },
+  {
     id: 'c8-mode-left-unsaid',
     requirement: 'C8',
     also: ['C7', 'C14'],

@@ -1640,8 +1640,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.asks.unit.spec.ts',
     test: 'an execution nobody knows the end of, straight is asked about again after a while, and given to a person after the last time',
     file: 'apps/mutation-ledger/src/rules/mutation/answer.decider.ts',
-    find: "return reading.verdict === 'unknown' ? [askPerson(mutation, now, policy)] : recorded(toldBy(ask, reading, mutation), mutation, context);",
-    replace: "return reading.verdict === 'unknown' ? [] : recorded(toldBy(ask, reading, mutation), mutation, context);",
+    find: "return reading.verdict === 'unknown' ? [askPerson(mutation, now, policy)] : recorded(ask, answer, mutation, context);",
+    replace: "return reading.verdict === 'unknown' ? [] : recorded(ask, answer, mutation, context);",
   },
   {
     id: 'p4-reaffirmation-not-told',
@@ -2127,8 +2127,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.consumers.unit.spec.ts',
     test: 'a consumer that is waited for, straight is heard once: the same again is nothing, something else is refused',
     file: 'apps/mutation-ledger/src/rules/content.ts',
-    find: "['event_id', 'handled_as', 'applied_at']",
-    replace: "['event_id', 'handled_as']",
+    find: "['event_id', 'handled_as', 'applied_at', 'produced_by']",
+    replace: "['event_id', 'handled_as', 'produced_by']",
   },
   {
     id: 'd18-nobody-asked',

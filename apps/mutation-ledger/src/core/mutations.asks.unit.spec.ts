@@ -83,6 +83,24 @@ describe.each(WAYS)('an execution nobody knows the end of, $way', ({ isRebuilt }
     ]);
   });
 
+  it('says how it was found out, on its record and on the mark that follows (C59)', () => {
+    const run = asked();
+    const found = {
+      how: 'reconcile',
+      by: null,
+      leg_id: request(run).leg_id,
+      attempt: 1,
+      verdict: 'met',
+      reason: 'FOUND',
+      observations: [{ phase: 'reconcile', capability: 'payments.get_refund' }],
+      found_at: ASKED_AT + 5,
+    };
+    run
+      .when(reported(request(run), FOUND), ASKED_AT + 5)
+      .then(fact('WorkerAnswered'), fact('MutationRecorded', { found_out: found }));
+    run.when(TRIGGERED, ASKED_AT + 6).then(fact('MutationsFell', { members: [{ found_out: found }] }));
+  });
+
   it('that is proven not to have happened failed', () => {
     const run = asked();
     run

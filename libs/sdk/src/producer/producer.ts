@@ -2,6 +2,8 @@
 //
 // Boundary: wires only, at least once. Event ids are derived from what is told, so a repeated publication is
 // deduplicated by whoever reads it (L12).
+import { plainRelease } from '../release.js';
+import type { ReleaseTuple } from '../release.js';
 import { markedPayload } from '../context/classification.decisions.js';
 import { canonicalJson, deriveId, Failure, isTenant, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
@@ -48,6 +50,10 @@ export interface Action {
   readonly derivedFrom?: readonly { readonly runId: string; readonly mutationId: string }[];
   /** What becomes of the run's earlier effects when this one fails for good; they are kept unless told. */
   readonly onFailure?: 'keep' | 'compensate';
+  /** The model's decision that proposed it, by its id: a message, an answer or a tool call. */
+  readonly producedBy?: string | null;
+  /** What decided to act. */
+  readonly release?: ReleaseTuple;
 }
 
 /** What was done before the call, and who makes it. */
@@ -249,6 +255,8 @@ function actionBody(source: string, told: string, action: Action): Omit<ToolPlan
     assumption_refs: action.assumptionRefs,
     derived_from: (action.derivedFrom ?? []).map(({ runId, mutationId }) => ({ run_id: runId, commit_id: mutationId })),
     on_failure: action.onFailure ?? 'keep',
+    produced_by: action.producedBy ?? null,
+    release: action.release === undefined ? null : plainRelease(action.release),
   };
 }
 

@@ -15,9 +15,9 @@ import { isAtRest } from './step.transitions.js';
 export type StepBinding =
   | { readonly kind: 'bound'; readonly ref: MutationRef; readonly from: readonly string[] }
   /** A compensation that may still give the argument is on its way, or has not begun. */
-  | { readonly kind: 'pending' }
+  | { readonly kind: 'pending'; readonly missing: readonly string[] }
   /** The compensation that would give it came to rest without, or without a result. */
-  | { readonly kind: 'missing' }
+  | { readonly kind: 'missing'; readonly missing: readonly string[] }
   /** It was never a matter of other steps. */
   | { readonly kind: 'incomplete' };
 
@@ -67,8 +67,8 @@ export function bindFromSteps(unbound: Unbound, contract: Contract | null, steps
   // A source that has a result lacks the field; one that is at rest without a result gives none.
   return sources.every(({ step }) => step !== undefined && isAtRest(step.phase)) ||
     sources.some(({ step }) => step !== undefined && isAtRest(step.phase) && resultOf(step) === undefined)
-    ? { kind: 'missing' }
-    : { kind: 'pending' };
+    ? { kind: 'missing', missing: binding.missing }
+    : { kind: 'pending', missing: binding.missing };
 }
 
 /** What a compensation returned; undefined unless it was verified and its answer can be read. */
