@@ -5,7 +5,7 @@
 import { plainRelease } from '../release.js';
 import type { ReleaseTuple } from '../release.js';
 import { markedPayload } from '../context/classification.decisions.js';
-import { canonicalJson, deriveId, Failure, isTenant, sha256Hex } from '@recourse/kernel';
+import { canonicalJson, deriveId, Failure, isSubject, isTenant, sha256Hex, SUBJECT_FORM } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
 import type {
@@ -113,7 +113,7 @@ export interface ToldChunk {
   readonly chunk: Payload;
 }
 
-/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID). */
+/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID, PRINCIPAL_INVALID). */
 export interface Producer {
   toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string>;
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string>;
@@ -138,6 +138,8 @@ export interface ProducerOptions {
 interface Told {
   readonly event_id: string;
   readonly tenant: string;
+  readonly agent_id?: string;
+  readonly initiator?: string | null;
 }
 
 /** Opens a producer. Errors: Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
@@ -154,6 +156,12 @@ export async function createProducer({
   async function send(topic: string, type: string, key: string, body: Told): Promise<string> {
     if (!isTenant(body.tenant))
       throw new Failure('TENANT_INVALID', `${JSON.stringify(body.tenant)} names no tenant; it would be parked`);
+    for (const name of [body.agent_id, body.initiator])
+      if (typeof name === 'string' && !isSubject(name))
+        throw new Failure(
+          'PRINCIPAL_INVALID',
+          `${JSON.stringify(name)} names nobody; it would be parked: ${SUBJECT_FORM}`,
+        );
     await wire.send(topic, [{ key: Buffer.from(key, 'utf8'), value: codecs.encode(topic, type, body) }]);
     return body.event_id;
   }
