@@ -639,6 +639,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'updated_at: decidedAt, ref: { ...ref, assumption_refs: [] },',
   },
   {
+    id: 'd14-worker-asked-to-compensate',
+    requirement: 'D14',
+    spec: 'apps/mutation-ledger/src/core/mutations.asks.unit.spec.ts',
+    test: 'an execution nobody knows the end of, straight has no worker compensate it, whatever falls, is tried, fails and is asked again (D14)',
+    file: 'apps/mutation-ledger/src/rules/mutation/asking.decider.ts',
+    find: 'leg_id: legId, kind,',
+    replace: "leg_id: legId, kind: mutation.execution.objective === null ? kind : ('compensate' as typeof kind),",
+  },
+  {
     id: 'd14-ledger-compensates',
     requirement: 'D14',
     spec: 'test/architecture/bright-lines.spec.ts',

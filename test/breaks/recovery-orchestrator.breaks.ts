@@ -1122,6 +1122,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return verdictOn(step, judgement, null, null);',
   },
   {
+    id: 'd26-forward-approval-counts',
+    requirement: 'D26',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.forward.unit.spec.ts',
+    test: 'an effect that people agreed to before it was made, straight is undone only when people agree to that: its approval is none of its reversal (D26)',
+    file: 'apps/recovery-orchestrator/src/rules/step/opening.decisions.ts',
+    find: "policies, approval: 'none', });",
+    replace: "policies, approval: execution.effect_key === 'eff_1' ? 'sufficient' : 'none', });",
+  },
+  {
     id: 'd26-approval-inherited',
     requirement: 'D26',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.decided.unit.spec.ts',

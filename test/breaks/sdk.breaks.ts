@@ -239,8 +239,17 @@ export const BREAKS: readonly Break[] = [
     replace: "reason: '',",
   },
   {
-    id: 'c24-called-again-after-a-crash',
+    id: 'c24-target-left-out',
     requirement: 'C24',
+    spec: 'libs/sdk/src/effect-key.unit.spec.ts',
+    test: 'an effect key changes with the target',
+    file: 'libs/sdk/src/effect-key.ts',
+    find: 'canonicalJson([step, capability, target, sha256Hex(canonicalJson(args))])',
+    replace: 'canonicalJson([step, capability, target === undefined ? target : null, sha256Hex(canonicalJson(args))])',
+  },
+  {
+    id: 'c24-called-again-after-a-crash',
+    requirement: 'C24/once',
     spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
     test: 'a guarded call that was begun before is not made again, whatever the record says of it but that it had no effect',
     file: 'libs/sdk/src/guard/standing.decisions.ts',

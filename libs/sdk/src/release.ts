@@ -22,14 +22,14 @@ export interface ReleaseDifference {
 }
 
 /** The tuple alone, in the order of its parts; what else an object carries is left out. */
-export function plainRelease(tuple: ReleaseTuple): ReleaseTuple {
+function plain(tuple: ReleaseTuple): ReleaseTuple {
   const { prompt, model, policy, tools, context, eval: evaluation, memory } = tuple;
   return { prompt, model, policy, tools, context, eval: evaluation, memory };
 }
 
 /** Digest of a tuple, hex. */
 export function releaseDigest(tuple: ReleaseTuple): string {
-  return sha256Hex(canonicalJson(plainRelease(tuple)));
+  return sha256Hex(canonicalJson(plain(tuple)));
 }
 
 /** The ref an action of this release carries. */
@@ -53,5 +53,5 @@ export function releaseDiff(from: ReleaseTuple, to: ReleaseTuple): readonly Rele
  */
 export function releaseStatement(tenant: string, tuple: ReleaseTuple): Statement {
   const ref = releaseRef(tuple);
-  return { eventId: deriveId('rel', tenant, ref), tenant, ref, statement: plainRelease(tuple), statedAt: 0 };
+  return { eventId: deriveId('rel', tenant, ref), tenant, ref, statement: plain(tuple), statedAt: 0 };
 }

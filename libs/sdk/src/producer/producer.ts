@@ -2,8 +2,6 @@
 //
 // Boundary: wires only, at least once. Event ids are derived from what is told, so a repeated publication is
 // deduplicated by whoever reads it (L12).
-import { plainRelease } from '../release.js';
-import type { ReleaseTuple } from '../release.js';
 import { markedPayload } from '../context/classification.decisions.js';
 import { canonicalJson, deriveId, Failure, isSubject, isTenant, sha256Hex, SUBJECT_FORM } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
@@ -15,6 +13,7 @@ import type {
   CheckpointTaken,
   OutcomeKind,
   Payload,
+  ReleaseTuple,
   SourceKind,
   StateChunk,
   ToolExecuted,
@@ -264,7 +263,7 @@ function actionBody(source: string, told: string, action: Action): Omit<ToolPlan
     derived_from: (action.derivedFrom ?? []).map(({ runId, mutationId }) => ({ run_id: runId, commit_id: mutationId })),
     on_failure: action.onFailure ?? 'keep',
     produced_by: action.producedBy ?? null,
-    release: action.release === undefined ? null : plainRelease(action.release),
+    release: action.release ?? null,
   };
 }
 
