@@ -213,7 +213,8 @@ const rules = [
   },
   {
     name: 'checkpoints-know-no-detector',
-    comment: 'What takes checkpoints, what detects a violation and what spreads a fall (the ledger) know nothing of each other (E1).',
+    comment:
+      'What takes checkpoints, what detects a violation and what spreads a fall (the ledger) know nothing of each other (E1).',
     severity: 'error',
     from: { path: '^libs/sdk/src/checkpoint/' },
     to: { path: '^libs/sdk/src/detector/', reachable: true },
