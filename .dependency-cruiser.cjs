@@ -212,6 +212,21 @@ const rules = [
     to: { path: FRAMEWORKS },
   },
   {
+    name: 'checkpoints-know-no-detector',
+    comment:
+      'What takes checkpoints, what detects a violation and what spreads a fall (the ledger) know nothing of each other (E1).',
+    severity: 'error',
+    from: { path: '^libs/sdk/src/checkpoint/' },
+    to: { path: '^libs/sdk/src/detector/', reachable: true },
+  },
+  {
+    name: 'detectors-know-no-checkpoint',
+    comment: 'The same the other way round.',
+    severity: 'error',
+    from: { path: '^libs/sdk/src/detector/' },
+    to: { path: '^libs/sdk/src/checkpoint/', reachable: true },
+  },
+  {
     name: 'sdk-reaches-no-framework',
     comment: 'The same through everything it imports.',
     severity: 'error',

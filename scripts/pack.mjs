@@ -35,7 +35,7 @@ const parsed = parseContract(JSON.stringify({ name: 'notes.get_note', owner: 'no
 if (!parsed.ok) throw new Error('the contract does not parse');
 const tool: ForwardTool = { execute: () => Promise.resolve({ id: 'n1' }) };
 const options: GuardOptions = { contract: parsed.contract, contractDigest: Buffer.alloc(32), mode: 'enforce', producer: new MemoryProducer(), clock: new ManualClock(0) };
-const result: GuardedResult = await guard(tool, options)({ run: { tenant: 't', runId: 'r', agentId: 'a', initiator: null, objective: null }, stepId: 's', args: {}, target: null, assumptionRefs: [] });
+const result: GuardedResult = await guard(tool, options)({ run: { tenant: 't', runId: 'r', agentId: 'a', initiator: null, objective: 'read a note' }, stepId: 's', args: {}, target: null, assumptionRefs: [] });
 if (result.kind !== 'succeeded') throw new Error(result.kind);
 console.log(process.version, result.kind);
 `;

@@ -287,7 +287,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'e36-state-shares-a-key',
     requirement: 'E36',
-    also: ['E1', 'E27/states'],
+    also: ['E27/states'],
     spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
     test: 'a payload on its way into a log has a key of its own where it is part of a unit: destroying that takes nothing else of the subject',
     file: 'libs/event-log/src/sealing/key-id.ts',

@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'f3-reader-unnamed',
+    requirement: 'F3',
+    spec: 'test/simulation/src/topics.unit.spec.ts',
+    test: 'the catalogue of topics names who reads recourse.budgets: recovery-orchestrator (broadcast)',
+    file: 'schemas/topics.json',
+    find: '"read_by": "notifier",',
+    replace: '"read_by": "recovery-orchestrator (broadcast)",',
+  },
+  {
     id: 'c50-trace-of-its-own',
     requirement: 'C50',
     spec: 'libs/telemetry/src/traces.unit.spec.ts',

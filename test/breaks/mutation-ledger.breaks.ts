@@ -677,6 +677,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'updated_at: decidedAt, ref: { ...ref, assumption_refs: [] },',
   },
   {
+    id: 'd14-worker-asked-to-compensate',
+    requirement: 'D14',
+    spec: 'apps/mutation-ledger/src/core/mutations.asks.unit.spec.ts',
+    test: 'an execution nobody knows the end of, straight has no worker compensate it, whatever falls, is tried, fails and is asked again (D14)',
+    file: 'apps/mutation-ledger/src/rules/mutation/asking.decider.ts',
+    find: 'leg_id: legId, kind,',
+    replace: "leg_id: legId, kind: mutation.execution.objective === null ? kind : ('compensate' as typeof kind),",
+  },
+  {
     id: 'd14-ledger-compensates',
     requirement: 'D14',
     spec: 'test/architecture/bright-lines.spec.ts',
@@ -1678,8 +1687,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.asks.unit.spec.ts',
     test: 'an execution nobody knows the end of, straight is asked about again after a while, and given to a person after the last time',
     file: 'apps/mutation-ledger/src/rules/mutation/answer.decider.ts',
-    find: "return reading.verdict === 'unknown' ? [askPerson(mutation, now, policy)] : recorded(toldBy(ask, reading, mutation), mutation, context);",
-    replace: "return reading.verdict === 'unknown' ? [] : recorded(toldBy(ask, reading, mutation), mutation, context);",
+    find: "return reading.verdict === 'unknown' ? [askPerson(mutation, now, policy)] : recorded(ask, answer, mutation, context);",
+    replace: "return reading.verdict === 'unknown' ? [] : recorded(ask, answer, mutation, context);",
   },
   {
     id: 'p4-reaffirmation-not-told',
@@ -2165,8 +2174,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.consumers.unit.spec.ts',
     test: 'a consumer that is waited for, straight is heard once: the same again is nothing, something else is refused',
     file: 'apps/mutation-ledger/src/rules/content.ts',
-    find: "['event_id', 'handled_as', 'applied_at']",
-    replace: "['event_id', 'handled_as']",
+    find: "['event_id', 'handled_as', 'applied_at', 'produced_by']",
+    replace: "['event_id', 'handled_as', 'produced_by']",
   },
   {
     id: 'd18-nobody-asked',

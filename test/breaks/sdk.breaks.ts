@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'c55-made-for-nothing',
+    requirement: 'C55',
+    spec: 'libs/sdk/src/guard/guard.unit.spec.ts',
+    test: 'a guarded tool is not made for nothing that anybody knows of: objective null (C55)',
+    file: 'libs/sdk/src/guard/before.ts',
+    find: "const isTold = objective !== null && objective.trim() !== '';",
+    replace: "const isTold = objective?.trim() !== '';",
+  },
+  {
+    id: 'c56-kits-call-untold',
+    requirement: 'C56',
+    spec: 'libs/sdk/src/adapters/agent-tools.unit.spec.ts',
+    test: "the execute of a kit's tool tells the decision of the model that called it, by the id its kit gives it (C56)",
+    file: 'libs/sdk/src/adapters/agent-tools.ts',
+    find: '({ producedBy: callId, ...place(args, callId), args });',
+    replace: '({ producedBy: null, ...place(args, callId), args });',
+  },
+  {
     id: 'a102-catalog-without-expiry',
     requirement: 'A102',
     spec: 'libs/sdk/src/context/tool-catalog.unit.spec.ts',
@@ -144,8 +162,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.unit.spec.ts',
     test: 'a guarded tool refuses a tool that is another than was approved, and no reversal makes it another (D7)',
     file: 'libs/sdk/src/guard/before.ts',
-    find: 'return refused ?? approved(options);',
-    replace: 'return refused;',
+    find: 'return refused ?? approved(options) ?? purposeful(action, options);',
+    replace: 'return refused ?? purposeful(action, options);',
   },
   {
     id: 'd7-server-changes-its-mind',
@@ -221,8 +239,17 @@ export const BREAKS: readonly Break[] = [
     replace: "reason: '',",
   },
   {
-    id: 'c24-called-again-after-a-crash',
+    id: 'c24-target-left-out',
     requirement: 'C24',
+    spec: 'libs/sdk/src/effect-key.unit.spec.ts',
+    test: 'an effect key changes with the target',
+    file: 'libs/sdk/src/effect-key.ts',
+    find: 'canonicalJson([step, capability, target, sha256Hex(canonicalJson(args))])',
+    replace: 'canonicalJson([step, capability, target === undefined ? target : null, sha256Hex(canonicalJson(args))])',
+  },
+  {
+    id: 'c24-called-again-after-a-crash',
+    requirement: 'C24/once',
     spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
     test: 'a guarded call that was begun before is not made again, whatever the record says of it but that it had no effect',
     file: 'libs/sdk/src/guard/standing.decisions.ts',
@@ -546,9 +573,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
     test: 'the release of a guarded run is carried by each of its actions, and stated before the first',
     file: 'libs/sdk/src/guard/action.ts',
-    find: 'assumptionRefs: release === undefined ? assumptionRefs : [...assumptionRefs, releaseRef(release)],',
+    find: 'assumptionRefs: run.release === undefined ? assumptionRefs : [...assumptionRefs, releaseRef(run.release)],',
     replace:
-      'assumptionRefs: release === undefined ? assumptionRefs : [...assumptionRefs, releaseRef(release)].slice(0, -1),',
+      'assumptionRefs: run.release === undefined ? assumptionRefs : [...assumptionRefs, releaseRef(run.release)].slice(0, -1),',
   },
   {
     id: 'd64-guard-deaf-to-a-switch',

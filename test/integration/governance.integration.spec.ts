@@ -73,7 +73,7 @@ function refund(order: string, more: { readonly policyBundles?: readonly string[
       entries: cachedEntries(new HttpEntries(edge('registry')), { clock: systemClock, ttlMs: 100 }),
       extras: { externalTransactionRef: () => `rf_${order}` },
       place: () => ({
-        run: { tenant: TENANT, runId: RUN, agentId: 'agent-7', initiator: 'asha', objective: null },
+        run: { tenant: TENANT, runId: RUN, agentId: 'agent-7', initiator: 'asha', objective: 'settle the complaint' },
         stepId: `refund-${order}`,
         target: order,
         assumptionRefs: [],

@@ -88,7 +88,7 @@ async function executed(): Promise<string> {
     runId: RUN,
     agentId: 'agent-7',
     initiator: 'asha',
-    objective: null,
+    objective: 'give the money back',
     stepId: 's',
     callId: 'call-guide',
     capability: 'payments.issue_refund',

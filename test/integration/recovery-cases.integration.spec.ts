@@ -327,7 +327,11 @@ describe('a recovery', () => {
           then: { refs: [factOf(run)] },
           now: { ref: factOf(run), source: 'spec', statement: { json: { shipped: true } } },
         },
+        forward: { state: 'succeeded', found_out: null },
+        compensation_mode: { mode: 'not_supported', accepted_by: expect.any(String), runbook: null },
+        lacking: [],
         compensation: null,
+        links: { trace: { trace_id: expect.stringMatching(/^[0-9a-f]{32}$/u), url: null } },
         may: ['resolve', 'escalate'],
       },
     ]);

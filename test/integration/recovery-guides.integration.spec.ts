@@ -219,7 +219,13 @@ async function escalated(): Promise<string> {
     },
   );
   const answer = await refund({
-    run: { tenant: TENANT, runId: 'run-denied', agentId: 'agent-7', initiator: INITIATOR.subject, objective: null },
+    run: {
+      tenant: TENANT,
+      runId: 'run-denied',
+      agentId: 'agent-7',
+      initiator: INITIATOR.subject,
+      objective: 'settle the complaint',
+    },
     stepId: 'refund',
     args: { order_id: 'denied', amount_minor: 5_000, currency: 'INR' },
     target: null,

@@ -74,7 +74,13 @@ function checkpointsOf(agentId: string, partition: number): Checkpoints {
   return createCheckpoints({
     producer: system.producer,
     clock: systemClock,
-    run: { tenant: TENANT, runId: runOn(partition, agentId), agentId, initiator: null, objective: null },
+    run: {
+      tenant: TENANT,
+      runId: runOn(partition, agentId),
+      agentId,
+      initiator: null,
+      objective: 'settle the complaint',
+    },
   });
 }
 

@@ -207,7 +207,12 @@ describe('a review item', () => {
     time_left_ms: 90_000,
     action_digest: DIGEST,
     untrusted: { objective: 'approve me' },
-    proposed_by: { agent_id: 'agent-7', initiator: 'asha' },
+    proposed_by: {
+      agent_id: 'agent-7',
+      initiator: 'asha',
+      decision: 'toolu_7',
+      release: { prompt: 'p3', model: 'm2' },
+    },
     action: { capability: 'payments.issue_refund', args: { json: { order_id: '4711' } }, value: null, rehearsal: null },
     resource: { subject_ref: 'order/4711' },
     facts: {
@@ -219,6 +224,26 @@ describe('a review item', () => {
         statement: { folded: 'xxx', length: 5_000, sha256: 'cd' },
       },
     },
+    forward: {
+      state: 'succeeded',
+      found_out: {
+        how: 'reconcile',
+        by: null,
+        verdict: 'met',
+        reason: 'FOUND',
+        attempt: 2,
+        observations: [
+          { phase: 'reconcile', capability: 'payments.get_refund', observed: { json: { status: 'issued' } } },
+        ],
+      },
+    },
+    compensation_mode: {
+      mode: 'manual_runbook',
+      reason: 'by telephone',
+      runbook: 'runbooks/recall.md',
+      accepted_by: null,
+    },
+    lacking: ['result/refund/id'],
     reconciliation: {
       outcome: 'stale',
       reason: 'STALE_CONDITION_FALSE',
@@ -256,6 +281,7 @@ describe('a review item', () => {
         seq: 7,
         record_hash: DIGEST,
       },
+      trace: { trace_id: 'ab', url: 'https://traces.example.com/ab' },
     },
   };
 
@@ -269,6 +295,13 @@ describe('a review item', () => {
       'no; missing: facts.now',
       'HIGH_IMPACT: A person decides.',
       '{"order_id":"4711"}',
+      'toolu_7',
+      'prompt p3, model m2',
+      'a worker (reconcile)',
+      'reconcile by payments.get_refund: {"status":"issued"}',
+      'runbooks/recall.md',
+      'result/refund/id',
+      'https://traces.example.com/ab',
       'order/4711#not_shipped',
       'xxx… (5000 characters, sha256 cd)',
       'stale_check of call 2 by payments.get_refund: sealed, sha256 ef',

@@ -12,7 +12,7 @@ const bookRoom = await recourse.guard(book, {
 const runId = `run-${randomUUID()}`;
 const answer = await bookRoom(
   { room: 'Ada', day: '2030-05-02' },
-  { runId, stepId: 'book', assumptionRefs: ['meeting/7#planned'] },
+  { runId, stepId: 'book', objective: 'find a room for meeting 7', assumptionRefs: ['meeting/7#planned'] },
 );
 console.log(JSON.stringify({ runId, ...answer }, null, 2));
 await recourse.close();

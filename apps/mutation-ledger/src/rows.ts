@@ -168,6 +168,7 @@ function recorded(
     forward: forwardOfRecord(before?.forward ?? null, ref, reconcile_at),
     warn_at: body.warn_at,
     warned_at: null,
+    found_out: body.found_out,
   });
   return [
     mutation,
@@ -350,6 +351,7 @@ function stopsAt({
 }
 
 const UNTOUCHED = {
+  found_out: null,
   awaited: null,
   ref: null,
   recorded_hash: null,

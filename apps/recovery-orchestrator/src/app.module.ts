@@ -9,7 +9,7 @@ import { ratesOf } from './config.js';
 import type { OrchestratorConfig } from './config.js';
 import { RATES_IN_FORCE, RatesController } from './http/rates.controller.js';
 import { ForwardApprovalsController } from './http/forward-approvals.controller.js';
-import { RecoveriesController } from './http/recoveries.controller.js';
+import { RecoveriesController, TRACE_URL } from './http/recoveries.controller.js';
 import { ReportsController } from './http/reports.controller.js';
 import { IncidentsController } from './http/incidents.controller.js';
 import { StepCommandsController } from './http/step-commands.controller.js';
@@ -41,6 +41,7 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
       RatesController,
     ],
     providers: [
+      { provide: TRACE_URL, useValue: config.traceUrl ?? null },
       { provide: RATES_IN_FORCE, useValue: ratesOf(config) },
       {
         provide: RecoveryQueries,

@@ -1,5 +1,5 @@
 // Environment of the recovery orchestrator.
-import { integer, oneOf, secretFile } from '@recourse/config';
+import { integer, oneOf, optional, secretFile, text } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 import { SERVICE_CONFIG } from '@recourse/service';
 import type { Rates } from './rules/admission/pace.decisions.js';
@@ -57,6 +57,11 @@ export const CONFIG = {
     unit: 'milliseconds',
     fallback: '30000',
   }),
+  traceUrl: optional(
+    text('RECOURSE_TRACE_URL', {
+      doc: 'Where people look at a trace: an address with {trace_id} in its place, which review items link to.',
+    }),
+  ),
   ratePerTenant: integer('RECOURSE_RATE_PER_TENANT', {
     doc: 'Compensations that may start for one tenant, over all partitions together. 0 means no limit.',
     min: 0,

@@ -38,7 +38,8 @@ export type {
   StepPhase,
 } from './rules/step/step.messages.js';
 export { PHASE_AFTER, PHASE_OPENED_BY, PHASES_AT_REST } from './rules/step/step.transitions.js';
-export { FACTS_NEEDED, reviewItem } from './reads/review-item.query.js';
+export { reviewItem } from './reads/review-item.query.js';
+export { FACTS_NEEDED } from './reads/review-item.messages.js';
 export type {
   FactNeeded,
   Link,
@@ -47,5 +48,5 @@ export type {
   Seen,
   Shown,
   ShownObservation,
-} from './reads/review-item.query.js';
+} from './reads/review-item.messages.js';
 export type { Folded } from './reads/shown-text.js';

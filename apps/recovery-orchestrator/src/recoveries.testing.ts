@@ -82,6 +82,7 @@ export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
     risk_level: 'medium',
     stale_compares: 'status',
     stale_volatile: [],
+    compensation: { mode: 'approval_required', reason: 'money moves', runbook: null, accepted_by: null },
     ...more,
   };
 }
@@ -132,6 +133,8 @@ export function execution(more: Partial<Execution> = {}): Execution {
     staged_ref: null,
     derived_from: [],
     on_failure: 'keep',
+    produced_by: 'toolu_7',
+    release: null,
     ...more,
   };
 }
@@ -179,6 +182,7 @@ export function marked(more: Partial<Marked> = {}): Marked {
     recorded_hash: Buffer.alloc(32, 9),
     recorded_seq: 1,
     consumers: [],
+    found_out: null,
     ...more,
   };
 }

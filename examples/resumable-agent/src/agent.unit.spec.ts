@@ -15,7 +15,7 @@ function stage(): AgentParts & { readonly producer: MemoryProducer; readonly sou
     entries,
     source: new MemoryResume(producer),
     clock: new ManualClock(1),
-    run: { tenant: 'shop', runId: 'run-7', agentId: 'a', initiator: null, objective: null },
+    run: { tenant: 'shop', runId: 'run-7', agentId: 'a', initiator: null, objective: 'deliver order 7' },
     order: '7',
   };
 }

@@ -21,6 +21,7 @@ const contract: Contract = {
   },
   result_schema: { type: 'object' },
   reversal_class: 'irreversible',
+  compensation_mode: { mode: 'not_supported', reason: 'What was read stays read.', accepted_by: 'mail-team' },
   forward_approval: 'human',
   idempotency: { mechanism: 'By key.' },
   subject: '/to',

@@ -20,6 +20,7 @@ const contract: Contract = {
   },
   result_schema: { type: 'object' },
   reversal_class: 'reversible',
+  compensation_mode: { mode: 'approval_required', reason: 'Somebody may have put the label on again.' },
   inverse_capability: 'labels.remove_label',
   reversal_args: { issue: { from: 'args', path: '/issue' }, label: { from: 'args', path: '/label' } },
   reversal_window_ms: 604_800_000,

@@ -36,7 +36,7 @@ const reserve = guard(
 );
 
 const answer = await reserve({
-  run: { tenant: 'shop', runId: 'run-1', agentId: 'stock-agent', initiator: null, objective: null },
+  run: { tenant: 'shop', runId: 'run-1', agentId: 'stock-agent', initiator: null, objective: 'serve order 7' },
   stepId: 'reserve',
   args: { sku: 'pen', quantity: 3 },
   target: null,

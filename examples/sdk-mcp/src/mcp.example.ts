@@ -23,6 +23,7 @@ const contract: Contract = {
   },
   result_schema: { type: 'object' },
   reversal_class: 'irreversible',
+  compensation_mode: { mode: 'not_supported', reason: 'Nobody keeps deleted notes.', accepted_by: 'notes-team' },
   forward_approval: 'human',
   idempotency: { mechanism: 'A note is deleted once.' },
   subject: '/id',

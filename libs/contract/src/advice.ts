@@ -66,11 +66,6 @@ export const ADVICE = {
     technique: null,
     remedy: 'Name reconcile_capability: without it every uncertain outcome goes to a person.',
   },
-  // C7
-  MODE_LEFT_OPEN: {
-    technique: null,
-    remedy: 'State compensation_mode with its reason, so that the next reader knows that it was decided.',
-  },
   // L11
   KEY_SHORTER_THAN_WINDOW: {
     technique: null,
@@ -153,12 +148,6 @@ function care(contract: Contract): readonly Hint[] {
       'UNCERTAIN_GOES_TO_PEOPLE',
       '/reconcile_capability',
       'nothing tells whether the effect happened',
-    ],
-    [
-      contract.compensation_mode === undefined,
-      'MODE_LEFT_OPEN',
-      '/compensation_mode',
-      'nobody said how it is compensated, and why so',
     ],
     [
       window !== null && lifetime !== undefined && lifetime < window,

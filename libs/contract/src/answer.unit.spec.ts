@@ -64,8 +64,8 @@ describe('the answer on a capability', () => {
       { can_it_be_undone: 'no:', by_when: 'never', by_whom: 'accepted by treasury-team', at_what_cost: 'not bounded' },
     ],
     [
-      'that says no more than its class',
-      mailContract(),
+      'of a draft that says no more than its class',
+      { ...mailContract(), compensation_mode: undefined },
       'not_undone',
       { can_it_be_undone: 'no', by_whom: 'ask comms' },
     ],
@@ -112,6 +112,6 @@ describe('advice', () => {
           blast_radius: undefined,
         }),
       ),
-    ).toEqual(['BOUND_BY_CAPS', 'UNCERTAIN_GOES_TO_PEOPLE', 'MODE_LEFT_OPEN', 'KEY_SHORTER_THAN_WINDOW']);
+    ).toEqual(['BOUND_BY_CAPS', 'UNCERTAIN_GOES_TO_PEOPLE', 'KEY_SHORTER_THAN_WINDOW']);
   });
 });

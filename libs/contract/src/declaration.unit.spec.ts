@@ -93,6 +93,27 @@ describe('the reason of a compensation mode (C8)', () => {
   });
 });
 
+describe('how it is compensated (C7, C14)', () => {
+  it.each([
+    [
+      { mode: 'manual_runbook', reason: 'By telephone.', runbook: 'runbooks/mail.md' },
+      { runbook: 'runbooks/mail.md', accepted_by: null },
+    ],
+    [
+      { mode: 'not_supported', reason: 'Read is read.', accepted_by: 'head of support' },
+      { runbook: null, accepted_by: 'head of support' },
+    ],
+  ])('is carried along with every mutation: %j', (compensation_mode, more) => {
+    expect(found({ ...mail, compensation_mode })).toEqual([]);
+    const { mode, reason } = compensation_mode;
+    expect(termsOf(read({ ...mail, compensation_mode }), Buffer.alloc(32)).compensation).toEqual({
+      mode,
+      reason,
+      ...more,
+    });
+  });
+});
+
 describe('risk and reversal (D3)', () => {
   it('are declared apart: neither is read from the other, neither needs the other', () => {
     const contract = refundContract({ risk: 'Money goes to the wrong account.' });

@@ -42,6 +42,7 @@ export function labelContract(): ContractJson {
       max_attempts: 1,
     },
     idempotency: { mechanism: 'by value' },
+    compensation_mode: { mode: 'approval_required', reason: 'Somebody may have set another label meanwhile.' },
   };
 }
 
@@ -58,5 +59,6 @@ export function mailContract(): ContractJson {
     result_schema: { type: 'object' },
     idempotency: { mechanism: 'none' },
     forward_approval: 'human',
+    compensation_mode: { mode: 'not_supported', reason: 'What was read stays read.', accepted_by: 'comms' },
   };
 }

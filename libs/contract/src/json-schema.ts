@@ -29,7 +29,8 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   recovery_cost: 'Bound of what a compensation costs: milliseconds, and money in minor units.',
   recovery_approval_mode: 'Who lets a compensation run: auto, human, dual_control. Absent: human.',
   recovery_policy_ref: 'Recovery policy, by name, that governs the compensation.',
-  compensation_mode: 'automatic, approval_required, manual_runbook or not_supported, with its reason.',
+  compensation_mode:
+    'automatic, approval_required, manual_runbook (with its runbook) or not_supported (with who accepted that), with the reason; required of every effect.',
   risk: 'What an unnecessary compensation does.',
   risk_level:
     "How much worse an unnecessary compensation can make it: low, medium, high. Absent: medium. Above the operator's limit a person decides.",

@@ -80,6 +80,8 @@ export const CONTRACT_REMEDIES = {
   // A82
   REGULATORY_UNGATED: 'Set forward_approval to human or dual_control: what binds in law is decided by people.',
   AUTO_RECOVERY_FORBIDDEN: 'Set recovery_approval_mode to human or dual_control for this impact.',
+  COMPENSATION_MODE_MISSING:
+    'State in compensation_mode a mode and its reason: automatic, approval_required, manual_runbook with the runbook, or not_supported with accepted_by.',
   COMPENSATION_MODE_CONTRADICTORY:
     'Make mode, approval and class agree: automatic goes with auto, approval_required with human or dual_control, not_supported with irreversible.',
   NOT_SUPPORTED_UNACCEPTED: 'Name in accepted_by who accepted that nothing undoes this.',

@@ -44,6 +44,7 @@ function effectBreaks(c: ContractJson): readonly string[] {
   const byPeople = mode === 'manual_runbook' || mode === 'not_supported';
   const held = typeof c['commit_hold_ms'] === 'number' && c['commit_hold_ms'] > 0;
   if (declared === undefined) broken.push('no class');
+  if (c['compensation_mode'] === undefined) broken.push('no mode of compensation');
   if (c['idempotency'] === undefined) broken.push('no idempotency');
   if (
     declared === 'irreversible' &&

@@ -516,9 +516,21 @@ const BREAKS: readonly Break[] = [
   ],
   [
     'automatic recovery of money (A30)',
-    refundContract({ recovery_approval_mode: 'auto', compensation_mode: undefined }),
+    refundContract({ recovery_approval_mode: 'auto', compensation_mode: { mode: 'automatic', reason: 'r' } }),
     'AUTO_RECOVERY_FORBIDDEN',
     '/recovery_approval_mode',
+  ],
+  [
+    'an effect that does not say how it is compensated (C7, C8)',
+    without(label, 'compensation_mode'),
+    'COMPENSATION_MODE_MISSING',
+    '/compensation_mode',
+  ],
+  [
+    'a cost that nobody accepted by leaving it unsaid (C14)',
+    without(mail, 'compensation_mode'),
+    'COMPENSATION_MODE_MISSING',
+    '/compensation_mode',
   ],
   [
     'a mode that does not go with its approval (C7)',

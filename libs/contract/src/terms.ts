@@ -1,5 +1,5 @@
 // Terms: what of a contract a mutation carries along, with the defaults resolved (L2).
-import type { ContractTerms, HoldTerms, MutationRef, ReversalClass } from '@recourse/messages';
+import type { CompensationTerms, ContractTerms, HoldTerms, MutationRef, ReversalClass } from '@recourse/messages';
 import { adapterOf, availableFor, hasSideEffects, reversalCapabilityOf } from './class.js';
 import type { Contract } from './shape.js';
 
@@ -45,7 +45,14 @@ export function termsOf(contract: Contract, digest: Buffer): ContractTerms {
     risk_level: contract.risk_level ?? 'medium',
     stale_compares: contract.stale_check?.compares ?? null,
     stale_volatile: contract.stale_check?.volatile ?? [],
+    compensation: compensationOf(contract),
   };
+}
+
+function compensationOf({ compensation_mode: said }: Contract): CompensationTerms | null {
+  if (said === undefined) return null;
+  const { mode, reason, runbook = null, accepted_by = null } = said;
+  return { mode, reason, runbook, accepted_by };
 }
 
 /** Class of an effect under a contract (null: none): what nobody described is irreversible, and a read leaves nothing. */

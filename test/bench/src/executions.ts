@@ -23,7 +23,7 @@ export function execution(index: number): ToolExecuted {
     tenant: 'acme',
     agent_id: 'mailer',
     initiator: 'asha',
-    objective: null,
+    objective: 'serve the customer',
     capability: 'mail.send_message',
     contract_digest: null,
     idempotency_key: `key-${String(index)}`,
@@ -38,6 +38,8 @@ export function execution(index: number): ToolExecuted {
     committed_at: COMMITTED_AT + index,
     derived_from: [],
     on_failure: 'keep',
+    produced_by: null,
+    release: null,
     handled_as: null,
   };
 }

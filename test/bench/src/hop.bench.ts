@@ -215,7 +215,7 @@ function actionOf(index: number, digest: Buffer): Action {
     runId,
     agentId: 'refund-agent',
     initiator: 'asha',
-    objective: null,
+    objective: 'put things in place',
     stepId: 'refund',
     callId: `${runId}-refund`,
     capability: ISSUE_REFUND,

@@ -114,7 +114,7 @@ function tell(world: World, stories: Stories): void {
     run_id: RUN,
     agent_id: 'agent:a1',
     initiator: 'ines',
-    objective: null,
+    objective: 'serve the customer',
     step_id: 's',
     call_id: 'call-one',
     capability: CAPABILITY_OF.credit,
@@ -133,6 +133,8 @@ function tell(world: World, stories: Stories): void {
     derived_from: [],
     on_failure: 'keep',
     handled_as: null,
+    produced_by: null,
+    release: null,
   });
 }
 

@@ -460,7 +460,7 @@ export class Stories {
       run_id: runId,
       agent_id: random.pick(AGENTS),
       initiator: random.chance(0.8) ? random.pick(INITIATORS) : null,
-      objective: null,
+      objective: 'serve the customer',
       step_id: 's',
       call_id: `call-${transaction}`,
       capability: CAPABILITY_OF[kind],
@@ -479,6 +479,8 @@ export class Stories {
       derived_from: this.#parentsIn(tenant, runId),
       on_failure: random.chance(0.3) ? 'compensate' : 'keep',
       handled_as: null,
+      produced_by: null,
+      release: null,
     };
   }
 

@@ -41,7 +41,9 @@ export function describeReview(item: Doc): string {
     ['', overview(item)],
     ['What was done', action(item)],
     ['The facts then and now', facts(item)],
-    ['What was found out', found(item)],
+    ['How the action ended', forward(item)],
+    ['What the compensation came to so far', found(item)],
+    ['How it is compensated', mode(item)],
     ['What is proposed', proposal(item)],
     ['Where to read on', links(item)],
     [
@@ -83,6 +85,8 @@ function action(item: Doc): string {
     ['value', money(done['value'])],
     ['dry run said', shown(done['rehearsal'])],
     ['decided by', by['agent_id']],
+    ["model's decision", foldable(by['decision'])],
+    ['release', releaseText(by['release'])],
     ['on behalf of', by['initiator']],
     ['step of the run', by['run_step_id']],
     ['call', by['call_id']],
@@ -115,6 +119,21 @@ function looked(seen: Doc): string | null {
     : `${cellText(shown(seen['observed']))} (${cellText(seen['capability'])}, ${cellText(instant(seen['observed_at']))})`;
 }
 
+/** How the action itself ended; where somebody had to find out, who and how. */
+function forward(item: Doc): string {
+  const { state, found_out: told } = docOf(item['forward']);
+  const { how, by, verdict, reason, attempt, observations } = docOf(told);
+  if (state === undefined) return '';
+  return formatFields([
+    ['execution', state],
+    ['found out by', how === undefined ? 'its producer told' : (by ?? `a worker (${cellText(how)})`)],
+    ['took effect', verdict],
+    ['reason', reason],
+    ['attempt', attempt === 0 ? null : attempt],
+    ...observedIn(observations),
+  ]);
+}
+
 function found(item: Doc): string {
   const { outcome, reason, attempt, observations, calls } = docOf(item['reconciliation']);
   const { done, stopped_at } = docOf(calls);
@@ -124,14 +143,37 @@ function found(item: Doc): string {
     ['attempt', attempt],
     ['calls made', done],
     ['stopped at', stopped_at],
-    ...docsOf(observations).map(
-      (seen) =>
-        [
-          'observed',
-          `${cellText(seen['phase'])}${seen['call'] === 1 ? '' : ` of call ${cellText(seen['call'])}`} by ${cellText(seen['capability'])}: ${cellText(shown(seen['observed']))}`,
-        ] as const,
-    ),
+    ...observedIn(observations),
   ]);
+}
+
+function observedIn(observations: unknown): readonly (readonly [string, string])[] {
+  return docsOf(observations).map(
+    (seen) =>
+      [
+        'observed',
+        `${cellText(seen['phase'])}${seen['call'] === 1 ? '' : ` of call ${cellText(seen['call'])}`} by ${cellText(seen['capability'])}: ${cellText(shown(seen['observed']))}`,
+      ] as const,
+  );
+}
+
+/** What the contract decided about compensating it, and what nobody captured. */
+function mode(item: Doc): string {
+  const { mode: name, reason, runbook, accepted_by } = docOf(item['compensation_mode']);
+  const lacking = item['lacking'];
+  return formatFields([
+    ['mode', name],
+    ['why so', reason],
+    ['runbook', runbook],
+    ['accepted by', accepted_by],
+    ['lacking', Array.isArray(lacking) && lacking.length > 0 ? lacking : null],
+  ]);
+}
+
+/** The parts of a release, each with its version. */
+function releaseText(release: unknown): string | null {
+  const parts = Object.entries(docOf(release)).map(([part, version]) => `${part} ${cellText(version)}`);
+  return parts.length === 0 ? null : parts.join(', ');
 }
 
 function proposal(item: Doc): string {
@@ -185,7 +227,8 @@ function inForce({ contract_version: version, approval_mode: mode, risk_level: r
 }
 
 function links(item: Doc): string {
-  const { mutation, recovery, record } = docOf(item['links']);
+  const { mutation, recovery, record, trace } = docOf(item['links']);
+  const { trace_id: traceId, url } = docOf(trace);
   const place = docOf(record);
   return formatFields([
     ['mutation', pathOf(mutation)],
@@ -198,6 +241,7 @@ function links(item: Doc): string {
         : `${cellText(place['log'])}, partition ${cellText(place['partition'])}, seq ${cellText(place['seq'])}`,
     ],
     ['record hash', place['record_hash']],
+    ['trace', url ?? traceId],
   ]);
 }
 

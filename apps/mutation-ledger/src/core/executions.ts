@@ -3,7 +3,7 @@ import { contractByDigest, isCloser, PayloadUnreadable } from '@recourse/contrac
 import { append, NOTHING } from '@recourse/event-log';
 import type { BroadcastView, DecideContext, Decision } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
-import type { ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type { ExecutionState, FoundOut, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../rules/mutation/binding.decider.js';
 import { alreadyClosed, closedByExecution } from '../rules/mutation/closing.decider.js';
 import { cancelHeld, fallenRef } from '../rules/mutation/hold.decider.js';
@@ -101,6 +101,15 @@ export function executionFacts(
     ...takenAlong(context, id, event, recorded.body.execution_state),
   ];
   return fall(context, found, policy);
+}
+
+/** The same, with how it was found out on the record of that execution. */
+export function foundOut(records: readonly MutationRecord[], id: string, found: FoundOut): readonly MutationRecord[] {
+  return records.map((told) =>
+    told.type === 'MutationRecorded' && told.body.mutation_id === id
+      ? { ...told, body: { ...told.body, found_out: found } }
+      : told,
+  );
 }
 
 /** Where the event that closes the window happened before, the window is closed from the start. */

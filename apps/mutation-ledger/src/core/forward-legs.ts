@@ -16,7 +16,7 @@ import type { FallPolicy } from './falls.part.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import type { CancelReason, Mutation } from '../rules/mutation/mutation.messages.js';
 import { cancels, contractOfMutation } from './cancels.js';
-import { contractOf, executionFacts, judgementsOf, oneOrNone } from './executions.js';
+import { contractOf, executionFacts, foundOut, judgementsOf, oneOrNone } from './executions.js';
 import type { Named } from './executions.js';
 import { mutationIn } from '../rows/mutation.rows.js';
 import { refuse } from './refuse.js';
@@ -112,7 +112,8 @@ function answering(
   return {
     ...holdOf(context, mutation, policy),
     contract: contract?.contract ?? null,
-    record: (event) => executionFacts(context, mutation.mutation_id, event, contract, policy),
+    record: (event, found) =>
+      foundOut(executionFacts(context, mutation.mutation_id, event, contract, policy), mutation.mutation_id, found),
   };
 }
 

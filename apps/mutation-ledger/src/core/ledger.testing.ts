@@ -90,6 +90,8 @@ export function refund(changes: Partial<ToolExecuted> = {}): ToolExecuted {
     committed_at: NOW - 1_000,
     derived_from: [],
     on_failure: 'keep',
+    produced_by: 'toolu_1',
+    release: null,
     handled_as: null,
     ...changes,
   };
@@ -137,6 +139,8 @@ export function intent(changes: Partial<ToolPlanned> = {}): ToolPlanned {
     staged_ref: null,
     derived_from: [],
     on_failure: 'keep',
+    produced_by: 'toolu_1',
+    release: null,
     ...changes,
   };
 }

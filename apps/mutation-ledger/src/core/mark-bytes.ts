@@ -13,8 +13,17 @@ const PAYLOAD_BYTES = 120;
 const FLAT_BYTES = 100;
 
 /** The mark of a mutation, without what its record says once for all: why it fell, and its contract. */
-export function bytesOfMember({ execution, ref }: Pick<Mutation, 'execution' | 'ref'>): number {
-  return MEMBER_BYTES + bytesOfExecution(execution) + (ref === null ? 0 : bytesOfRef(ref));
+export function bytesOfMember({
+  execution,
+  ref,
+  found_out: found,
+}: Pick<Mutation, 'execution' | 'ref' | 'found_out'>): number {
+  return (
+    MEMBER_BYTES +
+    bytesOfExecution(execution) +
+    (ref === null ? 0 : bytesOfRef(ref)) +
+    (found === null ? 0 : bytesOf(found))
+  );
 }
 
 /** Named one by one: this is asked for each of a hundred thousand, and going through members by name costs as much as marking them. */
@@ -27,6 +36,7 @@ function bytesOfExecution(execution: Execution): number {
     (capability.length + effect_key.length + idempotency_key.length) +
     (lengthOf(initiator) + lengthOf(objective) + lengthOf(subject_ref)) +
     (lengthOf(external_transaction_ref) + lengthOf(staged_ref)) +
+    (lengthOf(execution.produced_by) + (execution.release === null ? 0 : bytesOf(execution.release))) +
     (bytesOfPayload(execution.args) + bytesOfPayload(execution.result)) +
     (bytesOfPayload(execution.prior_value) + bytesOfPayload(execution.rehearsal)) +
     derived_from.reduce((sum, { run_id: run, commit_id: id }) => sum + run.length + id.length + 4, 0)

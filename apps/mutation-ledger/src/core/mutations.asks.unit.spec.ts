@@ -7,17 +7,22 @@ import {
   ASKING,
   command,
   contractText,
+  DISPATCHED,
   envelope,
+  escalated,
   executed,
   HOUR_MS,
   intent,
   ledger,
   MUTATION,
   NOW,
+  outcome,
   planned,
   refund,
   reported,
   request,
+  resolvedBy,
+  ROLLBACK,
   TRIGGERED,
   RUN,
   seen,
@@ -81,6 +86,47 @@ describe.each(WAYS)('an execution nobody knows the end of, $way', ({ isRebuilt }
     expect(run.rows('mutation')).toMatchObject([
       { doc: { execution_state: 'succeeded', awaited: null, forward: { reconcile_at: null } } },
     ]);
+  });
+
+  it('says how it was found out, on its record and on the mark that follows (C59)', () => {
+    const run = asked();
+    const found = {
+      how: 'reconcile',
+      by: null,
+      leg_id: request(run).leg_id,
+      attempt: 1,
+      verdict: 'met',
+      reason: 'FOUND',
+      observations: [{ phase: 'reconcile', capability: 'payments.get_refund' }],
+      found_at: ASKED_AT + 5,
+    };
+    run
+      .when(reported(request(run), FOUND), ASKED_AT + 5)
+      .then(fact('WorkerAnswered'), fact('MutationRecorded', { found_out: found }));
+    run.when(TRIGGERED, ASKED_AT + 6).then(fact('MutationsFell', { members: [{ found_out: found }] }));
+  });
+
+  it('has no worker compensate it, whatever falls, is tried, fails and is asked again (D14)', () => {
+    const run = asked();
+    const sent = [...run.outgoing()];
+    const reports = reported(request(run), FOUND);
+    for (const [input, at] of [
+      [reports, 5],
+      [TRIGGERED, 6],
+      [DISPATCHED, 7],
+      [outcome('uncertain', 'UNKNOWN'), 8],
+      [outcome('failed', 'REFUSED'), 9],
+      [escalated('COMPENSATION_FAILED'), 10],
+      [resolvedBy('repaired'), 11],
+    ] as const) {
+      run.when(input, ASKED_AT + at);
+      sent.push(...run.outgoing());
+    }
+    const asks = sent
+      .filter(({ topic }) => topic.startsWith('recourse.tool-requests.'))
+      .map(({ body }) => body['kind']);
+    expect(run.rows('mutation')).toMatchObject([{ doc: { rollback_id: ROLLBACK } }]);
+    expect(asks).toEqual(['reconcile']);
   });
 
   it('that is proven not to have happened failed', () => {

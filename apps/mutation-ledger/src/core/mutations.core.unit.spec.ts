@@ -272,7 +272,7 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
       .when(executed(refund()), NOW)
       .when(executed(refund()), NOW + 1)
       .thenNothing()
-      .when(executed(refund({ event_id: 'ev-again' })), NOW + 2)
+      .when(executed(refund({ event_id: 'ev-again', produced_by: 'toolu_2' })), NOW + 2)
       .thenNothing();
   });
 
@@ -286,6 +286,14 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
       .when(executed(other), NOW + 1)
       .then(fact('ExecutionConflicted', { mutation_id: MUTATION, event_id: 'ev-2', run_id: RUN, tenant: TENANT }));
     run.when(executed(other), NOW + 2).thenNothing();
+    const release = { prompt: 'p4', model: 'm2', policy: 'b', tools: 't', context: 'c', eval: 'e', memory: 'm' };
+    const [one, two] = [refund({ release }), refund({ release: { ...release, prompt: 'p5' } })];
+    start()
+      .when(executed(one), NOW)
+      .when(executed(one), NOW + 1)
+      .thenNothing()
+      .when(executed(two), NOW + 2)
+      .then(fact('ExecutionConflicted'));
     expect(run.rows('mutation')[0]?.doc.execution).toMatchObject({ value: { amount_minor: 4_200 } });
   });
 

@@ -197,7 +197,11 @@ describe.each(WAYS)('an execution nobody told the end of, and a person, $way', (
     );
     run.then(
       fact('MutationSettled', { settled_as: 'took_effect' }),
-      fact('MutationRecorded', { execution_state: 'succeeded', recoverability: 'manual_resolution_required' }),
+      fact('MutationRecorded', {
+        execution_state: 'succeeded',
+        recoverability: 'manual_resolution_required',
+        found_out: { how: 'person', by: 'olga', verdict: 'met', observations: [] },
+      }),
     );
     run
       .when(settle('accepted', { command_id: 'cmd-next' }), NOW + DAY + 1)

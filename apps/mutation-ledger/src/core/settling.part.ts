@@ -3,8 +3,14 @@ import { accepted } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
 import type { ReconcileMutation, SettleMutation } from '@recourse/messages';
 import { lookOnceMore } from '../rules/mutation/asking.decider.js';
-import { lookRefusal, settledFact, settlingRefusal, toldByPerson } from '../rules/mutation/settling.decider.js';
-import { contractOf, executionFacts } from './executions.js';
+import {
+  foundByPerson,
+  lookRefusal,
+  settledFact,
+  settlingRefusal,
+  toldByPerson,
+} from '../rules/mutation/settling.decider.js';
+import { contractOf, executionFacts, foundOut } from './executions.js';
 import type { FallPolicy } from './falls.part.js';
 import { factsOf } from './forward-legs.js';
 import { refuse } from './refuse.js';
@@ -32,6 +38,7 @@ export function onSettle(context: DecideContext, command: SettleMutation, policy
   if (told === null) return accepted(200, answer, settledFact(mutation, command));
   const named = contractOf(context, factsOf(mutation));
   if (named.kind === 'wait') return named.decision;
-  const facts = executionFacts(context, mutation_id, told, named.contract, policy);
+  const found = foundByPerson(command, context.now);
+  const facts = foundOut(executionFacts(context, mutation_id, told, named.contract, policy), mutation_id, found);
   return accepted(200, answer, settledFact(mutation, command), ...facts);
 }

@@ -4,7 +4,7 @@ import type { OnFailure } from '@recourse/messages';
 
 /**
  * Hashes what an event states: everything but its id, since a producer that lost its answer may say the same under a new one,
- * and later, and what its caller does about a failure, which says nothing of the effect.
+ * and later, what its caller does about a failure, and which decision of its model it was, which say nothing of the effect.
  *
  * Shape:  SHA-256 of a JSON list: the type, then each field's name and value in order of names. Bytes count as hex, a
  *         payload by its own hash and what its bytes are, absent fields not at all. Fields that came later count only where
@@ -22,8 +22,8 @@ export function contentHash(type: string, event: object): Buffer {
 
 /** Fields that records of a type did not have at first. */
 const LATER_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  ToolPlanned: ['is_held', 'prior_value', 'rehearsal', 'staged_ref', 'derived_from', 'on_failure'],
-  ToolExecuted: ['derived_from', 'on_failure'],
+  ToolPlanned: ['is_held', 'prior_value', 'rehearsal', 'staged_ref', 'derived_from', 'on_failure', 'release'],
+  ToolExecuted: ['derived_from', 'on_failure', 'release'],
 };
 /** What such a field says when it says nothing. */
 const SILENCE: readonly unknown[] = [null, false, 'keep' satisfies OnFailure];
@@ -33,8 +33,8 @@ function isSilent(type: string, name: string, value: unknown): boolean {
   return isEmpty && LATER_FIELDS[type]?.includes(name) === true;
 }
 
-/** Fields that are not part of the statement: who says again what it did says it at another time. */
-const NO_CONTENT: readonly string[] = ['event_id', 'handled_as', 'applied_at'];
+/** Fields that are not part of the statement: who says again what it did says it at another time, and may have decided anew to try. */
+const NO_CONTENT: readonly string[] = ['event_id', 'handled_as', 'applied_at', 'produced_by'];
 
 /** Names in order, as last seen of this type: events of one type nearly always have the same. */
 const NAMES = new Map<string, { readonly given: readonly string[]; readonly sorted: readonly string[] }>();
@@ -48,12 +48,13 @@ function namesOf(type: string, fields: Readonly<Record<string, unknown>>): reado
   return sorted;
 }
 
-/** Fields of wire events are text, numbers, lists of text and names, bytes and payloads. */
+/** Fields of wire events are text, numbers, lists of text and names, bytes, payloads and a release. */
 function comparable(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return value.toString('hex');
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
   const { content_type, encoding, key_id, sha256 } = value as {
     readonly [Member in 'content_type' | 'encoding' | 'key_id' | 'sha256']?: unknown;
   };
+  if (sha256 === undefined) return Object.entries(value);
   return [content_type, encoding, key_id, comparable(sha256)];
 }

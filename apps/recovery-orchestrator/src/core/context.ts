@@ -117,6 +117,6 @@ export function append(records: readonly RecoveryRecord[]): Decision {
 }
 
 /** Refuses a command; the refusal is its answer. */
-export function refuse({ code, message }: Refusal): Decision {
-  return refused(REFUSALS[code], code, message);
+export function refuse({ code, message, ...more }: Refusal): Decision {
+  return refused(REFUSALS[code], code, message, more);
 }

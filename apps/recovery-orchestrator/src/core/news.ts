@@ -100,7 +100,7 @@ function breakerNoted(
 
 /** Life goes on: what the ledger learnt of a commit after it was marked. */
 function onRecordedAgain({ body, input, context }: Asked<News<'MutationRecorded'>>, policy: CorePolicy): Decision {
-  const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, rollback_id } = body;
+  const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, rollback_id, found_out } = body;
   if (rollback_id === null) return NOTHING;
   if (handleOf(terms, ref) === 'incomplete') readUpToContract(context, terms?.contract_digest);
   const { tenant, run_id } = execution;
@@ -123,6 +123,7 @@ function onRecordedAgain({ body, input, context }: Asked<News<'MutationRecorded'
     recorded_hash: input.hash,
     recorded_seq: input.seq,
     consumers: [],
+    found_out,
   };
   return append(advance(step, learnt, within));
 }

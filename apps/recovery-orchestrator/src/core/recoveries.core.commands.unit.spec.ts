@@ -12,6 +12,7 @@ import {
   CALL_TIMEOUT,
   core,
   envelope,
+  execution,
   LEASE,
   MARGIN,
   markedInput,
@@ -202,12 +203,20 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
     });
   });
 
-  it('is agreed to by nobody while facts are missing that a decision needs (C63)', () => {
-    const run = start().when(markedInput({ ref: ref({ subject_ref: null, external_transaction_ref: null }) }), AT);
+  it.each([
+    ['resource', { ref: ref({ subject_ref: null, external_transaction_ref: null }) }],
+    ['objective', { execution: execution({ objective: null }) }],
+    ['objective', { execution: execution({ objective: ' \n' }) }],
+  ])('is agreed to by nobody while facts are missing that a decision needs: %s (C55, C63)', (missing, more) => {
+    const run = start().when(markedInput(more), AT);
     run
       .when(approval({ digest: doc(run)?.['action_digest'] as Buffer }), AT + 1)
       .then()
-      .thenAnswer({ httpStatus: 409, code: 'ITEM_NOT_READY' });
+      .thenAnswer({
+        httpStatus: 409,
+        code: 'ITEM_NOT_READY',
+        body: { missing: [missing] },
+      });
     expect(run.outgoing()).toEqual([]);
     expect(doc(run)).toMatchObject({ phase: 'awaiting_approval', approvals: [] });
   });

@@ -7,7 +7,7 @@ import { createCodecs } from '@recourse/messages';
 import { entrySaid, fact, harness, WAYS, wire } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
 import { forwardIdOf } from '../rules/forward/forward.decider.js';
-import { core, envelope, REVIEW, RUN, TENANT, views } from '../recoveries.testing.js';
+import { core, envelope, execution, markedInput, planned, REVIEW, RUN, TENANT, views } from '../recoveries.testing.js';
 import { RECOVERIES_LOG } from '../core.js';
 import { recoveryMeasures } from './measures.js';
 
@@ -322,4 +322,18 @@ it('records of forward approvals, halts and bindings fit their schemas', async (
     'ForwardApprovalRequested',
     'ForwardApprovalExpired',
   ]);
+});
+
+describe.each(WAYS)('an effect that people agreed to before it was made, $way', ({ isRebuilt }) => {
+  it('is undone only when people agree to that: its approval is none of its reversal (D26)', () => {
+    const run = harness(core(), { isRebuilt, views: world() })
+      .when(ask(), 1_000)
+      .when(say('approve'), 2_000)
+      .when(use(), 3_000);
+    run
+      .when(markedInput({ execution: execution({ effect_key: 'eff_1' }) }), 10_000)
+      .then(planned({ decision: 'request_approval', required_approvals: 1 }));
+    expect(run.outgoing()).toEqual([]);
+    expect(run.rows('step')).toMatchObject([{ doc: { phase: 'awaiting_approval', approvals: [] } }]);
+  });
 });

@@ -207,7 +207,8 @@ describe.each(WAYS)('under a shipped contract, $way', ({ isRebuilt }) => {
   it('nothing but what was bound at execution makes the call (B13)', () => {
     const bound = dispatched('payments.charge_card', CHARGE).request.steps;
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (told, objective) => {
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (told, said) => {
+        const objective = `refund: ${said}`;
         const { contract, digest: of } = shipped('payments.charge_card');
         const terms = termsOf(contract, of);
         const pointer = ref({

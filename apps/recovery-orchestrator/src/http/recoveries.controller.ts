@@ -20,7 +20,7 @@ import { FORWARD_KIND } from '../rows/forward.rows.js';
 import { RECOVERIES_LOG } from '../core.js';
 import { FORWARD_PHASES } from '../rules/forward/forward.messages.js';
 import { reviewItem } from '../reads/review-item.query.js';
-import type { ReviewItem } from '../reads/review-item.query.js';
+import type { ReviewItem } from '../reads/review-item.messages.js';
 import { MARGIN_MS } from '../rules/policy.messages.js';
 import { STEP_PHASES } from '../rules/step/step.messages.js';
 import type { StepDoc, StepPhase } from '../rules/step/step.messages.js';
@@ -41,6 +41,9 @@ const resolution = z.strictObject({
 });
 const verdict = z.strictObject({ action_digest: hashHex, reason: reasonText });
 
+/** Where people look at a trace, as a dependency; null where nobody said. */
+export const TRACE_URL = Symbol('trace url');
+
 @ApiTags('recoveries')
 @ApiBearerAuth()
 @Controller('v1')
@@ -48,6 +51,7 @@ export class RecoveriesController {
   constructor(
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Reads) private readonly reads: Reads,
+    @Inject(TRACE_URL) private readonly traceUrl: string | null,
   ) {}
 
   @Get('reviews')
@@ -91,6 +95,7 @@ export class RecoveriesController {
       partition,
       now: Date.now(),
       marginMs: MARGIN_MS,
+      traceUrl: this.traceUrl,
     });
   }
 

@@ -7,155 +7,16 @@
 //       another letter, and what is long is folded with its hash.
 //   R2. What an agent wrote in prose stands apart, as not to be trusted.
 import { capabilitiesOf, PayloadUnreadable, readPayload } from '@recourse/contract';
+import { traceIdOf } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import type { InForce, Money, Observation, Payload, ReversalCall } from '@recourse/messages';
+import type { Observation, Payload, ReversalCall } from '@recourse/messages';
 import { callsMs, dispatchableUntil } from '../rules/lease/lease.decisions.js';
 import { factsLacked } from '../rules/step/readiness.decisions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
+import { FACTS_NEEDED } from './review-item.messages.js';
+import type { FactNeeded, ReviewItem, Seen, Shown, ShownCall, ShownObservation } from './review-item.messages.js';
 import { WHY } from './review-words.js';
 import { foldedJson, foldedText, shownDoc } from './shown-text.js';
-import type { Folded } from './shown-text.js';
-
-/** JSON of a payload, folded where it is long, or its hash where it is sealed or unreadable. */
-export type Shown = { readonly json: Json } | Folded | { readonly sealed_sha256: string };
-
-export interface ShownObservation {
-  readonly phase: string;
-  /** Position of the call it is about, from 1. */
-  readonly call: number;
-  readonly capability: string;
-  readonly observed: Shown;
-  readonly observed_at: number;
-}
-
-/** Facts without which an item cannot be decided about. */
-export const FACTS_NEEDED = [
-  'action.args',
-  'resource',
-  'facts.then',
-  'facts.now',
-  'reconciliation',
-  'compensation.args',
-] as const;
-export type FactNeeded = (typeof FACTS_NEEDED)[number];
-
-/** Where something can be read: a path of a service's HTTP API. */
-export interface Link {
-  readonly service: 'mutation-ledger' | 'recovery-orchestrator';
-  readonly path: string;
-}
-
-/** The record of the log that decided last: its place and its hash, for whoever proves it, and where it is shown. */
-export interface RecordLink extends Link {
-  readonly log: string;
-  readonly partition: number;
-  readonly seq: number | null;
-  readonly record_hash: string | null;
-}
-
-/** A further call of a compensation: `taken` are the arguments that the verification of an earlier call gives, by its position. */
-export interface ShownCall {
-  readonly capability: string;
-  readonly args: Shown;
-  readonly taken: readonly { readonly name: string; readonly call: number; readonly path: string }[];
-  readonly success_condition: string;
-}
-
-export interface ReviewItem {
-  readonly step_id: string;
-  readonly recovery_id: string;
-  readonly rollback_id: string;
-  readonly mutation_id: string;
-  readonly tenant: string;
-  readonly run_id: string;
-  readonly phase: string;
-  /** False where facts are missing that a decision needs: then nobody is offered to agree (C63). */
-  readonly ready: boolean;
-  readonly missing: readonly FactNeeded[];
-  /** Why a person is asked: code and a sentence. */
-  readonly reason: string;
-  readonly why: string;
-  readonly owner: string;
-  readonly deadline_at: number | null;
-  /** What an agent wrote in its own words: shown for orientation, and not a fact. */
-  readonly untrusted: { readonly objective: string | Folded | null };
-  /** The decision that proposed the action. */
-  readonly proposed_by: {
-    readonly agent_id: string;
-    readonly initiator: string | null;
-    readonly run_step_id: string;
-    readonly call_id: string;
-  };
-  /** `rehearsal`: what a dry run said the effect would be; null without one (A52). */
-  readonly action: {
-    readonly capability: string;
-    readonly effect: string | null;
-    readonly args: Shown;
-    readonly value: Money | null;
-    readonly rehearsal: Shown | null;
-  };
-  readonly resource: { readonly subject_ref: string | null; readonly external_ref: string | null };
-  readonly facts: {
-    readonly then: { readonly refs: readonly string[]; readonly at: number };
-    readonly now: {
-      readonly ref: string | null;
-      readonly source: string;
-      readonly stated_at: number;
-      readonly statement: Shown | null;
-    };
-    /** The resource as it was seen for this review, and as it was before it changed; null while nobody looked. */
-    readonly resource: { readonly seen: ShownObservation | null; readonly before: ShownObservation | null };
-    /** What changed since somebody agreed, by name. */
-    readonly changed: readonly string[];
-    /** Who says that the assumption holds again; null while nobody does. */
-    readonly reaffirmed: {
-      readonly source: string;
-      readonly stated_at: number;
-      readonly statement: Shown | null;
-    } | null;
-  };
-  readonly reconciliation: {
-    readonly outcome: string;
-    readonly reason: string;
-    readonly attempt: number;
-    /** Of a reversal of several calls: those that were seen to have been made, and the one it stopped at; null for all others. */
-    readonly calls: { readonly done: readonly string[]; readonly stopped_at: string | null } | null;
-    readonly observations: readonly ShownObservation[];
-  } | null;
-  /** `risk`: what an unnecessary compensation does, in the contract's words; null where it has none. */
-  readonly compensation: {
-    readonly capability: string;
-    readonly args: Shown;
-    readonly impact: string;
-    readonly risk: string | null;
-    readonly risk_level: string;
-    /** What binds it beside the contract of its effect: it may only be stricter. */
-    readonly in_force: InForce | null;
-    readonly residue: string | null;
-    readonly stale_condition: string | null;
-    readonly success_condition: string | null;
-    /** Calls that follow, each once the one before it is verified. */
-    readonly then: readonly ShownCall[];
-  } | null;
-  readonly approvals: {
-    readonly given: readonly { readonly by: string; readonly at: number; readonly reason: string }[];
-    readonly required: number;
-  };
-  /** What an approval must name; null where nothing is proposed. */
-  readonly action_digest: string | null;
-  /** Milliseconds in which a dispatch can still begin; null without a window. */
-  readonly time_left_ms: number | null;
-  readonly may: readonly ('approve' | 'deny' | 'check' | 'retry' | 'resolve' | 'escalate')[];
-  readonly links: { readonly mutation: Link; readonly recovery: Link; readonly record: RecordLink };
-}
-
-/** Where the row of a step stands, and when it is looked at; milliseconds. */
-export interface Seen {
-  readonly log: string;
-  readonly partition: number;
-  readonly now: number;
-  readonly marginMs: number;
-}
 
 /** Shows a step to a person. */
 export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
@@ -180,7 +41,10 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
     action: actionOf(step),
     resource: { subject_ref: ref.subject_ref, external_ref: ref.external_transaction_ref },
     facts: factsOf(step),
+    forward: forwardOf(step),
     reconciliation: reconciliationOf(step),
+    compensation_mode: step.terms?.compensation ?? null,
+    lacking: step.call === null ? step.lacking : [],
     compensation: compensationOf(step),
     approvals: {
       given: step.approvals.map(({ by, at, reason }) => ({ by, at, reason })),
@@ -199,6 +63,8 @@ function proposerOf({ execution }: StepDoc): ReviewItem['proposed_by'] {
     initiator: execution.initiator,
     run_step_id: execution.step_id,
     call_id: execution.call_id,
+    decision: execution.produced_by === null ? null : foldedText(execution.produced_by),
+    release: execution.release,
   };
 }
 
@@ -238,6 +104,7 @@ function missingOf(step: StepDoc): readonly FactNeeded[] {
   const { execution, evidence, call } = step;
   const lacked = factsLacked(step);
   const lacks: Readonly<Record<FactNeeded, boolean>> = {
+    objective: lacked.includes('objective'),
     'action.args': isUnreadable(execution.args),
     resource: lacked.includes('resource'),
     'facts.then': lacked.includes('facts.then'),
@@ -263,10 +130,11 @@ function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], { now, marginM
 }
 
 function linksOf(
-  { mutation_id, run_id, step_id, decision_record: record }: StepDoc,
-  { log, partition }: Seen,
+  { mutation_id, run_id, step_id, rollback_id, decision_record: record }: StepDoc,
+  { log, partition, traceUrl }: Seen,
 ): ReviewItem['links'] {
   const at = encodeURIComponent;
+  const traceId = traceIdOf(rollback_id);
   return {
     mutation: { service: 'mutation-ledger', path: `/v1/mutations/${at(mutation_id)}` },
     recovery: { service: 'recovery-orchestrator', path: `/v1/recoveries?run_id=${at(run_id)}` },
@@ -278,7 +146,14 @@ function linksOf(
       seq: record?.seq ?? null,
       record_hash: record?.record_hash.toString('hex') ?? null,
     },
+    trace: { trace_id: traceId, url: traceUrl?.replace('{trace_id}', traceId) ?? null },
   };
+}
+
+function forwardOf({ execution_state: state, found_out: found }: StepDoc): ReviewItem['forward'] {
+  if (found === null) return { state, found_out: null };
+  const { leg_id: _leg, observations, ...told } = found;
+  return { state, found_out: { ...told, observations: observations.map(shownObservation) } };
 }
 
 function reconciliationOf(step: StepDoc): ReviewItem['reconciliation'] {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { plainPayload } from '@recourse/contract';
+import { traceIdOf } from '@recourse/kernel';
 import { harness } from '@recourse/testing';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import {
@@ -15,14 +16,17 @@ import {
   markedInput,
   observed,
   PAID_OUT,
+  recordedAgain,
   ref,
   requestIn,
+  ROLLBACK,
   terms,
   views,
   windowClosed,
 } from '../recoveries.testing.js';
-import { FACTS_NEEDED, reviewItem } from './review-item.query.js';
-import type { ReviewItem } from './review-item.query.js';
+import { FACTS_NEEDED } from './review-item.messages.js';
+import type { ReviewItem } from './review-item.messages.js';
+import { reviewItem } from './review-item.query.js';
 import { SHOWN_MAX } from './shown-text.js';
 
 function stepOf(run: ReturnType<typeof harness>): StepDoc {
@@ -30,8 +34,9 @@ function stepOf(run: ReturnType<typeof harness>): StepDoc {
   return run.rows('step')[0]?.doc as StepDoc;
 }
 
+const TRACES = 'https://traces.example.com/trace/{trace_id}';
 const itemAt = (run: ReturnType<typeof harness>, now: number): ReviewItem =>
-  reviewItem(stepOf(run), { log: 'recourse.recoveries', partition: 3, now, marginMs: MARGIN });
+  reviewItem(stepOf(run), { log: 'recourse.recoveries', partition: 3, now, marginMs: MARGIN, traceUrl: TRACES });
 const itemOf = (more: Parameters<typeof markedInput>[0] = {}): ReviewItem =>
   itemAt(harness(core(), { views: views() }).when(markedInput(more), 10_000), 10_000);
 
@@ -151,12 +156,62 @@ describe('every review item', () => {
   });
 
   it('names the decision that proposed the action (C56)', () => {
-    expect(itemOf().proposed_by).toEqual({
+    const release = { prompt: 'p3', model: 'm2', policy: 'b1', tools: 't', context: 'c', eval: 'e', memory: 'm' };
+    expect(itemOf({ execution: execution({ release }) }).proposed_by).toEqual({
       agent_id: 'refund-agent',
       initiator: 'ines',
       run_step_id: 's1',
       call_id: 'call-1',
+      decision: 'toolu_7',
+      release,
     });
+  });
+
+  it('says how the action itself ended, and who found that out (C59)', () => {
+    const observations = [observed('reconcile', 'payments.get_refund', { status: 'issued' })];
+    const told = { how: 'reconcile', by: null, attempt: 2, verdict: 'met', reason: 'FOUND', found_at: 5_000 };
+    expect(itemOf().forward).toEqual({ state: 'succeeded', found_out: null });
+    expect(itemOf({ found_out: { ...told, leg_id: 'leg_1', observations } }).forward).toEqual({
+      state: 'succeeded',
+      found_out: { ...told, observations: [expect.objectContaining({ observed: { json: { status: 'issued' } } })] },
+    });
+  });
+
+  it('says so also of an action that was found out after its mark (C59)', () => {
+    const run = harness(core(), { views: views() }).when(markedInput({ execution_state: 'uncertain' }), 10_000);
+    expect(itemAt(run, 10_000)).toMatchObject({ reason: 'FORWARD_UNCERTAIN', forward: { state: 'uncertain' } });
+    const by = { how: 'person', by: 'olga', leg_id: null, attempt: 0, verdict: 'met', reason: 'the bank says so' };
+    run.when(recordedAgain({ found_out: { ...by, observations: [], found_at: 11_000 } }), 11_000);
+    expect(itemAt(run, 11_000).forward).toMatchObject({ state: 'succeeded', found_out: { how: 'person', by: 'olga' } });
+  });
+
+  it('says how its contract has it compensated, with the runbook a person works from (C7)', () => {
+    const compensation = {
+      mode: 'manual_runbook',
+      reason: 'the bank takes recalls by telephone',
+      runbook: 'runbooks/recall.md',
+      accepted_by: null,
+    };
+    const byHand = terms({ compensation, reversal_capability: null });
+    expect(itemOf({ terms: byHand, ref: ref({ reversal_capability: null, reversal_args: null }) })).toMatchObject({
+      reason: 'MISSING_COMPENSATION_IMPLEMENTATION',
+      compensation_mode: compensation,
+      compensation: null,
+    });
+  });
+
+  it.each([
+    ['HANDLE_MISSING', {}, ['external_transaction_ref']],
+    ['PRIOR_VALUE_MISSING', {}, ['prior_value']],
+    ['REVERSAL_ARGS_INCOMPLETE:result/refund/id,args/note', {}, ['result/refund/id', 'args/note']],
+    ['UNCONTRACTED', { terms: null }, ['contract_digest']],
+  ])('names what nobody captured: %s (C30)', (reason, more, lacking) => {
+    const item = itemOf({ reason, ref: ref({ reversal_args: null }), ...more });
+    expect(item).toMatchObject({ phase: 'manual', lacking, compensation: null });
+  });
+
+  it('lacks nothing where the compensation can be called', () => {
+    expect(itemOf({ reason: 'HANDLE_MISSING' }).lacking).toEqual([]);
   });
 
   it('shows the arguments of the action, also those that were opened for its reader (C57)', () => {
@@ -215,7 +270,7 @@ describe('every review item', () => {
     });
   });
 
-  it('leads to the mutation, the recovery and the record that decided last (C62)', () => {
+  it('leads to the mutation, the recovery, the record that decided last, and the trace (C62)', () => {
     const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
     const { links, step_id } = itemAt(run, 10_000);
     expect(links).toEqual({
@@ -229,6 +284,7 @@ describe('every review item', () => {
         seq: run.records()[0]?.seq,
         record_hash: run.records()[0]?.hash.toString('hex'),
       },
+      trace: { trace_id: traceIdOf(ROLLBACK), url: `https://traces.example.com/trace/${traceIdOf(ROLLBACK)}` },
     });
   });
 
@@ -252,6 +308,8 @@ describe('an item without its facts (C63)', () => {
   } as const;
 
   it.each([
+    ['what it was for', { execution: execution({ objective: null }) }, 'objective'],
+    ['a word of what it was for', { execution: execution({ objective: ' ' }) }, 'objective'],
     ['its arguments', { execution: execution({ args: erased }) }, 'action.args'],
     ['what it acted on', { ref: ref({ subject_ref: null, external_transaction_ref: null }) }, 'resource'],
     ['what it had relied on', { ref: ref({ assumption_refs: [] }) }, 'facts.then'],

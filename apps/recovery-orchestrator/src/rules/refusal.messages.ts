@@ -35,4 +35,6 @@ export type RefusalCode = keyof typeof REFUSALS;
 export interface Refusal {
   readonly code: RefusalCode;
   readonly message: string;
+  /** Names of the facts that are missing, where that is why. */
+  readonly missing?: readonly string[];
 }

@@ -72,6 +72,11 @@ const reverseRefund: Contract = {
   args_schema: idSchema,
   result_schema: refundSchema,
   reversal_class: 'irreversible',
+  compensation_mode: {
+    mode: 'not_supported',
+    reason: 'The customer asks for the refund anew.',
+    accepted_by: 'payments-team',
+  },
   forward_approval: 'human',
   idempotency: { mechanism: 'Idempotency-Key header', key_lifetime_ms: KEY_LIFETIME_MS },
   call_timeout_ms: CALL_TIMEOUT_MS,

@@ -71,11 +71,13 @@ const QUESTIONS: Readonly<Record<SafetyClass, readonly string[]>> = {
     'Which capability writes the prior value back (inverse_capability), and with which arguments?',
     'Who observes that it worked (verification), and what is compared before (stale_check)?',
     'For how long can it be undone (reversal_window_ms)?',
+    'By itself or after an approval, and why so (compensation_mode)?',
   ],
   NETWORK: [
     'What compensates it (compensation_capability), with which arguments, until when?',
     'What remains (residue), and what does it cost (recovery_cost)?',
     'Who observes that it worked (verification)?',
+    'By itself or after an approval, and why so (compensation_mode)?',
     'Is the impact graver: customer_visible, financial, security_sensitive?',
   ],
   DESTRUCTIVE: [

@@ -99,6 +99,17 @@ export const GOVERNANCE_RULES: readonly Rule[] = [
           ],
   },
   {
+    code: 'COMPENSATION_MODE_MISSING',
+    ids: ['C7', 'C8', 'C14'],
+    find: (contract) => [
+      when(
+        hasSideEffects(contract) && contract.compensation_mode === undefined,
+        '/compensation_mode',
+        'nobody said how the effect is compensated, and why so',
+      ),
+    ],
+  },
+  {
     code: 'COMPENSATION_MODE_CONTRADICTORY',
     ids: ['A23', 'C7'],
     find: (contract) => {

@@ -83,6 +83,18 @@ export interface CommitRef {
   readonly commit_id: string;
 }
 
+/** How an effect is compensated, as its contract decided. */
+export interface CompensationTerms {
+  /** automatic, approval_required, manual_runbook or not_supported. */
+  readonly mode: string;
+  /** Why so. */
+  readonly reason: string;
+  /** What a person works from, as a link or a path; null without one. */
+  readonly runbook: string | null;
+  /** Who accepted that nothing undoes it; null where something does. */
+  readonly accepted_by: string | null;
+}
+
 export const CONTAMINATION_CAUSE_VALUES = ['fallen', 'derived'] as const;
 export type ContaminationCause = (typeof CONTAMINATION_CAUSE_VALUES)[number];
 
@@ -160,6 +172,8 @@ export interface ContractTerms {
   readonly risk_level: string;
   /** JSON pointers into what the stale check observes that change by themselves, so nobody relies on them. */
   readonly stale_volatile: readonly string[];
+  /** How it is compensated, and why so; null for what only reads. */
+  readonly compensation: CompensationTerms | null;
 }
 
 /** Why a proposed version did not register. */
@@ -261,11 +275,35 @@ export interface Execution {
   readonly derived_from: readonly CommitRef[];
   /** What happens to the run's earlier effects when this one fails for good. */
   readonly on_failure: OnFailure;
+  /** The model's decision that proposed the call, by its id: a message, an answer or a tool call; null when its producer names none. */
+  readonly produced_by: string | null;
+  /** What decided to act, pinned; null when it is not. */
+  readonly release: ReleaseTuple | null;
 }
 
 /** What is known of the forward action. */
 export const EXECUTION_STATE_VALUES = ['planned', 'executing', 'succeeded', 'failed', 'uncertain'] as const;
 export type ExecutionState = (typeof EXECUTION_STATE_VALUES)[number];
+
+/** How it was found out how a forward action ended, other than from its producer. */
+export interface FoundOut {
+  /** reconcile: a worker looked; release: a worker made the call when its hold ended; person: somebody said so. */
+  readonly how: string;
+  /** Person who said so; null for a worker. */
+  readonly by: string | null;
+  /** Request to the worker; null for a person. */
+  readonly leg_id: string | null;
+  /** Attempt of that request, from 1; 0 for a person. */
+  readonly attempt: number;
+  /** met: it took effect; not_met: it did not; unknown: nobody could tell. */
+  readonly verdict: string;
+  /** Code of the verdict, or the person's reason in words. */
+  readonly reason: string;
+  /** What was seen, in order. */
+  readonly observations: readonly Observation[];
+  /** When the ledger took it, epoch milliseconds. */
+  readonly found_at: number;
+}
 
 export const GATE_VERDICT_VALUES = ['admitted', 'refused'] as const;
 export type GateVerdict = (typeof GATE_VERDICT_VALUES)[number];

@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { Checkpoint, CommitRef, Hash, OnFailure, OutcomeKind, Payload } from './common.js';
+import type { Checkpoint, CommitRef, Hash, OnFailure, OutcomeKind, Payload, ReleaseTuple } from './common.js';
 
 /** A step of a run was admitted: a checkpoint, without an outside effect. */
 export interface CheckpointTaken {
@@ -84,6 +84,10 @@ export interface ToolExecuted {
   readonly on_failure: OnFailure;
   /** What the caller does about the failure; null if the call did not fail, or nothing is decided yet. */
   readonly handled_as: OutcomeKind | null;
+  /** The model's decision that proposed the call, by its id: a message, an answer or a tool call; null when its producer names none. */
+  readonly produced_by: string | null;
+  /** What decided to act, pinned; null when it is not. */
+  readonly release: ReleaseTuple | null;
 }
 
 /** Write-ahead intent: the action is about to be executed. */
@@ -132,4 +136,8 @@ export interface ToolPlanned {
   readonly derived_from: readonly CommitRef[];
   /** What happens to the run's earlier effects when this one fails for good. */
   readonly on_failure: OnFailure;
+  /** The model's decision that proposed the call, by its id: a message, an answer or a tool call; null when its producer names none. */
+  readonly produced_by: string | null;
+  /** What decided to act, pinned; null when it is not. */
+  readonly release: ReleaseTuple | null;
 }

@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { Checkpoint, CommandEnvelope, CommitRef, Contamination, ContractTerms, DueConsumer, Emission, Evidence, Execution, ExecutionState, Hash, JudgedRef, LimitScope, LineageRoot, Money, MutationRef, Observation, Payload, RecoverabilityState, ReversalClass, RuntimeCommit, SubscriptionMode } from './common.js';
+import type { Checkpoint, CommandEnvelope, CommitRef, Contamination, ContractTerms, DueConsumer, Emission, Evidence, Execution, ExecutionState, FoundOut, Hash, JudgedRef, LimitScope, LineageRoot, Money, MutationRef, Observation, Payload, RecoverabilityState, ReversalClass, RuntimeCommit, SubscriptionMode } from './common.js';
 import type { LegKind, LegRequested } from './tools.js';
 
 /** What calls itself an acknowledgement is none. */
@@ -495,6 +495,8 @@ export interface FallenMember {
   readonly recorded_seq: number;
   /** Who has to hear of it. */
   readonly consumers: readonly DueConsumer[];
+  /** How it was found out how the forward action ended; null where its producer told. */
+  readonly found_out: FoundOut | null;
 }
 
 /** What held these triggers has changed: a bounded number of them is decided again, each in a decision of its own. */
@@ -677,6 +679,8 @@ export interface MutationRecorded {
   readonly review_by: number | null;
   /** Rollback that marked the commit before this record, or null. If present, this record moves its recovery on. */
   readonly rollback_id: string | null;
+  /** How it was found out how the forward action ended; null where its producer told. */
+  readonly found_out: FoundOut | null;
 }
 
 /** A person ended what waited for people about an effect. That it took effect or did not is recorded as an execution behind it. */

@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, LimitScope, LineageRoot, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode, ReversalCall } from './common.js';
+import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, FoundOut, Hash, LimitScope, LineageRoot, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode, ReversalCall } from './common.js';
 import type { LegStep, StepOutcome } from './tools.js';
 
 /** Give up a compensation that is still automatic or waiting: nothing is called any more. */
@@ -823,6 +823,10 @@ export interface MutationAdvanced {
   readonly executed_seq: number;
   /** The outcome in the closed vocabulary of outcomes; null while none applies. */
   readonly outcome_kind: OutcomeKind | null;
+  /** How it was found out how the forward action ended; null where its producer told. */
+  readonly found_out: FoundOut | null;
+  /** What the compensation needs and nobody captured, by name; empty where nothing is missing. */
+  readonly lacking: readonly string[];
 }
 
 /** A place in the schedule of a rate limit. */
@@ -881,6 +885,10 @@ export interface PlannedStep {
   readonly outcome_kind: OutcomeKind | null;
   /** What it waits for before it goes; null where it waits for nothing. */
   readonly wait: StepWait | null;
+  /** How it was found out how the forward action ended; null where its producer told. */
+  readonly found_out: FoundOut | null;
+  /** What the compensation needs and nobody captured, by name; empty where nothing is missing. */
+  readonly lacking: readonly string[];
 }
 
 export const CALL_APPROVAL_MODE_VALUES = ['network', 'delegated'] as const;

@@ -230,7 +230,7 @@ export const TOPICS = [
       "recourse.contracts.EntryRetired"
     ],
     "written_by": "contract-registry",
-    "read_by": "all, broadcast",
+    "read_by": "mutation-ledger (broadcast), recovery-orchestrator (broadcast), budget-accountant (broadcast)",
     "doc": "Contracts and what else is registered.",
     "config": {
       "cleanup.policy": "delete",
@@ -257,7 +257,7 @@ export const TOPICS = [
       "recourse.assumptions.StatementConflicted"
     ],
     "written_by": "mutation-ledger",
-    "read_by": "mutation-ledger, broadcast",
+    "read_by": "mutation-ledger (broadcast)",
     "doc": "Accepted statements about assumptions.",
     "config": {
       "cleanup.policy": "delete",
@@ -326,7 +326,7 @@ export const TOPICS = [
       "recourse.mutations.OutOfBandReviewed"
     ],
     "written_by": "mutation-ledger",
-    "read_by": "recovery-orchestrator (aligned), budget-accountant (broadcast)",
+    "read_by": "recovery-orchestrator (aligned), budget-accountant (broadcast), notifier",
     "doc": "Mutations, their lifecycle and rollback marks.",
     "config": {
       "cleanup.policy": "delete",
@@ -383,7 +383,7 @@ export const TOPICS = [
       "recourse.recoveries.BreakerNoted"
     ],
     "written_by": "recovery-orchestrator",
-    "read_by": "mutation-ledger (aligned)",
+    "read_by": "mutation-ledger (aligned), notifier",
     "doc": "The decision records of recovery.",
     "config": {
       "cleanup.policy": "delete",
@@ -418,7 +418,7 @@ export const TOPICS = [
       "recourse.budgets.BudgetDebited"
     ],
     "written_by": "budget-accountant",
-    "read_by": "recovery-orchestrator, broadcast",
+    "read_by": "notifier",
     "doc": "Irreversibility debt.",
     "config": {
       "cleanup.policy": "delete",

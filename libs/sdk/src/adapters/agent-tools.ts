@@ -29,7 +29,7 @@ async function guardedCall<Value extends Json>(
   args: Json,
   callId: string | null,
 ): Promise<GuardedResult<Value>> {
-  return guard<Value>({ ...extras, execute }, options)({ ...place(args, callId), args });
+  return guard<Value>({ ...extras, execute }, options)({ producedBy: callId, ...place(args, callId), args });
 }
 
 /**

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '@recourse/kernel';
 import { refundCall, refundContract } from '../guard/guard.testing.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
+import { executedBody } from '../producer/producer.js';
 import { guardExecute, guardFunction, guardMcp, serverFingerprint } from './agent-tools.js';
 import type { AdapterOptions, McpClient, McpTool } from './agent-tools.js';
 
@@ -39,6 +40,23 @@ describe("the execute of a kit's tool", () => {
     await guardFunction(() => Promise.resolve({}), options)(input);
     expect(callIds).toEqual(['a', 'b', null]);
     expect(seen).toEqual([{ toolCallId: 'a' }, { toolCall: { callId: 'b' } }]);
+  });
+
+  it('tells the decision of the model that called it, by the id its kit gives it (C56)', async () => {
+    const { options, producer } = scene();
+    const release = { prompt: 'p3', model: 'm2', policy: 'b', tools: 't', context: 'c', eval: 'e', memory: 'm' };
+    const at = { ...options.place(input, null), run: { ...refundCall.run, release } };
+    const execute = (_given: typeof input, _call: { readonly toolCallId: string }) => ({});
+    await guardExecute(execute, { ...options, place: () => at })(input, { toolCallId: 'toolu_1' });
+    const named = { ...at, stepId: 'b', producedBy: 'msg_9' };
+    await guardExecute(execute, { ...options, place: () => named })(input, { toolCallId: 'toolu_2' });
+    const executed = producer.told.flatMap((told) =>
+      told.type === 'ToolExecuted' ? [executedBody('kit', told.action, told.outcome)] : [],
+    );
+    expect(executed).toMatchObject([
+      { produced_by: 'toolu_1', release },
+      { produced_by: 'msg_9', release },
+    ]);
   });
 
   it('is not called with what does not fit the contract', async () => {

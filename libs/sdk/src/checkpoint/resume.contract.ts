@@ -8,7 +8,7 @@ import type { Checkpoints } from './checkpoints.js';
 import { MemoryResume } from './resume.memory.js';
 import type { FallEvidence, ResumeSource } from './resume.port.js';
 
-export const RUN = { tenant: 'acme', runId: 'run/1 #a', agentId: 'planner', initiator: null, objective: null };
+export const RUN = { tenant: 'acme', runId: 'run/1 #a', agentId: 'planner', initiator: null, objective: 'go on' };
 export const UNSTOCKED: FallEvidence = {
   kind: 'observation',
   source: 'warehouse',

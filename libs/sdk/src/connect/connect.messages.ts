@@ -84,11 +84,11 @@ export interface ConnectedGuardOptions<Value = unknown> extends Partial<Omit<Gua
   readonly externalTransactionRef?: (result: Value) => string | null;
 }
 
-/** What is left to say of one call: which run and step it belongs to, and what it relies on. */
+/** What is left to say of one call: which run and step it belongs to, what the run is for, and what it relies on. */
 export interface ConnectedPlace
   extends
-    Pick<RunContext, 'runId'>,
-    Partial<Omit<RunContext, 'runId'>>,
+    Pick<RunContext, 'runId' | 'objective'>,
+    Partial<Omit<RunContext, 'runId' | 'objective'>>,
     Pick<GuardedCall, 'stepId'>,
     Partial<Omit<GuardedCall, 'run' | 'stepId' | 'args'>> {}
 

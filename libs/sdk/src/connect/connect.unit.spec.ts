@@ -10,7 +10,12 @@ import { connect } from './connect.js';
 import { TEST_CONTRACT, TestStack, tokenOf } from './connect.testing.js';
 
 const REFUND = 'payments.issue_refund';
-const PLACE = { runId: 'run-1', stepId: 'refund', assumptionRefs: ['order/4711#not_shipped'] };
+const PLACE = {
+  runId: 'run-1',
+  stepId: 'refund',
+  objective: 'refund order 4711',
+  assumptionRefs: ['order/4711#not_shipped'],
+};
 
 let stack: TestStack;
 beforeEach(async () => {

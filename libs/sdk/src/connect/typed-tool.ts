@@ -60,7 +60,7 @@ export function callAt(
       runId,
       agentId: agentId ?? self.name,
       initiator: initiator ?? null,
-      objective: objective ?? null,
+      objective,
       ...(onFailure === undefined ? {} : { onFailure }),
       ...(release === undefined ? {} : { release }),
     },

@@ -11,7 +11,7 @@ import type { GuardedCall, GuardOptions } from './guard.messages.js';
 
 /** The action a call makes; the same for every retry. */
 export function actionOf(
-  { run: { release, ...run }, stepId, args, target, assumptionRefs, derivedFrom = [], recovery }: GuardedCall,
+  { run, stepId, args, target, assumptionRefs, derivedFrom = [], producedBy = null, recovery }: GuardedCall,
   { contract, contractDigest }: Pick<GuardOptions, 'contract' | 'contractDigest'>,
 ): Action {
   // However often a recovery tries, it makes one effect: the ledger and the accountant know it by this key too.
@@ -27,7 +27,8 @@ export function actionOf(
     subjectRef: subjectOf(contract, args) ?? target,
     args,
     derivedFrom,
-    assumptionRefs: release === undefined ? assumptionRefs : [...assumptionRefs, releaseRef(release)],
+    producedBy,
+    assumptionRefs: run.release === undefined ? assumptionRefs : [...assumptionRefs, releaseRef(run.release)],
   };
 }
 

@@ -56,10 +56,18 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
 }
 
 /** What would not register is not acted under: a contract from a file is held to what one from the registry is. */
-function lawful({ options }: Situation): Stop | null {
+function lawful({ action, options }: Situation): Stop | null {
   const problems = contractProblems(options.contract);
   const refused = problems.length > 0 ? objection(options, { code: 'CONTRACT_REFUSED', problems }) : null;
-  return refused ?? approved(options);
+  return refused ?? approved(options) ?? purposeful(action, options);
+}
+
+/** An effect without an objective could be made, and nobody could be asked to agree to its undoing (C55). */
+function purposeful({ objective }: Action, options: GuardOptions): Stop | null {
+  const isTold = objective !== null && objective.trim() !== '';
+  return isTold || !hasSideEffects(options.contract)
+    ? null
+    : objection(options, trouble('OBJECTIVE_MISSING', 'the run says nothing of what it is to achieve'));
 }
 
 /** The tool as its contract describes it is the one that was approved (D7). */

@@ -22,7 +22,8 @@ export interface RunContext {
   readonly agentId: string;
   /** Person on whose behalf the agent acts; null when unknown. */
   readonly initiator: string | null;
-  readonly objective: string | null;
+  /** What the run is to achieve: nobody is asked to agree to the undoing of what was done for nothing they know of. */
+  readonly objective: string;
   /** What becomes of the run's earlier effects when one of its steps fails for good; they are kept unless told. */
   readonly onFailure?: 'keep' | 'compensate';
   /** What decided to act; every action of the run carries it. */
@@ -40,6 +41,8 @@ export interface GuardedCall {
   readonly assumptionRefs: readonly string[];
   /** Commits of this or another run that the arguments are made from; those of its own run set the order of an undo. */
   readonly derivedFrom?: Action['derivedFrom'];
+  /** The model's decision that proposed it, by its id: a message, an answer or a tool call; shown to whoever reviews its undoing. */
+  readonly producedBy?: string | null;
   /** Times the evidence of this call was refreshed before it; 0 unless told. */
   readonly refreshes?: number;
   /** What the decision to act saw, for admission predicates: they read it as `gate`, beside what is known of the call itself. */
@@ -132,6 +135,8 @@ export type GuardTroubleCode =
   | 'CONTRACT_REFUSED'
   /** The tool is not the one that was approved. */
   | 'TOOL_CHANGED'
+  /** The run has no objective: nobody could be asked to agree to the undoing of its effect. */
+  | 'OBJECTIVE_MISSING'
   | 'ARGS_INVALID'
   | 'INTENT_DENIED'
   | 'INTENT_NOT_ALLOWED'

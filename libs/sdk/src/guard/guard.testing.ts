@@ -19,6 +19,7 @@ export const refundContract: Contract = {
   },
   result_schema: { type: 'object' },
   reversal_class: 'compensable',
+  compensation_mode: { mode: 'approval_required', reason: 'Money moves.' },
   compensation_capability: 'payments.reverse_refund',
   requires_external_handle: true,
   reversal_args: { refund_id: { from: 'external_ref' } },
@@ -44,6 +45,7 @@ export const refundContract: Contract = {
 /** What makes an irreversible effect of the refund, behind a person unless told. */
 export const FOR_GOOD: ContractDraft = {
   reversal_class: 'irreversible',
+  compensation_mode: { mode: 'not_supported', reason: 'The money is spent.', accepted_by: 'payments' },
   compensation_capability: undefined,
   reversal_args: undefined,
   stale_check: undefined,
@@ -56,6 +58,7 @@ export const READS: ContractDraft = {
   impact: 'read',
   approval_mode: 'read_only',
   reversal_class: undefined,
+  compensation_mode: undefined,
   compensation_capability: undefined,
   reversal_args: undefined,
   stale_check: undefined,

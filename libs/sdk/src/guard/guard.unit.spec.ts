@@ -10,7 +10,7 @@ import type { Budget } from './budget.port.js';
 import { actionOf } from './action.js';
 import { guard } from './guard.js';
 import type { ForwardTool, GuardMode, GuardOptions, GuardTroubleCode } from './guard.messages.js';
-import { FOR_GOOD, refundContract as contract, refundUnder } from './guard.testing.js';
+import { FOR_GOOD, READS, refundContract as contract, refundUnder } from './guard.testing.js';
 
 interface Scene {
   readonly mode?: GuardMode;
@@ -145,6 +145,23 @@ describe('a guarded tool', () => {
       mutation_refs: [],
     });
     expect(told).toEqual([]);
+  });
+
+  it.each([null, '', ' \n'])('is not made for nothing that anybody knows of: objective %j (C55)', async (objective) => {
+    const { call, options, told, troubles } = scene();
+    // As a program without types calls it.
+    const run = { ...call.run, objective: objective as string };
+    const execute = () => Promise.reject(new Error('called'));
+    expect(await guard({ execute }, options)({ ...call, run })).toMatchObject({
+      kind: 'refused',
+      code: 'OBJECTIVE_MISSING',
+      mutation_refs: [],
+    });
+    expect([told, troubles]).toEqual([[], ['OBJECTIVE_MISSING']]);
+    const read = { ...options, contract: refundUnder(READS) };
+    expect(await guard({ execute: () => Promise.resolve({}) }, read)({ ...call, run })).toMatchObject({
+      kind: 'succeeded',
+    });
   });
 
   it('asks a schema of the tool as well', async () => {

@@ -13,6 +13,7 @@ import type {
   CheckpointTaken,
   OutcomeKind,
   Payload,
+  ReleaseTuple,
   SourceKind,
   StateChunk,
   ToolExecuted,
@@ -48,6 +49,10 @@ export interface Action {
   readonly derivedFrom?: readonly { readonly runId: string; readonly mutationId: string }[];
   /** What becomes of the run's earlier effects when this one fails for good; they are kept unless told. */
   readonly onFailure?: 'keep' | 'compensate';
+  /** The model's decision that proposed it, by its id: a message, an answer or a tool call. */
+  readonly producedBy?: string | null;
+  /** What decided to act. */
+  readonly release?: ReleaseTuple;
 }
 
 /** What was done before the call, and who makes it. */
@@ -257,6 +262,8 @@ function actionBody(source: string, told: string, action: Action): Omit<ToolPlan
     assumption_refs: action.assumptionRefs,
     derived_from: (action.derivedFrom ?? []).map(({ runId, mutationId }) => ({ run_id: runId, commit_id: mutationId })),
     on_failure: action.onFailure ?? 'keep',
+    produced_by: action.producedBy ?? null,
+    release: action.release ?? null,
   };
 }
 

@@ -10,7 +10,7 @@ import { MemoryEntries } from '../entries/entries.memory.js';
 import { ASSUMPTIONS_TOPIC, createProducer, EXECUTIONS_TOPIC } from './producer.js';
 import type { Producer } from './producer.js';
 
-const RUN = { tenant: 'acme', runId: 'run-1', agentId: 'planner', initiator: null, objective: null };
+const RUN = { tenant: 'acme', runId: 'run-1', agentId: 'planner', initiator: null, objective: 'plan the week' };
 
 /** A producer on a broker in memory, and what another process reads of it. */
 async function stage() {

@@ -97,6 +97,7 @@ export const MEMORY_CONTRACTS: readonly Contract[] = [
     args_schema: ID,
     result_schema: THING,
     reversal_class: 'irreversible',
+    compensation_mode: { mode: 'not_supported', reason: 'It is made anew.', accepted_by: 'specs' },
     forward_approval: 'human',
   },
   {
@@ -108,6 +109,7 @@ export const MEMORY_CONTRACTS: readonly Contract[] = [
     args_schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
     result_schema: THING,
     reversal_class: 'compensable',
+    compensation_mode: { mode: 'approval_required', reason: 'Somebody may need the thing.' },
     compensation_capability: UNDO,
     reversal_args: { id: { from: 'external_ref' } },
     requires_external_handle: true,

@@ -89,7 +89,7 @@ export function sagaContext(run: string) {
     runId: run,
     agentId: AGENT,
     initiator: INITIATOR,
-    objective: null,
+    objective: 'put things in place',
     onFailure: 'compensate',
   } as const;
 }

@@ -124,7 +124,7 @@ export class LegPlace {
       runId: run,
       agentId: 'crash-agent',
       initiator: 'asha',
-      objective: null,
+      objective: 'put things in place',
       stepId: `step-${String(effect)}`,
       callId: `${run}-${String(effect)}`,
       capability: putOf(this.adapter, kind),

@@ -6,12 +6,13 @@
 //   A3. What nobody can find out within bounds goes to a person; a held effect whose precondition nobody can see does not go.
 import { plainPayload } from '@recourse/contract';
 import { backoffMs } from '@recourse/kernel';
-import type { LegReported, Observation, StepReport, ToolExecuted, ToolOutcome } from '@recourse/messages';
+import type { FoundOut, LegReported, Observation, ToolExecuted, ToolOutcome } from '@recourse/messages';
 import { contentHash } from '../content.js';
 import { askPerson, askWorker, attemptsOf } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
 import { cancelHeld, endHold, giveBackStaged, isHeld, isSpokenAgainst, letGo } from './hold.decider.js';
 import type { HoldContext } from './hold.decider.js';
+import { foundByWorker } from './forward.fold.js';
 import { EXECUTION_AFTER } from './mutation.transitions.js';
 import type { Ask, Mutation } from './mutation.messages.js';
 import { NO_ANSWER, readAnswer } from './reading.decisions.js';
@@ -20,8 +21,8 @@ import type { MutationRecord } from '../record.messages.js';
 
 /** What a decision about an answer takes from elsewhere. */
 export interface AnswerContext extends HoldContext {
-  /** Records an execution with its reversal bound. */
-  readonly record: (event: ToolExecuted) => readonly MutationRecord[];
+  /** Records an execution with its reversal bound, and how it was found out. */
+  readonly record: (event: ToolExecuted, found: FoundOut) => readonly MutationRecord[];
 }
 
 export type AnswerRefusal = 'KEY_MISMATCH' | 'LEASE_UNKNOWN' | 'REFUSED_LATE' | 'ALREADY_ANSWERED' | 'OVERTAKEN';
@@ -54,24 +55,27 @@ export function takeAnswer(
   const report = message.steps.find(({ step_id }) => step_id === mutation.mutation_id);
   // A refusal by one copy proves nothing about another: the request stays open until its time is over.
   if (report?.outcome === 'refused_late') return [refuseAnswer(message, 'REFUSED_LATE')];
-  const reading = readAnswer(ask.kind, report, mutation);
-  if (ask.answered !== null) return takeLate(message, ask, reading, mutation, context);
-  return close(ask, reading, observationsOf(report), mutation, context);
+  const answer = { reading: readAnswer(ask.kind, report, mutation), observations: report?.observations ?? [] };
+  if (ask.answered !== null) return takeLate(message, ask, answer, mutation, context);
+  return close(ask, answer, mutation, context);
 }
 
 /** Takes it that no answer came in time. */
 export function missAnswer(mutation: Mutation, context: AnswerContext): readonly MutationRecord[] {
   const ask = mutation.forward?.asks.at(-1);
-  return ask === undefined || ask.answered !== null ? [] : close(ask, NO_ANSWER, [], mutation, context);
+  return ask === undefined || ask.answered !== null
+    ? []
+    : close(ask, { reading: NO_ANSWER, observations: [] }, mutation, context);
 }
 
-function close(
-  ask: Ask,
-  reading: Reading,
-  observations: readonly Observation[],
-  mutation: Mutation,
-  context: AnswerContext,
-): readonly MutationRecord[] {
+/** What an answer means, and what its worker saw. */
+interface Answer {
+  readonly reading: Reading;
+  readonly observations: readonly Observation[];
+}
+
+function close(ask: Ask, answer: Answer, mutation: Mutation, context: AnswerContext): readonly MutationRecord[] {
+  const { reading, observations } = answer;
   const { mutation_id, tenant, run_id } = mutation;
   const { leg_id, kind, attempt } = ask;
   const retry_at = retryAt(ask, reading, mutation, context);
@@ -90,7 +94,7 @@ function close(
       retry_at,
     },
   };
-  return [answered, ...(retry_at === null ? consequences(ask, reading, mutation, context) : [])];
+  return [answered, ...(retry_at === null ? consequences(ask, answer, mutation, context) : [])];
 }
 
 /** A look, or a cancel under its key, may be repeated; letting go may not. */
@@ -100,13 +104,9 @@ function retryAt(ask: Ask, { verdict }: Reading, { terms }: Mutation, { now, pol
   return now + backoffMs(ask.attempt, policy.backoff);
 }
 
-function consequences(
-  ask: Ask,
-  reading: Reading,
-  mutation: Mutation,
-  context: AnswerContext,
-): readonly MutationRecord[] {
+function consequences(ask: Ask, answer: Answer, mutation: Mutation, context: AnswerContext): readonly MutationRecord[] {
   const { now, policy } = context;
+  const { reading } = answer;
   switch (ask.kind) {
     case 'observe':
       return isHeld(mutation) ? afterLook(ask, reading, mutation, context) : [];
@@ -115,20 +115,23 @@ function consequences(
     case 'reconcile':
       return reading.verdict === 'unknown'
         ? [askPerson(mutation, now, policy)]
-        : recorded(toldBy(ask, reading, mutation), mutation, context);
+        : recorded(ask, answer, mutation, context);
     case 'release':
-      return recorded(toldBy(ask, reading, mutation), mutation, context);
+      return recorded(ask, answer, mutation, context);
   }
 }
 
 /** Records how the forward call ended. What was staged for one that had no effect is of no use any more. */
 function recorded(
-  told: ToolExecuted,
+  ask: Ask,
+  { reading, observations }: Answer,
   mutation: Mutation,
   { record, now, policy }: AnswerContext,
 ): readonly MutationRecord[] {
+  const told = toldBy(ask, reading, mutation);
+  const found = foundByWorker({ ...ask, ...reading, observations }, now);
   const isInVain = told.outcome === 'failed' && (mutation.forward?.hold ?? null) !== null;
-  return [...record(told), ...(isInVain ? giveBackStaged(mutation, now, policy) : [])];
+  return [...record(told, found), ...(isInVain ? giveBackStaged(mutation, now, policy) : [])];
 }
 
 /** The refs are judged again with the answer: the look took its time. */
@@ -157,22 +160,23 @@ function afterLook(
 function takeLate(
   message: LegReported,
   ask: Ask,
-  reading: Reading,
+  answer: Answer,
   mutation: Mutation,
   context: AnswerContext,
 ): readonly MutationRecord[] {
+  const { reading } = answer;
   if (ask.answered === reading.verdict) return [];
   if (reading.verdict === 'unknown' || ask.kind === 'observe')
     return [refuseAnswer(message, ask.answered === 'overtaken' ? 'OVERTAKEN' : 'ALREADY_ANSWERED')];
   if (ask.kind === 'cancel')
     return reading.verdict === 'met'
-      ? close({ ...ask, answered: null }, reading, [], mutation, context)
+      ? close({ ...ask, answered: null }, { reading, observations: [] }, mutation, context)
       : [refuseAnswer(message, 'ALREADY_ANSWERED')];
   const told = toldBy(ask, reading, mutation);
   if (told.outcome === mutation.execution_state) return [refuseAnswer(message, 'ALREADY_ANSWERED')];
   return EXECUTION_AFTER[mutation.execution_state][told.outcome] === null
     ? [conflict(told, mutation)]
-    : recorded(told, mutation, context);
+    : recorded(ask, answer, mutation, context);
 }
 
 function conflict(told: ToolExecuted, { mutation_id, run_id, tenant, executed_sha256 }: Mutation): MutationRecord {
@@ -212,10 +216,6 @@ function toldBy(ask: Ask, { verdict, happened }: Reading, { execution, terms, re
     committed_at:
       ref?.committed_at ?? (ask.kind === 'release' ? ask.first_asked_at : (forward?.since ?? ask.first_asked_at)),
   };
-}
-
-function observationsOf(report: StepReport | undefined): readonly Observation[] {
-  return report?.observations ?? [];
 }
 
 /** Asks again what was not answered. */

@@ -187,6 +187,8 @@ function executionOf(
     staged_ref: outcome.staged_ref,
     derived_from: event.derived_from,
     on_failure: event.on_failure,
+    produced_by: event.produced_by,
+    release: event.release,
   };
 }
 

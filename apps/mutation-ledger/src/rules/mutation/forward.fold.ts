@@ -1,5 +1,5 @@
 // What accepted records make of the forward part of a mutation: its hold, and what workers were asked (L2).
-import type { MutationPlanned, MutationRef, WorkerAnswered, WorkerAsked } from '@recourse/messages';
+import type { FoundOut, MutationPlanned, MutationRef, WorkerAnswered, WorkerAsked } from '@recourse/messages';
 import { ownerOfAsk } from '../owners.js';
 import type { Ask, AskKind, Forward, Mutation } from './mutation.messages.js';
 import type { Body, MutationRecord } from '../record.messages.js';
@@ -7,7 +7,7 @@ import type { Body, MutationRecord } from '../record.messages.js';
 /** A record that moves the forward part of a mutation, or its warning, and nothing else of it. */
 export type ForwardRecord = MutationRecord<'HoldElapsed' | 'WorkerAsked' | 'WorkerAnswered' | 'WindowClosing'>;
 
-type Moved = Partial<Pick<Mutation, 'forward' | 'awaited' | 'execution_state' | 'warn_at' | 'warned_at'>>;
+type Moved = Partial<Pick<Mutation, 'found_out' | 'forward' | 'awaited' | 'execution_state' | 'warn_at' | 'warned_at'>>;
 
 /** The forward part of an intent. */
 export function forwardOfIntent(
@@ -61,7 +61,7 @@ export function forwardAfter(mutation: Mutation, { type, body }: ForwardRecord, 
     case 'WorkerAsked':
       return asked(mutation, forward, body);
     case 'WorkerAnswered':
-      return answered(forward, body);
+      return answered(forward, body, decidedAt);
     case 'WindowClosing':
       return {
         warn_at: null,
@@ -89,9 +89,29 @@ function asked(
   };
 }
 
-function answered(forward: Forward, { leg_id, verdict, retry_at }: Body<WorkerAnswered>): Moved {
+function answered(forward: Forward, body: Body<WorkerAnswered>, at: number): Moved {
+  const { leg_id, kind, verdict, retry_at } = body;
   const asks = forward.asks.map((ask) => (ask.leg_id === leg_id ? { ...ask, answered: verdict, retry_at } : ask));
-  return { forward: { ...forward, asks }, ...(retry_at === null ? { awaited: null } : {}) };
+  return {
+    forward: { ...forward, asks },
+    ...(kind === 'reconcile' || kind === 'release' ? { found_out: foundByWorker(body, at) } : {}),
+    ...(retry_at === null ? { awaited: null } : {}),
+  };
+}
+
+/** What a worker found out about how an execution ended. */
+export function foundByWorker(
+  {
+    kind: how,
+    leg_id,
+    attempt,
+    verdict,
+    reason,
+    observations,
+  }: Pick<WorkerAnswered, 'kind' | 'leg_id' | 'attempt' | 'verdict' | 'reason' | 'observations'>,
+  at: number,
+): FoundOut {
+  return { how, by: null, leg_id, attempt, verdict, reason, observations, found_at: at };
 }
 
 function overtaken(ask: Ask): Ask {

@@ -66,6 +66,7 @@ export function cancelHeld(
       warn_at: null,
       review_by: null,
       rollback_id: null,
+      found_out: null,
     },
   };
   return [cancelled, ...giveBackStaged(held, now, policy)];

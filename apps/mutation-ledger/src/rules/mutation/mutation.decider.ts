@@ -128,6 +128,7 @@ export function recordExecution(
         : concluding(executionState, accepted, mutation, { now, policy })),
       warn_at: recoverability === 'reversal_available' ? warnAt(ref, policy) : null,
       review_by: rollbackId === null || isEscalated ? reviewBy(recoverability, isEscalated, now, policy) : null,
+      found_out: null,
     },
   };
 }
@@ -225,6 +226,7 @@ export function rollBack(
     ref,
     recorded_hash,
     recorded_seq,
+    found_out,
   } = mutation;
   return {
     mutation_id,
@@ -242,6 +244,7 @@ export function rollBack(
     recorded_hash,
     recorded_seq: recorded_seq ?? 0,
     consumers: [...consumers],
+    found_out,
   };
 }
 

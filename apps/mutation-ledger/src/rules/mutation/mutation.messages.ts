@@ -7,6 +7,7 @@ import type {
   Evidence,
   Execution,
   ExecutionState,
+  FoundOut,
   LegKind,
   LegVerdict,
   MutationRef,
@@ -155,6 +156,8 @@ export type Mutation = {
   /** When people are warned that the window closes, epoch milliseconds; null when they are not, or were. */
   readonly warn_at: number | null;
   readonly warned_at: number | null;
+  /** How it was found out how its execution ended, or that nobody could tell; null where its producer told. */
+  readonly found_out: FoundOut | null;
   /** How a person ended what waited for people about it; null while nobody did. */
   readonly settled: Settled | null;
 };

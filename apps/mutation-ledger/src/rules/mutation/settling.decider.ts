@@ -6,7 +6,13 @@
 //   Q2. One question at a time: how it ended where nobody knows, else what becomes of it. Each is answered once.
 //   Q3. A person's word about how it ended is an execution like any other: recorded, bound, and open to proof of the contrary.
 import { isAmong, isPerson } from '@recourse/kernel';
-import type { ReconcileMutation, RecoverabilityState, SettleMutation, ToolExecuted } from '@recourse/messages';
+import type {
+  FoundOut,
+  ReconcileMutation,
+  RecoverabilityState,
+  SettleMutation,
+  ToolExecuted,
+} from '@recourse/messages';
 import { record } from '../record.messages.js';
 import type { MutationRecord } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
@@ -105,6 +111,15 @@ export function toldByPerson(
     handled_as: null,
     committed_at: ref?.committed_at ?? forward?.since ?? created_at,
   };
+}
+
+/** How a person ended the question how it ended. */
+export function foundByPerson(
+  { envelope: { principal: by }, settled_as, reason }: SettleMutation,
+  now: number,
+): FoundOut {
+  const verdict = settled_as === 'took_effect' ? 'met' : 'not_met';
+  return { how: 'person', by, leg_id: null, attempt: 0, verdict, reason, observations: [], found_at: now };
 }
 
 function nothingToSettle({ settled, execution_state, recoverability }: Mutation): string {

@@ -177,6 +177,7 @@ function readinessRefusal(step: StepDoc): Refusal | null {
   return {
     code: 'ITEM_NOT_READY',
     message: `Nobody can judge this yet: ${lacked.join(', ')} missing. Deny it, or have it resolved by hand.`,
+    missing: lacked,
   };
 }
 

@@ -16,9 +16,9 @@ import { isAtRest } from './step.transitions.js';
 export type StepBinding =
   | { readonly kind: 'bound'; readonly ref: MutationRef; readonly from: readonly string[] }
   /** A compensation that may still give the argument is on its way, or has not begun. */
-  | { readonly kind: 'pending' }
+  | { readonly kind: 'pending'; readonly missing: readonly string[] }
   /** The compensation that would give it came to rest without, or without a result. */
-  | { readonly kind: 'missing' }
+  | { readonly kind: 'missing'; readonly missing: readonly string[] }
   /** It was never a matter of other steps. */
   | { readonly kind: 'incomplete' };
 
@@ -52,7 +52,9 @@ export function bindFromSteps(unbound: Unbound, contract: Contract | null, steps
   const base = factsOf(unbound);
   if (contract === null || capabilities.length === 0 || base === null) return { kind: 'incomplete' };
   const found = capabilities.map((capability) => ({ capability, giving: sourcesOf(capability, unbound, steps) }));
-  if (found.some(({ giving }) => giving.length > 1)) return { kind: 'missing' };
+  const ambiguous = found.filter(({ giving }) => giving.length > 1);
+  if (ambiguous.length > 0)
+    return { kind: 'missing', missing: ambiguous.map(({ capability }) => `steps.${capability}.result`) };
   const sources = found.map(({ capability, giving: [step] }) => ({ capability, step }));
   const results = Object.fromEntries(
     sources.flatMap(({ capability, step }) => {
@@ -72,8 +74,8 @@ export function bindFromSteps(unbound: Unbound, contract: Contract | null, steps
   // A source that has a result lacks the field; one that is at rest without a result gives none.
   return sources.every(({ step }) => step !== undefined && isAtRest(step.phase)) ||
     sources.some(({ step }) => step !== undefined && isAtRest(step.phase) && resultOf(step) === undefined)
-    ? { kind: 'missing' }
-    : { kind: 'pending' };
+    ? { kind: 'missing', missing: binding.missing }
+    : { kind: 'pending', missing: binding.missing };
 }
 
 /** What a compensation returned; undefined unless it was verified and its answer can be read. */

@@ -50,9 +50,10 @@ export interface Around {
 
 /** Decides what is done about a marked commit: as its plan holds it. */
 export function openStep(marked: Marked, now: number, policy: RecoveryPolicy, around: Around): Planned {
-  const { ref, handle } = handled(marked, around);
+  const { ref, handle, missing } = handled(marked, around);
   const decided = decideOn({ ...marked, ref }, handle, now, policy);
-  return { ...opened({ ...marked, ref }, decided.chosen, now, policy), ...decided.bound };
+  const lacking = missing ?? lackingFor(handle, marked.reason);
+  return { ...opened({ ...marked, ref }, decided.chosen, now, policy), ...decided.bound, lacking };
 }
 
 /** Decides again about a commit the ledger has learnt more of since it was marked: the body of `MutationAdvanced`. */
@@ -139,8 +140,15 @@ function governed(binding: Binding | null, { riskLimit }: RecoveryPolicy) {
   } as const;
 }
 
+/** A handle, and what it still takes from other steps. */
+interface Handled {
+  readonly ref: MutationRef;
+  readonly handle: Handle;
+  readonly missing?: readonly string[];
+}
+
 /** The handle, with arguments from earlier compensations where the contract takes some from there. */
-function handled(marked: Marked, { contract, steps }: Around): { readonly ref: MutationRef; readonly handle: Handle } {
+function handled(marked: Marked, { contract, steps }: Around): Handled {
   const { ref, terms } = marked;
   const handle = handleOf(terms, ref);
   if (handle !== 'incomplete') return { ref, handle };
@@ -149,12 +157,28 @@ function handled(marked: Marked, { contract, steps }: Around): { readonly ref: M
     case 'bound':
       return { ref: binding.ref, handle: handleOf(terms, binding.ref) };
     case 'pending':
-      return { ref, handle: 'step_pending' };
+      return { ref, handle: 'step_pending', missing: binding.missing };
     case 'missing':
-      return { ref, handle: 'step_missing' };
+      return { ref, handle: 'step_missing', missing: binding.missing };
     case 'incomplete':
       return { ref, handle };
   }
+}
+
+const PLACES_OF_REASON: Readonly<Record<string, readonly string[]>> = {
+  HANDLE_MISSING: ['external_transaction_ref'],
+  PRIOR_VALUE_MISSING: ['prior_value'],
+  WINDOW_MISSING: ['reversal_window_ms'],
+};
+
+/** Names what nobody captured, as the ledger found it when it bound the effect (C30): never guessed, and looked up nowhere else. */
+function lackingFor(handle: Handle, reason: string | null): readonly string[] {
+  if (handle === 'uncontracted') return ['contract_digest'];
+  if (handle === 'unverifiable') return ['verification'];
+  const [code = '', places] = reason?.split(':') ?? [];
+  return code === 'REVERSAL_ARGS_INCOMPLETE' && places !== undefined
+    ? places.split(',')
+    : (PLACES_OF_REASON[code] ?? []);
 }
 
 /** What an approval covers (P4); any change of one of these voids it. */
@@ -192,7 +216,7 @@ function furtherCovered({ args, taken, ...named }: ReversalCall): Json {
 
 type OpenedBody = Omit<
   Planned,
-  'call' | 'action_digest' | 'required_approvals' | 'in_force' | 'answerable_to' | 'outcome_kind'
+  'call' | 'action_digest' | 'required_approvals' | 'in_force' | 'answerable_to' | 'outcome_kind' | 'lacking'
 >;
 
 function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: RecoveryPolicy): OpenedBody {
@@ -214,6 +238,7 @@ function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: R
     triggered_at: marked.triggered_at,
     reverses_record_hash: marked.recorded_hash,
     executed_seq: marked.recorded_seq,
+    found_out: marked.found_out,
     owner: isForPeople ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,
     deadline_at: deadlineOf(marked, chosen, now, policy),
     wait: null,

@@ -4,14 +4,19 @@
 import type { StepDoc } from './step.messages.js';
 
 /** Facts without which nobody can decide, as far as the row of a step tells. */
-export type FactLacked = 'resource' | 'facts.then' | 'facts.now';
+export type FactLacked = 'objective' | 'resource' | 'facts.then' | 'facts.now';
 
 /** The facts a step lacks. */
-export function factsLacked({ ref, evidence }: Pick<StepDoc, 'ref' | 'evidence'>): readonly FactLacked[] {
+export function factsLacked({
+  execution,
+  ref,
+  evidence,
+}: Pick<StepDoc, 'execution' | 'ref' | 'evidence'>): readonly FactLacked[] {
   const lacks: Readonly<Record<FactLacked, boolean>> = {
+    objective: (execution.objective ?? '').trim() === '',
     resource: ref.subject_ref === null && ref.external_transaction_ref === null,
     'facts.then': evidence.ref !== null && ref.assumption_refs.length === 0,
     'facts.now': evidence.ref === null && evidence.statement === null,
   };
-  return (['resource', 'facts.then', 'facts.now'] as const).filter((fact) => lacks[fact]);
+  return (['objective', 'resource', 'facts.then', 'facts.now'] as const).filter((fact) => lacks[fact]);
 }

@@ -307,38 +307,12 @@ function boundBy(body: Body<'StepBound'>, step: StepDoc, at: number): StepDoc {
 
 /** A person who has the step keeps reason, owner and deadline; the facts are those of now. */
 function advancedBy(body: Body<'MutationAdvanced'>, step: StepDoc, at: number): StepDoc {
-  const {
-    execution,
-    execution_state,
-    terms,
-    ref,
-    reverses_record_hash,
-    call,
-    action_digest,
-    required_approvals,
-    in_force,
-    answerable_to,
-    decision,
-    reason,
-    owner,
-    deadline_at,
-    executed_seq,
-    outcome_kind,
-  } = body;
+  const { decision, reason, owner, deadline_at, outcome_kind, recoverability: _ledgers, ...learnt } = body;
   const event = advanceOf(step.phase, reason as DecisionReason); // as in openedBy
   const facts = {
     ...step,
-    execution,
-    execution_state,
-    terms,
-    ref: untilClosed(ref, reason, at),
-    reverses_record_hash,
-    call,
-    action_digest,
-    required_approvals,
-    in_force,
-    answerable_to,
-    executed_seq,
+    ...learnt,
+    ref: untilClosed(body.ref, reason, at),
     outcome_kind: outcome_kind ?? step.outcome_kind,
   };
   return event === 'AdvancedWithPerson'

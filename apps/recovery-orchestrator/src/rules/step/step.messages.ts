@@ -4,6 +4,7 @@ import type {
   Evidence,
   Execution,
   ExecutionState,
+  FoundOut,
   FactsPurpose,
   InForce,
   LookDispatched,
@@ -221,6 +222,10 @@ export type StepDoc = {
   readonly execution: Execution;
   /** What is known of the forward action: nothing is undone that may never have happened. */
   readonly execution_state: ExecutionState;
+  /** How it was found out how that ended; null where its producer told. */
+  readonly found_out: FoundOut | null;
+  /** What the compensation needs and nobody captured, by name. */
+  readonly lacking: readonly string[];
   readonly terms: ContractTerms | null;
   readonly ref: MutationRef;
   readonly evidence: Evidence;
