@@ -510,8 +510,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.binding.unit.spec.ts',
     test: 'a compensation that needs the result of another one, straight guesses nothing where two effects could give it',
     file: 'apps/recovery-orchestrator/src/rules/step/binding.decisions.ts',
-    find: "if (found.some(({ giving }) => giving.length > 1)) return { kind: 'missing' };",
-    replace: '',
+    find: 'const ambiguous = found.filter(({ giving }) => giving.length > 1);',
+    replace: 'const ambiguous = found.filter(({ giving }) => giving.length > 9);',
   },
   {
     id: 'b6-result-of-an-unverified-step',
@@ -851,8 +851,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'every review item says so also of an action that was found out after its mark (C59)',
     file: 'apps/recovery-orchestrator/src/rules/step/step-row.transitions.ts',
-    find: 'const facts = { ...step, ...learnt, outcome_kind:',
-    replace: 'const facts = { ...step, ...learnt, found_out: step.found_out, outcome_kind:',
+    find: 'ref: untilClosed(body.ref, reason, at),',
+    replace: 'ref: untilClosed(body.ref, reason, at), found_out: step.found_out,',
   },
   {
     id: 'c56-proposer-unnamed',

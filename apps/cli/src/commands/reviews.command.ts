@@ -152,7 +152,7 @@ function observedIn(observations: unknown): readonly (readonly [string, string])
     (seen) =>
       [
         'observed',
-        `${cellText(seen['phase'])}${seen['call'] === 1 ? '' : ` of call ${cellText(seen['call'])}`} by ${cellText(seen['capability'])}: ${cellText(shown(seen['observed']))}`,
+        `${cellText(seen['phase'])}${Number(seen['call'] ?? 1) === 1 ? '' : ` of call ${cellText(seen['call'])}`} by ${cellText(seen['capability'])}: ${cellText(shown(seen['observed']))}`,
       ] as const,
   );
 }
