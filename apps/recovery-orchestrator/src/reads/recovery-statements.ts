@@ -33,10 +33,10 @@ export function manualReasonsQuery(filter: ReportFilter, limit: number): Query {
 export function recoveriesQuery(filter: ReportFilter, limit: number): Query {
   const given = new Parameters();
   const where = given.equal(filter);
-  const took = `updated_at - triggered_at`;
+  const took = `updated_at - failed_at`;
   const sums = [
     `count(*) FILTER (WHERE phase = 'compensated')::int AS compensated`,
-    `count(*) FILTER (WHERE phase = 'compensated' AND approvals = 0)::int AS automatic`,
+    `count(*) FILTER (WHERE unattended)::int AS automatic`,
     `count(*) FILTER (WHERE phase IN (${literals(WITH_PERSON)}))::int AS manual`,
     `count(*) FILTER (WHERE phase NOT IN (${literals([...ENDED, 'not_needed'])}))::int AS open`,
     `count(*) FILTER (WHERE phase = 'not_needed')::int AS not_needed`,
