@@ -53,8 +53,8 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       if (!isMutationRecord(record)) return;
       measureConsumers(record, metrics, rows);
       measureTriggers(record, metrics);
-      for (const { tool, status, isNewlyIrreversible } of effectMeasures(record)) {
-        metrics.count('effects', { tool, status });
+      for (const { tool, status, isNewlyIrreversible } of effectMeasures(rows())) {
+        if (status !== null) metrics.count('effects', { tool, status });
         if (isNewlyIrreversible) metrics.count('irreversibleEffects', { tool });
       }
     },
