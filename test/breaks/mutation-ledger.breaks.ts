@@ -639,6 +639,15 @@ export const BREAKS: readonly Break[] = [
     replace: "return execution_state !== 'planned' &&",
   },
   {
+    id: 'c72-settled-was-never-asked',
+    requirement: 'C72',
+    spec: 'apps/mutation-ledger/src/core/mutations.overdue.unit.spec.ts',
+    test: 'an execution nobody told the end of, straight says ever after that people had to be asked, however it ended (C72)',
+    file: 'apps/mutation-ledger/src/rows.ts',
+    find: 'asked_because: body.review_by === null ? (before?.asked_because ?? null) : body.reason,',
+    replace: 'asked_because: body.review_by === null ? null : body.reason,',
+  },
+  {
     id: 'c75-lost-and-never-found',
     requirement: 'C75',
     spec: 'apps/mutation-ledger/src/core/mutations.asks.unit.spec.ts',
@@ -1949,6 +1958,15 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/rules/admission/admission.decisions.ts',
     find: 'return count > limit ? { scope, count, limit, windowMs } : null;',
     replace: 'return count > limit * 10 ? { scope, count, limit, windowMs } : null;',
+  },
+  {
+    id: 'e48-gate-uncounted',
+    requirement: 'E48',
+    spec: 'apps/mutation-ledger/src/core/commits.core.unit.spec.ts',
+    test: 'a gate, straight is what a rollback of its commit is counted under, with the agent (E48)',
+    file: 'apps/mutation-ledger/src/rows/rollback.rows.ts',
+    find: 'const policy = commitIn(state, about.run_id, mutation_id)?.checkpoint.gate?.bundle ?? null;',
+    replace: 'const policy = commitIn(state, about.run_id, mutation_id)?.rollback_id ?? null;',
   },
   {
     id: 'e48-agent-counted-as-source',

@@ -1021,9 +1021,9 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'c72-known-ends-pointed-out',
     requirement: 'C72',
-    spec: 'apps/recovery-orchestrator/src/core/reports.decisions.unit.spec.ts',
+    spec: 'libs/service/src/manual-reasons.unit.spec.ts',
     test: 'a tool is not pointed out when people denied it',
-    file: 'apps/recovery-orchestrator/src/core/reports.decisions.ts',
+    file: 'libs/service/src/manual-reasons.ts',
     find: 'if (!isUnprovable(reason)) continue;',
     replace: "if (reason === '') continue;",
   },

@@ -11,6 +11,7 @@ import type {
   TriggerUnmatched,
 } from '@recourse/messages';
 import { fallenIn, movedIn } from '@recourse/messages';
+import { OUTCOME_UNKNOWN } from './rules/mutation/manual.decisions.js';
 import { closingRefsOf } from './rules/mutation/closing.decider.js';
 import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from './rules/mutation/forward.fold.js';
 import type { ForwardRecord } from './rules/mutation/forward.fold.js';
@@ -51,6 +52,7 @@ const MUTATION_FOLD = {
     return changed(state, run_id, mutation_id, decidedAt, {
       forward: forward === null ? null : givenToPerson(forward),
       awaited: { owner, deadline_at, is_overdue: true },
+      asked_because: OUTCOME_UNKNOWN,
     });
   },
   MutationSettled: ({ run_id, mutation_id, settled_as, by, reason }, state, { decidedAt }) =>
@@ -165,6 +167,7 @@ function recorded(
     earlier_sha256: earlierOf(before),
     last_error: stopsAt(body) ? body.reason : (before?.last_error ?? null),
     awaited: reviewFrom(body) ?? awaitedFrom(execution, conclude_by),
+    asked_because: body.review_by === null ? (before?.asked_because ?? null) : body.reason,
     forward: forwardOfRecord(before?.forward ?? null, ref, reconcile_at),
     warn_at: body.warn_at,
     warned_at: null,
@@ -351,6 +354,7 @@ function stopsAt({
 
 const UNTOUCHED = {
   awaited: null,
+  asked_because: null,
   ref: null,
   recorded_hash: null,
   recorded_seq: null,

@@ -218,7 +218,10 @@ export class AdmissionController {
   }
 
   @Get('reports/rollbacks')
-  @ApiOperation({ summary: 'Rollbacks by agent, by recovery policy, or by source of the trigger.' })
+  @ApiOperation({
+    summary:
+      'Rollbacks by agent, by source of the trigger, or by policy bundle: the recovery policy of an effect, the gate of a commit without one.',
+  })
   @ApiQuery({ name: 'by', required: false, enum: ['agent', 'policy', 'source'] })
   @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
   @ApiQuery({ name: 'limit', required: false })

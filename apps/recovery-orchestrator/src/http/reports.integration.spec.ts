@@ -169,13 +169,13 @@ async function get(path: string, token = 'acme operator'): Promise<{ readonly st
   return { status: answer.statusCode, body: answer.json<Facts>() };
 }
 
-const reason = (code: string, steps: number): Facts => ({
+const reason = (code: string, times: number): Facts => ({
   tenant: 'acme',
   capability: REFUND,
   reason: code,
-  steps,
+  times,
   ended: 6,
-  share: Math.round((steps / 6) * 10_000) / 10_000,
+  share: Math.round((times / 6) * 10_000) / 10_000,
   is_unprovable: false,
 });
 
@@ -194,7 +194,7 @@ describe('the report of manual reasons', () => {
   it('points out the tool whose outcomes could not be proven', async () => {
     const told = { tenant: 'dumb', capability: REFUND, ended: 3, share: 1 };
     expect((await get('manual-reasons', 'dumb operator')).body).toEqual({
-      items: [{ ...told, reason: 'OUTCOME_UNKNOWN', steps: 3, is_unprovable: true }],
+      items: [{ ...told, reason: 'OUTCOME_UNKNOWN', times: 3, is_unprovable: true }],
       more: false,
       pointed_out: [{ ...told, unprovable: 3 }],
     });

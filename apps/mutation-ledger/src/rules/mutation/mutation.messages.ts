@@ -155,6 +155,8 @@ export type Mutation = {
   /** When people are warned that the window closes, epoch milliseconds; null when they are not, or were. */
   readonly warn_at: number | null;
   readonly warned_at: number | null;
+  /** Why people were last asked about it before any recovery; stays once they have answered, null while nobody was. */
+  readonly asked_because: string | null;
   /** How a person ended what waited for people about it; null while nobody did. */
   readonly settled: Settled | null;
 };
