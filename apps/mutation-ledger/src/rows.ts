@@ -39,6 +39,7 @@ import { LIMIT_FOLD } from './rows/limit.rows.js';
 import { RECONCILIATION_FOLD } from './rows/reconciliation.rows.js';
 import { REEVALUATION_FOLD } from './rows/reevaluation.rows.js';
 import { ADMISSION_FOLD, ROLLBACK_FOLD } from './rows/rollback.rows.js';
+import { TREND_FOLD } from './rows/trend.rows.js';
 
 /** Rows of mutations that records change. */
 const MUTATION_FOLD = {
@@ -384,8 +385,14 @@ export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
   ...REEVALUATION_FOLD,
   ...ADMISSION_FOLD,
   ...ROLLBACK_FOLD,
+  ...TREND_FOLD,
   MutationRecorded: together(MUTATION_FOLD.MutationRecorded, ROLLBACK_FOLD.MutationRecorded),
-  MutationsFell: together(MUTATION_FOLD.MutationsFell, ADMISSION_FOLD.MutationsFell, CONSUMER_FOLD.MutationsFell),
+  MutationsFell: together(
+    MUTATION_FOLD.MutationsFell,
+    ADMISSION_FOLD.MutationsFell,
+    CONSUMER_FOLD.MutationsFell,
+    TREND_FOLD.MutationsFell,
+  ),
   TriggerUnmatched: together(MUTATION_FOLD.TriggerUnmatched, ADMISSION_FOLD.TriggerUnmatched),
   TriggerHeld: together(MUTATION_FOLD.TriggerHeld, ADMISSION_FOLD.TriggerHeld),
   SourceJudged: together(LIMIT_FOLD.SourceJudged, ROLLBACK_FOLD.SourceJudged),
@@ -400,6 +407,7 @@ export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
     ADMISSION_FOLD.CheckpointRolledBack,
     REEVALUATION_FOLD.CheckpointRolledBack,
     CONSUMER_FOLD.CheckpointRolledBack,
+    TREND_FOLD.CheckpointRolledBack,
   ),
   CheckpointHardened: together(COMMIT_FOLD.CheckpointHardened, REEVALUATION_FOLD.CheckpointHardened),
   AnswerRefused: unchanged,

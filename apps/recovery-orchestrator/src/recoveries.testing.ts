@@ -165,6 +165,7 @@ export function marked(more: Partial<Marked> = {}): Marked {
       command_id: null,
       confirmed_by: null,
       storm_window_ms: 0,
+      trend_window_ms: 0,
       closure_counted: false,
       triggered_at: TRIGGERED_AT,
       was_remembered: false,

@@ -177,6 +177,12 @@ export const METRICS = {
     help: 'Breakers that a burst of triggers opened, by what they are about.',
     labels: ['scope'],
   },
+  trendsRaised: {
+    name: 'recourse_trends_raised_total',
+    kind: 'counter',
+    help: 'Steady rises of rollbacks that a person was told of, by whose they are. They hold nothing.',
+    labels: ['scope'],
+  },
   deliveries: {
     name: 'recourse_deliveries_total',
     kind: 'counter',

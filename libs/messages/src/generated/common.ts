@@ -459,3 +459,7 @@ export interface RuntimeCommit {
 /** How a subscriber hears of rollbacks. */
 export const SUBSCRIPTION_MODE_VALUES = ['sync', 'async', 'poll'] as const;
 export type SubscriptionMode = (typeof SUBSCRIPTION_MODE_VALUES)[number];
+
+/** Whose rollbacks a trend counts. */
+export const TREND_SCOPE_VALUES = ['tenant', 'agent'] as const;
+export type TrendScope = (typeof TREND_SCOPE_VALUES)[number];
