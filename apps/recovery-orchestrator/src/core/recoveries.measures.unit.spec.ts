@@ -28,20 +28,18 @@ import {
   REVIEW,
   RUN,
   STEP,
-  STALE_CHECK,
   STILL_PENDING,
   terms,
   views,
+  agreed,
 } from '../recoveries.testing.js';
 import { FAILURE_REASONS, recoveryMeasures } from './measures.js';
 
 const TOOL = 'payments.issue_refund';
-/** People who are asked are shown the resource, and it is looked at again before anything is sent. */
-const LOOKED_AT = terms(STALE_CHECK);
 const AS_SEEN = observed('verify', 'payments.read_refund', { status: 'pending' });
 const SEEN_PAID_OUT = observed('verify', 'payments.read_refund', { status: 'paid_out' });
 const NEVER_ENDS = ref({ reversal_expires_at: 100_000_000 });
-const AUTO = terms({ ...STALE_CHECK, recovery_approval_mode: 'auto', impact: 'write' });
+const AUTO = terms({ recovery_approval_mode: 'auto', impact: 'write' });
 
 function triedAgain() {
   const body = { envelope: envelope('olga', ['approver']), run_id: RUN, step_id: STEP, reason: 'the provider is back' };
@@ -78,7 +76,7 @@ describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
   });
 
   it('count a compensation that a person approved as manual, and tell how long the person took (C67, C71)', async () => {
-    const run = waiting().when(approval(), 40_000);
+    const run = agreed(waiting(), 40_000);
     run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 41_000);
     expect(await scraped(run)).toEqual([
       `recovery_seconds_sum{tool="${TOOL}"} 36`,
@@ -110,9 +108,9 @@ describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
   });
 
   it('tell how long people took since they were asked, whatever was looked at meanwhile (C71)', async () => {
-    const run = start().when(markedInput({ terms: LOOKED_AT }), 10_000);
+    const run = start().when(markedInput(), 10_000);
     run.when(answered(requestIn(run.outgoing()), 'verified', [AS_SEEN]), 35_000);
-    run.when(approval({ digest: digest({ terms: LOOKED_AT }) }), 40_000);
+    run.when(approval(), 40_000);
     expect(await scraped(run)).toEqual([
       'approval_seconds_sum{question="recovery",outcome="approved"} 30',
       'approval_seconds_count{question="recovery",outcome="approved"} 1',
@@ -120,9 +118,9 @@ describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
   });
 
   it('count a resource that changed before anything was sent, and ask for the next answer from then on (C69, C71)', async () => {
-    const run = start().when(markedInput({ terms: LOOKED_AT }), 10_000);
+    const run = start().when(markedInput(), 10_000);
     run.when(answered(requestIn(run.outgoing()), 'verified', [AS_SEEN]), 11_000);
-    run.when(approval({ digest: digest({ terms: LOOKED_AT }) }), 20_000);
+    run.when(approval(), 20_000);
     run.when(answered(requestIn(run.outgoing()), 'verified', [SEEN_PAID_OUT]), 21_000);
     const anew = run.rows('step')[0]?.doc['action_digest'] as Buffer; // of a step that people are asked about
     run.when(denial({ digest: anew }), 24_000);

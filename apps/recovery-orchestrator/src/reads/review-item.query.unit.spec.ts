@@ -19,6 +19,7 @@ import {
   requestIn,
   terms,
   views,
+  agreed,
 } from '../recoveries.testing.js';
 import { FACTS_NEEDED, reviewItem } from './review-item.query.js';
 import type { ReviewItem } from './review-item.query.js';
@@ -69,7 +70,7 @@ describe('a review item', () => {
   });
 
   it('shows what was observed once an attempt was made (C59), and offers nothing more', () => {
-    const run = harness(core(), { views: views() }).when(markedInput(), 10_000).when(approval(), 20_000);
+    const run = agreed(harness(core(), { views: views() }).when(markedInput(), 10_000), 20_000);
     run.when(answered(requestIn(run.outgoing()), 'stale', [PAID_OUT]), 25_000);
     expect(itemAt(run, 25_000)).toMatchObject({
       phase: 'manual',
@@ -165,7 +166,7 @@ describe('every review item', () => {
   });
 
   it('shows what was found out, and by whom (C59)', () => {
-    const run = harness(core(), { views: views() }).when(markedInput(), 10_000).when(approval(), 20_000);
+    const run = agreed(harness(core(), { views: views() }).when(markedInput(), 10_000), 20_000);
     run.when(answered(requestIn(run.outgoing()), 'stale', [PAID_OUT]), 25_000);
     expect(itemAt(run, 25_000).reconciliation).toMatchObject({
       outcome: 'stale',
