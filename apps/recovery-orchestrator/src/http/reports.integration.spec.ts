@@ -17,8 +17,8 @@ import { RECOVERIES_LOG } from '../core.js';
 import { RECOVERY_KINDS } from '../rows/kinds.js';
 import { RecoveryQueries } from '../reads/recovery-queries.js';
 import {
+  agreed,
   answered,
-  approval,
   BALANCE_ZERO,
   core,
   denial,
@@ -60,7 +60,7 @@ const STORY: Readonly<Record<string, () => CoreHarness>> = {
     return run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), START + 1_000);
   },
   'compensated with a person': () => {
-    const run = begun('acme', terms()).when(approval({ digest: digest() }), START + 5_000);
+    const run = agreed(begun('acme', terms()), START + 5_000);
     return run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), START + 7_000);
   },
   'changed by somebody else': () => {

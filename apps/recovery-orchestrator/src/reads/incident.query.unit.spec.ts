@@ -2,7 +2,6 @@ import { expect, it } from '@jest/globals';
 import { harness, wire } from '@recourse/testing';
 import {
   answered,
-  approval,
   BALANCE_KEPT,
   core,
   envelope,

@@ -5,7 +5,6 @@ import { harness } from '@recourse/testing';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import {
   answered,
-  approval,
   core,
   digest,
   EVIDENCE,
