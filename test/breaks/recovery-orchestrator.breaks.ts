@@ -929,6 +929,15 @@ export const BREAKS: readonly Break[] = [
     replace: '...step,',
   },
   {
+    id: 'c62-look-taken-for-a-decision',
+    requirement: 'C62',
+    spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
+    test: 'every review item leads to the mutation, the recovery and the record that decided last (C62)',
+    file: 'apps/recovery-orchestrator/src/rows.ts',
+    find: "told.type === 'FactsAsked' || told.type === 'FactsObserved' ?",
+    replace: "told.type === 'FactsObserved' ?",
+  },
+  {
     id: 'c66-time-from-the-decision',
     requirement: 'C66',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.measures.unit.spec.ts',
