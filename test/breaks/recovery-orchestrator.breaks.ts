@@ -650,7 +650,7 @@ export const BREAKS: readonly Break[] = [
     id: 'c45-tightened-and-dispatched',
     requirement: 'C45',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.decided.unit.spec.ts',
-    test: 'a contract that changes after an effect, straight and wants people by now stops the next attempt of what went alone (C45)',
+    test: 'a contract that changes after an effect, straight and wants two people by now stops what one has agreed to: nobody is called (C45)',
     file: 'apps/recovery-orchestrator/src/rules/step/dispatch.decisions.ts',
     find: "if (isTightened(step, binding, now, policy)) return 'POLICY_CHANGED';",
     replace: '',
