@@ -652,4 +652,22 @@ export const BREAKS: readonly Break[] = [
     find: 'strictSchema: true',
     replace: 'strictSchema: false',
   },
+  {
+    id: 'a14-call-of-another-adapter',
+    requirement: 'A14/calls',
+    spec: 'libs/contract/src/rules.unit.spec.ts',
+    test: 'the refusal of a contract names a further call of another adapter',
+    file: 'libs/contract/src/rules/reversal.rules.ts',
+    find: 'adapterOf(capability) !== adapterOf(first),',
+    replace: "adapterOf(capability) === '',",
+  },
+  {
+    id: 'a14-no-compensation-of-itself',
+    requirement: 'A14/self',
+    spec: 'libs/contract/src/rules.unit.spec.ts',
+    test: 'the refusal of a contract says nothing of a compensation that is the capability itself, with the prior value',
+    file: 'libs/contract/src/rules/reversal.rules.ts',
+    find: 'contract.reversal_then !== undefined && reversalCapabilityOf(contract) === null,',
+    replace: "reversalCapabilityOf(contract) === contract.name && contract.reversal_class === 'compensable',",
+  },
 ];

@@ -408,9 +408,9 @@ export const BREAKS: readonly Break[] = [
     requirement: 'C80',
     spec: 'libs/sdk/src/drill/drill.unit.spec.ts',
     test: 'drift of behaviour shows where a yes has no effect',
-    file: 'libs/sdk/src/drill/drill.ts',
-    find: 'await this.verify(step);',
-    replace: "if (undone.kind !== 'answered') await this.verify(step);",
+    file: 'libs/sdk/src/drill/drill.reversal.ts',
+    find: 'const last = await verified(reversal, one, args);',
+    replace: 'const last = await verified(reversal, { ...one, verify_capability: null }, args);',
   },
   {
     id: 'c9-executed-unvalidated',

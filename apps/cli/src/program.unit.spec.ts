@@ -223,7 +223,10 @@ describe('a review item', () => {
       outcome: 'stale',
       reason: 'STALE_CONDITION_FALSE',
       attempt: 1,
-      observations: [{ phase: 'stale_check', capability: 'payments.get_refund', observed: { sealed_sha256: 'ef' } }],
+      calls: { done: ['payments.reverse_refund'], stopped_at: 'payments.reset_balance' },
+      observations: [
+        { phase: 'stale_check', call: 2, capability: 'payments.get_refund', observed: { sealed_sha256: 'ef' } },
+      ],
     },
     compensation: {
       capability: 'payments.reverse_refund',
@@ -232,6 +235,14 @@ describe('a review item', () => {
       risk: null,
       risk_level: 'medium',
       residue: 'a line',
+      then: [
+        {
+          capability: 'payments.reset_balance',
+          args: { json: { balance: 'b-1' } },
+          taken: [{ name: 'receipt', call: 1, path: '/void_receipt' }],
+          success_condition: 'observed.ok',
+        },
+      ],
     },
     approvals: { given: [{ by: 'olga', at: 0, reason: 'seen' }], required: 2 },
     links: {
@@ -253,12 +264,14 @@ describe('a review item', () => {
     expect(await call('reviews', 'show', 'step_1')).toBe(0);
     expect(asked[0]?.path).toBe('/v1/reviews/step_1');
     for (const part of [
+      'receipt from call 1/void_receipt',
+      'payments.reset_balance',
       'no; missing: facts.now',
       'HIGH_IMPACT: A person decides.',
       '{"order_id":"4711"}',
       'order/4711#not_shipped',
       'xxx… (5000 characters, sha256 cd)',
-      'stale_check by payments.get_refund: sealed, sha256 ef',
+      'stale_check of call 2 by payments.get_refund: sealed, sha256 ef',
       'medium: the contract does not say',
       '1 of 2',
       '/v1/mutations/mut_1 of mutation-ledger',

@@ -108,6 +108,7 @@ describe('the shipped contracts', () => {
     expect(bindReversal(named('config.update_config'), facts)).toEqual({
       kind: 'bound',
       args: { resource: 'r', value: 'old', expected_version: 7 },
+      then: [],
     });
   });
   it('hold what a ticket update needs: prior status and comment id (C28)', () => {
@@ -120,6 +121,7 @@ describe('the shipped contracts', () => {
     expect(bindReversal(named('tickets.update_ticket'), facts)).toEqual({
       kind: 'bound',
       args: { ticket: 't', status: 'open', comment_id: 'c9' },
+      then: [],
     });
   });
   it('hold what a pull request needs: branch, commit, number, repository (C29)', () => {
@@ -132,6 +134,7 @@ describe('the shipped contracts', () => {
     expect(bindReversal(named('github.merge_pull_request'), facts)).toEqual({
       kind: 'bound',
       args: { repository: 'a/b', pull_number: 5, branch: 'main', commit: 'abc' },
+      then: [],
     });
   });
   it('names what is missing and guesses nothing (C30)', () => {

@@ -53,6 +53,7 @@ export function told(place: number, outcome: StepOutcome): LegReported['steps'][
     error_kind: null,
     detail: null,
     external_transaction_ref: null,
+    calls_done: 0,
   };
 }
 

@@ -101,6 +101,7 @@ export function ref(more: Partial<MutationRef> = {}): MutationRef {
     prior_value_hash: null,
     external_transaction_ref: 're_1',
     verification_ref: 'payments.read_balance',
+    reversal_then: [],
     ...more,
   };
 }
@@ -234,6 +235,7 @@ export function digest(
       policy_ref: contract.recovery_policy_ref,
       idempotency_key: `rev_${pointer.mutation_id}`,
       reverses_mutation_ref: MUTATION,
+      then: [],
     },
   });
 }
@@ -324,7 +326,7 @@ export function breaker(
 }
 
 export function observed(phase: ObservationPhase, capability: string, json: Json): Observation {
-  return { phase, capability, observed: plainPayload(json), observed_at: 20 };
+  return { phase, capability, observed: plainPayload(json), observed_at: 20, call: 1 };
 }
 
 export const BALANCE_ZERO = observed('verify', 'payments.read_balance', { refunded: 0 });
@@ -346,6 +348,7 @@ export function answered(
     observations,
     error_kind: null,
     detail: null,
+    calls_done: 0,
   }));
   const body = {
     leg_id: request.leg_id,

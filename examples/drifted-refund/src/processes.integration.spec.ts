@@ -135,6 +135,7 @@ onStack('the processes of the example', () => {
         success_condition: 'observed.status == "reversed"',
         verify_max_attempts: 2,
         verify_delay_ms: 50,
+        calls_done: 0,
         call: {
           call_id: `rev_${legId}`,
           run_id: run,
@@ -145,6 +146,7 @@ onStack('the processes of the example', () => {
           policy_ref: null,
           idempotency_key: `rev_${legId}`,
           reverses_mutation_ref: 'mut',
+          then: [],
         },
       },
     ],

@@ -49,6 +49,7 @@ const STEP: LegRequested['steps'][number] = {
     policy_ref: null,
     idempotency_key: 'rev_key',
     reverses_mutation_ref: 'mut_1',
+    then: [],
   },
   reconcile_capability: 'inventory.get_reservation',
   stale_capability: 'inventory.get_reservation',
@@ -58,6 +59,7 @@ const STEP: LegRequested['steps'][number] = {
   success_condition: "observed.status == 'released'",
   verify_max_attempts: 1,
   verify_delay_ms: 0,
+  calls_done: 0,
 };
 const LEG: LegRequested = {
   leg_id: 'leg_1',

@@ -1,5 +1,5 @@
 // "Can this be undone, by when, by whom, verified how?" (A103), and at what cost with which residue, from the contract alone.
-import { adapterOf, availableFor, hasSideEffects, isManual, reversalCapabilityOf } from './class.js';
+import { adapterOf, availableFor, hasSideEffects, isManual, reversalCallsOf, reversalCapabilityOf } from './class.js';
 import type { Contract } from './shape.js';
 import { VERIFY_DELAY_MS } from './terms.js';
 
@@ -62,7 +62,9 @@ function undoabilityOf(contract: Contract): Undoability {
 }
 
 function canOf(contract: Contract, undoability: Undoability): string {
-  const by = reversalCapabilityOf(contract) ?? '';
+  const by = reversalCallsOf(contract)
+    .map(({ capability }) => capability ?? '')
+    .join(', then ');
   switch (undoability) {
     case 'nothing_to_undo':
       return 'it only reads: there is nothing to undo';

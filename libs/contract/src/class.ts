@@ -1,5 +1,5 @@
 // What a contract's class means: side effects, the capability that undoes, the weight of its debt.
-import type { Contract, ContractDraft } from './shape.js';
+import type { Contract, ContractDraft, ReversalArg } from './shape.js';
 
 /** True unless the capability only reads. */
 export function hasSideEffects(contract: ContractDraft): boolean {
@@ -27,6 +27,36 @@ export function reversalCapabilityOf(contract: ContractDraft): string | null {
   if (isManual(contract)) return null;
   if (contract.reversal_class === 'reversible') return contract.inverse_capability ?? null;
   return contract.reversal_class === 'compensable' ? (contract.compensation_capability ?? null) : null;
+}
+
+/** A call of a reversal as its contract declares it, and where. */
+export interface DeclaredCall {
+  readonly capability: string | null;
+  readonly args: Readonly<Record<string, ReversalArg>>;
+  readonly verification: ContractDraft['verification'];
+  /** JSON pointers. */
+  readonly at: { readonly capability: string; readonly args: string; readonly verification: string };
+}
+
+/** The calls that undo an effect, in their order; the first is that of the class, of which some may lack. */
+export function reversalCallsOf(contract: ContractDraft): readonly [DeclaredCall, ...DeclaredCall[]] {
+  const { reversal_class: declared, reversal_args: args = {}, reversal_then: then = [], verification } = contract;
+  const capability = declared === 'compensable' ? '/compensation_capability' : '/inverse_capability';
+  return [
+    {
+      capability: reversalCapabilityOf(contract),
+      args,
+      verification,
+      at: { capability, args: '/reversal_args', verification: '/verification' },
+    },
+    ...then.map((call, index) => {
+      const at = `/reversal_then/${String(index)}`;
+      return {
+        ...call,
+        at: { capability: `${at}/capability`, args: `${at}/args`, verification: `${at}/verification` },
+      };
+    }),
+  ];
 }
 
 /** Prefix of a capability: the adapter that performs it. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { bindReversal } from './binding.js';
@@ -21,11 +22,20 @@ const refund = parsed(refundContract());
 const args = { order_id: 'order/4711', amount_minor: 500_000, currency: 'INR' };
 const facts = { args, result: { refund_id: 'r1' }, priorValue: null, externalRef: 'psp_1' };
 
+it('reads no JSON that is nested too deep, in a payload or a contract', () => {
+  const deep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000));
+  const payload = { ...plainPayload(1), body: deep, sha256: createHash('sha256').update(deep).digest() };
+  expect(() => readPayload(payload)).toThrow(expect.objectContaining({ code: 'PAYLOAD_NOT_JSON' }));
+  const body = JSON.stringify(refundContract()).replace('{', `{"x":${'{"x":'.repeat(5_000)}1${'}'.repeat(5_000)},`);
+  expect(parseContract(body)).toMatchObject({ ok: false, problems: [{ code: 'CONTRACT_NOT_JSON' }] });
+});
+
 describe('binding a reversal', () => {
   it('takes each argument from where the contract says', () => {
     expect(bindReversal(refund, facts)).toEqual({
       kind: 'bound',
       args: { refund_id: 'psp_1', amount_minor: 500_000, currency: 'INR', reason: 'agent_effect_compensation' },
+      then: [],
     });
   });
 
@@ -52,14 +62,39 @@ describe('binding a reversal', () => {
 
   it('takes an argument from an earlier compensation once there is one, and is incomplete before', () => {
     const contract = parsed(
-      refundContract({ reversal_args: { fee: { from: 'step', effect_key: 'book', path: '/fee' } } }),
+      refundContract({ reversal_args: { fee: { from: 'step', capability: 'travel.book_trip', path: '/fee' } } }),
     );
-    expect(bindReversal(contract, facts)).toEqual({ kind: 'incomplete', missing: ['steps.book.result/fee'] });
-    expect(bindReversal(contract, { ...facts, steps: { book: { fee: 7 } } })).toEqual({
+    expect(bindReversal(contract, facts)).toEqual({
+      kind: 'incomplete',
+      missing: ['steps.travel.book_trip.result/fee'],
+    });
+    expect(bindReversal(contract, { ...facts, steps: { 'travel.book_trip': { fee: 7 } } })).toEqual({
       kind: 'bound',
       args: { fee: 7 },
+      then: [],
     });
-    expect(bindReversal(contract, { ...facts, steps: { book: {} } })).toMatchObject({ kind: 'incomplete' });
+    expect(bindReversal(contract, { ...facts, steps: { 'travel.book_trip': {} } })).toMatchObject({
+      kind: 'incomplete',
+    });
+  });
+
+  it('binds every call of a reversal, and leaves to its worker what an earlier one gives', () => {
+    const sale = { args: { drawer: 'd-1', article: 'a' }, result: {}, priorValue: null, externalRef: 's-1' };
+    const contract = parsed(exampleContract('till.ring_sale'));
+    expect(bindReversal(contract, sale)).toMatchObject({
+      kind: 'bound',
+      args: { sale: 's-1' },
+      then: [
+        {
+          capability: 'till.reset_drawer',
+          args: plainPayload({ drawer: 'd-1' }),
+          taken: [{ name: 'receipt', call: 1, path: '/void_receipt' }],
+          verify_capability: 'till.get_drawer',
+        },
+      ],
+    });
+    const lacking = { ...sale, args: { article: 'a' } };
+    expect(bindReversal(contract, lacking)).toEqual({ kind: 'incomplete', missing: ['args/drawer'] });
   });
 
   it('binds nothing where nothing undoes it', () => {

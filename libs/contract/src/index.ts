@@ -17,6 +17,7 @@ export {
   isAutomated,
   isManual,
   isUndoable,
+  reversalCallsOf,
   reversalCapabilityOf,
   weightOf,
 } from './class.js';
@@ -26,6 +27,7 @@ export type { Sensitivity } from './exposure.js';
 export { COMPENSATION_ACTIONS, directiveFor, ERROR_KINDS, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from './playbook.js';
 export type { CompensationAction, Directive, ErrorKind, FailedCall, Playbook } from './playbook.js';
 export { bindReversal } from './binding.js';
+export { argsAt, callAt, callCountOf, callsBehind, capabilitiesOf, keyAt, stepAt } from './reversal-calls.js';
 export type { Binding, BindingFacts } from './binding.js';
 export { classUnder, isRead, termsOf } from './terms.js';
 export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } from './condition.js';

@@ -5,7 +5,7 @@ import { contractSchema } from './shape.js';
 import type { Contract } from './shape.js';
 
 /** Version of the published schema; a field that is added raises the second number, one that is removed the first. */
-export const CONTRACT_SCHEMA_VERSION = '1.1';
+export const CONTRACT_SCHEMA_VERSION = '1.2';
 
 /** What each field says, in one sentence. */
 export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
@@ -23,7 +23,8 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   reversal_class:
     'reversible: a true inverse restores the state; compensable: an equivalent state with residue; irreversible: nothing after commit.',
   inverse_capability: 'Capability that restores the prior state; reversible only. It may be the capability itself.',
-  compensation_capability: 'Capability that brings about an equivalent state; compensable only.',
+  compensation_capability:
+    'Capability that brings about an equivalent state; compensable only. It may be the capability itself, with other arguments.',
   residue: 'What stays different after a compensation.',
   recovery_cost: 'Bound of what a compensation costs: milliseconds, and money in minor units.',
   recovery_approval_mode: 'Who lets a compensation run: auto, human, dual_control. Absent: human.',
@@ -42,7 +43,9 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
   requires_prior_value_capture: 'True where the prior value must be captured for the reversal.',
   requires_external_handle: "True where the provider's handle must be captured for the reversal.",
   reversal_args:
-    "Each argument of the reversal and where it comes from: args, result, prior_value, external_ref, constant, step. The agent sees its tool's answer without what comes from result, unless is_public is true.",
+    "Each argument of the reversal and where it comes from: args, result, prior_value, external_ref, constant, step, call. The agent sees its tool's answer without what comes from result, unless is_public is true.",
+  reversal_then:
+    'Further calls of the reversal, in this order, each made once the one before it is verified, under a key of its own: capability, args, verification. An argument from call is what the verification of an earlier call saw; the first is call 1. All are of one adapter, and eight at the most.',
   reconcile_capability: 'Capability that tells whether an effect happened.',
   stale_check:
     'Observation and CEL condition (observed, bound) that must hold before anything is undone. compares says what of: last_modified, owner, status and exact_id are judged by that look alone, so check_act_gap says what can happen after it; version, etag and compare_and_swap are compared again by the tool while it writes, which is handed what the look saw (expected).',

@@ -33,13 +33,14 @@ export const CONTRACT_REMEDIES = {
     'Keep only the capability that belongs to the class: an irreversible effect has none.',
   REVERSAL_ARGS_MISSING: 'Map every argument of the reversal in reversal_args.',
   REVERSAL_ARG_UNREADABLE:
-    'Read a field its schema declares; prior_value and external_ref need their capture required.',
+    'Read a field its schema declares; prior_value and external_ref need their capture required, and call names an earlier one.',
   REVERSAL_ARG_LACKING: 'Map every argument that the reversal requires.',
   REVERSAL_ARG_UNWANTED: 'Map only arguments that the reversal declares.',
   REVERSAL_READS_ONLY: 'Name a capability that changes something: reading undoes nothing.',
+  REVERSAL_ADAPTER_FOREIGN: 'Call one adapter alone: one worker makes all the calls of a reversal.',
   REVERSAL_WINDOW_MISSING:
     'Declare reversal_window_ms or expires_after_commit_ms: a reversal without an end is not bounded.',
-  WINDOW_TOO_SHORT: 'Leave room for one call and the safety margin of 2 s, or declare the capability irreversible.',
+  WINDOW_TOO_SHORT: 'Leave room for its calls and the safety margin of 2 s, or declare the capability irreversible.',
   // A9
   OVERWRITE_UNDECLARED: 'Say overwrites: true, or false where nothing that was there is written over.',
   OVERWRITE_WITHOUT_PRIOR_VALUE:

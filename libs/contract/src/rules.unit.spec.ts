@@ -38,6 +38,12 @@ const staleCheck = refundContract()['stale_check'] as ContractJson;
 const args = refundContract()['reversal_args'] as ContractJson;
 const reverse = exampleContract('payments.reverse_refund');
 const read = exampleContract('payments.get_refund');
+/** A reversal of two calls, the second of them changed. */
+const ring = exampleContract('till.ring_sale');
+const [second] = ring['reversal_then'] as readonly ContractJson[];
+const ringWith = (changes: ContractJson): ContractJson => ({ ...ring, reversal_then: [{ ...second, ...changes }] });
+const receiptFrom = (source: ContractJson): ContractJson =>
+  ringWith({ args: { ...(second?.['args'] as ContractJson), receipt: source } });
 
 /** What is broken, by which contract, and the one problem that must be named. */
 type Break = readonly [
@@ -222,6 +228,77 @@ const BREAKS: readonly Break[] = [
     'REVERSAL_READS_ONLY',
     '/compensation_capability',
     knowing({ ...read, name: 'payments.read_ledger', args_schema: { type: 'object' } }),
+  ],
+  [
+    'further calls with no first one',
+    {
+      ...mail,
+      reversal_then: [
+        { ...second, args: { sale: { from: 'constant', value: 's' } }, verification: ring['verification'] },
+      ],
+    },
+    'REVERSAL_CAPABILITY_CONTRADICTORY',
+    '/reversal_then',
+  ],
+  [
+    'a further call of another adapter',
+    ringWith({ capability: 'safe.reset_drawer' }),
+    'REVERSAL_ADAPTER_FOREIGN',
+    '/reversal_then/0/capability',
+  ],
+  [
+    'a further call that nobody registered (A22)',
+    ring,
+    'CAPABILITY_UNKNOWN',
+    '/reversal_then/0/capability',
+    { has: (name) => name !== 'till.reset_drawer' },
+  ],
+  [
+    'a further call that takes from one that does not come before it',
+    receiptFrom({ from: 'call', call: 2, path: '/counted_to' }),
+    'REVERSAL_ARG_UNREADABLE',
+    '/reversal_then/0/args/receipt',
+  ],
+  [
+    'a further call that takes what the verification of an earlier one does not see',
+    receiptFrom({ from: 'call', call: 1, path: '/colour' }),
+    'REVERSAL_ARG_UNREADABLE',
+    '/reversal_then/0/args/receipt',
+    knowing(exampleContract('till.get_sale')),
+  ],
+  [
+    'a further call that lacks an argument',
+    ringWith({
+      args: { receipt: { from: 'call', call: 1, path: '/void_receipt' } },
+      verification: { ...(second?.['verification'] as ContractJson), success_condition: 'observed.drawer == "d"' },
+    }),
+    'REVERSAL_ARG_LACKING',
+    '/reversal_then/0/args/drawer',
+    knowing(exampleContract('till.reset_drawer')),
+  ],
+  [
+    'a further call that vouches for the first (A27)',
+    ringWith({ verification: { ...(second?.['verification'] as ContractJson), verify_capability: 'till.void_sale' } }),
+    'VERIFICATION_BY_ACTOR',
+    '/reversal_then/0/verification/verify_capability',
+  ],
+  [
+    'a further call without verification (A27)',
+    ringWith({ verification: undefined }),
+    'VERIFICATION_INVALID',
+    '/reversal_then/0/verification',
+  ],
+  [
+    'more calls than one lease holds',
+    { ...ring, reversal_then: Array.from({ length: 8 }, () => second) },
+    'CONTRACT_FIELD_INVALID',
+    '/reversal_then',
+  ],
+  [
+    'a window in which not all calls fit (P6)',
+    { ...ring, reversal_window_ms: 6_000 },
+    'WINDOW_TOO_SHORT',
+    '/reversal_window_ms',
   ],
   [
     'a compensation without window (A25)',
@@ -622,7 +699,11 @@ describe('a contract that is well', () => {
 
   it('may take an argument from an earlier compensation', () => {
     expect(
-      found(refundContract({ reversal_args: { ...args, reason: { from: 'step', effect_key: 'book', path: '/fee' } } })),
+      found(
+        refundContract({
+          reversal_args: { ...args, reason: { from: 'step', capability: 'travel.book_trip', path: '/fee' } },
+        }),
+      ),
     ).toEqual([]);
   });
 
@@ -657,6 +738,16 @@ describe('the refusal of a contract', () => {
     expect(CONTRACT_RULES.map(({ code }) => code).sort()).toEqual(
       [...new Set(CONTRACT_RULES.map(({ code }) => code))].sort(),
     );
+  });
+
+  it('says nothing of a compensation that is the capability itself, with the prior value', () => {
+    const own = exampleContract('tickets.set_status');
+    expect(own['compensation_capability']).toBe(own['name']);
+    expect(found(own, knowing(exampleContract('tickets.get_ticket')))).toEqual([]);
+    expect(found({ ...own, reversal_args: { status: { from: 'prior_value', path: '/status' } } })).toEqual([
+      ['REVERSAL_ARG_LACKING', '/reversal_args/ticket'],
+      ['CEL_UNREADABLE', '/stale_check/condition'],
+    ]);
   });
 
   it('lists everything at once, of shape and of meaning', () => {

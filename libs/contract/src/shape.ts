@@ -10,6 +10,9 @@ export const CAPABILITY_PATTERN = /^[a-z][a-z0-9-]{0,62}\.[a-z][a-z0-9]*(?:_[a-z
 /** Longest contract body, bytes of canonical JSON: a registration is one wire record, and those end at 256 KB. */
 export const BODY_BYTES_MAX = 65_536;
 
+/** Most calls of one reversal: each is made and looked at within one lease. */
+export const REVERSAL_CALLS_MAX = 8;
+
 export const REVERSAL_CLASSES = ['reversible', 'compensable', 'irreversible'] as const;
 export const IMPACTS = ['read', 'write', 'customer_visible', 'financial', 'destructive', 'security_sensitive'] as const;
 export const APPROVAL_MODES = ['read_only', 'local_write', 'network', 'delegated', 'destructive'] as const;
@@ -53,9 +56,20 @@ const reversalArg = () =>
     z.strictObject({ from: z.literal('prior_value'), path: pointer().optional() }),
     z.strictObject({ from: z.literal('external_ref') }),
     z.strictObject({ from: z.literal('constant'), value: z.json() }),
-    /** Result of an earlier, verified compensation of the same recovery: known only then, so bound only then. */
-    z.strictObject({ from: z.literal('step'), effect_key: z.string().min(1).max(256), path: pointer().optional() }),
+    /**
+     * What the verified compensation of another effect of the run answered: the one effect of `capability` about the same subject.
+     * Known only then, so bound only then.
+     */
+    z.strictObject({ from: z.literal('step'), capability: capability(), path: pointer().optional() }),
+    /** What the verification of an earlier call of this reversal saw; `call` is its position, from 1. */
+    z.strictObject({
+      from: z.literal('call'),
+      call: z.int().min(1).max(REVERSAL_CALLS_MAX),
+      path: pointer().optional(),
+    }),
   ]);
+
+const reversalArgs = () => z.record(z.string().min(1).max(128), reversalArg());
 
 const verification = () =>
   z.strictObject({
@@ -75,6 +89,10 @@ const staleCheck = () =>
     /** What it observes that changes by itself, such as a time of reading: no fact anybody relies on. */
     volatile: z.array(pointer()).max(32).optional(),
   });
+
+/** A call that follows the first one of a reversal, once that is verified. */
+const reversalCall = () =>
+  z.strictObject({ capability: capability(), args: reversalArgs(), verification: verification() });
 
 /** `runbook`: what a person works from, as a link or a path; `accepted_by`: who accepted that nothing undoes it. */
 const compensationMode = () =>
@@ -136,7 +154,12 @@ export const CONTRACT_SHAPE = {
   window_closed_by: z.array(text()).max(32).optional(),
   requires_prior_value_capture: z.boolean().optional(),
   requires_external_handle: z.boolean().optional(),
-  reversal_args: z.record(z.string().min(1).max(128), reversalArg()).optional(),
+  reversal_args: reversalArgs().optional(),
+  reversal_then: z
+    .array(reversalCall())
+    .min(1)
+    .max(REVERSAL_CALLS_MAX - 1)
+    .optional(),
   reconcile_capability: capability().optional(),
   stale_check: staleCheck().optional(),
   /** Why nothing is looked at before it is undone: nobody else can change what the reversal touches. */

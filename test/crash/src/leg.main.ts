@@ -48,6 +48,7 @@ const LEG: LegRequested = {
         policy_ref: null,
         idempotency_key: 'rev_key',
         reverses_mutation_ref: 'mut_1',
+        then: [],
       },
       call_timeout_ms: 30_000,
       agent_id: null,
@@ -62,6 +63,7 @@ const LEG: LegRequested = {
       success_condition: 'observed.status == "reversed"',
       verify_max_attempts: 1,
       verify_delay_ms: 0,
+      calls_done: 0,
     },
   ],
 };

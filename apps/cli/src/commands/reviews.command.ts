@@ -2,7 +2,7 @@
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { cellText, formatFields, instant, money, span } from '../output/table.js';
+import { cellText, docsOf, formatFields, instant, money, span } from '../output/table.js';
 import type { Act } from './options.js';
 import { addListAction, addShowAction, pathBelow } from './shapes.js';
 import { STEP_COLUMNS } from './step-columns.js';
@@ -116,16 +116,19 @@ function looked(seen: Doc): string | null {
 }
 
 function found(item: Doc): string {
-  const { outcome, reason, attempt, observations } = docOf(item['reconciliation']);
+  const { outcome, reason, attempt, observations, calls } = docOf(item['reconciliation']);
+  const { done, stopped_at } = docOf(calls);
   return formatFields([
     ['outcome', outcome],
     ['reason', reason],
     ['attempt', attempt],
+    ['calls made', done],
+    ['stopped at', stopped_at],
     ...docsOf(observations).map(
       (seen) =>
         [
           'observed',
-          `${cellText(seen['phase'])} by ${cellText(seen['capability'])}: ${cellText(shown(seen['observed']))}`,
+          `${cellText(seen['phase'])}${seen['call'] === 1 ? '' : ` of call ${cellText(seen['call'])}`} by ${cellText(seen['capability'])}: ${cellText(shown(seen['observed']))}`,
         ] as const,
     ),
   ]);
@@ -149,6 +152,7 @@ function proposal(item: Doc): string {
     ['residue', proposed['residue']],
     ['only if', proposed['stale_condition']],
     ['proved by', proposed['success_condition']],
+    ...docsOf(proposed['then']).flatMap(furtherCall),
     ['approvals', isProposed ? `${docsOf(given).length} of ${cellText(required)}` : null],
     ...docsOf(given).map(
       (approval) =>
@@ -158,6 +162,19 @@ function proposal(item: Doc): string {
         ] as const,
     ),
   ]);
+}
+
+/** A call that follows, once the one before it is verified: what is called, with what, and what proves it. */
+function furtherCall(call: Doc): readonly (readonly [string, unknown])[] {
+  const taken = docsOf(call['taken']).map(
+    (one) => `${cellText(one['name'])} from call ${cellText(one['call'])}${cellText(one['path'])}`,
+  );
+  return [
+    ['then', call['capability']],
+    ['  args', shown(call['args'])],
+    ['  taken', taken.length === 0 ? null : taken.join(', ')],
+    ['  proved by', call['success_condition']],
+  ];
 }
 
 /** What binds it beside the contract of its effect. */
@@ -204,7 +221,6 @@ function foldable(value: unknown): unknown {
     : `${cellText(folded)}… (${cellText(length)} characters, sha256 ${cellText(sha256)})`;
 }
 
-const docsOf = (value: unknown): readonly Doc[] => (Array.isArray(value) ? value.map(docOf) : []);
 const indented = (text: string): string =>
   text
     .split('\n')

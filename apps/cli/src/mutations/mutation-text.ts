@@ -1,7 +1,7 @@
 // One mutation as people read it: what was done, how it is undone, and where the log proves it. Pure.
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
-import { cellText, formatFields, instant, money } from '../output/table.js';
+import { cellText, docsOf, formatFields, instant, money } from '../output/table.js';
 
 /** Text of a mutation. */
 export function describeMutation(found: Doc): string {
@@ -21,8 +21,7 @@ export function describeMutation(found: Doc): string {
     ['subject', found['subject_ref']],
     ['relies on', ref['assumption_refs']],
     ['class', ref['reversal_class']],
-    ['undone by', ref['reversal_capability']],
-    ['with', docOf(ref['reversal_args'])['body']],
+    ...wayBack(ref),
     ['residue', terms['residue']],
     [
       'contract',
@@ -43,10 +42,22 @@ export function describeMutation(found: Doc): string {
   return [facts, ...partsOf(found)].join('\n\n');
 }
 
+/** The calls that undo it, in their order. */
+function wayBack(ref: Doc): readonly (readonly [string, unknown])[] {
+  return [
+    ['undone by', ref['reversal_capability']],
+    ['with', docOf(ref['reversal_args'])['body']],
+    ...docsOf(ref['reversal_then']).flatMap((call): readonly (readonly [string, unknown])[] => [
+      ['then by', call['capability']],
+      ['with', docOf(call['args'])['body']],
+    ]),
+  ];
+}
+
 /** What stands below the facts, each under its title. */
 function partsOf(found: Doc): readonly string[] {
   return [
-    ['What was executed to undo it', describeCompensation(docOf(found['compensation']))] as const,
+    ['What was executed to undo it', docsOf(found['compensations']).map(describeCompensation).join('\n\n')] as const,
     ['What proves it', describeProof(docOf(found['proof']))] as const,
   ].flatMap(([title, text]) => (text === '' ? [] : [`${title}\n${text}`]));
 }
@@ -87,6 +98,7 @@ function describeProof(proof: Doc): string {
     ['  record hash', proof['recorded_hash']],
     ['  contract digest', proof['contract_digest']],
     ['  bound args', proof['bound_args_sha256']],
+    ['  of further calls', proof['further_args_sha256']],
     ['  prior value', proof['prior_value_hash']],
     ['  as reported', proof['content_sha256']],
   ]);

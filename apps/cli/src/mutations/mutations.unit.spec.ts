@@ -58,7 +58,7 @@ describe('mutations compensations', () => {
   });
 
   it('are shown with the mutation they reverse', async () => {
-    const { call, out } = ledger({ '/v1/mutations/mut_1': { ...FOUND, compensation: COMPENSATION } });
+    const { call, out } = ledger({ '/v1/mutations/mut_1': { ...FOUND, compensations: [COMPENSATION] } });
     expect(await call('mutations', 'show', 'mut_1')).toBe(0);
     expect(out()).toMatch(
       /What was executed to undo it\n +compensation +mut_2\n +capability +payments\.reverse_refund/u,

@@ -1,4 +1,5 @@
 // Tables and field lists in plain padded text. Pure.
+import { docOf } from '@recourse/sdk';
 import type { Doc, Listed } from '@recourse/sdk';
 import { visible, visibleOnOneLine } from './visible.js';
 
@@ -110,4 +111,9 @@ function pad(text: string, width: number, align: Column<never>['align']): string
 export function listText(columns: readonly Column<Doc>[], { items, more }: Listed): string {
   if (items.length === 0) return 'none';
   return `${formatTable(columns, items)}${more ? `\n\n${items.length} shown, there are more: raise --limit` : ''}`;
+}
+
+/** The objects of a list; none where it is no list. */
+export function docsOf(value: unknown): readonly Doc[] {
+  return Array.isArray(value) ? value.map(docOf) : [];
 }

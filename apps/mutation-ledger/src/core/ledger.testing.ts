@@ -366,6 +366,7 @@ export function callFor(mutationId: string): RecoveryCall {
     policy_ref: null,
     idempotency_key: `rev_${mutationId}`,
     reverses_mutation_ref: mutationId,
+    then: [],
   };
 }
 
@@ -379,7 +380,11 @@ export function settledOf(
     Partial<Pick<LegVerdict, 'call' | 'observations'>> & { readonly attempt: number },
 ): RecordInput {
   const { step_id, mutation_id, ...leg } = about;
-  return fromRecoveries('LegSettled', { ...leg, attempt, members: [{ step_id, mutation_id, call: null, ...verdict }] });
+  return fromRecoveries('LegSettled', {
+    ...leg,
+    attempt,
+    members: [{ step_id, mutation_id, call: null, calls_done: 0, ...verdict }],
+  });
 }
 export function escalated(reason: string): RecordInput {
   return fromRecoveries('StepEscalated', { ...ABOUT, reason, owner: 'operations', deadline_at: NOW + HOUR_MS });
@@ -479,6 +484,7 @@ export function reported(
     error_kind: null,
     detail: null,
     external_transaction_ref: null,
+    calls_done: 0,
     ...step,
   };
   return wire(
@@ -502,7 +508,7 @@ export function reported(
 
 /** Something a worker saw. */
 export function seen(phase: ObservationPhase, observed: Json, capability = 'payments.get_refund'): Observation {
-  return { phase, capability, observed: plainPayload(observed), observed_at: NOW };
+  return { phase, capability, observed: plainPayload(observed), observed_at: NOW, call: 1 };
 }
 
 /** The request that was sent in the last step. Errors: when none was. */

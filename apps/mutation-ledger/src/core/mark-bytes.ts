@@ -40,6 +40,7 @@ function bytesOfRef(ref: MutationRef): number {
     (mutation_id.length + original_call_id.length + capability.length + idempotency_key.length) +
     (lengthOf(ref.subject_ref) + lengthOf(ref.reversal_capability)) +
     bytesOfPayload(ref.reversal_args) +
+    ref.reversal_then.reduce((sum, one) => sum + bytesOf(one), 0) +
     ref.assumption_refs.reduce((sum, name) => sum + name.length + 2, 0)
   );
 }

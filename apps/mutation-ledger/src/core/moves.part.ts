@@ -4,7 +4,7 @@
 import { append } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
 import type { LegSettled, RecordOf } from '@recourse/messages';
-import { compensationIdOf, contractOfCall, executedBy } from '../rules/compensation/compensation.decider.js';
+import { calledIn, compensationIdOf, contractOfCall, executedBy } from '../rules/compensation/compensation.decider.js';
 import type { Judged } from '../rules/compensation/compensation.decider.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import type { RecoveryEvent } from '../rules/mutation/mutation.messages.js';
@@ -42,12 +42,14 @@ function executedIn({ state, views }: DecideContext, leg: Body<LegSettled>): rea
   const { tenant, run_id: runId, members } = leg;
   const judged = members.flatMap((verdict): readonly Judged[] => {
     const mutation = mutationIn(state, runId, verdict.mutation_id);
-    if (verdict.call === null || !isRecorded(mutation)) return [];
-    const contract = contractOfCall(views.view('contracts'), verdict.call.capability, tenant);
-    // One that is not there may only not have been read yet.
-    if (contract === null) views.readToEnd();
-    const standing = compensationIn(state, runId, compensationIdOf(tenant, runId, verdict.mutation_id));
-    return [{ verdict, mutation, standing, contract }];
+    if (!isRecorded(mutation)) return [];
+    return calledIn(verdict).map((called) => {
+      const contract = contractOfCall(views.view('contracts'), called.call.capability, tenant);
+      // One that is not there may only not have been read yet.
+      if (contract === null) views.readToEnd();
+      const id = compensationIdOf(tenant, runId, verdict.mutation_id, called.position);
+      return { verdict, called, mutation, standing: compensationIn(state, runId, id), contract };
+    });
   });
   const told = executedBy(leg, judged);
   return told === null ? [] : [told];

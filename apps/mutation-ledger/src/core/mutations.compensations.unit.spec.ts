@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import { contractDigest } from '@recourse/contract';
-import type { LegVerdict, Observation } from '@recourse/messages';
+import { contractDigest, plainPayload } from '@recourse/contract';
+import type { LegVerdict, Observation, RecoveryCall } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import {
   callFor,
   DISPATCHED,
+  dispatchedOf,
   envelope,
   executed,
   fromRecoveries,
@@ -20,6 +21,7 @@ import {
   ROLLBACK,
   RUN,
   seen,
+  settledOf,
   TENANT,
   TRIGGERED,
   triggerOf,
@@ -32,14 +34,36 @@ const REVERSE = canonicalJson(
 const COMPENSATION = deriveId('mut', TENANT, RUN, `rev_${MUTATION}`);
 const ANSWER = seen('execute', { refund_id: 're_1', status: 'reversed' }, 'payments.reverse_refund');
 
+const VOIDED = seen('verify', { void_receipt: 'v-1' });
+/** The same reversal with a call behind it. */
+const TWO_CALLS: RecoveryCall = {
+  ...callFor(MUTATION),
+  then: [
+    {
+      capability: 'payments.reset_balance',
+      args: plainPayload({}),
+      taken: [{ name: 'receipt', call: 1, path: '/void_receipt' }],
+      verify_capability: 'payments.get_balance',
+      success_condition: 'observed.ok',
+      verify_max_attempts: 1,
+      verify_delay_ms: 0,
+    },
+  ],
+};
+
 /** What the orchestrator settled of a leg of that one step. */
 function settled(
   outcome: LegVerdict['outcome'],
   reason: string,
-  more: { readonly attempt?: number; readonly observations?: readonly Observation[]; readonly call?: null } = {},
+  more: {
+    readonly attempt?: number;
+    readonly observations?: readonly Observation[];
+    readonly call?: RecoveryCall | null;
+    readonly calls_done?: number;
+  } = {},
 ) {
-  const { attempt = 1, observations = [], call = callFor(MUTATION) } = more;
-  const member = { step_id: 'step-1', mutation_id: MUTATION, outcome, reason, observations, call };
+  const { attempt = 1, observations = [], call = callFor(MUTATION), calls_done = 0 } = more;
+  const member = { step_id: 'step-1', mutation_id: MUTATION, outcome, reason, observations, call, calls_done };
   return fromRecoveries('LegSettled', {
     tenant: TENANT,
     run_id: RUN,
@@ -144,6 +168,46 @@ describe.each(WAYS)('a compensation, $way', ({ isRebuilt }) => {
     ]);
   });
 
+  it('of several calls is an execution for each that was made, once, whatever a later attempt tells of it', () => {
+    const more = { attempt: 1, observations: [ANSWER, VOIDED], call: TWO_CALLS, calls_done: 1 };
+    const run = dispatched()
+      .when(settled('failed', 'TOOL_FAILED', more), NOW + 3)
+      .then(
+        fact('RecoverabilityChanged'),
+        fact('CompensationsExecuted', {
+          members: [
+            { compensation_id: COMPENSATION, capability: 'payments.reverse_refund', execution_state: 'succeeded' },
+            {
+              compensation_id: deriveId('mut', TENANT, RUN, `rev_${MUTATION}_2`),
+              effect_key: `rev_${MUTATION}_2`,
+              idempotency_key: `rev_${MUTATION}_2`,
+              capability: 'payments.reset_balance',
+              args: plainPayload({ receipt: 'v-1' }),
+              execution_state: 'failed',
+            },
+          ],
+        }),
+      );
+    run.when(settled('compensated', 'SUCCESS_CONDITION_HELD', { ...more, attempt: 2, calls_done: 2 }), NOW + 4).then(
+      fact('RecoverabilityChanged'),
+      fact('CompensationsExecuted', {
+        members: [{ effect_key: `rev_${MUTATION}_2`, execution_state: 'succeeded', attempt: 2 }],
+      }),
+    );
+  });
+
+  it('is none for a further call that was not made', () => {
+    const more = { call: TWO_CALLS, calls_done: 1, observations: [ANSWER] };
+    const first = { effect_key: `rev_${MUTATION}`, execution_state: 'succeeded' };
+    for (const [outcome, reason] of [
+      ['failed', 'NOT_EXECUTED'],
+      ['stale', 'STALE_CONDITION_FALSE'],
+    ] as const) {
+      const run = dispatched().when(settled(outcome, reason, more), NOW + 3);
+      expect(told(run)).toMatchObject([first]);
+    }
+  });
+
   it('is reached by no undo of its run', () => {
     dispatched()
       .when(settled('compensated', 'SUCCESS_CONDITION_HELD'), NOW + 3)
@@ -157,6 +221,59 @@ describe.each(WAYS)('a compensation, $way', ({ isRebuilt }) => {
     run.when(undo([COMPENSATION]), NOW + 4).thenAnswer(refusal);
     run.when(triggerOf(RUN, COMPENSATION), NOW + 5).thenAnswer(refusal);
     expect(run.rows('trigger')).toEqual([]);
+  });
+});
+
+describe.each(WAYS)('a capability that undoes itself, $way', ({ isRebuilt }) => {
+  const body = canonicalJson(JSON.parse(readFileSync('examples/contracts/tickets.set_status.json', 'utf8')) as Json);
+  const status = (of: string): Json => ({ ticket: 'T-1', status: of });
+  const closing = refund({
+    capability: 'tickets.set_status',
+    contract_digest: contractDigest(body),
+    effect_key: 'close-1',
+    args: plainPayload(status('closed')),
+    result: plainPayload({ ...(status('closed') as object), version: 4 }),
+    prior_value: plainPayload({ status: 'open' }),
+    external_transaction_ref: null,
+  });
+  const id = deriveId('mut', TENANT, RUN, 'close-1');
+
+  it('takes back the prior value once, and its reversal is undone by nobody', () => {
+    const { run, contracts } = ledger({ isRebuilt });
+    contracts.append('tickets.set_status', registered(body));
+    run.when(executed(closing), NOW).then(
+      fact('MutationRecorded', {
+        ref: {
+          reversal_capability: 'tickets.set_status',
+          reversal_args: plainPayload({ ...(status('open') as object), expected_version: 4 }),
+        },
+      }),
+    );
+    const call = { ...callFor(id), capability: 'tickets.set_status', args: plainPayload(status('open')) };
+    const about = { tenant: TENANT, run_id: RUN, recovery_id: 'rec-1', step_id: 'step-1', mutation_id: id };
+    run
+      .when(triggerOf(RUN, id), NOW + 1)
+      .when(dispatchedOf(about, 1), NOW + 2)
+      .when(
+        settledOf(about, {
+          attempt: 1,
+          outcome: 'compensated',
+          reason: 'SUCCESS_CONDITION_HELD',
+          call,
+          observations: [],
+        }),
+        NOW + 3,
+      )
+      .then(
+        fact('RecoverabilityChanged'),
+        fact('CompensationsExecuted', {
+          members: [{ capability: 'tickets.set_status', reversal_class: 'compensable', reverses_mutation_id: id }],
+        }),
+      );
+    const own = deriveId('mut', TENANT, RUN, `rev_${id}`);
+    run.when(undo([own]), NOW + 4).thenAnswer({ httpStatus: 422, code: 'COMPENSATION_STANDS' });
+    run.when(triggerOf(RUN, own), NOW + 5).thenAnswer({ httpStatus: 422, code: 'COMPENSATION_STANDS' });
+    run.when(undo([]), NOW + 6).then(fact('UndoListed', { mutation_ids: [id], unknown_ids: [] }));
   });
 });
 

@@ -415,10 +415,10 @@ describe('the effects of agents', () => {
     const listed = items(await get(`compensations?run_id=${RUN}&mutation_id=${mutationIdOf(UNDONE)}`));
     expect(listed).toMatchObject([{ compensation_id: id, reverses_mutation_id: mutationIdOf(UNDONE) }]);
     expect(await get(`compensations/${id}`)).toMatchObject({ status: 200, body: { execution_state: 'succeeded' } });
-    expect((await get(`mutations/${mutationIdOf(UNDONE)}`)).body['compensation']).toMatchObject({
-      compensation_id: id,
-    });
-    expect((await get(`mutations/${mutationIdOf(HELD)}`)).body['compensation']).toBeNull();
+    expect((await get(`mutations/${mutationIdOf(UNDONE)}`)).body['compensations']).toMatchObject([
+      { compensation_id: id },
+    ]);
+    expect((await get(`mutations/${mutationIdOf(HELD)}`)).body['compensations']).toEqual([]);
   });
 
   it('say what went wrong, and whether anything undoes them', async () => {

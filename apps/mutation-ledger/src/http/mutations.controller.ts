@@ -105,7 +105,7 @@ export class MutationsController {
     return render({
       ...shown,
       status: effectStatusOf(mutation),
-      compensation: undoing.items[0] ?? null,
+      compensations: undoing.items,
       proof: proofOf(mutation, partition),
     });
   }
@@ -225,6 +225,7 @@ function proofOf({ recorded_hash, recorded_seq, terms, ref, executed_sha256 }: M
     contract_digest: terms?.contract_digest ?? null,
     contract_version: terms?.contract_version ?? null,
     bound_args_sha256: ref?.reversal_args?.sha256 ?? null,
+    further_args_sha256: ref?.reversal_then.map(({ args }) => args.sha256) ?? [],
     prior_value_hash: ref?.prior_value_hash ?? null,
     content_sha256: executed_sha256,
   };

@@ -1,7 +1,7 @@
 // What an undo of a run would do, before anybody asks for it: what can be undone, what leaves residue, what cannot, who has to agree.
 //
 // Boundary: pure; reads rows of the run and the clock. A preview promises nothing: windows close and people decide.
-import { isRead, peopleNeeded } from '@recourse/contract';
+import { capabilitiesOf, isRead, peopleNeeded } from '@recourse/contract';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 
 export const PREVIEW_OUTCOMES = [
@@ -89,12 +89,18 @@ function itemOf(mutation: Mutation, now: number): PreviewItem {
     subject_ref,
     outcome,
     reason,
-    by_capability: isPossible ? (ref?.reversal_capability ?? null) : null,
+    by_capability: isPossible ? calledBy(ref) : null,
     residue: outcome === 'leaves_residue' ? (terms?.residue ?? null) : null,
     value: execution.value,
     people_needed: people,
     closes_in_ms: isPossible && expires_at !== null ? Math.max(0, expires_at - now) : null,
   };
+}
+
+/** What undoes it, in the order of its calls. */
+function calledBy(ref: Mutation['ref']): string | null {
+  if (ref === null || ref.reversal_capability === null) return null;
+  return capabilitiesOf({ capability: ref.reversal_capability, then: ref.reversal_then }).join(', then ');
 }
 
 function foreseen(

@@ -93,7 +93,15 @@ function factsRequest(ask: Body<'FactsAsked'>): Outgoing {
     not_after: ask.not_after,
     reconcile_first: false,
     reason: LOOK_REASON,
-    steps: [{ ...step, verify_capability: step.stale_capability, success_condition: step.stale_condition }],
+    steps: [
+      {
+        ...step,
+        // The resource as it is now has one look, however many calls undo it.
+        call: { ...step.call, then: [] },
+        verify_capability: step.stale_capability,
+        success_condition: step.stale_condition,
+      },
+    ],
   };
   return outgoing(ask.adapter, request);
 }

@@ -25,7 +25,9 @@ function refused(
 ) {
   const [step] = request.steps;
   const told = { step_id: step?.step_id ?? '', outcome, observations, error_kind, detail: null };
-  return answered(request, outcome, observations, { steps: [{ ...told, external_transaction_ref: null }] });
+  return answered(request, outcome, observations, {
+    steps: [{ ...told, external_transaction_ref: null, calls_done: 0 }],
+  });
 }
 
 describe.each(WAYS)('a tool that knows that it had no effect, $way', ({ isRebuilt }) => {

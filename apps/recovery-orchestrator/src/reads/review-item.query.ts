@@ -6,10 +6,10 @@
 //   R1. Every text is rendered here, from the bytes an approval covers: nothing in it is unseen, turned around or passes for
 //       another letter, and what is long is folded with its hash.
 //   R2. What an agent wrote in prose stands apart, as not to be trusted.
-import { PayloadUnreadable, readPayload } from '@recourse/contract';
+import { capabilitiesOf, PayloadUnreadable, readPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import type { InForce, Money, Observation, Payload } from '@recourse/messages';
-import { dispatchableUntil } from '../rules/lease/lease.decisions.js';
+import type { InForce, Money, Observation, Payload, ReversalCall } from '@recourse/messages';
+import { callsMs, dispatchableUntil } from '../rules/lease/lease.decisions.js';
 import { factsLacked } from '../rules/step/readiness.decisions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import { WHY } from './review-words.js';
@@ -21,6 +21,8 @@ export type Shown = { readonly json: Json } | Folded | { readonly sealed_sha256:
 
 export interface ShownObservation {
   readonly phase: string;
+  /** Position of the call it is about, from 1. */
+  readonly call: number;
   readonly capability: string;
   readonly observed: Shown;
   readonly observed_at: number;
@@ -49,6 +51,14 @@ export interface RecordLink extends Link {
   readonly partition: number;
   readonly seq: number | null;
   readonly record_hash: string | null;
+}
+
+/** A further call of a compensation: `taken` are the arguments that the verification of an earlier call gives, by its position. */
+export interface ShownCall {
+  readonly capability: string;
+  readonly args: Shown;
+  readonly taken: readonly { readonly name: string; readonly call: number; readonly path: string }[];
+  readonly success_condition: string;
 }
 
 export interface ReviewItem {
@@ -108,6 +118,8 @@ export interface ReviewItem {
     readonly outcome: string;
     readonly reason: string;
     readonly attempt: number;
+    /** Of a reversal of several calls: those that were seen to have been made, and the one it stopped at; null for all others. */
+    readonly calls: { readonly done: readonly string[]; readonly stopped_at: string | null } | null;
     readonly observations: readonly ShownObservation[];
   } | null;
   /** `risk`: what an unnecessary compensation does, in the contract's words; null where it has none. */
@@ -122,6 +134,8 @@ export interface ReviewItem {
     readonly residue: string | null;
     readonly stale_condition: string | null;
     readonly success_condition: string | null;
+    /** Calls that follow, each once the one before it is verified. */
+    readonly then: readonly ShownCall[];
   } | null;
   readonly approvals: {
     readonly given: readonly { readonly by: string; readonly at: number; readonly reason: string }[];
@@ -174,7 +188,7 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
     },
     action_digest: step.action_digest?.toString('hex') ?? null,
     time_left_ms: timeLeft(step, seen.now, seen.marginMs),
-    may: mayBeDone(step, missing),
+    may: mayBeDone(step, missing, seen),
     links: linksOf(step, seen),
   });
 }
@@ -231,17 +245,21 @@ function missingOf(step: StepDoc): readonly FactNeeded[] {
       lacked.includes('facts.now') ||
       (evidence.ref === null && evidence.statement !== null && isUnreadable(evidence.statement)),
     reconciliation: step.attempt > 0 && step.last === null && step.phase !== 'dispatched',
-    'compensation.args': call !== null && isUnreadable(call.args),
+    'compensation.args': call !== null && [call, ...call.then].some(({ args }) => isUnreadable(args)),
   };
   return FACTS_NEEDED.filter((fact) => lacks[fact]);
 }
 
 /** Who cannot see the facts may still refuse, and nobody agrees blindly. */
-function mayBeDone({ phase, call, terms }: StepDoc, missing: readonly FactNeeded[]): ReviewItem['may'] {
+function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], { now, marginMs }: Seen): ReviewItem['may'] {
+  const { phase, call, terms } = step;
   if (phase === 'awaiting_approval') return missing.length === 0 ? ['approve', 'deny'] : ['deny'];
   if (phase === 'denied') return ['resolve'];
   if (phase !== 'manual') return [];
-  return call === null || terms === null ? ['resolve', 'escalate'] : ['check', 'retry', 'resolve', 'escalate'];
+  if (call === null || terms === null) return ['resolve', 'escalate'];
+  return timeLeft(step, now, marginMs) === 0
+    ? ['check', 'resolve', 'escalate']
+    : ['check', 'retry', 'resolve', 'escalate'];
 }
 
 function linksOf(
@@ -263,14 +281,23 @@ function linksOf(
   };
 }
 
-function reconciliationOf({ last }: StepDoc): ReviewItem['reconciliation'] {
+function reconciliationOf(step: StepDoc): ReviewItem['reconciliation'] {
+  const { last } = step;
   if (last === null) return null;
   return {
     outcome: last.outcome,
     reason: last.reason,
     attempt: last.attempt,
+    calls: callsOf(step),
     observations: last.observations.map(shownObservation),
   };
+}
+
+/** What had been done of several calls, and where it stopped. */
+function callsOf({ call, calls_done: done }: StepDoc): NonNullable<ReviewItem['reconciliation']>['calls'] {
+  if (call === null || call.then.length === 0) return null;
+  const all = capabilitiesOf(call);
+  return { done: all.slice(0, done), stopped_at: all[done] ?? null };
 }
 
 function compensationOf({ call, terms, in_force }: StepDoc): ReviewItem['compensation'] {
@@ -286,17 +313,22 @@ function compensationOf({ call, terms, in_force }: StepDoc): ReviewItem['compens
     residue,
     stale_condition,
     success_condition,
+    then: call.then.map(shownCall),
   };
+}
+
+function shownCall({ capability, args, taken, success_condition }: ReversalCall): ShownCall {
+  return { capability, args: shown(args), taken, success_condition };
 }
 
 function timeLeft(step: StepDoc, now: number, marginMs: number): number | null {
   const endsAt = step.ref.reversal_expires_at;
   if (endsAt === null || step.terms === null) return null;
-  return Math.max(0, dispatchableUntil(endsAt, step.terms.call_timeout_ms, marginMs) - now);
+  return Math.max(0, dispatchableUntil(endsAt, callsMs(step.ref, step.terms), marginMs) - now);
 }
 
-function shownObservation({ phase, capability, observed, observed_at }: Observation): ShownObservation {
-  return { phase, capability, observed: shown(observed), observed_at };
+function shownObservation({ phase, call, capability, observed, observed_at }: Observation): ShownObservation {
+  return { phase, call, capability, observed: shown(observed), observed_at };
 }
 
 function shown(payload: Payload): Shown {

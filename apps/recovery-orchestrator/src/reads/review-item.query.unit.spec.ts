@@ -19,6 +19,7 @@ import {
   terms,
   views,
   agreed,
+  windowClosed,
 } from '../recoveries.testing.js';
 import { FACTS_NEEDED, reviewItem } from './review-item.query.js';
 import type { ReviewItem } from './review-item.query.js';
@@ -77,6 +78,16 @@ describe('a review item', () => {
       may: ['check', 'retry', 'resolve', 'escalate'],
       approvals: { given: [{ by: 'olga' }] },
       reconciliation: { outcome: 'stale', attempt: 1, observations: [{ observed: { json: { status: 'paid_out' } } }] },
+    });
+  });
+
+  it('offers no retry once an event closed the window (B5)', () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000).when(windowClosed(), 20_000);
+    expect(itemAt(run, 25_000)).toMatchObject({
+      phase: 'manual',
+      reason: 'REVERSAL_EXPIRED',
+      time_left_ms: 0,
+      may: ['check', 'resolve', 'escalate'],
     });
   });
 
@@ -192,6 +203,7 @@ describe('every review item', () => {
       residue: 'two lines on the statement',
       stale_condition: terms().stale_condition,
       success_condition: terms().success_condition,
+      then: [],
     });
   });
 

@@ -20,7 +20,7 @@ describe('the contracts of the example', () => {
       priorValue: null,
       externalRef: 'rf_1',
     };
-    expect(bindReversal(contract, facts)).toEqual({ kind: 'bound', args: { refund_id: 'rf_1' } });
+    expect(bindReversal(contract, facts)).toEqual({ kind: 'bound', args: { refund_id: 'rf_1' }, then: [] });
     expect(termsOf(contract, Buffer.alloc(32))).toMatchObject({
       adapter: 'payments',
       recovery_approval_mode: 'human',

@@ -2,7 +2,7 @@
 //
 // A mutation is recovered under the version it executed under, so nothing of it changes; but people and workers must keep what
 // the older version names for as long as its windows are open. The registry knows no mutations: the counts come from the ledger.
-import { adapterOf, availableFor, reversalCapabilityOf } from '../class.js';
+import { adapterOf, availableFor, reversalCallsOf, reversalCapabilityOf } from '../class.js';
 import type { Contract } from '../shape.js';
 
 /** A version with mutations that can still be undone under it. */
@@ -67,7 +67,7 @@ function remarksOn(older: Contract, newer: Contract): readonly (readonly [boolea
       'ADAPTER_KEPT',
       `${before ?? ''} moves to ${after ?? ''}`,
     ],
-    [before !== null && before !== after, 'REVERSAL_KEPT', `what is open is undone by ${before ?? ''}`],
+    [isReplaced(older, newer), 'REVERSAL_KEPT', `what is open is undone by ${actorsOf(older)}`],
     [
       before !== null && observersOf(older).some((name) => !observersOf(newer).includes(name)),
       'OBSERVER_KEPT',
@@ -100,8 +100,19 @@ function approvalRank({ recovery_approval_mode: mode }: Contract): number {
   return ['auto', 'human', 'dual_control'].indexOf(mode ?? 'human');
 }
 
-function observersOf({ stale_check, verification, reconcile_capability }: Contract): readonly string[] {
-  return [stale_check?.observe_capability, verification?.verify_capability, reconcile_capability].filter(
-    (name) => name !== undefined,
-  );
+/** Other calls undo what executes under the newer version. */
+function isReplaced(older: Contract, newer: Contract): boolean {
+  return reversalCapabilityOf(older) !== null && actorsOf(older) !== actorsOf(newer);
+}
+
+function actorsOf(contract: Contract): string {
+  return reversalCallsOf(contract)
+    .map(({ capability }) => capability)
+    .join(', ');
+}
+
+function observersOf(contract: Contract): readonly string[] {
+  const { stale_check, reconcile_capability } = contract;
+  const verifying = reversalCallsOf(contract).map(({ verification }) => verification?.verify_capability);
+  return [stale_check?.observe_capability, ...verifying, reconcile_capability].filter((name) => name !== undefined);
 }

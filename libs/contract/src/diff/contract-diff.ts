@@ -104,6 +104,7 @@ const COMPARERS: Readonly<Record<Exclude<keyof Contract, NotCompared>, Comparer>
   reversal_args: entries(
     changed('weakening', 'the reversal gets another argument, and nothing shows that it still means the same resource'),
   ),
+  reversal_then: check('what else is called to undo it'),
   reconcile_capability: check('what tells whether it happened'),
   stale_check: observation('the check before undoing'),
   unchecked_because: text('why nothing is checked is worded differently'),

@@ -1,7 +1,7 @@
 // Rules of class and impact: what a capability is, and what that demands.
 import { schemaProblem } from '../args.js';
 import type { Json } from '@recourse/kernel';
-import { CLASS_WEIGHTS, hasSideEffects, isAutomated, isUndoable } from '../class.js';
+import { CLASS_WEIGHTS, hasSideEffects, isAutomated, isUndoable, reversalCallsOf } from '../class.js';
 import { danglingRefs, declaredNames, isClosed, pointerOf, requiredNames, typesIn } from '../json-pointer.js';
 import type { ContractDraft } from '../shape.js';
 import { when } from './rule.js';
@@ -18,6 +18,7 @@ const SIDE_EFFECT_FIELDS = [
   'cancel_capability',
   'commit_hold_ms',
   'reversal_args',
+  'reversal_then',
   'residue',
   'recovery_cost',
   'stale_check',
@@ -37,13 +38,12 @@ export const CLASS_RULES: readonly Rule[] = [
     code: 'ACTION_NOT_PRECISE',
     ids: ['C17'],
     find: (contract) =>
-      ACTIONS.map((field) =>
-        when(
-          VAGUE_ACTION.test(contract[field] ?? ''),
-          `/${field}`,
-          `${contract[field] ?? ''} says neither what it does nor to what`,
-        ),
-      ),
+      [
+        ...ACTIONS.map((field) => [`/${field}`, contract[field] ?? ''] as const),
+        ...reversalCallsOf(contract)
+          .slice(1)
+          .map(({ at, capability }) => [at.capability, capability ?? ''] as const),
+      ].map(([path, name]) => when(VAGUE_ACTION.test(name), path, `${name} says neither what it does nor to what`)),
   },
   {
     code: 'SCHEMA_INVALID',

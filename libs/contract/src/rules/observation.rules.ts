@@ -1,6 +1,6 @@
 // Rules of observation: who looks, at what, and with which condition.
 import type { Json } from '@recourse/kernel';
-import { hasSideEffects, isAutomated } from '../class.js';
+import { hasSideEffects, isAutomated, reversalCallsOf } from '../class.js';
 import { conditionProblem, costProblem, readsOf } from '../condition.js';
 import { declaredNames, pointerOf } from '../json-pointer.js';
 import type { ContractDraft } from '../shape.js';
@@ -24,7 +24,13 @@ export function capabilitiesNamed(
     ['/verification/verify_capability', contract.verification?.verify_capability, true],
     ['/techniques/dry_run_capability', contract.techniques?.dry_run_capability, true],
   ] as const;
-  return named.flatMap(([path, name, reads]) => (name === undefined ? [] : [{ path, name, reads }]));
+  const further = reversalCallsOf(contract)
+    .slice(1)
+    .flatMap(({ at, capability, verification }) => [
+      [at.capability, capability ?? undefined, false] as const,
+      [`${at.verification}/verify_capability`, verification?.verify_capability, true] as const,
+    ]);
+  return [...named, ...further].flatMap(([path, name, reads]) => (name === undefined ? [] : [{ path, name, reads }]));
 }
 
 export const OBSERVATION_RULES: readonly Rule[] = [
@@ -43,15 +49,16 @@ export const OBSERVATION_RULES: readonly Rule[] = [
     code: 'VERIFICATION_BY_ACTOR',
     ids: ['A27', 'A65'],
     find: (contract) => {
-      const observer = contract.verification?.verify_capability;
-      const actors = [contract.name, contract.inverse_capability, contract.compensation_capability];
-      return [
+      const calls = reversalCallsOf(contract);
+      const { name, inverse_capability: inverse, compensation_capability: compensation } = contract;
+      const actors = [name, inverse, compensation, ...calls.map(({ capability }) => capability ?? undefined)];
+      return calls.map(({ verification, at }) =>
         when(
-          observer !== undefined && actors.includes(observer),
-          '/verification/verify_capability',
+          verification !== undefined && actors.includes(verification.verify_capability),
+          `${at.verification}/verify_capability`,
           'the acting capability would vouch for itself',
         ),
-      ];
+      );
     },
   },
   {
@@ -114,7 +121,7 @@ export const OBSERVATION_RULES: readonly Rule[] = [
     find: (contract, known) =>
       capabilitiesNamed(contract).map(({ path, name, reads }) => {
         const isActor =
-          path !== '/verification/verify_capability' && name === contract.name && hasSideEffects(contract);
+          !path.endsWith('/verification/verify_capability') && name === contract.name && hasSideEffects(contract);
         const observer = name === contract.name ? undefined : known.contractOf?.(name);
         return when(
           reads && (isActor || (observer !== undefined && hasSideEffects(observer))),
@@ -170,38 +177,60 @@ interface Expression {
   readonly variables: readonly string[];
   /** Capability whose result is `observed`. */
   readonly observer: string | undefined;
+  /** Names of the arguments that are `bound.args`. */
+  readonly bound: readonly string[] | null;
 }
 
 const JUDGED = ['observed', 'bound'];
 
-function expressionsOf({ precondition, stale_check, verification, consequence }: ContractDraft): readonly Expression[] {
-  const found: Expression[] = [];
-  const add = (path: string, text: string, variables: readonly string[], observer: string | undefined): void => {
-    found.push({ path, text, variables, observer });
-  };
-  if (precondition !== undefined)
-    add('/precondition/condition', precondition.condition, ['observed', 'args'], precondition.observe_capability);
-  if (stale_check !== undefined)
-    add('/stale_check/condition', stale_check.condition, JUDGED, stale_check.observe_capability);
-  if (verification !== undefined)
-    add('/verification/success_condition', verification.success_condition, JUDGED, verification.verify_capability);
-  for (const [dimension, text] of Object.entries(consequence ?? {}))
-    add(pointerOf(['consequence', dimension]), text, ['args', 'result'], undefined);
-  return found;
+function expressionsOf(contract: ContractDraft): readonly Expression[] {
+  const { precondition, stale_check, consequence, reversal_args: args } = contract;
+  const bound = args === undefined ? null : Object.keys(args);
+  const looks = [
+    {
+      path: '/precondition/condition',
+      text: precondition?.condition,
+      variables: ['observed', 'args'],
+      observer: precondition?.observe_capability,
+      bound,
+    },
+    {
+      path: '/stale_check/condition',
+      text: stale_check?.condition,
+      variables: JUDGED,
+      observer: stale_check?.observe_capability,
+      bound,
+    },
+    ...reversalCallsOf(contract).map(({ verification, at, args: own }, index) => ({
+      path: `${at.verification}/success_condition`,
+      text: verification?.success_condition,
+      variables: JUDGED,
+      observer: verification?.verify_capability,
+      bound: index === 0 ? bound : Object.keys(own),
+    })),
+    ...Object.entries(consequence ?? {}).map(([dimension, text]) => ({
+      path: pointerOf(['consequence', dimension]),
+      text,
+      variables: ['args', 'result'],
+      observer: undefined,
+      bound,
+    })),
+  ];
+  return looks.flatMap(({ text, ...look }) => (text === undefined ? [] : [{ ...look, text }]));
 }
 
 /** Members an expression reads and nothing declares: what is not there fails closed, for ever. */
 function unreadable(
   contract: ContractDraft,
   known: KnownCapabilities,
-  { path, text, observer }: Expression,
+  { path, text, observer, bound }: Expression,
 ): readonly (Finding | null)[] {
   const observed = observer === undefined ? undefined : known.contractOf?.(observer)?.result_schema;
   const sources = [
     ['observed', names(observed)],
     ['args', names(contract.args_schema)],
     ['result', names(contract.result_schema)],
-    ['bound.args', contract.reversal_args === undefined ? null : Object.keys(contract.reversal_args)],
+    ['bound.args', bound],
   ] as const;
   return sources.flatMap(([source, declared]) =>
     declared === null

@@ -372,6 +372,8 @@ export interface MutationRef {
   readonly external_transaction_ref: string | null;
   /** Capability whose observation proves the reversal. */
   readonly verification_ref: string | null;
+  /** Calls that follow the first, in order; empty for a reversal of one call. */
+  readonly reversal_then: readonly ReversalCall[];
 }
 
 export const OBSERVATION_PHASE_VALUES = ['reconcile', 'stale_check', 'execute', 'verify'] as const;
@@ -387,6 +389,8 @@ export interface Observation {
   readonly observed: Payload;
   /** Worker time of the observation; epoch milliseconds. */
   readonly observed_at: number;
+  /** Position of the call it is about within its reversal, from 1. */
+  readonly call: number;
 }
 
 /** What happens to the earlier effects of a run when one of its steps fails for good. */
@@ -440,6 +444,24 @@ export interface ReleaseTuple {
   readonly memory: string;
 }
 
+/** A further call of a reversal, made after the one before it was verified. */
+export interface ReversalCall {
+  /** Capability that is called. */
+  readonly capability: string;
+  /** Arguments that are bound; canonical JSON before sealing. */
+  readonly args: Payload;
+  /** Arguments that earlier calls of the reversal give; its worker adds them. */
+  readonly taken: readonly TakenArg[];
+  /** Observes the result of this call. */
+  readonly verify_capability: string;
+  /** CEL over observed and bound that must hold after this call. */
+  readonly success_condition: string;
+  /** Maximum number of verification attempts. */
+  readonly verify_max_attempts: number;
+  /** Pause between attempts, milliseconds. */
+  readonly verify_delay_ms: number;
+}
+
 /** What reversing an effect can achieve; what is not declared counts as irreversible. */
 export const REVERSAL_CLASS_VALUES = ['reversible', 'compensable', 'irreversible'] as const;
 export type ReversalClass = (typeof REVERSAL_CLASS_VALUES)[number];
@@ -461,6 +483,16 @@ export interface RuntimeCommit {
 /** How a subscriber hears of rollbacks. */
 export const SUBSCRIPTION_MODE_VALUES = ['sync', 'async', 'poll'] as const;
 export type SubscriptionMode = (typeof SUBSCRIPTION_MODE_VALUES)[number];
+
+/** An argument that an earlier call of the same reversal gives. */
+export interface TakenArg {
+  /** Name of the argument. */
+  readonly name: string;
+  /** Position of the call whose verification saw the value, from 1. */
+  readonly call: number;
+  /** JSON pointer into what that verification saw; empty for the whole. */
+  readonly path: string;
+}
 
 /** Whose rollbacks a trend counts. */
 export const TREND_SCOPE_VALUES = ['tenant', 'agent'] as const;

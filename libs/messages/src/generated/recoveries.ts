@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, LimitScope, LineageRoot, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode } from './common.js';
+import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, Hash, LimitScope, LineageRoot, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode, ReversalCall } from './common.js';
 import type { LegStep, StepOutcome } from './tools.js';
 
 /** Give up a compensation that is still automatic or waiting: nothing is called any more. */
@@ -675,6 +675,8 @@ export interface LegVerdict {
   readonly outcome_kind: OutcomeKind | null;
   /** The call that was made, or may have been; null where nothing was called. */
   readonly call: RecoveryCall | null;
+  /** Calls of the reversal seen to have been made so far, those of earlier attempts too; the outcome is about the one after them. */
+  readonly calls_done: number;
 }
 
 /** What a look showed. */
@@ -904,6 +906,8 @@ export interface RecoveryCall {
   readonly idempotency_key: string;
   /** Mutation it reverses. */
   readonly reverses_mutation_ref: string;
+  /** Calls that follow this one, each once the one before is verified; the key of the second is this key and _2. */
+  readonly then: readonly ReversalCall[];
 }
 
 export const RECOVERY_OUTCOME_VALUES = ['compensated', 'manual'] as const;

@@ -84,6 +84,8 @@ export interface LegStep {
   readonly verify_max_attempts: number;
   /** Pause between attempts, milliseconds. */
   readonly verify_delay_ms: number;
+  /** Calls of the reversal that an earlier attempt was seen to have made: none of them is made again, each is looked at. */
+  readonly calls_done: number;
 }
 
 /** How a step ended at the worker. Verified: a compensation was observed, a look met its condition, or the tool answered a release or cancel. */
@@ -104,4 +106,6 @@ export interface StepReport {
   readonly detail: string | null;
   /** Handle the provider gave for a forward call; null for any other step. */
   readonly external_transaction_ref: string | null;
+  /** Calls of the reversal that were verified; the outcome is about the one after them. Of a reversal of one call it says nothing. */
+  readonly calls_done: number;
 }

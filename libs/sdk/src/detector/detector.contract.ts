@@ -81,6 +81,7 @@ export function tracked(status: string): Shown {
     capability: 'shipping.track_parcel',
     observed: plainPayload({ parcel: 'p-1', status }),
     observed_at: 6_000,
+    call: 1,
   } as const;
   const step = {
     step_id: 's',
@@ -89,6 +90,7 @@ export function tracked(status: string): Shown {
     error_kind: null,
     detail: null,
     external_transaction_ref: null,
+    calls_done: 0,
   } as const;
   return {
     type: 'LegReported',

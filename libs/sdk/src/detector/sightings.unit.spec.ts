@@ -11,6 +11,7 @@ describe('the report of a leg', () => {
       capability: 'payments.get_refund',
       observed: plainPayload({ status: 'reversed' }),
       observed_at: 5,
+      call: 1,
     },
   ] as const;
   const step = {
@@ -20,6 +21,7 @@ describe('the report of a leg', () => {
     error_kind: null,
     detail: null,
     external_transaction_ref: null,
+    calls_done: 0,
   } as const;
   const told = (complete: boolean) => sightingsOfReport(reportOf(legOf(), [step], { workerId: 'w', at: 6, complete }));
 

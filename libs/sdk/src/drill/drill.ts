@@ -24,6 +24,8 @@ import {
   resultSchemaOf,
 } from './drill.decisions.js';
 import type { DrillPath, DrillVerdict } from './drill.decisions.js';
+import { drillReversal } from './drill.reversal.js';
+import type { DrilledReversal } from './drill.reversal.js';
 import type { Canary, DrillFinding, DrillOptions, DrillReport } from './drill.messages.js';
 
 /**
@@ -71,6 +73,9 @@ export async function runDrill(options: DrillOptions): Promise<DrillReport> {
   return { adapter, drill_id: drillId, started_at: startedAt, ended_at: clock.now(), verdict, findings };
 }
 
+/** What undoes the canary. */
+type Bound = DrilledReversal['bound'];
+
 /** A drill goes by the words of a contract, not by its digest. */
 const NO_DIGEST = Buffer.alloc(32);
 
@@ -101,28 +106,29 @@ class CapabilityDrill {
     const made = await this.forward(args);
     if (made === null) return this.rest('the canary could not be made');
     await this.findForward('find_forward', args, 'happened', made.externalRef);
-    const reversalArgs = this.bind(made);
-    if (reversalArgs === null) return this.rest('its reversal could not be bound');
-    await this.undoBound(made, reversalArgs);
+    const bound = this.bind(made);
+    if (bound === null) return this.rest('its reversal could not be bound');
+    await this.undoBound(made, bound);
     return this.findings;
   }
 
   /** What a worker does for a step, each call judged by itself. */
-  private async undoBound(made: Made, args: Json): Promise<void> {
+  private async undoBound(made: Made, bound: Bound): Promise<void> {
     const { terms, reversal } = this.scene;
-    const step: BoundStep = { args, made };
+    const step: BoundStep = { args: bound.args, made };
     if (terms.stale_capability !== null && terms.stale_condition !== null)
       await this.look('stale_check', 'stale_check', terms.stale_capability, terms.stale_condition, step, true);
     if (terms.verify_capability !== null && terms.success_condition !== null)
       await this.look('look_before', 'verify', terms.verify_capability, terms.success_condition, step, false);
-    const undone = await this.calls.call(reversal, 'execute', this.undoKey, step);
-    if (undone.kind === 'failed') {
-      this.tell('undo', reversal, undone.verdict);
+    const { contracts, clock } = this.scene;
+    const tell: DrilledReversal['tell'] = (path, called, verdict) => {
+      this.tell(path, called, verdict);
+    };
+    const { calls, undoKey: key } = this;
+    if (!(await drillReversal({ calls, contracts, clock, terms, capability: reversal, key, bound, made, tell }))) {
       this.rest('the canary could not be undone');
       return;
     }
-    this.tell('undo', reversal, ofShape(undone.value, resultSchemaOf(this.scene.contracts, reversal), 'its answer'));
-    await this.verify(step);
     if (terms.key_lifetime_ms !== null) await this.repeat(step);
     const { reconcile_capability: lookBack, success_condition: success } = terms;
     if (lookBack !== null && success !== null) await this.look('look_back', 'reconcile', lookBack, success, step, true);
@@ -179,7 +185,7 @@ class CapabilityDrill {
     this.tell(path, capability, ofFinding(forwardFinding(asked.value), wanted, externalRef));
   }
 
-  private bind(made: Made): Json | null {
+  private bind(made: Made): Bound | null {
     const { contract, contracts, reversal } = this.scene;
     const binding = bindReversal(contract, made);
     if (binding.kind !== 'bound') {
@@ -198,7 +204,7 @@ class CapabilityDrill {
       null,
       ofShape(binding.args, contracts.find(({ name }) => name === reversal)?.args_schema, `arguments of ${reversal}`),
     );
-    return binding.args;
+    return binding;
   }
 
   private async look(
@@ -231,29 +237,6 @@ class CapabilityDrill {
         args: made.args,
       },
       wanted,
-    );
-  }
-
-  /** As often, and with the pauses, that the contract allows. */
-  private async verify(step: BoundStep): Promise<void> {
-    const {
-      verify_capability: capability,
-      success_condition: condition,
-      verify_max_attempts: tries,
-      verify_delay_ms: pauseMs,
-    } = this.scene.terms;
-    if (capability === null || condition === null) return;
-    let verdict = await this.seen('verify', capability, condition, step, true);
-    for (let tried = 1; tried < tries && verdict.drift === 'behaviour'; tried += 1) {
-      await this.scene.clock.sleep(pauseMs);
-      verdict = await this.seen('verify', capability, condition, step, true);
-    }
-    this.tell(
-      'verify',
-      capability,
-      verdict.drift === 'behaviour'
-        ? drifted('behaviour', `it was answered, and nobody sees it: ${String(verdict.detail)}`)
-        : verdict,
     );
   }
 

@@ -18,9 +18,16 @@ interface Drift {
   readonly tools?: Readonly<Record<string, (real: Tool) => Tool>>;
   readonly canary?: (real: Canary) => Partial<Canary>;
   readonly contracts?: readonly Contract[];
+  /** Tools beside those of the provider. */
+  readonly more?: Readonly<Record<string, Tool>>;
 }
 
-async function drill({ tools = {}, canary = () => ({}), contracts = MEMORY_CONTRACTS }: Drift = {}): Promise<{
+async function drill({
+  tools = {},
+  canary = () => ({}),
+  contracts = MEMORY_CONTRACTS,
+  more = {},
+}: Drift = {}): Promise<{
   readonly report: DrillReport;
   readonly provider: MemoryTools;
 }> {
@@ -33,7 +40,7 @@ async function drill({ tools = {}, canary = () => ({}), contracts = MEMORY_CONTR
   const drifted = Object.fromEntries(
     Object.entries(provider.tools).map(([capability, tool]) => [capability, tools[capability]?.(tool) ?? tool]),
   );
-  const kit = { adapter: 'memory', tools: drifted, canaries: { [MAKE]: { ...real, ...canary(real) } } };
+  const kit = { adapter: 'memory', tools: { ...drifted, ...more }, canaries: { [MAKE]: { ...real, ...canary(real) } } };
   return { provider, report: await runDrill({ kit, contracts, clock: systemClock, tenant: 'acme', drillId: 'one' }) };
 }
 
@@ -78,6 +85,33 @@ describe('a drill of an adapter that is as its contracts say', () => {
       [{ id: 'thing-1' }, 'drill-one', 'execute', true],
       [{ id: 'thing-1' }, 'drill-one', 'execute', true],
     ]);
+  });
+});
+
+describe('a drill of a reversal of several calls', () => {
+  const DROP = 'memory.drop_entry';
+  const then = {
+    capability: DROP,
+    args: { id: { from: 'call', call: 1, path: '/id' } },
+    verification: { verify_capability: LOOK, success_condition: 'observed.id == bound.args.id', max_attempts: 1 },
+  } as const;
+  const contracts = MEMORY_CONTRACTS.map((one) => (one.name === MAKE ? { ...one, reversal_then: [then] } : one));
+  const called: unknown[] = [];
+  const drop: Tool = (args, { idempotencyKey }) => {
+    called.push([args, idempotencyKey]);
+    return Promise.resolve(args);
+  };
+
+  it('makes each of them, under a key of its own, with what the first was seen to give', async () => {
+    const { report } = await drill({ contracts, more: { [DROP]: drop } });
+    expect([report.verdict, unclean(report)]).toEqual(['clean', []]);
+    expect(called).toEqual([[{ id: 'thing-1' }, expect.stringMatching(/^rev_.*_2$/u)]]);
+    expect(report.findings.filter(({ path }) => path === 'undo').map((one) => one.called)).toEqual([UNDO, DROP]);
+  });
+
+  it('is not clean where the second cannot be made', async () => {
+    const { report } = await drill({ contracts });
+    expect([report.verdict, unclean(report)]).toEqual(['not_run', [['undo', 'not_run']]]);
   });
 });
 

@@ -128,6 +128,8 @@ export function pending(action: Action): GuardedResult {
 /** A prior value that is there and cannot be read stops the call, and so does one that the contract knows nothing of (A9). */
 async function capture({ tool, call, options }: Situation): Promise<Stop | { readonly priorValue: Json | null }> {
   const { contract } = options;
+  // Nothing undoes a compensation, so nothing would be put back.
+  if (call.recovery !== undefined) return { priorValue: null };
   const priorValue = await read(() => tool.capturePriorValue?.(call.args));
   const isUnread = priorValue === undefined || (priorValue === null && contract.requires_prior_value_capture === true);
   const found = isUnread

@@ -91,6 +91,18 @@ describe('a guarded compensation', () => {
     expect(calls).toBe(2);
   });
 
+  it('captures no prior value: nothing undoes a compensation, also where it is the capability it undoes', async () => {
+    const { options, told } = refund({
+      contract: { ...FOR_GOOD, overwrites: true, requires_prior_value_capture: true },
+    });
+    const compensate = guardCompensation(() => Promise.resolve({ status: 'open' }), {
+      ...options,
+      agentId: 'worker-1',
+    });
+    expect(await compensate(args, context)).toEqual({ status: 'open' });
+    expect(told()).toEqual([]);
+  });
+
   it('leaves observations alone', async () => {
     const { compensate, told } = scene(() => Promise.resolve({ status: 'settled' }));
     expect(await compensate({ anything: 1 }, { ...context, phase: 'verify' })).toEqual({ status: 'settled' });

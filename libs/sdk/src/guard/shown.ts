@@ -8,7 +8,7 @@
 //   S2. The provider's handle is left out wherever it stands alone, and cut out of a text that holds it as a word; one that
 //       is a public member as well is no secret.
 //   S3. Nothing else changes.
-import { pointerOf, readPointer } from '@recourse/contract';
+import { pointerOf, readPointer, reversalCallsOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 
@@ -22,8 +22,14 @@ export type Shown<Value> = Value extends { toJSON(): infer Plain }
       : Value;
 
 /** Takes out of a tool's answer what a reversal is made of. `handle` is the provider's own reference. */
-export function shownOf(value: Json, contract: Pick<Contract, 'reversal_args'>, handle: string | null): Json {
-  const sources = Object.values(contract.reversal_args ?? {}).filter(({ from }) => from === 'result');
+export function shownOf(
+  value: Json,
+  contract: Pick<Contract, 'reversal_args' | 'reversal_then'>,
+  handle: string | null,
+): Json {
+  const sources = reversalCallsOf(contract)
+    .flatMap(({ args }) => Object.values(args))
+    .filter(({ from }) => from === 'result');
   const open = sources.flatMap((source) => (isPublic(source) ? [source.path] : []));
   const isKnown = open.some((path) => isHandle(readPointer(value, path), handle));
   const hidden = sources.flatMap((source) =>

@@ -7,10 +7,11 @@
 //   I2. One claim covers all steps whose tools take keys. Who did not get it looks first for each of them.
 import type { LegReported, LegRequested, LegStep, StepReport } from '@recourse/messages';
 import type { ClaimStore } from '../stores/claim-store.port.js';
-import { beginStep, claimIdOf, isOfLeg, nextStep } from './leg.decisions.js';
+import { runCalls } from './call-runner.js';
+import type { Claims } from './call-runner.js';
+import { claimIdOf, isOfLeg, nextStep } from './leg.decisions.js';
 import type { ClaimAnswer } from './leg.messages.js';
 import type { MayGoOn } from './may-go-on.js';
-import { runStep } from './step-runner.js';
 import type { StepParts, TakeClaim } from './step-runner.js';
 
 /** What running a leg needs: tools, clock and claims. */
@@ -34,7 +35,7 @@ export async function runLeg(leg: LegRequested, parts: LegParts): Promise<LegRep
   const claims = new LegClaims(leg, parts);
   for (let step = nextStep(leg, steps); step !== null; step = nextStep(leg, steps)) {
     if (parts.mayGoOn !== undefined && !(await parts.mayGoOn(leg, step))) break;
-    steps.push(await runStep({ leg, step, begun: beginStep(step, claims.ofLeg) }, claims.take, parts));
+    steps.push(await runCalls(leg, step, claims, parts));
     parts.onStep?.(steps);
   }
   return reportOf(leg, steps, { workerId: parts.workerId, at: parts.clock.now(), complete: true });
@@ -50,7 +51,7 @@ export function reportOf(
 }
 
 /** The claims one run of a leg makes. */
-class LegClaims {
+class LegClaims implements Claims {
   /** What the claim store said of the leg; null while it was not asked. */
   ofLeg: ClaimAnswer | null = null;
 

@@ -261,6 +261,7 @@ describe('the steps of a leg', () => {
       error_kind: null,
       detail: null,
       external_transaction_ref: null,
+      calls_done: 0,
     }));
 
   it('are begun in their order, each after the one before is verified', () => {

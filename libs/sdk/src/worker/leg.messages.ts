@@ -12,6 +12,7 @@ export type StepErrorKind =
   | 'TOOL_TIMEOUT' // no answer in time
   | 'CALL_IN_FLIGHT' // an earlier call under the same key has not come back here
   | 'CLAIM_TAKEN' // somebody may have called already
+  | 'HELD_BACK' // somebody objected between two calls
   | 'CLAIM_FAILED' // the claim store did not answer; nothing was called
   | 'RECONCILE_IMPOSSIBLE' // asked to find out first, and no capability or condition tells
   | 'RETRY_WITHOUT_KEY' // not happened, and a repeat could happen twice

@@ -18,6 +18,7 @@ export function legStep(more: Partial<LegStep> = {}): LegStep {
       policy_ref: null,
       idempotency_key: 'rev_key',
       reverses_mutation_ref: 'mut_1',
+      then: [],
     },
     call_timeout_ms: 1_000,
     agent_id: 'agent',
@@ -32,6 +33,7 @@ export function legStep(more: Partial<LegStep> = {}): LegStep {
     success_condition: 'observed.status == "reversed"',
     verify_max_attempts: 2,
     verify_delay_ms: 100,
+    calls_done: 0,
     ...more,
   };
 }

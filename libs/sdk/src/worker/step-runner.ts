@@ -1,4 +1,4 @@
-// Runs one step of a leg: asks decideStep, obeys, and writes down what it saw.
+// Runs one call of a step of a leg: asks decideStep, obeys, and writes down what it saw.
 //
 // Boundary: calls tools and clock, and asks for claims; sends nothing. A tool's error never leaves it.
 import { boundFacts, evaluateExpression, forwardFinding, plainPayload, readPayload } from '@recourse/contract';
@@ -59,7 +59,7 @@ interface Running {
 }
 
 /**
- * Runs one step to its end, from the progress it begins with.
+ * Runs a step of one call to its end, from the progress it begins with.
  *
  * Errors: none of the tools'; those of the clock pass.
  */
@@ -69,15 +69,7 @@ export async function runStep(
   parts: StepParts,
 ): Promise<StepReport> {
   const args = argsOf(step);
-  if (args === null)
-    return {
-      step_id: step.step_id,
-      outcome: 'not_executed',
-      observations: [],
-      error_kind: 'ARGS_UNREADABLE',
-      detail: null,
-      external_transaction_ref: null,
-    };
+  if (args === null) return endedAs(step, { outcome: 'not_executed', errorKind: 'ARGS_UNREADABLE' });
   const running: Running = {
     leg,
     step,
@@ -90,7 +82,7 @@ export async function runStep(
   let progress = begun;
   for (;;) {
     const action = decideStep({ leg, step, progress, now: parts.clock.now() });
-    if (action.do === 'end') return reportOn(running, action.end);
+    if (action.do === 'end') return endedAs(step, action.end, running);
     const event: StepEvent =
       action.do === 'claim'
         ? { type: 'ClaimAnswered', answer: await takeClaim(step) }
@@ -99,16 +91,24 @@ export async function runStep(
   }
 }
 
-function reportOn({ step, observations, detail, handle }: Running, { outcome, errorKind }: StepEnd): StepReport {
+/** The report of a step that ended, with what was seen of it. */
+export function endedAs(
+  { step_id }: LegStep,
+  { outcome, errorKind }: StepEnd,
+  { observations, detail, handle }: Pick<Running, 'observations' | 'detail' | 'handle'> = NOTHING_SEEN,
+): StepReport {
   return {
-    step_id: step.step_id,
+    step_id,
     outcome,
     observations,
     error_kind: errorKind,
     detail,
     external_transaction_ref: handle,
+    calls_done: 0,
   };
 }
+
+const NOTHING_SEEN = { observations: [], detail: null, handle: null };
 
 /** Bound arguments; null when they are sealed or broken, and then nothing is called. */
 function argsOf(step: LegStep): { readonly value: Json } | null {
@@ -232,6 +232,7 @@ async function callTool(
       capability,
       observed: plainPayload(called.observed),
       observed_at: parts.clock.now(),
+      call: 1,
     });
     return called;
   }

@@ -1,10 +1,22 @@
 // What the verdicts on a leg mean for the compensations it called: each is an execution of its own. Pure.
 //
 // Invariants
-//   K1. A mutation has one compensation, whatever the number of attempts: they carry one key, so they make one effect.
+//   K1. A mutation has one compensation for each call that undoes it, whatever the number of attempts: they carry one key, so
+//       they make one effect.
 //   K2. Its execution moves as every execution does (EXECUTION_AFTER): once it succeeded nothing moves it.
 //   K3. It is told by the orchestrator's verdict alone; nobody reports it, and nothing undoes it.
-import { classUnder, contractByName, PayloadUnreadable, readPayload, valueOf } from '@recourse/contract';
+import {
+  argsAt,
+  callAt,
+  callCountOf,
+  classUnder,
+  contractByName,
+  keyAt,
+  PayloadUnreadable,
+  plainPayload,
+  readPayload,
+  valueOf,
+} from '@recourse/contract';
 import type { Contract, KnownContract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type {
@@ -23,23 +35,49 @@ import { record } from '../record.messages.js';
 import type { Body, MutationRecord } from '../record.messages.js';
 import type { Compensation } from './compensation.messages.js';
 
-/** A verdict, the mutation it is about, and what is known of its compensation. */
+/** A call that a verdict tells of, the mutation it undoes, and what is known of its compensation. */
 export interface Judged {
   readonly verdict: LegVerdict;
+  readonly called: Called;
   readonly mutation: RecordedMutation;
   readonly standing: Compensation | undefined;
   /** The contract of the compensation itself; null where none is registered. */
   readonly contract: KnownContract | null;
 }
 
-/** Key of the effect that undoes a mutation, within its run. */
-export function compensationKey(mutationId: string): string {
-  return `rev_${mutationId}`;
+/** One call of a reversal, as it was made, and how it ended. */
+export interface Called {
+  /** From 1. */
+  readonly position: number;
+  readonly call: RecoveryCall;
+  readonly state: Executed;
 }
 
-/** Id of the compensation of a mutation: derived as that of any effect. */
-export function compensationIdOf(tenant: string, runId: string, mutationId: string): string {
-  return deriveId('mut', tenant, runId, compensationKey(mutationId));
+type Executed = Extract<ExecutionState, 'succeeded' | 'uncertain' | 'failed'>;
+
+/** Key of the effect of one call that undoes a mutation, within its run. */
+export function compensationKey(mutationId: string, position = 1): string {
+  return keyAt(`rev_${mutationId}`, position);
+}
+
+/** Id of the compensation of a mutation by one of its calls: derived as that of any effect. */
+export function compensationIdOf(tenant: string, runId: string, mutationId: string, position = 1): string {
+  return deriveId('mut', tenant, runId, compensationKey(mutationId, position));
+}
+
+/** The calls that a verdict says were made: those seen to be, and the one it is about. */
+export function calledIn(verdict: LegVerdict): readonly Called[] {
+  const { call, outcome, calls_done, observations } = verdict;
+  if (call === null) return [];
+  const count = callCountOf(call);
+  const done = outcome === 'compensated' ? count : calls_done;
+  return Array.from({ length: count }, (_, index) => index + 1).flatMap((position): readonly Called[] => {
+    const one = callAt(call, position);
+    const state = position <= done ? 'succeeded' : position === done + 1 ? executionOf(verdict, position) : null;
+    if (one === null || state === null) return [];
+    const args = position === 1 ? undefined : argsAt(call, position, observations);
+    return [{ position, call: args === undefined ? one : { ...one, args: plainPayload(args) }, state }];
+  });
 }
 
 /** How a verdict says that the call ended; null where nothing was called. */
@@ -51,7 +89,7 @@ const EXECUTED_AS = {
   failed: 'failed',
   stale: null,
   not_begun: null,
-} as const satisfies Record<StepVerdict, Extract<ExecutionState, 'succeeded' | 'uncertain' | 'failed'> | null>;
+} as const satisfies Record<StepVerdict, Executed | null>;
 
 /** The record of what a leg executed; null where it tells nothing new. */
 export function executedBy(
@@ -63,26 +101,24 @@ export function executedBy(
 }
 
 function executed(
-  { verdict, mutation, standing, contract }: Judged,
+  { verdict, called, mutation, standing, contract }: Judged,
   tenant: string,
   runId: string,
   attempt: number,
 ): ExecutedCompensation | null {
-  const { call } = verdict;
-  const to = executionOf(verdict);
-  if (call === null || to === null) return null;
+  const { call, position, state: to } = called;
   if (standing !== undefined && EXECUTION_AFTER[standing.execution_state][to] === null) return null;
   const { mutation_id, rollback_id, recorded_hash, execution, ref } = mutation;
   return {
-    compensation_id: compensationIdOf(tenant, runId, mutation_id),
-    effect_key: compensationKey(mutation_id),
+    compensation_id: compensationIdOf(tenant, runId, mutation_id, position),
+    effect_key: compensationKey(mutation_id, position),
     reverses_mutation_id: mutation_id,
     reverses_record_hash: recorded_hash,
     rollback_id,
     step_id: verdict.step_id,
     attempt,
     ...calledUnder(call, contract),
-    result: resultOf(verdict, call),
+    result: answerOf(verdict, position, call),
     subject_ref: ref.subject_ref,
     execution_state: to,
     reason: verdict.reason,
@@ -104,20 +140,21 @@ function calledUnder({ capability, idempotency_key, args }: RecoveryCall, known:
   };
 }
 
-/** A tool that answered has executed, though what it did was not seen. */
-function executionOf(verdict: LegVerdict): 'succeeded' | 'uncertain' | 'failed' | null {
-  const state = EXECUTED_AS[verdict.outcome];
-  return verdict.outcome === 'unverified' && answerOf(verdict, verdict.call) !== null ? 'succeeded' : state;
+/** How the call a verdict is about ended; null where it was not made. A tool that answered has executed, though nobody saw what it did. */
+function executionOf(verdict: LegVerdict, position: number): Executed | null {
+  const { call, outcome, reason } = verdict;
+  // Behind a call that was made, one that its worker never made is none.
+  if (reason === 'NOT_EXECUTED') return null;
+  const one = call === null ? null : callAt(call, position);
+  return outcome === 'unverified' && one !== null && answerOf(verdict, position, one) !== null
+    ? 'succeeded'
+    : EXECUTED_AS[outcome];
 }
 
-function resultOf(verdict: LegVerdict, call: RecoveryCall): Payload | null {
-  return answerOf(verdict, call);
-}
-
-/** What the compensation's tool answered last, as its worker heard it. */
-function answerOf({ observations }: LegVerdict, call: RecoveryCall | null): Payload | null {
+/** What the tool of a call answered last, as its worker heard it. */
+function answerOf({ observations }: LegVerdict, position: number, { capability }: RecoveryCall): Payload | null {
   const heard = observations.findLast(
-    ({ phase, capability }) => phase === 'execute' && capability === call?.capability,
+    (seen) => seen.phase === 'execute' && seen.call === position && seen.capability === capability,
   );
   return heard?.observed ?? null;
 }

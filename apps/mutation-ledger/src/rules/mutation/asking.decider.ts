@@ -189,6 +189,7 @@ function stepOf(mutation: Asked, kind: AskKind, capability: string, terms: Contr
     success_condition: isLook ? (terms.hold?.precondition_condition ?? null) : null,
     verify_max_attempts: 1,
     verify_delay_ms: 0,
+    calls_done: 0,
   };
 }
 
@@ -204,5 +205,6 @@ function callOf({ execution, mutation_id }: Asked, kind: AskKind, capability: st
     policy_ref: null,
     idempotency_key: isCancel ? `cancel_${mutation_id}` : execution.idempotency_key,
     reverses_mutation_ref: mutation_id,
+    then: [],
   };
 }

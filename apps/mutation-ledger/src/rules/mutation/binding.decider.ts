@@ -138,6 +138,7 @@ export function cancelledRef(
     prior_value_hash: execution.prior_value?.sha256 ?? null,
     external_transaction_ref: null,
     verification_ref: terms?.verify_capability ?? null,
+    reversal_then: [],
   };
 }
 
@@ -218,6 +219,7 @@ function refOf(
     prior_value_hash: event.prior_value?.sha256 ?? null,
     external_transaction_ref: event.external_transaction_ref,
     verification_ref: terms?.verify_capability ?? null,
+    reversal_then: bound.kind === 'bound' ? bound.then : [],
   };
 }
 

@@ -1,4 +1,5 @@
 // Until when a step can be dispatched, judged by database time (P6). The lease itself is the kernel's: the ledger grants leases too.
+import { callsBehind } from '@recourse/contract';
 import { grantLease } from '@recourse/kernel';
 import type { Lease } from '@recourse/kernel';
 import type { ContractTerms, MutationRef } from '@recourse/messages';
@@ -7,15 +8,20 @@ import type { Window } from '../decision/recovery.decisions.js';
 export { backoffMs, grantLease, leaseIdOf } from '@recourse/kernel';
 export type { Lease, LeaseBounds } from '@recourse/kernel';
 
-/** Last instant at which a dispatch can still begin; epoch milliseconds. */
-export function dispatchableUntil(windowEndsAt: number, callTimeoutMs: number, marginMs: number): number {
-  return windowEndsAt - marginMs - callTimeoutMs;
+/** How long the calls that undo a mutation may take, one after the other; milliseconds. */
+export function callsMs(ref: MutationRef, { call_timeout_ms: callMs }: Pick<ContractTerms, 'call_timeout_ms'>): number {
+  return callsBehind(ref) * callMs;
 }
 
-/** Judges a reversal window by database time, with room for one call (P6). */
+/** Last instant at which a dispatch can still begin; epoch milliseconds. */
+export function dispatchableUntil(windowEndsAt: number, callsTakeMs: number, marginMs: number): number {
+  return windowEndsAt - marginMs - callsTakeMs;
+}
+
+/** Judges a reversal window by database time, with room for its calls (P6). */
 export function windowOf(ref: MutationRef, terms: ContractTerms | null, now: number, marginMs: number): Window {
   if (ref.reversal_expires_at === null || terms === null) return 'none';
-  return now < dispatchableUntil(ref.reversal_expires_at, terms.call_timeout_ms, marginMs) ? 'open' : 'closed';
+  return now < dispatchableUntil(ref.reversal_expires_at, callsMs(ref, terms), marginMs) ? 'open' : 'closed';
 }
 
 /** Leases a look, which changes nothing and so is bound by its own lease alone. */

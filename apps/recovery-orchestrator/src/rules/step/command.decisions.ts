@@ -8,6 +8,7 @@
 //   C3. A look calls nothing that changes anything; what it shows is judged here, from the observations.
 //   C4. What a worker has is not given up: until its lease, a call time-out and the margin are over it may still act (L11).
 //   C5. Nothing is undone that is not known to have happened: a person or the tool says first how the action ended (C33, C44).
+import { callsBehind } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { AbandonStep, CheckStep, ContractTerms, EscalateStep, LegReported, RetryStep } from '@recourse/messages';
@@ -15,7 +16,7 @@ import { LOOK_PURPOSE_VALUES, SEVERITY_VALUES } from '@recourse/messages';
 import { inForce } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
 import { impactOf, requiredApprovals, riskOf } from '../decision/recovery.decisions.js';
-import { dispatchableUntil, grantLookLease, leaseIdOf } from '../lease/lease.decisions.js';
+import { callsMs, dispatchableUntil, grantLookLease, leaseIdOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { personRefusal, selfRefusal } from './approval.decisions.js';
@@ -60,7 +61,7 @@ export function reopen(
   const withheld = withheldBy(step, terms, binding);
   if (withheld !== null) return wrongPhase(withheld);
   const endsAt = binding.ref.reversal_expires_at;
-  if (endsAt === null || now >= dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs))
+  if (endsAt === null || now >= dispatchableUntil(endsAt, callsMs(step.ref, terms), policy.marginMs))
     return {
       code: 'WINDOW_CLOSED',
       message: 'The reversal window has closed; a person must resolve this by hand.',
@@ -78,7 +79,7 @@ export function reopen(
     owner: required > 0 ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,
     deadline_at: Math.min(
       now + policy.reviewDeadlineMs,
-      dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs),
+      dispatchableUntil(endsAt, callsMs(step.ref, terms), policy.marginMs),
     ),
   });
 }
@@ -123,7 +124,7 @@ export function look(
       : forwardUnknown(step);
   if (isCopyOut(step, now)) return stillOut(step);
   const legId = deriveId('look', step.step_id, envelope.command_id);
-  const lease = grantLookLease(terms.call_timeout_ms, now, policy);
+  const lease = grantLookLease(callsMs(ref, terms), now, policy);
   if (lease.kind !== 'granted') return wrongPhase('No lease can be granted.');
   return record('LookDispatched', {
     ...identityOf(step),
@@ -190,6 +191,7 @@ function compensated(step: StepDoc, { leg_id }: LookDoc, { observations }: LookJ
     outcome: 'compensated',
     reason: 'SUCCESS_CONDITION_HELD',
     observations,
+    calls_done: callsBehind(step.ref),
   } as const;
   return settledBy(step, { leg_id, attempt: step.attempt }, [verdictOn(step, judged, null, 'reversed')]);
 }

@@ -17,7 +17,7 @@ import {
 import type { RecoveryFacts } from '../decision/recovery.decisions.js';
 import { handleInForce, inForce, isRiskier } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
-import { backoffMs, grantLease, leaseIdOf, windowOf } from '../lease/lease.decisions.js';
+import { backoffMs, callsMs, grantLease, leaseIdOf, windowOf } from '../lease/lease.decisions.js';
 import type { Lease } from '../lease/lease.decisions.js';
 import { OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -137,7 +137,7 @@ export function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy):
     windowEndsAt,
     firstDispatchedAt: firstAt,
     keyLifetimeMs: terms.key_lifetime_ms,
-    callTimeoutMs: terms.call_timeout_ms,
+    callTimeoutMs: callsMs(step.ref, terms),
     now,
   };
   const lease = grantLease(bounds, policy);
@@ -187,12 +187,14 @@ export function askOf({
   terms,
   ref,
   execution = null,
+  calls_done = 0,
 }: {
   readonly step_id: string;
   readonly call: RecoveryCall;
   readonly terms: ContractTerms;
   readonly ref: MutationRef;
   readonly execution?: Execution | null;
+  readonly calls_done?: number;
 }): LegStep {
   return {
     step_id,
@@ -210,5 +212,6 @@ export function askOf({
     success_condition: terms.success_condition,
     verify_max_attempts: terms.verify_max_attempts,
     verify_delay_ms: terms.verify_delay_ms,
+    calls_done,
   };
 }

@@ -6,11 +6,12 @@
 //   K2. What a worker already has is not called back: the lease ends it.
 //   K3. A halted step keeps its window and its deadline; neither waits for the switch.
 //   K4. A rate is for what begins: an attempt after the first has its own pauses, and was counted.
+import { capabilitiesOf } from '@recourse/contract';
 import type { Acting, Verdict } from '@recourse/contract';
-import type { LimitScope } from '@recourse/messages';
+import type { LimitScope, RecoveryCall } from '@recourse/messages';
 import { placeIn, schedulesOf } from '../admission/pace.decisions.js';
 import type { Place, Rates } from '../admission/pace.decisions.js';
-import { dispatchableUntil } from '../lease/lease.decisions.js';
+import { callsMs, dispatchableUntil } from '../lease/lease.decisions.js';
 import { OWNER_OF_HALTED, OWNER_OF_MANUAL, OWNER_OF_ORDER } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { dispatched, escalated, nextAttempt } from './dispatch.decisions.js';
@@ -52,6 +53,24 @@ export function actingOf(step: Pick<StepDoc, 'tenant' | 'execution' | 'call'>): 
   return { tenant: step.tenant, agent: step.execution.agent_id, capability: step.call?.capability ?? '' };
 }
 
+/** Its actions, one for each call that would undo it. */
+function actingsOf(step: StepDoc): readonly Acting[] {
+  const acting = actingOf(step);
+  return step.call === null ? [acting] : capabilitiesOf(step.call).map((capability) => ({ ...acting, capability }));
+}
+
+/** The first of its calls that something stops, and what does; null where all may be made. */
+function stoppedBy(step: StepDoc, killed: Going['killed']): Stopped | null {
+  for (const acting of actingsOf(step)) {
+    const verdict = killed(acting);
+    if (!verdict.admitted) return { ...verdict, capability: acting.capability };
+  }
+  return null;
+}
+
+/** What stops a step, over which of its calls. */
+type Stopped = Exclude<Stopping, { readonly admitted: true }> & { readonly capability: string };
+
 /** Sends the step to a worker, with those behind it that may follow, to a person or, when a switch stops it, into the list of halted steps: exactly one record. */
 export function goOn(step: StepDoc, going: Going): RecoveryRecord {
   const head = ready(step, going);
@@ -68,8 +87,8 @@ function ready(step: StepDoc, going: Going): Ready | RecoveryRecord {
   // A look before the dispatch was asked for when it was this step's turn.
   if (order.kind === 'wait' && !isObserved && !isPatienceOver(step, order, now)) return waits(step, order, now, policy);
   if (order.kind === 'wait' && order.reason === 'BLOCKED_BY_STEP') return escalated(step, order.reason, now, policy);
-  const verdict = killed(actingOf(step));
-  if (!verdict.admitted) return halted(step, verdict, now, policy);
+  const stopped = stoppedBy(step, killed);
+  if (stopped !== null) return halted(step, stopped, now, policy);
   const late = step.attempt > 0 ? null : placeOf(step, going);
   if (late !== null && late.goAt > now) return paced(step, late, now, policy);
   const ask = !isObserved && relyOnFacts(step) ? askFacts(step, 'dispatch', now, policy) : null;
@@ -87,16 +106,20 @@ function ready(step: StepDoc, going: Going): Ready | RecoveryRecord {
 function following(head: Ready, going: Going): readonly Ready[] {
   const leg: Ready[] = [];
   let steps = withUndone(going.steps, head);
-  let bytes = head.next.call.args.body.length;
+  let bytes = bytesOf(head.next.call);
   for (const step of behind(head, going)) {
     const next = ready(step, { ...going, steps, isObserved: false });
     if ('type' in next || !mayFollow(head, next)) continue;
-    bytes += next.next.call.args.body.length;
+    bytes += bytesOf(next.next.call);
     if (leg.length + 1 >= LEG_STEPS_MAX || bytes > LEG_BYTES_MAX) break;
     leg.push(next);
     steps = withUndone(steps, next);
   }
   return leg;
+}
+
+function bytesOf({ args, then }: RecoveryCall): number {
+  return [args, ...then.map((one) => one.args)].reduce((sum, { body }) => sum + body.length, 0);
 }
 
 /** Steps of the recovery that wait for others of it, last effect first. */
@@ -195,11 +218,11 @@ function childDeadline(step: StepDoc, now: number, policy: RecoveryPolicy): numb
 
 function halted(
   step: StepDoc,
-  { code, reason: detail }: Exclude<Stopping, { readonly admitted: true }>,
+  { code, reason: detail, capability }: Stopped,
   now: number,
   policy: RecoveryPolicy,
 ): RecoveryRecord {
-  const { agent, capability } = actingOf(step);
+  const { agent } = actingOf(step);
   return record('StepHalted', {
     ...identityOf(step),
     reason: code === 'BREAKER_OPEN' ? 'BREAKER_OPEN' : 'KILL_SWITCH',
@@ -229,7 +252,7 @@ function withinWindow(step: StepDoc, patience: number, now: number, policy: Reco
         now,
         Math.min(
           patience,
-          dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs) - (isHalted ? 0 : policy.leaseMs),
+          dispatchableUntil(endsAt, callsMs(step.ref, terms), policy.marginMs) - (isHalted ? 0 : policy.leaseMs),
         ),
       );
 }

@@ -2,13 +2,15 @@
 //
 // Invariants
 //   J1. `compensated` needs an observation by the verifying capability on which the success condition holds.
+//       Of a reversal of several calls each needs its own, and a report is believed of none behind one that has none.
 //   J2. Where worker and orchestrator disagree the outcome is uncertain, never the better of the two.
 //   J3. A change that a later look back explains by our own effect is no disagreement.
 //   J4. A conditional write that lost is a change seen by the tool itself, whatever the look before it showed: a person's (P7).
-import { boundFacts, evaluateCondition, readPayload } from '@recourse/contract';
+import { argsAt, boundFacts, callCountOf, evaluateCondition, readPayload, stepAt } from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type {
+  LegStep,
   LookVerdict,
   Observation,
   ObservationPhase,
@@ -17,6 +19,7 @@ import type {
   StepReport,
   StepVerdict,
 } from '@recourse/messages';
+import { askOf } from './dispatch.decisions.js';
 import type { StepDoc } from './step.messages.js';
 
 export const JUDGEMENT_REASONS = [
@@ -38,6 +41,8 @@ export interface Judgement {
   readonly outcome: Exclude<StepVerdict, 'not_begun'>;
   readonly reason: JudgementReason;
   readonly observations: readonly Observation[];
+  /** Calls of the step that were seen to be made, before the first that was not. */
+  readonly calls_done: number;
 }
 
 /** Outcomes that say something about the tool; a refusal of one copy proves nothing about another (L11). */
@@ -91,16 +96,30 @@ export const VERDICT_TABLE = {
 } as const satisfies Record<JudgedOutcome, Record<Seen, Verdict>>;
 
 /**
- * Judges one step of a report. `report` is undefined when the leg stopped before the step.
+ * Judges one step of a report, its calls in their order. `report` is undefined when the leg stopped before the step.
  *
  * Shape:  `refused_late` is not an outcome and must not come here.
  * Errors: none; what cannot be read or evaluated was not seen.
  */
 export function judge(step: StepDoc, report: StepReport | undefined): Judgement {
   if (report === undefined)
-    return { reported: 'unknown', outcome: 'uncertain', reason: 'STEP_NOT_REPORTED', observations: [] };
-  if (report.outcome === 'refused_late') throw new InvariantViolation('judgement', 'a late refusal is not an outcome');
-  return { reported: report.outcome, ...verdictOn(step, report, report.outcome), observations: report.observations };
+    return { reported: 'unknown', outcome: 'uncertain', reason: 'STEP_NOT_REPORTED', observations: [], calls_done: 0 };
+  const { outcome: reported, observations } = report;
+  if (reported === 'refused_late') throw new InvariantViolation('judgement', 'a late refusal is not an outcome');
+  const last = lastJudged(step, report);
+  for (let position = 1; ; position += 1) {
+    const verdict = verdictOn(callSeen(step, position, observations), report, position < last ? 'verified' : reported);
+    const isMade = verdict.outcome === 'compensated';
+    if (position < last && isMade) continue;
+    const calls_done = isMade ? position : position - 1;
+    return { reported, ...(position < last ? DISAGREE : verdict), observations, calls_done };
+  }
+}
+
+/** Position of the call a report ends at: the last where all are said to be verified, else the one after those that are. */
+function lastJudged({ call }: StepDoc, { outcome, calls_done: done }: StepReport): number {
+  const count = call === null ? 1 : callCountOf(call);
+  return outcome === 'verified' ? count : Math.min(Math.max(done, 0) + 1, count);
 }
 
 /** What a look showed, by our own judgement of its last observation. */
@@ -110,75 +129,81 @@ export interface LookJudgement {
   readonly observations: readonly Observation[];
 }
 
-/** Judges a look at the success condition; a worker that says otherwise than its observations was not looking (J2). */
+/** Judges a look at the success conditions; a worker that says otherwise than its observations was not looking (J2). */
 export function judgeLook(step: StepDoc, report: StepReport | undefined): LookJudgement {
   const observations = report?.observations ?? [];
-  const saw = seen(
-    step,
-    observations,
-    'verify',
-    step.terms?.verify_capability ?? null,
-    step.terms?.success_condition ?? null,
-  );
-  if (saw === 'unseen' || report === undefined)
+  const count = step.call === null ? 1 : callCountOf(step.call);
+  const saw = Array.from({ length: count }, (_, index) => succeeded(callSeen(step, index + 1, observations)));
+  const first = saw.find((one) => one !== 'holds') ?? 'holds';
+  if (first === 'unseen' || report === undefined)
     return { verdict: 'unknown', reason: 'SUCCESS_NOT_OBSERVED', observations };
-  const isAgreed = (saw === 'holds') === (report.outcome === 'verified');
+  const isAgreed = (first === 'holds') === (report.outcome === 'verified');
   if (!isAgreed) return { verdict: 'unknown', reason: 'VERDICTS_DISAGREE', observations };
-  return saw === 'holds'
+  return first === 'holds'
     ? { verdict: 'met', reason: 'SUCCESS_CONDITION_HELD', observations }
     : { verdict: 'not_met', reason: 'SUCCESS_CONDITION_FALSE', observations };
 }
 
-function verdictOn(step: StepDoc, report: StepReport, reported: JudgedOutcome): Verdict {
-  const terms = step.terms;
-  const fresh = seen(
-    step,
-    report.observations,
-    'stale_check',
-    terms?.stale_capability ?? null,
-    terms?.stale_condition ?? null,
-  );
+/** One call of a step: how it is to be checked, and what was observed of it. */
+interface CallSeen {
+  readonly checks: Pick<
+    LegStep,
+    'reconcile_capability' | 'stale_capability' | 'stale_condition' | 'verify_capability' | 'success_condition'
+  >;
+  /** Capability that acts. */
+  readonly capability: string;
+  readonly args: Json | undefined;
+  readonly externalRef: string | null;
+  readonly observations: readonly Observation[];
+}
+
+/** The call of a step at a position, from 1; null where it has none. */
+function callSeen(step: StepDoc, position: number, observations: readonly Observation[]): CallSeen | null {
+  const { call, terms, ref, step_id } = step;
+  if (call === null || terms === null) return null;
+  const one = stepAt(askOf({ step_id, call, terms, ref }), position, undefined);
+  if (one === null) return null;
+  return {
+    checks: one,
+    capability: one.call.capability,
+    args: argsAt(call, position, observations),
+    externalRef: ref.external_transaction_ref,
+    observations: observations.filter((seen) => seen.call === position),
+  };
+}
+
+function verdictOn(of: CallSeen | null, report: StepReport, reported: JudgedOutcome): Verdict {
+  const fresh = seen(of, 'stale_check', of?.checks.stale_capability ?? null, of?.checks.stale_condition ?? null);
   const isConflict = reported === 'stale' && report.error_kind === CONFLICT;
-  if (!isConflict && isFreshDisputed(step, report, reported, fresh)) return DISAGREE;
-  const success = seen(
-    step,
-    report.observations,
-    'verify',
-    terms?.verify_capability ?? null,
-    terms?.success_condition ?? null,
-  );
+  if (!isConflict && isFreshDisputed(of, reported, fresh)) return DISAGREE;
+  const success = succeeded(of);
   return isConflict && success !== 'holds' ? LOST_WRITE : VERDICT_TABLE[reported][success];
 }
 
+function succeeded(of: CallSeen | null): Seen {
+  return seen(of, 'verify', of?.checks.verify_capability ?? null, of?.checks.success_condition ?? null);
+}
+
 /** Worker and look do not say the same of a change by somebody else. */
-function isFreshDisputed(step: StepDoc, report: StepReport, reported: JudgedOutcome, fresh: Seen): boolean {
-  return reported === 'stale' ? fresh === 'holds' : fresh === 'false' && !isOurChange(step, report);
+function isFreshDisputed(of: CallSeen | null, reported: JudgedOutcome, fresh: Seen): boolean {
+  return reported === 'stale' ? fresh === 'holds' : fresh === 'false' && !isOurChange(of);
 }
 
 /** After the change was seen a look back found our own effect: an earlier copy had made it meanwhile (J3). */
-function isOurChange(step: StepDoc, { observations }: StepReport): boolean {
-  const from = observations.findLastIndex(({ phase }) => phase === 'stale_check');
-  const terms = step.terms;
-  const back = terms?.reconcile_capability ?? terms?.verify_capability ?? null;
-  return seen(step, observations.slice(from), 'reconcile', back, terms?.success_condition ?? null) === 'holds';
+function isOurChange(of: CallSeen | null): boolean {
+  if (of === null) return false;
+  const from = of.observations.findLastIndex(({ phase }) => phase === 'stale_check');
+  const { reconcile_capability, verify_capability, success_condition } = of.checks;
+  const back = { ...of, observations: of.observations.slice(from) };
+  return seen(back, 'reconcile', reconcile_capability ?? verify_capability, success_condition) === 'holds';
 }
 
-function seen(
-  step: StepDoc,
-  observations: readonly Observation[],
-  phase: ObservationPhase,
-  capability: string | null,
-  condition: string | null,
-): Seen {
-  if (capability === null || condition === null || step.call === null || capability === step.call.capability)
-    return 'unseen';
-  const last = observations.findLast(
-    (observation) => observation.phase === phase && observation.capability === capability,
-  );
+function seen(of: CallSeen | null, phase: ObservationPhase, capability: string | null, condition: string | null): Seen {
+  if (of === null || capability === null || condition === null || capability === of.capability) return 'unseen';
+  const last = of.observations.findLast((one) => one.phase === phase && one.capability === capability);
   const observed = last === undefined ? undefined : readable(last.observed);
-  const reversalArgs = readable(step.call.args);
-  if (observed === undefined || reversalArgs === undefined) return 'unseen';
-  const bound = boundFacts({ reversalArgs, externalRef: step.ref.external_transaction_ref });
+  if (observed === undefined || of.args === undefined) return 'unseen';
+  const bound = boundFacts({ reversalArgs: of.args, externalRef: of.externalRef });
   const verdict = evaluateCondition(condition, { observed, bound });
   return !verdict.ok ? 'unseen' : verdict.holds ? 'holds' : 'false';
 }

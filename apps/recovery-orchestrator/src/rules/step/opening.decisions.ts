@@ -1,8 +1,9 @@
 // Opens the step of a commit the ledger marked: binds the call, decides by the table, and goes on at once where nobody must be asked.
 import { createHash } from 'node:crypto';
 import { canonicalJson, deriveId } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
 import type { Contract } from '@recourse/contract';
-import type { ContractTerms, Fallen, MutationRef, Planned, RecoveryCall } from '@recourse/messages';
+import type { ContractTerms, Fallen, MutationRef, Planned, RecoveryCall, ReversalCall } from '@recourse/messages';
 import {
   decideRecovery,
   handleOf,
@@ -14,7 +15,7 @@ import {
 import { handleInForce, inForce } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
 import type { Handle, RecoveryDecision } from '../decision/recovery.decisions.js';
-import { dispatchableUntil, windowOf } from '../lease/lease.decisions.js';
+import { callsMs, dispatchableUntil, windowOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { bindFromSteps } from './binding.decisions.js';
@@ -172,16 +173,21 @@ export interface Action {
  */
 export function actionDigest(action: Action): Buffer {
   const { call, terms, ref } = action;
-  const { args, ...named } = call;
+  const { args, then, ...named } = call;
   const covered = {
     tenant: action.tenant,
-    call: { ...named, args_sha256: args.sha256.toString('hex') },
+    call: { ...named, args_sha256: args.sha256.toString('hex'), then: then.map(furtherCovered) },
     contract_digest: terms.contract_digest.toString('hex'),
     expected: { capability: terms.stale_capability, condition: terms.stale_condition },
     subject_ref: ref.subject_ref,
     external_transaction_ref: ref.external_transaction_ref,
   };
   return createHash('sha256').update(canonicalJson(covered)).digest();
+}
+
+/** Every further call is agreed to with the first: what it calls, with what, and what proves it. */
+function furtherCovered({ args, taken, ...named }: ReversalCall): Json {
+  return { ...named, args_sha256: args.sha256.toString('hex'), taken: taken.map((one) => ({ ...one })) };
 }
 
 type OpenedBody = Omit<
@@ -226,7 +232,7 @@ export function deadlineOf(
   if (chosen.decision === 'manual_review' || ref.reversal_expires_at === null || terms === null) return patience;
   return Math.max(
     now,
-    Math.min(patience, dispatchableUntil(ref.reversal_expires_at, terms.call_timeout_ms, policy.marginMs)),
+    Math.min(patience, dispatchableUntil(ref.reversal_expires_at, callsMs(ref, terms), policy.marginMs)),
   );
 }
 
@@ -244,5 +250,6 @@ function callOf(marked: Undecided, terms: ContractTerms, required: number): Reco
     // Of this effect alone: producers may use one key in many runs.
     idempotency_key: `rev_${ref.mutation_id}`,
     reverses_mutation_ref: ref.mutation_id,
+    then: ref.reversal_then,
   };
 }

@@ -145,7 +145,7 @@ function unnamed(
 /** What is found about a step, by a report. */
 type Judged = Judgement | typeof NOT_BEGUN;
 
-const NOT_BEGUN = { reported: null, outcome: 'not_begun', reason: 'ORDER', observations: [] } as const;
+const NOT_BEGUN = { reported: null, outcome: 'not_begun', reason: 'ORDER', observations: [], calls_done: 0 } as const;
 
 /** Verdicts on steps of a leg; those behind one that failed wait for it. */
 function settle(
@@ -199,7 +199,13 @@ export function silence(step: StepDoc, context: StepContext): readonly RecoveryR
   return conclude(draft(step, now, settledBy(step, leg, members)), context);
 }
 
-const NO_ANSWER = { reported: null, outcome: 'uncertain', reason: 'NO_ANSWER', observations: [] } as const;
+const NO_ANSWER = {
+  reported: null,
+  outcome: 'uncertain',
+  reason: 'NO_ANSWER',
+  observations: [],
+  calls_done: 0,
+} as const;
 
 function refusedReport(message: LegReported, code: ReportRefusal): RecoveryRecord {
   return record('ReportRefused', {

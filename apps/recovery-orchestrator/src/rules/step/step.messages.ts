@@ -182,6 +182,8 @@ export type StepDoc = {
   readonly attempt: number;
   /** Attempts made before a person had it tried again; later ones count from zero. */
   readonly attempts_before: number;
+  /** Calls of its reversal that were seen to have been made: no attempt makes them again. */
+  readonly calls_done: number;
   /** Null while nobody looks. */
   readonly look: LookDoc | null;
   /** Last look at the facts that was asked for; null while none was, or once it was answered. */

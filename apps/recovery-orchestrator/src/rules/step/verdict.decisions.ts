@@ -16,7 +16,7 @@ export function settledBy(
 }
 
 /** What was found about a step. */
-export type Found = Pick<LegVerdict, 'reported' | 'outcome' | 'reason' | 'observations'>;
+export type Found = Pick<LegVerdict, 'reported' | 'outcome' | 'reason' | 'observations' | 'calls_done'>;
 
 /** The verdict on one step; `retryAt` is null where it is over. */
 export function verdictOn(
@@ -29,13 +29,15 @@ export function verdictOn(
     step_id: step.step_id,
     mutation_id: step.mutation_id,
     ...found,
+    // What an earlier attempt made stays made, whatever this one saw of it.
+    calls_done: Math.max(step.calls_done, found.calls_done),
     assumption_refs: step.ref.assumption_refs,
     reverses_call_id: step.ref.original_call_id,
     reverses_mutation_ref: step.mutation_id,
     reverses_record_hash: step.reverses_record_hash,
     retry_at: retryAt,
     outcome_kind: outcomeKind,
-    call: isCalled(found) ? step.call : null,
+    call: isCalled(found) || found.calls_done > 0 ? step.call : null,
   };
 }
 

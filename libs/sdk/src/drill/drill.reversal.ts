@@ -1,0 +1,115 @@
+// The calls of a reversal as a drill makes them, each seen to be made before the next.
+//
+// Boundary: calls tools through the calls of its drill; records nothing.
+import { argsAt, boundFacts, callAt, callCountOf, plainPayload, stepAt } from '@recourse/contract';
+import type { Binding, Contract } from '@recourse/contract';
+import type { Clock, Json } from '@recourse/kernel';
+import type { ContractTerms, LegStep, Observation, RecoveryCall } from '@recourse/messages';
+import type { Answered, DrillCalls, Made } from './drill.calls.js';
+import { drifted, notRun, ofCondition, ofShape, resultSchemaOf } from './drill.decisions.js';
+import type { DrillPath, DrillVerdict } from './drill.decisions.js';
+
+/** A reversal that a drill goes through. */
+export interface DrilledReversal {
+  readonly calls: DrillCalls;
+  readonly contracts: readonly Contract[];
+  readonly clock: Clock;
+  readonly terms: ContractTerms;
+  readonly capability: string;
+  readonly key: string;
+  readonly bound: Extract<Binding, { kind: 'bound' }>;
+  readonly made: Made;
+  readonly tell: (path: DrillPath, called: string, verdict: DrillVerdict) => void;
+}
+
+/** Makes and verifies the calls in their order; false where the first could not be made. */
+export async function drillReversal(reversal: DrilledReversal): Promise<boolean> {
+  const step = stepOf(reversal);
+  const seen: Observation[] = [];
+  for (let position = 1; position <= callCountOf(step.call); position += 1) {
+    const one = stepAt(step, position, undefined);
+    const args = argsAt(step.call, position, seen);
+    if (one === null || args === undefined) {
+      const missing = notRun('an earlier call of its reversal gives an argument, and it was not seen');
+      reversal.tell('undo', callAt(step.call, position)?.capability ?? '', missing);
+      return true;
+    }
+    if (!(await undone(reversal, one, args))) return position > 1;
+    const last = await verified(reversal, one, args);
+    if (last !== null) seen.push({ ...last, call: position });
+  }
+  return true;
+}
+
+async function undone({ calls, contracts, made, tell }: DrilledReversal, one: LegStep, args: Json): Promise<boolean> {
+  const { capability, idempotency_key: key } = one.call;
+  const answered = await calls.call(capability, 'execute', key, { args, made });
+  tell('undo', capability, verdictOf(answered, contracts, capability, 'its answer'));
+  return answered.kind === 'answered';
+}
+
+/** Looks as often, and with the pauses, that the contract allows; what was seen last. */
+async function verified(
+  { calls, contracts, clock, made, tell }: DrilledReversal,
+  one: LegStep,
+  args: Json,
+): Promise<Omit<Observation, 'call'> | null> {
+  const { verify_capability: capability, success_condition: condition, verify_max_attempts: tries } = one;
+  if (capability === null || condition === null) return null;
+  const bound = boundFacts({ reversalArgs: args, externalRef: made.externalRef });
+  const look = async (): Promise<readonly [Answered, DrillVerdict]> => {
+    const answered = await calls.call(capability, 'verify', one.call.idempotency_key, { args, made });
+    const shape = verdictOf(answered, contracts, capability, 'what is seen');
+    if (answered.kind === 'failed' || shape.verdict !== 'clean') return [answered, shape];
+    return [answered, ofCondition(condition, { observed: answered.value, bound, args: made.args }, true)];
+  };
+  let [answered, verdict] = await look();
+  for (let tried = 1; tried < tries && verdict.drift === 'behaviour'; tried += 1) {
+    await clock.sleep(one.verify_delay_ms);
+    [answered, verdict] = await look();
+  }
+  const unseen = drifted('behaviour', `it was answered, and nobody sees it: ${String(verdict.detail)}`);
+  tell('verify', capability, verdict.drift === 'behaviour' ? unseen : verdict);
+  if (answered.kind === 'failed') return null;
+  return { phase: 'verify', capability, observed: plainPayload(answered.value), observed_at: clock.now() };
+}
+
+function verdictOf(answered: Answered, contracts: readonly Contract[], capability: string, what: string): DrillVerdict {
+  return answered.kind === 'failed'
+    ? answered.verdict
+    : ofShape(answered.value, resultSchemaOf(contracts, capability), what);
+}
+
+/** The step a worker would be asked for. */
+function stepOf({ calls, terms, capability, key, bound, made }: DrilledReversal): LegStep {
+  const call: RecoveryCall = {
+    call_id: key,
+    run_id: calls.runId,
+    adapter_id: terms.adapter,
+    capability,
+    args: plainPayload(bound.args),
+    approval_mode: 'network',
+    policy_ref: null,
+    idempotency_key: key,
+    reverses_mutation_ref: key,
+    then: bound.then,
+  };
+  return {
+    step_id: key,
+    call,
+    call_timeout_ms: terms.call_timeout_ms,
+    agent_id: null,
+    subject_ref: null,
+    external_transaction_ref: made.externalRef,
+    key_lifetime_ms: terms.key_lifetime_ms,
+    reconcile_capability: terms.reconcile_capability,
+    stale_capability: terms.stale_capability,
+    stale_condition: terms.stale_condition,
+    stale_compares: terms.stale_compares,
+    verify_capability: terms.verify_capability,
+    success_condition: terms.success_condition,
+    verify_max_attempts: terms.verify_max_attempts,
+    verify_delay_ms: terms.verify_delay_ms,
+    calls_done: 0,
+  };
+}
