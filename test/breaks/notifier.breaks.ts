@@ -11,6 +11,15 @@ export const BREAKS: readonly Break[] = [
     replace: "delivery: () => 'recourse consumers deliveries',",
   },
   {
+    id: 'e47-nobody-hears-of-a-rise',
+    requirement: 'E47',
+    spec: 'apps/notifier/src/core.unit.spec.ts',
+    test: 'rollbacks that come steadily faster wait for a person with a deadline, by whose they are, until one has looked (E47)',
+    file: 'apps/notifier/src/core.ts',
+    find: 'TrendRose: { about: trendOf, then: askForTrend },',
+    replace: 'TrendRose: over(trendOf),',
+  },
+  {
     id: 'e45-nobody-hears-of-a-divergence',
     requirement: 'E45',
     spec: 'apps/notifier/src/core.unit.spec.ts',

@@ -197,9 +197,10 @@ describe('triggers of a source', () => {
     );
     const { body } = await system.get('ledger', '/v1/limits');
     expect(body).toMatchObject({
-      settings: { storm_limit: LIMIT, source_trust_threshold_permille: 501 },
-      trends: [{ source: SOURCE, short: 6, long: 6, trend: 'rising' }],
+      settings: { storm_limit: LIMIT, source_trust_threshold_permille: 501, trend_min: 30, trend_factor: 3 },
     });
+    // A burst is no steady rise.
+    expect(itemsOf(await system.get('ledger', '/v1/trends'))).toEqual([]);
     expect((await system.get('ledger', '/v1/reports/rollbacks?by=agent')).body).toMatchObject({
       items: [{ name: 'agent-7', rollbacks: 6, compensated: 6 }],
     });

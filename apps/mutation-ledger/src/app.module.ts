@@ -25,6 +25,7 @@ import { ReevaluationsController } from './http/reevaluations.controller.js';
 import { ReconciliationsController } from './http/reconciliations.controller.js';
 import { ReportsController } from './http/reports.controller.js';
 import { ResolveController } from './http/resolve.controller.js';
+import { TrendsController } from './http/trends.controller.js';
 import { UndosController } from './http/undos.controller.js';
 import { AGENT_EFFECTS_VIEW } from './reads/agent-effects.view.js';
 import { HardenedCommits } from './store/hardened-commits.js';
@@ -53,8 +54,8 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       if (!isMutationRecord(record)) return;
       measureConsumers(record, metrics, rows);
       measureTriggers(record, metrics);
-      for (const { tool, status, isNewlyIrreversible } of effectMeasures(record)) {
-        metrics.count('effects', { tool, status });
+      for (const { tool, status, isNewlyIrreversible } of effectMeasures(rows())) {
+        if (status !== null) metrics.count('effects', { tool, status });
         if (isNewlyIrreversible) metrics.count('irreversibleEffects', { tool });
       }
     },
@@ -71,6 +72,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       LineageController,
       ReconciliationsController,
       AdmissionController,
+      TrendsController,
       UndosController,
     ],
     trace: (record) => (isMutationRecord(record) ? ledgerSpans(record) : []),
@@ -172,6 +174,6 @@ const measureTriggers = (
 ): void => {
   for (const measure of triggerMeasures(record)) {
     if (measure.series === 'triggers') metrics.count('triggers', { outcome: measure.outcome });
-    else metrics.count('breakersOpened', { scope: measure.scope });
+    else metrics.count(measure.series, { scope: measure.scope });
   }
 };

@@ -114,6 +114,27 @@ export const CONFIG = {
     unit: 'commits',
     fallback: '10000',
   }),
+  trendMin: integer('RECOURSE_TREND_MIN', {
+    doc: 'Rollbacks, each with evidence of its own, that one tenant or agent must have in each of the newest three windows before a steady rise is told to a person, over all partitions together. It holds nothing. 0 means that nobody is told.',
+    min: 0,
+    max: 1_000_000,
+    unit: 'rollbacks',
+    fallback: '30',
+  }),
+  trendFactor: integer('RECOURSE_TREND_FACTOR', {
+    doc: 'How many times the usual number of rollbacks is a rise.',
+    min: 2,
+    max: 100,
+    unit: null,
+    fallback: '3',
+  }),
+  trendWindowMs: integer('RECOURSE_TREND_WINDOW_MS', {
+    doc: 'Window in which rollbacks are counted; what is usual is told from up to 24 of them.',
+    min: 1_000,
+    max: 86_400_000,
+    unit: 'milliseconds',
+    fallback: '3600000',
+  }),
   ackSyncMs: integer('RECOURSE_ACK_SYNC_MS', {
     doc: 'How long a synchronous consumer has to acknowledge a rollback before a person is told.',
     min: 100,
@@ -155,13 +176,24 @@ export function limitsOf({
   stormLimit,
   stormWindowMs,
   closureMax,
+  trendMin,
+  trendFactor,
+  trendWindowMs,
 }: Pick<
   LedgerConfig,
-  'sourceTrust' | 'sourceTrustThreshold' | 'stormLimit' | 'stormWindowMs' | 'closureMax'
+  | 'sourceTrust'
+  | 'sourceTrustThreshold'
+  | 'stormLimit'
+  | 'stormWindowMs'
+  | 'closureMax'
+  | 'trendMin'
+  | 'trendFactor'
+  | 'trendWindowMs'
 >): AdmissionLimits {
   return {
     trustThresholdPermille: sourceTrust === 'off' ? null : sourceTrustThreshold,
     storm: stormLimit === 0 ? null : { limit: stormLimit, windowMs: stormWindowMs },
     closureMax: closureMax === 0 ? null : closureMax,
+    trend: trendMin === 0 ? null : { windowMs: trendWindowMs, min: trendMin, factor: trendFactor },
   };
 }

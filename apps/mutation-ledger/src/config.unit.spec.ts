@@ -71,17 +71,22 @@ describe('limits as they are set', () => {
     stormLimit: 5,
     stormWindowMs: 1_000,
     closureMax: 9,
+    trendMin: 30,
+    trendFactor: 3,
+    trendWindowMs: 60_000,
   } as const;
   it('are told to the core, and zero is none', () => {
     expect(limitsOf(SET)).toEqual({
       trustThresholdPermille: 700,
       storm: { limit: 5, windowMs: 1_000 },
       closureMax: 9,
+      trend: { windowMs: 60_000, min: 30, factor: 3 },
     });
-    expect(limitsOf({ ...SET, sourceTrust: 'off', stormLimit: 0, closureMax: 0 })).toEqual({
+    expect(limitsOf({ ...SET, sourceTrust: 'off', stormLimit: 0, closureMax: 0, trendMin: 0 })).toEqual({
       trustThresholdPermille: null,
       storm: null,
       closureMax: null,
+      trend: null,
     });
   });
 });

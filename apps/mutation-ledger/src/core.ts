@@ -21,6 +21,7 @@ import { isAskOwed, requestOf } from './core/requests.js';
 import { noticesOf } from './core/rollback-notices.js';
 import { onLook, onSettle } from './core/settling.part.js';
 import { onFall, onSpreadDue, onStatement } from './core/statements.part.js';
+import { onReviewTrend } from './core/trends.part.js';
 import { assumptionView, fallenView, NOTICES } from './core/views.js';
 import { policyIn, policyOf } from './policy.js';
 import type { MutationsConfig, MutationsPolicy } from './policy.js';
@@ -32,6 +33,7 @@ import { MUTATION_KINDS, mutationIn, mutationsIn } from './rows/mutation.rows.js
 import { REEVALUATION_KIND } from './rows/reevaluation.rows.js';
 import { ROLLBACK_KINDS } from './rows/rollback.columns.js';
 import { undoIn } from './rows/rollback.rows.js';
+import { TREND_KIND } from './rows/trend.rows.js';
 import { MUTATIONS_LOG } from './rules/record.messages.js';
 import { undoPart } from './rules/undo/undo.decider.js';
 
@@ -45,7 +47,9 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
   return core<typeof MUTATIONS_LOG>(MUTATIONS_LOG, {
     inputs: [wireOfTools(policy), wireOfResults(policy), commandsOfPeople(policy), wireOfAcks(), ...heardLogs(policy)],
     views: [contractView, entryView, assumptionView, fallenView],
-    rows: [...MUTATION_KINDS, ...ROLLBACK_KINDS, ...LIMIT_KINDS, ...CONSUMER_KINDS].map((spec) => ({ spec })),
+    rows: [...MUTATION_KINDS, ...ROLLBACK_KINDS, ...LIMIT_KINDS, TREND_KIND, ...CONSUMER_KINDS].map((spec) => ({
+      spec,
+    })),
     keyOf: keyOf,
     evolve: EVOLVE,
     due: dueOf(policy),
@@ -110,6 +114,7 @@ function commandsOfPeople(config: MutationsPolicy): InputTable {
       RejectTrigger: command(['approver', 'administrator'], by(judgeAs('rejected'))),
       ReviewOutOfBand: command(['approver', 'administrator'], by(onReviewed)),
       CloseBreaker: command(['operator', 'administrator'], by(onCloseBreaker)),
+      ReviewTrend: command(['operator', 'approver', 'administrator'], by(onReviewTrend)),
       ReconcileLineage: command(['agent', 'operator', 'administrator', 'auditor'], by(onReconcile), RUNTIME),
       ReviewDivergence: command(['operator', 'approver', 'administrator'], by(onReviewDivergence), RUNTIME),
     },

@@ -11,6 +11,7 @@ import type {
   TriggerUnmatched,
 } from '@recourse/messages';
 import { fallenIn, movedIn } from '@recourse/messages';
+import { OUTCOME_UNKNOWN } from './rules/mutation/manual.decisions.js';
 import { closingRefsOf } from './rules/mutation/closing.decider.js';
 import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from './rules/mutation/forward.fold.js';
 import type { ForwardRecord } from './rules/mutation/forward.fold.js';
@@ -38,6 +39,7 @@ import { LIMIT_FOLD } from './rows/limit.rows.js';
 import { RECONCILIATION_FOLD } from './rows/reconciliation.rows.js';
 import { REEVALUATION_FOLD } from './rows/reevaluation.rows.js';
 import { ADMISSION_FOLD, ROLLBACK_FOLD } from './rows/rollback.rows.js';
+import { TREND_FOLD } from './rows/trend.rows.js';
 
 /** Rows of mutations that records change. */
 const MUTATION_FOLD = {
@@ -51,6 +53,7 @@ const MUTATION_FOLD = {
     return changed(state, run_id, mutation_id, decidedAt, {
       forward: forward === null ? null : givenToPerson(forward),
       awaited: { owner, deadline_at, is_overdue: true },
+      asked_because: OUTCOME_UNKNOWN,
     });
   },
   MutationSettled: ({ run_id, mutation_id, settled_as, by, reason }, state, { decidedAt }) =>
@@ -165,6 +168,7 @@ function recorded(
     earlier_sha256: earlierOf(before),
     last_error: stopsAt(body) ? body.reason : (before?.last_error ?? null),
     awaited: reviewFrom(body) ?? awaitedFrom(execution, conclude_by),
+    asked_because: body.review_by === null ? (before?.asked_because ?? null) : body.reason,
     forward: forwardOfRecord(before?.forward ?? null, ref, reconcile_at),
     warn_at: body.warn_at,
     warned_at: null,
@@ -353,6 +357,7 @@ function stopsAt({
 const UNTOUCHED = {
   found_out: null,
   awaited: null,
+  asked_because: null,
   ref: null,
   recorded_hash: null,
   recorded_seq: null,
@@ -382,8 +387,14 @@ export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
   ...REEVALUATION_FOLD,
   ...ADMISSION_FOLD,
   ...ROLLBACK_FOLD,
+  ...TREND_FOLD,
   MutationRecorded: together(MUTATION_FOLD.MutationRecorded, ROLLBACK_FOLD.MutationRecorded),
-  MutationsFell: together(MUTATION_FOLD.MutationsFell, ADMISSION_FOLD.MutationsFell, CONSUMER_FOLD.MutationsFell),
+  MutationsFell: together(
+    MUTATION_FOLD.MutationsFell,
+    ADMISSION_FOLD.MutationsFell,
+    CONSUMER_FOLD.MutationsFell,
+    TREND_FOLD.MutationsFell,
+  ),
   TriggerUnmatched: together(MUTATION_FOLD.TriggerUnmatched, ADMISSION_FOLD.TriggerUnmatched),
   TriggerHeld: together(MUTATION_FOLD.TriggerHeld, ADMISSION_FOLD.TriggerHeld),
   SourceJudged: together(LIMIT_FOLD.SourceJudged, ROLLBACK_FOLD.SourceJudged),
@@ -398,6 +409,7 @@ export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
     ADMISSION_FOLD.CheckpointRolledBack,
     REEVALUATION_FOLD.CheckpointRolledBack,
     CONSUMER_FOLD.CheckpointRolledBack,
+    TREND_FOLD.CheckpointRolledBack,
   ),
   CheckpointHardened: together(COMMIT_FOLD.CheckpointHardened, REEVALUATION_FOLD.CheckpointHardened),
   AnswerRefused: unchanged,

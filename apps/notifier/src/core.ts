@@ -22,6 +22,7 @@ import {
   rollbackOf,
   stepOf,
   taskOf,
+  trendOf,
 } from './rules/item/item.decisions.js';
 import {
   advance,
@@ -49,6 +50,7 @@ import {
   askForOverdue,
   askForOverrun,
   askForRollback,
+  askForTrend,
   beyondBound,
   decideForward,
   openBreaker,
@@ -122,6 +124,8 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   OutOfBandReviewed: over(rollbackOf),
   BreakerOpened: { about: breakerOf, then: openBreaker },
   BreakerClosed: over(breakerOf),
+  TrendRose: { about: trendOf, then: askForTrend },
+  TrendReviewed: over(trendOf),
   UndoListed: null,
 
   MutationPlanned: null,

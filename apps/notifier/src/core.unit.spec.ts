@@ -397,6 +397,19 @@ describe('a trigger that is held, and a breaker', () => {
   });
 });
 
+describe('rollbacks that come steadily faster', () => {
+  const rose = toldOf('TrendRose', { scope: 'agent', name: 'agent-1', deadline_at: 9_000 });
+
+  it('wait for a person with a deadline, by whose they are, until one has looked (E47)', () => {
+    expect(world(MUTATIONS, rose).get('trend:trd-1')?.item).toMatchObject({
+      kind: 'trend',
+      reason: 'TREND_AGENT',
+      deadlineAt: 9_000,
+    });
+    expect(world(MUTATIONS, rose, toldOf('TrendReviewed', { scope: 'agent', name: 'agent-1' })).size).toBe(0);
+  });
+});
+
 describe('an effect that waits for people', () => {
   const effect = (...records: readonly HeardRecord[]): Thing | undefined =>
     world(MUTATIONS, ...records).get('mutation:mut-1');

@@ -38,6 +38,7 @@ const IDS = {
   approval_id: 'ask-1',
   reservation_id: 'res-1',
   breaker_id: 'brk-1',
+  trend_id: 'trd-1',
   mutation_id: 'mut-1',
   consumer: 'warehouse',
 } as const;

@@ -68,8 +68,7 @@ export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
     call_timeout_ms: CALL_TIMEOUT,
     key_lifetime_ms: 600_000,
     reconcile_capability: 'payments.find_cancellation',
-    // Looks at the facts have a spec of their own; everywhere else an approval that completes dispatches at once.
-    stale_capability: null,
+    stale_capability: 'payments.read_refund',
     stale_condition: 'observed.status == "pending"',
     verify_capability: 'payments.read_balance',
     success_condition: 'observed.refunded == 0 && bound.args.refund_id == "re_1"',
@@ -86,9 +85,6 @@ export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
     ...more,
   };
 }
-
-/** The contract says how to look at the resource before it is acted on. */
-export const STALE_CHECK = { stale_capability: 'payments.read_refund' } as const;
 
 export function ref(more: Partial<MutationRef> = {}): MutationRef {
   return {
@@ -169,6 +165,7 @@ export function marked(more: Partial<Marked> = {}): Marked {
       command_id: null,
       confirmed_by: null,
       storm_window_ms: 0,
+      trend_window_ms: 0,
       closure_counted: false,
       triggered_at: TRIGGERED_AT,
       was_remembered: false,
@@ -380,13 +377,35 @@ export function requestIn(messages: readonly Outgoing[]): LegRequested {
   return only.body as unknown as LegRequested;
 }
 
-/** The request that makes the compensation; where the contract says how to look first, the resource is as it was. */
+/** Whoever is to agree is shown the resource. */
+export const SHOWN: Decided = fact('FactsAsked', { purpose: 'review' });
+/** They agreed, and it is looked at again before anything is sent. */
+export const LOOKED_AGAIN: Decided = fact('FactsAsked', { purpose: 'dispatch' });
+/** A worker says what it saw. */
+export const SEEN: Decided = fact('FactsObserved');
+
+/** A worker finds the resource as it was when the effect was made, wherever it was asked to look. */
+export function looked(run: CoreHarness, at: number): CoreHarness {
+  const request = requestIn(run.outgoing());
+  if (request.kind !== 'observe') throw new Error(`nobody looks: ${request.kind}`);
+  const seen = observed('verify', request.steps[0]?.verify_capability ?? '', { status: 'pending' });
+  return run.when(answered(request, 'verified', [seen]), at);
+}
+
+/** Somebody agrees, and the resource is as it was: what is sent then is the compensation. */
+export function agreed(run: CoreHarness, at: number, more: Asked = {}): CoreHarness {
+  return looked(run.when(approval(more), at), at);
+}
+
+/** Requests that were sent, but for looks: nothing in the world changes by those. */
+export function calls(run: CoreHarness): readonly Outgoing[] {
+  return run.outgoing().filter(({ body }) => body['kind'] !== 'observe');
+}
+
+/** The request that makes the compensation; where people agreed, the resource is as it was. */
 export function dispatched(run: CoreHarness, at: number): LegRequested {
   const request = requestIn(run.outgoing());
-  if (request.kind !== 'observe') return request;
-  const seen = observed('verify', request.steps[0]?.verify_capability ?? '', { status: 'pending' });
-  run.when(answered(request, 'verified', [seen]), at);
-  return requestIn(run.outgoing());
+  return request.kind === 'observe' ? requestIn(looked(run, at).outgoing()) : request;
 }
 
 export function windowClosed({ mutation_id = MUTATION, ...more }: Readonly<Record<string, unknown>> = {}): RecordInput {

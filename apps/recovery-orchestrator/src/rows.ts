@@ -51,7 +51,10 @@ function foldStep(state: StateView, told: StepRecord, accepted: AcceptedRecord):
   const { run_id: runId, step_id: stepId } = told.body;
   const before = readRow(state, 'step', runId, stepId);
   const { decidedAt } = accepted;
-  const step = stepOnRecord(accepted, stepAfter(before, told, decidedAt), null);
+  const after = stepAfter(before, told, decidedAt);
+  // A look for those who decide decides nothing itself.
+  const step =
+    told.type === 'FactsAsked' || told.type === 'FactsObserved' ? after : stepOnRecord(accepted, after, null);
   return [put(rowOf('step', step, step.due_at)), ...besides(state, told, step, decidedAt), ...haltLeft(before, step)];
 }
 

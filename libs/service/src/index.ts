@@ -32,6 +32,8 @@ export { tableOf } from './outbound/postgres-schema.js';
 export type { ProjectedLog, ProjectedView } from './outbound/postgres-schema.js';
 export { createPostgresStores } from './outbound/postgres-store.js';
 export { docOf } from './outbound/postgres-statements.js';
+export { manualReport } from './manual-reasons.js';
+export type { ManualReason, ManualReport } from './manual-reasons.js';
 export { limitTo, literals, NOW_MS, numberOrNull, Parameters, Queries, whereOf } from './outbound/sql.js';
 export type { Equal, Limited, Query, SqlValue } from './outbound/sql.js';
 export type { Page, PagePosition, PageQuery, PlacedRow, ProjectionReads } from './projection-reads.js';

@@ -130,7 +130,7 @@ export const METRICS = {
   recoverySeconds: {
     name: 'recourse_recovery_seconds',
     kind: 'histogram',
-    help: 'Time from an admitted trigger until its compensation was verified, by tool.',
+    help: 'Time from when a source says that an action should not stand until its compensation was verified, by tool.',
     labels: ['tool'],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400],
   },
@@ -143,7 +143,7 @@ export const METRICS = {
   recoveriesManual: {
     name: 'recourse_recoveries_manual_total',
     kind: 'counter',
-    help: 'Steps of recoveries that a person had a hand in: approved, denied, or taken over, by tool.',
+    help: 'Steps of recoveries that a person had a hand in: approved, denied, or taken over, by tool; each once.',
     labels: ['tool'],
   },
   compensationFailures: {
@@ -155,13 +155,13 @@ export const METRICS = {
   staleConflicts: {
     name: 'recourse_stale_state_conflicts_total',
     kind: 'counter',
-    help: 'Attempts to compensate that found the resource changed by somebody else, by tool.',
+    help: 'Times the resource was found changed by somebody else, by a look before the dispatch or by an attempt to compensate, by tool.',
     labels: ['tool'],
   },
   approvalSeconds: {
     name: 'recourse_approval_seconds',
     kind: 'histogram',
-    help: 'Time from when a person was asked until a person decided, each decision by itself.',
+    help: 'Time from the question to each decision of a person about it.',
     labels: ['question', 'outcome'],
     buckets: [1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_800],
   },
@@ -175,6 +175,12 @@ export const METRICS = {
     name: 'recourse_breakers_opened_total',
     kind: 'counter',
     help: 'Breakers that a burst of triggers opened, by what they are about.',
+    labels: ['scope'],
+  },
+  trendsRaised: {
+    name: 'recourse_trends_raised_total',
+    kind: 'counter',
+    help: 'Steady rises of rollbacks that a person was told of, by whose they are. They hold nothing.',
     labels: ['scope'],
   },
   deliveries: {

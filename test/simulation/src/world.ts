@@ -555,8 +555,13 @@ export function readOnce(codecs: Codecs): Codecs {
 export const TRUSTED_FROM = 600;
 
 /** Limits of a partition in a careful world: small, so that each of them holds something in every story. */
-const CAREFUL = { trustThresholdPermille: TRUSTED_FROM, storm: { limit: 4, windowMs: 3_000 }, closureMax: 2 } as const;
-const UNLIMITED = { trustThresholdPermille: null, storm: null, closureMax: null } as const;
+const CAREFUL = {
+  trustThresholdPermille: TRUSTED_FROM,
+  storm: { limit: 4, windowMs: 3_000 },
+  closureMax: 2,
+  trend: { windowMs: 2_000, min: 3, factor: 2 },
+} as const;
+const UNLIMITED = { trustThresholdPermille: null, storm: null, closureMax: null, trend: null } as const;
 
 /** Agent a1 has a registered owner, a2 has none. */
 export function ownerOf(_tenant: string, agentId: string): string | null {

@@ -1,4 +1,4 @@
-// recourse rollbacks | breakers | sources | limits …: what was rolled back on whose word, what is held, and the way out.
+// recourse rollbacks | breakers | trends | sources | limits …: what was rolled back on whose word, what is held, and the way out.
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
@@ -9,6 +9,7 @@ import { CliProblem } from '../problem.js';
 import { percent, rowsOf } from '../reports/exposure.js';
 import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY } from './options.js';
+import { addTrends } from './trends.command.js';
 import type { Act } from './options.js';
 import { addListAction, addReportAction, addSendAction, addShowAction, pathBelow } from './shapes.js';
 import type { Why } from './shapes.js';
@@ -55,14 +56,6 @@ const RATE_COLUMNS: readonly Column<Doc>[] = [
   { title: 'NEXT FREE', of: (row) => instant(row['next_at']) },
   { title: 'WAITING', of: (row) => row['waiting'], align: 'right' },
 ];
-const TREND_COLUMNS: readonly Column<Doc>[] = [
-  { title: 'SOURCE', of: (row) => row['source'] },
-  { title: 'TENANT', of: (row) => row['tenant'] },
-  { title: 'LAST HOUR', of: (row) => row['short'], align: 'right' },
-  { title: 'LAST DAY', of: (row) => row['long'], align: 'right' },
-  { title: 'TREND', of: (row) => row['trend'] },
-];
-
 /** Breakers that are looked through for one id: each partition has its own. */
 const BREAKERS_MAX = 1_000;
 
@@ -72,6 +65,7 @@ const rollbackPath = pathBelow('/v1/rollbacks');
 export function addAdmission(program: Command, act: Act): void {
   addRollbacks(program, act);
   addBreakers(program, act);
+  addTrends(program, act);
   const sources = program
     .command('sources')
     .description('sources of triggers: what people said about them, and what they weigh');
@@ -90,19 +84,18 @@ export function addAdmission(program: Command, act: Act): void {
   );
   program
     .command('limits')
-    .description('shows the limits of triggers and compensations: what is set, what is in use, what is rising')
+    .description('shows the limits of triggers and compensations: what is set and what is in use')
     .action(
       act(async (session) => {
         const tenant = { tenant: session.tenant };
         const [triggers, rates] = await Promise.all([
-          session.service('ledger').get('/v1/limits', tenant),
+          session.service('ledger').get('/v1/limits'),
           session.service('recoveries').get('/v1/rates', tenant),
         ]);
         const told = {
           settings: { ...docOf(triggers['settings']), ...docOf(rates['settings']) },
           rates: rates['rates'],
-          trends: triggers['trends'],
-          more: triggers['more'] === true || rates['more'] === true,
+          more: rates['more'] === true,
         };
         session.show(told, () => describeLimits(told));
       }),
@@ -254,16 +247,12 @@ function describeRollback(rollback: Doc): string {
 }
 
 function describeLimits(told: Doc): string {
-  const [rates, trends] = [told['rates'], told['trends']].map((list) => (Array.isArray(list) ? list.map(docOf) : []));
+  const rates = Array.isArray(told['rates']) ? told['rates'].map(docOf) : [];
   const settings = formatFields(
     Object.entries(docOf(told['settings'])).map(([name, value]) => [
       name.replaceAll('_', ' '),
       value === null ? 'off' : value,
     ]),
   );
-  return [
-    settings,
-    rates?.length ? formatTable(RATE_COLUMNS, rates) : 'no rate is in use',
-    trends?.length ? formatTable(TREND_COLUMNS, trends) : 'no triggers in a day',
-  ].join('\n\n');
+  return [settings, rates.length > 0 ? formatTable(RATE_COLUMNS, rates) : 'no rate is in use'].join('\n\n');
 }

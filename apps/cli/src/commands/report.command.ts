@@ -1,11 +1,12 @@
 // recourse report …: what stands exposed and what recovery cost, and which tools end with people.
 import type { Doc } from '@recourse/sdk';
-import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { formatTable, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { describeExposure, exposureOf, percent, rowsOf } from '../reports/exposure.js';
+import { manualOf } from '../reports/manual.js';
+import type { ManualReport } from '../reports/manual.js';
 import type { Session } from '../session.js';
 import { LIMIT } from './options.js';
 import type { Act } from './options.js';
@@ -14,8 +15,9 @@ import { addReportAction, ROWS_MAX } from './shapes.js';
 const MANUAL_COLUMNS: readonly Column<Doc>[] = [
   { title: 'TENANT', of: (row) => row['tenant'] },
   { title: 'CAPABILITY', of: (row) => row['capability'] },
+  { title: 'OF', of: (row) => row['of'] },
   { title: 'REASON', of: (row) => row['reason'] },
-  { title: 'STEPS', of: (row) => row['steps'], align: 'right' },
+  { title: 'TIMES', of: (row) => row['times'], align: 'right' },
   { title: 'OF ENDED', of: (row) => row['ended'], align: 'right' },
   { title: 'PART', of: (row) => percent(row['share']), align: 'right' },
   { title: 'PROVABLE', of: (row) => (row['is_unprovable'] === true ? 'no' : 'yes') },
@@ -23,7 +25,8 @@ const MANUAL_COLUMNS: readonly Column<Doc>[] = [
 const POINTED_COLUMNS: readonly Column<Doc>[] = [
   { title: 'OFTEN NOT PROVABLE', of: (row) => row['capability'] },
   { title: 'TENANT', of: (row) => row['tenant'] },
-  { title: 'STEPS', of: (row) => row['unprovable'], align: 'right' },
+  { title: 'OF', of: (row) => row['of'] },
+  { title: 'TIMES', of: (row) => row['unprovable'], align: 'right' },
   { title: 'OF ENDED', of: (row) => row['ended'], align: 'right' },
   { title: 'PART', of: (row) => percent(row['share']), align: 'right' },
 ];
@@ -62,25 +65,22 @@ export function addReport(program: Command, act: Act): void {
 }
 
 function addCounts(report: Command, act: Act): void {
-  addReportAction<{ capability?: string }>(
-    report
-      .command('manual')
-      .description('shows why steps end with people: tools by reason, and those whose outcomes often cannot be proven')
-      .option('--capability <name>', 'of one capability'),
-    act,
-    {
-      service: 'recoveries',
-      path: '/v1/reports/manual-reasons',
-      query: ({ capability }) => ({ capability }),
-      text: describeManual,
-    },
-  );
+  report
+    .command('manual')
+    .description(
+      'shows why actions and their recoveries end with people: tools by reason, and those whose outcomes often cannot be proven',
+    )
+    .option('--capability <name>', 'of one capability')
+    .addOption(LIMIT())
+    .action(
+      act<ReportOptions>(async (session, { capability, limit }) => {
+        await showManual(session, capability, limit);
+      }),
+    );
   addReportAction<{ by: string }>(
     report
       .command('rollbacks')
-      .description(
-        'counts rollbacks by agent, by recovery policy, or by source of the trigger; the most frequent first',
-      )
+      .description('counts rollbacks by agent, by policy bundle, or by source of the trigger; the most frequent first')
       .addOption(
         new Option('--by <group>', 'what they are counted by').choices(['agent', 'policy', 'source']).default('source'),
       ),
@@ -106,11 +106,19 @@ async function showExposure(session: Session, capability: string | undefined, li
   session.show(told, () => describeExposure(told));
 }
 
+/** What agents did lands with people in the ledger, its recovery in the orchestrator: one ranking. */
+async function showManual(session: Session, capability: string | undefined, limit: number): Promise<void> {
+  const query = { capability, tenant: session.tenant, limit: String(Math.min(limit, ROWS_MAX)) };
+  const [actions, recoveries] = await Promise.all([
+    session.service('ledger').get('/v1/reports/manual-reasons', query),
+    session.service('recoveries').get('/v1/reports/manual-reasons', query),
+  ]);
+  const told = manualOf({ actions, recoveries });
+  session.show(told, () => describeManual(told));
+}
+
 /** The ranking, and below it the tools that are pointed out. */
-function describeManual(told: Doc): string {
-  const ranked = listText(MANUAL_COLUMNS, rowsOf(told));
-  const pointed = told['pointed_out'];
-  return Array.isArray(pointed) && pointed.length > 0
-    ? `${ranked}\n\n${formatTable(POINTED_COLUMNS, pointed.map(docOf))}`
-    : ranked;
+function describeManual({ pointed_out: pointed, ...ranked }: ManualReport): string {
+  const ranking = listText(MANUAL_COLUMNS, ranked);
+  return pointed.length > 0 ? `${ranking}\n\n${formatTable(POINTED_COLUMNS, pointed)}` : ranking;
 }

@@ -53,12 +53,12 @@ const REASON = {
   tenant: 'acme',
   capability: 'mail.send',
   reason: 'OUTCOME_UNKNOWN',
-  steps: 4,
+  times: 4,
   ended: 10,
   share: 0.4,
   is_unprovable: true,
 };
-const DENIED = { ...REASON, reason: 'DENIED', steps: 1, share: 0.1, is_unprovable: false };
+const DENIED = { ...REASON, reason: 'DENIED', times: 1, share: 0.1, is_unprovable: false };
 const MANUAL = {
   items: [REASON, DENIED],
   more: true,
@@ -133,26 +133,41 @@ describe('report exposure', () => {
 });
 
 describe('report manual', () => {
-  it('ranks tools by reason and points out those that often cannot be proven (C72)', async () => {
-    const { call, out } = services(ALL);
+  const OF_ACTIONS = {
+    items: [{ ...REASON, times: 2, share: 0.2 }],
+    more: false,
+    pointed_out: [{ tenant: 'acme', capability: 'sms.send', unprovable: 6, ended: 8, share: 0.75 }],
+  };
+  const both = (ledger: object, recoveries: object) =>
+    desk(({ host }) => Response.json(host === 'ledger.test' ? ledger : recoveries));
+
+  it('ranks tools by reason, of actions and of recoveries, and points out those that often cannot be proven (C72)', async () => {
+    const { call, out } = both(OF_ACTIONS, MANUAL);
     expect(await call('report', 'manual')).toBe(0);
     const lines = out().split('\n');
-    expect(lines.slice(0, 3)).toEqual([
-      expect.stringMatching(/^TENANT +CAPABILITY +REASON +STEPS +OF ENDED +PART +PROVABLE$/),
-      expect.stringMatching(/^acme +mail\.send +OUTCOME_UNKNOWN +4 +10 +40\.0 % +no$/),
-      expect.stringMatching(/^acme +mail\.send +DENIED +1 +10 +10\.0 % +yes$/),
+    expect(lines.slice(0, 4)).toEqual([
+      expect.stringMatching(/^TENANT +CAPABILITY +OF +REASON +TIMES +OF ENDED +PART +PROVABLE$/),
+      expect.stringMatching(/^acme +mail\.send +recovery +OUTCOME_UNKNOWN +4 +10 +40\.0 % +no$/),
+      expect.stringMatching(/^acme +mail\.send +action +OUTCOME_UNKNOWN +2 +10 +20\.0 % +no$/),
+      expect.stringMatching(/^acme +mail\.send +recovery +DENIED +1 +10 +10\.0 % +yes$/),
     ]);
-    expect(lines.slice(-2)).toEqual([
+    expect(lines.slice(-3)).toEqual([
       expect.stringMatching(/^OFTEN NOT PROVABLE/),
-      expect.stringMatching(/^mail\.send +acme +4 +10 +40\.0 %$/),
+      expect.stringMatching(/^sms\.send +acme +action +6 +8 +75\.0 %$/),
+      expect.stringMatching(/^mail\.send +acme +recovery +4 +10 +40\.0 %$/),
     ]);
     expect(out()).toContain('raise --limit');
   });
 
-  it('is the answer itself for scripts', async () => {
-    const { call, out } = services(ALL);
+  it('is one document for scripts', async () => {
+    const { call, out } = both({ items: [], more: false, pointed_out: [] }, MANUAL);
     await call('report', 'manual', '--json');
-    expect(JSON.parse(out())).toEqual(MANUAL);
+    const of = 'recovery';
+    expect(JSON.parse(out())).toEqual({
+      items: MANUAL.items.map((row) => ({ of, ...row })),
+      more: true,
+      pointed_out: MANUAL.pointed_out.map((row) => ({ of, ...row })),
+    });
   });
 
   it('says that nothing landed with people', async () => {

@@ -269,6 +269,21 @@ describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
     });
   });
 
+  it('is what a rollback of its commit is counted under, with the agent (E48)', () => {
+    const on = start();
+    const gated = commit('gated', { gate: gateOf('risk', { order: '4712' }), agent_id: 'agent-7' });
+    const ungated = commit('ungated', { agent_id: 'agent-8' });
+    for (const one of [gated, ungated]) on.run.when(committed(one), NOW).when(rollback(one), NOW);
+    expect(
+      on.run.rows('rollback').map(({ doc: { mutation_id, agent_id, policy } }) => [mutation_id, agent_id, policy]),
+    ).toEqual(
+      expect.arrayContaining([
+        [gated.id, 'agent-7', 'risk'],
+        [ungated.id, 'agent-8', null],
+      ]),
+    );
+  });
+
   it('that refuses, sees the state that is left, finds no bundle, or was never asked lets the commit fall', () => {
     const on = start();
     on.entries.append('nobodys', bundleRegistered('nobodys', [RULE]));

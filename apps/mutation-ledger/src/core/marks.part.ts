@@ -30,6 +30,8 @@ import { Draft } from './draft.js';
 import { cancels } from './cancels.js';
 import { bytesOf, bytesOfMember } from './mark-bytes.js';
 import { countMarked } from './limits.part.js';
+import { rises } from './trends.part.js';
+import type { MarkedBy } from './trends.part.js';
 import { mutationIn, storedMutationIn } from '../rows/mutation.rows.js';
 import { stepsOf } from './run-steps.js';
 
@@ -65,17 +67,20 @@ export function marks(
   // Nothing goes on from what falls with it: rows know only what fell before.
   const falling = new Set(members.map(({ mutation_id }) => mutation_id));
   const fell = new Together();
+  const marked: MarkedBy[] = [];
   let left = bytesMax;
-  for (const member of members) {
+  for (const one of members) {
+    const member = withTrend(one, policy.admission);
     const isCommit = isCommitId(member.mutation_id);
     const mark = anew.has(member.mutation_id) || isCommit ? null : markOf(context, member, policy);
     const commit = isCommit ? markOfCommit(context, member, falling, policy) : null;
     const bytes = mark === null ? bytesOf(commit?.body) : fell.bytesOf(mark);
     if ((mark === null && commit === null) || bytes > left) {
-      fell.beside([remembered(member, context.now), ...withdrawn(context, member, anew, policy)]);
+      fell.beside([remembered(one, context.now), ...withdrawn(context, member, anew, policy)]);
       continue;
     }
     left -= bytes;
+    marked.push({ ...member, agent: agentOf(mark, commit) });
     if (commit !== null) fell.beside([commit]);
     if (mark === null) continue;
     const counted = countMarked(within, mark, policy);
@@ -83,7 +88,17 @@ export function marks(
     fell.before(counted);
     fell.mark(mark);
   }
-  return fell.records();
+  return [...fell.records(), ...rises(context, marked, policy.admission.trend, policy)];
+}
+
+/** Whose action or commit fell; one of the two did. */
+function agentOf(mark: Fallen | null, commit: MutationRecord<'CheckpointRolledBack'> | null): string {
+  return mark?.execution.agent_id ?? commit?.body.agent_id ?? '';
+}
+
+/** A mark says for how long it counts: the fold knows no configuration. */
+function withTrend(member: Admitted, { trend }: AdmissionLimits): Admitted {
+  return { ...member, admission: { ...member.admission, trend_window_ms: trend?.windowMs ?? 0 } };
 }
 
 /** Marks of a decision, those of one run and one reason in one record: each of its members may be acted on, so it has no more than a decision that acts (L4). */

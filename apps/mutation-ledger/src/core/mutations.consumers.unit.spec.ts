@@ -243,6 +243,7 @@ describe.each(WAYS)('a commit without an effect that fell, $way', ({ isRebuilt }
       command_id: null,
       confirmed_by: null,
       storm_window_ms: 0,
+      trend_window_ms: 0,
       closure_counted: false,
       triggered_at: NOW,
       was_remembered: false,

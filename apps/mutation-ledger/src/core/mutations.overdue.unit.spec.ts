@@ -44,6 +44,20 @@ describe.each(WAYS)('an execution nobody told the end of, $way', ({ isRebuilt })
     }
   });
 
+  it('says ever after that people had to be asked, however it ended (C72)', () => {
+    const run = start().when(executed(UNCERTAIN), NOW);
+    expect(run.rows('mutation')).toMatchObject([{ doc: { asked_because: null } }]);
+    run.whenDue(DEADLINE);
+    expect(run.rows('mutation')).toMatchObject([{ doc: { asked_because: 'OUTCOME_UNKNOWN' } }]);
+    run.when(executed(refund()), DEADLINE + 1);
+    expect(run.rows('mutation')).toMatchObject([{ doc: { asked_because: 'OUTCOME_UNKNOWN', awaited: null } }]);
+  });
+
+  it('says so too where nothing automatic can take it back, with the reason (C72)', () => {
+    const run = start().when(executed(refund({ contract_digest: null })), NOW);
+    expect(run.rows('mutation')).toMatchObject([{ doc: { asked_because: 'UNCONTRACTED' } }]);
+  });
+
   it('is given to a person once', () => {
     const run = start().when(executed(UNCERTAIN), NOW);
     const due = run.timer('mutation', MUTATION);

@@ -17,13 +17,11 @@ import {
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
-import { precisionOf, trendOf } from '../rules/admission/admission.decisions.js';
-import type { Trend } from '../rules/admission/admission.decisions.js';
+import { precisionOf } from '../rules/admission/admission.decisions.js';
 import type { AdmissionLimits, BreakerDoc } from '../rules/admission/admission.messages.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 import { RollbackQueries } from '../reads/rollback-queries.js';
-import type { CountedRollbacks, CountedTriggers, Report, TriggerSource } from '../reads/rollback-queries.js';
-import { DAY_MS, HOUR_MS } from '../reads/rollback-statements.js';
+import type { CountedRollbacks, Report, TriggerSource } from '../reads/rollback-queries.js';
 import type { RollbackDoc } from '../rules/rollback/rollback.messages.js';
 
 /** Limits over all partitions, as the process was started with them. */
@@ -60,7 +58,7 @@ const rollbackQuery = z.strictObject({
 /** Precision: the part of the judged triggers that people confirmed; null while none is judged (E42). */
 type SourceAnswer = TriggerSource & { readonly precision: number | null };
 
-/** Every limit of triggers with its state, and the rises that hold nothing. */
+/** Every limit of triggers. */
 interface LimitsAnswer {
   readonly settings: {
     readonly source_trust_threshold_permille: number | null;
@@ -68,9 +66,10 @@ interface LimitsAnswer {
     readonly storm_window_ms: number | null;
     readonly closure_max: number | null;
     readonly rollback_bound_ms: number | null;
+    readonly trend_min: number | null;
+    readonly trend_factor: number | null;
+    readonly trend_window_ms: number | null;
   };
-  readonly trends: readonly (CountedTriggers & { readonly trend: Trend })[];
-  readonly more: boolean;
 }
 
 @ApiTags('rollbacks')
@@ -218,7 +217,10 @@ export class AdmissionController {
   }
 
   @Get('reports/rollbacks')
-  @ApiOperation({ summary: 'Rollbacks by agent, by recovery policy, or by source of the trigger.' })
+  @ApiOperation({
+    summary:
+      'Rollbacks by agent, by source of the trigger, or by policy bundle: the recovery policy of an effect, the gate of a commit without one.',
+  })
   @ApiQuery({ name: 'by', required: false, enum: ['agent', 'policy', 'source'] })
   @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
   @ApiQuery({ name: 'limit', required: false })
@@ -228,17 +230,10 @@ export class AdmissionController {
   }
 
   @Get('limits')
-  @ApiOperation({
-    summary: 'Limits of triggers that are set, and sources whose triggers rise without holding anything.',
-  })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  @ApiQuery({ name: 'limit', required: false })
-  async limits(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<LimitsAnswer> {
-    const { tenant: named, limit = LIMIT_DEFAULT } = parse(sourceQuery, query);
-    const [tenant, now] = [tenantOfRead(principal, named), Date.now()];
-    const { items, more } = await this.queries.trends({ tenant }, now, limit);
+  @ApiOperation({ summary: 'Limits of triggers that are set, and what is told as a steady rise of rollbacks.' })
+  limits(): LimitsAnswer {
     const {
-      limits: { trustThresholdPermille, storm, closureMax },
+      limits: { trustThresholdPermille, storm, closureMax, trend },
       boundMs,
     } = this.inForce;
     return {
@@ -248,9 +243,10 @@ export class AdmissionController {
         storm_window_ms: storm?.windowMs ?? null,
         closure_max: closureMax,
         rollback_bound_ms: boundMs,
+        trend_min: trend?.min ?? null,
+        trend_factor: trend?.factor ?? null,
+        trend_window_ms: trend?.windowMs ?? null,
       },
-      trends: items.map((row) => ({ ...row, trend: trendOf(row, HOUR_MS, DAY_MS) })),
-      more,
     };
   }
 

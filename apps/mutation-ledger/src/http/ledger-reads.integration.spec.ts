@@ -595,6 +595,41 @@ describe('the report of exposure', () => {
   });
 });
 
+describe('the report of manual reasons', () => {
+  const asked = (key: string, because: string | null, execution = 'succeeded', reason: string | null = null): string =>
+    `(9, 'g', 'asked-${key}', 'puzzled', 'mail.send', '${execution}', 'committed', ${quoted(reason)}, ${quoted(because)}, '{}', '{}')`;
+  const quoted = (text: string | null): string => (text === null ? 'NULL' : `'${text}'`);
+
+  it('ranks tools by why people were asked about what agents did, and points out those that often cannot be proven (C72)', async () => {
+    const rows = [
+      ...[1, 2, 3].map((n) => asked(`lost-${String(n)}`, 'OUTCOME_UNKNOWN')),
+      asked('planned-and-lost', 'OUTCOME_UNKNOWN', 'planned'),
+      asked('bare', 'REVERSAL_ARGS_INCOMPLETE:refund_id'),
+      asked('given', 'ESCALATED:policy', 'failed'),
+      asked('well', null),
+      asked('under-way', null, 'planned'),
+      asked('read', null, 'succeeded', 'READ_ONLY'),
+    ];
+    await sql(
+      `INSERT INTO mutations.mutation (log_partition, group_key, row_key, tenant, capability, execution_state, recoverability, reason, asked_because, doc, lasting) VALUES ${rows.join(', ')}`,
+    );
+    const told = { tenant: 'puzzled', capability: 'mail.send', ended: 7 };
+    expect(await get('reports/manual-reasons?tenant=puzzled', '* auditor')).toEqual({
+      status: 200,
+      body: {
+        items: [
+          { ...told, reason: 'OUTCOME_UNKNOWN', times: 4, share: 0.5714, is_unprovable: true },
+          { ...told, reason: 'ESCALATED:policy', times: 1, share: 0.1429, is_unprovable: false },
+          { ...told, reason: 'REVERSAL_ARGS_INCOMPLETE:refund_id', times: 1, share: 0.1429, is_unprovable: true },
+        ],
+        more: false,
+        pointed_out: [{ ...told, unprovable: 5, share: 0.7143 }],
+      },
+    });
+    expect((await get('reports/manual-reasons', 'other operator')).body['items']).toEqual([]);
+  });
+});
+
 describe('an id', () => {
   it.each([
     [

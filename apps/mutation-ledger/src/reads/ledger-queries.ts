@@ -4,12 +4,13 @@
 // as the projection shortens them, so that what is compared is what is stored.
 import type { Doc } from '@recourse/event-log';
 import { docOf, limitTo, numberOrNull, Queries } from '@recourse/service';
-import type { Limited } from '@recourse/service';
+import type { Limited, ManualReason } from '@recourse/service';
 import type { Compensation } from '../rules/compensation/compensation.messages.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import {
   effectsQuery,
   exposureQuery,
+  manualReasonsQuery,
   namedQuery,
   NOW_QUERY,
   ORDERS,
@@ -154,6 +155,11 @@ export class LedgerQueries extends Queries {
       }),
     );
     return { items: exposures, more };
+  }
+
+  /** Why people were asked about what agents did. */
+  async manualReasons(filter: Pick<Filter, 'tenant' | 'capability'>, limit: number): Promise<Limited<ManualReason>> {
+    return limitTo(await this.rows<ManualReason>('count manual reasons', manualReasonsQuery(filter, limit)), limit);
   }
 
   async mutation(id: string, tenant: string | undefined): Promise<Mutation | null> {

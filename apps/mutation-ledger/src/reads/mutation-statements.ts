@@ -127,6 +127,25 @@ export function exposureQuery(filter: Pick<Filter, 'tenant' | 'capability'>, now
   };
 }
 
+/**
+ * Why people were asked about what agents did, the most frequent reason first, out of all that ended or landed with them.
+ *
+ * Shape:  one row more than `limit` tells whether there are others; a read can end in no way that matters.
+ */
+export function manualReasonsQuery(filter: Pick<Filter, 'tenant' | 'capability'>, limit: number): Query {
+  const given = new Parameters();
+  const where = [
+    `(execution_state NOT IN ('planned', 'executing') OR asked_because IS NOT NULL)`,
+    `reason IS DISTINCT FROM 'READ_ONLY'`,
+    ...given.equal(filter),
+  ];
+  const counted = `SELECT tenant, capability, asked_because AS reason, count(*) AS times, sum(count(*)) OVER (PARTITION BY tenant, capability) AS ended FROM ${MUTATION}${whereOf(where)} GROUP BY 1, 2, 3`;
+  return {
+    text: `SELECT tenant, capability, reason, times::int, ended::int FROM (${counted}) c WHERE reason IS NOT NULL ORDER BY c.times DESC, tenant, capability, reason LIMIT ${given.add(limit + 1)}`,
+    values: given.values,
+  };
+}
+
 /** What an id of the orchestrator's is about. */
 export function namedQuery(id: string, tenant: string | undefined): Query {
   const given = new Parameters();

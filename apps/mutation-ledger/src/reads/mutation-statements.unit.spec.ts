@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { effectsQuery, exposureQuery, namedQuery, pageQuery, runQuery, stakeQuery } from './mutation-statements.js';
+import {
+  effectsQuery,
+  exposureQuery,
+  manualReasonsQuery,
+  namedQuery,
+  pageQuery,
+  runQuery,
+  stakeQuery,
+} from './mutation-statements.js';
 import type { Query } from '@recourse/service';
 
 const CLOSING = { after: 1, until: 2 };
@@ -26,6 +34,7 @@ const READS: readonly (readonly [name: string, read: (tenant: string | undefined
   ],
   ['the money at stake', (tenant) => stakeQuery({ tenant }, CLOSING)],
   ['the exposure', (tenant) => exposureQuery({ tenant, capability: 'payments.issue_refund' }, 7, 5)],
+  ['manual reasons', (tenant) => manualReasonsQuery({ tenant, capability: 'payments.issue_refund' }, 5)],
   ['a name', (tenant) => namedQuery('rb_1', tenant)],
   ['a run', (tenant) => runQuery('run-1', tenant)],
 ];

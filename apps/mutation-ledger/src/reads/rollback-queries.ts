@@ -3,7 +3,7 @@
 // Boundary: reads the projection and nothing else; never writes, never waits for the loop.
 import { limitTo, Queries } from '@recourse/service';
 import type { Limited } from '@recourse/service';
-import { rollbacksQuery, sourcesQuery, trendsQuery } from './rollback-statements.js';
+import { rollbacksQuery, sourcesQuery } from './rollback-statements.js';
 import type { RollbackFilter, RollbackGroup } from './rollback-statements.js';
 
 /** A source of triggers and what people said of them. */
@@ -29,14 +29,6 @@ export interface CountedRollbacks {
   readonly runs: number;
 }
 
-/** Triggers of a source in the newest hour, and in the day that ends with it. */
-export interface CountedTriggers {
-  readonly tenant: string;
-  readonly source: string;
-  readonly short: number;
-  readonly long: number;
-}
-
 /** Rows of a report, and whether there are more. */
 export type Report<Row> = Limited<Row>;
 
@@ -47,9 +39,5 @@ export class RollbackQueries extends Queries {
 
   async rollbacks(by: RollbackGroup, filter: RollbackFilter, limit: number): Promise<Report<CountedRollbacks>> {
     return limitTo(await this.rows<CountedRollbacks>('count rollbacks', rollbacksQuery(by, filter, limit)), limit);
-  }
-
-  async trends(filter: RollbackFilter, now: number, limit: number): Promise<Report<CountedTriggers>> {
-    return limitTo(await this.rows<CountedTriggers>('count triggers', trendsQuery(filter, now, limit)), limit);
   }
 }

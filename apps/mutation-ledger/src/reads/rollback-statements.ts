@@ -46,18 +46,3 @@ export function rollbacksQuery(by: RollbackGroup, filter: RollbackFilter, limit:
     values: given.values,
   };
 }
-
-/** Triggers of each tenant and source in the newest hour and day, the most frequent first: from this a rise is told (E47). */
-export function trendsQuery(filter: RollbackFilter, now: number, limit: number): Query {
-  const given = new Parameters();
-  const [day, hour] = [given.add(now - DAY_MS), given.add(now - HOUR_MS)];
-  const where = [`opened_at > ${day}`, ...given.equal(filter)];
-  return {
-    text: `SELECT tenant, source, count(*) FILTER (WHERE opened_at > ${hour})::int AS short, count(*)::int AS long FROM ${ROLLBACKS}${whereOf(where)} GROUP BY 1, 2 ORDER BY count(*) DESC, tenant, source LIMIT ${given.add(limit + 1)}`,
-    values: given.values,
-  };
-}
-
-/** The windows a trend is told by, milliseconds. */
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { rollbacksQuery, sourcesQuery, trendsQuery } from './rollback-statements.js';
+import { rollbacksQuery, sourcesQuery } from './rollback-statements.js';
 import type { Query } from '@recourse/service';
 
 const REPORTS: readonly (readonly [name: string, read: (tenant: string | undefined) => Query])[] = [
-  ['triggers of a day', (tenant) => trendsQuery({ tenant }, 1e12, 5)],
   ['rollbacks', (tenant) => rollbacksQuery('agent', { tenant }, 5)],
   ['sources', (tenant) => sourcesQuery({ tenant, source: 'warehouse' }, 5)],
 ];

@@ -23,11 +23,13 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
       ...(['mutation_id', 'tenant', 'run_id', 'effect_key', 'capability', 'subject_ref'] as const).map(
         (name): ColumnSpec => ({ name, type: 'text', of: (row) => mutationOf(row.doc)[name], isLasting: true }),
       ),
-      ...(['execution_state', 'recoverability', 'reason', 'rollback_id'] as const).map((name): ColumnSpec => ({
-        name,
-        type: 'text',
-        of: (row) => mutationOf(row.doc)[name],
-      })),
+      ...(['execution_state', 'recoverability', 'reason', 'rollback_id', 'asked_because'] as const).map(
+        (name): ColumnSpec => ({
+          name,
+          type: 'text',
+          of: (row) => mutationOf(row.doc)[name],
+        }),
+      ),
       ...(['expires_at', 'created_at', 'updated_at'] as const).map((name): ColumnSpec => ({
         name,
         type: 'bigint',

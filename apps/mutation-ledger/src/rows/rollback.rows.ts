@@ -35,7 +35,10 @@ export const ADMISSION_FOLD = {
     state,
     { decidedAt: at, seq },
   ) => {
-    const of = { agent_id, policy: null, mark: markBy(about, { seq, member: 0, at, has_effect: false, subject_ref }) };
+    const mark = markBy(about, { seq, member: 0, at, has_effect: false, subject_ref });
+    // The bundle whose gate let it through; an effect stands under the recovery policy of its contract.
+    const policy = commitIn(state, about.run_id, mutation_id)?.checkpoint.gate?.bundle ?? null;
+    const of = { agent_id, policy, mark };
     return admittedRows(state, { ...about, mutation_id }, { event: 'Marked', at, deadlineAt: null, of });
   },
   TriggerUnmatched: (about, state, { decidedAt: at }) => {

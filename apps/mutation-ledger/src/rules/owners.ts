@@ -15,6 +15,9 @@ export const OWNER_OF_DIVERGENCES = 'role:operator';
 /** Closes breakers. */
 export const OWNER_OF_BREAKERS = 'role:operator';
 
+/** Looks at rollbacks that come steadily faster. */
+export const OWNER_OF_TRENDS = 'role:operator';
+
 /** Marks what was admitted. */
 export const OWNER_OF_MARKS = 'service:mutation-ledger';
 

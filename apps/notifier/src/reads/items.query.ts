@@ -38,6 +38,7 @@ const WAY_OUT = {
   window: (id) => `recourse mutations show ${id}`,
   delivery: () => 'recourse deliveries --phase overdue',
   divergence: (id) => `recourse lineage review ${id}`,
+  trend: (id) => `recourse trends review ${id}`,
 } as const satisfies Record<ItemKind, (id: string) => string>;
 
 /** Shows an item; `now` is epoch milliseconds. */

@@ -37,6 +37,11 @@ import {
   WINDOW_END,
   leg,
   planned,
+  SHOWN,
+  LOOKED_AGAIN,
+  SEEN,
+  looked,
+  calls,
 } from '../recoveries.testing.js';
 import type { RecoveriesConfig } from '../core.js';
 
@@ -307,7 +312,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
       );
       waiting({}, {}, world)
         .when(approve(), 20_000)
-        .then(fact('StepApproved', { by: 'olga' }), leg());
+        .then(fact('StepApproved', { by: 'olga' }), LOOKED_AGAIN);
     });
   });
 
@@ -335,9 +340,10 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
     it("asks for two where nobody answers for the action, and takes no initiator's word for one", () => {
       const run = waiting({ execution: execution({ initiator: null }) }).then(
         planned({ required_approvals: 2, answerable_to: null }),
+        SHOWN,
       );
       run.when(approve(), 19_000).then(fact('StepApproved'));
-      expect([run.outgoing(), legs(run)]).toEqual([[], 0]);
+      expect([calls(run), legs(run)]).toEqual([[], 0]);
       foiled(run, approve('OLGA'), 'SAME_APPROVER');
       foiled(run, approve('agent:olga-2'), 'APPROVER_NOT_A_PERSON');
     });
@@ -346,7 +352,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
       const run = forTwo();
       foiled(run, approve('rosa'), 'EDITOR_APPROVAL', 19_000);
       run.when(approve('olga'), 20_000).then(fact('StepApproved'));
-      expect([run.outgoing(), legs(run)]).toEqual([[], 0]);
+      expect([calls(run), legs(run)]).toEqual([[], 0]);
     });
   });
 
@@ -355,7 +361,8 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
       ['olga', 'pia', 'quinn'],
       ['quinn', 'pia', 'olga'],
     ])('the third of %s, %s, %s finds it used', (first, second, third) => {
-      const run = forTwo().when(approve(first), 19_000).when(approve(second), 19_000).then(fact('StepApproved'), leg());
+      const run = forTwo().when(approve(first), 19_000).when(approve(second), 19_000);
+      looked(run.then(fact('StepApproved'), LOOKED_AGAIN), 19_000).then(SEEN, leg());
       foiled(run, approve(third), 'APPROVAL_USED');
       expect(legs(run)).toBe(1);
     });
@@ -373,6 +380,8 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
     });
 
     it('a denial overtaken by the approval, which has been sent', () => {
+      foiled(looked(waiting().when(approve(), 19_000), 19_000), deny('pia'), 'APPROVAL_USED');
+      // Nor while the resource is looked at once more.
       foiled(waiting().when(approve(), 19_000), deny('pia'), 'APPROVAL_USED');
     });
 
@@ -391,7 +400,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
     });
 
     it('verified', () => {
-      const run = waiting().when(approve(), 18_000);
+      const run = looked(waiting().when(approve(), 18_000), 18_000);
       run.when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), 19_000);
       foiled(run, approve('pia'), 'APPROVAL_USED');
     });
@@ -458,13 +467,15 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
         execution_state: 'uncertain',
         ref: ref({ reversal_args: plainPayload({ refund_id: 're_0' }) }),
       });
-      run.when(recordedAgain({ terms: under() }), 15_000).then(fact('MutationAdvanced', { action_digest: shown() }));
+      run
+        .when(recordedAgain({ terms: under() }), 15_000)
+        .then(fact('MutationAdvanced', { action_digest: shown() }), SHOWN);
       foiled(
         run,
         approve('olga', { digest: shown({}, { reversal_args: plainPayload({ refund_id: 're_0' }) }) }),
         'DIGEST_MISMATCH',
       );
-      run.when(approve(), 21_000).then(fact('StepApproved'), leg());
+      run.when(approve(), 21_000).then(fact('StepApproved'), LOOKED_AGAIN);
     });
 
     it('a denial of what was shown before', () => {
@@ -493,7 +504,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
         .when(approve(), 20_000)
         .then(fact('StepApproved'))
         .thenAnswer({ body: { phase: 'awaiting_approval', approvals: 1, required_approvals: 2 } });
-      expect([run.outgoing(), legs(run)]).toEqual([[], 0]);
+      expect([calls(run), legs(run)]).toEqual([[], 0]);
       foiled(run, approve('nora'), 'EDITOR_APPROVAL', 21_000);
     });
 
@@ -508,8 +519,8 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
           version: 2,
         }),
       );
-      const run = waiting({}, {}, world).then(planned({ decision: 'request_approval', required_approvals: 1 }));
-      expect([run.outgoing(), legs(run)]).toEqual([[], 0]);
+      const run = waiting({}, {}, world).then(planned({ decision: 'request_approval', required_approvals: 1 }), SHOWN);
+      expect([calls(run), legs(run)]).toEqual([[], 0]);
       foiled(
         run,
         approve('olga', {

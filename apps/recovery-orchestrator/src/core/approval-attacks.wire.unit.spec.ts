@@ -108,6 +108,7 @@ class Wires {
     await wires.put(wires.codecs.encode(STATEMENTS, 'AssumptionDeclared', statement), STATEMENTS);
     await wires.run(core(), EDGE_KEY);
     await wires.until('the step waits', async () => (await wires.step())?.['phase'] === 'awaiting_approval');
+    await wires.until('a worker is asked to look', async () => (await wires.dispatched()) === 0);
     return wires;
   }
 
@@ -183,9 +184,9 @@ class Wires {
     return this.doc('forward', RUN, QUESTION);
   }
 
-  /** Requests that went to workers. */
+  /** Requests that went to workers behind the look for whoever decides: where people agreed, the look before the dispatch. */
   async dispatched(): Promise<number> {
-    return (await (await this.broker.forActor('outside').rawReader()).range(REQUESTS, 0)).high;
+    return (await (await this.broker.forActor('outside').rawReader()).range(REQUESTS, 0)).high - 1;
   }
 
   private async run(one: ServiceCore, edgeKey: Buffer | null): Promise<void> {
@@ -419,12 +420,12 @@ describe('the second of two approvals', () => {
       null,
       'APPROVAL_USED',
     ]);
-    await wires.until('the request', async () => (await wires.dispatched()) > 0);
+    await wires.until('the look before the dispatch', async () => (await wires.dispatched()) > 0);
     expect(await wires.dispatched()).toBe(1);
     expect(await wires.step()).toMatchObject({
-      phase: 'dispatched',
+      phase: 'observing',
       approvals: [{ by: 'olga' }, { by: second }],
-      legs: [{ attempt: 1 }],
+      facts_ask: { purpose: 'dispatch', round: 1 },
     });
   });
 

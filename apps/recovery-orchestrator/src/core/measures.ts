@@ -9,8 +9,8 @@ import { JUDGEMENT_REASONS } from '../rules/step/judgement.decisions.js';
 import { recordIn } from '@recourse/messages';
 import { RECOVERIES_LOG } from '../rules/record.messages.js';
 import type { RecoveryRecord } from '../rules/record.messages.js';
+import { failedAt, isUnattended } from '../rules/step/ending.decisions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
-import { isAtRest } from '../rules/step/step.transitions.js';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
 
 /** One value of one series. Times are seconds of database time. */
@@ -52,24 +52,22 @@ export function recoveryMeasures(record: AcceptedRecord, rows: readonly ChangedR
   return movedIn<ForwardDoc>(FORWARD_KIND, rows).flatMap((question) => answeredQuestion(record, question));
 }
 
-/** Once per step: when it comes to rest. What needed nothing was no recovery; what a person closes by hand was theirs before. */
+/** Who ended a step is told once, when it is compensated or first becomes a person's; how long it took, when it is compensated, whoever had it. */
 function ended({ before, after }: Moved<StepDoc>, at: number): readonly RecoveryMeasure[] {
-  if (
-    !isAtRest(after.phase) ||
-    after.phase === 'not_needed' ||
-    (before !== undefined && before.phase !== 'not_needed' && isAtRest(before.phase))
-  )
-    return [];
   const tool = toolOf(after);
-  const isAutomatic = after.phase === 'compensated' && after.approvals.length === 0;
-  const share: RecoveryMeasure = { series: isAutomatic ? 'recoveriesAutomatic' : 'recoveriesManual', tool };
-  return after.phase === 'compensated'
-    ? [share, { series: 'recoverySeconds', tool, seconds: secondsBetween(after.triggered_at, at) }]
-    : [share];
+  const isDone = after.phase === 'compensated' && before?.phase !== 'compensated';
+  const isFirst = before?.was_given !== true && (isDone || after.was_given);
+  const share = isUnattended(after) ? 'recoveriesAutomatic' : 'recoveriesManual';
+  return [
+    ...(isFirst ? [{ series: share, tool } as const] : []),
+    ...(isDone ? [{ series: 'recoverySeconds', tool, seconds: secondsBetween(failedAt(after), at) } as const] : []),
+  ];
 }
 
 function attempted({ type, body }: RecoveryRecord, step: StepDoc): readonly RecoveryMeasure[] {
   const tool = toolOf(step);
+  // The resource is not as people saw it: nothing was sent, and they are asked again.
+  if (type === 'FactChanged' && body.evidence === null) return [{ series: 'staleConflicts', tool }];
   const own = type === 'LegSettled' ? body.members.find(({ step_id }) => step_id === step.step_id) : undefined;
   if (own === undefined) return [];
   const { outcome, reason } = own;
@@ -78,15 +76,16 @@ function attempted({ type, body }: RecoveryRecord, step: StepDoc): readonly Reco
   return outcome === 'stale' ? [failure, { series: 'staleConflicts', tool }] : [failure];
 }
 
-/** A step that waits for people changes by their word alone, so its last change is when the next of them was asked. */
+/** Everybody who decides was asked when the question came up; what is seen or said meanwhile is no new one, unless it voids approvals. */
 function answeredStep({ type, decidedAt }: AcceptedRecord, { before }: Moved<StepDoc>): readonly RecoveryMeasure[] {
-  if ((type !== 'StepApproved' && type !== 'StepDenied') || before === undefined) return [];
+  const askedAt = before?.asked_at ?? null;
+  if ((type !== 'StepApproved' && type !== 'StepDenied') || askedAt === null) return [];
   return [
     {
       series: 'approvalSeconds',
       question: 'recovery',
       outcome: type === 'StepApproved' ? 'approved' : 'denied',
-      seconds: secondsBetween(before.updated_at, decidedAt),
+      seconds: secondsBetween(askedAt, decidedAt),
     },
   ];
 }
@@ -102,7 +101,7 @@ function answeredQuestion(
       series: 'approvalSeconds',
       question: 'forward',
       outcome: after.phase === 'denied' ? 'denied' : 'approved',
-      seconds: secondsBetween(before.updated_at, decidedAt),
+      seconds: secondsBetween(before.requested_at, decidedAt),
     },
   ];
 }

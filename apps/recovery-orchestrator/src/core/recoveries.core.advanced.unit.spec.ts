@@ -28,6 +28,10 @@ import {
   leg,
   settled,
   planned,
+  SHOWN,
+  LOOKED_AGAIN,
+  SEEN,
+  looked,
 } from '../recoveries.testing.js';
 
 const MARKED_AT = 10_000;
@@ -87,13 +91,15 @@ describe.each(WAYS)('a rolled-back commit whose execution turns out later, $way'
           action_digest: digest(),
           owner: 'role:approver',
         }),
+        SHOWN,
       );
     expect(stepOf(run)).toMatchObject({
       phase: 'awaiting_approval',
       due_at: LEARNT_AT + REVIEW,
       ref: { reversal_expires_at: WINDOW_END },
     });
-    run.when(approval(), LEARNT_AT + 1).then(fact('StepApproved'), leg());
+    run.when(approval(), LEARNT_AT + 1).then(fact('StepApproved'), LOOKED_AGAIN);
+    looked(run, LEARNT_AT + 2).then(SEEN, leg());
   });
 
   it('needs nothing when it did not, and closes its recovery', () => {

@@ -26,6 +26,11 @@ import {
   views,
   leg,
   planned,
+  SHOWN,
+  LOOKED_AGAIN,
+  SEEN,
+  looked,
+  calls,
 } from '../recoveries.testing.js';
 import type { RecoveriesConfig } from '../core.js';
 
@@ -49,17 +54,18 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
             required_approvals: 1,
             deadline_at: 10_000 + REVIEW,
           }),
+          SHOWN,
         );
       expect(run.rows('step')[0]).toMatchObject({
         dueAt: 10_000 + REVIEW,
         doc: { phase: 'awaiting_approval', owner: 'role:approver', answerable_to: 'ines' },
       });
       expect(run.rows('recovery')[0]?.doc).toMatchObject({ phase: 'open', owner: 'role:approver' });
-      expect(run.outgoing()).toEqual([]);
+      expect(calls(run)).toEqual([]);
     });
 
     it('near the end of its window waits no longer than a dispatch could begin', () => {
-      asked({ ref: ref({ reversal_expires_at: 100_000 }) }).then(planned({ deadline_at: 93_000 }));
+      asked({ ref: ref({ reversal_expires_at: 100_000 }) }).then(planned({ deadline_at: 93_000 }), SHOWN);
     });
 
     it('of ordinary impact and automatic mode is dispatched at once, without a person', () => {
@@ -86,6 +92,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     it('of automatic mode and financial impact still waits for a person (C35)', () => {
       asked({ terms: terms({ recovery_approval_mode: 'auto' }) }).then(
         planned({ decision: 'request_approval', reason: 'HIGH_IMPACT', required_approvals: 1 }),
+        SHOWN,
       );
     });
 
@@ -120,7 +127,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         dueAt: null,
         doc: { phase: 'manual', reason, owner: 'role:administrator', deadline_at: 10_000 + REVIEW },
       });
-      expect(run.outgoing()).toEqual([]);
+      expect(calls(run)).toEqual([]);
     });
 
     it('whose forward action failed needs nothing', () => {
@@ -140,18 +147,16 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
   });
 
   describe('an approval', () => {
-    it('dispatches at once, under its own id, and sends one request', () => {
+    it('dispatches once the resource was looked at again, under its own id, and sends one request', () => {
       const run = asked()
         .when(approval(), 20_000)
         .thenAnswer({
           status: 'accepted',
           httpStatus: 200,
-          body: { phase: 'dispatched', approvals: 1, required_approvals: 1 },
-        });
-      run.then(
-        fact('StepApproved', { by: 'olga', action_digest: digest() }),
-        leg({ attempt: 1, first_dispatched_at: 20_000, not_after: 20_000 + LEASE }),
-      );
+          body: { phase: 'observing', approvals: 1, required_approvals: 1 },
+        })
+        .then(fact('StepApproved', { by: 'olga', action_digest: digest() }), LOOKED_AGAIN);
+      looked(run, 20_100).then(SEEN, leg({ attempt: 1, first_dispatched_at: 20_100, not_after: 20_100 + LEASE }));
       expect(requestIn(run.outgoing())).toMatchObject({
         kind: 'compensate',
         reason: 'agent_effect_compensation',
@@ -231,9 +236,15 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     });
 
     it('one millisecond before the last instant still dispatches, for that millisecond', () => {
-      asked({}, { reviewDeadlineMs: 10_000_000 })
+      const run = asked({}, { reviewDeadlineMs: 10_000_000 })
         .when(approval(), LAST_DISPATCH - 1)
-        .then(fact('StepApproved'), leg({ not_after: LAST_DISPATCH }));
+        .then(fact('StepApproved'), LOOKED_AGAIN);
+      looked(run, LAST_DISPATCH - 1).then(SEEN, leg({ not_after: LAST_DISPATCH }));
+    });
+
+    it('whose look ends with the window dispatches nothing', () => {
+      const run = asked({}, { reviewDeadlineMs: 10_000_000 }).when(approval(), LAST_DISPATCH - 1);
+      looked(run, LAST_DISPATCH).then(SEEN, fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), CLOSED_MANUAL);
     });
 
     it('of what nobody proposes is refused', () => {
@@ -265,8 +276,9 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         .when(approval(), 20_000)
         .then(fact('StepApproved', { by: 'olga' }))
         .thenAnswer({ body: { phase: 'awaiting_approval', approvals: 1, required_approvals: 2 } });
-      expect(run.outgoing()).toEqual([]);
-      run.when(approval({ by: 'otto' }), 21_000).then(fact('StepApproved', { by: 'otto' }), leg({ attempt: 1 }));
+      expect(calls(run)).toEqual([]);
+      run.when(approval({ by: 'otto' }), 21_000).then(fact('StepApproved', { by: 'otto' }), LOOKED_AGAIN);
+      looked(run, 21_100).then(SEEN, leg({ attempt: 1 }));
       expect(run.rows('approval').map((row) => row.doc['used_by'])).not.toContain(null);
     });
 
@@ -285,21 +297,23 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     it('is any that nobody answers for', () => {
       const run = asked({ execution: execution({ initiator: null }) }).then(
         planned({ required_approvals: 2, answerable_to: null }),
+        SHOWN,
       );
       run.when(approval(), 20_000).then(fact('StepApproved'));
       expect(phase(run)).toBe('awaiting_approval');
     });
 
     it('is not one whose agent has an owner, who may not approve it', () => {
-      asked(
+      const run = asked(
         { execution: execution({ initiator: null }) },
         { ownerOf: (tenant, agent) => (tenant === 'acme' && agent === 'refund-agent' ? 'otto' : null) },
       )
-        .then(planned({ required_approvals: 1, answerable_to: 'otto' }))
+        .then(planned({ required_approvals: 1, answerable_to: 'otto' }), SHOWN)
         .when(approval({ by: 'otto' }), 20_000)
         .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' })
         .when(approval(), 20_000)
-        .then(fact('StepApproved'), leg());
+        .then(fact('StepApproved'), LOOKED_AGAIN);
+      looked(run, 20_100).then(SEEN, leg());
     });
   });
 
@@ -350,7 +364,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     it('close their recovery with the last of them', () => {
       const run = asked()
         .when(markedInput(second), 11_000)
-        .then(planned({ mutation_id: 'mut_2' }));
+        .then(planned({ mutation_id: 'mut_2' }), SHOWN);
       run.when(denial(), 20_000).then(fact('StepDenied'));
       run
         .whenDue(11_000 + REVIEW)
@@ -372,6 +386,6 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     const run = asked()
       .when(wire('recourse.recovery-commands', 'SomethingElse', { run_id: RUN }, { key: RUN }), 20_000)
       .thenNothing();
-    expect(run.records()).toHaveLength(1);
+    expect(run.records().map(({ type }) => type)).toEqual(['RecoveryPlanned', 'FactsAsked']);
   });
 });

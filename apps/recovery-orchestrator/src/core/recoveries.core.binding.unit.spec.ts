@@ -29,6 +29,10 @@ import {
   leg,
   settled,
   planned,
+  SHOWN,
+  LOOKED_AGAIN,
+  SEEN,
+  looked,
 } from '../recoveries.testing.js';
 
 const AUTO = { impact: 'write', recovery_approval_mode: 'auto' } as const;
@@ -116,7 +120,7 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
     run
       .when(second({}), 11_000)
       .when(done(request), 12_000)
-      .then(settled(), fact('StepBound', { required_approvals: 1, owner: 'role:approver' }));
+      .then(settled(), fact('StepBound', { required_approvals: 1, owner: 'role:approver' }), SHOWN);
     const bound = digest({
       terms: terms({ contract_digest: DIGEST }),
       ref: ref({ mutation_id: MUTATION, reversal_args: plainPayload({ note: 'cn_7', order: '4711' }) }),
@@ -125,9 +129,8 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
       .when(approval({ stepId: SECOND_STEP, digest: bound }), 13_000)
       .thenAnswer({ status: 'rejected', code: 'DIGEST_MISMATCH' });
     const shown = run.rows('step').find(({ key }) => key === SECOND_STEP)?.doc['action_digest'] as Buffer;
-    run
-      .when(approval({ stepId: SECOND_STEP, digest: shown }), 14_000)
-      .then(fact('StepApproved'), leg({ step_id: SECOND_STEP }));
+    run.when(approval({ stepId: SECOND_STEP, digest: shown }), 14_000).then(fact('StepApproved'), LOOKED_AGAIN);
+    looked(run, 15_000).then(SEEN, leg({ step_id: SECOND_STEP }));
   });
 
   it.each([

@@ -30,6 +30,12 @@ import {
   leg,
   settled,
   planned,
+  SHOWN,
+  LOOKED_AGAIN,
+  SEEN,
+  looked,
+  calls,
+  agreed,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
@@ -105,24 +111,24 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
         );
       run
         .when(command('RetryStep', {}, 'omar'), AT + 200)
-        .then(fact('StepReopened', { required_approvals: 1, owner: 'role:approver' }));
-      expect(run.outgoing()).toEqual([]);
+        .then(fact('StepReopened', { required_approvals: 1, owner: 'role:approver' }), SHOWN);
+      expect(calls(run)).toEqual([]);
       run
         .when(approval({ by: 'petra', digest: doc(run)?.['action_digest'] as Buffer }), AT + 300)
-        .then(fact('StepApproved'), leg({ attempt: 1 }));
+        .then(fact('StepApproved'), LOOKED_AGAIN);
+      looked(run, AT + 310).then(SEEN, leg({ attempt: 1 }));
     });
 
     it('only after people agreed anew: their approval was used', () => {
-      const run = start()
-        .when(markedInput({ terms: terms({ max_attempts: 1 }) }), AT)
-        .when(approval(), AT + 1);
+      const run = agreed(start().when(markedInput({ terms: terms({ max_attempts: 1 }) }), AT), AT + 1);
       run.when(report(requestIn(run.outgoing()), 'unverified', [STILL_PENDING, BALANCE_KEPT]), AT + 100);
       run
         .when(command('RetryStep', {}, 'omar'), AT + 200)
-        .then(fact('StepReopened', { required_approvals: 1, owner: 'role:approver' }));
-      expect(run.outgoing()).toEqual([]);
+        .then(fact('StepReopened', { required_approvals: 1, owner: 'role:approver' }), SHOWN);
+      expect(calls(run)).toEqual([]);
       expect(doc(run)).toMatchObject({ phase: 'awaiting_approval', approvals: [], deadline_at: AT + 200 + REVIEW });
-      run.when(approval({ by: 'petra' }), AT + 300).then(fact('StepApproved'), leg({ attempt: 2 }));
+      run.when(approval({ by: 'petra' }), AT + 300).then(fact('StepApproved'), LOOKED_AGAIN);
+      looked(run, AT + 310).then(SEEN, leg({ attempt: 2 }));
     });
 
     it('never out of its window, nor where a repeated call could act twice', () => {
@@ -160,7 +166,7 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
           .when(asked, AT + REVIEW + 1)
           .then()
           .thenAnswer({ httpStatus: 409, code: 'FORWARD_UNCERTAIN' });
-      expect(run.outgoing()).toEqual([]);
+      expect(calls(run)).toEqual([]);
       run
         .when(recordedAgain({ terms: terms(AUTO) }), AT + REVIEW + 2)
         .then(fact('MutationAdvanced', { execution_state: 'succeeded' }));
@@ -217,7 +223,7 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
         code: 'ITEM_NOT_READY',
         body: { missing: [missing] },
       });
-    expect(run.outgoing()).toEqual([]);
+    expect(calls(run)).toEqual([]);
     expect(doc(run)).toMatchObject({ phase: 'awaiting_approval', approvals: [] });
   });
 
@@ -323,7 +329,7 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
         .when(approval(), AT + 2)
         .then()
         .thenAnswer({ code: 'STEP_WRONG_PHASE' });
-      expect(run.outgoing()).toEqual([]);
+      expect(calls(run)).toEqual([]);
     });
 
     it("when it is a person's already", () => {

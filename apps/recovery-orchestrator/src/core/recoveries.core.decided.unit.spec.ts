@@ -32,6 +32,12 @@ import {
   leg,
   settled,
   planned,
+  SHOWN,
+  LOOKED_AGAIN,
+  SEEN,
+  looked,
+  calls,
+  agreed,
 } from '../recoveries.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
@@ -95,8 +101,9 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
     } as const;
     const run = start()
       .when(markedInput({ evidence: smokeTest }), MARKED_AT)
-      .then(planned({ decision: 'request_approval' }));
-    run.when(approval(), 20_000).then(fact('StepApproved'), leg({ attempt: 1 }));
+      .then(planned({ decision: 'request_approval' }), SHOWN);
+    run.when(approval(), 20_000).then(fact('StepApproved'), LOOKED_AGAIN);
+    looked(run, 20_100).then(SEEN, leg({ attempt: 1 }));
     run
       .when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, BALANCE_ZERO]), 21_000)
       .then(settled({ outcome: 'compensated' }), CLOSED_COMPENSATED);
@@ -119,7 +126,7 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
         markedInput({ execution: forward, terms: terms({ impact: 'write', recovery_approval_mode: 'human' }) }),
         MARKED_AT,
       )
-      .then(planned({ decision: 'request_approval', reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL' }));
+      .then(planned({ decision: 'request_approval', reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL' }), SHOWN);
   });
 
   it.each([
@@ -144,6 +151,7 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
       .when(markedInput({ execution_state: 'uncertain', recoverability: 'pending_commit' }), MARKED_AT)
       .when(recordedAgain(), 20_000)
       .when(approval(), 30_000);
+    looked(run, 30_500);
     run.when(answered(requestIn(run.outgoing()), 'failed', []), 31_000).whenDue(32_000);
     run.when(answered(requestIn(run.outgoing()), 'failed', []), 33_000);
     expect(
@@ -155,7 +163,10 @@ describe.each(WAYS)('a decision, $way', ({ isRebuilt }) => {
     ).toEqual([
       ['RecoveryPlanned', 'reconcile_first', 'FORWARD_UNCERTAIN'],
       ['MutationAdvanced', 'request_approval', 'HIGH_IMPACT'],
+      ['FactsAsked', null, null],
       ['StepApproved', null, 'shipped after all'],
+      ['FactsAsked', null, null],
+      ['FactsObserved', null, null],
       ['LegDispatched', null, null],
       ['LegSettled', 'failed', 'TOOL_FAILED'],
       ['LegDispatched', null, null],
@@ -192,7 +203,7 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
   it('and wants two people by now stops what one has agreed to: nobody is called (C45)', () => {
     const { says, run } = world();
     says('human');
-    run.when(markedInput(), MARKED_AT).then(planned({ required_approvals: 1 }));
+    run.when(markedInput(), MARKED_AT).then(planned({ required_approvals: 1 }), SHOWN);
     says('dual_control');
     run
       .when(approval(), 20_000)
@@ -201,7 +212,7 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
         fact('StepEscalated', { reason: 'POLICY_CHANGED', owner: 'role:administrator', deadline_at: 20_000 + REVIEW }),
         CLOSED_MANUAL,
       );
-    expect(run.outgoing()).toEqual([]);
+    expect(calls(run)).toEqual([]);
   });
 
   it('and wants people by now stops the next attempt of what went alone (C45)', () => {
@@ -222,7 +233,7 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
     says('human');
     run
       .when(markedInput({ terms: AUTO }), MARKED_AT)
-      .then(planned({ decision: 'request_approval', required_approvals: 1 }));
+      .then(planned({ decision: 'request_approval', required_approvals: 1 }), SHOWN);
   });
 
   it('and was loosened loosens nothing: what an effect was bound to stays', () => {
@@ -230,7 +241,7 @@ describe.each(WAYS)('a contract that changes after an effect, $way', ({ isRebuil
     says('auto');
     run
       .when(markedInput({ terms: terms({ impact: 'write', recovery_approval_mode: 'dual_control' }) }), MARKED_AT)
-      .then(planned({ decision: 'request_approval', required_approvals: 2 }));
+      .then(planned({ decision: 'request_approval', required_approvals: 2 }), SHOWN);
   });
 });
 
@@ -298,11 +309,13 @@ describe.each(WAYS)('a resource that somebody changed since, $way (C53, C54)', (
 
 describe('a compensation on record (C50)', () => {
   it('leads from the mark over its step and its leg to what was verified, by ids alone', () => {
-    const run = harness(core(), { views: views() }).when(markedInput(), MARKED_AT).when(approval(), 20_000);
+    const run = agreed(harness(core(), { views: views() }).when(markedInput(), MARKED_AT), 20_000);
     const request: LegRequested = requestIn(run.outgoing());
     run.when(answered(request, 'verified', [STILL_PENDING, BALANCE_ZERO]), 21_000);
-    const [decided, agreed, dispatched, outcome, closed] = eachMember(run.records());
-    expect([decided, agreed, dispatched, outcome, closed].map((record) => record?.type)).toEqual([
+    const [decided, said, dispatched, outcome, closed] = eachMember(run.records()).filter(
+      ({ type }) => !type.startsWith('Facts'),
+    );
+    expect([decided, said, dispatched, outcome, closed].map((record) => record?.type)).toEqual([
       'RecoveryPlanned',
       'StepApproved',
       'LegDispatched',
@@ -310,9 +323,9 @@ describe('a compensation on record (C50)', () => {
       'RecoveryClosed',
     ]);
     expect(decided?.body).toMatchObject({ rollback_id: ROLLBACK, step_id: STEP, recovery_id: RECOVERY });
-    expect([agreed?.body, dispatched?.body]).toMatchObject([
+    expect([said?.body, dispatched?.body]).toMatchObject([
       { step_id: STEP, by: 'olga', action_digest: digest() },
-      { step_id: STEP, leg_id: request.leg_id, approval_id: agreed?.body['approval_id'] },
+      { step_id: STEP, leg_id: request.leg_id, approval_id: said?.body['approval_id'] },
     ]);
     expect([outcome?.body, closed?.body]).toMatchObject([
       { step_id: STEP, leg_id: request.leg_id, reverses_mutation_ref: ref().mutation_id },

@@ -24,7 +24,6 @@ import {
   requestIn,
   REVIEW,
   RUN,
-  STALE_CHECK,
   STEP,
   STILL_PENDING,
   TENANT,
@@ -39,7 +38,7 @@ const AT = 10_000;
 const PENDING = { status: 'pending', amount: 4_900, read_at: 1 };
 
 /** The action as it is shown before anything changed. */
-const SHOWN = digest({ terms: terms(STALE_CHECK) });
+const SHOWN = digest({ terms: terms() });
 
 function agreeing(more: Parameters<typeof approval>[0] = {}) {
   return approval({ digest: SHOWN, ...more });
@@ -68,7 +67,7 @@ function reaffirmed(eventId = 'ev-2') {
 describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
   const start = (): CoreHarness => harness(core(), { isRebuilt, views: views() });
   const asked = (more: Parameters<typeof terms>[0] = {}): CoreHarness =>
-    start().when(markedInput({ terms: terms({ ...STALE_CHECK, ...more }) }), AT);
+    start().when(markedInput({ terms: terms(more) }), AT);
   const doc = (run: CoreHarness) => run.rows('step')[0]?.doc as Readonly<Record<string, unknown>>;
   /** Somebody decides about the step who sees the resource. */
   function shown(json: Json = PENDING, more: Parameters<typeof terms>[0] = {}): CoreHarness {
@@ -228,7 +227,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
 
     it('is told to whom the step was given, and stays theirs', () => {
       const run = start()
-        .when(markedInput({ terms: terms(STALE_CHECK), ref: ref({ reversal_expires_at: AT }) }), AT)
+        .when(markedInput({ terms: terms(), ref: ref({ reversal_expires_at: AT }) }), AT)
         .then(planned(), fact('StepEscalated'), CLOSED_MANUAL);
       run.when(reaffirmed(), AT + 300).then(fact('FactChanged', { voided: [], owner: 'role:administrator' }));
       expect(doc(run)).toMatchObject({ phase: 'manual', reason: 'REVERSAL_EXPIRED' });
@@ -236,7 +235,7 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
 
     it('makes it another action for whoever agrees later, also while a person has it', () => {
       const run = start()
-        .when(markedInput({ terms: terms(STALE_CHECK), ref: ref({ reversal_expires_at: AT }) }), AT)
+        .when(markedInput({ terms: terms(), ref: ref({ reversal_expires_at: AT }) }), AT)
         .then(planned(), fact('StepEscalated'), CLOSED_MANUAL);
       const was = doc(run)['action_digest'];
       expect(was).toBeInstanceOf(Buffer);

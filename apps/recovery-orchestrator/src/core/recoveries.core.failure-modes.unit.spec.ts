@@ -28,6 +28,7 @@ import {
   views,
   WINDOW_END,
   planned,
+  agreed,
 } from '../recoveries.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
@@ -130,7 +131,7 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
     });
 
     it('by a worker that nobody asked: an answer counts under the lease that was given, and only then', () => {
-      const run = start().when(markedInput(), MARKED_AT).when(approval(), 20_000);
+      const run = agreed(start().when(markedInput(), MARKED_AT), 20_000);
       const request = requestIn(run.outgoing());
       for (const forged of [{ lease_id: 'f'.repeat(64) }, { lease_id: '' }, { leg_id: 'leg_x' }, { tenant: 'evil' }]) {
         run

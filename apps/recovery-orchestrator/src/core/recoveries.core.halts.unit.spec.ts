@@ -24,6 +24,10 @@ import {
   leg,
   settled,
   planned,
+  SHOWN,
+  LOOKED_AGAIN,
+  SEEN,
+  looked,
 } from '../recoveries.testing.js';
 import { switchboard } from '../legs.testing.js';
 
@@ -76,7 +80,7 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
     on('stop', { over: 'tenant' });
     run
       .when(markedInput(), 10_000)
-      .then(planned({ decision: 'request_approval' }))
+      .then(planned({ decision: 'request_approval' }), SHOWN)
       .when(approval(), 20_000)
       .then(fact('StepApproved'), fact('StepHalted'))
       .thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'halted', reason: 'KILL_SWITCH' } });
@@ -90,7 +94,8 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
       .when(off('stop', { over: 'tenant' }), 30_000)
       .then(fact('HaltsReviewed', { name: 'stop' }))
       .whenDue(30_000)
-      .then(leg({ attempt: 1 }));
+      .then(LOOKED_AGAIN);
+    looked(run, 30_100).then(SEEN, leg({ attempt: 1 }));
     expect(requestIn(run.outgoing())).toMatchObject({ attempt: 1 });
     expect([step(run)?.['phase'], run.rows('halt')]).toEqual(['dispatched', []]);
   });
@@ -198,7 +203,7 @@ describe('an execution that names no initiator', () => {
     charter(both);
     const run = harness(core(), { views: both })
       .when(markedInput(nameless), 10_000)
-      .then(planned({ answerable_to: 'olga', required_approvals: 1 }));
+      .then(planned({ answerable_to: 'olga', required_approvals: 1 }), SHOWN);
     run.when(approval({ by: 'OLGA' }), 11_000).thenAnswer({ status: 'rejected', code: 'SELF_APPROVAL' });
     expect(run.rows('step')[0]?.doc).toMatchObject({ step_id: STEP, run_id: RUN, phase: 'awaiting_approval' });
   });
@@ -206,7 +211,7 @@ describe('an execution that names no initiator', () => {
   it('needs two where no charter names one', () => {
     harness(core(), { views: views() })
       .when(markedInput(nameless), 10_000)
-      .then(planned({ answerable_to: null, required_approvals: 2 }));
+      .then(planned({ answerable_to: null, required_approvals: 2 }), SHOWN);
   });
 });
 

@@ -24,7 +24,6 @@ import {
   ref,
   requestIn,
   RUN,
-  STALE_CHECK,
   STEP,
   STILL_PENDING,
   terms,
@@ -32,6 +31,7 @@ import {
   views,
   leg,
   settled,
+  agreed,
 } from '../recoveries.testing.js';
 
 const SENT_AT = 20_000;
@@ -47,7 +47,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
     more: Partial<ReturnType<typeof terms>> = {},
     pointer = ref(),
   ): { run: CoreHarness; request: LegRequested } => {
-    const contract = terms({ ...STALE_CHECK, ...more });
+    const contract = terms(more);
     const run = harness(core(), { isRebuilt, views: views() })
       .when(markedInput({ terms: contract, ref: pointer }), 10_000)
       .when(approval({ digest: digest({ terms: contract, ref: pointer }) }), SENT_AT);
@@ -423,7 +423,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
   });
 
   it('a mark that is read again after the compensation is no second undo (P1)', () => {
-    const run = harness(core(), { isRebuilt, views: views() }).when(markedInput(), 10_000).when(approval(), SENT_AT);
+    const run = agreed(harness(core(), { isRebuilt, views: views() }).when(markedInput(), 10_000), SENT_AT);
     run
       .when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 25_000)
       .when(markedInput(), 30_000)

@@ -15,6 +15,7 @@ import {
   requestIn,
   terms,
   views,
+  SHOWN,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
@@ -79,6 +80,7 @@ describe.each(WAYS)('a run that fell, $way', ({ isRebuilt }) => {
     run.then(
       fact('RecoveryPlanned', { members: [{ decision: 'compensate_now' }, { decision: 'request_approval' }] }),
       legOf(stepOf(2)),
+      SHOWN,
     );
   });
 

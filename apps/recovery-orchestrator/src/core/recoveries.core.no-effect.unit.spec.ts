@@ -11,7 +11,6 @@ import {
   markedInput,
   requestIn,
   settled,
-  STALE_CHECK,
   STILL_PENDING,
   terms,
   views,
@@ -40,7 +39,7 @@ describe.each(WAYS)('a tool that knows that it had no effect, $way', ({ isRebuil
   const KEYLESS = { key_lifetime_ms: null } as const;
 
   it('lost its conditional write: a person has it at once, and nothing is tried again (P7)', () => {
-    const run = start(STALE_CHECK);
+    const run = start();
     const request = requestIn(run.outgoing());
     run
       .when(refused(request, 'stale', 'TOOL_CONFLICT', [STILL_PENDING]), 11_000)

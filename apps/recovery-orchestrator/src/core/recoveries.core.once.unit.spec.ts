@@ -19,6 +19,7 @@ import {
   views,
   leg,
   planned,
+  looked,
 } from '../recoveries.testing.js';
 
 const auto = { terms: terms({ impact: 'write', recovery_approval_mode: 'auto' }) };
@@ -63,7 +64,10 @@ describe.each(WAYS)('one effect, $way (C79)', ({ isRebuilt }) => {
     'has one step and one attempt however often it is asked for, order %i',
     (_, inputs) => {
       const run = harness(core(), { isRebuilt, views: views() });
-      inputs.forEach((input, at) => run.when(input, 10_000 + at));
+      inputs.forEach((input, at) => {
+        run.when(input, 10_000 + at);
+        if (run.outgoing().some(({ body }) => body['kind'] === 'observe')) looked(run, 10_000 + at);
+      });
       expect(run.rows('step')).toHaveLength(1);
       expect(dispatched(run)).toEqual([`${STEP}/1`]);
     },
@@ -73,6 +77,7 @@ describe.each(WAYS)('one effect, $way (C79)', ({ isRebuilt }) => {
     const run = harness(core(), { isRebuilt, views: views() })
       .when(markedInput({ terms: terms({ max_attempts: 3 }) }), 10_000)
       .when(approval({ digest: digest({ terms: terms({ max_attempts: 3 }) }) }), 20_000);
+    looked(run, 20_000);
     for (let turn = 0; turn < 40 && (run.rows('step')[0]?.dueAt ?? null) !== null; turn += 1)
       run.whenDue(run.rows('step')[0]?.dueAt ?? 0);
     const attempts = dispatched(run);

@@ -24,6 +24,8 @@ import {
   STEP,
   terms,
   views,
+  SHOWN,
+  calls,
 } from '../recoveries.testing.js';
 import { wire } from '@recourse/testing';
 
@@ -109,6 +111,7 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
           required_approvals: 2,
           in_force: { rules: ['refunds@1/large'] },
         }),
+        SHOWN,
       );
     });
 
@@ -117,7 +120,7 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       rules([{ name: 'all', when: 'true', approval: 'auto', reason: 'r' }]);
       run
         .when(markedInput({ terms: under({ recovery_approval_mode: 'dual_control' }) }), MARKED_AT)
-        .then(planned({ decision: 'request_approval', required_approvals: 2 }));
+        .then(planned({ decision: 'request_approval', required_approvals: 2 }), SHOWN);
     });
 
     it('takes the bundle of the tenant before that for all', () => {
@@ -126,7 +129,7 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       rules([{ name: 'ours', when: 'true', approval: 'human', reason: 'r' }]);
       run
         .when(markedInput({ terms: under() }), MARKED_AT)
-        .then(planned({ required_approvals: 1, in_force: { rules: ['refunds@2/ours'] } }));
+        .then(planned({ required_approvals: 1, in_force: { rules: ['refunds@2/ours'] } }), SHOWN);
     });
 
     it.each([
@@ -143,7 +146,7 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
         phase: 'manual',
         in_force: { rules: [expect.stringContaining(told)] },
       });
-      expect(run.outgoing()).toEqual([]);
+      expect(calls(run)).toEqual([]);
     });
 
     it('is not tried again while the policy cannot be judged, and is once it can', () => {
@@ -167,19 +170,19 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       const { run, rules } = world();
       const human = under({ recovery_approval_mode: 'human' });
       rules(RULES);
-      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }));
+      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }), SHOWN);
       rules([...RULES, { name: 'now', when: 'true', approval: 'dual_control', reason: 'r' }]);
       run
         .when(approval({ digest: digest({ terms: human }) }), 20_000)
         .then(fact('StepApproved'), fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);
-      expect(run.outgoing()).toEqual([]);
+      expect(calls(run)).toEqual([]);
     });
 
     it('stops at the dispatch where the bundle was retired since (C45)', () => {
       const { run, rules, retire } = world();
       rules(RULES);
       const human = under({ recovery_approval_mode: 'human' });
-      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }));
+      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }), SHOWN);
       retire();
       run
         .when(approval({ digest: digest({ terms: human }) }), 20_000)
@@ -198,12 +201,12 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       const { run, contract } = world();
       const human = terms({ impact: 'write' });
       contract({ recovery_approval_mode: 'human' });
-      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }));
+      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }), SHOWN);
       contract({ recovery_approval_mode: 'human', ...more });
       run
         .when(approval({ digest: digest({ terms: human }) }), 20_000)
         .then(fact('StepApproved'), fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);
-      expect(run.outgoing()).toEqual([]);
+      expect(calls(run)).toEqual([]);
     });
 
     it.each(TIGHTENED)('and %s is a person’s from the start', (_what, more) => {
@@ -211,7 +214,7 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       contract(more);
       run.when(markedInput({ terms: under({ recovery_policy_ref: null }) }), MARKED_AT);
       expect(run.records()[0]).toMatchObject(planned({ decision: 'manual_review' }));
-      expect(run.outgoing()).toEqual([]);
+      expect(calls(run)).toEqual([]);
     });
 
     it.each([
@@ -236,7 +239,7 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       contract({ recovery_approval_mode: 'human' });
       run
         .when(markedInput({ terms: human }), MARKED_AT)
-        .then(planned({ in_force: { contract_version: 1, risk_level: 'medium' } }));
+        .then(planned({ in_force: { contract_version: 1, risk_level: 'medium' } }), SHOWN);
       contract({ recovery_approval_mode: 'human', risk_level: 'high' });
       run
         .when(approval({ digest: digest({ terms: human }) }), 20_000)
@@ -247,7 +250,7 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       const { run, contract } = world();
       const human = terms({ impact: 'write' });
       contract({ recovery_approval_mode: 'human' });
-      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }));
+      run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }), SHOWN);
       contract({ recovery_approval_mode: 'human', reversal_window_ms: 20_000, expires_after_commit_ms: undefined });
       run
         .when(approval({ digest: digest({ terms: human }) }), COMMITTED_AT + 20_000 - CALL_TIMEOUT - MARGIN)

@@ -135,6 +135,8 @@ describe('a recovery of several effects', () => {
     const run = played([[PROVED[0] ?? null, null, null], MISSED]);
     const chain = run.records();
     const isAbout = (record: (typeof chain)[number], stepId: string): boolean =>
+      record.type !== 'FactsAsked' &&
+      record.type !== 'FactsObserved' &&
       eachMember([record]).some(({ body }) => body['step_id'] === stepId);
     for (const { step_id, decision_record: shown } of stepsOf(run)) {
       const at = chain.findLastIndex((record) => isAbout(record, step_id));

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { LegRequested } from '@recourse/messages';
 import { Metrics } from '@recourse/telemetry';
 import type { CoreHarness } from '@recourse/testing';
-import { harness, WAYS, eachMember } from '@recourse/testing';
+import { harness, WAYS, eachMember, wire } from '@recourse/testing';
 import { countMeasures } from '../reads/measures.metrics.js';
 import {
   answered,
@@ -16,21 +16,35 @@ import {
   digest,
   LEASE,
   MARGIN,
+  envelope,
+  marked,
   markedInput,
+  observed,
   PAID_OUT,
   recordedAgain,
+  ref,
   requestIn,
   resolution,
   REVIEW,
-  STALE_CHECK,
+  RUN,
+  STEP,
   STILL_PENDING,
   terms,
   views,
+  agreed,
 } from '../recoveries.testing.js';
 import { FAILURE_REASONS, recoveryMeasures } from './measures.js';
 
 const TOOL = 'payments.issue_refund';
-const AUTO = terms({ ...STALE_CHECK, recovery_approval_mode: 'auto', impact: 'write' });
+const AS_SEEN = observed('verify', 'payments.read_refund', { status: 'pending' });
+const SEEN_PAID_OUT = observed('verify', 'payments.read_refund', { status: 'paid_out' });
+const NEVER_ENDS = ref({ reversal_expires_at: 100_000_000 });
+const AUTO = terms({ recovery_approval_mode: 'auto', impact: 'write' });
+
+function triedAgain() {
+  const body = { envelope: envelope('olga', ['approver']), run_id: RUN, step_id: STEP, reason: 'the provider is back' };
+  return wire('recourse.recovery-commands', 'RetryStep', body, { key: RUN });
+}
 
 /** Values of the series a run adds to, as the text that is scraped; sums and counts, without buckets. */
 async function scraped(run: CoreHarness): Promise<readonly string[]> {
@@ -55,17 +69,17 @@ describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
     const { run, request } = sent();
     run.when(answered(request, 'verified', [BALANCE_ZERO]), 20_500);
     expect(await scraped(run)).toEqual([
-      `recovery_seconds_sum{tool="${TOOL}"} 12.5`,
+      `recovery_seconds_sum{tool="${TOOL}"} 15.5`,
       `recovery_seconds_count{tool="${TOOL}"} 1`,
       `recoveries_automatic_total{tool="${TOOL}"} 1`,
     ]);
   });
 
   it('count a compensation that a person approved as manual, and tell how long the person took (C67, C71)', async () => {
-    const run = waiting().when(approval(), 40_000);
+    const run = agreed(waiting(), 40_000);
     run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 41_000);
     expect(await scraped(run)).toEqual([
-      `recovery_seconds_sum{tool="${TOOL}"} 33`,
+      `recovery_seconds_sum{tool="${TOOL}"} 36`,
       `recovery_seconds_count{tool="${TOOL}"} 1`,
       `recoveries_manual_total{tool="${TOOL}"} 1`,
       'approval_seconds_sum{question="recovery",outcome="approved"} 30',
@@ -73,7 +87,7 @@ describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
     ]);
   });
 
-  it('tell of two people each by itself (C71)', async () => {
+  it('tell of two people each by itself, from the question both were asked (C71)', async () => {
     const two = terms({ recovery_approval_mode: 'dual_control' });
     const action = digest({ terms: two });
     const run = start()
@@ -81,8 +95,54 @@ describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
       .when(approval({ digest: action }), 15_000)
       .when(approval({ by: 'otto', digest: action }), 35_000);
     expect(await scraped(run)).toEqual([
-      'approval_seconds_sum{question="recovery",outcome="approved"} 25',
+      'approval_seconds_sum{question="recovery",outcome="approved"} 30',
       'approval_seconds_count{question="recovery",outcome="approved"} 2',
+    ]);
+  });
+
+  it('tell the time since the validation failed, however long its trigger was held before it was admitted (C66)', async () => {
+    const admission = { ...marked().admission, triggered_at: 9_000_000 };
+    const run = start().when(markedInput({ admission, terms: AUTO, ref: NEVER_ENDS }), 9_000_000);
+    run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 9_001_000);
+    expect(await scraped(run)).toContain(`recovery_seconds_sum{tool="${TOOL}"} 8996`);
+  });
+
+  it('tell how long people took since they were asked, whatever was looked at meanwhile (C71)', async () => {
+    const run = start().when(markedInput(), 10_000);
+    run.when(answered(requestIn(run.outgoing()), 'verified', [AS_SEEN]), 35_000);
+    run.when(approval(), 40_000);
+    expect(await scraped(run)).toEqual([
+      'approval_seconds_sum{question="recovery",outcome="approved"} 30',
+      'approval_seconds_count{question="recovery",outcome="approved"} 1',
+    ]);
+  });
+
+  it('count a resource that changed before anything was sent, and ask for the next answer from then on (C69, C71)', async () => {
+    const run = start().when(markedInput(), 10_000);
+    run.when(answered(requestIn(run.outgoing()), 'verified', [AS_SEEN]), 11_000);
+    run.when(approval(), 20_000);
+    run.when(answered(requestIn(run.outgoing()), 'verified', [SEEN_PAID_OUT]), 21_000);
+    const anew = run.rows('step')[0]?.doc['action_digest'] as Buffer; // of a step that people are asked about
+    run.when(denial({ digest: anew }), 24_000);
+    expect(await scraped(run)).toEqual([
+      `recoveries_manual_total{tool="${TOOL}"} 1`,
+      `stale_state_conflicts_total{tool="${TOOL}"} 1`,
+      'approval_seconds_sum{question="recovery",outcome="approved"} 10',
+      'approval_seconds_count{question="recovery",outcome="approved"} 1',
+      'approval_seconds_sum{question="recovery",outcome="denied"} 3',
+      'approval_seconds_count{question="recovery",outcome="denied"} 1',
+    ]);
+  });
+
+  it('count what a person had tried again as manual, once, and tell how long it took (C66, C67)', async () => {
+    const { run, request } = sent({ ...AUTO, max_attempts: 1 });
+    run.when(answered(request, 'failed', []), 11_000).when(triedAgain(), 12_000);
+    run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 15_000);
+    expect(await scraped(run)).toEqual([
+      `recovery_seconds_sum{tool="${TOOL}"} 10`,
+      `recovery_seconds_count{tool="${TOOL}"} 1`,
+      `recoveries_manual_total{tool="${TOOL}"} 1`,
+      `compensation_failures_total{tool="${TOOL}",reason="TOOL_FAILED"} 1`,
     ]);
   });
 

@@ -19,6 +19,7 @@ import {
   ROLLBACK,
   terms,
   views,
+  agreed,
 } from '../recoveries.testing.js';
 import { recoverySpans } from './traces.js';
 import type { RecoverySpan } from './traces.js';
@@ -43,7 +44,7 @@ describe.each(WAYS)('the trace of a recovery, $way', ({ isRebuilt }) => {
   const start = (): CoreHarness => harness(core(), { isRebuilt, views: views() });
 
   it('leads from the trigger of the ledger over the decision, the approval and the leg to the verification (C50)', () => {
-    const run = start().when(markedInput(), 10_000).when(approval(), 40_000);
+    const run = agreed(start().when(markedInput(), 10_000), 40_000);
     run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 41_000);
     expect(told(run)).toEqual([
       ['decision', 'trigger', 8_000, 10_000, null],

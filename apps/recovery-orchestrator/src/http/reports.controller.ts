@@ -1,20 +1,15 @@
 // HTTP edge of the orchestrator's reports: which tools end with people and why, and what was observed of recoveries.
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { FromCaller, idText, pageQuery, parse, tenantOfRead } from '@recourse/service';
-import type { Caller } from '@recourse/service';
+import { FromCaller, idText, manualReport, pageQuery, parse, tenantOfRead } from '@recourse/service';
+import type { Caller, ManualReport } from '@recourse/service';
 import { z } from 'zod';
-import { isUnprovable, pointedOut, shareOf } from '../core/reports.decisions.js';
+import { isUnprovable } from '../core/reports.decisions.js';
 import { RecoveryQueries } from '../reads/recovery-queries.js';
-import type { ManualReason, ObservedRecoveries, Report } from '../reads/recovery-queries.js';
-import type { PointedOut } from '../core/reports.decisions.js';
+import type { ObservedRecoveries, Report } from '../reads/recovery-queries.js';
 
 const LIMIT_DEFAULT = 200;
 const reportQuery = z.strictObject({ tenant: pageQuery.tenant, limit: pageQuery.limit, capability: idText.optional() });
-
-interface ManualAnswer extends Report<ManualReason & { readonly share: number; readonly is_unprovable: boolean }> {
-  readonly pointed_out: readonly PointedOut[];
-}
 
 @ApiTags('reports')
 @ApiBearerAuth()
@@ -30,21 +25,10 @@ export class ReportsController {
   @ApiQuery({ name: 'capability', required: false })
   @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
   @ApiQuery({ name: 'limit', required: false })
-  async manualReasons(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<ManualAnswer> {
+  async manualReasons(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<ManualReport> {
     const { tenant, limit = LIMIT_DEFAULT, capability } = parse(reportQuery, query);
-    const { items, more } = await this.queries.manualReasons(
-      { tenant: tenantOfRead(principal, tenant), capability },
-      limit,
-    );
-    return {
-      items: items.map((row) => ({
-        ...row,
-        share: shareOf(row.steps, row.ended),
-        is_unprovable: isUnprovable(row.reason),
-      })),
-      more,
-      pointed_out: pointedOut(items),
-    };
+    const counted = await this.queries.manualReasons({ tenant: tenantOfRead(principal, tenant), capability }, limit);
+    return manualReport(counted, isUnprovable);
   }
 
   @Get('recoveries')

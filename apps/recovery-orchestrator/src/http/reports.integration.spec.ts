@@ -17,8 +17,8 @@ import { RECOVERIES_LOG } from '../core.js';
 import { RECOVERY_KINDS } from '../rows/kinds.js';
 import { RecoveryQueries } from '../reads/recovery-queries.js';
 import {
+  agreed,
   answered,
-  approval,
   BALANCE_ZERO,
   core,
   denial,
@@ -60,7 +60,7 @@ const STORY: Readonly<Record<string, () => CoreHarness>> = {
     return run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), START + 1_000);
   },
   'compensated with a person': () => {
-    const run = begun('acme', terms()).when(approval({ digest: digest() }), START + 5_000);
+    const run = agreed(begun('acme', terms()), START + 5_000);
     return run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), START + 7_000);
   },
   'changed by somebody else': () => {
@@ -169,13 +169,13 @@ async function get(path: string, token = 'acme operator'): Promise<{ readonly st
   return { status: answer.statusCode, body: answer.json<Facts>() };
 }
 
-const reason = (code: string, steps: number): Facts => ({
+const reason = (code: string, times: number): Facts => ({
   tenant: 'acme',
   capability: REFUND,
   reason: code,
-  steps,
+  times,
   ended: 6,
-  share: Math.round((steps / 6) * 10_000) / 10_000,
+  share: Math.round((times / 6) * 10_000) / 10_000,
   is_unprovable: false,
 });
 
@@ -194,7 +194,7 @@ describe('the report of manual reasons', () => {
   it('points out the tool whose outcomes could not be proven', async () => {
     const told = { tenant: 'dumb', capability: REFUND, ended: 3, share: 1 };
     expect((await get('manual-reasons', 'dumb operator')).body).toEqual({
-      items: [{ ...told, reason: 'OUTCOME_UNKNOWN', steps: 3, is_unprovable: true }],
+      items: [{ ...told, reason: 'OUTCOME_UNKNOWN', times: 3, is_unprovable: true }],
       more: false,
       pointed_out: [{ ...told, unprovable: 3 }],
     });
@@ -223,8 +223,8 @@ describe('the report of recoveries', () => {
           open: 1,
           not_needed: 1,
           attempts: 3,
-          mean_ms: 6_000,
-          max_ms: 9_000,
+          mean_ms: 9_000,
+          max_ms: 12_000,
         },
       ],
       more: false,

@@ -2,7 +2,6 @@ import { expect, it } from '@jest/globals';
 import { harness, wire } from '@recourse/testing';
 import {
   answered,
-  approval,
   BALANCE_KEPT,
   core,
   envelope,
@@ -13,15 +12,17 @@ import {
   STILL_PENDING,
   terms,
   views,
+  agreed,
 } from '../recoveries.testing.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import { timelineOf } from './incident.query.js';
 import type { IncidentDoc } from '../rules/task/task.messages.js';
 
 it('tells what happened to an incident in its order, and who did it', () => {
-  const run = harness(core(), { views: views() })
-    .when(markedInput({ terms: terms({ max_attempts: 1 }) }), 10_000)
-    .when(approval(), 10_100);
+  const run = agreed(
+    harness(core(), { views: views() }).when(markedInput({ terms: terms({ max_attempts: 1 }) }), 10_000),
+    10_100,
+  );
   run.when(answered(requestIn(run.outgoing()), 'unverified', [STILL_PENDING, BALANCE_KEPT]), 10_200);
   run.when(
     wire(

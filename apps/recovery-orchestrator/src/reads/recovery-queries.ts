@@ -2,34 +2,23 @@
 //
 // Boundary: reads the projection and nothing else; never writes, never waits for the loop.
 import { limitTo, numberOrNull, Queries } from '@recourse/service';
-import type { Limited } from '@recourse/service';
+import type { Limited, ManualReason } from '@recourse/service';
 import { manualReasonsQuery, pacesQuery, recoveriesQuery } from './recovery-statements.js';
 import type { ReportFilter } from './recovery-statements.js';
-
-/** Steps of a tool that landed with a person for one reason. */
-export interface ManualReason {
-  readonly tenant: string;
-  readonly capability: string;
-  /** Code of the decision or of what ended automation. */
-  readonly reason: string;
-  readonly steps: number;
-  /** Steps of the tool that ended, whatever way. */
-  readonly ended: number;
-}
 
 /** What was observed of the recoveries of one tool. */
 export interface ObservedRecoveries {
   readonly tenant: string;
   readonly capability: string;
   readonly compensated: number;
-  /** Of the compensated: those that no person approved. */
+  /** Of the compensated: those that nobody had to agree to, and that no person had meanwhile. */
   readonly automatic: number;
   readonly manual: number;
   readonly open: number;
   readonly not_needed: number;
   /** Legs that were dispatched, repeats included. */
   readonly attempts: number;
-  /** Milliseconds from trigger to verification; null while none was compensated. */
+  /** Milliseconds from when the validation failed to the verification; null while none was compensated. */
   readonly mean_ms: number | null;
   readonly max_ms: number | null;
 }

@@ -22,9 +22,9 @@ export type ReportFilter = Readonly<Partial<Record<'tenant' | 'capability', stri
 export function manualReasonsQuery(filter: ReportFilter, limit: number): Query {
   const given = new Parameters();
   const where = [`phase IN (${literals(ENDED)})`, ...given.equal(filter)];
-  const counted = `SELECT tenant, capability, reason, phase IN (${literals(WITH_PERSON)}) AS with_person, count(*) AS steps, sum(count(*)) OVER (PARTITION BY tenant, capability) AS ended FROM ${STEPS}${whereOf(where)} GROUP BY 1, 2, 3, 4`;
+  const counted = `SELECT tenant, capability, reason, phase IN (${literals(WITH_PERSON)}) AS with_person, count(*) AS times, sum(count(*)) OVER (PARTITION BY tenant, capability) AS ended FROM ${STEPS}${whereOf(where)} GROUP BY 1, 2, 3, 4`;
   return {
-    text: `SELECT tenant, capability, reason, steps::int, ended::int FROM (${counted}) c WHERE with_person ORDER BY c.steps DESC, tenant, capability, reason LIMIT ${given.add(limit + 1)}`,
+    text: `SELECT tenant, capability, reason, times::int, ended::int FROM (${counted}) c WHERE with_person ORDER BY c.times DESC, tenant, capability, reason LIMIT ${given.add(limit + 1)}`,
     values: given.values,
   };
 }
@@ -33,10 +33,10 @@ export function manualReasonsQuery(filter: ReportFilter, limit: number): Query {
 export function recoveriesQuery(filter: ReportFilter, limit: number): Query {
   const given = new Parameters();
   const where = given.equal(filter);
-  const took = `updated_at - triggered_at`;
+  const took = `updated_at - failed_at`;
   const sums = [
     `count(*) FILTER (WHERE phase = 'compensated')::int AS compensated`,
-    `count(*) FILTER (WHERE phase = 'compensated' AND approvals = 0)::int AS automatic`,
+    `count(*) FILTER (WHERE unattended)::int AS automatic`,
     `count(*) FILTER (WHERE phase IN (${literals(WITH_PERSON)}))::int AS manual`,
     `count(*) FILTER (WHERE phase NOT IN (${literals([...ENDED, 'not_needed'])}))::int AS open`,
     `count(*) FILTER (WHERE phase = 'not_needed')::int AS not_needed`,

@@ -6,7 +6,6 @@ import { harness } from '@recourse/testing';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import {
   answered,
-  approval,
   core,
   digest,
   EVIDENCE,
@@ -22,6 +21,7 @@ import {
   ROLLBACK,
   terms,
   views,
+  agreed,
   windowClosed,
 } from '../recoveries.testing.js';
 import { FACTS_NEEDED } from './review-item.messages.js';
@@ -75,7 +75,7 @@ describe('a review item', () => {
   });
 
   it('shows what was observed once an attempt was made (C59), and offers nothing more', () => {
-    const run = harness(core(), { views: views() }).when(markedInput(), 10_000).when(approval(), 20_000);
+    const run = agreed(harness(core(), { views: views() }).when(markedInput(), 10_000), 20_000);
     run.when(answered(requestIn(run.outgoing()), 'stale', [PAID_OUT]), 25_000);
     expect(itemAt(run, 25_000)).toMatchObject({
       phase: 'manual',
@@ -231,7 +231,7 @@ describe('every review item', () => {
   });
 
   it('shows what was found out, and by whom (C59)', () => {
-    const run = harness(core(), { views: views() }).when(markedInput(), 10_000).when(approval(), 20_000);
+    const run = agreed(harness(core(), { views: views() }).when(markedInput(), 10_000), 20_000);
     run.when(answered(requestIn(run.outgoing()), 'stale', [PAID_OUT]), 25_000);
     expect(itemAt(run, 25_000).reconciliation).toMatchObject({
       outcome: 'stale',

@@ -1,5 +1,6 @@
 // Rows of the orchestrator as tables: what people list, sort and filter by. Every open item has a deadline and an owner (P12).
 import type { AcceptedRecord, Change, ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
+import { failedAt, isUnattended } from '../rules/step/ending.decisions.js';
 import type { ApprovalDoc, HaltDoc, RecoveryDoc, StepDoc } from '../rules/step/step.messages.js';
 import { forwardKind } from './forward.rows.js';
 import { dependentKey } from '../rules/lineage/dependents.decisions.js';
@@ -119,8 +120,9 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
         of: (row) => stepOf(row).terms?.recovery_policy_ref ?? null,
         isLasting: true,
       },
-      { name: 'approvals', type: 'bigint', of: (row) => stepOf(row).approvals.length },
-      ...longs('triggered_at', 'decided_at').map(lasting),
+      { name: 'unattended', type: 'boolean', of: (row) => isUnattended(stepOf(row)) },
+      { name: 'failed_at', type: 'bigint', of: (row) => failedAt(stepOf(row)), isLasting: true },
+      ...longs('decided_at').map(lasting),
       ...longs('attempt', 'deadline_at', 'updated_at'),
     ],
     lasting: [

@@ -531,3 +531,7 @@ export interface TakenArg {
   /** JSON pointer into what that verification saw; empty for the whole. */
   readonly path: string;
 }
+
+/** Whose rollbacks a trend counts. */
+export const TREND_SCOPE_VALUES = ['tenant', 'agent'] as const;
+export type TrendScope = (typeof TREND_SCOPE_VALUES)[number];

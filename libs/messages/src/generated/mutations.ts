@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { Checkpoint, CommandEnvelope, CommitRef, Contamination, ContractTerms, DueConsumer, Emission, Evidence, Execution, ExecutionState, FoundOut, Hash, JudgedRef, LimitScope, LineageRoot, Money, MutationRef, Observation, Payload, RecoverabilityState, ReversalClass, RuntimeCommit, SubscriptionMode } from './common.js';
+import type { Checkpoint, CommandEnvelope, CommitRef, Contamination, ContractTerms, DueConsumer, Emission, Evidence, Execution, ExecutionState, FoundOut, Hash, JudgedRef, LimitScope, LineageRoot, Money, MutationRef, Observation, Payload, RecoverabilityState, ReversalClass, RuntimeCommit, SubscriptionMode, TrendScope } from './common.js';
 import type { LegKind, LegRequested } from './tools.js';
 
 /** What calls itself an acknowledgement is none. */
@@ -42,6 +42,8 @@ export interface Admission {
   readonly triggered_at: number;
   /** An earlier record says that it was admitted (TriggerUnmatched), and counts. */
   readonly was_remembered: boolean;
+  /** Length of the window in which the mark counts toward the trends of its tenant and agent, milliseconds; 0 when it does not. */
+  readonly trend_window_ms: number;
 }
 
 /** A worker's answer that decides nothing. */
@@ -944,6 +946,22 @@ export interface ReviewOutOfBand {
   readonly reason: string;
 }
 
+/** A person says what was done about a rise of rollbacks, or why it may go on. */
+export interface ReviewTrend {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run whose rollback raised the alert; also the record key. */
+  readonly run_id: string;
+  /** Id of the alert, derived from scope, tenant, name and partition. */
+  readonly trend_id: string;
+  /** Whose rollbacks rose. */
+  readonly scope: TrendScope;
+  /** Name of the tenant or the agent. */
+  readonly name: string;
+  /** What was done, or why it may go on. */
+  readonly reason: string;
+}
+
 /** A remembered trigger whose commit nobody recorded in time, a held one that nobody judged, or a commit beyond a bound that nobody reviewed: a person is asked. A mark still counts when it comes. */
 export interface RollbackEscalated {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -1152,6 +1170,62 @@ export interface StormCounted {
   readonly event_id: string;
   /** For how long it counts, milliseconds. */
   readonly window_ms: number;
+}
+
+/** A person has looked at a rise of rollbacks: the rate of then is the usual one from now on. */
+export interface TrendReviewed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id of the alert, derived from scope, tenant, name and partition. */
+  readonly trend_id: string;
+  /** Whose rollbacks rose. */
+  readonly scope: TrendScope;
+  /** Name of the tenant or the agent. */
+  readonly name: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run whose rollback raised the alert; the key under which it is reviewed. */
+  readonly run_id: string;
+  /** Who said so. */
+  readonly by: string;
+  /** What was done, or why it may go on. */
+  readonly reason: string;
+  /** Command. */
+  readonly command_id: string;
+}
+
+/** Rollbacks come steadily faster than they used to: a person is asked, and nothing is held. */
+export interface TrendRose {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id of the alert, derived from scope, tenant, name and partition. */
+  readonly trend_id: string;
+  /** Whose rollbacks rose. */
+  readonly scope: TrendScope;
+  /** Name of the tenant or the agent. */
+  readonly name: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run whose rollback raised the alert; the key under which it is reviewed. */
+  readonly run_id: string;
+  /** Length of a window, milliseconds. */
+  readonly window_ms: number;
+  /** Rollbacks of the newest windows on this partition, the newest last. */
+  readonly counts: readonly number[];
+  /** Usual rollbacks of a window on this partition, thousandths. */
+  readonly usual_permille: number;
+  /** Who is to act. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
 }
 
 /** A trigger was not admitted automatically: it waits in a list for a person. */

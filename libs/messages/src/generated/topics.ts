@@ -5,7 +5,7 @@ import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RecordRedirected, RedriveParked, WireLossAccepted } from './log.js';
-import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DivergenceReviewed, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDivergence, ReviewOutOfBand, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DivergenceReviewed, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
@@ -93,7 +93,8 @@ export const TOPICS = [
       "recourse.mutations.ConfirmTrigger",
       "recourse.mutations.RejectTrigger",
       "recourse.mutations.ReviewOutOfBand",
-      "recourse.mutations.CloseBreaker"
+      "recourse.mutations.CloseBreaker",
+      "recourse.mutations.ReviewTrend"
     ],
     "written_by": "HTTP edge, critics",
     "read_by": "mutation-ledger",
@@ -320,6 +321,8 @@ export const TOPICS = [
       "recourse.mutations.StormCounted",
       "recourse.mutations.BreakerOpened",
       "recourse.mutations.BreakerClosed",
+      "recourse.mutations.TrendRose",
+      "recourse.mutations.TrendReviewed",
       "recourse.mutations.HeldReviewed",
       "recourse.mutations.UndoListed",
       "recourse.mutations.RollbackOutOfBand",
@@ -489,7 +492,8 @@ export type LedgerCommandsRecord =
   | { readonly type: 'ConfirmTrigger'; readonly body: ConfirmTrigger }
   | { readonly type: 'RejectTrigger'; readonly body: RejectTrigger }
   | { readonly type: 'ReviewOutOfBand'; readonly body: ReviewOutOfBand }
-  | { readonly type: 'CloseBreaker'; readonly body: CloseBreaker };
+  | { readonly type: 'CloseBreaker'; readonly body: CloseBreaker }
+  | { readonly type: 'ReviewTrend'; readonly body: ReviewTrend };
 
 /** What `recourse.recovery-commands` holds. */
 export type RecoveryCommandsRecord =
@@ -610,6 +614,8 @@ export type MutationsRecord =
   | { readonly type: 'StormCounted'; readonly body: StormCounted }
   | { readonly type: 'BreakerOpened'; readonly body: BreakerOpened }
   | { readonly type: 'BreakerClosed'; readonly body: BreakerClosed }
+  | { readonly type: 'TrendRose'; readonly body: TrendRose }
+  | { readonly type: 'TrendReviewed'; readonly body: TrendReviewed }
   | { readonly type: 'HeldReviewed'; readonly body: HeldReviewed }
   | { readonly type: 'UndoListed'; readonly body: UndoListed }
   | { readonly type: 'RollbackOutOfBand'; readonly body: RollbackOutOfBand }

@@ -10,6 +10,7 @@
 //   D4. One event counts once toward a breaker, however many commits it hits; how many it hits is the closure limit's.
 import { deriveId, isPerson } from '@recourse/kernel';
 import type { Evidence, LimitScope } from '@recourse/messages';
+import { sharedTrend } from '../trend/trend.decisions.js';
 import { WEIGHT_INITIAL } from './admission.messages.js';
 import { contextIdOf, unfitEvidence } from './context.decisions.js';
 import type { DeclaredSource } from './context.decisions.js';
@@ -43,11 +44,12 @@ export function shareOf(limit: number, partitionCount: number): number {
 
 /** Limits of one partition. */
 export function sharedLimits(limits: AdmissionLimits, partitionCount: number): AdmissionLimits {
-  const { storm, closureMax } = limits;
+  const { storm, closureMax, trend } = limits;
   return {
     ...limits,
     storm: storm === null ? null : { ...storm, limit: shareOf(storm.limit, partitionCount) },
     closureMax: closureMax === null ? null : shareOf(closureMax, partitionCount),
+    trend: trend === null ? null : sharedTrend(trend, partitionCount),
   };
 }
 
@@ -226,29 +228,6 @@ function tooMany(
     detail: `one event has rolled back ${String(closure?.hits ?? 0)} commits on this partition, as many as may go unasked`,
     opens: null,
   };
-}
-
-/** How fast triggers come, told from how fast they usually do (E47). */
-export type Trend = 'quiet' | 'usual' | 'rising';
-
-/** Fewest triggers in the short window that are worth a word. */
-const TREND_MIN = 5;
-/** How many times the usual rate is a rise. */
-const TREND_FACTOR = 3;
-
-/**
- * Tells a rise from a steady background. A rise raises an alert and holds nothing: holding is the breaker's.
- *
- * Units:  counts of triggers in the newest `shortMs` and in the `longMs` that end with it.
- */
-export function trendOf(
-  { short, long }: { readonly short: number; readonly long: number },
-  shortMs: number,
-  longMs: number,
-): Trend {
-  if (short < TREND_MIN) return 'quiet';
-  const usual = ((long - short) * shortMs) / Math.max(1, longMs - shortMs);
-  return short >= TREND_FACTOR * usual ? 'rising' : 'usual';
 }
 
 /** The part of the judged triggers that people confirmed, from 0 to 1; null while none is judged (E42). */

@@ -10,7 +10,6 @@ import {
   scopesOf,
   sharedLimits,
   shareOf,
-  trendOf,
   weightOf,
 } from './admission.decisions.js';
 import type { Asked, Seen } from './admission.decisions.js';
@@ -43,6 +42,7 @@ const LIMITS: AdmissionLimits = {
   trustThresholdPermille: 600,
   storm: { limit: 2, windowMs: 1_000 },
   closureMax: 3,
+  trend: null,
 };
 /** A source with a trust, and terms that nothing here exceeds; null for a stranger. */
 function declaredAs(trust: number | null): DeclaredSource {
@@ -272,6 +272,7 @@ describe('a limit over partitions', () => {
       trustThresholdPermille: 600,
       storm: { limit: 1, windowMs: 1_000 },
       closureMax: 1,
+      trend: null,
     });
     expect(sharedLimits(NO_LIMITS, 6)).toEqual(NO_LIMITS);
   });
@@ -281,18 +282,5 @@ describe('a limit over partitions', () => {
       'b',
       'c',
     ]);
-  });
-});
-
-describe('a trend', () => {
-  it.each([
-    ['a burst out of nothing', 20, 20, 'rising'],
-    ['three times the usual', 15, 15 + 23 * 5, 'rising'],
-    ['a steady rate, however high', 1_000, 24_000, 'usual'],
-    ['a little above the usual', 12, 12 + 23 * 10, 'usual'],
-    ['next to nothing', 4, 4, 'quiet'],
-    ['nothing at all', 0, 0, 'quiet'],
-  ] as const)('%s', (_, short, long, expected) => {
-    expect(trendOf({ short, long }, 3_600_000, 86_400_000)).toBe(expected);
   });
 });

@@ -1,5 +1,6 @@
 // Admission of triggers: what operators set, and the rows it is decided by. All counts are those of one partition.
 import type { LimitScope } from '@recourse/messages';
+import type { TrendLimits } from '../trend/trend.messages.js';
 
 /** Weights are thousandths: 1000 is full trust. */
 export const WEIGHT_MAX = 1_000;
@@ -22,6 +23,8 @@ export interface AdmissionLimits {
   readonly storm: { readonly limit: number; readonly windowMs: number } | null;
   /** Commits that one event may roll back before a person is asked. */
   readonly closureMax: number | null;
+  /** What is a steady rise of rollbacks, of which a person is told; it holds nothing. */
+  readonly trend: TrendLimits | null;
 }
 
 /** Admits everything: what a core is built with unless told. */
@@ -29,6 +32,7 @@ export const NO_LIMITS: AdmissionLimits = {
   trustThresholdPermille: null,
   storm: null,
   closureMax: null,
+  trend: null,
 };
 
 export const HOLD_REASONS = [

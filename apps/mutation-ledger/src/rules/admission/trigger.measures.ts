@@ -1,8 +1,8 @@
-// What records of triggers say, as series: what became of them, what people said of them (E42), and breakers that opened.
+// What records of triggers say, as series: what became of them, what people said of them (E42), breakers that opened, and steady rises (E47).
 //
 // Boundary: pure. Anybody can name a source, so names are in the report and not in labels.
 import { fallenIn, recordIn } from '@recourse/messages';
-import type { DecodedBody, LimitScope } from '@recourse/messages';
+import type { DecodedBody, LimitScope, TrendScope } from '@recourse/messages';
 import { MUTATIONS_LOG } from '../record.messages.js';
 
 /** What became of a trigger, or was said of it. */
@@ -12,7 +12,8 @@ export type TriggerOutcome = (typeof TRIGGER_OUTCOMES)[number];
 /** One value of one series. */
 export type TriggerMeasure =
   | { readonly series: 'triggers'; readonly outcome: TriggerOutcome }
-  | { readonly series: 'breakersOpened'; readonly scope: LimitScope };
+  | { readonly series: 'breakersOpened'; readonly scope: LimitScope }
+  | { readonly series: 'trendsRaised'; readonly scope: TrendScope };
 
 /** What a record says of triggers. A trigger counts once: where it was admitted, not where what it waited for is marked. Pure. */
 export function triggerMeasures(record: DecodedBody): readonly TriggerMeasure[] {
@@ -34,6 +35,8 @@ export function triggerMeasures(record: DecodedBody): readonly TriggerMeasure[] 
       return [triggered(body.confirmed ? 'confirmed' : 'rejected')];
     case 'BreakerOpened':
       return [{ series: 'breakersOpened', scope: body.scope }];
+    case 'TrendRose':
+      return [{ series: 'trendsRaised', scope: body.scope }];
     default:
       return [];
   }

@@ -28,4 +28,10 @@ describe('series of triggers', () => {
       { series: 'breakersOpened', scope: 'source' },
     ]);
   });
+
+  it('count steady rises by whose they are (E47)', () => {
+    expect(triggerMeasures({ type: 'TrendRose', body: { scope: 'agent' } })).toEqual([
+      { series: 'trendsRaised', scope: 'agent' },
+    ]);
+  });
 });

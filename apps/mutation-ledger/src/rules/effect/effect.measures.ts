@@ -1,68 +1,47 @@
 // What the ledger's records say of effects, as series: by status and tool (C65), and those that nothing undoes (C70).
-import { fallenIn, movedIn, recordIn } from '@recourse/messages';
-import type { DecodedBody, Fallen, Moved, MutationRecorded } from '@recourse/messages';
-import { MUTATIONS_LOG } from '../record.messages.js';
-import type { Body } from '../record.messages.js';
-import { statusOf } from './effect.decisions.js';
+//
+// Boundary: pure; reads the rows of mutations that a record changed, so no record that moves an effect can be left out.
+import type { Mutation } from '../mutation/mutation.messages.js';
+import { effectStatusOf } from './effect.decisions.js';
 import type { EffectStatus } from './effect.decisions.js';
 
-/** An effect that came into a status. */
+/** An effect that came into a status, or turned out to be irreversible. */
 export interface EffectMeasure {
   /** Capability under contract; `uncontracted` for every other, whose names are anybody's. */
   readonly tool: string;
-  readonly status: EffectStatus;
+  /** Null for one that stays in its status: a person had it, and still has it once it is known to have happened. */
+  readonly status: EffectStatus | null;
   /** True once per effect: when it was recorded as something that happened and that nothing undoes. */
   readonly isNewlyIrreversible: boolean;
 }
 
-/** Effects that a record moves; none for most. Pure. */
-export function effectMeasures(record: DecodedBody): readonly EffectMeasure[] {
-  const told = recordIn(MUTATIONS_LOG, record);
-  switch (told.type) {
-    case 'MutationRecorded':
-      return [ofRecorded(told.body)];
-    case 'MutationsFell':
-      return fallenIn(told.body).map(ofFallen);
-    case 'RecoverabilityChanged':
-      return movedIn(told.body).map(ofMoved);
-    default:
-      return [];
-  }
+/** A row before and after a record. */
+interface Changed {
+  readonly kind: string;
+  readonly before: object | undefined;
+  readonly after: object | undefined;
 }
 
-function ofRecorded({
-  execution,
-  execution_state,
-  recoverability,
-  rollback_id,
-  terms,
-  ref,
-}: Body<MutationRecorded>): EffectMeasure {
-  const isNewlyIrreversible = execution_state === 'succeeded' && ref.reversal_class === 'irreversible';
-  return {
-    tool: toolOf(execution.capability, terms !== null),
-    status: statusOf(execution_state, recoverability, rollback_id !== null),
-    isNewlyIrreversible,
-  };
+/** Effects that a record moved; none for most. */
+export function effectMeasures(rows: readonly Changed[]): readonly EffectMeasure[] {
+  return rows.flatMap(({ kind, before, after }) =>
+    // Rows of this kind are mutations.
+    kind === 'mutation' && after !== undefined ? cameInto(before as Mutation | undefined, after as Mutation) : [],
+  );
 }
 
-function ofFallen({ execution, execution_state, recoverability, terms }: Fallen): EffectMeasure {
-  return {
-    tool: toolOf(execution.capability, terms !== null),
-    status: statusOf(execution_state, recoverability, true),
-    isNewlyIrreversible: false,
-  };
+function cameInto(before: Mutation | undefined, after: Mutation): readonly EffectMeasure[] {
+  const status = effectStatusOf(after);
+  const isNewlyIrreversible = isIrreversible(after) && (before === undefined || !isIrreversible(before));
+  const isMoved = before === undefined || effectStatusOf(before) !== status;
+  if (!isMoved && !isNewlyIrreversible) return [];
+  return [{ tool: toolOf(after), status: isMoved ? status : null, isNewlyIrreversible }];
 }
 
-/** Only what was committed changes so. */
-function ofMoved({ capability, contracted, to_state, rollback_id }: Moved): EffectMeasure {
-  return {
-    tool: toolOf(capability, contracted),
-    status: statusOf('succeeded', to_state, rollback_id !== null),
-    isNewlyIrreversible: false,
-  };
+function isIrreversible({ execution_state, ref }: Mutation): boolean {
+  return execution_state === 'succeeded' && ref?.reversal_class === 'irreversible';
 }
 
-function toolOf(capability: string, isContracted: boolean): string {
-  return isContracted ? capability : 'uncontracted';
+function toolOf({ terms, capability }: Mutation): string {
+  return terms === null ? 'uncontracted' : capability;
 }

@@ -158,6 +158,8 @@ export type Mutation = {
   readonly warned_at: number | null;
   /** How it was found out how its execution ended, or that nobody could tell; null where its producer told. */
   readonly found_out: FoundOut | null;
+  /** Why people were last asked about it before any recovery; stays once they have answered, null while nobody was. */
+  readonly asked_because: string | null;
   /** How a person ended what waited for people about it; null while nobody did. */
   readonly settled: Settled | null;
 };

@@ -47,6 +47,8 @@ export function admitted(
       command_id: trigger.command_id,
       confirmed_by: confirmedBy,
       storm_window_ms: stormWindowMs,
+      // Counts once it is marked, whether at once or from what is remembered.
+      trend_window_ms: 0,
       closure_counted: isHit,
       triggered_at: now,
       was_remembered: false,
@@ -84,6 +86,7 @@ export function admittedBefore({
     command_id,
     confirmed_by,
     storm_window_ms: 0,
+    trend_window_ms: 0,
     closure_counted: false,
     triggered_at: opened_at,
     was_remembered: true,

@@ -78,7 +78,7 @@ export type RollbackDoc = {
     readonly reason: string;
     readonly at: number;
   } | null;
-  /** Whose action fell, and the recovery policy of its contract; null until it is marked, and for what has none. */
+  /** Whose action fell, and the bundle it stood under: the recovery policy of its contract, the gate of a commit without effect; null until it is marked, and for what has none. */
   readonly agent_id: string | null;
   readonly policy: string | null;
   /** Null until the commit is marked. */

@@ -13,6 +13,7 @@ export const THINGS = [
   'mutation',
   'delivery',
   'runtime',
+  'trend',
 ] as const;
 export type ThingKind = (typeof THINGS)[number];
 
@@ -33,6 +34,7 @@ export const ITEM_KINDS = [
   'window',
   'delivery',
   'divergence',
+  'trend',
 ] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 

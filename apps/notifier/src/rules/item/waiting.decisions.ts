@@ -27,6 +27,11 @@ export function openBreaker(body: Mutations<'BreakerOpened'>, _known: Known, pla
   return opens(bare('breaker', body.breaker_id, body), 'breaker', { ...body, reason: `BREAKER_${body.scope}` }, place);
 }
 
+/** Rollbacks come steadily faster. */
+export function askForTrend(body: Mutations<'TrendRose'>, _known: Known, place: Place): readonly ThingChange[] {
+  return opens(bare('trend', body.trend_id, body), 'trend', { ...body, reason: `TREND_${body.scope}` }, place);
+}
+
 /** Keys of the tasks that a record opens. */
 export function tasksOf({ tasks }: Pick<Recoveries<'TasksOpened'>, 'tasks'>): readonly string[] {
   return tasks.map(({ task_id: id }) => keyOf({ thing: 'task', id }));

@@ -104,6 +104,7 @@ const PATH_OF = {
   mutation: ({ id }) => `/v1/mutations/${encodeURIComponent(id)}`,
   delivery: ({ runId }) => `/v1/rollbacks?run_id=${encodeURIComponent(runId)}`,
   runtime: () => '/v1/reconciliations/divergences',
+  trend: () => '/v1/trends',
   escalation: ({ runId }) => `/v1/escalations?run_id=${encodeURIComponent(runId)}`,
 } as const satisfies Record<ThingKind, (item: NoticeItem) => string>;
 
@@ -118,6 +119,7 @@ const BASE_OF = {
   mutation: 'ledger',
   delivery: 'ledger',
   runtime: 'ledger',
+  trend: 'ledger',
   escalation: 'budgets',
 } as const satisfies Record<ThingKind, keyof LinkBases>;
 

@@ -6,6 +6,14 @@ import { isAtRest, phaseAfter } from './step.transitions.js';
 export function moveStep(step: StepDoc, event: StepEvent, at: number): StepDoc {
   const phase = phaseAfter(step.phase, event);
   const isClosed = phase === 'compensated' || phase === 'not_needed' || phase === 'resolved';
-  const deadlineAt = isClosed ? null : step.deadline_at;
-  return { ...step, phase, deadline_at: deadlineAt, due_at: isAtRest(phase) ? null : step.due_at, updated_at: at };
+  const isAsked = phase === 'awaiting_approval' && (step.phase !== phase || event === 'FactChanged');
+  return {
+    ...step,
+    phase,
+    deadline_at: isClosed ? null : step.deadline_at,
+    due_at: isAtRest(phase) ? null : step.due_at,
+    asked_at: isAsked ? at : step.asked_at,
+    was_given: step.was_given || phase === 'manual' || phase === 'denied',
+    updated_at: at,
+  };
 }

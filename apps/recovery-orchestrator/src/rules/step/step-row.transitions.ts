@@ -138,6 +138,8 @@ export function openedBy({ wait, ...body }: Planned, at: number): StepDoc {
     denied_by: null,
     resolved: null,
     decision_record: null,
+    asked_at: phase === 'awaiting_approval' ? at : null,
+    was_given: false,
     decided_at: at,
     updated_at: at,
   };

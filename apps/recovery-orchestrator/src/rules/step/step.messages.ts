@@ -234,6 +234,10 @@ export type StepDoc = {
   readonly decision_record: DecisionRecord | null;
   /** When its trigger was admitted, epoch milliseconds. */
   readonly triggered_at: number;
+  /** Since when people are asked to agree to it as it is now; null while they never were. */
+  readonly asked_at: number | null;
+  /** It was given to a person, or a person said no: whatever ended it later, somebody had a hand in it. */
+  readonly was_given: boolean;
   readonly decided_at: number;
   readonly updated_at: number;
 };
