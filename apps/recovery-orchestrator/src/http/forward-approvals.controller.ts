@@ -178,6 +178,6 @@ export class ForwardApprovalsController {
       where: { approval_id: parse(idText, id) },
     });
     // Rows of this kind are written by the forward part alone.
-    return doc as unknown as ForwardDoc;
+    return doc as ForwardDoc;
   }
 }
