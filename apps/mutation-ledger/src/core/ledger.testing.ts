@@ -97,46 +97,15 @@ export function refund(changes: Partial<ToolExecuted> = {}): ToolExecuted {
 
 /** The intent of the same refund. */
 export function intent(changes: Partial<ToolPlanned> = {}): ToolPlanned {
-  const {
-    event_id,
-    tenant,
-    run_id,
-    agent_id,
-    initiator,
-    objective,
-    step_id,
-    call_id,
-    capability,
-    contract_digest,
-    effect_key,
-    idempotency_key,
-    subject_ref,
-    args,
-    assumption_refs,
-  } = refund();
+  const { event_id, outcome, result, external_transaction_ref, error_kind, committed_at, handled_as, ...planned } =
+    refund();
   return {
+    ...planned,
     event_id: `${event_id}-plan`,
-    tenant,
-    run_id,
-    agent_id,
-    initiator,
-    objective,
-    step_id,
-    call_id,
-    capability,
-    contract_digest,
-    effect_key,
-    idempotency_key,
-    subject_ref,
-    args,
-    assumption_refs,
     planned_at: NOW - 2_000,
     is_held: false,
-    prior_value: null,
     rehearsal: null,
     staged_ref: null,
-    derived_from: [],
-    on_failure: 'keep',
     ...changes,
   };
 }

@@ -89,6 +89,21 @@ type Views = readonly [NotifierStore, NotifierStore];
 const claimed = (store: NotifierStore, now: number, endpoint = 'chat', countMax = 10): Promise<readonly Delivery[]> =>
   store.claim({ endpoint, now, until: now + 100, countMax });
 
+/** Takes a first step that queues these. */
+const queue = (store: NotifierStore, ...queued: readonly Delivery[]): Promise<boolean> =>
+  store.take(taken(0, 1, { queued }));
+/** Settles an attempt that was claimed. */
+const settle = (
+  store: NotifierStore,
+  claim: Delivery | undefined,
+  verdict: AttemptVerdict,
+  at: number,
+): Promise<void> => store.settle(claim ?? delivery(''), verdict, at);
+const stateOf = async (store: NotifierStore, id: string): Promise<string | null> =>
+  (await store.find(id))?.state ?? null;
+const seqOf = async (store: NotifierStore, partition = 0): Promise<number | undefined> =>
+  (await store.position('recourse.recoveries', partition))?.seq;
+
 /** Runs the suite. */
 export function notifierStoreContract(name: string, fresh: () => Promise<Views>): void {
   describe(`a notifier's store (${name})`, () => runCases(CASES, fresh));
@@ -109,11 +124,7 @@ const CASES: Cases<Views> = {
     expect(await other.take(taken(0, 8, { changes: [{ op: 'put', thing: THING }], queued: [delivery('msg_1')] }))).toBe(
       false,
     );
-    expect([
-      await store.things(['step:step-1']),
-      await store.find('msg_1'),
-      (await store.position('recourse.recoveries', 0))?.seq,
-    ]).toEqual([[], null, 7]);
+    expect([await store.things(['step:step-1']), await store.find('msg_1'), await seqOf(store)]).toEqual([[], null, 7]);
   },
 
   'lets one of two that race read on': async ([store, other]) => {
@@ -129,17 +140,15 @@ const CASES: Cases<Views> = {
     await store.take({ ...taken(0, 2), partition: 1 });
     await store.take(taken(7, 8, { changes: [{ op: 'forget', key: 'step:step-1' }] }));
     expect(await store.things(['step:step-1'])).toEqual([]);
-    expect([
-      (await store.position('recourse.recoveries', 0))?.seq,
-      (await store.position('recourse.recoveries', 1))?.seq,
-    ]).toEqual([8, 2]);
+    expect([await seqOf(store), await seqOf(store, 1)]).toEqual([8, 2]);
   },
 
   'hands a delivery that is due to one of two that ask, and to nobody before its time': async ([store, other]) => {
-    await store.take(
-      taken(0, 1, {
-        queued: [delivery('msg_1'), delivery('msg_2', { nextAt: 2_000 }), delivery('msg_3', { endpoint: 'other' })],
-      }),
+    await queue(
+      store,
+      delivery('msg_1'),
+      delivery('msg_2', { nextAt: 2_000 }),
+      delivery('msg_3', { endpoint: 'other' }),
     );
     const both = await Promise.all([
       claimed(store, 1_000),
@@ -151,32 +160,29 @@ const CASES: Cases<Views> = {
   },
 
   'hands out the oldest first, and so many': async ([store]) => {
-    await store.take(
-      taken(0, 1, {
-        queued: [
-          delivery('msg_b', { nextAt: 900 }),
-          delivery('msg_a', { nextAt: 1_000 }),
-          delivery('msg_c', { nextAt: 800 }),
-        ],
-      }),
+    await queue(
+      store,
+      delivery('msg_b', { nextAt: 900 }),
+      delivery('msg_a', { nextAt: 1_000 }),
+      delivery('msg_c', { nextAt: 800 }),
     );
     expect((await claimed(store, 1_000, 'chat', 2)).map(({ id }) => id)).toEqual(['msg_c', 'msg_b']);
   },
 
   'hands a delivery out again when an attempt brought nothing in time: the process was killed': async ([store]) => {
-    await store.take(taken(0, 1, { queued: [delivery('msg_1')] }));
+    await queue(store, delivery('msg_1'));
     await claimed(store, 1_000);
     expect(await claimed(store, 1_099)).toEqual([]);
     expect((await claimed(store, 1_100)).map(({ id, attempts }) => [id, attempts])).toEqual([['msg_1', 2]]);
   },
 
   'settles an attempt once, and an older one not at all': async ([store]) => {
-    await store.take(taken(0, 1, { queued: [delivery('msg_1')] }));
+    await queue(store, delivery('msg_1'));
     const [first] = await claimed(store, 1_000);
     const [second] = await claimed(store, 1_200);
-    await store.settle(first ?? delivery(''), DELIVERED, 1_250);
-    expect((await store.find('msg_1'))?.state).toBe('queued');
-    await store.settle(second ?? delivery(''), FAILED, 1_300);
+    await settle(store, first, DELIVERED, 1_250);
+    expect(await stateOf(store, 'msg_1')).toBe('queued');
+    await settle(store, second, FAILED, 1_300);
     expect(await store.find('msg_1')).toMatchObject({
       state: 'queued',
       attempts: 2,
@@ -187,62 +193,54 @@ const CASES: Cases<Views> = {
   },
 
   'queues an id once, also after it was delivered': async ([store]) => {
-    await store.take(taken(0, 1, { queued: [delivery('msg_1')] }));
+    await queue(store, delivery('msg_1'));
     const [one] = await claimed(store, 1_000);
-    await store.settle(one ?? delivery(''), DELIVERED, 1_001);
+    await settle(store, one, DELIVERED, 1_001);
     await store.take(taken(1, 2, { queued: [delivery('msg_1')] }));
     await store.queue(delivery('msg_1'));
-    expect((await store.find('msg_1'))?.state).toBe('delivered');
+    expect(await stateOf(store, 'msg_1')).toBe('delivered');
     expect(await claimed(store, 9_000)).toEqual([]);
   },
 
   'lets what nobody needs any more rest: what was never tried is gone, what was tried is told': async ([store]) => {
-    await store.take(
-      taken(0, 1, {
-        queued: [
-          delivery('msg_1'),
-          reminder('msg_2', { nextAt: 5_000 }),
-          delivery('msg_3', { about: { ...ABOUT, opening: 'another' } }),
-        ],
-      }),
+    await queue(
+      store,
+      delivery('msg_1'),
+      reminder('msg_2', { nextAt: 5_000 }),
+      delivery('msg_3', { about: { ...ABOUT, opening: 'another' } }),
     );
     const [tried] = await claimed(store, 1_000, 'chat', 1);
-    await store.settle(tried ?? delivery(''), FAILED, 1_001);
+    await settle(store, tried, FAILED, 1_001);
     await store.take(taken(1, 2, { superseded: [{ ...ABOUT, only: null }] }));
-    const states = await Promise.all(
-      ['msg_1', 'msg_2', 'msg_3'].map(async (id) => (await store.find(id))?.state ?? null),
-    );
+    const states = await Promise.all(['msg_1', 'msg_2', 'msg_3'].map((id) => stateOf(store, id)));
     expect([tried?.id, states]).toEqual(['msg_1', ['superseded', null, 'queued']]);
   },
 
   'lets reminders alone rest when a deadline moves, and queues the new ones after that': async ([store]) => {
-    await store.take(taken(0, 1, { queued: [delivery('msg_1'), reminder('msg_2', { nextAt: 5_000 })] }));
+    await queue(store, delivery('msg_1'), reminder('msg_2', { nextAt: 5_000 }));
     await store.take(
       taken(1, 2, { superseded: [{ ...ABOUT, only: 'reminder' }], queued: [reminder('msg_4', { nextAt: 7_000 })] }),
     );
-    const states = await Promise.all(
-      ['msg_1', 'msg_2', 'msg_4'].map(async (id) => (await store.find(id))?.state ?? null),
-    );
+    const states = await Promise.all(['msg_1', 'msg_2', 'msg_4'].map((id) => stateOf(store, id)));
     expect(states).toEqual(['queued', null, 'queued']);
   },
 
   'says of an attempt that ends after its item that somebody was told': async ([store]) => {
-    await store.take(taken(0, 1, { queued: [delivery('msg_1')] }));
+    await queue(store, delivery('msg_1'));
     const [one] = await claimed(store, 1_000);
     await store.take(taken(1, 2, { superseded: [{ ...ABOUT, only: null }] }));
-    await store.settle(one ?? delivery(''), DELIVERED, 1_050);
-    expect((await store.find('msg_1'))?.state).toBe('delivered');
+    await settle(store, one, DELIVERED, 1_050);
+    expect(await stateOf(store, 'msg_1')).toBe('delivered');
   },
 
   'hands out nothing for an endpoint that is gone until it is turned on, and goes on with the others': async ([
     store,
   ]) => {
-    await store.take(
-      taken(0, 1, { queued: [delivery('msg_1'), delivery('msg_2'), delivery('msg_3', { endpoint: 'other' })] }),
-    );
+    await queue(store, delivery('msg_1'), delivery('msg_2'), delivery('msg_3', { endpoint: 'other' }));
     const [one] = await claimed(store, 1_000, 'chat', 1);
-    await store.settle(
-      one ?? delivery(''),
+    await settle(
+      store,
+      one,
       { ...FAILED, error: { code: 'GONE', httpStatus: 410 }, nextAt: 1_500, closesEndpoint: true },
       1_001,
     );
@@ -257,9 +255,9 @@ const CASES: Cases<Views> = {
   },
 
   'tries one that was given up again, and no other': async ([store]) => {
-    await store.take(taken(0, 1, { queued: [delivery('msg_1')] }));
+    await queue(store, delivery('msg_1'));
     const [one] = await claimed(store, 1_000);
-    await store.settle(one ?? delivery(''), { ...FAILED, event: 'GivenUp' }, 1_001);
+    await settle(store, one, { ...FAILED, event: 'GivenUp' }, 1_001);
     expect((await store.figures(1_001))[0]).toMatchObject({ queued: 0, oldestDueAt: null, givenUp: 1 });
     expect(await store.retry('msg_1', 4_000)).toMatchObject({
       state: 'queued',
@@ -268,21 +266,18 @@ const CASES: Cases<Views> = {
       lastError: null,
     });
     const [again] = await claimed(store, 4_000);
-    await store.settle(again ?? delivery(''), DELIVERED, 4_001);
+    await settle(store, again, DELIVERED, 4_001);
     expect([await store.retry('msg_1', 5_000), await store.retry('msg_9', 5_000)]).toEqual([null, null]);
   },
 
   'lists by state, endpoint and tenant, the newest first, page by page': async ([store]) => {
-    await store.take(
-      taken(0, 1, {
-        queued: [
-          delivery('msg_1', { updatedAt: 1 }),
-          delivery('msg_2', { updatedAt: 2 }),
-          delivery('msg_3', { updatedAt: 2 }),
-          delivery('msg_4', { endpoint: 'other', updatedAt: 3 }),
-          delivery('msg_5', { tenant: 'globex', updatedAt: 4 }),
-        ],
-      }),
+    await queue(
+      store,
+      delivery('msg_1', { updatedAt: 1 }),
+      delivery('msg_2', { updatedAt: 2 }),
+      delivery('msg_3', { updatedAt: 2 }),
+      delivery('msg_4', { endpoint: 'other', updatedAt: 3 }),
+      delivery('msg_5', { tenant: 'globex', updatedAt: 4 }),
     );
     const ids = async (query: Parameters<NotifierStore['list']>[0]): Promise<readonly string[]> =>
       (await store.list(query)).map(({ id }) => id);
@@ -322,9 +317,9 @@ const CASES: Cases<Views> = {
   },
 
   'forgets what ended long ago, and nothing that is queued': async ([store]) => {
-    await store.take(taken(0, 1, { queued: [delivery('msg_1'), delivery('msg_2')] }));
+    await queue(store, delivery('msg_1'), delivery('msg_2'));
     const [one] = await claimed(store, 1_000, 'chat', 1);
-    await store.settle(one ?? delivery(''), DELIVERED, 1_500);
+    await settle(store, one, DELIVERED, 1_500);
     await store.prune(1_501);
     expect([await store.find(one?.id ?? ''), (await store.list({ countMax: 10 })).length]).toEqual([null, 1]);
   },
