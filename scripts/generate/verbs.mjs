@@ -7,6 +7,7 @@
 //   id         field that `:id` is; none where the path names the thing for its reader alone
 //   found      fields that the row of `:id` gives, such as the record key
 //   sets       fields that the route itself says
+//   offered    phases of the thing in which a person is offered it, and what it `needs` then
 //   command    `recoveries escalate`, with `says` for its help; none where the command line does more than to send it
 // and of `asked` of a field: `max` of a text, `default` over HTTP, `option` and `preset` on the command line.
 import { fullNameOf, namespaceOf, shortName } from './catalogue.mjs';

@@ -833,8 +833,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'an item without its facts (C63) such as its arguments is not ready: it says what is missing, and offers no approval',
     file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
-    find: "if (phase === 'awaiting_approval') return missing.length === 0 ? ['approve', 'deny'] : ['deny'];",
-    replace: "if (phase === 'awaiting_approval') return missing.length >= 0 ? ['approve', 'deny'] : ['deny'];",
+    find: 'const has = { facts: missing.length === 0,',
+    replace: 'const has = { facts: missing.length >= 0,',
   },
   {
     id: 'c63-long-cut-without-hash',

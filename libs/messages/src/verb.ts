@@ -34,6 +34,10 @@ export interface Verb {
   readonly found?: readonly string[];
   /** Fields that the route itself says. */
   readonly sets?: Readonly<Record<string, unknown>>;
+  /** Phases of the thing in which a person is offered it; never, without. */
+  readonly offered?: readonly string[];
+  /** What has to be there for it to be offered. */
+  readonly needs?: 'facts' | 'compensation';
   /** Command line: `recoveries retry`, and its help. */
   readonly command?: string;
   readonly says?: string;

@@ -8,6 +8,7 @@
 //   R2. What an agent wrote in prose stands apart, as not to be trusted.
 import { PayloadUnreadable, readPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
+import { VERBS } from '@recourse/messages';
 import type { InForce, Money, Observation, Payload } from '@recourse/messages';
 import { dispatchableUntil } from '../rules/lease/lease.decisions.js';
 import { factsLacked } from '../rules/step/readiness.decisions.js';
@@ -131,7 +132,8 @@ export interface ReviewItem {
   readonly action_digest: string | null;
   /** Milliseconds in which a dispatch can still begin; null without a window. */
   readonly time_left_ms: number | null;
-  readonly may: readonly ('approve' | 'deny' | 'check' | 'retry' | 'resolve' | 'escalate')[];
+  /** Words of the routes that lead there. */
+  readonly may: readonly string[];
   readonly links: { readonly mutation: Link; readonly recovery: Link; readonly record: RecordLink };
 }
 
@@ -238,10 +240,10 @@ function missingOf(step: StepDoc): readonly FactNeeded[] {
 
 /** Who cannot see the facts may still refuse, and nobody agrees blindly. */
 function mayBeDone({ phase, call, terms }: StepDoc, missing: readonly FactNeeded[]): ReviewItem['may'] {
-  if (phase === 'awaiting_approval') return missing.length === 0 ? ['approve', 'deny'] : ['deny'];
-  if (phase === 'denied') return ['resolve'];
-  if (phase !== 'manual') return [];
-  return call === null || terms === null ? ['resolve', 'escalate'] : ['check', 'retry', 'resolve', 'escalate'];
+  const has = { facts: missing.length === 0, compensation: call !== null && terms !== null };
+  return VERBS.filter(({ id, offered }) => id === 'step_id' && offered?.includes(phase) === true)
+    .filter(({ needs }) => needs === undefined || has[needs])
+    .map(({ route }) => route.slice(route.lastIndexOf('/') + 1));
 }
 
 function linksOf(

@@ -6,7 +6,7 @@ import type { Type } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { plainPayload } from '@recourse/contract';
 import type { Doc } from '@recourse/event-log';
-import { VERBS } from '@recourse/messages';
+import { shortName, VERBS } from '@recourse/messages';
 import type { TopicName, Verb, VerbField } from '@recourse/messages';
 import { z } from 'zod';
 import { hashHex, idText, reasonText, tenantText } from '../../edge/validate.js';
@@ -58,7 +58,7 @@ export function verbsController(options: VerbsOptions): Type {
 function addVerb(controller: Type<Edge>, verb: Verb, options: VerbsOptions): void {
   const [body, [method, path = '']] = [bodyOf(verb, options), verb.route.split(' ')];
   const { summary, status: httpStatus = 200, type, sets = {} } = verb;
-  const name = [type.slice(type.lastIndexOf('.') + 1), ...Object.values(sets)].join('_');
+  const name = [shortName(type), ...Object.values(sets)].join('_');
   addRoute(controller, name, {
     decorators: [CommandRoute(path, { summary, body, httpStatus, verb: method === 'DELETE' ? Delete : Post })],
     parameters: [FromCaller(), Given(body), ...(path.includes(':id') ? [Id('id')] : [])],
