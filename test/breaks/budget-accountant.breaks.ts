@@ -81,8 +81,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/budgets.core.unit.spec.ts',
     test: 'the budget accountant, straight an escalation is not decided by AGENT-7',
     file: 'apps/budget-accountant/src/rules/budget/budget.decider.ts',
-    find: 'some((one) => isSamePerson(one, asker.principal))',
-    replace: 'some((one) => one === asker.principal)',
+    find: 'if (isAmong(barredFrom(escalation, ownerOf), asker))',
+    replace: 'if (barredFrom(escalation, ownerOf).includes(asker.principal))',
   },
   {
     id: 'p5-initiator-lets-spend',

@@ -750,8 +750,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/tenant.unit.spec.ts',
     test: 'a record of the tenant "" is parked with TENANT_INVALID, and holds nothing up',
     file: 'libs/event-log/src/parking.decisions.ts',
-    find: 'return findStorageProblem(key, body) ?? tenantProblem(body);',
-    replace: 'return findStorageProblem(key, body) ?? (body.tenant === null ? tenantProblem(body) : null);',
+    find: 'return findStorageProblem(key, body) ?? tenantProblem(body) ?? principalProblem(body);',
+    replace:
+      'return findStorageProblem(key, body) ?? (body.tenant === null ? tenantProblem(body) : null) ?? principalProblem(body);',
   },
   {
     id: 'l15-empty-tenant-holds-up',
@@ -759,7 +760,16 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/tenant.unit.spec.ts',
     test: 'a record of the tenant "" is parked with TENANT_INVALID, and holds nothing up',
     file: 'libs/event-log/src/parking.decisions.ts',
-    find: "'COMMAND_UNSIGNED', 'TENANT_INVALID']",
-    replace: "'COMMAND_UNSIGNED']",
+    find: "'PRINCIPAL_INVALID', 'TENANT_INVALID', ]",
+    replace: "'PRINCIPAL_INVALID', ]",
+  },
+  {
+    id: 'p5-unseen-letter-acts',
+    requirement: 'P5/subjects',
+    spec: 'libs/event-log/src/tenant.unit.spec.ts',
+    test: 'who a record names is parked with PRINCIPAL_INVALID as " mira", in whatever place, and holds nothing up',
+    file: 'libs/event-log/src/parking.decisions.ts',
+    find: "const NAMES = ['agent_id', 'initiator', 'principal'] as const;",
+    replace: "const NAMES = ['agent_id', 'principal'] as const;",
   },
 ];

@@ -1857,7 +1857,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.admission.unit.spec.ts',
     test: 'admission, straight of a source nobody knows is judged by a person alone, with the role, not by whom it came from, and once',
     file: 'apps/mutation-ledger/src/rules/admission/judging.decisions.ts',
-    find: 'if (isSamePerson(standing.evidence.source, envelope.principal))',
+    find: 'if (isAmong([standing.evidence.source], envelope))',
     replace: 'if (standing.evidence.source === envelope.principal)',
   },
   {
@@ -2064,8 +2064,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.settled.unit.spec.ts',
     test: 'an effect that nothing automatic can take back, straight is not closed by whom it was done for',
     file: 'apps/mutation-ledger/src/rules/mutation/settling.decider.ts',
-    find: 'one !== null && isSamePerson(one, principal)',
-    replace: "one !== null && one === 'nobody'",
+    find: 'if (isAmong([initiator, agent_id], envelope))',
+    replace: "if (isAmong(['nobody'], envelope))",
   },
   {
     id: 'a47-settled-twice',

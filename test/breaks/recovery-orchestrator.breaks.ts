@@ -289,8 +289,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.tasks.unit.spec.ts',
     test: 'an effect that nothing undoes, straight is not corrected by "agent:mailer": the author is a person (B10)',
     file: 'apps/recovery-orchestrator/src/rules/task/task.decider.ts',
-    find: 'if (selfRefusal([], envelope.principal) !== null)',
-    replace: "if (selfRefusal([], envelope.principal) === null && task.phase === 'dropped')",
+    find: 'if (selfRefusal([], envelope) !== null)',
+    replace: "if (selfRefusal([], envelope) === null && task.phase === 'dropped')",
   },
   {
     id: 'b13-inverse-built-at-undo-time',
@@ -1136,7 +1136,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.glass.unit.spec.ts',
     test: 'breaking the glass, straight is refused by whom it was done for',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'command: BreakGlass, { now, policy, editorsOf }: ApprovalContext, ): Refusal | null { return ( personRefusal(step, command.envelope.principal) ?? contractRefusal(step, command.envelope.principal, editorsOf) ?? digestRefusal(step, command) ?? phaseRefusal(step) ??',
+    find: 'command: BreakGlass, { now, policy, editorsOf }: ApprovalContext, ): Refusal | null { return ( personRefusal(step, command.envelope) ?? contractRefusal(step, command.envelope.principal, editorsOf) ?? digestRefusal(step, command) ?? phaseRefusal(step) ??',
     replace:
       'command: BreakGlass, { now, policy, editorsOf }: ApprovalContext, ): Refusal | null { return ( contractRefusal(step, command.envelope.principal, editorsOf) ?? digestRefusal(step, command) ?? phaseRefusal(step) ??',
   },
@@ -1279,8 +1279,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval before the effect, straight is given by who wrote a newer version a moment ago',
     file: 'apps/recovery-orchestrator/src/rules/forward/forward.decider.ts',
-    find: 'editorRefusal(editorsOf(contract_digest), principal)',
-    replace: 'editorRefusal(editorsOf(Buffer.alloc(contract_digest.length)), principal)',
+    find: 'editorRefusal(editorsOf(contract_digest), asking.principal)',
+    replace: 'editorRefusal(editorsOf(Buffer.alloc(contract_digest.length)), asking.principal)',
   },
   {
     id: 'p5-editor-approves',
@@ -1299,8 +1299,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.forward.unit.spec.ts',
     test: 'a forward approval, rebuilt before every step is not given by user:ines, who asks for it',
     file: 'apps/recovery-orchestrator/src/rules/forward/forward.decider.ts',
-    find: 'selfRefusal([agent_id, initiator, answerable_to, requested_by], principal) ??',
-    replace: 'selfRefusal([agent_id, answerable_to, requested_by], principal) ??',
+    find: 'selfRefusal([agent_id, initiator, answerable_to, requested_by], asking) ??',
+    replace: 'selfRefusal([agent_id, answerable_to, requested_by], asking) ??',
   },
   {
     id: 'p5-nobody-answers-one-approves',
@@ -1317,8 +1317,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.approval.unit.spec.ts',
     test: 'straight an approval by its initiator is refused (P5)',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'const concerned = [agentId, initiator, step.answerable_to].filter((subject) => subject !== null);',
-    replace: 'const concerned = [agentId].filter((subject) => subject !== null);',
+    find: 'const refusal = selfRefusal([agentId, initiator, step.answerable_to], asking);',
+    replace: 'const refusal = selfRefusal([agentId], asking);',
   },
   {
     id: 'leg-order-forgotten',
@@ -1533,8 +1533,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.commands.unit.spec.ts',
     test: 'a step that a person has, straight is given up never by ines, who did it or for whom it was done (P5)',
     file: 'apps/recovery-orchestrator/src/rules/step/command.decisions.ts',
-    find: 'const refusal = personRefusal(step, envelope.principal);',
-    replace: 'const refusal = personOnly(envelope.principal);',
+    find: 'const refusal = personRefusal(step, envelope);',
+    replace: 'const refusal = personOnly(envelope);',
   },
   {
     id: 'p5-corrected-by-its-own',

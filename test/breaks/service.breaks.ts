@@ -90,11 +90,19 @@ export const BREAKS: readonly Break[] = [
     id: 'p5-two-accounts-two-humans',
     requirement: 'P5/directory',
     spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',
-    test: 'who a token is for is one human under two accounts',
+    test: 'who a token is for is one human under two accounts, and both go with what they ask',
     file: 'libs/service/src/edge/authenticate.ts',
-    find: 'return { subject: person ?? sub, ...(person === undefined ? {} : { account: sub }), tenant, roles: rolesOf(roles) };',
-    replace:
-      'return { subject: sub, ...(person === undefined ? {} : { account: sub }), tenant, roles: rolesOf(roles) };',
+    find: 'const person = directory(sub);',
+    replace: 'const person = { ...directory(sub), subject: sub };',
+  },
+  {
+    id: 'p5-token-says-whose-account',
+    requirement: 'P5/directory',
+    spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',
+    test: 'who a token is for says the directory, whoever the token names: a person whose account it is not',
+    file: 'libs/service/src/edge/authenticate.ts',
+    find: 'if (claimed !== undefined && claimed !== person.subject)',
+    replace: "if (claimed === '')",
   },
   {
     id: 'p5-word-for-a-role',

@@ -256,7 +256,7 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
     it.each([
       ['AGENT-7', 'SELF_APPROVAL'],
       ['agent:agent-7', 'SELF_APPROVAL'],
-      [' agent-7\u200b', 'SELF_APPROVAL'],
+      ['agent-7\u200b', 'APPROVER_NOT_A_PERSON'],
       ['agent:other', 'APPROVER_NOT_A_PERSON'],
       ['svc:night-batch', 'APPROVER_NOT_A_PERSON'],
     ])('is not decided by %s', (principal, code) => {

@@ -15,6 +15,7 @@ const envelope = {
   command_id: 'cmd_1',
   tenant: TENANT,
   principal: 'agent-7',
+  accounts: [] as readonly string[],
   roles: ['administrator', 'approver'],
   route: 'POST /',
   idempotency_key: 'k',

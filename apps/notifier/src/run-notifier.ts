@@ -13,6 +13,7 @@ import {
   createAuthenticate,
   createEdge,
   databaseUrlOf,
+  directoryIn,
   jwksOf,
   PartitionCounts,
   persistently,
@@ -88,6 +89,7 @@ async function partsOf(config: NotifierConfig, logger: Logger): Promise<Parts> {
     issuer: config.jwtIssuer,
     audience: config.jwtAudience,
     jwks: jwksOf(config),
+    directory: directoryIn(config.directoryFile),
   });
   const metrics = new Metrics({ service: NAME });
   metrics.collectProcess();

@@ -250,6 +250,7 @@ export function envelope(
     command_id: `cmd-${principal}`,
     tenant: TENANT,
     principal,
+    accounts: [],
     roles,
     route: 'POST /x',
     idempotency_key: 'k',
@@ -265,12 +266,14 @@ interface Asked {
   readonly roles?: readonly string[];
   readonly digest?: Buffer;
   readonly tenant?: string;
+  readonly accounts?: readonly string[];
   readonly stepId?: string;
   readonly key?: string;
 }
 
 function asked(type: 'ApproveStep' | 'DenyStep', more: Asked): RecordInput {
-  const from = envelope(more.by ?? 'olga', more.roles ?? ['approver'], { tenant: more.tenant ?? TENANT });
+  const { by = 'olga', accounts = [], tenant = TENANT } = more;
+  const from = envelope(by, more.roles ?? ['approver'], { tenant, accounts });
   const body = {
     envelope: from,
     run_id: RUN,

@@ -2,6 +2,7 @@
 import { celEnv, isCelError, parse, plan } from '@bufbuild/cel';
 import type { CelInput } from '@bufbuild/cel';
 import type { Json } from '@recourse/kernel';
+import { CONDITION_STEPS_MAX, METER, metered, stepsFor, withMeter } from './condition-cost.js';
 
 /** Facts a condition may read. */
 export interface ConditionFacts {
@@ -30,7 +31,7 @@ type Evaluate = ReturnType<typeof plan>;
 const compiled = new Map<string, Evaluate>();
 const problems = new Map<string, string | null>();
 const selected = new Map<string, readonly string[]>();
-const environment = celEnv();
+const environment = celEnv({ funcs: METER });
 
 /** Builds the `bound` facts of a condition. */
 export function boundFacts(parts: { readonly reversalArgs: Json; readonly externalRef: string | null }): Json {
@@ -50,15 +51,27 @@ export function evaluateCondition(expression: string, facts: ConditionFacts): Co
 /** Judges an expression over named facts. Shape and errors: those of evaluateCondition. */
 export function evaluateExpression(expression: string, facts: Readonly<Record<string, Json>>): ConditionVerdict {
   try {
-    const verdict = compile(expression)(
-      Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, celOf(value)])),
-    );
+    const judge = compile(expression);
+    const read = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, celOf(value)]));
+    const verdict = metered(() => judge(read));
     if (isCelError(verdict)) return { ok: false, detail: verdict.message };
     return typeof verdict === 'boolean'
       ? { ok: true, holds: verdict }
       : { ok: false, detail: 'the condition says neither true nor false' };
   } catch (error) {
     return { ok: false, detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Says why an expression would take too long to judge; null when it does not, or does not compile. */
+export function costProblem(expression: string): string | null {
+  try {
+    const steps = stepsFor(parse(expression).expr);
+    return steps <= CONDITION_STEPS_MAX
+      ? null
+      : `it takes ${steps} steps over lists of a hundred, of ${CONDITION_STEPS_MAX}`;
+  } catch {
+    return null;
   }
 }
 
@@ -143,7 +156,8 @@ function pathOf(node: unknown): string | null {
 function compile(expression: string): Evaluate {
   const known = compiled.get(expression);
   if (known !== undefined) return known;
-  const made = plan(environment, parse(expression));
+  const tree = parse(expression);
+  const made = plan(environment, { ...tree, expr: withMeter(tree.expr) });
   keep(compiled, expression, made);
   return made;
 }

@@ -87,6 +87,7 @@ export const CONTRACT_REMEDIES = {
   IDEMPOTENCY_MISSING: 'State in idempotency how the provider deduplicates, and for how long.',
   CEL_INVALID:
     'Write a CEL expression that compiles: conditions read observed and bound, consequences args and result.',
+  CEL_TOO_COSTLY: 'Nest at most two loops over lists of the facts: what takes too many steps is judged by a person.',
   CEL_UNREADABLE: 'Read only what a schema or reversal_args declares: what is not there never holds.',
   VALUE_UNREADABLE: 'Point at fields that args_schema declares; amounts are integers in minor units.',
   // A28

@@ -487,6 +487,17 @@ const BREAKS: readonly Break[] = [
     '/verification/success_condition',
   ],
   [
+    'a condition that loops over lists within lists within lists',
+    refundContract({
+      verification: {
+        ...verification,
+        success_condition: 'observed.a.all(a, observed.b.all(b, observed.c.exists(c, c == a + b)))',
+      },
+    }),
+    'CEL_TOO_COSTLY',
+    '/verification/success_condition',
+  ],
+  [
     'a condition over what nobody observes',
     refundContract({ verification: { ...verification, success_condition: 'observed.state == "reversed"' } }),
     'CEL_UNREADABLE',

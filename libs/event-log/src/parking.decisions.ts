@@ -1,5 +1,5 @@
 // Which inputs are set aside, and what a person may do about them (L14, L15). Pure.
-import { deriveId, isTenant, sha256Hex } from '@recourse/kernel';
+import { deriveId, isSubject, isTenant, sha256Hex, SUBJECT_FORM } from '@recourse/kernel';
 import type { Doc } from './service-core.js';
 
 /** Bytes of a parked record that the parking record keeps; larger ones keep their hash and size. */
@@ -35,7 +35,12 @@ export const REDIRECTED = 'recourse-redirected';
 export const BATCH_UNREADABLE = 'BATCH_UNREADABLE';
 
 /** Reasons that say nothing about later records of the key: they do not hold it up. */
-const NOT_BLOCKING: ReadonlySet<string> = new Set(['COMMAND_SIGNATURE_INVALID', 'COMMAND_UNSIGNED', 'TENANT_INVALID']);
+const NOT_BLOCKING: ReadonlySet<string> = new Set([
+  'COMMAND_SIGNATURE_INVALID',
+  'COMMAND_UNSIGNED',
+  'PRINCIPAL_INVALID',
+  'TENANT_INVALID',
+]);
 
 export function blocksKey(reason: string): boolean {
   return !NOT_BLOCKING.has(reason);
@@ -43,7 +48,7 @@ export function blocksKey(reason: string): boolean {
 
 /** Why a record cannot be taken, whatever it says; null when it can. */
 export function findProblem(key: string, body: Doc): Problem | null {
-  return findStorageProblem(key, body) ?? tenantProblem(body);
+  return findStorageProblem(key, body) ?? tenantProblem(body) ?? principalProblem(body);
 }
 
 /** Everything is somebody's: what names no tenant would be nobody's. A command for all tenants says so in its envelope. */
@@ -53,6 +58,17 @@ function tenantProblem({ tenant, checkpoint, envelope }: Doc): Problem | null {
   return named.every((name) => typeof name !== 'string' || isTenant(name) || (name === '*' && asked !== undefined))
     ? null
     : { reason: 'TENANT_INVALID', detail: 'it names no tenant: empty, *, control characters, or blanks around it' };
+}
+
+/** Members of a record, a checkpoint or an envelope that name who acts or asks. */
+const NAMES = ['agent_id', 'initiator', 'principal'] as const;
+
+/** Rules about two people rest on these names: one that could look like another's is nobody's. */
+function principalProblem(body: Doc): Problem | null {
+  const wrong = [body, body.checkpoint, body.envelope]
+    .flatMap((part) => NAMES.map((name) => [name, memberOf(part, name)] as const))
+    .find(([, value]) => typeof value === 'string' && !isSubject(value));
+  return wrong === undefined ? null : { reason: 'PRINCIPAL_INVALID', detail: `${wrong[0]}: ${SUBJECT_FORM}` };
 }
 
 function memberOf(value: unknown, name: string): unknown {

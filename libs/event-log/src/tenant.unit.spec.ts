@@ -1,7 +1,7 @@
 // Everything is somebody's: what names no tenant is parked, whoever sent it (L15).
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LoopWorld, WIRE } from './loop.testing.js';
-import { findProblem } from './parking.decisions.js';
+import { blocksKey, findProblem } from './parking.decisions.js';
 
 let world: LoopWorld;
 
@@ -45,5 +45,23 @@ describe('a record', () => {
     expect(reasonOf({ envelope: { tenant: '*' } })).toBeNull();
     expect(reasonOf({ tenant: '*', envelope: { tenant: '*' } })).toBeNull();
     expect(reasonOf({ tenant: '*' })).toBe('TENANT_INVALID');
+  });
+});
+
+describe('who a record names', () => {
+  it.each(['mira\ufe0f', 'mi\u034fra', 'mira\u3164', 'mira\u2800', 'mira\u{e0061}', ' mira', 'м\u0438ра', ''])(
+    'is parked with PRINCIPAL_INVALID as %j, in whatever place, and holds nothing up',
+    (name) => {
+      expect(reasonOf({ tenant: 'acme', initiator: name })).toBe('PRINCIPAL_INVALID');
+      expect(reasonOf({ tenant: 'acme', agent_id: name })).toBe('PRINCIPAL_INVALID');
+      expect(reasonOf({ checkpoint: { tenant: 'acme', initiator: name } })).toBe('PRINCIPAL_INVALID');
+      expect(reasonOf({ envelope: { tenant: 'acme', principal: name } })).toBe('PRINCIPAL_INVALID');
+      expect(blocksKey('PRINCIPAL_INVALID')).toBe(false);
+    },
+  );
+
+  it('is nobody, or a subject', () => {
+    expect(reasonOf({ tenant: 'acme', initiator: null, agent_id: 'refund-agent' })).toBeNull();
+    expect(reasonOf({ envelope: { tenant: 'acme', principal: 'user:mira' } })).toBeNull();
   });
 });

@@ -109,6 +109,12 @@ export const FAILURES = {
     summary:
       'A tenant is named by 1 to 200 bytes without control characters and without blanks around them, and `*` is the name of none.',
   },
+  PRINCIPAL_INVALID: {
+    retry: 'never',
+    httpStatus: 400,
+    summary:
+      'Who acts and whom they act for are named by opaque subjects: 1 to 200 of the letters A to Z, digits and . _ ~ @ + : / | = # -.',
+  },
   CONFIG_INVALID: {
     retry: 'never',
     httpStatus: 500,

@@ -1,30 +1,52 @@
 // Who is a person, and when two names are one: what every rule about two people rests on (P5).
+//
+// Boundary: people are known by the opaque subject that the identity provider gives them, never by a name that is shown.
+//
+// Invariants
+//   N1. A subject is written in a closed alphabet in which no two spellings look alike to a machine and nothing is invisible.
+//   N2. What is not in it names nobody: it is refused where it comes in, and is no person where it came in all the same.
+
+/** Letters, digits and the marks that subjects of identity providers are made of; at most 200. */
+const SUBJECT = /^[A-Za-z0-9][A-Za-z0-9._~@+:/|=#-]{0,199}$/;
 
 /** Prefixes that say whose name a subject is. Everything but `user` names no person. */
-const OF_PEOPLE = /^(?:user\s*:\s*)+/u;
-const OF_PROGRAMS = /^(?:agent|svc|service|role)\s*:/u;
-const ANY_PREFIX = /^(?:(?:user|agent)\s*:\s*)+/u;
+const OF_PEOPLE = /^(?:user:)+/;
+const OF_PROGRAMS = /^(?:agent|svc|service|role):/;
+const ANY_PREFIX = /^(?:(?:user|agent):)+/;
 
-/** Two spellings of one directory subject are one person: case, width, outer blanks and characters that do not show make no second one. */
+/** What a subject is written in, for whoever sent another. */
+export const SUBJECT_FORM =
+  'a subject is 1 to 200 of the letters A to Z in either case, digits and . _ ~ @ + : / | = # -, and begins with a letter or a digit';
+
+/** May the text name a person, a program or a team at all? */
+export function isSubject(text: string): boolean {
+  return SUBJECT.test(text);
+}
+
+/** Two spellings of one directory subject are one person: neither case nor the prefix of people makes a second one. */
 export function isSamePerson(one: string, other: string): boolean {
-  return canonicalSubject(one) === canonicalSubject(other);
+  return personKey(one) === personKey(other);
+}
+
+/** Who asks, with the accounts that the directory knows of them. */
+export interface Asking {
+  readonly principal: string;
+  readonly accounts: readonly string[];
+}
+
+/** Is one of these names the one who asks, under whichever of their accounts it was written? Null names nobody. */
+export function isAmong(names: readonly (string | null)[], { principal, accounts }: Asking): boolean {
+  const own = new Set([principal, ...accounts].map(personKey));
+  return names.some((name) => name !== null && own.has(personKey(name)));
 }
 
 /** Agents, service accounts and roles are no people, however their names are spelt; neither is nobody. */
 export function isPerson(subject: string): boolean {
-  const name = plain(subject).replace(OF_PEOPLE, '');
-  return name !== '' && !OF_PROGRAMS.test(name);
+  const name = subject.toLowerCase().replace(OF_PEOPLE, '');
+  return isSubject(name) && !OF_PROGRAMS.test(name);
 }
 
-function canonicalSubject(subject: string): string {
-  return plain(subject).replace(ANY_PREFIX, '');
-}
-
-/** Compatibility forms are folded, characters of no width dropped: a zero-width space in a name makes no other human. */
-function plain(subject: string): string {
-  return subject
-    .normalize('NFKC')
-    .replace(/[\p{Cf}\p{Cc}]/gu, '')
-    .trim()
-    .toLowerCase();
+/** One name for all spellings of one person. */
+export function personKey(subject: string): string {
+  return subject.toLowerCase().replace(ANY_PREFIX, '');
 }

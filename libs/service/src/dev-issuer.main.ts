@@ -24,7 +24,6 @@ const WARNING =
 const LIFETIME_S = 8 * 3_600;
 const ASK = z.strictObject({
   subject: z.string().min(1).max(256),
-  directory_subject: z.string().min(1).max(256).optional(),
   tenant: z.string().min(1).max(128),
   roles: z.array(z.string().min(1).max(64)).max(32).default([]),
 });

@@ -16,6 +16,7 @@ import type { FastifyInstance } from 'fastify';
 import { decodeJwt } from 'jose';
 import { createDevIssuer } from './dev-issuer.main.js';
 import { createAuthenticate } from './edge/authenticate.js';
+import { directoryIn } from './edge/directory.js';
 import type { Submission } from './edge/command-edge.js';
 import { EventLogTransport } from './event-log.transport.js';
 import { FromCaller } from './inbound/http/caller.js';
@@ -126,7 +127,11 @@ describe('the HTTP edge', () => {
           return Promise.resolve(ticket === `mine in ${log}` ? { httpStatus: 409, body: `{"code":"${log}"}` } : null);
         },
       },
-      authenticate: createAuthenticate({ ...ISSUER, jwks: { file: join(folder, 'jwks.json') } }),
+      authenticate: createAuthenticate({
+        ...ISSUER,
+        jwks: { file: join(folder, 'jwks.json') },
+        directory: directoryIn(undefined),
+      }),
       keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) },
       shown: (docs) => Promise.resolve(docs),
       metrics: new Metrics(),
@@ -332,11 +337,10 @@ describe('the development issuer', () => {
     const named = await first.inject({
       method: 'POST',
       url: '/token',
-      payload: { subject: 'olga-admin', directory_subject: 'olga', tenant: 'acme', roles: ['approver'] },
+      payload: { subject: 'olga', tenant: 'acme', roles: ['approver'] },
     });
     expect(decodeJwt(named.json<{ access_token: string }>().access_token)).toMatchObject({
-      sub: 'olga-admin',
-      directory_subject: 'olga',
+      sub: 'olga',
       tenant: 'acme',
       roles: ['approver'],
     });

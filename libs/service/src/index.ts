@@ -1,4 +1,5 @@
 export { ALGORITHMS, createAuthenticate } from './edge/authenticate.js';
+export { directoryIn } from './edge/directory.js';
 export type { Authenticate, AuthenticationOptions } from './edge/authenticate.js';
 export { CommandEdge } from './edge/command-edge.js';
 export type { CommandEdgeOptions, EdgeAnswer, Submission } from './edge/command-edge.js';

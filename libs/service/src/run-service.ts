@@ -12,6 +12,7 @@ import { createCodecs } from '@recourse/messages';
 import { createLogger, Metrics, NO_TRACES, traceFile } from '@recourse/telemetry';
 import type { Logger, SpanSpec, Traces } from '@recourse/telemetry';
 import { createAuthenticate } from './edge/authenticate.js';
+import { directoryIn } from './edge/directory.js';
 import { CommandEdge } from './edge/command-edge.js';
 import { EventLogTransport } from './event-log.transport.js';
 import { PostgresKeyStore } from './outbound/postgres-key-store.js';
@@ -170,7 +171,12 @@ function contextOf(
     metrics,
     keys: destroying(keys, sealing),
     shown: (docs) => showLoaded(sealing, docs),
-    authenticate: createAuthenticate({ issuer: config.jwtIssuer, audience: config.jwtAudience, jwks: jwksOf(config) }),
+    authenticate: createAuthenticate({
+      issuer: config.jwtIssuer,
+      audience: config.jwtAudience,
+      jwks: jwksOf(config),
+      directory: directoryIn(config.directoryFile),
+    }),
     partitionCount: (topic) => counts.of(topic),
     view: (name) => host.view(name),
     onError: (error) => {

@@ -37,6 +37,11 @@ export const EDGE_CONFIG = {
   ),
   jwtIssuer: text('RECOURSE_JWT_ISSUER', { doc: 'The only issuer whose tokens are taken.' }),
   jwtAudience: text('RECOURSE_JWT_AUDIENCE', { doc: 'The only audience for which tokens are taken.' }),
+  directoryFile: optional(
+    text('RECOURSE_DIRECTORY_FILE', {
+      doc: 'People who have several accounts, as JSON: `{"<subject>": ["<account>", …]}`. Read again when it changes. Without it each account is its own person.',
+    }),
+  ),
   instance: text('RECOURSE_INSTANCE', { doc: 'Name of this process among those of its service.', fallback: '1' }),
   logLevel: oneOf('RECOURSE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], {
     doc: 'Least severe level that is logged.',

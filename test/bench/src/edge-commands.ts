@@ -34,6 +34,7 @@ export function edgeCommands(
       command_id: deriveId('cmd', tenant, principal, route, idempotencyKey),
       tenant,
       principal,
+      accounts: [],
       roles: [role],
       route,
       idempotency_key: idempotencyKey,

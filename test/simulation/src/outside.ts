@@ -57,6 +57,7 @@ export class Outside {
       command_id,
       tenant: caller.tenant,
       principal: caller.principal,
+      accounts: [],
       roles: caller.roles,
       route: `POST ${type}`,
       idempotency_key: command_id,

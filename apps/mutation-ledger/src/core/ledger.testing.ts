@@ -251,6 +251,7 @@ export function envelope(
     command_id: `cmd-${principal}`,
     tenant: TENANT,
     principal,
+    accounts: [],
     roles,
     route: 'POST /x',
     idempotency_key: 'k',

@@ -265,7 +265,7 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
     it('is judged by a person alone, with the role, not by whom it came from, and once', () => {
       const run = start({ trustThresholdPermille: 600 }).when(hit('mut_1', 'ev-1', { source: 'rita' }), 1_000);
       run
-        .when(said('ConfirmTrigger', 'mut_1', 'Rita '), 2_000)
+        .when(said('ConfirmTrigger', 'mut_1', 'Rita'), 2_000)
         .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'SELF_JUDGEMENT' });
       run
         .when(said('ConfirmTrigger', 'mut_1', 'agent:a1'), 2_000)

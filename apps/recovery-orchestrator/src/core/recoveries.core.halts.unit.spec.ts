@@ -199,7 +199,7 @@ describe('an execution that names no initiator', () => {
     const run = harness(core(), { views: both })
       .when(markedInput(nameless), 10_000)
       .then(planned({ answerable_to: 'olga', required_approvals: 1 }));
-    run.when(approval({ by: 'OLGA ' }), 11_000).thenAnswer({ status: 'rejected', code: 'SELF_APPROVAL' });
+    run.when(approval({ by: 'OLGA' }), 11_000).thenAnswer({ status: 'rejected', code: 'SELF_APPROVAL' });
     expect(run.rows('step')[0]?.doc).toMatchObject({ step_id: STEP, run_id: RUN, phase: 'awaiting_approval' });
   });
 

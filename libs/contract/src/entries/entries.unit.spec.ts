@@ -53,6 +53,13 @@ describe('a policy bundle', () => {
       }),
     ).toEqual(['ENTRY_CEL_INVALID /admission/0/when', 'ENTRY_CEL_INVALID /admission/1/when']);
   });
+
+  it('does not register with an expression that takes too long to judge', () => {
+    const when = 'gate.a.all(a, gate.b.all(b, gate.c.exists(c, c == a + b)))';
+    expect(found('policy_bundle', { ...policy, admission: [{ name: 'a', when, reason: 'r' }] })).toEqual([
+      'ENTRY_CEL_TOO_COSTLY /admission/0/when',
+    ]);
+  });
 });
 
 describe('a charter', () => {

@@ -1,11 +1,12 @@
 // What the registry keeps beside contracts, versioned alike: policy bundles, agent charters, context sources, kill switches,
 // consumer subscriptions. The shape of each, and what its fields must say together.
+import { isSubject, SUBJECT_FORM } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { ENTRY_KIND_VALUES } from '@recourse/messages';
 import type { EntryKind } from '@recourse/messages';
 import { z } from 'zod';
 import { holdsUnstorable } from '../body.js';
-import { conditionProblem } from '../condition.js';
+import { conditionProblem, costProblem } from '../condition.js';
 import { pointerOf } from '../json-pointer.js';
 import { CAPABILITY_PATTERN, RECOVERY_APPROVAL_MODES } from '../shape.js';
 
@@ -32,7 +33,9 @@ const id = () =>
     .regex(/^[\w.:@/-]+$/);
 const capability = () => z.string().max(128).regex(CAPABILITY_PATTERN);
 const expression = () => z.string().min(1).max(TEXT_MAX);
-const common = { owner: text(), doc: text() };
+/** Who answers for an entry; people are compared with it. */
+const subject = () => z.string().refine(isSubject, { message: SUBJECT_FORM });
+const common = { owner: subject(), doc: text() };
 
 const rule = () => z.strictObject({ name: id(), when: expression(), reason: text() });
 
@@ -105,6 +108,7 @@ export const ENTRY_REMEDIES = {
   ENTRY_FIELD_INVALID: 'Give the field a value of the kind and range named.',
   ENTRY_CEL_INVALID:
     'Write a CEL expression that compiles: admission reads gate and state, recovery reads mutation and evidence.',
+  ENTRY_CEL_TOO_COSTLY: 'Nest at most two loops over lists of what it reads.',
   CHARTER_CONTRADICTORY: 'Take the intent out of allowed: what is denied is denied.',
   SUBSCRIPTION_TOO_SLOW:
     'Subscribe with mode sync, or show what is committed later: an asynchronous consumer would hear of the rollback after its user has seen the commit.',
@@ -166,7 +170,9 @@ const MEANING: { readonly [Kind in EntryKind]: Meaning<Kind> } = {
 
 function compiles(expressionText: string, path: string, variables: readonly string[]): EntryProblem | null {
   const wrong = conditionProblem(expressionText, variables);
-  return wrong === null ? null : problem('ENTRY_CEL_INVALID', path, `the expression does not compile: ${wrong}`);
+  if (wrong !== null) return problem('ENTRY_CEL_INVALID', path, `the expression does not compile: ${wrong}`);
+  const costly = costProblem(expressionText);
+  return costly === null ? null : problem('ENTRY_CEL_TOO_COSTLY', path, costly);
 }
 
 function problem(code: EntryProblemCode, path: string, what: string): EntryProblem {

@@ -1,7 +1,7 @@
 // Rules of observation: who looks, at what, and with which condition.
 import type { Json } from '@recourse/kernel';
 import { hasSideEffects, isAutomated } from '../class.js';
-import { conditionProblem, readsOf } from '../condition.js';
+import { conditionProblem, costProblem, readsOf } from '../condition.js';
 import { declaredNames, pointerOf } from '../json-pointer.js';
 import type { ContractDraft } from '../shape.js';
 import { when } from './rule.js';
@@ -130,6 +130,15 @@ export const OBSERVATION_RULES: readonly Rule[] = [
       expressionsOf(contract).map(({ path, text, variables }) => {
         const wrong = conditionProblem(text, variables);
         return when(wrong !== null, path, `the expression does not compile: ${wrong ?? ''}`);
+      }),
+  },
+  {
+    code: 'CEL_TOO_COSTLY',
+    ids: ['A27'],
+    find: (contract) =>
+      expressionsOf(contract).map(({ path, text }) => {
+        const wrong = costProblem(text);
+        return when(wrong !== null, path, wrong ?? '');
       }),
   },
   {

@@ -59,6 +59,8 @@ export interface CommandEnvelope {
   readonly tenant: string;
   /** Directory subject of the person or program that asks. */
   readonly principal: string;
+  /** Accounts that the directory knows of who asks, beside the subject: records may name them by one. */
+  readonly accounts: readonly string[];
   /** Roles the token carried. */
   readonly roles: readonly string[];
   /** Route of the edge that took the request. */

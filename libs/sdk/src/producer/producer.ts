@@ -3,7 +3,7 @@
 // Boundary: wires only, at least once. Event ids are derived from what is told, so a repeated publication is
 // deduplicated by whoever reads it (L12).
 import { markedPayload } from '../context/classification.decisions.js';
-import { canonicalJson, deriveId, Failure, isTenant, sha256Hex } from '@recourse/kernel';
+import { canonicalJson, deriveId, Failure, isSubject, isTenant, sha256Hex, SUBJECT_FORM } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
 import type {
@@ -107,7 +107,7 @@ export interface ToldChunk {
   readonly chunk: Payload;
 }
 
-/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID). */
+/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID, PRINCIPAL_INVALID). */
 export interface Producer {
   toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string>;
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string>;
@@ -132,6 +132,8 @@ export interface ProducerOptions {
 interface Told {
   readonly event_id: string;
   readonly tenant: string;
+  readonly agent_id?: string;
+  readonly initiator?: string | null;
 }
 
 /** Opens a producer. Errors: Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
@@ -148,6 +150,12 @@ export async function createProducer({
   async function send(topic: string, type: string, key: string, body: Told): Promise<string> {
     if (!isTenant(body.tenant))
       throw new Failure('TENANT_INVALID', `${JSON.stringify(body.tenant)} names no tenant; it would be parked`);
+    for (const name of [body.agent_id, body.initiator])
+      if (typeof name === 'string' && !isSubject(name))
+        throw new Failure(
+          'PRINCIPAL_INVALID',
+          `${JSON.stringify(name)} names nobody; it would be parked: ${SUBJECT_FORM}`,
+        );
     await wire.send(topic, [{ key: Buffer.from(key, 'utf8'), value: codecs.encode(topic, type, body) }]);
     return body.event_id;
   }

@@ -3,10 +3,11 @@
 // Boundary: believes a token until it expires. That somebody lost a role is known when the issuer gives no new token; until then
 // the last one counts, so the life of tokens is the longest time a revoked approver can still approve.
 import { readFileSync, statSync } from 'node:fs';
-import { isTenant } from '@recourse/kernel';
+import { isSubject, isTenant, SUBJECT_FORM } from '@recourse/kernel';
 import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
+import type { Directory } from './directory.js';
 import { ALL_TENANTS, rolesOf } from './principal.js';
 import type { Principal } from './principal.js';
 import { EdgeRefusal } from './problem.js';
@@ -16,9 +17,10 @@ export interface AuthenticationOptions {
   readonly audience: string;
   /** Where the issuer's public keys are. */
   readonly jwks: { readonly url: string } | { readonly file: string };
+  readonly directory: Directory;
 }
 
-/** Says who sent a request. Errors: EdgeRefusal(TOKEN_MISSING, TOKEN_REFUSED, ROLES_CONFLICT, ISSUER_UNAVAILABLE). */
+/** Says who sent a request. Errors: EdgeRefusal(TOKEN_MISSING, TOKEN_REFUSED, PRINCIPAL_INVALID, ROLES_CONFLICT, ISSUER_UNAVAILABLE, DIRECTORY_UNAVAILABLE). */
 export type Authenticate = (authorization: string | undefined) => Promise<Principal>;
 
 /** Asymmetric only: with a shared secret every verifier could sign. `none` is in no list. */
@@ -28,14 +30,14 @@ const JWKS_TIMEOUT_MS = 3_000;
 const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i;
 
 const CLAIMS = z.object({
-  sub: z.string().min(1).max(256),
-  directory_subject: z.string().min(1).max(256).optional(),
+  sub: z.string(),
+  directory_subject: z.string().optional(),
   tenant: z.string().max(128),
   roles: z.array(z.string().min(1).max(64)).max(32),
 });
 
 /** Makes the check of one edge. Reads nothing before the first token. */
-export function createAuthenticate({ issuer, audience, jwks }: AuthenticationOptions): Authenticate {
+export function createAuthenticate({ issuer, audience, jwks, directory }: AuthenticationOptions): Authenticate {
   const keys =
     'url' in jwks ? createRemoteJWKSet(new URL(jwks.url), { timeoutDuration: JWKS_TIMEOUT_MS }) : keysOfFile(jwks.file);
   return async (authorization) => {
@@ -47,13 +49,24 @@ export function createAuthenticate({ issuer, audience, jwks }: AuthenticationOpt
       throw new EdgeRefusal('TOKEN_REFUSED', 'the token lacks sub, tenant or roles, or names them in another form');
     if (claims.data.tenant !== ALL_TENANTS && !isTenant(claims.data.tenant))
       throw new EdgeRefusal('TOKEN_REFUSED', 'the token names no tenant: it is empty, or has blanks around it');
-    return principalOf(claims.data);
+    return principalOf(claims.data, directory);
   };
 }
 
-/** Where the directory names the person, that is who they are; what the account is called says nothing then. */
-function principalOf({ sub, directory_subject: person, tenant, roles }: z.infer<typeof CLAIMS>): Principal {
-  return { subject: person ?? sub, ...(person === undefined ? {} : { account: sub }), tenant, roles: rolesOf(roles) };
+/**
+ * Whose account it is says the directory; a token that names another person is nobody's.
+ *
+ * Errors: EdgeRefusal(PRINCIPAL_INVALID, ROLES_CONFLICT, DIRECTORY_UNAVAILABLE).
+ */
+function principalOf(
+  { sub, directory_subject: claimed, tenant, roles }: z.infer<typeof CLAIMS>,
+  directory: Directory,
+): Principal {
+  if (!isSubject(sub)) throw new EdgeRefusal('PRINCIPAL_INVALID', `the token's subject is none: ${SUBJECT_FORM}`);
+  const person = directory(sub);
+  if (claimed !== undefined && claimed !== person.subject)
+    throw new EdgeRefusal('PRINCIPAL_INVALID', 'the token names another person than the directory has for its account');
+  return { ...person, tenant, roles: rolesOf(roles) };
 }
 
 async function verified(

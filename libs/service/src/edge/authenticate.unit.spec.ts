@@ -6,6 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey } from 'jose';
 import { createAuthenticate } from './authenticate.js';
 import type { Authenticate } from './authenticate.js';
+import { directoryIn } from './directory.js';
 
 const ISSUER = 'urn:recourse:dev';
 const AUDIENCE = 'recourse';
@@ -20,7 +21,12 @@ beforeAll(async () => {
   key = pair.privateKey;
   foreign = (await generateKeyPair('EdDSA', { crv: 'Ed25519' })).privateKey;
   writeFileSync(file, JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'EdDSA' }] }));
-  authenticate = createAuthenticate({ issuer: ISSUER, audience: AUDIENCE, jwks: { file } });
+  authenticate = createAuthenticate({
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    jwks: { file },
+    directory: directoryIn(undefined),
+  });
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
@@ -108,11 +114,13 @@ describe('a token', () => {
       issuer: ISSUER,
       audience: AUDIENCE,
       jwks: { file: join(folder, 'gone.json') },
+      directory: directoryIn(undefined),
     });
     const silent = createAuthenticate({
       issuer: ISSUER,
       audience: AUDIENCE,
       jwks: { url: 'http://127.0.0.1:1/jwks.json' },
+      directory: directoryIn(undefined),
     });
     for (const unavailable of [nowhere, silent])
       await expect(unavailable(await bearer())).rejects.toMatchObject({ code: 'ISSUER_UNAVAILABLE' });

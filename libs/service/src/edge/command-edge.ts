@@ -111,6 +111,7 @@ export class CommandEdge {
       command_id: deriveId('cmd', tenant, principal.subject, route, key),
       tenant,
       principal: principal.subject,
+      accounts: [...(principal.accounts ?? [])],
       roles: [...principal.roles],
       route,
       idempotency_key: key,

@@ -4,8 +4,8 @@ import { EdgeRefusal } from './problem.js';
 export interface Principal {
   /** Directory subject of the person or program: one human is one subject, under however many accounts. */
   readonly subject: string;
-  /** The account the token was given to, where the directory calls its holder something else. */
-  readonly account?: string;
+  /** Accounts that the directory knows of them. */
+  readonly accounts?: readonly string[];
   /** The tenant they speak for; `*` for administrators and auditors of all. */
   readonly tenant: string;
   /** Words of ROLES; others were left out. */

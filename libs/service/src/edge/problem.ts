@@ -15,6 +15,11 @@ export const EDGE_REFUSALS = {
     summary:
       'The token is expired, of another issuer or audience, of an algorithm that is not allowed, or not signed by a known key.',
   },
+  PRINCIPAL_INVALID: {
+    httpStatus: 401,
+    summary:
+      'The token names its holder in characters that no subject is made of, or as somebody else than the directory does.',
+  },
   ROLE_REQUIRED: { httpStatus: 403, summary: 'The route asks for a role that the token does not carry.' },
   ROLES_CONFLICT: {
     httpStatus: 403,
@@ -40,6 +45,10 @@ export const EDGE_REFUSALS = {
   IDEMPOTENCY_KEY_REUSED: { httpStatus: 422, summary: 'The idempotency key was used for another body.' },
   REQUEST_REFUSED: { httpStatus: 400, summary: 'The HTTP layer refused the request (method, media type, size).' },
   INTERNAL: { httpStatus: 500, summary: 'A bug; the log has the details.' },
+  DIRECTORY_UNAVAILABLE: {
+    httpStatus: 503,
+    summary: 'The directory of accounts cannot be read; nobody is let in meanwhile.',
+  },
   ISSUER_UNAVAILABLE: {
     httpStatus: 503,
     summary: 'The keys of the token issuer cannot be read; nobody is let in meanwhile.',

@@ -1,6 +1,6 @@
 // Decides commands about ceilings, reservations and escalations. Amounts are minor units.
 import { EXPOSURE, reservationId, weighted } from '@recourse/contract';
-import { deriveId, isPerson, isSamePerson } from '@recourse/kernel';
+import { deriveId, isAmong, isPerson } from '@recourse/kernel';
 import type { Money } from '@recourse/messages';
 import { APPROVER_ROLE, LAST_RESORT_ROLE } from './budget.messages.js';
 import type {
@@ -198,7 +198,7 @@ function refusalOf(
   ownerOf: DecideFacts['ownerOf'],
 ): BudgetAnswer | null {
   if (escalation.tenant !== asker.tenant) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
-  if (barredFrom(escalation, ownerOf).some((one) => isSamePerson(one, asker.principal)))
+  if (isAmong(barredFrom(escalation, ownerOf), asker))
     return rejected(
       'SELF_APPROVAL',
       'nobody decides what they asked for, what is done on their behalf, or what their agent spends',

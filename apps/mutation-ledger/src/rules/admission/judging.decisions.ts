@@ -4,7 +4,7 @@
 //   J1. Whoever stated the evidence does not judge it.
 //   J2. A trigger is judged once; what is rolled back stays so, whatever is said of it later.
 //   J3. A weight stays between 0 and 1000, and moves the way it is told.
-import { isPerson, isSamePerson } from '@recourse/kernel';
+import { isAmong, isPerson } from '@recourse/kernel';
 import type { BreakerClosed, CloseBreaker, ConfirmTrigger, RejectTrigger } from '@recourse/messages';
 import { CONFIRMED_ADDS, REJECTED_TAKES, WEIGHT_MAX } from './admission.messages.js';
 import type { BreakerDoc } from './admission.messages.js';
@@ -35,7 +35,7 @@ export function judgingRefusal(
       code: 'JUDGE_NOT_A_PERSON',
       message: 'Only a person says whether a trigger was right: no agent, no service account, no role.',
     };
-  if (isSamePerson(standing.evidence.source, envelope.principal))
+  if (isAmong([standing.evidence.source], envelope))
     return { code: 'SELF_JUDGEMENT', message: 'Nobody judges their own trigger.' };
   return standing.judged === null
     ? null

@@ -5,7 +5,7 @@
 //   Q1. An effect that took hold and that nothing automatic can take back is a person's, unless its contract said so before.
 //   Q2. One question at a time: how it ended where nobody knows, else what becomes of it. Each is answered once.
 //   Q3. A person's word about how it ended is an execution like any other: recorded, bound, and open to proof of the contrary.
-import { isPerson, isSamePerson } from '@recourse/kernel';
+import { isAmong, isPerson } from '@recourse/kernel';
 import type { ReconcileMutation, RecoverabilityState, SettleMutation, ToolExecuted } from '@recourse/messages';
 import { record } from '../record.messages.js';
 import type { MutationRecord } from '../record.messages.js';
@@ -44,15 +44,15 @@ export function questionOf({
 /** Why somebody may not end it so; null when they may. */
 export function settlingRefusal(
   mutation: Mutation | undefined,
-  { envelope: { tenant, principal }, settled_as, reason }: SettleMutation,
+  { envelope, settled_as, reason }: SettleMutation,
 ): Refusal | null {
-  if (mutation?.tenant !== tenant)
+  if (mutation?.tenant !== envelope.tenant)
     return refusal('MUTATION_UNKNOWN', 'There is no such mutation in this run of this tenant.');
   if (reason.trim() === '') return refusal('COMMAND_INVALID', 'Say why, and on what evidence: give a reason.');
-  if (!isPerson(principal))
+  if (!isPerson(envelope.principal))
     return refusal('JUDGE_NOT_A_PERSON', 'Only a person ends this: no agent, no service account, no role.');
   const { initiator, agent_id } = mutation.execution;
-  if ([initiator, agent_id].some((one) => one !== null && isSamePerson(one, principal)))
+  if (isAmong([initiator, agent_id], envelope))
     return refusal('SELF_APPROVAL', 'Nobody ends what they did themselves or what was done on their behalf.');
   const question = questionOf(mutation);
   if (question === null) return refusal('NOTHING_TO_SETTLE', nothingToSettle(mutation));

@@ -20,6 +20,7 @@ const command = (commits: readonly RuntimeCommit[]): ReconcileLineage => ({
     command_id: 'cmd-1',
     tenant: 'acme',
     principal: 'dana',
+    accounts: [],
     roles: ['operator'],
     route: 'r',
     idempotency_key: 'k',

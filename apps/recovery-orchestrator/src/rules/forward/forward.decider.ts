@@ -8,6 +8,7 @@
 import { forwardDigest, readPayload } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { deriveId, isSamePerson } from '@recourse/kernel';
+import type { Asking } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { DecideForwardApproval, Payload, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
 import { OWNER_OF_APPROVALS } from '../policy.messages.js';
@@ -80,7 +81,7 @@ export function decideForward(
   { now, policy, editorsOf }: ForwardContext,
 ): ForwardOutcome {
   const refusal =
-    (command.verdict === 'approve' ? approverRefusal(standing, command.envelope.principal, editorsOf) : null) ??
+    (command.verdict === 'approve' ? approverRefusal(standing, command.envelope, editorsOf) : null) ??
     verdictRefusal(standing, command, now);
   if (refusal !== null) return { kind: 'refused', refusal };
   const { approval_id, tenant, run_id, round, action_digest, required_approvals, approvals, deadline_at } = standing;
@@ -202,12 +203,12 @@ function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, no
 
 function approverRefusal(
   { agent_id, initiator, answerable_to, requested_by, contract_digest }: ForwardDoc,
-  principal: string,
+  asking: Asking,
   editorsOf: ForwardContext['editorsOf'],
 ): Refusal | null {
   return (
-    selfRefusal([agent_id, initiator, answerable_to, requested_by], principal) ??
-    editorRefusal(editorsOf(contract_digest), principal)
+    selfRefusal([agent_id, initiator, answerable_to, requested_by], asking) ??
+    editorRefusal(editorsOf(contract_digest), asking.principal)
   );
 }
 

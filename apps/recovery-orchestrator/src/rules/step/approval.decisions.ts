@@ -1,5 +1,6 @@
 // Who may agree to what (P3, P4, P5): every refusal of an approval or denial, in the order a caller learns of them.
-import { isPerson, isSamePerson } from '@recourse/kernel';
+import { isAmong, isPerson, isSamePerson } from '@recourse/kernel';
+import type { Asking } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
 import type { ApproveStep, BreakGlass, DenyStep, ResolveStep } from '@recourse/messages';
 import { dispatchableUntil } from '../lease/lease.decisions.js';
@@ -49,7 +50,7 @@ export function approvalRefusal(
   { now, policy, editorsOf }: ApprovalContext,
 ): Refusal | null {
   return (
-    personRefusal(step, command.envelope.principal) ??
+    personRefusal(step, command.envelope) ??
     contractRefusal(step, command.envelope.principal, editorsOf) ??
     digestRefusal(step, command) ??
     phaseRefusal(step) ??
@@ -66,7 +67,7 @@ export function glassRefusal(
   { now, policy, editorsOf }: ApprovalContext,
 ): Refusal | null {
   return (
-    personRefusal(step, command.envelope.principal) ??
+    personRefusal(step, command.envelope) ??
     contractRefusal(step, command.envelope.principal, editorsOf) ??
     digestRefusal(step, command) ??
     phaseRefusal(step) ??
@@ -87,7 +88,7 @@ export function denialRefusal(step: StepDoc, command: DenyStep): Refusal | null 
  * Source: C55 to C62, A47; P5.
  */
 export function resolutionRefusal(step: StepDoc, { envelope, resolution }: ResolveStep): Refusal | null {
-  const person = personRefusal(step, envelope.principal);
+  const person = personRefusal(step, envelope);
   if (person !== null) return person;
   if (!KNOWN_RESOLUTIONS.includes(resolution))
     return { code: 'COMMAND_INVALID', message: 'An item is repaired, corrected or accepted.' };
@@ -100,21 +101,20 @@ export function resolutionRefusal(step: StepDoc, { envelope, resolution }: Resol
 }
 
 /** Says why somebody may not end what waits about a step: it was theirs, or done for them, or they are no person; null when they may. */
-export function personRefusal(step: Pick<StepDoc, 'execution' | 'answerable_to'>, principal: string): Refusal | null {
+export function personRefusal(step: Pick<StepDoc, 'execution' | 'answerable_to'>, asking: Asking): Refusal | null {
   const { agent_id: agentId, initiator } = step.execution;
-  const concerned = [agentId, initiator, step.answerable_to].filter((subject) => subject !== null);
-  const refusal = selfRefusal(concerned, principal);
+  const refusal = selfRefusal([agentId, initiator, step.answerable_to], asking);
   return refusal === null ? null : { ...refusal };
 }
 
 /** Says why somebody may not approve what these answer for; null when they may. An agent is no person, however it spells its name. */
 export function selfRefusal(
   concerned: readonly (string | null)[],
-  principal: string,
+  asking: Asking,
 ): { readonly code: 'SELF_APPROVAL' | 'APPROVER_NOT_A_PERSON'; readonly message: string } | null {
-  if (concerned.some((subject) => subject !== null && isSamePerson(subject, principal)))
+  if (isAmong(concerned, asking))
     return { code: 'SELF_APPROVAL', message: 'Nobody approves their own action nor one done on their behalf.' };
-  return isPerson(principal)
+  return isPerson(asking.principal)
     ? null
     : { code: 'APPROVER_NOT_A_PERSON', message: 'Only a person approves: no agent, no service account, no role.' };
 }

@@ -9,6 +9,7 @@
 //   C4. What a worker has is not given up: until its lease, a call time-out and the margin are over it may still act (L11).
 //   C5. Nothing is undone that is not known to have happened: a person or the tool says first how the action ended (C33, C44).
 import { deriveId } from '@recourse/kernel';
+import type { Asking } from '@recourse/kernel';
 import type { ContractTerms, LegReported } from '@recourse/messages';
 import { LOOK_PURPOSE_VALUES, SEVERITY_VALUES } from '@recourse/messages';
 import { inForce } from '../decision/in-force.decisions.js';
@@ -51,7 +52,7 @@ export function reopen(
   policy: RecoveryPolicy,
 ): RecoveryRecord | Refusal {
   const { call, terms, action_digest: digest } = step;
-  const refusal = personOnly(envelope.principal) ?? retryRefusal(step);
+  const refusal = personOnly(envelope) ?? retryRefusal(step);
   if (refusal !== null) return refusal;
   if (call === null || terms === null || digest === null)
     return wrongPhase('There is no compensation to try: close it by hand, or correct it.');
@@ -112,7 +113,7 @@ export function look(
   policy: RecoveryPolicy,
 ): RecoveryRecord | Refusal {
   const { call, terms, ref } = step;
-  const refusal = lookRefusal(step, envelope.principal, purpose);
+  const refusal = lookRefusal(step, envelope, purpose);
   if (refusal !== null) return refusal;
   if (call === null || terms === null || terms.verify_capability === null || terms.success_condition === null)
     return wrongPhase('The contract declares nothing that could observe it: close it by hand, with evidence.');
@@ -144,9 +145,9 @@ export function look(
   });
 }
 
-function lookRefusal({ phase }: StepDoc, principal: string, purpose: Command<'CheckStep'>['purpose']): Refusal | null {
+function lookRefusal({ phase }: StepDoc, asking: Asking, purpose: Command<'CheckStep'>['purpose']): Refusal | null {
   const refusal =
-    personOnly(principal) ??
+    personOnly(asking) ??
     (phase === 'manual' ? null : wrongPhase(`The step is ${phase}: only what a person has is looked at again.`));
   if (refusal !== null || LOOK_PURPOSE_VALUES.some((known) => known === purpose)) return refusal;
   return { code: 'COMMAND_INVALID', message: 'A look is for a repair, or to reconcile.' };
@@ -200,7 +201,7 @@ export function lookMissed(step: StepDoc, seen: LookDoc, now: number, policy: Re
 
 /** Gives a step up for good, or says why not. */
 export function abandon(step: StepDoc, { envelope, reason }: Command<'AbandonStep'>, now: number): Refusal | null {
-  const refusal = personRefusal(step, envelope.principal);
+  const refusal = personRefusal(step, envelope);
   if (refusal !== null) return refusal;
   if (reason.trim() === '') return { code: 'COMMAND_INVALID', message: 'Giving up needs a reason.' };
   if (!ABANDONABLE.includes(step.phase)) return wrongPhase(`The step is ${step.phase}: it cannot be given up.`);
@@ -269,8 +270,8 @@ function forwardUnknown({ mutation_id, execution_state }: StepDoc): Refusal {
   };
 }
 
-function personOnly(principal: string): Refusal | null {
-  const refusal = selfRefusal([], principal);
+function personOnly(asking: Asking): Refusal | null {
+  const refusal = selfRefusal([], asking);
   return refusal === null ? null : { ...refusal };
 }
 

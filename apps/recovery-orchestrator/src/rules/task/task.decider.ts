@@ -63,9 +63,8 @@ export function taskRefusal(
 ): Refusal | null {
   const lacking = roleLacking(task.task_kind, envelope);
   if (lacking !== null) return lacking;
-  if (selfRefusal([], envelope.principal) !== null)
-    return { code: 'AUTHOR_NOT_A_PERSON', message: 'Only a person ends a task.' };
-  const own = task.task_kind === 'correction' && step !== undefined ? personRefusal(step, envelope.principal) : null;
+  if (selfRefusal([], envelope) !== null) return { code: 'AUTHOR_NOT_A_PERSON', message: 'Only a person ends a task.' };
+  const own = task.task_kind === 'correction' && step !== undefined ? personRefusal(step, envelope) : null;
   if (own !== null) return own;
   if (task.phase !== 'open') return { code: 'TASK_CLOSED', message: 'Somebody has ended this task already.' };
   if (!TASK_OUTCOME_VALUES.some((known) => known === outcome)) return invalid('A task is done or dropped.');
