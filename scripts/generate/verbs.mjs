@@ -4,7 +4,8 @@
 // Shape of `verb`, or of each where a command has several routes:
 //   route      `POST v1/steps/:id/escalate`; `status` where its acceptance is not answered with 200
 //   summary    a sentence for the OpenAPI page
-//   id         field that `:id` is; none where the path names the thing for its reader alone
+//   id         field that `:id` is; without it and without `of`, the path names the thing for its reader alone
+//   of         column of the row that `:id` is, where the record has no such field
 //   found      fields that the row of `:id` gives, such as the record key
 //   sets       fields that the route itself says
 //   offered    phases of the thing in which a person is offered it, and what it `needs` then

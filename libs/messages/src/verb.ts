@@ -30,6 +30,8 @@ export interface Verb {
   readonly summary: string;
   /** Field that `:id` is. */
   readonly id?: string;
+  /** Column of the row that `:id` is, where the record has no such field. */
+  readonly of?: string;
   /** Fields that the row of `:id` gives. */
   readonly found?: readonly string[];
   /** Fields that the route itself says. */

@@ -1,7 +1,7 @@
 // Controllers made of the verbs that schemas tell of (libs/messages): route, checked body and record follow from the fields.
 //
 // Boundary: sends what was asked for as it was asked. Who may ask, and what comes of it, the core says.
-import { Controller, Delete, Inject, Post } from '@nestjs/common';
+import { Controller, Delete, Inject } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { plainPayload } from '@recourse/contract';
@@ -22,7 +22,7 @@ export interface VerbsOptions {
   readonly wire: TopicName;
   /** Where its routes begin; all of the wire without it. */
   readonly below?: string;
-  /** Where the thing is found that `:id` names, by the field that `:id` is: its row gives the tenant, and what the verb wants found. */
+  /** Where the thing is found that `:id` names, by the field or column that `:id` is: its row gives the tenant, and what the verb wants found. */
   readonly about?: Readonly<Record<string, { readonly log: string; readonly kind: string }>>;
   /** Field that is the record key; without one, the tenant is. */
   readonly key?: string;
@@ -56,16 +56,22 @@ export function verbsController(options: VerbsOptions): Type {
 }
 
 function addVerb(controller: Type<Edge>, verb: Verb, options: VerbsOptions): void {
-  const [body, [method, path = '']] = [bodyOf(verb, options), verb.route.split(' ')];
-  const { summary, status: httpStatus = 200, type, sets = {} } = verb;
-  const name = [shortName(type), ...Object.values(sets)].join('_');
-  addRoute(controller, name, {
-    decorators: [CommandRoute(path, { summary, body, httpStatus, verb: method === 'DELETE' ? Delete : Post })],
+  const { summary, status: httpStatus = 200, type, sets = {}, route } = verb;
+  const [method, path = ''] = route.split(' ');
+  const isDeletion = method === 'DELETE';
+  const body = isDeletion ? nothing : bodyOf(verb, options);
+  addRoute(controller, [shortName(type), ...Object.values(sets), ...(isDeletion ? ['delete'] : [])].join('_'), {
+    decorators: [
+      CommandRoute(path, isDeletion ? { summary, httpStatus, verb: Delete } : { summary, httpStatus, body }),
+    ],
     parameters: [FromCaller(), Given(body), ...(path.includes(':id') ? [Id('id')] : [])],
     handle: (edge, caller: Caller, asked: Asked, id: string | null = null) =>
       send(edge, caller, { verb, options, id, asked }),
   });
 }
+
+/** A deletion has no body. */
+const nothing = z.unknown().transform((): Asked => ({}));
 
 interface Request {
   readonly verb: Verb;
@@ -77,8 +83,9 @@ interface Request {
 async function send({ commands, reads }: Edge, caller: Caller, { verb, options, id, asked }: Request): Promise<void> {
   const { about = {}, key } = options;
   const { tenant: named, ...given } = asked;
-  const place = verb.id === undefined ? undefined : about[verb.id];
-  const thing = id === null ? {} : { [verb.id ?? 'id']: id };
+  const column = verb.id ?? verb.of;
+  const place = column === undefined ? undefined : about[column];
+  const thing = id === null ? {} : { [column ?? 'id']: id };
   const row = place === undefined ? null : (await reads.find(caller, { ...place, where: thing })).doc;
   const found = Object.fromEntries((verb.found ?? []).map((field) => [field, row?.[field]]));
   const record: Doc = { ...found, ...verb.sets, ...(verb.id === undefined ? {} : thing), ...toldBy(verb, given) };
@@ -92,9 +99,9 @@ async function send({ commands, reads }: Edge, caller: Caller, { verb, options, 
 }
 
 /** What a verb asks for, as it stands in the body of a request; who is asked about a thing of a tenant need not name that. */
-function bodyOf({ id, fields }: Verb, { about = {}, fields: own = {} }: VerbsOptions): z.ZodType<Asked> {
+function bodyOf({ id, of = id, fields }: Verb, { about = {}, fields: own = {} }: VerbsOptions): z.ZodType<Asked> {
   const members = fields.map((field) => [field.name, own[field.name] ?? checkOf(field, own)] as const);
-  const tenant = id !== undefined && id in about ? {} : { tenant: tenantText.optional() };
+  const tenant = of !== undefined && of in about ? {} : { tenant: tenantText.optional() };
   return z.strictObject({ ...Object.fromEntries(members), ...tenant });
 }
 

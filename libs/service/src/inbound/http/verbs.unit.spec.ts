@@ -25,9 +25,13 @@ const Questions = verbsController({
   key: 'run_id',
   about: { approval_id: { log: LOG, kind: 'forward' } },
 });
-const Budgets = verbsController({ tag: 'budgets', wire: 'recourse.budget-commands' });
+const Budgets = verbsController({
+  tag: 'budgets',
+  wire: 'recourse.budget-commands',
+  about: { reservation_id: { log: LOG, kind: 'reservation' } },
+});
 
-const ROW = { step_id: 's', approval_id: 's', run_id: 'run-1', tenant: 'acme' };
+const ROW = { step_id: 's', approval_id: 's', run_id: 'run-1', effect_key: 'e', tenant: 'acme' };
 const DIGEST = 'ab'.repeat(32);
 const ENVELOPE = { command_id: 'cmd' } as CommandEnvelope;
 
@@ -49,7 +53,7 @@ beforeAll(async () => {
     host: {
       health: () => ({ live: true, ready: true, started: true, detail: {} }),
       page: ({ kind, where }) => {
-        const id = where['step_id'] ?? where['approval_id'];
+        const id = where['step_id'] ?? where['approval_id'] ?? where['reservation_id'];
         const row = { partition: 0, kind, group: 'a', key: 'a', dueAt: null, doc: ROW };
         return Promise.resolve({ rows: id === 's' && where['tenant'] === 'acme' ? [row] : [], next: null });
       },
@@ -82,9 +86,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => app.close());
 
-async function post(url: string, payload: object, headers: Record<string, string> = {}) {
+async function post(url: string, payload?: object, headers: Record<string, string> = {}) {
   sent = [];
-  const { statusCode, body } = await app.inject({ method: 'POST', url, payload, headers });
+  const asked = payload === undefined ? ({ method: 'DELETE' } as const) : ({ method: 'POST', payload } as const);
+  const { statusCode, body } = await app.inject({ url, headers, ...asked });
   const [one] = sent;
   return { status: statusCode, answer: JSON.parse(body) as unknown, one, record: one?.build(ENVELOPE) };
 }
@@ -136,6 +141,12 @@ describe('a verb about a thing', () => {
     const { status, answer } = await post(`/v1/steps/s/${verb}`, body);
     expect([status, answer]).toMatchObject([400, { code: 'INPUT_INVALID', problems: [{ path }] }]);
     expect(sent).toEqual([]);
+  });
+
+  it('may be a deletion, which says nothing but its path', async () => {
+    const { status, one, record } = await post('/v1/reservations/s');
+    expect([status, one?.key, one?.body]).toEqual([200, 'acme', { reservation_id: 's' }]);
+    expect(record).toEqual({ envelope: ENVELOPE, run_id: 'run-1', effect_key: 'e' });
   });
 
   it('is not sent about a thing that is not there, or whose id is none', async () => {
