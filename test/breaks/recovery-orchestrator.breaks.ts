@@ -777,7 +777,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'C57',
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'every review item shows the arguments of the action, also those that were opened for its reader (C57)',
-    file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
+    file: 'apps/recovery-orchestrator/src/reads/shown-payload.ts',
     find: "return payload.content === undefined ? readPayload(payload) : (JSON.parse(payload.content.toString('utf8')) as Json);",
     replace:
       "return payload.encoding === 'sealed' ? undefined : payload.content === undefined ? readPayload(payload) : (JSON.parse(payload.content.toString('utf8')) as Json);",

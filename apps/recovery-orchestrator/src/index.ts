@@ -39,13 +39,6 @@ export type {
 } from './rules/step/step.messages.js';
 export { PHASE_AFTER, PHASE_OPENED_BY, PHASES_AT_REST } from './rules/step/step.transitions.js';
 export { FACTS_NEEDED, reviewItem } from './reads/review-item.query.js';
-export type {
-  FactNeeded,
-  Link,
-  RecordLink,
-  ReviewItem,
-  Seen,
-  Shown,
-  ShownObservation,
-} from './reads/review-item.query.js';
+export type { FactNeeded, Link, RecordLink, ReviewItem, Seen, ShownObservation } from './reads/review-item.query.js';
+export type { Shown } from './reads/shown-payload.js';
 export type { Folded } from './reads/shown-text.js';

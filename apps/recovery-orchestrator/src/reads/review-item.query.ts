@@ -6,25 +6,29 @@
 //   R1. Every text is rendered here, from the bytes an approval covers: nothing in it is unseen, turned around or passes for
 //       another letter, and what is long is folded with its hash.
 //   R2. What an agent wrote in prose stands apart, as not to be trusted.
-import { PayloadUnreadable, readPayload } from '@recourse/contract';
-import type { Json } from '@recourse/kernel';
 import { VERBS } from '@recourse/messages';
-import type { InForce, Money, Observation, Payload } from '@recourse/messages';
+import type { InForce, Money, Observation } from '@recourse/messages';
 import { dispatchableUntil } from '../rules/lease/lease.decisions.js';
 import { factsLacked } from '../rules/step/readiness.decisions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import { WHY } from './review-words.js';
-import { foldedJson, foldedText, shownDoc } from './shown-text.js';
+import { isUnreadable, shown } from './shown-payload.js';
+import type { Shown } from './shown-payload.js';
+import { foldedText, shownDoc } from './shown-text.js';
 import type { Folded } from './shown-text.js';
-
-/** JSON of a payload, folded where it is long, or its hash where it is sealed or unreadable. */
-export type Shown = { readonly json: Json } | Folded | { readonly sealed_sha256: string };
 
 export interface ShownObservation {
   readonly phase: string;
   readonly capability: string;
   readonly observed: Shown;
   readonly observed_at: number;
+}
+
+/** What a source said, and when. */
+interface ShownStatement {
+  readonly source: string;
+  readonly stated_at: number;
+  readonly statement: Shown | null;
 }
 
 /** Facts without which an item cannot be decided about. */
@@ -88,22 +92,13 @@ export interface ReviewItem {
   readonly resource: { readonly subject_ref: string | null; readonly external_ref: string | null };
   readonly facts: {
     readonly then: { readonly refs: readonly string[]; readonly at: number };
-    readonly now: {
-      readonly ref: string | null;
-      readonly source: string;
-      readonly stated_at: number;
-      readonly statement: Shown | null;
-    };
+    readonly now: ShownStatement & { readonly ref: string | null };
     /** The resource as it was seen for this review, and as it was before it changed; null while nobody looked. */
     readonly resource: { readonly seen: ShownObservation | null; readonly before: ShownObservation | null };
     /** What changed since somebody agreed, by name. */
     readonly changed: readonly string[];
     /** Who says that the assumption holds again; null while nobody does. */
-    readonly reaffirmed: {
-      readonly source: string;
-      readonly stated_at: number;
-      readonly statement: Shown | null;
-    } | null;
+    readonly reaffirmed: ShownStatement | null;
   };
   readonly reconciliation: {
     readonly outcome: string;
@@ -200,25 +195,23 @@ function actionOf({ execution, terms }: StepDoc): ReviewItem['action'] {
   };
 }
 
+type Statement = Pick<StepDoc['evidence'], 'source' | 'stated_at' | 'statement'>;
+
 function factsOf({ evidence, ref, facts, facts_before: before, changed, reaffirmed }: StepDoc): ReviewItem['facts'] {
-  const { source, stated_at, statement } = evidence;
   return {
     resource: {
       seen: facts === null ? null : shownObservation(facts),
       before: before === null ? null : shownObservation(before),
     },
     changed,
-    reaffirmed:
-      reaffirmed === null
-        ? null
-        : {
-            source: reaffirmed.source,
-            stated_at: reaffirmed.stated_at,
-            statement: reaffirmed.statement === null ? null : shown(reaffirmed.statement),
-          },
+    reaffirmed: reaffirmed === null ? null : statementOf(reaffirmed),
     then: { refs: ref.assumption_refs, at: ref.committed_at },
-    now: { ref: evidence.ref, source, stated_at, statement: statement === null ? null : shown(statement) },
+    now: { ref: evidence.ref, ...statementOf(evidence) },
   };
+}
+
+function statementOf({ source, stated_at, statement }: Statement): ShownStatement {
+  return { source, stated_at, statement: statement === null ? null : shown(statement) };
 }
 
 /** An item about which somebody would have to decide by prose alone is not ready. */
@@ -299,27 +292,4 @@ function timeLeft(step: StepDoc, now: number, marginMs: number): number | null {
 
 function shownObservation({ phase, capability, observed, observed_at }: Observation): ShownObservation {
   return { phase, capability, observed: shown(observed), observed_at };
-}
-
-function shown(payload: Payload): Shown {
-  const json = read(payload);
-  return json === undefined ? { sealed_sha256: payload.sha256.toString('hex') } : foldedJson(json);
-}
-
-function isUnreadable(payload: Payload): boolean {
-  return read(payload) === undefined;
-}
-
-/** A sealed payload that was opened for its reader stands with its content beside it. */
-type Opened = Payload & { readonly content?: Buffer };
-
-function read(payload: Opened): Json | undefined {
-  try {
-    return payload.content === undefined
-      ? readPayload(payload)
-      : (JSON.parse(payload.content.toString('utf8')) as Json);
-  } catch (cause) {
-    if (cause instanceof PayloadUnreadable || cause instanceof SyntaxError) return undefined;
-    throw cause;
-  }
 }
