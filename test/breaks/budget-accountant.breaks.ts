@@ -85,6 +85,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (barredFrom(escalation, ownerOf).includes(asker.principal))',
   },
   {
+    id: 'p5-another-gives-back',
+    requirement: 'P5/agents',
+    spec: 'apps/budget-accountant/src/budgets.self-approval.unit.spec.ts',
+    test: 'what an agent reserved is not given back by another agent',
+    file: 'apps/budget-accountant/src/rules/budget/budget.decider.ts',
+    find: 'const isTheirs = held.every(({ parties = [] }) => isAmong(parties, asker));',
+    replace: 'const isTheirs = held.every(({ parties = [] }) => isAmong(parties, asker) || asker.tenant !== null);',
+  },
+  {
     id: 'p5-initiator-lets-spend',
     requirement: 'P5/spending',
     spec: 'apps/budget-accountant/src/budgets.self-approval.unit.spec.ts',

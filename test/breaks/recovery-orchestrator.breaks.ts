@@ -1293,6 +1293,15 @@ export const BREAKS: readonly Break[] = [
       "const refusal = terms === null || principal !== '' ? null : editorRefusal(editorsOf(terms.contract_digest), principal);",
   },
   {
+    id: 'p5-approval-of-another-used',
+    requirement: 'P5/agents',
+    spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
+    test: 'an attack on an approval before the effect, straight is asked for and used by an agent alone, and used by no other one',
+    file: 'apps/recovery-orchestrator/src/rules/forward/forward.decider.ts',
+    find: 'if (!isSamePerson(requested_by, command.envelope.principal))',
+    replace: "if (requested_by === '')",
+  },
+  {
     id: 'p5-initiator-approves-ahead',
     requirement: 'P5',
     also: ['P4/forward'],

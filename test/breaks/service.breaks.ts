@@ -87,6 +87,15 @@ export const BREAKS: readonly Break[] = [
     replace: "requiredClaims: ['sub'],",
   },
   {
+    id: 'p5-no-role-reads',
+    requirement: 'P5/agents',
+    spec: 'libs/service/src/http-edge.integration.spec.ts',
+    test: 'the HTTP edge lets nobody in whose token has no role that is one: ["root"]',
+    file: 'libs/service/src/inbound/http/caller.ts',
+    find: 'requireSomeRole(principal);',
+    replace: '',
+  },
+  {
     id: 'p5-two-accounts-two-humans',
     requirement: 'P5/directory',
     spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',

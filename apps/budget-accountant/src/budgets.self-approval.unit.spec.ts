@@ -4,7 +4,18 @@ import { entryView } from '@recourse/contract';
 import { entrySaid, fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './core.js';
-import { command, decide, INR, open, recorded, refundView, RUN, TENANT } from './budgets.testing.js';
+import {
+  command,
+  decide,
+  INR,
+  open,
+  recorded,
+  refundView,
+  releaseOf,
+  reserve,
+  RUN,
+  TENANT,
+} from './budgets.testing.js';
 
 const AGENT = 'refund-agent';
 const INITIATOR = 'ines';
@@ -67,5 +78,32 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
       .when(decide('a', true, { principal: 'dana' }), 100_000_000)
       .then(fact('EscalationDecided', { by: 'dana' }));
     expect(run.rows('escalation')[0]?.doc).toMatchObject({ phase: 'approved', decided_by: 'dana' });
+  });
+});
+
+describe('what an agent reserved', () => {
+  const start = (): CoreHarness =>
+    harness(budgetsCore(), { views: { contracts: refundView().view, entries: memoryView(entryView) } });
+  const reserved = (): CoreHarness => start().when(reserve('a', 100), 1);
+
+  it.each<[string, object, string]>([
+    ['another agent', { principal: 'agent-8', roles: ['agent'] }, 'RESERVATION_OF_ANOTHER'],
+    ['nobody in particular', { principal: 'agent-7', roles: [] }, 'ROLE_REQUIRED'],
+    ['who only reads', { principal: 'vera', roles: ['viewer', 'approver'] }, 'ROLE_REQUIRED'],
+  ])('is not given back by %s', (_who, asker, code) => {
+    reserved().when(releaseOf('a', asker), 2).thenNothing().thenAnswer({ httpStatus: 403, code });
+  });
+
+  it('is given back by itself and by an administrator', () => {
+    for (const asker of [{ roles: ['agent'] }, { principal: 'root', roles: ['administrator'] }])
+      reserved().when(releaseOf('a', asker), 2).then(fact('BudgetReleased'));
+  });
+
+  it('is reserved by agents alone', () => {
+    for (const roles of [[], ['viewer'], ['approver', 'administrator', 'budget_owner']])
+      start()
+        .when(reserve('a', 100, { who: { roles } }), 1)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
   });
 });

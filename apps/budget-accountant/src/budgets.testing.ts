@@ -16,7 +16,7 @@ const envelope = {
   tenant: TENANT,
   principal: 'agent-7',
   accounts: [] as readonly string[],
-  roles: ['administrator', 'approver'],
+  roles: ['agent', 'administrator', 'approver'],
   route: 'POST /',
   idempotency_key: 'k',
   body_sha256: Buffer.alloc(32),
@@ -56,8 +56,8 @@ export function reserve(
     more.who,
   );
 }
-export function releaseOf(effect: string): RecordInput {
-  return command('ReleaseReservation', { run_id: RUN, effect_key: effect });
+export function releaseOf(effect: string, who: Who = {}): RecordInput {
+  return command('ReleaseReservation', { run_id: RUN, effect_key: effect }, who);
 }
 export function decideExposure(effect: string, approved: boolean): RecordInput {
   return command(

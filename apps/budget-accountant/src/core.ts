@@ -57,9 +57,9 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
         key: { is: ({ envelope }) => envelope.tenant, name: 'tenant' },
         commands: {
           OpenBudget: command(BUDGET_ROLES, onOpen),
-          ReserveBudget: command('anyone', (asked) => onReserve(asked, policy)),
-          ReleaseReservation: command('anyone', ({ body, context }) =>
-            answered(decideRelease(heldFor(context.state, body))),
+          ReserveBudget: command(['agent'], (asked) => onReserve(asked, policy)),
+          ReleaseReservation: command(['agent', 'administrator'], ({ body, context }) =>
+            answered(decideRelease(body.envelope, heldFor(context.state, body))),
           ),
           // Who may decide depends on how long it has waited.
           DecideEscalation: command('anyone', (asked) => onDecide(asked, policy)),

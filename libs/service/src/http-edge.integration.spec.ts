@@ -191,8 +191,18 @@ describe('the HTTP edge', () => {
     });
   });
 
+  it.each([[[]], [['root']], [['Viewer', 'agent ']]])(
+    'lets nobody in whose token has no role that is one: %j',
+    async (roles) => {
+      const headers = await tokenOf('acme', ...roles);
+      for (const answer of [await get('/v1/things', headers), await post('/v1/things', {}, headers)])
+        expect(answer.json()).toMatchObject({ status: 403, code: 'ROLE_REQUIRED' });
+      expect(submitted).toEqual([]);
+    },
+  );
+
   it('shows a tenant its own rows and hides those of others, also by id', async () => {
-    const acme = await tokenOf('acme');
+    const acme = await tokenOf('acme', 'viewer');
     expect((await get('/v1/things', acme)).json()).toEqual({
       items: [{ tenant: 'acme', id: 'a', hash: 'ab' }],
       next_cursor: null,
@@ -225,12 +235,14 @@ describe('the HTTP edge', () => {
       principal: { subject: 'dana', roles: ['operator'] },
     });
     expect(
-      (await post('/v1/things', {}, { ...(await tokenOf('acme')), 'idempotency-key': 'x'.repeat(600) })).json(),
+      (
+        await post('/v1/things', {}, { ...(await tokenOf('acme', 'viewer')), 'idempotency-key': 'x'.repeat(600) })
+      ).json(),
     ).toMatchObject({ code: 'INPUT_INVALID' });
   });
 
   it('answers with what a command came to, and 404 for the ticket of another', async () => {
-    const acme = await tokenOf('acme');
+    const acme = await tokenOf('acme', 'viewer');
     for (const log of [LOG, OTHER_LOG])
       expect((await get(`/v1/commands/${encodeURIComponent(`mine in ${log}`)}`, acme)).json()).toEqual({ code: log });
     expect((await get('/v1/commands/theirs', acme)).statusCode).toBe(404);
@@ -239,7 +251,7 @@ describe('the HTTP edge', () => {
   });
 
   it('never says that there is nothing while rows are behind their log', async () => {
-    const acme = await tokenOf('acme');
+    const acme = await tokenOf('acme', 'viewer');
     reached = () => false;
     const behind = await get('/v1/things/late', acme);
     expect([behind.statusCode, behind.headers['retry-after'], behind.json<{ code: string }>().code]).toEqual([
@@ -263,7 +275,7 @@ describe('the HTTP edge', () => {
 
   it('says 503 with the failure while the database is away', async () => {
     isDatabaseDown = true;
-    const answer = await get('/v1/things', await tokenOf('acme'));
+    const answer = await get('/v1/things', await tokenOf('acme', 'viewer'));
     expect([answer.statusCode, answer.headers['retry-after'], answer.json<{ code: string }>().code]).toEqual([
       503,
       '1',
@@ -316,7 +328,7 @@ describe('the HTTP edge', () => {
   });
 
   it('answers what it does not know as a problem', async () => {
-    expect((await get('/v1/nothing', await tokenOf('acme'))).json()).toMatchObject({
+    expect((await get('/v1/nothing', await tokenOf('acme', 'viewer'))).json()).toMatchObject({
       status: 404,
       code: 'ROUTE_UNKNOWN',
     });

@@ -632,9 +632,17 @@ function say(
   };
   return wire(COMMANDS, 'DecideForwardApproval', body, { key: RUN });
 }
-function use(attempt = 1, more: { readonly of?: Partial<typeof OF>; readonly tenant?: string } = {}): RecordInput {
+function use(
+  attempt = 1,
+  more: {
+    readonly of?: Partial<typeof OF>;
+    readonly tenant?: string;
+    readonly by?: string;
+    readonly roles?: readonly string[];
+  } = {},
+): RecordInput {
   const body = {
-    envelope: envelope('svc:refunds', ['agent'], { tenant: more.tenant ?? TENANT }),
+    envelope: envelope(more.by ?? 'svc:refunds', more.roles ?? ['agent'], { tenant: more.tenant ?? TENANT }),
     run_id: RUN,
     approval_id: QUESTION,
     action_digest: Buffer.from(forwardDigest({ ...OF, ...more.of }), 'hex'),
@@ -696,6 +704,17 @@ describe.each(WAYS)('an attack on an approval before the effect, $way', ({ isReb
     foiled(asked(), say('approve', 'olga', { tenant: 'globex' }), 'APPROVAL_UNKNOWN');
     foiled(asked(), say('approve', 'olga', { roles: ['operator', 'administrator'] }), 'ROLE_REQUIRED');
     foiled(asked(), say('APPROVE'), 'VERDICT_UNKNOWN');
+  });
+
+  it('is asked for and used by an agent alone, and used by no other one', () => {
+    const approved = (): CoreHarness => asked().when(say('approve'), 19_000).then(fact('ForwardApprovalDecided'));
+    foiled(approved(), use(1, { by: 'svc:others' }), 'APPROVAL_OF_ANOTHER');
+    foiled(approved(), use(1, { roles: [] }), 'ROLE_REQUIRED');
+    foiled(approved(), use(1, { roles: ['viewer', 'approver', 'administrator'] }), 'ROLE_REQUIRED');
+    harness(core(), { isRebuilt, views: registry() })
+      .when(ask({}, { roles: ['requester'] }), 10_000)
+      .thenNothing()
+      .thenAnswer({ status: 'rejected', code: 'ROLE_REQUIRED' });
   });
 
   it('is given twice by one human where two are asked', () => {

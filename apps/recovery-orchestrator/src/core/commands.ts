@@ -39,7 +39,7 @@ export const COMMANDS_WIRE = 'recourse.recovery-commands';
 
 type Answerer<Command> = (asked: Asked<Command>, policy: CorePolicy) => Decision;
 
-/** A line for each command. Who may end a task, and who may ask before an effect, depends on what it is: the rules say so. */
+/** A line for each command. Who may end a task depends on what it is: the rules say so. */
 export function recoveryCommands(policy: CorePolicy): CommandsTable<typeof COMMANDS_WIRE>['commands'] {
   const by =
     <Command>(answer: Answerer<Command>) =>
@@ -56,9 +56,9 @@ export function recoveryCommands(policy: CorePolicy): CommandsTable<typeof COMMA
     AbandonStep: command(['approver', 'administrator'], by(aboutStep(giveUp))),
     EscalateStep: command(['reporter', 'approver', 'operator', 'administrator'], by(aboutStep(openIncident))),
     CloseIncident: command(['approver', 'administrator'], onCloseIncident),
-    RequestForwardApproval: command('anyone', by(onForwardAsked)),
+    RequestForwardApproval: command(['agent'], by(onForwardAsked)),
     DecideForwardApproval: command(['approver'], by(onForwardDecided)),
-    UseForwardApproval: command('anyone', by(onForwardUsed)),
+    UseForwardApproval: command(['agent'], by(onForwardUsed)),
   };
 }
 

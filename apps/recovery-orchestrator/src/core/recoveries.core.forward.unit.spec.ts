@@ -63,7 +63,10 @@ function ask(
     COMMANDS,
     'RequestForwardApproval',
     {
-      envelope: envelope(who.by ?? 'svc:refunds', [], { tenant: who.tenant ?? TENANT, command_id: who.id ?? 'ask-1' }),
+      envelope: envelope(who.by ?? 'svc:refunds', ['agent'], {
+        tenant: who.tenant ?? TENANT,
+        command_id: who.id ?? 'ask-1',
+      }),
       run_id: RUN,
       agent_id: 'refund-agent',
       initiator: 'ines',
@@ -114,7 +117,7 @@ function use(
     COMMANDS,
     'UseForwardApproval',
     {
-      envelope: envelope('svc:refunds', [], { tenant: more.tenant ?? TENANT }),
+      envelope: envelope('svc:refunds', ['agent'], { tenant: more.tenant ?? TENANT }),
       run_id: RUN,
       approval_id: more.id ?? ID(),
       action_digest: Buffer.from(more.digest ?? digestOf(body()), 'hex'),

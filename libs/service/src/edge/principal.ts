@@ -14,6 +14,7 @@ export interface Principal {
 
 /** Every role that gives a power, and which. A word that is not here gives none. */
 export const ROLES = {
+  viewer: 'reads what is of its tenant, and changes nothing',
   reporter: 'says that something went wrong, which asks for a rollback',
   requester: 'asks for the undo of an action or a run',
   approver: 'approves, denies and closes what waits for a person',
@@ -83,6 +84,12 @@ function ownTenant({ tenant }: Principal, named: string | undefined): string {
   if (named !== undefined && named !== tenant)
     throw new EdgeRefusal('TENANT_FOREIGN', 'the token speaks for another tenant');
   return tenant;
+}
+
+/** A token without any role is somebody's, and gives nothing: not even to read. Errors: EdgeRefusal(ROLE_REQUIRED). */
+export function requireSomeRole({ roles }: Principal): void {
+  if (roles.length === 0)
+    throw new EdgeRefusal('ROLE_REQUIRED', `the token carries none of the roles ${Object.keys(ROLES).join(', ')}`);
 }
 
 /** Errors: EdgeRefusal(ROLE_REQUIRED). */

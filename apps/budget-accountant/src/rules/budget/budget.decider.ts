@@ -1,7 +1,7 @@
 // Decides commands about ceilings, reservations and escalations. Amounts are minor units.
 import { EXPOSURE, reservationId, weighted } from '@recourse/contract';
 import { deriveId, isAmong, isPerson } from '@recourse/kernel';
-import type { Money } from '@recourse/messages';
+import type { CommandEnvelope, Money } from '@recourse/messages';
 import { APPROVER_ROLE, LAST_RESORT_ROLE } from './budget.messages.js';
 import type {
   Budget,
@@ -147,7 +147,10 @@ function reservedBefore(command: BudgetCommand<'ReserveBudget'>, reservation: Re
 }
 
 /** Gives back what is reserved for an effect, its money and what it would disclose; an escalation that nobody decided is withdrawn. */
-export function decideRelease(held: readonly Reservation[]): BudgetAnswer {
+export function decideRelease(asker: CommandEnvelope, held: readonly Reservation[]): BudgetAnswer {
+  const isTheirs = held.every(({ parties = [] }) => isAmong(parties, asker));
+  if (!isTheirs && !asker.roles.includes(LAST_RESORT_ROLE))
+    return rejected('RESERVATION_OF_ANOTHER', 'a reservation is given back by whoever made it, or by an administrator');
   const answers = held.map(givenBack);
   const [first, second] = answers.filter((answer) => answer.kind === 'recorded');
   if (first === undefined) return answers[0] ?? rejected('RESERVATION_UNKNOWN', 'nothing was reserved for this effect');

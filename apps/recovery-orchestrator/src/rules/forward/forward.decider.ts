@@ -111,7 +111,9 @@ export function decideForward(
 
 /** Uses an approval up for one attempt; the same attempt may say so again. */
 export function useForward(standing: ForwardDoc, command: UseForwardApproval, { now }: ForwardContext): ForwardOutcome {
-  const { approval_id, tenant, run_id, round, phase, effect_key, expires_at } = standing;
+  const { approval_id, tenant, run_id, round, phase, effect_key, expires_at, requested_by } = standing;
+  if (!isSamePerson(requested_by, command.envelope.principal))
+    return refused('APPROVAL_OF_ANOTHER', 'An approval is used by whoever asked for it.');
   if (!standing.action_digest.equals(command.action_digest))
     return refused('DIGEST_MISMATCH', 'The approval is for another action.');
   if (phase === 'used')

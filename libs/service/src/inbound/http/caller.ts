@@ -3,6 +3,7 @@ import { createParamDecorator, Inject, Injectable, SetMetadata } from '@nestjs/c
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requireSomeRole } from '../../edge/principal.js';
 import type { Principal } from '../../edge/principal.js';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { parse, idText } from '../../edge/validate.js';
@@ -25,7 +26,7 @@ const principals = new WeakMap<FastifyRequest, Principal>();
 /** The route needs no token. */
 export const Public = (): ReturnType<typeof SetMetadata> => SetMetadata(PUBLIC, true);
 
-/** Lets in who has a good token; everything that is not marked public is behind it. */
+/** Lets in who has a good token and any role; everything that is not marked public is behind it. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
   constructor(
@@ -40,7 +41,9 @@ export class AuthenticationGuard implements CanActivate {
     ]);
     if (isPublic === true) return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    principals.set(request, await this.service.authenticate(request.headers.authorization));
+    const principal = await this.service.authenticate(request.headers.authorization);
+    requireSomeRole(principal);
+    principals.set(request, principal);
     return true;
   }
 }
