@@ -149,6 +149,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'const SUBJECT = /^[A-Za-z0-9][^\\s\\p{Cf}\\p{Cc}]{0,199}$/u;',
   },
   {
+    id: 'guides-any-depth-read',
+    requirement: 'guides/strangers',
+    spec: 'libs/kernel/src/json-text.unit.spec.ts',
+    test: 'JSON of strangers is refused where it is too deep: hundreds of levels',
+    file: 'libs/kernel/src/json-text.ts',
+    find: 'if (depth > JSON_DEPTH_MAX) return true;',
+    replace: 'if (depth > JSON_DEPTH_MAX) return false;',
+  },
+  {
     id: 'p5-other-account-approves',
     requirement: 'P5/directory',
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',

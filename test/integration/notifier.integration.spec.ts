@@ -1,13 +1,12 @@
 // Approvers are told without polling, on real parts: log, database and receivers; the notifier is killed in between.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verifyWebhook } from '@recourse/example-drifted-refund';
 import { deriveId } from '@recourse/kernel';
+import { Receiver } from './receiver.testing.js';
+import type { Heard } from './receiver.testing.js';
 import { ADMINISTRATOR, EDITOR, INITIATOR, itemsOf, OPERATOR, startSystem, TENANT, until } from './system.testing.js';
 import type { Facts, System } from './system.testing.js';
 
@@ -15,59 +14,6 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 /** How long items wait here, and how long before their deadline somebody is reminded; milliseconds. */
 const REVIEW_MS = 24_000;
 const REMIND_MS = 14_000;
-
-interface Heard {
-  readonly at: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-  readonly body: Facts;
-  readonly status: number;
-}
-
-/** A receiver that keeps what it got, and answers as it is told to. */
-class Receiver {
-  readonly heard: Heard[] = [];
-  answer: (count: number) => number | null = () => 200;
-  readonly #server: Server;
-
-  constructor() {
-    this.#server = createServer((request, response) => {
-      let text = '';
-      request
-        .on('data', (chunk: Buffer) => {
-          text += chunk.toString('utf8');
-        })
-        .on('end', () => {
-          const status = this.answer(this.heard.length);
-          this.heard.push({
-            at: Date.now(),
-            headers: request.headers,
-            text,
-            body: JSON.parse(text) as Facts,
-            status: status ?? 0,
-          }); // every webhook is a JSON object
-          if (status !== null) response.writeHead(status).end();
-        });
-    });
-  }
-
-  async open(): Promise<string> {
-    await new Promise<void>((resolve) => {
-      this.#server.listen(0, '127.0.0.1', resolve);
-    });
-    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}/hook`; // it listens on TCP
-  }
-
-  close(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
-  }
-
-  /** What was said about the steps of a run, in order. */
-  about(run: string): readonly Heard[] {
-    return this.heard.filter(({ text }) => text.includes(run));
-  }
-}
 
 const [chat, desk, slow] = [new Receiver(), new Receiver(), new Receiver()];
 let system: System;

@@ -1,8 +1,11 @@
 // The contract registry over HTTP on real parts: shipped contracts, weaker versions, what it keeps beside contracts.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { capabilitiesNamed, parseContract } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
+import { cli, put } from './guide.testing.js';
 import { ADMINISTRATOR, EDITOR, itemsOf, OPERATOR, startSystem, TENANT } from './system.testing.js';
 import type { Facts, System } from './system.testing.js';
 
@@ -40,6 +43,16 @@ function ordered(): readonly Contract[] {
 }
 const example = (name: string): Contract => all.find((contract) => contract.name === name) ?? fail();
 
+/** Two contracts, each undone by the other. */
+function mutual(one: string, other: string): readonly [Contract, Contract] {
+  const as = (name: string, inverse_capability: string): Contract => ({
+    ...example('labels.add_label'),
+    name,
+    inverse_capability,
+  });
+  return [as(one, other), as(other, one)];
+}
+
 describe('the registry over HTTP', () => {
   it('takes every shipped contract', async () => {
     for (const contract of ordered()) {
@@ -70,6 +83,38 @@ describe('the registry over HTTP', () => {
       confirmed_by: SECOND.subject,
     });
     expect(itemsOf(await system.get('registry', '/v1/contract-proposals?name=labels.add_label', EDITOR))).toEqual([]);
+  }, 60_000);
+
+  it('takes contracts that undo each other in one request, over HTTP and at the command line, and neither alone', async () => {
+    const [pin, unpin] = mutual('labels.pin_label', 'labels.unpin_label');
+    const alone = await system.post('registry', '/v1/contracts', pin, { person: EDITOR });
+    expect(alone).toMatchObject({ status: 422, body: { code: 'CONTRACT_REFUSED' } });
+    const both = await system.post(
+      'registry',
+      '/v1/contracts/together',
+      { contracts: [pin, unpin] },
+      { person: EDITOR },
+    );
+    expect(both).toMatchObject({
+      status: 201,
+      body: { contracts: [pin, unpin].map(({ name }) => ({ name, version: 1, state: 'registered' })) },
+    });
+    const folder = mkdtempSync(join(tmpdir(), 'recourse-together-'));
+    try {
+      const [hide, show] = mutual('labels.hide_label', 'labels.show_label');
+      for (const contract of [hide, show]) put(folder, `contracts/${contract.name}.json`, contract);
+      const registered = await cli(system, EDITOR, folder, 'contract', 'register', 'contracts/');
+      expect([registered.code, registered.note]).toEqual([0, '']);
+      const spoiled = { ...show, name: 'labels.reveal_label', inverse_capability: 'labels.nobody_has' };
+      put(folder, 'spoiled/hide.json', { ...hide, name: 'labels.veil_label', inverse_capability: spoiled.name });
+      put(folder, 'spoiled/show.json', spoiled);
+      expect((await cli(system, EDITOR, folder, 'contract', 'register', 'spoiled/')).code).not.toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+    const names = ['pin', 'unpin', 'hide', 'show', 'veil', 'reveal'].map((verb) => `labels.${verb}_label`);
+    const held = await Promise.all(names.map((name) => system.get('registry', `/v1/contracts/${name}`, EDITOR)));
+    expect(held.map(({ status }) => status)).toEqual([200, 200, 200, 200, 404, 404]);
   }, 60_000);
 
   it('keeps, versions and retires a kill switch, per tenant', async () => {

@@ -1,13 +1,12 @@
-// One checkout: the agent goes through the steps and stops at the first that is not done; then what stands is found out, and taken back
-// unless it is whole.
+// One checkout: the agent goes through the steps, finds out how a call ended that nobody answered, and stops at the first that failed.
 //
-// Recourse compensates mutations one by one: which of a run's mutations fall with a failed step, and in which order, is said here, by whoever
-// triggers. The next is only begun when the one before is compensated.
-import { factsOf, textOf } from '@recourse/example-drifted-refund';
+// Its run says `onFailure: 'compensate'`, and that is all anybody says about taking back: the ledger undoes what the run did before,
+// the last step first, and people agree where a contract wants them.
+import { factsOf, listOf, textOf } from '@recourse/example-drifted-refund';
 import type { Facts } from '@recourse/example-drifted-refund';
 import { AGENT_ID } from '@recourse/example-little-services';
 import type { Stage } from '@recourse/example-little-services';
-import { callOf, operationOf, STEPS, toTakeBack } from './steps.js';
+import { callOf, operationOf, STEPS } from './steps.js';
 import type { Case, Step } from './steps.js';
 
 export interface Outcome {
@@ -17,10 +16,15 @@ export interface Outcome {
   readonly answers: readonly { readonly step: Step; readonly kind: string }[];
   /** Mutations as they were once every end was known. */
   readonly found: Readonly<Partial<Record<Step, Facts>>>;
-  /** In the order in which they were taken back, with what the ledger says in the end. */
+  /** Steps that fell, the last first, with what the ledger says of them in the end. */
   readonly takenBack: readonly { readonly step: Step; readonly recoverability: string }[];
-  /** Whether a worker had to be asked how a call ended. */
+  /** Steps of which a worker had to find out how they ended. */
   readonly reconciled: readonly Step[];
+}
+
+interface Done {
+  readonly answers: Outcome['answers'];
+  readonly found: Outcome['found'];
 }
 
 const ENDED: readonly string[] = ['succeeded', 'failed'];
@@ -29,49 +33,51 @@ const ENDED: readonly string[] = ['succeeded', 'failed'];
 export async function checkOut(stage: Stage, one: Case): Promise<Outcome> {
   const runId = `checkout-${one.order}`;
   if (one.fails !== null) await stage.fault(operationOf(one.fails.step), one.order, one.fails.how);
-  const { answers, mutations } = await goThrough(stage, runId, one.order);
-  const found: Partial<Record<Step, Facts>> = {};
-  const reconciled: Step[] = [];
-  for (const [step, id] of mutations) {
-    const mutation = await stage.mutation(id, ({ execution_state }) => ENDED.includes(textOf(execution_state)));
-    if (mutation === null) continue;
-    found[step] = mutation;
-    if (wasReconciled(mutation)) reconciled.push(step);
-  }
-  const standing = STEPS.filter((step) => found[step]?.['execution_state'] === 'succeeded');
-  const takenBack: { step: Step; recoverability: string }[] = [];
-  for (const step of toTakeBack(standing)) {
-    const after = await stage.takeBack(found[step] ?? {}, `the checkout of ${one.order} failed`);
-    takenBack.push({ step, recoverability: textOf(after?.['recoverability']) });
-  }
-  return { case: one, runId, answers, found, takenBack, reconciled };
+  const { answers, found } = await goThrough(stage, runId, one.order);
+  const reconciled = STEPS.filter((step) => wasReconciled(found[step] ?? {}));
+  return { case: one, runId, answers, found, reconciled, takenBack: await takenBack(stage, runId, found) };
 }
 
 /** The agent's part. */
-async function goThrough(
-  stage: Stage,
-  runId: string,
-  order: string,
-): Promise<{ readonly answers: Outcome['answers']; readonly mutations: readonly (readonly [Step, string])[] }> {
-  const run = { runId, agentId: AGENT_ID, initiator: 'asha', objective: `serve ${order}` };
+async function goThrough(stage: Stage, runId: string, order: string): Promise<Done> {
+  const run = {
+    runId,
+    agentId: AGENT_ID,
+    initiator: 'asha',
+    objective: `serve ${order}`,
+    onFailure: 'compensate',
+  } as const;
   const answers: { step: Step; kind: string }[] = [];
-  const mutations: (readonly [Step, string])[] = [];
+  const found: Partial<Record<Step, Facts>> = {};
   for (const step of STEPS) {
     const {
       kind,
       mutation_refs: [id],
     } = await stage.act(run, callOf(step, order));
     answers.push({ step, kind });
-    if (id !== undefined) mutations.push([step, id]);
-    if (kind !== 'succeeded' && kind !== 'held') break;
+    if (id === undefined) break;
+    const ended = await stage.mutation(id, ({ execution_state }) => ENDED.includes(textOf(execution_state)));
+    if (ended !== null) found[step] = ended;
+    if (ended?.['execution_state'] !== 'succeeded') break;
   }
-  return { answers, mutations };
+  return { answers, found };
+}
+
+/** What became of the run: where a step failed, all that was done before it; nothing of a run that is whole. */
+async function takenBack(stage: Stage, runId: string, found: Outcome['found']): Promise<Outcome['takenBack']> {
+  const hasFailed = Object.values(found).some(({ execution_state }) => execution_state === 'failed');
+  const back: { step: Step; recoverability: string }[] = [];
+  for (const step of [...STEPS].reverse()) {
+    const { mutation_id, execution_state } = found[step] ?? {};
+    if (execution_state !== 'succeeded') continue;
+    const after = hasFailed
+      ? await stage.undone(textOf(mutation_id), runId)
+      : await stage.mutation(textOf(mutation_id), () => true);
+    if (after?.['rollback_id'] !== null) back.push({ step, recoverability: textOf(after?.['recoverability']) });
+  }
+  return back;
 }
 
 function wasReconciled(mutation: Facts): boolean {
-  const asks = factsOf(mutation, 'forward')['asks'];
-  return (
-    Array.isArray(asks) &&
-    asks.some((ask: unknown) => typeof ask === 'object' && ask !== null && 'kind' in ask && ask.kind === 'reconcile')
-  );
+  return listOf({ asks: factsOf(mutation, 'forward')['asks'] }).some(({ kind }) => kind === 'reconcile');
 }

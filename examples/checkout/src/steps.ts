@@ -1,11 +1,12 @@
 // The four steps of a checkout, and the ways each may fail. Pure.
-import type { Call } from '@recourse/example-little-services';
+import type { Call, FaultMode } from '@recourse/example-little-services';
 
 export const STEPS = ['reserve', 'charge', 'book', 'notify'] as const;
 export type Step = (typeof STEPS)[number];
 
-/** `refuse`: the service says no, and nothing was done. `silent`: it is done, and nobody answers. */
-export type Failure = 'refuse' | 'silent';
+/** Ways a call may go wrong. After one that nobody answered, the record says later whether it was done. */
+export const FAILURES = ['refuse', 'silent', 'lost'] as const satisfies readonly FaultMode[];
+export type Failure = (typeof FAILURES)[number];
 
 /** One order, and where its checkout fails. */
 export interface Case {
@@ -60,18 +61,17 @@ export function casesOf(word: string): readonly Case[] {
   return [
     { order: `o-${word}-fine`, fails: null },
     ...STEPS.flatMap((step) =>
-      (['refuse', 'silent'] as const).map((how): Case => ({ order: `o-${word}-${step}-${how}`, fails: { step, how } })),
+      FAILURES.map((how): Case => ({ order: `o-${word}-${step}-${how}`, fails: { step, how } })),
     ),
   ];
 }
 
-/** Steps whose effect stands once everything is known: those before the failure, and the failed one where it took effect all the same. */
-export function standingSteps({ fails }: Case): readonly Step[] {
-  if (fails === null) return STEPS;
-  return STEPS.slice(0, STEPS.indexOf(fails.step) + (fails.how === 'silent' ? 1 : 0));
+/** Steps that are done by the time the agent stops: all where every step took effect, whether or not somebody answered. */
+export function doneSteps({ fails }: Case): readonly Step[] {
+  return fails === null || fails.how === 'silent' ? STEPS : STEPS.slice(0, STEPS.indexOf(fails.step));
 }
 
-/** An order stands whole or not at all: what stands of less than four steps is taken back, the last first. */
-export function toTakeBack(standing: readonly Step[]): readonly Step[] {
-  return standing.length === STEPS.length ? [] : [...standing].reverse();
+/** An order stands whole or not at all: what was done of less than four steps is taken back, the last first. */
+export function toTakeBack(done: readonly Step[]): readonly Step[] {
+  return done.length === STEPS.length ? [] : [...done].reverse();
 }

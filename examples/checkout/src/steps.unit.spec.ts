@@ -1,37 +1,35 @@
 import { describe, expect, it } from '@jest/globals';
-import { casesOf, standingSteps, toTakeBack } from './steps.js';
+import { casesOf, doneSteps, toTakeBack } from './steps.js';
 import type { Case, Failure, Step } from './steps.js';
 
 const failing = (step: Step, how: Failure): Case => ({ order: 'o', fails: { step, how } });
 
 describe('a checkout', () => {
   it('is tried without a failure, and with each failure of each step', () => {
-    expect(casesOf('w').map(({ fails }) => (fails === null ? 'none' : `${fails.step} ${fails.how}`))).toEqual([
+    const cases = casesOf('w');
+    expect(cases.slice(0, 5).map(({ fails }) => (fails === null ? 'none' : `${fails.step} ${fails.how}`))).toEqual([
       'none',
       'reserve refuse',
       'reserve silent',
+      'reserve lost',
       'charge refuse',
-      'charge silent',
-      'book refuse',
-      'book silent',
-      'notify refuse',
-      'notify silent',
     ]);
-    expect(new Set(casesOf('w').map(({ order }) => order)).size).toBe(9);
+    expect([cases.length, new Set(cases.map(({ order }) => order)).size]).toEqual([13, 13]);
   });
 
   it('gives the money back before the stock when no courier comes (A2)', () => {
-    expect(toTakeBack(standingSteps(failing('book', 'refuse')))).toEqual(['charge', 'reserve']);
+    expect(toTakeBack(doneSteps(failing('book', 'refuse')))).toEqual(['charge', 'reserve']);
+    expect(toTakeBack(doneSteps(failing('book', 'lost')))).toEqual(['charge', 'reserve']);
   });
 
-  it('takes back what took effect though nobody answered', () => {
-    expect(toTakeBack(standingSteps(failing('book', 'silent')))).toEqual(['book', 'charge', 'reserve']);
-    expect(toTakeBack(standingSteps(failing('reserve', 'refuse')))).toEqual([]);
+  it('goes on after a step that took effect though nobody answered', () => {
+    expect(toTakeBack(doneSteps(failing('reserve', 'silent')))).toEqual([]);
+    expect(doneSteps(failing('book', 'silent'))).toEqual(['reserve', 'charge', 'book', 'notify']);
   });
 
-  it('lets an order stand that is whole, also when its last answer was lost', () => {
-    expect(toTakeBack(standingSteps({ order: 'o', fails: null }))).toEqual([]);
-    expect(toTakeBack(standingSteps(failing('notify', 'silent')))).toEqual([]);
-    expect(toTakeBack(standingSteps(failing('notify', 'refuse')))).toEqual(['book', 'charge', 'reserve']);
+  it('lets an order stand that is whole, and takes back nothing of one that did nothing', () => {
+    expect(toTakeBack(doneSteps({ order: 'o', fails: null }))).toEqual([]);
+    expect(toTakeBack(doneSteps(failing('notify', 'refuse')))).toEqual(['book', 'charge', 'reserve']);
+    expect(toTakeBack(doneSteps(failing('reserve', 'lost')))).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
-// Reserve, charge, book, notify: once without a failure, and with both failures of each step (A2). Every order ends whole or taken back.
+// Reserve, charge, book, notify: once without a failure, and with every failure of each step (A2). Every order ends whole or taken back.
 import type { Check } from '@recourse/example-drifted-refund';
 import { formatTable, Stage } from '@recourse/example-little-services';
 import type { Column, Place } from '@recourse/example-little-services';
 import { checkOut } from './checkout.js';
 import type { Outcome } from './checkout.js';
 import { CAPABILITIES, casesOf, CURRENCY, PRICE_MINOR } from './steps.js';
-import type { Case } from './steps.js';
+import type { Case, Failure } from './steps.js';
 import { faultsIn, seenOf } from './verdict.js';
 import type { Seen } from './verdict.js';
 
@@ -66,10 +66,10 @@ async function play(stage: Stage, say: Place['say']): Promise<CheckoutResult> {
   );
   stage.desk.check('each run has a ceiling for what it may leave behind', ceilings.every(Boolean), ceilings);
   say(
-    `2. ${String(cases.length)} orders: reserve, charge, book, notify. One goes well; in the others each step is refused before its effect, or done and never answered.`,
+    `2. ${String(cases.length)} orders: reserve, charge, book, notify. One goes well; in the others each step is refused, done and never answered, or neither done nor answered.`,
   );
   say(
-    '   What a failed step leaves is taken back by triggering each mutation, the last first; the operator agrees where the contract wants a person.',
+    '   Each run says `onFailure: compensate`: when a step fails for good, the ledger takes back what the run did before, the last first; the operator agrees where a contract wants a person.',
   );
   const outcomes = await Promise.all(cases.map((one) => checkOut(stage, one)));
   const world = await stage.world();
@@ -93,5 +93,11 @@ async function play(stage: Stage, say: Place['say']): Promise<CheckoutResult> {
 }
 
 function failureOf({ fails }: Case): string {
-  return fails === null ? 'nothing' : `${fails.step}, ${fails.how === 'refuse' ? 'refused' : 'no answer'}`;
+  return fails === null ? 'nothing' : `${fails.step}, ${WORDS[fails.how]}`;
 }
+
+const WORDS = {
+  refuse: 'refused',
+  silent: 'done, no answer',
+  lost: 'not done, no answer',
+} as const satisfies Record<Failure, string>;

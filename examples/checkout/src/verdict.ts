@@ -1,7 +1,7 @@
 // Compares one checkout with what its services hold. Pure.
 import type { World } from '@recourse/example-little-services';
 import type { Outcome } from './checkout.js';
-import { standingSteps, STEPS, toTakeBack } from './steps.js';
+import { doneSteps, STEPS, toTakeBack } from './steps.js';
 
 /** What the services say of one order. */
 export interface Seen {
@@ -44,14 +44,14 @@ export function seenOf(order: string, { things, effects, notices }: World): Seen
 
 /** Everything that is not as it must be, in words; empty when all is. */
 export function faultsIn({ case: one, answers, takenBack, reconciled }: Outcome, seen: Seen): readonly string[] {
-  const standing = standingSteps(one);
-  const back = toTakeBack(standing);
+  const done = doneSteps(one);
+  const back = toTakeBack(done);
   const wanted = [
-    ...standing.map((step) => OPERATIONS[step]),
+    ...done.map((step) => OPERATIONS[step]),
     ...back.flatMap((step) => (step === 'notify' ? [] : [UNDOES[step]])),
   ];
-  const stoppedAt =
-    one.fails === null || one.fails.step === 'notify' ? STEPS.length : STEPS.indexOf(one.fails.step) + 1;
+  const stoppedAt = Math.min(done.length + 1, STEPS.length);
+  const isUnanswered = one.fails !== null && one.fails.how !== 'refuse';
   return [
     ...(answers.length === stoppedAt
       ? []
@@ -65,10 +65,8 @@ export function faultsIn({ case: one, answers, takenBack, reconciled }: Outcome,
     ...takenBack
       .filter(({ recoverability }) => recoverability !== 'compensated')
       .map(({ step, recoverability }) => `${step} is ${recoverability}`),
-    ...(one.fails?.how !== 'silent' || reconciled.includes(one.fails.step)
-      ? []
-      : ['nobody found out how the silent call ended']),
-    ...(seen.notices === (standing.includes('notify') ? 1 : 0)
+    ...(!isUnanswered || reconciled.includes(one.fails.step) ? [] : ['nobody found out how the unanswered call ended']),
+    ...(seen.notices === (done.includes('notify') ? 1 : 0)
       ? []
       : [`the customer got ${String(seen.notices)} messages`]),
   ];

@@ -61,9 +61,14 @@ describe('the verdict on a checkout', () => {
     ).toEqual(['charge is compensation_failed']);
   });
 
-  it('sees a silent call that nobody looked into', () => {
+  it.each(['silent', 'lost'] as const)('sees a call that ended %s, and that nobody looked into', (how) => {
+    const unanswered = { ...recovered, case: { order: 'o1', fails: { step: 'book', how } } } as const;
+    expect(faultsIn(unanswered, seen)).toContain('nobody found out how the unanswered call ended');
+  });
+
+  it('sees an agent that stopped where it could have gone on', () => {
     const silent = { ...recovered, case: { order: 'o1', fails: { step: 'book', how: 'silent' } } } as const;
-    expect(faultsIn(silent, seen)).toContain('nobody found out how the silent call ended');
+    expect(faultsIn(silent, seen)).toContain('the agent went 3 steps, not 4');
   });
 
   it('reads an order from the services, apart from every other', () => {

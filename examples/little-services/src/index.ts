@@ -5,4 +5,5 @@ export { AGENT_ID, Stage } from './kit/stage.js';
 export type { Call, LittleUrls, Place } from './kit/stage.js';
 export { formatTable, instant } from './kit/table.js';
 export type { Column } from './kit/table.js';
+export type { FaultMode } from './services/faults.js';
 export type { Doc, Effect, World } from './services/world.js';

@@ -96,6 +96,7 @@ function operate({ headers }: IncomingMessage, name: string, body: Doc): Reply |
   faults = fault.left;
   if (fault.mode === 'refuse')
     return { status: 422, body: { code: 'REFUSED', message: `${name} is refused, and nothing was done` } };
+  if (fault.mode === 'lost') return null;
   const answered = perform(world, operation, {
     operation: name,
     body,

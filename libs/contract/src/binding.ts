@@ -10,13 +10,13 @@ export interface BindingFacts {
   readonly result: Json | null;
   readonly priorValue: Json | null;
   readonly externalRef: string | null;
-  /** Results of earlier verified compensations of the recovery, by effect key; there are none when an execution is accepted. */
+  /** What verified compensations of the recovery answered, by the capability they undid; there are none when an execution is accepted. */
   readonly steps?: Readonly<Record<string, Json>>;
 }
 
 export type Binding =
   | { readonly kind: 'bound'; readonly args: Json }
-  /** `missing` names what is not there: `prior_value`, `external_transaction_ref`, `args/path`, `result/path`, or `steps.<effect_key>.result/path`. */
+  /** `missing` names what is not there: `prior_value`, `external_transaction_ref`, `args/path`, `result/path`, or `steps.<capability>.result/path`. */
   | { readonly kind: 'incomplete'; readonly missing: readonly string[] }
   | { readonly kind: 'none' };
 
@@ -61,7 +61,7 @@ function readSource(
     case 'constant':
       return { value: source.value, place: 'constant' };
     case 'step':
-      return { value: stepResult(facts, source), place: `steps.${source.effect_key}.result${source.path ?? ''}` };
+      return { value: stepResult(facts, source), place: `steps.${source.capability}.result${source.path ?? ''}` };
   }
 }
 
@@ -71,10 +71,10 @@ function priorValue(facts: BindingFacts, path: string | undefined): Json | undef
 
 function stepResult(
   { steps }: BindingFacts,
-  { effect_key, path }: Extract<ReversalArg, { from: 'step' }>,
+  { capability, path }: Extract<ReversalArg, { from: 'step' }>,
 ): Json | undefined {
-  return steps !== undefined && Object.hasOwn(steps, effect_key)
-    ? readPointer(steps[effect_key] ?? null, path ?? '')
+  return steps !== undefined && Object.hasOwn(steps, capability)
+    ? readPointer(steps[capability] ?? null, path ?? '')
     : undefined;
 }
 

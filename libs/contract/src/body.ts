@@ -1,6 +1,6 @@
 // A contract as text: reading it, writing it canonically, its digest.
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '@recourse/kernel';
+import { canonicalJson, readJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { z } from 'zod';
 import { pointerOf } from './json-pointer.js';
@@ -45,7 +45,12 @@ export function readContract(body: string): ReadContract {
 function readAnew(body: string): ReadContract {
   const json = jsonOf(body);
   if (json === undefined)
-    return { draft: {}, problems: [problem('CONTRACT_NOT_JSON', '', 'the contract is not a JSON object')] };
+    return {
+      draft: {},
+      problems: [
+        problem('CONTRACT_NOT_JSON', '', 'the contract is not a JSON object, or nested deeper than 64 levels'),
+      ],
+    };
   const textual = textProblems(body, json);
   const parsed = contractSchema.safeParse(json);
   if (parsed.success) return { draft: parsed.data, problems: textual };
@@ -67,7 +72,7 @@ export function contractDigest(body: string): Buffer {
 
 function jsonOf(body: string): Readonly<Record<string, Json>> | undefined {
   try {
-    const json = JSON.parse(body) as Json;
+    const json = readJson(body);
     return json !== null && typeof json === 'object' && !Array.isArray(json)
       ? (json as Readonly<Record<string, Json>>)
       : undefined;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { bindReversal } from './binding.js';
@@ -20,6 +21,14 @@ function parsed(json: ContractJson): Contract {
 const refund = parsed(refundContract());
 const args = { order_id: 'order/4711', amount_minor: 500_000, currency: 'INR' };
 const facts = { args, result: { refund_id: 'r1' }, priorValue: null, externalRef: 'psp_1' };
+
+it('reads no JSON that is nested too deep, in a payload or a contract', () => {
+  const deep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000));
+  const payload = { ...plainPayload(1), body: deep, sha256: createHash('sha256').update(deep).digest() };
+  expect(() => readPayload(payload)).toThrow(expect.objectContaining({ code: 'PAYLOAD_NOT_JSON' }));
+  const body = JSON.stringify(refundContract()).replace('{', `{"x":${'{"x":'.repeat(5_000)}1${'}'.repeat(5_000)},`);
+  expect(parseContract(body)).toMatchObject({ ok: false, problems: [{ code: 'CONTRACT_NOT_JSON' }] });
+});
 
 describe('binding a reversal', () => {
   it('takes each argument from where the contract says', () => {
@@ -52,14 +61,19 @@ describe('binding a reversal', () => {
 
   it('takes an argument from an earlier compensation once there is one, and is incomplete before', () => {
     const contract = parsed(
-      refundContract({ reversal_args: { fee: { from: 'step', effect_key: 'book', path: '/fee' } } }),
+      refundContract({ reversal_args: { fee: { from: 'step', capability: 'travel.book_trip', path: '/fee' } } }),
     );
-    expect(bindReversal(contract, facts)).toEqual({ kind: 'incomplete', missing: ['steps.book.result/fee'] });
-    expect(bindReversal(contract, { ...facts, steps: { book: { fee: 7 } } })).toEqual({
+    expect(bindReversal(contract, facts)).toEqual({
+      kind: 'incomplete',
+      missing: ['steps.travel.book_trip.result/fee'],
+    });
+    expect(bindReversal(contract, { ...facts, steps: { 'travel.book_trip': { fee: 7 } } })).toEqual({
       kind: 'bound',
       args: { fee: 7 },
     });
-    expect(bindReversal(contract, { ...facts, steps: { book: {} } })).toMatchObject({ kind: 'incomplete' });
+    expect(bindReversal(contract, { ...facts, steps: { 'travel.book_trip': {} } })).toMatchObject({
+      kind: 'incomplete',
+    });
   });
 
   it('binds nothing where nothing undoes it', () => {

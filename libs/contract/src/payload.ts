@@ -1,6 +1,6 @@
 // Payloads in the clear: JSON into bytes and back. Sealed ones are opened elsewhere, by who may.
 import { hash } from 'node:crypto';
-import { canonicalJson } from '@recourse/kernel';
+import { canonicalJson, readJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Payload } from '@recourse/messages';
 
@@ -27,7 +27,7 @@ export function plainPayload(json: Json): Payload {
 /**
  * Reads a plain payload.
  *
- * Errors: PayloadUnreadable when it is sealed, when its hash is not that of its body, or when it is not JSON.
+ * Errors: PayloadUnreadable when it is sealed, when its hash is not that of its body, or when it is not JSON that anybody reads (readJson).
  */
 export function readPayload(payload: Payload): Json {
   if (payload.encoding === 'sealed')
@@ -35,7 +35,7 @@ export function readPayload(payload: Payload): Json {
   if (!sha256(payload.body).equals(payload.sha256))
     throw new PayloadUnreadable('PAYLOAD_HASH_MISMATCH', 'sha256 is not that of the body');
   try {
-    return JSON.parse(payload.body.toString('utf8')) as Json;
+    return readJson(payload.body.toString('utf8'));
   } catch (cause) {
     throw new PayloadUnreadable('PAYLOAD_NOT_JSON', payload.content_type, { cause });
   }

@@ -53,7 +53,7 @@ const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
     { id: { from: 'constant', value: 1 } },
     { id: { from: 'prior_value' } },
     { id: { from: 'external_ref' } },
-    { id: { from: 'step', effect_key: 'k' } },
+    { id: { from: 'step', capability: 'travel.book_trip' } },
   ],
   unchecked_because: [undefined, undefined, 'nobody else can change it'],
   stale_check: [

@@ -622,7 +622,11 @@ describe('a contract that is well', () => {
 
   it('may take an argument from an earlier compensation', () => {
     expect(
-      found(refundContract({ reversal_args: { ...args, reason: { from: 'step', effect_key: 'book', path: '/fee' } } })),
+      found(
+        refundContract({
+          reversal_args: { ...args, reason: { from: 'step', capability: 'travel.book_trip', path: '/fee' } },
+        }),
+      ),
     ).toEqual([]);
   });
 

@@ -53,8 +53,11 @@ const reversalArg = () =>
     z.strictObject({ from: z.literal('prior_value'), path: pointer().optional() }),
     z.strictObject({ from: z.literal('external_ref') }),
     z.strictObject({ from: z.literal('constant'), value: z.json() }),
-    /** Result of an earlier, verified compensation of the same recovery: known only then, so bound only then. */
-    z.strictObject({ from: z.literal('step'), effect_key: z.string().min(1).max(256), path: pointer().optional() }),
+    /**
+     * What the verified compensation of another effect of the run answered: the one effect of `capability` about the same subject.
+     * Known only then, so bound only then.
+     */
+    z.strictObject({ from: z.literal('step'), capability: capability(), path: pointer().optional() }),
   ]);
 
 const verification = () =>

@@ -25,6 +25,7 @@ const RUNNING_TEXT: ReadonlySet<string> = new Set([
   'residue',
   'stale_condition',
   'success_condition',
+  'together',
 ]);
 
 /** Reason of what came back to a partition that is not that of its key. */
@@ -117,11 +118,17 @@ function memberProblem(value: unknown, path: string): Problem | null {
   return null;
 }
 
+/** The field a path ends in; what stands in a list is of the field of the list. */
+function fieldOf(path: string): string {
+  const field = path.replace(/(?:\/\d+)+$/u, '');
+  return field.slice(field.lastIndexOf('/') + 1);
+}
+
 function textProblem(text: string, path: string): Problem | null {
   if (isPlainText(text)) return null;
   if (text.includes('\u0000')) return { reason: 'NUL_IN_TEXT', detail: `${path} contains NUL` };
   if (!text.isWellFormed()) return { reason: 'TEXT_MALFORMED', detail: `${path} is not well-formed Unicode` };
-  const limit = RUNNING_TEXT.has(path.slice(path.lastIndexOf('/') + 1)) ? TEXT_BYTES_MAX : KEY_BYTES_MAX;
+  const limit = RUNNING_TEXT.has(fieldOf(path)) ? TEXT_BYTES_MAX : KEY_BYTES_MAX;
   return Buffer.byteLength(text) > limit
     ? { reason: 'TEXT_TOO_LONG', detail: `${path} has more than ${limit} bytes` }
     : null;

@@ -38,8 +38,8 @@ export interface Verb {
   readonly sets?: Readonly<Record<string, unknown>>;
   /** Phases of the thing in which a person is offered it; never, without. */
   readonly offered?: readonly string[];
-  /** What has to be there for it to be offered. */
-  readonly needs?: 'facts' | 'compensation';
+  /** What has to be there for it to be offered; `window`: a compensation, and time for it. */
+  readonly needs?: 'facts' | 'compensation' | 'window';
   /** Command line: `recoveries retry`, and its help. */
   readonly command?: string;
   readonly says?: string;

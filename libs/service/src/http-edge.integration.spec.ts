@@ -23,6 +23,7 @@ import { FromCaller } from './inbound/http/caller.js';
 import type { Caller } from './inbound/http/caller.js';
 import { Commands } from './inbound/http/commands.js';
 import { serveDocs } from './inbound/http/docs.js';
+import { harden } from './inbound/http/hardening.js';
 import { Reads } from './inbound/http/reads.js';
 import type { ListAnswer } from './inbound/http/reads.js';
 import type { PageQuery, PlacedRow } from './projection-reads.js';
@@ -144,6 +145,7 @@ describe('the HTTP edge', () => {
       // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
       { logger: false, abortOnError: false },
     );
+    harden(app);
     serveDocs(app, 'things');
     app.connectMicroservice({
       strategy: new EventLogTransport({
@@ -200,6 +202,25 @@ describe('the HTTP edge', () => {
       expect(submitted).toEqual([]);
     },
   );
+
+  it.each([65, 600, 100_000])('refuses a body of %i levels, and nothing of it is done', async (depth) => {
+    const headers = { ...(await tokenOf('acme', 'operator')), 'content-type': 'application/json' };
+    const payload = '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
+    const answer = await app.inject({ method: 'POST', url: '/v1/things', headers, payload });
+    expect(answer.json()).toMatchObject({ status: 400, code: 'INPUT_TOO_DEEP' });
+    expect(submitted).toEqual([]);
+  });
+
+  it('sets its headers on every answer, refused ones and pages too', async () => {
+    for (const url of ['/v1/things', '/nothing', '/openapi.json', '/docs', '/health/live'])
+      expect((await get(url)).headers).toMatchObject({
+        'cache-control': expect.stringContaining('no-store'),
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+        'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+      });
+  });
 
   it('shows a tenant its own rows and hides those of others, also by id', async () => {
     const acme = await tokenOf('acme', 'viewer');
@@ -323,7 +344,8 @@ describe('the HTTP edge', () => {
     expect(Object.keys(document.paths)).toEqual(
       expect.arrayContaining(['/v1/things', '/v1/parked/{id}/redrive', '/v1/state-hash']),
     );
-    expect((await get('/docs')).body).toContain('SwaggerUIBundle');
+    expect((await get('/docs')).body).toContain('/docs/show.js');
+    expect((await get('/docs/show.js')).body).toContain('SwaggerUIBundle');
     expect((await get('/docs/swagger-ui.css')).statusCode).toBe(200);
   });
 

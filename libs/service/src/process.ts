@@ -9,6 +9,7 @@ import { createKafka } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
 import type { Logger } from '@recourse/telemetry';
 import { serveDocs } from './inbound/http/docs.js';
+import { harden } from './inbound/http/hardening.js';
 import type { EdgeConfig } from './service-config.js';
 
 /** Runs a process: a wrong configuration, and whatever no retry helps against, ends it with exit code 1. */
@@ -54,6 +55,7 @@ export async function createEdge(
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
     { logger: false, abortOnError: false },
   );
+  harden(app);
   serveDocs(app, name);
   return app;
 }

@@ -141,7 +141,7 @@ function forward(
     reversal_args: {
       refund_id: { from: 'external_ref' },
       amount_minor: { from: 'args', path: '/amount_minor' },
-      ...(kind === 'linked' ? { receipt: { from: 'step', effect_key: LEAD, path: '/receipt' } } : {}),
+      ...(kind === 'linked' ? { receipt: { from: 'step', capability: CAPABILITY_OF.lead, path: '/receipt' } } : {}),
     },
     reconcile_capability: OBSERVE,
     stale_check: {

@@ -355,8 +355,9 @@ export class Stories {
     const tenant = this.#tenant();
     const run = this.#id(`${tenant}-pair`);
     const refs = random.chance(0.4) ? [this.#ref(tenant)] : [];
-    const lead = this.#transaction(tenant, run, 'lead', refs, { effect_key: LEAD });
-    const linked = this.#transaction(tenant, run, 'linked', refs, {});
+    const subject_ref = `pair/${run}`;
+    const lead = this.#transaction(tenant, run, 'lead', refs, { effect_key: LEAD, subject_ref });
+    const linked = this.#transaction(tenant, run, 'linked', refs, { subject_ref });
     for (const one of random.chance(0.5) ? [lead, linked] : [linked, lead]) await this.#made(one);
     if (random.chance(0.2)) return;
     await world.scheduler.sleep(world.actor('producer'), random.between(50, 2_000));

@@ -3,7 +3,7 @@ import { contractByDigest, isCloser, PayloadUnreadable } from '@recourse/contrac
 import { append, NOTHING } from '@recourse/event-log';
 import type { BroadcastView, DecideContext, Decision } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
-import type { ExecutionState, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type { ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../rules/mutation/binding.decider.js';
 import { alreadyClosed, closedByExecution } from '../rules/mutation/closing.decider.js';
 import { cancelHeld, fallenRef } from '../rules/mutation/hold.decider.js';
@@ -16,16 +16,16 @@ import {
 } from '../rules/mutation/mutation.decider.js';
 import type { CancelReason, ParkCode } from '../rules/mutation/mutation.messages.js';
 import { judgeParents, namesReserved, RESERVED_PREFIX } from '../rules/mutation/lineage.decider.js';
-import { contradictionsAtBinding, EFFECTS_MAX, judgeRefs, REFS_MAX } from '../rules/mutation/refs.decider.js';
+import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../rules/mutation/refs.decider.js';
 import type { Judgement } from '../rules/mutation/refs.decider.js';
-import { undoAfterFailure, undoPart } from '../rules/undo/undo.decider.js';
 import { refScope } from '../rules/scope.js';
 import { bindingIn } from '../rows/binding.rows.js';
+import { takenAlong } from './failures.part.js';
 import { fall } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { mutationIn, mutationsIn } from '../rows/mutation.rows.js';
 import { isRemembered, rollbackIn } from '../rows/rollback.rows.js';
-import type { Finding, MutationRecord } from '../rules/record.messages.js';
+import type { MutationRecord } from '../rules/record.messages.js';
 
 export type ToolEvent =
   | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
@@ -126,20 +126,6 @@ export function judgementsOf(
     ...judgeRefs(tenant, run_id, refs, views.view('assumptions')),
     ...judgeParents(tenant, derived_from, () => views.view('fallen')),
   ];
-}
-
-/** Where the run says so, a step that failed for good takes back what the run did before it (A53). */
-function takenAlong(
-  context: DecideContext,
-  id: string,
-  event: ToolExecuted,
-  state: ExecutionState,
-): readonly Finding[] {
-  if (event.on_failure === 'keep' || state !== 'failed') return [];
-  const before = mutationsIn(context.state, event.run_id).filter(
-    ({ mutation_id, rollback_id }) => mutation_id !== id && rollback_id === null,
-  );
-  return before.length === 0 ? [] : undoPart(undoAfterFailure(id, event), before, EFFECTS_MAX - REFS_MAX);
 }
 
 /** Looks at the run only where some contract names the capability as what closes a window. */

@@ -11,6 +11,7 @@ import type { HoldContext } from '../rules/mutation/hold.decider.js';
 import { concludeExecution, warnOfEnd } from '../rules/mutation/mutation.decider.js';
 import { closeWindow } from '../rules/mutation/recoverability.decider.js';
 import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
+import { withTakenAlong } from './failures.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import type { CancelReason, Mutation } from '../rules/mutation/mutation.messages.js';
@@ -37,7 +38,13 @@ export function onReport(
   const named = contractOf(context, factsOf(mutation));
   return named.kind === 'wait'
     ? named.decision
-    : append(...takeAnswer(message, ask, mutation, answering(context, mutation, named, policy)));
+    : append(
+        ...withTakenAlong(
+          context,
+          takeAnswer(message, ask, mutation, answering(context, mutation, named, policy)),
+          policy,
+        ),
+      );
 }
 
 /** A report without a step names nothing but its request: nobody was asked under that name but one of the run. */
@@ -80,20 +87,12 @@ export function onDue(context: DecideContext, mutation: Mutation, policy: FallPo
       const named = contractOf(context, factsOf(mutation));
       return named.kind === 'wait'
         ? named.decision
-        : append(...missAnswer(mutation, answering(context, mutation, named, policy)));
+        : append(...withTakenAlong(context, missAnswer(mutation, answering(context, mutation, named, policy)), policy));
     }
     case 'ask_again':
       return append(...askAgain(mutation, duty.ask, now, policy));
     case 'end_hold':
-      return append(
-        ...endHold(mutation, {
-          now,
-          policy,
-          contract: contractOfMutation(context, mutation),
-          judgements: judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
-          forbidden: forbiddenBy(context, mutation),
-        }),
-      );
+      return append(...withTakenAlong(context, endHold(mutation, holdOf(context, mutation, policy)), policy));
     case 'warn':
       return oneOrNone(warnOfEnd(mutation));
     case 'close_window':
@@ -111,12 +110,20 @@ function answering(
   policy: FallPolicy,
 ): AnswerContext {
   return {
+    ...holdOf(context, mutation, policy),
+    contract: contract?.contract ?? null,
+    record: (event) => executionFacts(context, mutation.mutation_id, event, contract, policy),
+  };
+}
+
+/** What stands where a hold ends. */
+function holdOf(context: DecideContext, mutation: Mutation, policy: FallPolicy): HoldContext {
+  return {
     now: context.now,
     policy,
-    contract: contract?.contract ?? null,
+    contract: contractOfMutation(context, mutation),
     judgements: judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
     forbidden: forbiddenBy(context, mutation),
-    record: (event) => executionFacts(context, mutation.mutation_id, event, contract, policy),
   };
 }
 

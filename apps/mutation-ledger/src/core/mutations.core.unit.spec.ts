@@ -151,7 +151,9 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
 
   it('keeps its window when all it lacks is the result of another compensation (B6)', () => {
     const text = (args: object) =>
-      contractText({ reversal_args: { note: { from: 'step', effect_key: 'lead', path: '/note' }, ...args } });
+      contractText({
+        reversal_args: { note: { from: 'step', capability: 'payments.take_deposit', path: '/note' }, ...args },
+      });
     const done = (body: string) =>
       ledger({ isRebuilt, contracts: [body] }).run.when(
         executed(refund({ contract_digest: contractDigest(body) })),
@@ -167,7 +169,7 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
     done(text({ when: { from: 'args', path: '/never_there' } })).then(
       fact('MutationRecorded', {
         recoverability: 'manual_resolution_required',
-        reason: 'REVERSAL_ARGS_INCOMPLETE:steps.lead.result/note,args/never_there',
+        reason: 'REVERSAL_ARGS_INCOMPLETE:steps.payments.take_deposit.result/note,args/never_there',
         ref: { reversal_expires_at: null },
       }),
     );

@@ -237,6 +237,25 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
     look(10, 'verified').then(fact('WorkerAnswered', { verdict: 'unknown', reason: 'VERDICTS_DISAGREE' }));
   });
 
+  it.each([
+    ['takes back what its run did before, where the run says so (A53)', 'compensate'],
+    ['leaves it where the run does not', 'keep'],
+  ] as const)('that does not go %s', (_what, on_failure) => {
+    const { run } = start(LOOKED_AT, { on_failure });
+    const contract_digest = contractDigest(contractText(LOOKED_AT));
+    const earlier = { event_id: 'evt-b', effect_key: 'b', call_id: 'call-b', idempotency_key: 'key-b' };
+    run.when(executed(refund({ ...earlier, contract_digest, assumption_refs: [] })), NOW + 1).whenDue(ENDS);
+    run
+      .when(reported(request(run), { outcome: 'unverified', observations: [seen('verify', { limit: 10 })] }), ENDS + 5)
+      .then(
+        fact('WorkerAnswered', { verdict: 'not_met' }),
+        cancelled('PRECONDITION_FAILED'),
+        ...(on_failure === 'keep'
+          ? []
+          : [fact('UndoListed', { is_last: true }), fell({ evidence: { kind: 'tool_return', source: 'agent-1' } })]),
+      );
+  });
+
   it('does not go when nobody can look', () => {
     const { run } = start(LOOKED_AT);
     run

@@ -1,6 +1,7 @@
 // A run is taken back: which effects an undo reaches, in which order (B3, B17), and what a failed step takes with it (A53).
 import { describe, expect, it } from '@jest/globals';
 import { fact, WAYS } from '@recourse/testing';
+import { plainPayload } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import {
   command,
@@ -123,7 +124,7 @@ describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
     run
       .when(executed(effect('a')), NOW)
       .when(executed(effect('b')), NOW + 1)
-      .when(failing('c'), NOW + 2)
+      .when(failing('c', { error_kind: 'REJECTED' }), NOW + 2)
       .then(
         fact('MutationRecorded', { execution_state: 'failed' }),
         fact('UndoListed', {
@@ -131,7 +132,20 @@ describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
           mutation_ids: [idOf('b'), idOf('a')],
         }),
         fell(
-          { mutation_id: idOf('b'), evidence: { kind: 'tool_return', event_id: 'evt-c' } },
+          {
+            mutation_id: idOf('b'),
+            evidence: {
+              kind: 'tool_return',
+              event_id: 'evt-c',
+              // Without it nobody could agree to a step: what speaks against the effect is a fact they need.
+              statement: plainPayload({
+                failed: idOf('c'),
+                capability: 'payments.issue_refund',
+                step_id: 'refund',
+                error_kind: 'REJECTED',
+              }),
+            },
+          },
           { mutation_id: idOf('a') },
         ),
       );
@@ -143,6 +157,23 @@ describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
       .when(failing('c', { on_failure: 'keep' }), NOW + 2)
       .then(fact('MutationRecorded'));
   });
+
+  it.each(['retry_scheduled', 'evidence_refreshed'] as const)(
+    'takes nothing along while it is tried again (%s), and all once it is given up',
+    (handled_as) => {
+      const { run } = ledger({ isRebuilt });
+      run
+        .when(executed(effect('a')), NOW)
+        .when(failing('c', { error_kind: 'RATE_LIMITED', handled_as }), NOW + 2)
+        .then(fact('MutationRecorded', { execution_state: 'failed' }))
+        .when(failing('d', { error_kind: 'RATE_LIMITED', handled_as: 'escalated' }), NOW + 3)
+        .then(
+          fact('MutationRecorded', { execution_state: 'failed' }),
+          fact('UndoListed', { mutation_ids: [idOf('c'), idOf('a')] }),
+          fell({ mutation_id: idOf('c') }, { mutation_id: idOf('a') }),
+        );
+    },
+  );
 
   it('takes nothing along while it is not known that it failed', () => {
     ledger({ isRebuilt })

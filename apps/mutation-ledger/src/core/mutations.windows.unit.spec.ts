@@ -3,6 +3,7 @@ import { closingRef, contractDigest } from '@recourse/contract';
 import { fact, WAYS } from '@recourse/testing';
 import {
   contractText,
+  escalated,
   executed,
   HOUR_MS,
   ledger,
@@ -48,6 +49,22 @@ describe.each(WAYS)('an event that ends reversibility, $way', ({ isRebuilt }) =>
       .thenNothing()
       .whenDue(EXPIRES)
       .thenNothing();
+  });
+
+  it('stays the reason where the recovery only says that the window is over', () => {
+    const { run, assumptions } = start();
+    run
+      .when(state(assumptions, happens()), NOW + 10)
+      .when(escalated('REVERSAL_EXPIRED'), NOW + 20)
+      .then(
+        moved({
+          mutation_id: MUTATION,
+          event: 'manual_required',
+          from_state: 'reversal_expired',
+          to_state: 'manual_resolution_required',
+          reason: 'CLOSED_BY:provider settlement',
+        }),
+      );
   });
 
   it('is about its own subject, its own run where it names one, and effects that are older', () => {

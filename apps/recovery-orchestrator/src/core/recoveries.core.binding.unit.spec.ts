@@ -60,12 +60,14 @@ function registered(args: Json) {
   );
   return both;
 }
+const DEPOSIT = 'payments.take_deposit';
 const FROM_STEP = {
-  note: { from: 'step', effect_key: 'effect-1', path: '/credit_note' },
+  note: { from: 'step', capability: DEPOSIT, path: '/credit_note' },
   order: { from: 'args', path: '/order' },
 };
 const DIGEST = contractDigest(bodyOf(FROM_STEP));
-const first = (more: Parameters<typeof terms>[0] = AUTO) => markedInput({ terms: terms(more) });
+const first = (more: Parameters<typeof terms>[0] = AUTO, about: Parameters<typeof execution>[0] = {}) =>
+  markedInput({ terms: terms(more), execution: execution({ capability: DEPOSIT, ...about }) });
 const second = (more: Parameters<typeof terms>[0] = AUTO, pointer: Parameters<typeof ref>[0] = {}) =>
   markedInput({
     mutation_id: SECOND,
@@ -190,13 +192,40 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
 
   it("takes nothing from another tenant's compensation in the same run", () => {
     const run = start().when(
-      markedInput({ tenant: 'globex', terms: terms(AUTO), execution: execution({ tenant: 'globex' }) }),
+      markedInput({
+        tenant: 'globex',
+        terms: terms(AUTO),
+        execution: execution({ tenant: 'globex', capability: DEPOSIT }),
+      }),
       10_000,
     );
     run
       .when(answered(requestIn(run.outgoing()), 'verified', [STILL_PENDING, EXECUTED, BALANCE_ZERO]), 11_000)
       .when(second(), 12_000)
       .then(planned({ reason: 'STEP_RESULT_PENDING' }));
+  });
+
+  it('takes nothing from what was done about another subject of the run', () => {
+    const run = start().when(first(AUTO, { subject_ref: 'order/4712' }), 10_000);
+    run
+      .when(done(requestIn(run.outgoing())), 11_000)
+      .when(second(), 12_000)
+      .then(planned({ reason: 'STEP_RESULT_PENDING' }));
+  });
+
+  it('guesses nothing where two effects could give it', () => {
+    const again = markedInput({
+      mutation_id: 'mut_3',
+      rollback_id: rollbackIdOf('mut_3'),
+      terms: terms(AUTO),
+      execution: execution({ capability: DEPOSIT, effect_key: 'effect-3', call_id: 'call-3' }),
+      ref: ref({ mutation_id: 'mut_3', idempotency_key: 'key-3' }),
+    });
+    const run = start().when(first(), 10_000).when(again, 10_500).when(second(), 11_000);
+    expect(run.rows('step').find(({ doc }) => doc['mutation_id'] === SECOND)?.doc).toMatchObject({
+      phase: 'manual',
+      reason: 'STEP_RESULT_MISSING',
+    });
   });
 
   it('reads the registry to its end before it says that a contract is unknown', () => {

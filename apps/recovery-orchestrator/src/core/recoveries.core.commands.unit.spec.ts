@@ -25,6 +25,7 @@ import {
   terms,
   views,
   WINDOW_END,
+  windowClosed,
   leg,
   settled,
   planned,
@@ -132,6 +133,19 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
         .when(command('RetryStep'), AT + 200)
         .then()
         .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+    });
+
+    it.each([
+      ['while it waited for a person', {}, true],
+      ['before it fell', { recoverability: 'reversal_expired' as const }, false],
+    ])('never once an event closed its window %s, whatever its clock says (B5)', (_when, more, closesLater) => {
+      const run = start().when(markedInput({ terms: terms(), ...more }), AT);
+      if (closesLater) run.when(windowClosed(), AT + 100);
+      expect(doc(run)).toMatchObject({ phase: 'manual', reason: 'REVERSAL_EXPIRED' });
+      run
+        .when(command('RetryStep', {}, 'omar'), AT + 200)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'WINDOW_CLOSED' });
     });
 
     it('never while nobody knows whether the action happened, and once somebody does (C44)', () => {

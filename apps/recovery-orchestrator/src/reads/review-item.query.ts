@@ -171,7 +171,7 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
     },
     action_digest: step.action_digest?.toString('hex') ?? null,
     time_left_ms: timeLeft(step, seen.now, seen.marginMs),
-    may: mayBeDone(step, missing),
+    may: mayBeDone(step, missing, seen),
     links: linksOf(step, seen),
   });
 }
@@ -232,8 +232,11 @@ function missingOf(step: StepDoc): readonly FactNeeded[] {
 }
 
 /** Who cannot see the facts may still refuse, and nobody agrees blindly. */
-function mayBeDone({ phase, call, terms }: StepDoc, missing: readonly FactNeeded[]): ReviewItem['may'] {
-  const has = { facts: missing.length === 0, compensation: call !== null && terms !== null };
+function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], { now, marginMs }: Seen): ReviewItem['may'] {
+  const { phase, call, terms } = step;
+  const compensation = call !== null && terms !== null;
+  const window = compensation && timeLeft(step, now, marginMs) !== 0;
+  const has = { facts: missing.length === 0, compensation, window };
   return VERBS.filter(({ id, offered }) => id === 'step_id' && offered?.includes(phase) === true)
     .filter(({ needs }) => needs === undefined || has[needs])
     .map(({ route }) => route.slice(route.lastIndexOf('/') + 1));

@@ -21,6 +21,7 @@ import {
   requestIn,
   terms,
   views,
+  windowClosed,
 } from '../recoveries.testing.js';
 import { FACTS_NEEDED, reviewItem } from './review-item.query.js';
 import type { ReviewItem } from './review-item.query.js';
@@ -87,6 +88,16 @@ describe('a review item', () => {
       may: ['resolve', 'retry', 'check', 'escalate'],
       approvals: { given: [{ by: 'olga' }] },
       reconciliation: { outcome: 'stale', attempt: 1, observations: [{ observed: { json: { status: 'paid_out' } } }] },
+    });
+  });
+
+  it('offers no retry once an event closed the window (B5)', () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000).when(windowClosed(), 20_000);
+    expect(itemAt(run, 25_000)).toMatchObject({
+      phase: 'manual',
+      reason: 'REVERSAL_EXPIRED',
+      time_left_ms: 0,
+      may: ['resolve', 'check', 'escalate'],
     });
   });
 

@@ -5,7 +5,8 @@ import type { EscalationReason } from '../rules/step/step.messages.js';
 export const WHY: Readonly<Record<string, string>> = {
   HIGH_IMPACT: 'The compensation moves money, destroys something or touches security: a person decides.',
   COMPENSATION_REQUIRES_HUMAN_APPROVAL: 'The contract asks for a person before compensating.',
-  REVERSAL_EXPIRED: 'The reversal window has closed; automation is unsafe.',
+  REVERSAL_EXPIRED:
+    'The reversal window has closed, by the clock or by an event that the mutation names; automation is unsafe.',
   REVERSAL_WINDOW_MISSING: 'Nothing says until when the action can be undone; automation is unsafe.',
   APPROVAL_TIMEOUT: 'Nobody decided in time.',
   RESOURCE_CHANGED: 'Somebody changed the resource since the action; nothing was overwritten.',

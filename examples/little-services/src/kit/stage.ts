@@ -6,7 +6,6 @@ import {
   BUDGET_OWNER,
   CONTRACT_EDITOR,
   Desk,
-  factsOf,
   listOf,
   OPERATOR,
   reachRecourse,
@@ -29,6 +28,7 @@ import type { GuardedResult, Producer, RegisteredContract, RunContext } from '@r
 import { z } from 'zod';
 import { ServicesClient } from '../adapters/client.js';
 import { forwardTool } from '../adapters/tools.js';
+import type { FaultMode } from '../services/faults.js';
 import type { Doc, World } from '../services/world.js';
 import { contractFiles } from './contract-files.js';
 
@@ -189,18 +189,14 @@ export class Stage {
     return listOf(body).length;
   }
 
-  /** Takes a mutation back as a person of today would: says that it should not stand, agrees where its contract wants it, and waits. */
-  async takeBack(mutation: Facts, reason: string): Promise<Facts | null> {
-    const [id, runId] = [textOf(mutation['mutation_id']), textOf(mutation['run_id'])];
-    const { status } = await this.desk.post(
-      'ledger',
-      '/v1/triggers',
-      { run_id: runId, mutation_id: id, reason },
-      { person: OPERATOR, key: `back-${id}` },
-    );
-    if (status >= 300) return null;
-    if (factsOf(mutation, 'terms')['recovery_approval_mode'] !== 'auto') await this.approveStep(id, runId);
-    return this.mutation(id, ({ recoverability }) => AT_REST.includes(textOf(recoverability)));
+  /** A mutation that falls, once nothing more is done about it; the operator agrees meanwhile to the steps of its run that wait for people. */
+  async undone(id: string, runId: string): Promise<Facts | null> {
+    await this.desk.until(PATIENCE_MS, async () => {
+      await this.agreeToSteps(runId);
+      const { body } = await this.desk.get('ledger', `/v1/mutations/${id}`, OPERATOR);
+      return AT_REST.includes(textOf(body['recoverability'])) ? body : null;
+    });
+    return this.mutation(id, () => true);
   }
 
   async world(): Promise<World> {
@@ -212,36 +208,22 @@ export class Stage {
     await ask(`${this.place.urls.services}/things/${service}/${encodeURIComponent(id)}`, { method: 'POST', body: doc });
   }
 
-  async fault(operation: string, about: string, mode: 'refuse' | 'silent'): Promise<void> {
+  async fault(operation: string, about: string, mode: FaultMode): Promise<void> {
     await this.desk.post('services', '/faults', { operation, about, mode });
   }
 
   /** The operator agrees to every step of a run that waits for people. */
   async agreeToSteps(runId: string): Promise<void> {
     const { body } = await this.desk.get('orchestrator', `/v1/steps?run_id=${runId}&phase=awaiting_approval`, OPERATOR);
-    for (const step of listOf(body)) await this.agreeToStep(step);
-  }
-
-  private async approveStep(mutationId: string, runId: string): Promise<void> {
-    const step = await this.desk.until(PATIENCE_MS, async () => {
-      const { body } = await this.desk.get(
+    for (const step of listOf(body)) {
+      const id = textOf(step['step_id']);
+      await this.desk.post(
         'orchestrator',
-        `/v1/steps?run_id=${runId}&phase=awaiting_approval`,
-        OPERATOR,
+        `/v1/steps/${id}/approve`,
+        { action_digest: textOf(step['action_digest']), reason: 'take it back' },
+        { person: OPERATOR, key: `approve-${id}` },
       );
-      return listOf(body).find((each) => each['mutation_id'] === mutationId) ?? null;
-    });
-    if (step !== null) await this.agreeToStep(step);
-  }
-
-  private async agreeToStep(step: Facts): Promise<void> {
-    const id = textOf(step['step_id']);
-    await this.desk.post(
-      'orchestrator',
-      `/v1/steps/${id}/approve`,
-      { action_digest: textOf(step['action_digest']), reason: 'take it back' },
-      { person: OPERATOR, key: `approve-${id}` },
-    );
+    }
   }
 
   private async registerOne(contract: Contract): Promise<void> {

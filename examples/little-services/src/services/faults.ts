@@ -1,8 +1,9 @@
-// Faults on request: the next call that mentions a word is refused before its effect, or answered by nobody after it. Pure.
+// Faults on request: the next call that mentions a word is refused, or answered by nobody, after its effect or without one. Pure.
 import { canonicalJson } from '@recourse/kernel';
 import type { Doc } from './world.js';
 
-export const FAULT_MODES = ['refuse', 'silent'] as const;
+/** `refuse`: the service says no, and nothing is done. `silent`: it is done, and nobody answers. `lost`: neither. */
+export const FAULT_MODES = ['refuse', 'silent', 'lost'] as const;
 export type FaultMode = (typeof FAULT_MODES)[number];
 
 export interface Fault {

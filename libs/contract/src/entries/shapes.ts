@@ -1,6 +1,6 @@
 // What the registry keeps beside contracts, versioned alike: policy bundles, agent charters, context sources, kill switches,
 // consumer subscriptions. The shape of each, and what its fields must say together.
-import { isSubject, SUBJECT_FORM } from '@recourse/kernel';
+import { isSubject, readJson, SUBJECT_FORM } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { ENTRY_KIND_VALUES } from '@recourse/messages';
 import type { EntryKind } from '@recourse/messages';
@@ -124,7 +124,10 @@ export type ReviewedEntry<Kind extends EntryKind = EntryKind> =
 export function reviewEntry<Kind extends EntryKind>(kind: Kind, body: string, tenant: string): ReviewedEntry<Kind> {
   const json = jsonOf(body);
   if (json === undefined)
-    return { ok: false, problems: [problem('ENTRY_NOT_JSON', '', 'the entry is not a JSON object')] };
+    return {
+      ok: false,
+      problems: [problem('ENTRY_NOT_JSON', '', 'the entry is not a JSON object, or nested deeper than 64 levels')],
+    };
   const parsed = ENTRY_SHAPES[kind].safeParse(json);
   if (!parsed.success)
     return {
@@ -189,7 +192,7 @@ function intent() {
 /** Text that no database stores is refused with what is no JSON. */
 function jsonOf(body: string): Readonly<Record<string, Json>> | undefined {
   try {
-    const json = JSON.parse(body) as Json;
+    const json = readJson(body);
     return json !== null && typeof json === 'object' && !Array.isArray(json) && !holdsUnstorable(json)
       ? (json as Readonly<Record<string, Json>>)
       : undefined;

@@ -9,6 +9,10 @@ export const EDGE_REFUSALS = {
     httpStatus: 400,
     summary: 'The request does not have the shape its route asks for; every problem is listed.',
   },
+  INPUT_TOO_DEEP: {
+    httpStatus: 400,
+    summary: 'The body nests lists and objects more than 64 levels deep.',
+  },
   TOKEN_MISSING: { httpStatus: 401, summary: 'The request carries no bearer token.' },
   TOKEN_REFUSED: {
     httpStatus: 401,

@@ -17,7 +17,7 @@ export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation)
     case 'Dispatched':
       return isAttemptKnown(mutation, event.body.attempt) ? null : move(mutation, 'compensation_started', { stepId });
     case 'StepEscalated':
-      return move(mutation, 'manual_required', { stepId, reason: event.body.reason });
+      return move(mutation, 'manual_required', { stepId, reason: whyOf(event.body.reason, mutation) });
     case 'StepDenied':
       return move(mutation, 'manual_required', { stepId, reason: 'DENIED' satisfies ReasonCode });
     case 'StepResolved':
@@ -31,6 +31,11 @@ export function decideRecovery(event: RecoveryEvent, mutation: RecordedMutation)
     default:
       return assertNever(event);
   }
+}
+
+/** Why a person has it: where an event closed the window, the event, and not only that it is closed (B5). */
+function whyOf(reason: string, { reason: standing }: RecordedMutation): string {
+  return reason === 'REVERSAL_EXPIRED' && standing?.startsWith('CLOSED_BY:') === true ? standing : reason;
 }
 
 /** Each attempt is recorded once; after a failure the first one counts as new. */

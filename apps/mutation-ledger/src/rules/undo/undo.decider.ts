@@ -63,17 +63,23 @@ export function undoOf({ envelope, run_id, mutation_ids, reason }: UndoRun): Und
   };
 }
 
-/** The undo of a run that one of its steps begins by failing for good; `id` is the mutation of that step. */
+/** A step that failed, and how that is known. */
+export type FailedStep = Pick<
+  ToolExecuted,
+  'event_id' | 'tenant' | 'run_id' | 'agent_id' | 'capability' | 'step_id' | 'error_kind' | 'committed_at'
+>;
+
+/** The undo of a run that one of its steps begins by failing for good; `id` is the mutation of that step, and whoever agrees is told of it. */
 export function undoAfterFailure(
   id: string,
-  { event_id, tenant, run_id, agent_id, capability, committed_at }: ToolExecuted,
+  { event_id, tenant, run_id, agent_id, capability, step_id, error_kind, committed_at }: FailedStep,
 ): Undo {
   const evidence: Evidence = {
     kind: 'tool_return',
     event_id,
     ref: null,
     source: agent_id,
-    statement: null,
+    statement: plainPayload({ failed: id, capability, step_id, error_kind }),
     stated_at: committed_at,
     partition: -1,
     position: -1,

@@ -1,10 +1,11 @@
-// Arguments of a compensation that come from the result of an earlier one: `steps.<effect_key>.result` (docs/design/contracts.md).
+// Arguments of a compensation that come from the result of an earlier one: `steps.<capability>.result` (docs/design/contracts.md).
 //
 // Boundary: pure; reads the contract the mutation executed under, its execution, and the other steps of the recovery.
 //
 // Invariants
 //   B1. Only the result of a compensation that another capability has verified is read; never that of a call that answered.
-//   B2. Nothing is guessed: an argument that cannot come any more sends the step to a person.
+//   B2. Nothing is guessed: an argument that cannot come any more sends the step to a person, and so does one that two effects could give.
+//   B3. Only an effect about the same subject gives one: a run may do the same for several.
 import { bindReversal, plainPayload, readPayload } from '@recourse/contract';
 import type { BindingFacts, Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
@@ -29,11 +30,11 @@ export interface Unbound {
   readonly ref: MutationRef;
 }
 
-/** Effect keys whose compensations give arguments of this contract. */
+/** Capabilities whose compensations give arguments of this contract. */
 export function stepSources(contract: Contract): readonly string[] {
   return [
     ...new Set(
-      Object.values(contract.reversal_args ?? {}).flatMap((arg) => (arg.from === 'step' ? [arg.effect_key] : [])),
+      Object.values(contract.reversal_args ?? {}).flatMap((arg) => (arg.from === 'step' ? [arg.capability] : [])),
     ),
   ];
 }
@@ -45,14 +46,16 @@ export function stepSources(contract: Contract): readonly string[] {
  * Errors: none; sealed or broken payloads are `incomplete`, or `missing` where a result was wanted.
  */
 export function bindFromSteps(unbound: Unbound, contract: Contract | null, steps: readonly StepDoc[]): StepBinding {
-  const keys = contract === null ? [] : stepSources(contract);
+  const capabilities = contract === null ? [] : stepSources(contract);
   const base = factsOf(unbound);
-  if (contract === null || keys.length === 0 || base === null) return { kind: 'incomplete' };
-  const sources = keys.map((key) => ({ key, step: sourceOf(key, unbound, steps) }));
+  if (contract === null || capabilities.length === 0 || base === null) return { kind: 'incomplete' };
+  const found = capabilities.map((capability) => ({ capability, giving: sourcesOf(capability, unbound, steps) }));
+  if (found.some(({ giving }) => giving.length > 1)) return { kind: 'missing' };
+  const sources = found.map(({ capability, giving: [step] }) => ({ capability, step }));
   const results = Object.fromEntries(
-    sources.flatMap(({ key, step }) => {
+    sources.flatMap(({ capability, step }) => {
       const result = step === undefined ? undefined : resultOf(step);
-      return result === undefined ? [] : [[key, result]];
+      return result === undefined ? [] : [[capability, result]];
     }),
   );
   const binding = bindReversal(contract, { ...base, steps: results });
@@ -80,9 +83,17 @@ export function resultOf({ phase, last, call }: StepDoc): Json | undefined {
   return executed === undefined ? undefined : jsonOf(executed.observed);
 }
 
-function sourceOf(key: string, { tenant, mutation_id }: Unbound, steps: readonly StepDoc[]): StepDoc | undefined {
-  return steps.find(
-    (step) => step.tenant === tenant && step.mutation_id !== mutation_id && step.execution.effect_key === key,
+function sourcesOf(
+  capability: string,
+  { tenant, mutation_id, execution }: Unbound,
+  steps: readonly StepDoc[],
+): readonly StepDoc[] {
+  return steps.filter(
+    (step) =>
+      step.tenant === tenant &&
+      step.mutation_id !== mutation_id &&
+      step.execution.capability === capability &&
+      step.execution.subject_ref === execution.subject_ref,
   );
 }
 

@@ -1,6 +1,6 @@
 // Folds records into the row of a step. Holds no rules: what a record says is so (L2).
 import { InvariantViolation } from '@recourse/kernel';
-import type { Planned, StepWait } from '@recourse/messages';
+import type { MutationRef, Planned, StepWait } from '@recourse/messages';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
 import { OWNER_OF_ORDER, ownerOfLeg } from '../policy.messages.js';
 import { isMemberRecord, stepsTold } from './leg.messages.js';
@@ -111,6 +111,7 @@ export function openedBy({ wait, ...body }: Planned, at: number): StepDoc {
   const isOver = isAtRest(phase);
   const opened: StepDoc = {
     ...body,
+    ref: untilClosed(body.ref, body.reason, at),
     phase,
     deadline_at: isOver ? null : body.deadline_at,
     due_at: isOver ? null : body.deadline_at,
@@ -207,10 +208,18 @@ function notBegun({ reason, retry_at }: StepSettled, step: StepDoc, at: number):
   return { ...moveStep(before, 'NotBegun', at), deadline_at: retry_at, due_at: retry_at };
 }
 
+/** A window that closed is over, also where an event closed it before its time: nothing that reads the ref dispatches any more (B5). */
+function untilClosed(ref: MutationRef, reason: string, at: number): MutationRef {
+  const endsAt = ref.reversal_expires_at;
+  const isEarlier = reason === 'REVERSAL_EXPIRED' && endsAt !== null && endsAt > at;
+  return isEarlier ? { ...ref, reversal_expires_at: at } : ref;
+}
+
 /** A manual item keeps deadline and owner: it waits for a person, in the open (P12). */
 function escalatedBy(body: Body<'StepEscalated'>, step: StepDoc, at: number): StepDoc {
   const kind = step.outcome_kind === 'reversal_refused' ? step.outcome_kind : body.outcome_kind;
-  const given = moveStep({ ...step, reason: body.reason, owner: body.owner, outcome_kind: kind }, 'Escalated', at);
+  const ref = untilClosed(step.ref, body.reason, at);
+  const given = moveStep({ ...step, ref, reason: body.reason, owner: body.owner, outcome_kind: kind }, 'Escalated', at);
   return { ...given, deadline_at: body.deadline_at };
 }
 
@@ -320,7 +329,7 @@ function advancedBy(body: Body<'MutationAdvanced'>, step: StepDoc, at: number): 
     execution,
     execution_state,
     terms,
-    ref,
+    ref: untilClosed(ref, reason, at),
     reverses_record_hash,
     call,
     action_digest,

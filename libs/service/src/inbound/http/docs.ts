@@ -10,6 +10,11 @@ const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui-bundle.js': 'text/javascript',
 };
 
+const SHOW = "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#ui' });\n";
+/** The page runs its own files and nothing that is written in it; its styles it sets itself. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
 /** Adds the routes; both are public: they say what there is, not what it holds. */
 export function serveDocs(app: NestFastifyApplication, title: string): void {
   const config = new DocumentBuilder().setTitle(`Recourse: ${title}`).setVersion('1').addBearerAuth().build();
@@ -17,7 +22,10 @@ export function serveDocs(app: NestFastifyApplication, title: string): void {
   const fastify = app.getHttpAdapter().getInstance();
   const folder = assetsFolder();
   fastify.get('/openapi.json', (_request, reply) => reply.type('application/json').send(JSON.stringify(document)));
-  fastify.get('/docs', (_request, reply) => reply.type('text/html').send(page(title)));
+  fastify.get('/docs', (_request, reply) =>
+    reply.type('text/html').header('content-security-policy', PAGE_POLICY).send(page(title)),
+  );
+  fastify.get('/docs/show.js', (_request, reply) => reply.type('text/javascript').send(SHOW));
   for (const [name, type] of Object.entries(ASSETS)) {
     fastify.get(`/docs/${name}`, async (_request, reply) => reply.type(type).send(await readFile(join(folder, name))));
   }
@@ -31,5 +39,5 @@ function assetsFolder(): string {
 
 function page(title: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Recourse: ${title}</title><link rel="stylesheet" href="/docs/swagger-ui.css"></head>
-<body><div id="ui"></div><script src="/docs/swagger-ui-bundle.js"></script><script>SwaggerUIBundle({ url: '/openapi.json', dom_id: '#ui' });</script></body></html>`;
+<body><div id="ui"></div><script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/show.js"></script></body></html>`;
 }

@@ -1,0 +1,62 @@
+// A step that failed for good takes back what its run did before it, where the run says so (`on_failure`, A53).
+//
+// Boundary: finds that a step failed, and what there is to undo; what falls is admitted like every other finding.
+import type { DecideContext } from '@recourse/event-log';
+import type { ExecutionState, ToolExecuted } from '@recourse/messages';
+import { EFFECTS_MAX, REFS_MAX } from '../rules/mutation/refs.decider.js';
+import type { CancelReason } from '../rules/mutation/mutation.messages.js';
+import type { Finding, MutationRecord } from '../rules/record.messages.js';
+import { undoAfterFailure, undoPart } from '../rules/undo/undo.decider.js';
+import type { FailedStep } from '../rules/undo/undo.decider.js';
+import { mutationsIn } from '../rows/mutation.rows.js';
+import { fall } from './falls.part.js';
+import type { FallPolicy } from './falls.part.js';
+
+/** What falls with an execution; `id` is its mutation. */
+export function takenAlong(
+  context: DecideContext,
+  id: string,
+  event: ToolExecuted,
+  state: ExecutionState,
+): readonly Finding[] {
+  return state !== 'failed' || isTriedAgain(event) ? [] : undone(context, id, event);
+}
+
+/** Records about a hold that ended, and what falls where they say that the effect does not go. */
+export function withTakenAlong(
+  context: DecideContext,
+  records: readonly MutationRecord[],
+  policy: FallPolicy,
+): readonly MutationRecord[] {
+  const found = records.flatMap((one) => {
+    if (one.type !== 'MutationRecorded' || !NOT_LET_GO.has(one.body.reason ?? '')) return [];
+    const { mutation_id: id, event_id, execution, reason: error_kind } = one.body;
+    return undone(context, id, { ...execution, event_id, error_kind, committed_at: context.now });
+  });
+  return found.length === 0 ? records : [...records, ...fall(context, found, policy)];
+}
+
+/** What a hold ends with and nobody asked for: a person's word, or evidence, is about that effect alone. */
+const NOT_LET_GO: ReadonlySet<string> = new Set<CancelReason>([
+  'PRECONDITION_FAILED',
+  'PRECONDITION_UNKNOWN',
+  'KILL_SWITCH',
+  'CHARTER_REFUSED',
+]);
+
+/** Whoever called is about to make the same call once more: it did not fail for good. */
+function isTriedAgain({ handled_as }: ToolExecuted): boolean {
+  return handled_as === 'retry_scheduled' || handled_as === 'evidence_refreshed';
+}
+
+function undone(
+  context: DecideContext,
+  id: string,
+  step: FailedStep & Pick<ToolExecuted, 'on_failure'>,
+): readonly Finding[] {
+  if (step.on_failure === 'keep') return [];
+  const before = mutationsIn(context.state, step.run_id).filter(
+    ({ mutation_id, rollback_id }) => mutation_id !== id && rollback_id === null,
+  );
+  return before.length === 0 ? [] : undoPart(undoAfterFailure(id, step), before, EFFECTS_MAX - REFS_MAX);
+}

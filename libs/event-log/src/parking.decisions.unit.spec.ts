@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { findStorageProblem } from './parking.decisions.js';
+
+describe('the length of a text', () => {
+  const long = 'x'.repeat(10_000);
+
+  it.each([
+    ['a contract', { body: long }],
+    ['each of several contracts', { body: long, together: [long, long] }],
+  ])('of %s is that of running text', (_what, body) => {
+    expect(findStorageProblem('labels.add_label', body)).toBeNull();
+  });
+
+  it.each([
+    ['an identifier', { name: long }, '/name'],
+    ['one of several', { mutation_ids: ['m', long] }, '/mutation_ids/1'],
+  ])('of %s is what an index takes', (_what, body, path) => {
+    expect(findStorageProblem('k', body)).toEqual({
+      reason: 'TEXT_TOO_LONG',
+      detail: `${path} has more than 512 bytes`,
+    });
+  });
+
+  it('has an end for running text too', () => {
+    expect(findStorageProblem('k', { together: ['x'.repeat(70_000)] })).toMatchObject({ reason: 'TEXT_TOO_LONG' });
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { isTooDeep, JSON_DEPTH_MAX, readJson } from './json-text.js';
+
+const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+const objects = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
+
+describe('JSON of strangers', () => {
+  it.each([lists(JSON_DEPTH_MAX), objects(JSON_DEPTH_MAX), '1', '"a"', 'null', '[{"a":[1,{"b":null}]}]'])(
+    'is read: %s',
+    (text) => {
+      expect(readJson(text)).toEqual(JSON.parse(text));
+    },
+  );
+
+  it.each([
+    ['lists', lists(JSON_DEPTH_MAX + 1)],
+    ['objects', objects(JSON_DEPTH_MAX + 1)],
+    ['hundreds of levels', lists(600)],
+    ['as many levels as a record holds', lists(131_000)],
+    ['both in turn', '[{"a":'.repeat(5_000) + '1' + '}]'.repeat(5_000)],
+  ])('is refused where it is too deep: %s', (_what, text) => {
+    expect(() => readJson(text)).toThrow('64 levels');
+  });
+
+  it('is as deep as its deepest part', () => {
+    expect(isTooDeep({ flat: [1, 2, 3], deep: JSON.parse(lists(JSON_DEPTH_MAX)) as unknown })).toBe(true);
+    expect(isTooDeep({ flat: Array(1_000).fill([[]]) })).toBe(false);
+  });
+});

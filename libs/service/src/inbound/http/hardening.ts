@@ -1,0 +1,28 @@
+// What every answer carries and what no request may hold, whichever route it is for.
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { isTooDeep, JSON_DEPTH_MAX } from '@recourse/kernel';
+import { EdgeRefusal } from '../../edge/problem.js';
+
+/** Nothing here is a page to be framed, sniffed, cached or embedded. */
+const HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/** Sets the headers that an answer does not set itself, and refuses bodies that are nested too deep. */
+export function harden(app: NestFastifyApplication): void {
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onSend', (_request, reply, _payload, done) => {
+    for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) void reply.header(name, value);
+    done();
+  });
+  fastify.addHook('preValidation', (request, _reply, done) => {
+    if (isTooDeep(request.body))
+      throw new EdgeRefusal('INPUT_TOO_DEEP', `the body has more than ${JSON_DEPTH_MAX} levels inside each other`);
+    done();
+  });
+}
