@@ -15,7 +15,7 @@ const LIBRARIES = {
   telemetry: ['kernel'],
   kafka: ['kernel', 'chain'],
   'event-log': ['kernel', 'chain', 'messages', 'kafka'],
-  service: ['kernel', 'chain', 'messages', 'kafka', 'event-log', 'config', 'telemetry'],
+  service: ['kernel', 'chain', 'messages', 'contract', 'kafka', 'event-log', 'config', 'telemetry'],
   sdk: ['kernel', 'chain', 'messages', 'contract', 'lineage', 'kafka'],
   testing: ['kernel', 'chain', 'messages', 'contract', 'lineage', 'kafka', 'event-log'],
 };

@@ -18,6 +18,7 @@ import { historyProblems, recordHistory } from './generate/history.mjs';
 import { referencePages } from './generate/reference.mjs';
 import { typescriptFiles } from './generate/typescript.mjs';
 import { vectorFiles } from './generate/vectors.mjs';
+import { verbFiles } from './generate/verbs.mjs';
 
 /** Folders in which every file is ours: what no producer wrote is stale. */
 const OWNED_FOLDERS = ['libs/messages/src/generated', 'schemas/vectors'];
@@ -44,6 +45,7 @@ if (incompatible.length > 0) {
 
 const outputs = [
   ...typescriptFiles(catalogue),
+  ...verbFiles(catalogue),
   ...referencePages(catalogue),
   ...asyncapiFiles(catalogue),
   ...vectorFiles(root, catalogue),

@@ -54,6 +54,19 @@ describe('a place of a verb', () => {
     ].join('\n');
     expect(placesOf('a.ts', text, verb)).toEqual([1, 2, 3, 4]);
   });
+
+  it('is a schema, its topic, a line of the table and a rule, and no other', () => {
+    const written = ['apps', 'libs', 'deploy', 'examples', 'test']
+      .flatMap((folder) => filesBelow(folder))
+      .filter((path) => path.endsWith('.ts') && !['spec', 'generated'].includes(kindOf(path)))
+      .map((path) => ({ path, text: textOf(path) }))
+      .filter(({ text }) => text.includes(verb.record) || text.includes(verb.word))
+      .flatMap(({ path, text }) => placesOf(path, text, verb).map(() => path));
+    expect(written.sort()).toEqual([
+      'apps/recovery-orchestrator/src/core/commands.ts',
+      'apps/recovery-orchestrator/src/rules/step/command.decisions.ts',
+    ]);
+  });
 });
 
 describe('an upward import', () => {

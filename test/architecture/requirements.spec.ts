@@ -152,4 +152,13 @@ describe('the titles of a spec', () => {
       { kind: 'test', titles: ['test_b'] },
     ]);
   });
+
+  it('are read of a table of cases', () => {
+    const text = "const CASES: Cases<Store> = { a: 1, 'is empty': f, 'a row': { 'comes back': async () => {} } };";
+    expect(titlesOf({ path: 'a.contract.ts', text })).toEqual([
+      { kind: 'test', titles: ['is empty'] },
+      { kind: 'group', titles: ['a row'] },
+      { kind: 'test', titles: ['a row', 'comes back'] },
+    ]);
+  });
 });

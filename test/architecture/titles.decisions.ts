@@ -34,6 +34,7 @@ function pythonTitles({ text }: SourceText): readonly Titled[] {
 function jestTitles({ path, text }: SourceText): readonly Titled[] {
   const found: Titled[] = [];
   const visit = (node: ts.Node, above: readonly string[]): void => {
+    if (isTable(node)) tabled(node.initializer, above);
     const call = ts.isCallExpression(node) ? titledCall(node) : null;
     if (call !== null) found.push({ kind: call.kind, titles: [...above, call.title] });
     const inside = call?.kind === 'group' ? [...above, call.title] : above;
@@ -41,8 +42,25 @@ function jestTitles({ path, text }: SourceText): readonly Titled[] {
       visit(child, inside);
     });
   };
+  const tabled = (table: ts.ObjectLiteralExpression, above: readonly string[]): void => {
+    for (const one of table.properties) {
+      if (!ts.isPropertyAssignment(one) || !ts.isStringLiteralLike(one.name)) continue;
+      const titles = [...above, one.name.text];
+      const isGroup = ts.isObjectLiteralExpression(one.initializer);
+      found.push({ kind: isGroup ? 'group' : 'test', titles });
+      if (ts.isObjectLiteralExpression(one.initializer)) tabled(one.initializer, titles);
+    }
+  };
   visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest), []);
   return found;
+}
+
+/** `const CASES: Cases<…> = {…}`, which `runCases` of libs/testing makes tests of. */
+function isTable(node: ts.Node): node is ts.VariableDeclaration & { initializer: ts.ObjectLiteralExpression } {
+  if (!ts.isVariableDeclaration(node) || node.type === undefined || node.initializer === undefined) return false;
+  const { type, initializer } = node;
+  const isCases = ts.isTypeReferenceNode(type) && ts.isIdentifier(type.typeName) && type.typeName.text === 'Cases';
+  return isCases && ts.isObjectLiteralExpression(initializer);
 }
 
 function titledCall(call: ts.CallExpression): { readonly kind: Titled['kind']; readonly title: string } | null {

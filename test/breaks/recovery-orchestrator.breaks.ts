@@ -482,8 +482,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'a review item offers no retry once an event closed the window (B5)',
     file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
-    find: 'return timeLeft(step, now, marginMs) === 0 ?',
-    replace: 'return timeLeft(step, now, marginMs) === -1 ?',
+    find: 'const window = compensation && timeLeft(step, now, marginMs) !== 0;',
+    replace: 'const window = compensation && timeLeft(step, now, marginMs) !== -1;',
   },
   {
     id: 'b5-retry-opens-what-an-event-closed',
@@ -868,7 +868,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'C57',
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'every review item shows the arguments of the action, also those that were opened for its reader (C57)',
-    file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
+    file: 'apps/recovery-orchestrator/src/reads/shown-payload.ts',
     find: "return payload.content === undefined ? readPayload(payload) : (JSON.parse(payload.content.toString('utf8')) as Json);",
     replace:
       "return payload.encoding === 'sealed' ? undefined : payload.content === undefined ? readPayload(payload) : (JSON.parse(payload.content.toString('utf8')) as Json);",
@@ -924,8 +924,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'an item without its facts (C63) such as its arguments is not ready: it says what is missing, and offers no approval',
     file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
-    find: "if (phase === 'awaiting_approval') return missing.length === 0 ? ['approve', 'deny'] : ['deny'];",
-    replace: "if (phase === 'awaiting_approval') return missing.length >= 0 ? ['approve', 'deny'] : ['deny'];",
+    find: 'const has = { facts: missing.length === 0,',
+    replace: 'const has = { facts: missing.length >= 0,',
   },
   {
     id: 'c63-long-cut-without-hash',

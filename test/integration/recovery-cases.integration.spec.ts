@@ -271,7 +271,7 @@ describe('a recovery', () => {
     expect([outside.status, reversalsOf(made)]).toEqual(['disputed', []]);
     const { body: item } = await system.get('orchestrator', `/v1/reviews/${String(step['step_id'])}`);
     expect(item).toMatchObject({
-      may: ['check', 'retry', 'resolve', 'escalate'],
+      may: ['resolve', 'retry', 'check', 'escalate'],
       reconciliation: {
         outcome: 'stale',
         observations: [{ phase: 'stale_check', observed: { json: { status: 'disputed' } } }],

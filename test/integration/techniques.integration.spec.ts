@@ -206,7 +206,7 @@ describe('an event that closes the window', () => {
       why: expect.stringContaining('by an event that the mutation names'),
       owner: 'role:administrator',
       deadline_at: expect.any(Number),
-      may: ['check', 'resolve', 'escalate'],
+      may: ['resolve', 'check', 'escalate'],
     });
     const { path } = (item['links'] as Readonly<Record<string, Facts>>)['mutation'] ?? {};
     expect((await system.get('ledger', String(path))).body).toMatchObject({ reason: 'CLOSED_BY:picked' });

@@ -2,7 +2,7 @@
 import type { ServiceSpec } from '@recourse/service';
 import { BUDGETS_LOG, BUDGET_COMMANDS, budgetsCore } from './core.js';
 import type { AccountantConfig } from './config.js';
-import { BudgetsController } from './http/budgets.controller.js';
+import { BudgetListsController, BudgetVerbsController } from './http/budgets.controller.js';
 
 export function serviceSpec({ escalationOwner, escalationDeadlineMs, settleWithinMs }: AccountantConfig): ServiceSpec {
   return {
@@ -10,6 +10,6 @@ export function serviceSpec({ escalationOwner, escalationDeadlineMs, settleWithi
     commandTopic: BUDGET_COMMANDS,
     commandLog: BUDGETS_LOG,
     cores: [budgetsCore({ escalationOwner, escalationDeadlineMs, settleWithinMs })],
-    controllers: [BudgetsController],
+    controllers: [BudgetVerbsController, BudgetListsController],
   };
 }

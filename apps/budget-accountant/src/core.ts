@@ -103,7 +103,7 @@ function oneOrNone<T>(one: T | null): readonly T[] {
 
 function onOpen({ body, context: { state } }: Asked<BudgetCommand<'OpenBudget'>>): Decision {
   const { envelope, scope, scope_id, currency } = body;
-  return answered(decideOpen(body, readBudget(state, envelope.tenant, scope, scope_id, currency)));
+  return answered(decideOpen(body, readBudget(state, { tenant: envelope.tenant, scope, scope_id, currency })));
 }
 
 function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, policy: EscalationPolicy): Decision {

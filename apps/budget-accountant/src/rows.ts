@@ -3,7 +3,7 @@ import { EXPOSURE } from '@recourse/contract';
 import { row } from '@recourse/event-log';
 import type { Change, Folds, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
-import type { BodyOf, BudgetScope, Money, RecordTypeOf } from '@recourse/messages';
+import type { BodyOf, BudgetScope, RecordTypeOf } from '@recourse/messages';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
 import type { Budget, Escalation, Reservation } from './rules/budget/budget.messages.js';
 import { reservationPhaseAfter } from './rules/budget/budget.transitions.js';
@@ -94,14 +94,14 @@ function debited(key: (mutationId: string) => string) {
 
 export const BUDGET_ROWS = [budgets, reservations, escalations, debitedMoney];
 
-export function readBudget(
-  state: StateView,
-  tenant: string,
-  scope: BudgetScope,
-  scopeId: string,
-  currency: string,
-): Budget | null {
-  return budgets.find(state, budgetGroup(tenant, scope, scopeId), currency);
+type BudgetKey = Pick<Budget, 'tenant' | 'scope' | 'scope_id' | 'currency'>;
+
+export function readBudget(state: StateView, { tenant, scope, scope_id, currency }: BudgetKey): Budget | null {
+  return budgets.find(state, budgetGroup(tenant, scope, scope_id), currency);
+}
+
+function standingBudget(state: StateView, key: BudgetKey): Budget {
+  return readBudget(state, key) ?? { ...key, ceiling_minor: null, used_minor: 0, overrun: false };
 }
 
 /** Unit of every reservation that is none of disclosures, whatever its currency. */
@@ -120,10 +120,7 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
   BudgetReserved: (body, state) =>
     moved(state, body, 'Reserved', { ...asked(body), settle_by: body.settle_by }, body.debit.amount_minor),
   BudgetOverdue: overdue,
-  BudgetEscalated: (body, state) => [
-    ...moved(state, body, 'Escalated', asked(body), 0),
-    escalations.put(escalated(body)),
-  ],
+  BudgetEscalated: (body, state) => [...moved(state, body, 'Escalated', asked(body), 0), raised(body, 'ceiling', body)],
   EscalationDecided: decided,
   BudgetSettled: settled,
   BudgetOverrun: overrun,
@@ -132,13 +129,7 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
     ...withdrawn(state, body.reservation_id),
   ],
   BudgetDebited: (body, state) => [
-    ...moved(
-      state,
-      body,
-      'Debited',
-      { debit_minor: body.debit.amount_minor, currency: body.debit.currency },
-      body.debit.amount_minor,
-    ),
+    ...moved(state, body, 'Debited', debitOf(body), body.debit.amount_minor),
     ...withdrawn(state, body.reservation_id),
   ],
   BudgetRefunded: (body, state) => moved(state, body, 'Refunded', {}, -body.debit.amount_minor),
@@ -146,27 +137,20 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
 
 function opened(body: Body<'BudgetOpened'>, state: StateView): readonly Change[] {
   const { tenant, scope, scope_id, currency, ceiling_minor } = body;
-  const standing =
-    readBudget(state, tenant, scope, scope_id, currency) ?? emptyBudget(tenant, scope, scope_id, currency);
-  return [budgets.put({ ...standing, ceiling_minor })];
+  return [budgets.put({ ...standingBudget(state, { tenant, scope, scope_id, currency }), ceiling_minor })];
 }
 
 function decided(body: Body<'EscalationDecided'>, state: StateView): readonly Change[] {
   const escalation = escalations.find(state, body.escalation_id);
   if (escalation === null)
     throw new InvariantViolation('an escalation is raised before it is decided', body.escalation_id);
-  const outcome = body.approved ? 'approved' : 'denied';
+  const { approved, by: decided_by, reason, settle_by, debit } = body;
+  const [phase, event, delta] = approved
+    ? (['approved', 'Approved', debit.amount_minor] as const)
+    : (['denied', 'Denied', 0] as const);
   return [
-    ...(escalation.about === 'unsettled'
-      ? kept(state, body)
-      : moved(
-          state,
-          body,
-          body.approved ? 'Approved' : 'Denied',
-          { settle_by: body.settle_by },
-          body.approved ? body.debit.amount_minor : 0,
-        )),
-    escalations.put({ ...escalation, phase: outcome, decided_by: body.by, reason: body.reason }),
+    ...(escalation.about === 'unsettled' ? kept(state, body) : moved(state, body, event, { settle_by }, delta)),
+    escalations.put({ ...escalation, phase, decided_by, reason }),
   ];
 }
 
@@ -183,36 +167,37 @@ function overdue(body: Body<'BudgetOverdue'>, state: StateView): readonly Change
   if (escalation?.phase === 'open') return [escalations.put({ ...escalation, owner, deadline_at, is_overdue: true })];
   const standing = reservations.find(state, reservation_id);
   if (standing === null) throw new InvariantViolation('a reservation is made before it is overdue', reservation_id);
-  return [
-    reservations.put({ ...standing, settle_by: null }),
-    escalations.put(unsettled(body, escalation, standing.parties ?? [])),
-  ];
+  const asked = { requested_by: escalation?.requested_by ?? null, parties: standing.parties ?? [] };
+  return [reservations.put({ ...standing, settle_by: null }), raised(body, 'unsettled', asked)];
 }
 
-function unsettled(
-  { escalation_id, reservation_id, tenant, run_id, effect_key, debit, owner, deadline_at }: Body<'BudgetOverdue'>,
-  before: Escalation | null,
-  parties: readonly string[],
-): Escalation {
-  return {
-    escalation_id,
+type Question = Pick<Body<'BudgetOverdue'>, 'owner' | 'deadline_at'> & ReservationBody;
+type Asked = Required<Pick<Escalation, 'requested_by' | 'parties'>> & Partial<Pick<Escalation, 'exceeded'>>;
+
+/** A question about a reservation, open from now on. */
+function raised(
+  { reservation_id, tenant, run_id, effect_key, debit, owner, deadline_at }: Question,
+  about: Escalation['about'],
+  { exceeded = null, requested_by, parties }: Asked,
+): Change {
+  return escalations.put({
+    escalation_id: escalationIdOf(reservation_id),
     reservation_id,
     tenant,
     run_id,
     effect_key,
-    about: 'unsettled',
+    about,
     parties,
-    exceeded: null,
-    debit_minor: debit.amount_minor,
-    currency: debit.currency,
-    requested_by: before?.requested_by ?? null,
+    exceeded,
+    ...debitOf({ debit }),
+    requested_by,
     owner,
     deadline_at,
     is_overdue: false,
     phase: 'open',
     decided_by: null,
     reason: null,
-  };
+  });
 }
 
 function settled(body: Body<'BudgetSettled'>, state: StateView): readonly Change[] {
@@ -230,25 +215,7 @@ function overrun(body: Body<'BudgetOverrun'>, state: StateView): readonly Change
   const escalation = escalations.find(state, escalationIdOf(body.reservation_id));
   return [
     ...moved(state, body, 'Overrun', change, body.debit.amount_minor),
-    escalations.put({
-      escalation_id: escalationIdOf(body.reservation_id),
-      reservation_id: body.reservation_id,
-      tenant: body.tenant,
-      run_id: body.run_id,
-      effect_key: body.effect_key,
-      about: 'overrun',
-      parties: body.parties,
-      exceeded: null,
-      debit_minor: body.debit.amount_minor,
-      currency: body.debit.currency,
-      requested_by: escalation?.requested_by ?? null,
-      owner: body.owner,
-      deadline_at: body.deadline_at,
-      is_overdue: false,
-      phase: 'open',
-      decided_by: null,
-      reason: null,
-    }),
+    raised(body, 'overrun', { requested_by: escalation?.requested_by ?? null, parties: body.parties }),
   ];
 }
 
@@ -274,26 +241,23 @@ function moved(
   return [
     reservations.put(next.phase === 'reserved' ? next : { ...next, settle_by: null }),
     ...(standing === null ? [debitedUnder(next)] : []),
-    ...(deltaMinor === 0 && event !== 'Overrun'
-      ? []
-      : counted(state, body, body.debit, deltaMinor, event === 'Overrun')),
+    ...(deltaMinor === 0 && event !== 'Overrun' ? [] : counted(state, body, deltaMinor, event === 'Overrun')),
   ];
 }
 
+/** Counts at the run and its tenant. */
 function counted(
   state: StateView,
-  { tenant, run_id }: ReservationBody,
-  { currency }: Money,
+  { tenant, run_id, debit: { currency } }: ReservationBody,
   deltaMinor: number,
   isOverrun: boolean,
 ): readonly Change[] {
-  return (
-    [
-      ['run', run_id],
-      ['tenant', tenant],
-    ] as const
-  ).map(([scope, scopeId]) => {
-    const budget = readBudget(state, tenant, scope, scopeId, currency) ?? emptyBudget(tenant, scope, scopeId, currency);
+  const keys: readonly BudgetKey[] = [
+    { tenant, scope: 'run', scope_id: run_id, currency },
+    { tenant, scope: 'tenant', scope_id: tenant, currency },
+  ];
+  return keys.map((key) => {
+    const budget = standingBudget(state, key);
     // Rows hold safe integers: overruns that add up beyond them stay at the largest.
     const used = Math.min(budget.used_minor + deltaMinor, Number.MAX_SAFE_INTEGER);
     return budgets.put({ ...budget, used_minor: used, overrun: budget.overrun || isOverrun });
@@ -304,45 +268,13 @@ function asked(body: Body<'BudgetReserved'> | Body<'BudgetEscalated'>): Partial<
   return {
     capability: body.capability,
     value_minor: body.value?.amount_minor ?? null,
-    debit_minor: body.debit.amount_minor,
-    currency: body.debit.currency,
+    ...debitOf(body),
     parties: body.parties,
   };
 }
 
-function escalated(body: Body<'BudgetEscalated'>): Escalation {
-  const {
-    escalation_id,
-    reservation_id,
-    tenant,
-    run_id,
-    effect_key,
-    exceeded,
-    requested_by,
-    parties,
-    owner,
-    deadline_at,
-    debit,
-  } = body;
-  return {
-    escalation_id,
-    reservation_id,
-    tenant,
-    run_id,
-    effect_key,
-    about: 'ceiling',
-    exceeded,
-    debit_minor: debit.amount_minor,
-    currency: debit.currency,
-    requested_by,
-    parties,
-    owner,
-    deadline_at,
-    is_overdue: false,
-    phase: 'open',
-    decided_by: null,
-    reason: null,
-  };
+function debitOf({ debit }: Pick<ReservationBody, 'debit'>): Pick<Reservation, 'debit_minor' | 'currency'> {
+  return { debit_minor: debit.amount_minor, currency: debit.currency };
 }
 
 function emptyReservation({ reservation_id, tenant, run_id, effect_key, debit }: ReservationBody): Reservation {
@@ -361,10 +293,6 @@ function emptyReservation({ reservation_id, tenant, run_id, effect_key, debit }:
     phase: 'absent',
     settle_by: null,
   };
-}
-
-function emptyBudget(tenant: string, scope: BudgetScope, scope_id: string, currency: string): Budget {
-  return { tenant, scope, scope_id, currency, ceiling_minor: null, used_minor: 0, overrun: false };
 }
 
 function debitedUnder({ mutation_id, reservation_id, currency }: Reservation): Change {

@@ -12,7 +12,7 @@ import { isMutationRecord } from './rules/record.messages.js';
 import { effectMeasures } from './rules/effect/effect.measures.js';
 import { limitsOf } from './config.js';
 import type { LedgerConfig } from './config.js';
-import { AdmissionController, LIMITS_IN_FORCE } from './http/admission.controller.js';
+import { AdmissionController, LIMITS_IN_FORCE, RollbackListsController } from './http/admission.controller.js';
 import type { LimitsInForce } from './http/admission.controller.js';
 import { CommitsController } from './http/commits.controller.js';
 import { CompensationsController } from './http/compensations.controller.js';
@@ -20,13 +20,18 @@ import { ConsumersController } from './http/consumers.controller.js';
 import { EffectsController } from './http/effects.controller.js';
 import { ErasuresController } from './http/erasures.controller.js';
 import { LineageController, LineagePolicy } from './http/lineage.controller.js';
-import { MutationsController } from './http/mutations.controller.js';
+import {
+  AssumptionListsController,
+  MutationListsController,
+  MutationsController,
+} from './http/mutations.controller.js';
 import { ReevaluationsController } from './http/reevaluations.controller.js';
-import { ReconciliationsController } from './http/reconciliations.controller.js';
+import { ReconciliationListsController, ReconciliationsController } from './http/reconciliations.controller.js';
 import { ReportsController } from './http/reports.controller.js';
 import { ResolveController } from './http/resolve.controller.js';
 import { TrendsController } from './http/trends.controller.js';
 import { UndosController } from './http/undos.controller.js';
+import { LEDGER_VERBS } from './http/verbs.controllers.js';
 import { AGENT_EFFECTS_VIEW } from './reads/agent-effects.view.js';
 import { HardenedCommits } from './store/hardened-commits.js';
 import { ConsumerQueries } from './reads/consumer-queries.js';
@@ -62,6 +67,8 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
     controllers: [
       ReevaluationsController,
       MutationsController,
+      MutationListsController,
+      AssumptionListsController,
       CommitsController,
       EffectsController,
       CompensationsController,
@@ -71,9 +78,12 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
       ConsumersController,
       LineageController,
       ReconciliationsController,
+      ReconciliationListsController,
       AdmissionController,
       TrendsController,
+      RollbackListsController,
       UndosController,
+      ...LEDGER_VERBS,
     ],
     trace: (record) => (isMutationRecord(record) ? ledgerSpans(record) : []),
     providers: providersOf(config),

@@ -8,12 +8,17 @@ import { recoverySpans } from './core/traces.js';
 import { ratesOf } from './config.js';
 import type { OrchestratorConfig } from './config.js';
 import { RATES_IN_FORCE, RatesController } from './http/rates.controller.js';
-import { ForwardApprovalsController } from './http/forward-approvals.controller.js';
-import { RecoveriesController, TRACE_URL } from './http/recoveries.controller.js';
+import { ForwardApprovalsController, ForwardListsController } from './http/forward-approvals.controller.js';
+import { RecoveriesController, RecoveryListsController, TRACE_URL } from './http/recoveries.controller.js';
 import { ReportsController } from './http/reports.controller.js';
-import { IncidentsController } from './http/incidents.controller.js';
-import { StepCommandsController } from './http/step-commands.controller.js';
+import { IncidentListsController, IncidentsController } from './http/incidents.controller.js';
 import { TasksController } from './http/tasks.controller.js';
+import {
+  ForwardVerbsController,
+  IncidentVerbsController,
+  StepVerbsController,
+  TaskVerbsController,
+} from './http/verbs.controllers.js';
 import { countMeasures } from './reads/measures.metrics.js';
 import { RecoveryQueries } from './reads/recovery-queries.js';
 
@@ -33,10 +38,16 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
     trace: (record, rows) => recoverySpans(record, rows()),
     controllers: [
       RecoveriesController,
-      StepCommandsController,
+      RecoveryListsController,
+      StepVerbsController,
+      TaskVerbsController,
+      IncidentVerbsController,
+      ForwardVerbsController,
       TasksController,
       IncidentsController,
+      IncidentListsController,
       ForwardApprovalsController,
+      ForwardListsController,
       ReportsController,
       RatesController,
     ],

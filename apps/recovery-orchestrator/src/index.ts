@@ -40,13 +40,6 @@ export type {
 export { PHASE_AFTER, PHASE_OPENED_BY, PHASES_AT_REST } from './rules/step/step.transitions.js';
 export { reviewItem } from './reads/review-item.query.js';
 export { FACTS_NEEDED } from './reads/review-item.messages.js';
-export type {
-  FactNeeded,
-  Link,
-  RecordLink,
-  ReviewItem,
-  Seen,
-  Shown,
-  ShownObservation,
-} from './reads/review-item.messages.js';
+export type { FactNeeded, Link, RecordLink, ReviewItem, Seen, ShownObservation } from './reads/review-item.messages.js';
+export type { Shown } from './reads/shown-payload.js';
 export type { Folded } from './reads/shown-text.js';

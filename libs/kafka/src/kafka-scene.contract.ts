@@ -1,5 +1,6 @@
 // What the contract suites of the port run against: a broker, and what may be broken about it.
-import type { Kafka, LogProducer, RawReader, WireProducer } from './kafka.port.js';
+import type { InputConsumerOptions, Kafka, LogProducer, RawReader, WireProducer } from './kafka.port.js';
+import { TestOwner, valuesOf } from './testing/owner.testing.js';
 
 /** A process that can be harmed. */
 export interface FaultyKafka {
@@ -22,17 +23,59 @@ export interface KafkaHarness {
   close(): Promise<void>;
 }
 
+/** Short, so that a member that fell silent is soon missed. */
+const SESSION_TIMEOUT_MS = 1_000;
+
 /** What the parts of the contract work with; what is opened through it is closed after each spec. */
-export interface ContractScene {
-  readonly marker: string;
-  harness(): KafkaHarness;
-  kafka(): Kafka;
-  topic(partitions?: number): Promise<string>;
-  topics(...partitionCounts: number[]): Promise<string[]>;
-  kept<T extends { close(): Promise<void> }>(resource: T): T;
-  logProducer(from?: Kafka): Promise<LogProducer>;
-  wireProducer(): Promise<WireProducer>;
-  rawReader(): Promise<RawReader>;
+export class KafkaScene {
+  readonly kafka: Kafka;
+  private readonly opened: { close(): Promise<void> }[] = [];
+  private topicCount = 0;
+  private specCount = 0;
+
+  constructor(
+    readonly harness: KafkaHarness,
+    readonly marker: string,
+  ) {
+    this.kafka = harness.kafka;
+  }
+
+  readonly kept = <T extends { close(): Promise<void> }>(resource: T): T => {
+    this.opened.push(resource);
+    return resource;
+  };
+  readonly logProducer = async (from: Kafka = this.kafka): Promise<LogProducer> => this.kept(await from.logProducer());
+  readonly wireProducer = async (): Promise<WireProducer> => this.kept(await this.kafka.wireProducer());
+  readonly rawReader = async (): Promise<RawReader> => this.kept(await this.kafka.rawReader());
+  readonly topics = async (...partitionCounts: number[]): Promise<string[]> => {
+    const specs = partitionCounts.map((partitions) => ({
+      name: `${this.marker}-${String((this.topicCount += 1))}`,
+      partitions,
+    }));
+    await this.kept(await this.kafka.admin()).ensureTopics(specs);
+    return specs.map(({ name }) => name);
+  };
+  readonly topic = async (partitions = 1): Promise<string> => (await this.topics(partitions))[0] ?? '';
   /** Values of a partition from offset 0, as far as one read goes. */
-  everything(topic: string, partition?: number): Promise<string[]>;
+  readonly everything = async (topic: string, partition = 0): Promise<string[]> =>
+    valuesOf(await (await this.rawReader()).read(topic, partition, 0));
+  /** The one group of a spec. */
+  readonly group = (aligned: readonly string[], broadcast: readonly string[] = []): InputConsumerOptions => ({
+    groupId: `${this.marker}-group-${String(this.specCount)}`,
+    aligned,
+    broadcast,
+    sessionTimeoutMs: SESSION_TIMEOUT_MS,
+    maxWaitMs: 50,
+  });
+  readonly owner = async (from: Kafka, ...given: ConstructorParameters<typeof TestOwner>): Promise<TestOwner> => {
+    const started = await new TestOwner(...given).startOn(from);
+    this.kept({ close: () => started.consumer.stop() });
+    return started;
+  };
+
+  async endSpec(): Promise<void> {
+    this.specCount += 1;
+    const opened = this.opened.splice(0).reverse();
+    await Promise.all(opened.map((resource) => resource.close()));
+  }
 }

@@ -21,6 +21,8 @@ export { listsController } from './inbound/http/lists.js';
 export type { ListsOptions, ListSpec } from './inbound/http/lists.js';
 export { CommandRoute, Given, Id, Queried, ReadRoute } from './inbound/http/routes.js';
 export type { CommandRouteOptions } from './inbound/http/routes.js';
+export { verbsController } from './inbound/http/verbs.js';
+export type { VerbsOptions } from './inbound/http/verbs.js';
 export { pageQuery, Reads } from './inbound/http/reads.js';
 export type { ListAnswer, ListQuery } from './inbound/http/reads.js';
 export { serveDocs } from './inbound/http/docs.js';

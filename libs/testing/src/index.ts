@@ -7,3 +7,5 @@ export type { HostileString } from './hostile-strings.js';
 export { deepFreeze } from './plain-data.js';
 export { MemoryView, memoryView } from './view.memory.js';
 export { eachMember } from './members.js';
+export { runCases } from './cases.js';
+export type { Case, Cases } from './cases.js';

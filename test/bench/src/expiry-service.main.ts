@@ -53,7 +53,7 @@ const ledger = await startLedger(address, {
       waits.push(now - (body['ref'] as { readonly committed_at: number }).committed_at);
     } // every one has a ref
     if (type !== 'RecoverabilityChanged') return;
-    for (const { mutation_id, to_state } of (body as unknown as RecoverabilityChanged).members)
+    for (const { mutation_id, to_state } of body['members'] as RecoverabilityChanged['members'])
       // the type names the body
       if (to_state === 'reversal_expired') times.close(mutation_id, { decidedAt, loggedAt: now });
   },

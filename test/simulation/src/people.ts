@@ -5,6 +5,7 @@ import { INITIATORS, person, TENANTS } from './stories.js';
 import { keyOn, Outside } from './outside.js';
 import type { Random } from './random.js';
 import { rowsOf } from './rows.js';
+import { saidWith, STEP_VERBS } from './step-verbs.js';
 import type { ServiceName, World } from './world.js';
 import { PARTITIONS } from './world.js';
 
@@ -243,21 +244,15 @@ export class People {
   /** Before a person undoes it by hand, they may have it tried again, looked at, given up, or made an incident of. */
   async #again(step: ShownStep): Promise<void> {
     const random = this.#random;
-    const type = random.weighted({ RetryStep: 50, CheckStep: 30, AbandonStep: 6, EscalateStep: 14 } as const);
-    const about = {
-      RetryStep: {},
-      AbandonStep: {},
-      CheckStep: { purpose: random.pick(['repair', 'reconcile']), evidence: plainPayload({ seen: 'looked' }) },
-      EscalateStep: { severity: 'sev3', runbook: null },
-    }[type];
+    const type = random.weighted(STEP_VERBS);
+    const said = saidWith(type, random.next());
     const caller = random.chance(0.9)
       ? person(step.tenant, this.#rightPerson(step), 'approver')
       : person(step.tenant, 'mallory', 'reader');
     await this.outside.command(COMMANDS, type, step.run_id, caller, {
       run_id: step.run_id,
       step_id: step.step_id,
-      reason: 'once more',
-      ...about,
+      ...said,
     });
   }
 

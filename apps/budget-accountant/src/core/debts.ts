@@ -185,8 +185,8 @@ function reservationIn(
 export function scopesOf(state: StateView, tenant: string, runId: string, currency: string): Scopes {
   if (!isUnit(currency)) return { run: null, tenant: null };
   return {
-    run: readBudget(state, tenant, 'run', runId, currency),
-    tenant: readBudget(state, tenant, 'tenant', tenant, currency),
+    run: readBudget(state, { tenant, scope: 'run', scope_id: runId, currency }),
+    tenant: readBudget(state, { tenant, scope: 'tenant', scope_id: tenant, currency }),
   };
 }
 

@@ -1,4 +1,5 @@
-// recourse recoveries retry | check | abandon | escalate, and recourse incidents …: what people have done about a step beside agreeing.
+// recourse recoveries break-glass, the verbs about a step that schemas tell of, and recourse incidents …
+import { SEVERITY_VALUES } from '@recourse/messages';
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
@@ -7,10 +8,10 @@ import { formatFields, formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { IDEMPOTENCY_KEY, positiveInteger } from './options.js';
 import type { Act } from './options.js';
-import { addListAction, addSendAction, addShowAction, pathBelow } from './shapes.js';
+import { addListAction, addShowAction, pathBelow } from './shapes.js';
 import type { Why } from './shapes.js';
+import { addVerbs } from './verbs.js';
 
-const SEVERITIES = ['sev1', 'sev2', 'sev3', 'sev4'] as const;
 const INCIDENT_COLUMNS: readonly Column<Doc>[] = [
   { title: 'INCIDENT', of: (row) => row['incident_id'] },
   { title: 'SEVERITY', of: (row) => row['severity'] },
@@ -33,38 +34,7 @@ const incidentPath = pathBelow('/v1/incidents');
 
 /** Adds the commands about a step. */
 export function addStepCommands(recoveries: Command, act: Act): void {
-  const command = (name: string, description: string): Command =>
-    recoveries.command(name).description(description).argument('<step>', 'step id');
-  const place = (verb: string) => ({ service: 'recoveries', path: (id: string) => stepPath(id, verb) }) as const;
-  addSendAction(
-    command('retry', 'tries again what a person was given: same key, reconciled first, agreed to anew'),
-    act,
-    place('retry'),
-  );
-  addSendAction(command('abandon', 'gives it up: nothing is called any more'), act, place('abandon'));
-  addSendAction<{ readonly purpose: string; readonly evidence?: string }>(
-    command(
-      'check',
-      'has a worker check whether it is undone, after a repair by hand or because an earlier attempt may have taken effect',
-    )
-      .addOption(new Option('--purpose <purpose>', 'why').choices(['repair', 'reconcile']).default('repair'))
-      .option('--evidence <text>', 'what you have to show'),
-    act,
-    {
-      ...place('check'),
-      body: ({ purpose, evidence }) => ({
-        purpose,
-        ...(evidence === undefined ? {} : { evidence: { note: evidence } }),
-      }),
-    },
-  );
-  addSendAction<{ readonly severity: string; readonly runbook?: string }>(
-    command('escalate', 'makes an incident of it')
-      .addOption(new Option('--severity <severity>', 'how bad').choices([...SEVERITIES]).makeOptionMandatory())
-      .option('--runbook <url>', 'where it is written what to do'),
-    act,
-    { ...place('escalate'), body: ({ severity, runbook }) => ({ severity, runbook }) },
-  );
+  addVerbs(recoveries, act, 'recoveries');
   addBreakGlass(recoveries, act);
 }
 
@@ -100,7 +70,7 @@ export function addIncidents(program: Command, act: Act): void {
       .command('list')
       .description('those that are open, or ended')
       .addOption(new Option('--state <state>', 'which').choices(['open', 'closed']).default('open'))
-      .addOption(new Option('--severity <severity>', 'of one severity').choices([...SEVERITIES]))
+      .addOption(new Option('--severity <severity>', 'of one severity').choices(SEVERITY_VALUES))
       .option('--run <id>', 'of one run'),
     act,
     {
@@ -115,19 +85,7 @@ export function addIncidents(program: Command, act: Act): void {
     act,
     { service: 'recoveries', path: incidentPath, text: describeIncident },
   );
-  addSendAction<{ readonly summary: string }>(
-    incidents
-      .command('close')
-      .description('closes an incident')
-      .argument('<incident>', 'incident id')
-      .requiredOption('--summary <text>', 'what it was, and what was done'),
-    act,
-    {
-      service: 'recoveries',
-      path: (id) => incidentPath(id, 'close'),
-      body: ({ summary }) => ({ summary: { note: summary } }),
-    },
-  );
+  addVerbs(incidents, act, 'recoveries');
 }
 
 function describeIncident(incident: Doc): string {

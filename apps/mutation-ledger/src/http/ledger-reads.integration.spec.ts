@@ -36,7 +36,8 @@ import { compensationIdOf } from '../rules/compensation/compensation.decider.js'
 import { CommitsController } from './commits.controller.js';
 import { CompensationsController } from './compensations.controller.js';
 import { EffectsController } from './effects.controller.js';
-import { MutationsController } from './mutations.controller.js';
+import { AssumptionListsController, MutationListsController, MutationsController } from './mutations.controller.js';
+import { LEDGER_VERBS } from './verbs.controllers.js';
 import { ReportsController } from './reports.controller.js';
 import { ResolveController } from './resolve.controller.js';
 
@@ -197,6 +198,9 @@ async function start(): Promise<NestFastifyApplication> {
       [
         CommitsController,
         MutationsController,
+        MutationListsController,
+        ...LEDGER_VERBS,
+        AssumptionListsController,
         EffectsController,
         CompensationsController,
         ResolveController,

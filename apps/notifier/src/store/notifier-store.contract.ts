@@ -1,5 +1,6 @@
 // What every store of the notifier keeps to: the same suite in memory and on PostgreSQL.
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
+import { runCases, type Cases } from '@recourse/testing';
 import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
 import type { Thing, ThingChange } from '../rules/item/item.messages.js';
@@ -82,250 +83,244 @@ function taken(fromSeq: number, seq: number, more: Partial<Taken> = {}): Taken {
   };
 }
 
-/** Runs the suite. `fresh` gives an empty store, and another view of the same one. */
-export function notifierStoreContract(
-  name: string,
-  fresh: () => Promise<readonly [NotifierStore, NotifierStore]>,
-): void {
-  describe(`a notifier's store (${name})`, () => {
-    let store: NotifierStore;
-    let other: NotifierStore;
-    beforeEach(async () => {
-      [store, other] = await fresh();
-    });
-    const claimed = (now: number, endpoint = 'chat', countMax = 10): Promise<readonly Delivery[]> =>
-      store.claim({ endpoint, now, until: now + 100, countMax });
+/** An empty store, and another view of the same one. */
+type Views = readonly [NotifierStore, NotifierStore];
 
-    it('keeps cursor, things and deliveries of one step together', async () => {
-      expect(
-        await store.take(taken(0, 7, { changes: [{ op: 'put', thing: THING }], queued: [delivery('msg_1')] })),
-      ).toBe(true);
-      expect(await other.position('recourse.recoveries', 0)).toEqual({ seq: 7, hash: Buffer.alloc(32, 7), offset: 10 });
-      expect(await other.things(['step:step-1', 'step:other'])).toEqual([THING]);
-      expect(await other.find('msg_1')).toEqual(delivery('msg_1'));
-    });
+const claimed = (store: NotifierStore, now: number, endpoint = 'chat', countMax = 10): Promise<readonly Delivery[]> =>
+  store.claim({ endpoint, now, until: now + 100, countMax });
 
-    it('keeps nothing of a step that begins elsewhere than it stands', async () => {
-      await store.take(taken(0, 7));
-      expect(
-        await other.take(taken(0, 8, { changes: [{ op: 'put', thing: THING }], queued: [delivery('msg_1')] })),
-      ).toBe(false);
-      expect([
-        await store.things(['step:step-1']),
-        await store.find('msg_1'),
-        (await store.position('recourse.recoveries', 0))?.seq,
-      ]).toEqual([[], null, 7]);
-    });
+/** Takes a first step that queues these. */
+const queue = (store: NotifierStore, ...queued: readonly Delivery[]): Promise<boolean> =>
+  store.take(taken(0, 1, { queued }));
+/** Settles an attempt that was claimed. */
+const settle = (
+  store: NotifierStore,
+  claim: Delivery | undefined,
+  verdict: AttemptVerdict,
+  at: number,
+): Promise<void> => store.settle(claim ?? delivery(''), verdict, at);
+const stateOf = async (store: NotifierStore, id: string): Promise<string | null> =>
+  (await store.find(id))?.state ?? null;
+const seqOf = async (store: NotifierStore, partition = 0): Promise<number | undefined> =>
+  (await store.position('recourse.recoveries', partition))?.seq;
 
-    it('lets one of two that race read on', async () => {
-      const both = await Promise.all([
-        store.take(taken(0, 5, { queued: [delivery('msg_1')] })),
-        other.take(taken(0, 5, { queued: [delivery('msg_1')] })),
-      ]);
-      expect([...both].sort()).toEqual([false, true]);
-    });
-
-    it('forgets a thing that is over, and keeps partitions apart', async () => {
-      await store.take(taken(0, 7, { changes: [{ op: 'put', thing: THING }] }));
-      await store.take({ ...taken(0, 2), partition: 1 });
-      await store.take(taken(7, 8, { changes: [{ op: 'forget', key: 'step:step-1' }] }));
-      expect(await store.things(['step:step-1'])).toEqual([]);
-      expect([
-        (await store.position('recourse.recoveries', 0))?.seq,
-        (await store.position('recourse.recoveries', 1))?.seq,
-      ]).toEqual([8, 2]);
-    });
-
-    it('hands a delivery that is due to one of two that ask, and to nobody before its time', async () => {
-      await store.take(
-        taken(0, 1, {
-          queued: [delivery('msg_1'), delivery('msg_2', { nextAt: 2_000 }), delivery('msg_3', { endpoint: 'other' })],
-        }),
-      );
-      const both = await Promise.all([
-        claimed(1_000),
-        other.claim({ endpoint: 'chat', now: 1_000, until: 1_100, countMax: 10 }),
-      ]);
-      expect(both.flat().map(({ id, attempts, nextAt }) => ({ id, attempts, nextAt }))).toEqual([
-        { id: 'msg_1', attempts: 1, nextAt: 1_100 },
-      ]);
-    });
-
-    it('hands out the oldest first, and so many', async () => {
-      await store.take(
-        taken(0, 1, {
-          queued: [
-            delivery('msg_b', { nextAt: 900 }),
-            delivery('msg_a', { nextAt: 1_000 }),
-            delivery('msg_c', { nextAt: 800 }),
-          ],
-        }),
-      );
-      expect((await claimed(1_000, 'chat', 2)).map(({ id }) => id)).toEqual(['msg_c', 'msg_b']);
-    });
-
-    it('hands a delivery out again when an attempt brought nothing in time: the process was killed', async () => {
-      await store.take(taken(0, 1, { queued: [delivery('msg_1')] }));
-      await claimed(1_000);
-      expect(await claimed(1_099)).toEqual([]);
-      expect((await claimed(1_100)).map(({ id, attempts }) => [id, attempts])).toEqual([['msg_1', 2]]);
-    });
-
-    it('settles an attempt once, and an older one not at all', async () => {
-      await store.take(taken(0, 1, { queued: [delivery('msg_1')] }));
-      const [first] = await claimed(1_000);
-      const [second] = await claimed(1_200);
-      await store.settle(first ?? delivery(''), DELIVERED, 1_250);
-      expect((await store.find('msg_1'))?.state).toBe('queued');
-      await store.settle(second ?? delivery(''), FAILED, 1_300);
-      expect(await store.find('msg_1')).toMatchObject({
-        state: 'queued',
-        attempts: 2,
-        nextAt: 5_000,
-        lastError: { code: 'SERVER_ERROR', httpStatus: 500 },
-        updatedAt: 1_300,
-      });
-    });
-
-    it('queues an id once, also after it was delivered', async () => {
-      await store.take(taken(0, 1, { queued: [delivery('msg_1')] }));
-      const [one] = await claimed(1_000);
-      await store.settle(one ?? delivery(''), DELIVERED, 1_001);
-      await store.take(taken(1, 2, { queued: [delivery('msg_1')] }));
-      await store.queue(delivery('msg_1'));
-      expect((await store.find('msg_1'))?.state).toBe('delivered');
-      expect(await claimed(9_000)).toEqual([]);
-    });
-
-    it('lets what nobody needs any more rest: what was never tried is gone, what was tried is told', async () => {
-      await store.take(
-        taken(0, 1, {
-          queued: [
-            delivery('msg_1'),
-            reminder('msg_2', { nextAt: 5_000 }),
-            delivery('msg_3', { about: { ...ABOUT, opening: 'another' } }),
-          ],
-        }),
-      );
-      const [tried] = await claimed(1_000, 'chat', 1);
-      await store.settle(tried ?? delivery(''), FAILED, 1_001);
-      await store.take(taken(1, 2, { superseded: [{ ...ABOUT, only: null }] }));
-      const states = await Promise.all(
-        ['msg_1', 'msg_2', 'msg_3'].map(async (id) => (await store.find(id))?.state ?? null),
-      );
-      expect([tried?.id, states]).toEqual(['msg_1', ['superseded', null, 'queued']]);
-    });
-
-    it('lets reminders alone rest when a deadline moves, and queues the new ones after that', async () => {
-      await store.take(taken(0, 1, { queued: [delivery('msg_1'), reminder('msg_2', { nextAt: 5_000 })] }));
-      await store.take(
-        taken(1, 2, { superseded: [{ ...ABOUT, only: 'reminder' }], queued: [reminder('msg_4', { nextAt: 7_000 })] }),
-      );
-      const states = await Promise.all(
-        ['msg_1', 'msg_2', 'msg_4'].map(async (id) => (await store.find(id))?.state ?? null),
-      );
-      expect(states).toEqual(['queued', null, 'queued']);
-    });
-
-    it('says of an attempt that ends after its item that somebody was told', async () => {
-      await store.take(taken(0, 1, { queued: [delivery('msg_1')] }));
-      const [one] = await claimed(1_000);
-      await store.take(taken(1, 2, { superseded: [{ ...ABOUT, only: null }] }));
-      await store.settle(one ?? delivery(''), DELIVERED, 1_050);
-      expect((await store.find('msg_1'))?.state).toBe('delivered');
-    });
-
-    it('hands out nothing for an endpoint that is gone until it is turned on, and goes on with the others', async () => {
-      await store.take(
-        taken(0, 1, { queued: [delivery('msg_1'), delivery('msg_2'), delivery('msg_3', { endpoint: 'other' })] }),
-      );
-      const [one] = await claimed(1_000, 'chat', 1);
-      await store.settle(
-        one ?? delivery(''),
-        { ...FAILED, error: { code: 'GONE', httpStatus: 410 }, nextAt: 1_500, closesEndpoint: true },
-        1_001,
-      );
-      expect(await claimed(2_000)).toEqual([]);
-      expect(await claimed(2_000, 'other')).toHaveLength(1);
-      expect(await store.figures(2_000)).toEqual([
-        { name: 'chat', offSince: 1_001, queued: 2, oldestDueAt: 1_000, givenUp: 0 },
-        { name: 'other', offSince: null, queued: 1, oldestDueAt: 1_000, givenUp: 0 },
-      ]);
-      await store.turnOn('chat');
-      expect(await claimed(2_000)).toHaveLength(2);
-    });
-
-    it('tries one that was given up again, and no other', async () => {
-      await store.take(taken(0, 1, { queued: [delivery('msg_1')] }));
-      const [one] = await claimed(1_000);
-      await store.settle(one ?? delivery(''), { ...FAILED, event: 'GivenUp' }, 1_001);
-      expect((await store.figures(1_001))[0]).toMatchObject({ queued: 0, oldestDueAt: null, givenUp: 1 });
-      expect(await store.retry('msg_1', 4_000)).toMatchObject({
-        state: 'queued',
-        dueAt: 4_000,
-        nextAt: 4_000,
-        lastError: null,
-      });
-      const [again] = await claimed(4_000);
-      await store.settle(again ?? delivery(''), DELIVERED, 4_001);
-      expect([await store.retry('msg_1', 5_000), await store.retry('msg_9', 5_000)]).toEqual([null, null]);
-    });
-
-    it('lists by state, endpoint and tenant, the newest first, page by page', async () => {
-      await store.take(
-        taken(0, 1, {
-          queued: [
-            delivery('msg_1', { updatedAt: 1 }),
-            delivery('msg_2', { updatedAt: 2 }),
-            delivery('msg_3', { updatedAt: 2 }),
-            delivery('msg_4', { endpoint: 'other', updatedAt: 3 }),
-            delivery('msg_5', { tenant: 'globex', updatedAt: 4 }),
-          ],
-        }),
-      );
-      const ids = async (query: Parameters<NotifierStore['list']>[0]): Promise<readonly string[]> =>
-        (await store.list(query)).map(({ id }) => id);
-      expect(await ids({ countMax: 10 })).toEqual(['msg_5', 'msg_4', 'msg_3', 'msg_2', 'msg_1']);
-      expect(await ids({ tenant: 'acme', endpoint: 'chat', state: 'queued', countMax: 2 })).toEqual(['msg_3', 'msg_2']);
-      expect(
-        await ids({ tenant: 'acme', endpoint: 'chat', countMax: 2, after: { updatedAt: 2, id: 'msg_2' } }),
-      ).toEqual(['msg_1']);
-      expect(await ids({ state: 'given_up', countMax: 2 })).toEqual([]);
-    });
-
-    it('lists what waits, the soonest deadline first, by kind and tenant, page by page', async () => {
-      const waits = (id: string, deadlineAt: number, more: Partial<Thing> = {}): ThingChange => {
-        const thing = { ...THING, id, ...more };
-        return { op: 'put', thing: { ...thing, item: thing.item === null ? null : { ...thing.item, deadlineAt } } };
-      };
-      await store.take(
-        taken(0, 1, {
-          changes: [
-            waits('late', 9_000),
-            waits('b', 5_000),
-            waits('a', 5_000),
-            waits('theirs', 1_000, { tenant: 'globex' }),
-            waits('rests', 1_000, { item: null }),
-          ],
-        }),
-      );
-      const ids = async (query: Parameters<NotifierStore['items']>[0]): Promise<readonly string[]> =>
-        (await store.items(query)).map(({ id }) => id);
-      expect(await ids({ countMax: 10 })).toEqual(['theirs', 'a', 'b', 'late']);
-      expect(await ids({ tenant: 'acme', kind: 'approval', countMax: 2 })).toEqual(['a', 'b']);
-      expect(await ids({ tenant: 'acme', countMax: 2, after: { deadlineAt: 5_000, key: 'step:a' } })).toEqual([
-        'b',
-        'late',
-      ]);
-      expect(await ids({ kind: 'task', countMax: 2 })).toEqual([]);
-    });
-
-    it('forgets what ended long ago, and nothing that is queued', async () => {
-      await store.take(taken(0, 1, { queued: [delivery('msg_1'), delivery('msg_2')] }));
-      const [one] = await claimed(1_000, 'chat', 1);
-      await store.settle(one ?? delivery(''), DELIVERED, 1_500);
-      await store.prune(1_501);
-      expect([await store.find(one?.id ?? ''), (await store.list({ countMax: 10 })).length]).toEqual([null, 1]);
-    });
-  });
+/** Runs the suite. */
+export function notifierStoreContract(name: string, fresh: () => Promise<Views>): void {
+  describe(`a notifier's store (${name})`, () => runCases(CASES, fresh));
 }
+
+const CASES: Cases<Views> = {
+  'keeps cursor, things and deliveries of one step together': async ([store, other]) => {
+    expect(await store.take(taken(0, 7, { changes: [{ op: 'put', thing: THING }], queued: [delivery('msg_1')] }))).toBe(
+      true,
+    );
+    expect(await other.position('recourse.recoveries', 0)).toEqual({ seq: 7, hash: Buffer.alloc(32, 7), offset: 10 });
+    expect(await other.things(['step:step-1', 'step:other'])).toEqual([THING]);
+    expect(await other.find('msg_1')).toEqual(delivery('msg_1'));
+  },
+
+  'keeps nothing of a step that begins elsewhere than it stands': async ([store, other]) => {
+    await store.take(taken(0, 7));
+    expect(await other.take(taken(0, 8, { changes: [{ op: 'put', thing: THING }], queued: [delivery('msg_1')] }))).toBe(
+      false,
+    );
+    expect([await store.things(['step:step-1']), await store.find('msg_1'), await seqOf(store)]).toEqual([[], null, 7]);
+  },
+
+  'lets one of two that race read on': async ([store, other]) => {
+    const both = await Promise.all([
+      store.take(taken(0, 5, { queued: [delivery('msg_1')] })),
+      other.take(taken(0, 5, { queued: [delivery('msg_1')] })),
+    ]);
+    expect([...both].sort()).toEqual([false, true]);
+  },
+
+  'forgets a thing that is over, and keeps partitions apart': async ([store]) => {
+    await store.take(taken(0, 7, { changes: [{ op: 'put', thing: THING }] }));
+    await store.take({ ...taken(0, 2), partition: 1 });
+    await store.take(taken(7, 8, { changes: [{ op: 'forget', key: 'step:step-1' }] }));
+    expect(await store.things(['step:step-1'])).toEqual([]);
+    expect([await seqOf(store), await seqOf(store, 1)]).toEqual([8, 2]);
+  },
+
+  'hands a delivery that is due to one of two that ask, and to nobody before its time': async ([store, other]) => {
+    await queue(
+      store,
+      delivery('msg_1'),
+      delivery('msg_2', { nextAt: 2_000 }),
+      delivery('msg_3', { endpoint: 'other' }),
+    );
+    const both = await Promise.all([
+      claimed(store, 1_000),
+      other.claim({ endpoint: 'chat', now: 1_000, until: 1_100, countMax: 10 }),
+    ]);
+    expect(both.flat().map(({ id, attempts, nextAt }) => ({ id, attempts, nextAt }))).toEqual([
+      { id: 'msg_1', attempts: 1, nextAt: 1_100 },
+    ]);
+  },
+
+  'hands out the oldest first, and so many': async ([store]) => {
+    await queue(
+      store,
+      delivery('msg_b', { nextAt: 900 }),
+      delivery('msg_a', { nextAt: 1_000 }),
+      delivery('msg_c', { nextAt: 800 }),
+    );
+    expect((await claimed(store, 1_000, 'chat', 2)).map(({ id }) => id)).toEqual(['msg_c', 'msg_b']);
+  },
+
+  'hands a delivery out again when an attempt brought nothing in time: the process was killed': async ([store]) => {
+    await queue(store, delivery('msg_1'));
+    await claimed(store, 1_000);
+    expect(await claimed(store, 1_099)).toEqual([]);
+    expect((await claimed(store, 1_100)).map(({ id, attempts }) => [id, attempts])).toEqual([['msg_1', 2]]);
+  },
+
+  'settles an attempt once, and an older one not at all': async ([store]) => {
+    await queue(store, delivery('msg_1'));
+    const [first] = await claimed(store, 1_000);
+    const [second] = await claimed(store, 1_200);
+    await settle(store, first, DELIVERED, 1_250);
+    expect(await stateOf(store, 'msg_1')).toBe('queued');
+    await settle(store, second, FAILED, 1_300);
+    expect(await store.find('msg_1')).toMatchObject({
+      state: 'queued',
+      attempts: 2,
+      nextAt: 5_000,
+      lastError: { code: 'SERVER_ERROR', httpStatus: 500 },
+      updatedAt: 1_300,
+    });
+  },
+
+  'queues an id once, also after it was delivered': async ([store]) => {
+    await queue(store, delivery('msg_1'));
+    const [one] = await claimed(store, 1_000);
+    await settle(store, one, DELIVERED, 1_001);
+    await store.take(taken(1, 2, { queued: [delivery('msg_1')] }));
+    await store.queue(delivery('msg_1'));
+    expect(await stateOf(store, 'msg_1')).toBe('delivered');
+    expect(await claimed(store, 9_000)).toEqual([]);
+  },
+
+  'lets what nobody needs any more rest: what was never tried is gone, what was tried is told': async ([store]) => {
+    await queue(
+      store,
+      delivery('msg_1'),
+      reminder('msg_2', { nextAt: 5_000 }),
+      delivery('msg_3', { about: { ...ABOUT, opening: 'another' } }),
+    );
+    const [tried] = await claimed(store, 1_000, 'chat', 1);
+    await settle(store, tried, FAILED, 1_001);
+    await store.take(taken(1, 2, { superseded: [{ ...ABOUT, only: null }] }));
+    const states = await Promise.all(['msg_1', 'msg_2', 'msg_3'].map((id) => stateOf(store, id)));
+    expect([tried?.id, states]).toEqual(['msg_1', ['superseded', null, 'queued']]);
+  },
+
+  'lets reminders alone rest when a deadline moves, and queues the new ones after that': async ([store]) => {
+    await queue(store, delivery('msg_1'), reminder('msg_2', { nextAt: 5_000 }));
+    await store.take(
+      taken(1, 2, { superseded: [{ ...ABOUT, only: 'reminder' }], queued: [reminder('msg_4', { nextAt: 7_000 })] }),
+    );
+    const states = await Promise.all(['msg_1', 'msg_2', 'msg_4'].map((id) => stateOf(store, id)));
+    expect(states).toEqual(['queued', null, 'queued']);
+  },
+
+  'says of an attempt that ends after its item that somebody was told': async ([store]) => {
+    await queue(store, delivery('msg_1'));
+    const [one] = await claimed(store, 1_000);
+    await store.take(taken(1, 2, { superseded: [{ ...ABOUT, only: null }] }));
+    await settle(store, one, DELIVERED, 1_050);
+    expect(await stateOf(store, 'msg_1')).toBe('delivered');
+  },
+
+  'hands out nothing for an endpoint that is gone until it is turned on, and goes on with the others': async ([
+    store,
+  ]) => {
+    await queue(store, delivery('msg_1'), delivery('msg_2'), delivery('msg_3', { endpoint: 'other' }));
+    const [one] = await claimed(store, 1_000, 'chat', 1);
+    await settle(
+      store,
+      one,
+      { ...FAILED, error: { code: 'GONE', httpStatus: 410 }, nextAt: 1_500, closesEndpoint: true },
+      1_001,
+    );
+    expect(await claimed(store, 2_000)).toEqual([]);
+    expect(await claimed(store, 2_000, 'other')).toHaveLength(1);
+    expect(await store.figures(2_000)).toEqual([
+      { name: 'chat', offSince: 1_001, queued: 2, oldestDueAt: 1_000, givenUp: 0 },
+      { name: 'other', offSince: null, queued: 1, oldestDueAt: 1_000, givenUp: 0 },
+    ]);
+    await store.turnOn('chat');
+    expect(await claimed(store, 2_000)).toHaveLength(2);
+  },
+
+  'tries one that was given up again, and no other': async ([store]) => {
+    await queue(store, delivery('msg_1'));
+    const [one] = await claimed(store, 1_000);
+    await settle(store, one, { ...FAILED, event: 'GivenUp' }, 1_001);
+    expect((await store.figures(1_001))[0]).toMatchObject({ queued: 0, oldestDueAt: null, givenUp: 1 });
+    expect(await store.retry('msg_1', 4_000)).toMatchObject({
+      state: 'queued',
+      dueAt: 4_000,
+      nextAt: 4_000,
+      lastError: null,
+    });
+    const [again] = await claimed(store, 4_000);
+    await settle(store, again, DELIVERED, 4_001);
+    expect([await store.retry('msg_1', 5_000), await store.retry('msg_9', 5_000)]).toEqual([null, null]);
+  },
+
+  'lists by state, endpoint and tenant, the newest first, page by page': async ([store]) => {
+    await queue(
+      store,
+      delivery('msg_1', { updatedAt: 1 }),
+      delivery('msg_2', { updatedAt: 2 }),
+      delivery('msg_3', { updatedAt: 2 }),
+      delivery('msg_4', { endpoint: 'other', updatedAt: 3 }),
+      delivery('msg_5', { tenant: 'globex', updatedAt: 4 }),
+    );
+    const ids = async (query: Parameters<NotifierStore['list']>[0]): Promise<readonly string[]> =>
+      (await store.list(query)).map(({ id }) => id);
+    expect(await ids({ countMax: 10 })).toEqual(['msg_5', 'msg_4', 'msg_3', 'msg_2', 'msg_1']);
+    expect(await ids({ tenant: 'acme', endpoint: 'chat', state: 'queued', countMax: 2 })).toEqual(['msg_3', 'msg_2']);
+    expect(await ids({ tenant: 'acme', endpoint: 'chat', countMax: 2, after: { updatedAt: 2, id: 'msg_2' } })).toEqual([
+      'msg_1',
+    ]);
+    expect(await ids({ state: 'given_up', countMax: 2 })).toEqual([]);
+  },
+
+  'lists what waits, the soonest deadline first, by kind and tenant, page by page': async ([store]) => {
+    const waits = (id: string, deadlineAt: number, more: Partial<Thing> = {}): ThingChange => {
+      const thing = { ...THING, id, ...more };
+      return { op: 'put', thing: { ...thing, item: thing.item === null ? null : { ...thing.item, deadlineAt } } };
+    };
+    await store.take(
+      taken(0, 1, {
+        changes: [
+          waits('late', 9_000),
+          waits('b', 5_000),
+          waits('a', 5_000),
+          waits('theirs', 1_000, { tenant: 'globex' }),
+          waits('rests', 1_000, { item: null }),
+        ],
+      }),
+    );
+    const ids = async (query: Parameters<NotifierStore['items']>[0]): Promise<readonly string[]> =>
+      (await store.items(query)).map(({ id }) => id);
+    expect(await ids({ countMax: 10 })).toEqual(['theirs', 'a', 'b', 'late']);
+    expect(await ids({ tenant: 'acme', kind: 'approval', countMax: 2 })).toEqual(['a', 'b']);
+    expect(await ids({ tenant: 'acme', countMax: 2, after: { deadlineAt: 5_000, key: 'step:a' } })).toEqual([
+      'b',
+      'late',
+    ]);
+    expect(await ids({ kind: 'task', countMax: 2 })).toEqual([]);
+  },
+
+  'forgets what ended long ago, and nothing that is queued': async ([store]) => {
+    await queue(store, delivery('msg_1'), delivery('msg_2'));
+    const [one] = await claimed(store, 1_000, 'chat', 1);
+    await settle(store, one, DELIVERED, 1_500);
+    await store.prune(1_501);
+    expect([await store.find(one?.id ?? ''), (await store.list({ countMax: 10 })).length]).toEqual([null, 1]);
+  },
+};

@@ -1,10 +1,7 @@
 // What a review item holds (C55 to C63), and where the row stands that it is made of.
-import type { Json } from '@recourse/kernel';
 import type { CompensationTerms, InForce, Money, ReleaseTuple } from '@recourse/messages';
+import type { Shown } from './shown-payload.js';
 import type { Folded } from './shown-text.js';
-
-/** JSON of a payload, folded where it is long, or its hash where it is sealed or unreadable. */
-export type Shown = { readonly json: Json } | Folded | { readonly sealed_sha256: string };
 
 export interface ShownObservation {
   readonly phase: string;
@@ -13,6 +10,13 @@ export interface ShownObservation {
   readonly capability: string;
   readonly observed: Shown;
   readonly observed_at: number;
+}
+
+/** What a source said, and when. */
+export interface ShownStatement {
+  readonly source: string;
+  readonly stated_at: number;
+  readonly statement: Shown | null;
 }
 
 /** The trace of the rollback: its id, which every exporter keeps, and where people look at it. */
@@ -104,22 +108,13 @@ export interface ReviewItem {
   readonly resource: { readonly subject_ref: string | null; readonly external_ref: string | null };
   readonly facts: {
     readonly then: { readonly refs: readonly string[]; readonly at: number };
-    readonly now: {
-      readonly ref: string | null;
-      readonly source: string;
-      readonly stated_at: number;
-      readonly statement: Shown | null;
-    };
+    readonly now: ShownStatement & { readonly ref: string | null };
     /** The resource as it was seen for this review, and as it was before it changed; null while nobody looked. */
     readonly resource: { readonly seen: ShownObservation | null; readonly before: ShownObservation | null };
     /** What changed since somebody agreed, by name. */
     readonly changed: readonly string[];
     /** Who says that the assumption holds again; null while nobody does. */
-    readonly reaffirmed: {
-      readonly source: string;
-      readonly stated_at: number;
-      readonly statement: Shown | null;
-    } | null;
+    readonly reaffirmed: ShownStatement | null;
   };
   /** How the action itself ended, and how that was found out; null where its producer told. */
   readonly forward: { readonly state: string; readonly found_out: ShownFinding | null };
@@ -159,7 +154,8 @@ export interface ReviewItem {
   readonly action_digest: string | null;
   /** Milliseconds in which a dispatch can still begin; null without a window. */
   readonly time_left_ms: number | null;
-  readonly may: readonly ('approve' | 'deny' | 'check' | 'retry' | 'resolve' | 'escalate')[];
+  /** Words of the routes that lead there. */
+  readonly may: readonly string[];
   readonly links: {
     readonly mutation: Link;
     readonly recovery: Link;

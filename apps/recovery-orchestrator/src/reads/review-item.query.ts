@@ -6,17 +6,25 @@
 //   R1. Every text is rendered here, from the bytes an approval covers: nothing in it is unseen, turned around or passes for
 //       another letter, and what is long is folded with its hash.
 //   R2. What an agent wrote in prose stands apart, as not to be trusted.
-import { capabilitiesOf, PayloadUnreadable, readPayload } from '@recourse/contract';
+import { capabilitiesOf } from '@recourse/contract';
 import { traceIdOf } from '@recourse/kernel';
-import type { Json } from '@recourse/kernel';
-import type { Observation, Payload, ReversalCall } from '@recourse/messages';
+import { VERBS } from '@recourse/messages';
+import type { Observation, ReversalCall } from '@recourse/messages';
 import { callsMs, dispatchableUntil } from '../rules/lease/lease.decisions.js';
 import { factsLacked } from '../rules/step/readiness.decisions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import { FACTS_NEEDED } from './review-item.messages.js';
-import type { FactNeeded, ReviewItem, Seen, Shown, ShownCall, ShownObservation } from './review-item.messages.js';
+import type {
+  FactNeeded,
+  ReviewItem,
+  Seen,
+  ShownCall,
+  ShownObservation,
+  ShownStatement,
+} from './review-item.messages.js';
 import { WHY } from './review-words.js';
-import { foldedJson, foldedText, shownDoc } from './shown-text.js';
+import { isUnreadable, shown } from './shown-payload.js';
+import { foldedText, shownDoc } from './shown-text.js';
 
 /** Shows a step to a person. */
 export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
@@ -78,25 +86,23 @@ function actionOf({ execution, terms }: StepDoc): ReviewItem['action'] {
   };
 }
 
+type Statement = Pick<StepDoc['evidence'], 'source' | 'stated_at' | 'statement'>;
+
 function factsOf({ evidence, ref, facts, facts_before: before, changed, reaffirmed }: StepDoc): ReviewItem['facts'] {
-  const { source, stated_at, statement } = evidence;
   return {
     resource: {
       seen: facts === null ? null : shownObservation(facts),
       before: before === null ? null : shownObservation(before),
     },
     changed,
-    reaffirmed:
-      reaffirmed === null
-        ? null
-        : {
-            source: reaffirmed.source,
-            stated_at: reaffirmed.stated_at,
-            statement: reaffirmed.statement === null ? null : shown(reaffirmed.statement),
-          },
+    reaffirmed: reaffirmed === null ? null : statementOf(reaffirmed),
     then: { refs: ref.assumption_refs, at: ref.committed_at },
-    now: { ref: evidence.ref, source, stated_at, statement: statement === null ? null : shown(statement) },
+    now: { ref: evidence.ref, ...statementOf(evidence) },
   };
+}
+
+function statementOf({ source, stated_at, statement }: Statement): ShownStatement {
+  return { source, stated_at, statement: statement === null ? null : shown(statement) };
 }
 
 /** An item about which somebody would have to decide by prose alone is not ready. */
@@ -120,13 +126,12 @@ function missingOf(step: StepDoc): readonly FactNeeded[] {
 /** Who cannot see the facts may still refuse, and nobody agrees blindly. */
 function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], { now, marginMs }: Seen): ReviewItem['may'] {
   const { phase, call, terms } = step;
-  if (phase === 'awaiting_approval') return missing.length === 0 ? ['approve', 'deny'] : ['deny'];
-  if (phase === 'denied') return ['resolve'];
-  if (phase !== 'manual') return [];
-  if (call === null || terms === null) return ['resolve', 'escalate'];
-  return timeLeft(step, now, marginMs) === 0
-    ? ['check', 'resolve', 'escalate']
-    : ['check', 'retry', 'resolve', 'escalate'];
+  const compensation = call !== null && terms !== null;
+  const window = compensation && timeLeft(step, now, marginMs) !== 0;
+  const has = { facts: missing.length === 0, compensation, window };
+  return VERBS.filter(({ id, offered }) => id === 'step_id' && offered?.includes(phase) === true)
+    .filter(({ needs }) => needs === undefined || has[needs])
+    .map(({ route }) => route.slice(route.lastIndexOf('/') + 1));
 }
 
 function linksOf(
@@ -204,27 +209,4 @@ function timeLeft(step: StepDoc, now: number, marginMs: number): number | null {
 
 function shownObservation({ phase, call, capability, observed, observed_at }: Observation): ShownObservation {
   return { phase, call, capability, observed: shown(observed), observed_at };
-}
-
-function shown(payload: Payload): Shown {
-  const json = read(payload);
-  return json === undefined ? { sealed_sha256: payload.sha256.toString('hex') } : foldedJson(json);
-}
-
-function isUnreadable(payload: Payload): boolean {
-  return read(payload) === undefined;
-}
-
-/** A sealed payload that was opened for its reader stands with its content beside it. */
-type Opened = Payload & { readonly content?: Buffer };
-
-function read(payload: Opened): Json | undefined {
-  try {
-    return payload.content === undefined
-      ? readPayload(payload)
-      : (JSON.parse(payload.content.toString('utf8')) as Json);
-  } catch (cause) {
-    if (cause instanceof PayloadUnreadable || cause instanceof SyntaxError) return undefined;
-    throw cause;
-  }
 }

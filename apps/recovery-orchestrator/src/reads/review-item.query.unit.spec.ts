@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { plainPayload } from '@recourse/contract';
 import { traceIdOf } from '@recourse/kernel';
+import { VERBS } from '@recourse/messages';
 import { harness } from '@recourse/testing';
+import { STEP_PHASES } from '../rules/step/step.messages.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import {
   answered,
@@ -39,6 +41,14 @@ const itemAt = (run: ReturnType<typeof harness>, now: number): ReviewItem =>
   reviewItem(stepOf(run), { log: 'recourse.recoveries', partition: 3, now, marginMs: MARGIN, traceUrl: TRACES });
 const itemOf = (more: Parameters<typeof markedInput>[0] = {}): ReviewItem =>
   itemAt(harness(core(), { views: views() }).when(markedInput(more), 10_000), 10_000);
+
+describe('a verb about a step', () => {
+  it('is offered in phases that a step has', () => {
+    const offered = VERBS.filter(({ id }) => id === 'step_id').flatMap(({ offered: phases = [] }) => phases);
+    expect(new Set(offered)).toEqual(new Set(['awaiting_approval', 'denied', 'manual']));
+    expect(STEP_PHASES).toEqual(expect.arrayContaining(offered));
+  });
+});
 
 describe('a review item', () => {
   it('shows the objective, the action, the resource, the facts then and now, the compensation and its risk (C1, C55 to C61)', () => {
@@ -80,7 +90,7 @@ describe('a review item', () => {
     expect(itemAt(run, 25_000)).toMatchObject({
       phase: 'manual',
       reason: 'RESOURCE_CHANGED',
-      may: ['check', 'retry', 'resolve', 'escalate'],
+      may: ['resolve', 'retry', 'check', 'escalate'],
       approvals: { given: [{ by: 'olga' }] },
       reconciliation: { outcome: 'stale', attempt: 1, observations: [{ observed: { json: { status: 'paid_out' } } }] },
     });
@@ -92,7 +102,7 @@ describe('a review item', () => {
       phase: 'manual',
       reason: 'REVERSAL_EXPIRED',
       time_left_ms: 0,
-      may: ['check', 'resolve', 'escalate'],
+      may: ['resolve', 'check', 'escalate'],
     });
   });
 

@@ -7,6 +7,12 @@ export type RecordType = RecordTypeOf<typeof RECOVERIES_LOG>;
 
 type Bodies = { readonly [Type in RecordType]: BodyOf<typeof RECOVERIES_LOG, Type> };
 
+/** A command of people or of a guard, by its type. */
+export type Command<Type extends RecordTypeOf<'recourse.recovery-commands'>> = BodyOf<
+  'recourse.recovery-commands',
+  Type
+>;
+
 /** Fields of a record of a type, without those of the chain. */
 export type Body<Type extends RecordType> = Bodies[Type];
 

@@ -1,6 +1,7 @@
 // What every reader of where a run goes on does.
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import type { Json } from '@recourse/kernel';
+import { runCases, type Cases } from '@recourse/testing';
 import { ManualClock } from '@recourse/kernel';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { createCheckpoints } from './checkpoints.js';
@@ -17,12 +18,15 @@ export const UNSTOCKED: FallEvidence = {
   stated_at: 5,
 };
 
-/** A reader, and the record it reads. */
-export interface ResumeUnderTest {
+/** A reader, the record it reads, and who writes that. */
+interface Stage {
   readonly source: ResumeSource;
   readonly record: MemoryResume;
   readonly producer: MemoryProducer;
+  readonly checkpoints: Checkpoints;
 }
+
+const of = async (source: ResumeSource): Promise<unknown> => source.of(RUN.tenant, RUN.runId);
 
 /** Records one step after the other; each state is told as it is given, undefined for none. */
 export async function recorded(
@@ -45,7 +49,7 @@ export function resumeContract(
   name: string,
   make: (producer: MemoryProducer, record: MemoryResume) => Promise<ResumeSource>,
 ): void {
-  const stage = async (): Promise<ResumeUnderTest & { readonly checkpoints: Checkpoints }> => {
+  const stage = async (): Promise<Stage> => {
     const producer = new MemoryProducer();
     const record = new MemoryResume(producer);
     return {
@@ -55,79 +59,77 @@ export function resumeContract(
       checkpoints: createCheckpoints({ producer, clock: new ManualClock(1), run: RUN }),
     };
   };
-  const of = async (source: ResumeSource): Promise<unknown> => source.of(RUN.tenant, RUN.runId);
-
-  describe(`where a run goes on "${name}"`, () => {
-    it('is nowhere while nothing is on record, and for another tenant', async () => {
-      const { source, checkpoints } = await stage();
-      expect(await of(source)).toEqual({ kind: 'unrecorded' });
-      await recorded(checkpoints, [{ a: 1 }]);
-      expect(await source.of('globex', RUN.runId)).toEqual({ kind: 'unrecorded' });
-    });
-
-    it('is the last checkpoint while all stand', async () => {
-      const { source, checkpoints } = await stage();
-      const [, last] = await recorded(checkpoints, [{ a: 1 }, { a: 1, b: 2 }]);
-      expect(await of(source)).toEqual({
-        kind: 'known',
-        resumed: {
-          checkpoint: { run_id: RUN.runId, commit_id: last },
-          state: { a: 1, b: 2 },
-          stateUnavailable: null,
-          evidence: [],
-          rolledBack: [],
-        },
-      });
-    });
-
-    it('is before the offender: what fell is not in the state, and why is told (E11, E33)', async () => {
-      const { source, record, checkpoints } = await stage();
-      const [first, offender = '', child] = await recorded(checkpoints, [
-        { a: 1 },
-        { a: 1, warehouse: 'east' },
-        { a: 1, warehouse: 'east', carrier: 'x' },
-      ]);
-      record.rollBack(offender, UNSTOCKED);
-      expect(await of(source)).toEqual({
-        kind: 'known',
-        resumed: {
-          checkpoint: { run_id: RUN.runId, commit_id: first },
-          state: { a: 1 },
-          stateUnavailable: null,
-          rolledBack: [offender, child],
-          evidence: [offender, child].map((commit_id) => ({ commit_id, rollback_id: 'rb_1', evidence: UNSTOCKED })),
-        },
-      });
-    });
-
-    it('is its beginning when the first checkpoint fell', async () => {
-      const { source, record, checkpoints } = await stage();
-      const [first = ''] = await recorded(checkpoints, [{ a: 1 }, { a: 2 }]);
-      record.rollBack(first, UNSTOCKED);
-      expect(await of(source)).toMatchObject({ resumed: { checkpoint: null, state: null, stateUnavailable: null } });
-    });
-
-    it('is without a state where none was told, or not all of it came', async () => {
-      const { source, producer, checkpoints } = await stage();
-      await recorded(checkpoints, [undefined]);
-      expect(await of(source)).toMatchObject({ resumed: { state: null, stateUnavailable: 'no_state' } });
-      const halved = createCheckpoints({
-        producer: {
-          checkpointTaken: (taken) => producer.checkpointTaken(taken),
-          stateChunk: () => Promise.resolve('lost'),
-          assumptionDeclared: () => Promise.resolve(''),
-        },
-        clock: new ManualClock(2),
-        run: RUN,
-      });
-      await recorded(halved, [{ long: 'x'.repeat(200_000) }]);
-      expect(await of(source)).toMatchObject({ resumed: { state: null, stateUnavailable: 'state_unavailable' } });
-    });
-
-    it('cannot be said when the record is away', async () => {
-      const { source, record } = await stage();
-      record.isAway = true;
-      expect(await of(source)).toMatchObject({ kind: 'unavailable' });
-    });
-  });
+  describe(`where a run goes on "${name}"`, () => runCases(CASES, stage));
 }
+
+const CASES: Cases<Stage> = {
+  'is nowhere while nothing is on record, and for another tenant': async ({ source, checkpoints }) => {
+    expect(await of(source)).toEqual({ kind: 'unrecorded' });
+    await recorded(checkpoints, [{ a: 1 }]);
+    expect(await source.of('globex', RUN.runId)).toEqual({ kind: 'unrecorded' });
+  },
+
+  'is the last checkpoint while all stand': async ({ source, checkpoints }) => {
+    const [, last] = await recorded(checkpoints, [{ a: 1 }, { a: 1, b: 2 }]);
+    expect(await of(source)).toEqual({
+      kind: 'known',
+      resumed: {
+        checkpoint: { run_id: RUN.runId, commit_id: last },
+        state: { a: 1, b: 2 },
+        stateUnavailable: null,
+        evidence: [],
+        rolledBack: [],
+      },
+    });
+  },
+
+  'is before the offender: what fell is not in the state, and why is told (E11, E33)': async ({
+    source,
+    record,
+    checkpoints,
+  }) => {
+    const [first, offender = '', child] = await recorded(checkpoints, [
+      { a: 1 },
+      { a: 1, warehouse: 'east' },
+      { a: 1, warehouse: 'east', carrier: 'x' },
+    ]);
+    record.rollBack(offender, UNSTOCKED);
+    expect(await of(source)).toEqual({
+      kind: 'known',
+      resumed: {
+        checkpoint: { run_id: RUN.runId, commit_id: first },
+        state: { a: 1 },
+        stateUnavailable: null,
+        rolledBack: [offender, child],
+        evidence: [offender, child].map((commit_id) => ({ commit_id, rollback_id: 'rb_1', evidence: UNSTOCKED })),
+      },
+    });
+  },
+
+  'is its beginning when the first checkpoint fell': async ({ source, record, checkpoints }) => {
+    const [first = ''] = await recorded(checkpoints, [{ a: 1 }, { a: 2 }]);
+    record.rollBack(first, UNSTOCKED);
+    expect(await of(source)).toMatchObject({ resumed: { checkpoint: null, state: null, stateUnavailable: null } });
+  },
+
+  'is without a state where none was told, or not all of it came': async ({ source, producer, checkpoints }) => {
+    await recorded(checkpoints, [undefined]);
+    expect(await of(source)).toMatchObject({ resumed: { state: null, stateUnavailable: 'no_state' } });
+    const halved = createCheckpoints({
+      producer: {
+        checkpointTaken: (taken) => producer.checkpointTaken(taken),
+        stateChunk: () => Promise.resolve('lost'),
+        assumptionDeclared: () => Promise.resolve(''),
+      },
+      clock: new ManualClock(2),
+      run: RUN,
+    });
+    await recorded(halved, [{ long: 'x'.repeat(200_000) }]);
+    expect(await of(source)).toMatchObject({ resumed: { state: null, stateUnavailable: 'state_unavailable' } });
+  },
+
+  'cannot be said when the record is away': async ({ source, record }) => {
+    record.isAway = true;
+    expect(await of(source)).toMatchObject({ kind: 'unavailable' });
+  },
+};

@@ -1,5 +1,6 @@
 // What every placement of the detector does: the same sightings make the same triggers (E24).
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
+import { runCases, type Cases } from '@recourse/testing';
 import { plainPayload } from '@recourse/contract';
 import type { LegReported, ToolExecuted } from '@recourse/messages';
 import { executedBody } from '../producer/producer.js';
@@ -149,82 +150,86 @@ export interface Placement {
   readonly stop: () => Promise<void>;
 }
 
+type Place = (detector: Detector) => Promise<Placement>;
+
+const staged = async (place: Place, act: (placement: Placement) => Promise<void>): Promise<readonly Trigger[]> => {
+  const told: Trigger[] = [];
+  const placement = await place(
+    createDetector({
+      rules: RULES,
+      tell: (trigger) => {
+        told.push(trigger);
+        return Promise.resolve();
+      },
+    }),
+  );
+  try {
+    await act(placement);
+  } finally {
+    await placement.stop();
+  }
+  return told;
+};
+const judged = (sightings: readonly Sighting[]): readonly Trigger[] =>
+  sightings.flatMap((sighting) => detect(sighting, RULES).triggers);
+
 /** `place` puts a detector where the suite is to try it. */
-export function detectorContract(name: string, place: (detector: Detector) => Promise<Placement>): void {
-  const staged = async (act: (placement: Placement) => Promise<void>): Promise<readonly Trigger[]> => {
+export function detectorContract(name: string, place: Place): void {
+  describe(`a detector ${name}`, () => runCases(CASES, () => place));
+}
+
+const CASES: Cases<Place> = {
+  'makes of what tools and workers tell the triggers that the rules say': async (place) => {
+    const told = await staged(place, async ({ show }) => {
+      for (const shown of SHOWN) await show(shown);
+    });
+    expect(told).toEqual(judged(SHOWN.flatMap(sightingsOf)));
+    expect(
+      told.map((trigger) =>
+        trigger.on === 'assumption'
+          ? [trigger.statement.ref, trigger.statement.sourceKind, trigger.statement.source]
+          : [],
+      ),
+    ).toEqual([
+      ['warehouse/east#stocked', 'tool_return', 'inventory.reserve_stock'],
+      ['parcel/p-1#moving', 'verifier', 'shipping.track_parcel'],
+    ]);
+  },
+
+  'makes of what people, verifiers and sensors say the triggers that the rules say': async (place) => {
+    const asked: Sighting[] = [];
+    const told = await staged(place, async ({ see }) => {
+      for (const sighting of see === null ? [] : PLAIN) {
+        await see?.(sighting);
+        asked.push(sighting);
+      }
+    });
+    expect(told).toEqual(judged(asked));
+    expect(judged(PLAIN)).toHaveLength(3);
+  },
+
+  'gives the same id to a trigger whose cause is shown again': async (place) => {
+    const told = await staged(place, async ({ show }) => {
+      for (const shown of [reserved('c2', -1), reserved('c2', -1)]) await show(shown);
+    });
+    expect(new Set(told.map(({ eventId }) => eventId)).size).toBe(1);
+  },
+
+  'says so where a trigger was not taken, and tells it when it is shown again': async (place) => {
     const told: Trigger[] = [];
+    let failures = 1;
     const placement = await place(
       createDetector({
         rules: RULES,
         tell: (trigger) => {
-          told.push(trigger);
-          return Promise.resolve();
+          failures -= 1;
+          return failures >= 0 ? Promise.reject(new Error('no broker')) : Promise.resolve(void told.push(trigger));
         },
       }),
     );
-    try {
-      await act(placement);
-    } finally {
-      await placement.stop();
-    }
-    return told;
-  };
-  const judged = (sightings: readonly Sighting[]): readonly Trigger[] =>
-    sightings.flatMap((sighting) => detect(sighting, RULES).triggers);
-
-  describe(`a detector ${name}`, () => {
-    it('makes of what tools and workers tell the triggers that the rules say', async () => {
-      const told = await staged(async ({ show }) => {
-        for (const shown of SHOWN) await show(shown);
-      });
-      expect(told).toEqual(judged(SHOWN.flatMap(sightingsOf)));
-      expect(
-        told.map((trigger) =>
-          trigger.on === 'assumption'
-            ? [trigger.statement.ref, trigger.statement.sourceKind, trigger.statement.source]
-            : [],
-        ),
-      ).toEqual([
-        ['warehouse/east#stocked', 'tool_return', 'inventory.reserve_stock'],
-        ['parcel/p-1#moving', 'verifier', 'shipping.track_parcel'],
-      ]);
-    });
-
-    it('makes of what people, verifiers and sensors say the triggers that the rules say', async () => {
-      const asked: Sighting[] = [];
-      const told = await staged(async ({ see }) => {
-        for (const sighting of see === null ? [] : PLAIN) {
-          await see?.(sighting);
-          asked.push(sighting);
-        }
-      });
-      expect(told).toEqual(judged(asked));
-      expect(judged(PLAIN)).toHaveLength(3);
-    });
-
-    it('gives the same id to a trigger whose cause is shown again', async () => {
-      const told = await staged(async ({ show }) => {
-        for (const shown of [reserved('c2', -1), reserved('c2', -1)]) await show(shown);
-      });
-      expect(new Set(told.map(({ eventId }) => eventId)).size).toBe(1);
-    });
-
-    it('says so where a trigger was not taken, and tells it when it is shown again', async () => {
-      const told: Trigger[] = [];
-      let failures = 1;
-      const placement = await place(
-        createDetector({
-          rules: RULES,
-          tell: (trigger) => {
-            failures -= 1;
-            return failures >= 0 ? Promise.reject(new Error('no broker')) : Promise.resolve(void told.push(trigger));
-          },
-        }),
-      );
-      // Whoever is asked to show it again does; what reads wires asks itself.
-      await placement.show(reserved('c2', -1)).catch(() => placement.show(reserved('c2', -1)));
-      await placement.stop();
-      expect(told).toEqual(judged(sightingsOf(reserved('c2', -1))));
-    });
-  });
-}
+    // Whoever is asked to show it again does; what reads wires asks itself.
+    await placement.show(reserved('c2', -1)).catch(() => placement.show(reserved('c2', -1)));
+    await placement.stop();
+    expect(told).toEqual(judged(sightingsOf(reserved('c2', -1))));
+  },
+};

@@ -1,5 +1,6 @@
 // What everybody who asks for approvals does.
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
+import { runCases, type Cases } from '@recourse/testing';
 import type { MemoryApprovals } from './approval.memory.js';
 import type { ApprovalRequest, Approvals } from './approval.port.js';
 
@@ -9,51 +10,50 @@ export interface ApprovalsUnderTest {
   readonly desk: MemoryApprovals;
 }
 
+const REQUEST: ApprovalRequest = {
+  tenant: 'acme',
+  runId: 'run-1',
+  effectKey: 'eff_1',
+  capability: 'payments.issue_refund',
+  initiator: 'asha',
+  agentId: 'agent',
+  mode: 'human',
+  actionDigest: 'ab',
+  args: { order: '4711' },
+  rehearsal: null,
+  contractDigest: 'ef'.repeat(32),
+  subjectRef: 'order/4711',
+  attempt: 1,
+};
+const [CHANGED, APPROVED, DENIED] = [
+  { ...REQUEST, actionDigest: 'cd' },
+  { kind: 'approved', actionDigest: 'ab' },
+  { kind: 'denied', reason: 'no' },
+];
+
 export function approvalsContract(name: string, make: () => Promise<ApprovalsUnderTest>): void {
-  const request: ApprovalRequest = {
-    tenant: 'acme',
-    runId: 'run-1',
-    effectKey: 'eff_1',
-    capability: 'payments.issue_refund',
-    initiator: 'asha',
-    agentId: 'agent',
-    mode: 'human',
-    actionDigest: 'ab',
-    args: { order: '4711' },
-    rehearsal: null,
-    contractDigest: 'ef'.repeat(32),
-    subjectRef: 'order/4711',
-    attempt: 1,
-  };
-  const [changed, approved, denied] = [
-    { ...request, actionDigest: 'cd' },
-    { kind: 'approved', actionDigest: 'ab' },
-    { kind: 'denied', reason: 'no' },
-  ];
-
-  describe(`the approvals "${name}"`, () => {
-    it('are one question, however often it is asked', async () => {
-      const { approvals, desk } = await make();
-      expect([await approvals.ask(request), await approvals.ask(request)]).toEqual([
-        { kind: 'pending' },
-        { kind: 'pending' },
-      ]);
-      expect(desk.open()).toEqual([request]);
-    });
-
-    it('are given for one action, and not for a changed one', async () => {
-      const { approvals, desk } = await make();
-      await approvals.ask(request);
-      desk.approve(request);
-      expect(await approvals.ask(request)).toEqual(approved);
-      expect(await approvals.ask(changed)).toEqual({ kind: 'pending' });
-    });
-
-    it('are denied with a reason', async () => {
-      const { approvals, desk } = await make();
-      await approvals.ask(request);
-      desk.deny(request, 'no');
-      expect(await approvals.ask(request)).toEqual(denied);
-    });
-  });
+  describe(`the approvals "${name}"`, () => runCases(CASES, make));
 }
+
+const CASES: Cases<ApprovalsUnderTest> = {
+  'are one question, however often it is asked': async ({ approvals, desk }) => {
+    expect([await approvals.ask(REQUEST), await approvals.ask(REQUEST)]).toEqual([
+      { kind: 'pending' },
+      { kind: 'pending' },
+    ]);
+    expect(desk.open()).toEqual([REQUEST]);
+  },
+
+  'are given for one action, and not for a changed one': async ({ approvals, desk }) => {
+    await approvals.ask(REQUEST);
+    desk.approve(REQUEST);
+    expect(await approvals.ask(REQUEST)).toEqual(APPROVED);
+    expect(await approvals.ask(CHANGED)).toEqual({ kind: 'pending' });
+  },
+
+  'are denied with a reason': async ({ approvals, desk }) => {
+    await approvals.ask(REQUEST);
+    desk.deny(REQUEST, 'no');
+    expect(await approvals.ask(REQUEST)).toEqual(DENIED);
+  },
+};

@@ -115,7 +115,7 @@ function checkResults(history: History): void {
           : (reports.get(text(verified.body, 'leg_id')) ?? []).flatMap((report) =>
               receiptsIn(report, text(verified.body, 'step_id')),
             );
-      const argument = receiptOf(nested(nested(step, 'call'), 'args'));
+      const argument = receiptOf(nested(step, 'call')['args'] as Payload);
       if (argument === null || !given.includes(argument))
         broken(
           history,
@@ -131,10 +131,10 @@ function checkResults(history: History): void {
 function receiptsIn(report: WireRecord, stepId: string): readonly string[] {
   const step = list(report.body, 'steps').find((one) => one['step_id'] === stepId && one['outcome'] === 'verified');
   const executed = step === undefined ? [] : list(step, 'observations').filter(({ phase }) => phase === 'execute');
-  return executed.flatMap(({ observed }) => receiptOf(observed as Fields) ?? []); // an observation is a payload
+  return executed.flatMap(({ observed }) => receiptOf(observed as Payload) ?? []); // an observation is a payload
 }
 
-function receiptOf(payload: Fields): string | null {
-  const { receipt } = readPayload(payload as unknown as Payload) as { readonly receipt?: string }; // wires carry what their codec wrote, and arguments are an object
+function receiptOf(payload: Payload): string | null {
+  const { receipt } = readPayload(payload) as { readonly receipt?: string }; // arguments are an object
   return receipt ?? null;
 }

@@ -252,7 +252,7 @@ function checkGate(
 function isAlone({ body }: WireRecord): boolean {
   const gate = nested(body, 'checkpoint')['gate'] as Fields | null | undefined; // a record or null
   if (gate === null || gate === undefined) return false;
-  const told = readPayload(nested(gate, 'inputs') as unknown as Payload) as {
+  const told = readPayload(gate['inputs'] as Payload) as {
     readonly gate: { readonly alone: boolean };
   }; // the stories wrote it
   return told.gate.alone;

@@ -194,6 +194,23 @@ function barredFrom(
   return partiesOf(...own, ...own.map(ownerOf));
 }
 
+/** Why a person's word on an escalation does not count. */
+function refusalOf(
+  { envelope: asker, approved }: BudgetCommand<'DecideEscalation'>,
+  escalation: Escalation,
+  ownerOf: DecideFacts['ownerOf'],
+): BudgetAnswer | null {
+  if (escalation.tenant !== asker.tenant) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
+  if (isAmong(barredFrom(escalation, ownerOf), asker))
+    return rejected(
+      'SELF_APPROVAL',
+      'nobody decides what they asked for, what is done on their behalf, or what their agent spends',
+    );
+  return !approved || isPerson(asker.principal)
+    ? null
+    : rejected('APPROVER_NOT_A_PERSON', 'only a person lets more be spent: no agent, no service account, no role');
+}
+
 /**
  * Takes a person's word on an escalation.
  *
@@ -209,50 +226,35 @@ export function decideEscalation(
   const roles = escalation?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
   if (!roles.some((role) => asker.roles.includes(role)))
     return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
-  if (escalation === null || escalation.tenant !== asker.tenant)
-    return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
-  if (isAmong(barredFrom(escalation, ownerOf), asker))
-    return rejected(
-      'SELF_APPROVAL',
-      'nobody decides what they asked for, what is done on their behalf, or what their agent spends',
-    );
-  if (approved && !isPerson(asker.principal))
-    return rejected('APPROVER_NOT_A_PERSON', 'only a person lets more be spent: no agent, no service account, no role');
-  const { escalation_id, reservation_id, tenant, run_id, effect_key, currency } = escalation;
+  if (escalation === null) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
+  const refusal = refusalOf(command, escalation, ownerOf);
+  if (refusal !== null) return refusal;
+  const { escalation_id, reservation_id, tenant, run_id, effect_key, currency, about, phase } = escalation;
   const outcome = { escalation_id, reservation_id, approved };
-  if (escalation.phase !== 'open') {
-    const same = escalation.phase === (approved ? 'approved' : 'denied') && escalation.decided_by === asker.principal;
+  if (phase !== 'open') {
+    const same = phase === (approved ? 'approved' : 'denied') && escalation.decided_by === asker.principal;
     return same
       ? { kind: 'unchanged', phase: null, outcome }
-      : rejected('ESCALATION_DECIDED', `it is ${escalation.phase}`, { phase: escalation.phase });
+      : rejected('ESCALATION_DECIDED', `it is ${phase}`, { phase });
   }
-  const debit = { amount_minor: escalation.about === 'ceiling' ? escalation.debit_minor : 0, currency };
-  const goesOn = approved && escalation.about !== 'overrun';
-  const body = {
-    reservation_id,
-    tenant,
-    run_id,
-    effect_key,
-    escalation_id,
-    approved,
-    debit,
-    by: asker.principal,
-    reason,
-    command_id: asker.command_id,
-    settle_by: goesOn ? now + policy.settleWithinMs : null,
-  };
-  const event: BudgetRecord = { type: 'EscalationDecided', body };
-  if (approved || escalation.about !== 'unsettled') return { kind: 'recorded', outcome, event };
-  const freed = { amount_minor: escalation.debit_minor, currency };
-  return {
-    kind: 'recorded',
-    outcome,
-    event,
-    also: {
-      type: 'BudgetReleased',
-      body: { reservation_id, tenant, run_id, effect_key, debit: freed, cause: 'denied' },
+  const of = { reservation_id, tenant, run_id, effect_key };
+  const debit = (amount_minor: number) => ({ amount_minor, currency });
+  const event: BudgetRecord = {
+    type: 'EscalationDecided',
+    body: {
+      ...of,
+      escalation_id,
+      approved,
+      debit: debit(about === 'ceiling' ? escalation.debit_minor : 0),
+      by: asker.principal,
+      reason,
+      command_id: asker.command_id,
+      settle_by: approved && about !== 'overrun' ? now + policy.settleWithinMs : null,
     },
   };
+  if (approved || about !== 'unsettled') return { kind: 'recorded', outcome, event };
+  const freed = { ...of, debit: debit(escalation.debit_minor), cause: 'denied' } as const;
+  return { kind: 'recorded', outcome, event, also: { type: 'BudgetReleased', body: freed } };
 }
 
 function shown({ reservation_id, phase, debit_minor, currency }: Reservation): Readonly<Record<string, unknown>> {

@@ -11,7 +11,7 @@
 import { callsBehind } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
-import type { AbandonStep, CheckStep, ContractTerms, EscalateStep, LegReported, RetryStep } from '@recourse/messages';
+import type { ContractTerms, LegReported } from '@recourse/messages';
 import { LOOK_PURPOSE_VALUES, SEVERITY_VALUES } from '@recourse/messages';
 import { inForce } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
@@ -27,7 +27,7 @@ import { settledBy, verdictOn } from './verdict.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { LookDoc, StepDoc, StepPhase } from './step.messages.js';
 import { record } from '../record.messages.js';
-import type { RecoveryRecord } from '../record.messages.js';
+import type { Command, RecoveryRecord } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
 
 /** Phases in which nothing is out with a worker, so that a step may be given up. */
@@ -48,7 +48,7 @@ const OVER: readonly StepPhase[] = ['compensated', 'not_needed', 'resolved'];
 /** Has a step tried again, or says why not. */
 export function reopen(
   step: StepDoc,
-  { envelope, reason }: RetryStep,
+  { envelope, reason }: Command<'RetryStep'>,
   now: number,
   policy: RecoveryPolicy,
 ): RecoveryRecord | Refusal {
@@ -109,7 +109,7 @@ function withheldBy(step: StepDoc, terms: ContractTerms, { withheld, policies, t
 /** Has a worker look, or says why not. */
 export function look(
   step: StepDoc,
-  { envelope, purpose, evidence, reason }: CheckStep,
+  { envelope, purpose, evidence, reason }: Command<'CheckStep'>,
   now: number,
   policy: RecoveryPolicy,
 ): RecoveryRecord | Refusal {
@@ -146,7 +146,7 @@ export function look(
   });
 }
 
-function lookRefusal({ phase }: StepDoc, asking: Asking, purpose: CheckStep['purpose']): Refusal | null {
+function lookRefusal({ phase }: StepDoc, asking: Asking, purpose: Command<'CheckStep'>['purpose']): Refusal | null {
   const refusal =
     personOnly(asking) ??
     (phase === 'manual' ? null : wrongPhase(`The step is ${phase}: only what a person has is looked at again.`));
@@ -202,7 +202,7 @@ export function lookMissed(step: StepDoc, seen: LookDoc, now: number, policy: Re
 }
 
 /** Gives a step up for good, or says why not. */
-export function abandon(step: StepDoc, { envelope, reason }: AbandonStep, now: number): Refusal | null {
+export function abandon(step: StepDoc, { envelope, reason }: Command<'AbandonStep'>, now: number): Refusal | null {
   const refusal = personRefusal(step, envelope);
   if (refusal !== null) return refusal;
   if (reason.trim() === '') return { code: 'COMMAND_INVALID', message: 'Giving up needs a reason.' };
@@ -213,7 +213,7 @@ export function abandon(step: StepDoc, { envelope, reason }: AbandonStep, now: n
 /** Makes an incident of a step, or says why not. */
 export function openIncident(
   step: StepDoc,
-  { envelope, severity, runbook, reason }: EscalateStep,
+  { envelope, severity, runbook, reason }: Command<'EscalateStep'>,
   { now, policy }: { readonly now: number; readonly policy: RecoveryPolicy },
 ): readonly RecoveryRecord[] | Refusal {
   if (!SEVERITY_VALUES.some((known) => known === severity))

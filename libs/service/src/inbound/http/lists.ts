@@ -9,7 +9,7 @@ import { FromCaller } from './caller.js';
 import type { Caller } from './caller.js';
 import { pageQuery, Reads } from './reads.js';
 import type { ListAnswer } from './reads.js';
-import { Id, Queried, ReadRoute } from './routes.js';
+import { addRoute, Id, Queried, ReadRoute } from './routes.js';
 
 /** What a query member means for a column. */
 type Narrowing = z.ZodType<ColumnValue | readonly string[] | undefined>;
@@ -47,13 +47,13 @@ export function listsController({ tag, log, lists }: ListsOptions): Type {
   for (const [path, spec] of Object.entries(lists)) {
     const { summary, where = {}, one } = spec;
     const query = z.strictObject({ ...pageQuery, ...where });
-    addRoute(ListsController, `list ${path}`, {
+    addRoute(ListsController, `list_${path}`, {
       decorators: [ReadRoute(path, summary, query)],
       parameters: [FromCaller(), Queried(query)],
       handle: ({ reads }, caller: Caller, asked: Asked) => listOf(reads, { log, spec, caller }, asked),
     });
     if (one !== undefined)
-      addRoute(ListsController, `one of ${path}`, {
+      addRoute(ListsController, `one_of_${path}`, {
         decorators: [ReadRoute(`${path}/:id`, one.summary)],
         parameters: [FromCaller(), Id('id')],
         handle: ({ reads }, caller: Caller, id: string) => oneOf(reads, { log, spec, caller }, one.column, id),
@@ -92,32 +92,4 @@ async function oneOf(reads: Reads, { log, spec, caller }: Place, column: string,
   const { doc } = await reads.find(caller, query);
   const [shown] = await reads.shown([doc]);
   return render(shown);
-}
-
-interface Route<Self, Parameters extends readonly unknown[]> {
-  readonly decorators: readonly MethodDecorator[];
-  /** One per parameter of `handle` after the first. */
-  readonly parameters: readonly ParameterDecorator[];
-  readonly handle: (self: Self, ...parameters: Parameters) => Promise<unknown>;
-}
-
-/** Adds a method to a controller as its decorators would. */
-function addRoute<Self extends object, Parameters extends readonly unknown[]>(
-  controller: Type<Self>,
-  name: string,
-  { decorators, parameters, handle }: Route<Self, Parameters>,
-): void {
-  const { prototype } = controller as { readonly prototype: Self };
-  const descriptor: PropertyDescriptor = {
-    value(this: Self, ...given: Parameters): Promise<unknown> {
-      return handle(this, ...given);
-    },
-    configurable: true,
-    writable: true,
-  };
-  Object.defineProperty(prototype, name, descriptor);
-  parameters.forEach((decorate, index) => {
-    decorate(prototype, name, index);
-  });
-  for (const decorate of decorators) decorate(prototype, name, descriptor);
 }

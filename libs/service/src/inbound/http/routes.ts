@@ -1,7 +1,7 @@
 // Routes, documented by the schemas that check them: nothing is said twice.
 import { applyDecorators, createParamDecorator, Get, HttpCode, Post } from '@nestjs/common';
-import type { ExecutionContext } from '@nestjs/common';
-import { ApiBody, ApiHeader, ApiOperation, ApiQuery } from '@nestjs/swagger';
+import type { ExecutionContext, Type } from '@nestjs/common';
+import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { idText, openApiSchema, parse } from '../../edge/validate.js';
@@ -19,7 +19,7 @@ export function ReadRoute(path: string, summary: string, query: QuerySchema = z.
       ...(member.description === undefined ? {} : { description: member.description }),
     }),
   );
-  return applyDecorators(Get(path), ApiOperation({ summary }), ...members);
+  return applyDecorators(Get(path), ApiOperation({ summary }), ...idsIn(path), ...members);
 }
 
 export interface CommandRouteOptions {
@@ -40,6 +40,7 @@ export function CommandRoute(
     verb(path),
     HttpCode(httpStatus),
     ApiOperation({ summary }),
+    ...idsIn(path),
     ApiHeader({
       name: 'Idempotency-Key',
       required: false,
@@ -47,6 +48,10 @@ export function CommandRoute(
     }),
     ...(body === undefined ? [] : [ApiBody({ schema: openApiSchema(body) })]),
   );
+}
+
+function idsIn(path: string): readonly MethodDecorator[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ApiParam({ name, schema: { type: 'string' } }));
 }
 
 /** The query of a request, checked. Errors: EdgeRefusal(INPUT_INVALID). */
@@ -72,4 +77,33 @@ export const Id = createParamDecorator((name: string, context: ExecutionContext)
 
 function requestOf(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
+}
+
+interface Route<Self, Parameters extends readonly unknown[]> {
+  readonly decorators: readonly MethodDecorator[];
+  /** One per parameter of `handle` after the first. */
+  readonly parameters: readonly ParameterDecorator[];
+  readonly handle: (self: Self, ...parameters: Parameters) => Promise<unknown>;
+}
+
+/** Adds a method to a controller as its decorators would. */
+export function addRoute<Self extends object, Parameters extends readonly unknown[]>(
+  controller: Type<Self>,
+  name: string,
+  { decorators, parameters, handle }: Route<Self, Parameters>,
+): void {
+  const { prototype } = controller as { readonly prototype: Self };
+  const descriptor: PropertyDescriptor = {
+    value(this: Self, ...given: Parameters): Promise<unknown> {
+      return handle(this, ...given);
+    },
+    configurable: true,
+    writable: true,
+  };
+  Object.defineProperty(descriptor.value, 'name', { value: name }); // OpenAPI names the operation by it
+  Object.defineProperty(prototype, name, descriptor);
+  parameters.forEach((decorate, index) => {
+    decorate(prototype, name, index);
+  });
+  for (const decorate of decorators) decorate(prototype, name, descriptor);
 }

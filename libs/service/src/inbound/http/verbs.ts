@@ -1,0 +1,136 @@
+// Controllers made of the verbs that schemas tell of (libs/messages): route, checked body and record follow from the fields.
+//
+// Boundary: sends what was asked for as it was asked. Who may ask, and what comes of it, the core says.
+import { Controller, Delete, Inject } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { plainPayload } from '@recourse/contract';
+import type { Doc } from '@recourse/event-log';
+import { shortName, VERBS } from '@recourse/messages';
+import type { TopicName, Verb, VerbField } from '@recourse/messages';
+import { z } from 'zod';
+import { hashHex, idText, reasonText, tenantText } from '../../edge/validate.js';
+import { FromCaller } from './caller.js';
+import type { Caller } from './caller.js';
+import { Commands } from './commands.js';
+import { Reads } from './reads.js';
+import { addRoute, CommandRoute, Given, Id } from './routes.js';
+
+export interface VerbsOptions {
+  /** Groups the routes in OpenAPI. */
+  readonly tag: string;
+  readonly wire: TopicName;
+  /** Where its routes begin; all of the wire without it. */
+  readonly below?: string;
+  /** Where the thing is found that `:id` names, by the field or column that `:id` is: its row gives the tenant, and what the verb wants found. */
+  readonly about?: Readonly<Record<string, { readonly log: string; readonly kind: string }>>;
+  /** Field that is the record key; without one, the tenant is. */
+  readonly key?: string;
+  /** Checks of fields for which their type says too little. */
+  readonly fields?: Readonly<Record<string, z.ZodType>>;
+}
+
+interface Edge {
+  readonly commands: Commands;
+  readonly reads: Reads;
+}
+
+type Asked = Readonly<Record<string, unknown>>;
+
+/** A controller of the verbs of a command wire. Errors of its routes: those of Commands and Reads. */
+export function verbsController(options: VerbsOptions): Type {
+  @ApiTags(options.tag)
+  @ApiBearerAuth()
+  @Controller()
+  class VerbsController implements Edge {
+    constructor(
+      @Inject(Commands) readonly commands: Commands,
+      @Inject(Reads) readonly reads: Reads,
+    ) {}
+  }
+  const { wire, below = '' } = options;
+  for (const verb of VERBS)
+    if (verb.topic === wire && verb.route.split(' ')[1]?.startsWith(below) === true)
+      addVerb(VerbsController, verb, options);
+  return VerbsController;
+}
+
+function addVerb(controller: Type<Edge>, verb: Verb, options: VerbsOptions): void {
+  const { summary, status: httpStatus = 200, type, sets = {}, route } = verb;
+  const [method, path = ''] = route.split(' ');
+  const isDeletion = method === 'DELETE';
+  const body = isDeletion ? nothing : bodyOf(verb, options);
+  addRoute(controller, [shortName(type), ...Object.values(sets), ...(isDeletion ? ['delete'] : [])].join('_'), {
+    decorators: [
+      CommandRoute(path, isDeletion ? { summary, httpStatus, verb: Delete } : { summary, httpStatus, body }),
+    ],
+    parameters: [FromCaller(), Given(body), ...(path.includes(':id') ? [Id('id')] : [])],
+    handle: (edge, caller: Caller, asked: Asked, id: string | null = null) =>
+      send(edge, caller, { verb, options, id, asked }),
+  });
+}
+
+/** A deletion has no body. */
+const nothing = z.unknown().transform((): Asked => ({}));
+
+interface Request {
+  readonly verb: Verb;
+  readonly options: VerbsOptions;
+  readonly id: string | null;
+  readonly asked: Asked;
+}
+
+async function send({ commands, reads }: Edge, caller: Caller, { verb, options, id, asked }: Request): Promise<void> {
+  const { about = {}, key } = options;
+  const { tenant: named, ...given } = asked;
+  const column = verb.id ?? verb.of;
+  const place = column === undefined ? undefined : about[column];
+  const thing = id === null ? {} : { [column ?? 'id']: id };
+  const row = place === undefined ? null : (await reads.find(caller, { ...place, where: thing })).doc;
+  const found = Object.fromEntries((verb.found ?? []).map((field) => [field, row?.[field]]));
+  const record: Doc = { ...found, ...verb.sets, ...(verb.id === undefined ? {} : thing), ...toldBy(verb, given) };
+  await commands.submit(caller, {
+    type: verb.type,
+    key: key === undefined ? (tenant) => tenant : String(record[key]),
+    tenant: row === null ? (named as string | undefined) : String(row['tenant']), // as tenantText checked it
+    body: { ...thing, ...given },
+    build: (envelope) => ({ envelope, ...record }),
+  });
+}
+
+/** What a verb asks for, as it stands in the body of a request; who is asked about a thing of a tenant need not name that. */
+function bodyOf({ id, of = id, fields }: Verb, { about = {}, fields: own = {} }: VerbsOptions): z.ZodType<Asked> {
+  const members = fields.map((field) => [field.name, own[field.name] ?? checkOf(field, own)] as const);
+  const tenant = of !== undefined && of in about ? {} : { tenant: tenantText.optional() };
+  return z.strictObject({ ...Object.fromEntries(members), ...tenant });
+}
+
+function checkOf(field: VerbField, own: Readonly<Record<string, z.ZodType>>): z.ZodType {
+  const check = CHECKS[field.kind](field, own);
+  if (field.nullable) return check.nullable().default(null);
+  return field.default === undefined ? check : check.default(field.default);
+}
+
+const CHECKS: Readonly<
+  Record<VerbField['kind'], (field: VerbField, own: Readonly<Record<string, z.ZodType>>) => z.ZodType>
+> = {
+  text: ({ name, max }) => (name === 'reason' ? reasonText : max === undefined ? idText : z.string().min(1).max(max)),
+  flag: () => z.boolean(),
+  number: () => wholeNumber,
+  enum: ({ values = [] }) => z.enum(values),
+  json: () => z.json(),
+  money: (_field, { currency = idText }) => z.strictObject({ amount_minor: wholeNumber, currency }),
+  hash: () => hashHex,
+};
+const wholeNumber = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** The fields as the record holds them. */
+function toldBy({ fields }: Verb, given: Asked): Doc {
+  return Object.fromEntries(fields.map((field) => [field.name, valueOf(field, given[field.name])]));
+}
+
+function valueOf({ kind, nullable }: VerbField, value: unknown): unknown {
+  if (value === null && nullable) return null;
+  if (kind === 'json') return plainPayload(z.json().parse(value));
+  return kind === 'hash' && typeof value === 'string' ? Buffer.from(value, 'hex') : value;
+}

@@ -1,0 +1,178 @@
+import 'reflect-metadata';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { readPayload } from '@recourse/contract';
+import type { CommandEnvelope, Payload } from '@recourse/messages';
+import { Metrics } from '@recourse/telemetry';
+import type { Submission } from '../../edge/command-edge.js';
+import { createEdge } from '../../process.js';
+import type { ServiceContext } from '../../service-context.js';
+import { ServiceModule } from '../../service.module.js';
+import { verbsController } from './verbs.js';
+
+const LOG = 'recourse.recoveries';
+const Steps = verbsController({
+  tag: 'recoveries',
+  wire: 'recourse.recovery-commands',
+  below: 'v1/steps',
+  key: 'run_id',
+  about: { step_id: { log: LOG, kind: 'step' } },
+});
+const Questions = verbsController({
+  tag: 'questions',
+  wire: 'recourse.recovery-commands',
+  below: 'v1/forward-approvals',
+  key: 'run_id',
+  about: { approval_id: { log: LOG, kind: 'forward' } },
+});
+const Budgets = verbsController({
+  tag: 'budgets',
+  wire: 'recourse.budget-commands',
+  about: { reservation_id: { log: LOG, kind: 'reservation' } },
+});
+
+const ROW = { step_id: 's', approval_id: 's', run_id: 'run-1', effect_key: 'e', tenant: 'acme' };
+const DIGEST = 'ab'.repeat(32);
+const ENVELOPE = { command_id: 'cmd' } as CommandEnvelope;
+
+let app: NestFastifyApplication;
+let sent: Submission[] = [];
+
+function notAsked(): never {
+  throw new Error('no route here asks for this');
+}
+
+beforeAll(async () => {
+  const context: ServiceContext = {
+    definition: {
+      name: 'things',
+      cores: [{ log: LOG }],
+      commandTopic: 'recourse.recovery-commands',
+      commandLog: LOG,
+    },
+    host: {
+      health: () => ({ live: true, ready: true, started: true, detail: {} }),
+      page: ({ kind, where }) => {
+        const id = where['step_id'] ?? where['approval_id'] ?? where['reservation_id'];
+        const row = { partition: 0, kind, group: 'a', key: 'a', dueAt: null, doc: ROW };
+        return Promise.resolve({ rows: id === 's' && where['tenant'] === 'acme' ? [row] : [], next: null });
+      },
+      commandRow: notAsked,
+      partition: notAsked,
+    },
+    edge: {
+      submit: (submission) => {
+        sent.push(submission);
+        return Promise.resolve({ httpStatus: 200, body: '{}' });
+      },
+      lookUp: notAsked,
+    },
+    projection: { isReached: () => Promise.resolve(true) },
+    authenticate: (authorization) =>
+      Promise.resolve({
+        subject: 'asha',
+        tenant: authorization === undefined ? 'acme' : '*',
+        roles: ['administrator'],
+      }),
+    metrics: new Metrics({ service: 'things' }),
+    keys: { destroy: notAsked, destroyUnits: notAsked },
+    shown: (docs) => Promise.resolve(docs),
+    partitionCount: notAsked,
+    onError: () => undefined,
+  };
+  const module = ServiceModule.forService(context, [Steps, Questions, Budgets]);
+  app = await createEdge('things', module, 10_000);
+  await app.init();
+}, 60_000);
+afterAll(() => app.close());
+
+async function post(url: string, payload?: object, headers: Record<string, string> = {}) {
+  sent = [];
+  const asked = payload === undefined ? ({ method: 'DELETE' } as const) : ({ method: 'POST', payload } as const);
+  const { statusCode, body } = await app.inject({ url, headers, ...asked });
+  const [one] = sent;
+  return { status: statusCode, answer: JSON.parse(body) as unknown, one, record: one?.build(ENVELOPE) };
+}
+
+describe('a verb about a thing', () => {
+  it('is the record of its schema: key and tenant from the row, fields as the wire holds them', async () => {
+    const { status, one, record } = await post('/v1/steps/s/check', {
+      purpose: 'repair',
+      evidence: { ticket: 7 },
+      reason: 'fixed',
+    });
+    expect([status, one?.type, one?.key, one?.tenant, one?.route]).toEqual([
+      200,
+      'recourse.recoveries.CheckStep',
+      'run-1',
+      'acme',
+      'POST /v1/steps/s/check',
+    ]);
+    expect(one?.body).toEqual({ step_id: 's', purpose: 'repair', evidence: { ticket: 7 }, reason: 'fixed' });
+    const { evidence, ...told } = record as Readonly<Record<string, unknown>>;
+    expect(told).toEqual({
+      envelope: ENVELOPE,
+      run_id: 'run-1',
+      step_id: 's',
+      purpose: 'repair',
+      reason: 'fixed',
+    });
+    expect(readPayload(evidence as Payload)).toEqual({ ticket: 7 });
+  });
+
+  it('fills in what nobody says, and makes bytes of a digest', async () => {
+    const escalated = await post('/v1/steps/s/escalate', { severity: 'sev1', reason: 'r' });
+    expect(escalated.record).toMatchObject({ severity: 'sev1', runbook: null });
+    const approved = await post('/v1/steps/s/approve', { action_digest: DIGEST, reason: 'r' });
+    expect(approved.record).toMatchObject({ action_digest: Buffer.from(DIGEST, 'hex') });
+  });
+
+  it('says itself what its route says', async () => {
+    const denied = await post('/v1/forward-approvals/s/deny', { action_digest: DIGEST, reason: 'r' });
+    expect(denied.record).toMatchObject({ approval_id: 's', verdict: 'deny', run_id: 'run-1' });
+  });
+
+  it.each([
+    ['a value it does not know', 'escalate', { severity: 'sev9', reason: 'r' }, '/severity'],
+    ['a member too many', 'retry', { reason: 'r', tenant: 'globex' }, '/'],
+    ['a reason that is missing', 'retry', {}, '/reason'],
+    ['a text that is too long', 'escalate', { severity: 'sev1', runbook: 'x'.repeat(2_001), reason: 'r' }, '/runbook'],
+  ])('refuses %s', async (_what, verb, body, path) => {
+    const { status, answer } = await post(`/v1/steps/s/${verb}`, body);
+    expect([status, answer]).toMatchObject([400, { code: 'INPUT_INVALID', problems: [{ path }] }]);
+    expect(sent).toEqual([]);
+  });
+
+  it('may be a deletion, which says nothing but its path', async () => {
+    const { status, one, record } = await post('/v1/reservations/s');
+    expect([status, one?.key, one?.body]).toEqual([200, 'acme', { reservation_id: 's' }]);
+    expect(record).toEqual({ envelope: ENVELOPE, run_id: 'run-1', effect_key: 'e' });
+  });
+
+  it('is not sent about a thing that is not there, or whose id is none', async () => {
+    expect((await post('/v1/steps/t/retry', { reason: 'r' })).status).toBe(404);
+    expect((await post('/v1/steps/s%07/retry', { reason: 'r' })).status).toBe(400);
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('a verb about no thing', () => {
+  const ceiling = { scope: 'run', scope_id: 'run-1', currency: 'EUR', ceiling_minor: 5 };
+
+  it('has the tenant as its key where no field is: that of the token, or the one named', async () => {
+    const own = await post('/v1/budgets', ceiling);
+    expect([own.one?.key, own.one?.tenant, own.record]).toEqual(['acme', 'acme', { envelope: ENVELOPE, ...ceiling }]);
+    const named = await post('/v1/budgets', { ...ceiling, tenant: 'globex' }, { authorization: 'all' });
+    expect([named.one?.key, named.one?.tenant, named.record]).toEqual([
+      'globex',
+      'globex',
+      { envelope: ENVELOPE, ...ceiling },
+    ]);
+    expect((await post('/v1/budgets', { ...ceiling, tenant: 'globex' })).status).toBe(403);
+  });
+
+  it('takes whole amounts from nothing up', async () => {
+    for (const ceiling_minor of [-1, 0.5, 2 ** 53])
+      expect((await post('/v1/budgets', { ...ceiling, ceiling_minor })).status).toBe(400);
+  });
+});
