@@ -49,6 +49,28 @@ const WALKS = { connectionsMax: 2, statementTimeoutMs: 60_000 } as const;
 /** Longest wait before workers are asked again, milliseconds. */
 const ASK_MAX_MS = 60_000;
 
+const CONTROLLERS: ServiceSpec['controllers'] = [
+  ReevaluationsController,
+  MutationsController,
+  MutationListsController,
+  AssumptionListsController,
+  CommitsController,
+  EffectsController,
+  CompensationsController,
+  ResolveController,
+  ErasuresController,
+  ReportsController,
+  ConsumersController,
+  LineageController,
+  ReconciliationsController,
+  ReconciliationListsController,
+  AdmissionController,
+  TrendsController,
+  RollbackListsController,
+  UndosController,
+  ...LEDGER_VERBS,
+];
+
 export function serviceSpec(config: LedgerConfig): ServiceSpec {
   return {
     name: 'mutation-ledger',
@@ -64,27 +86,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
         if (isNewlyIrreversible) metrics.count('irreversibleEffects', { tool });
       }
     },
-    controllers: [
-      ReevaluationsController,
-      MutationsController,
-      MutationListsController,
-      AssumptionListsController,
-      CommitsController,
-      EffectsController,
-      CompensationsController,
-      ResolveController,
-      ErasuresController,
-      ReportsController,
-      ConsumersController,
-      LineageController,
-      ReconciliationsController,
-      ReconciliationListsController,
-      AdmissionController,
-      TrendsController,
-      RollbackListsController,
-      UndosController,
-      ...LEDGER_VERBS,
-    ],
+    controllers: CONTROLLERS,
     trace: (record) => (isMutationRecord(record) ? ledgerSpans(record) : []),
     providers: providersOf(config),
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },

@@ -3,7 +3,7 @@ import { contractByDigest, isCloser, PayloadUnreadable } from '@recourse/contrac
 import { append, NOTHING } from '@recourse/event-log';
 import type { BroadcastView, DecideContext, Decision } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
-import type { ExecutionState, FoundOut, ToolExecuted, ToolPlanned } from '@recourse/messages';
+import type { FoundOut, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../rules/mutation/binding.decider.js';
 import { alreadyClosed, closedByExecution } from '../rules/mutation/closing.decider.js';
 import { cancelHeld, fallenRef } from '../rules/mutation/hold.decider.js';

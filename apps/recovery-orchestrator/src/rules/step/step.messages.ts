@@ -282,16 +282,10 @@ export type ApprovalDoc = {
 };
 
 /** Identity fields every record about a step carries. */
-export function identityOf(
-  step: StepDoc,
-): Pick<StepDoc, 'step_id' | 'recovery_id' | 'tenant' | 'run_id' | 'mutation_id'> {
-  return {
-    step_id: step.step_id,
-    recovery_id: step.recovery_id,
-    tenant: step.tenant,
-    run_id: step.run_id,
-    mutation_id: step.mutation_id,
-  };
+type Identity = Pick<StepDoc, 'step_id' | 'recovery_id' | 'tenant' | 'run_id' | 'mutation_id'>;
+
+export function identityOf({ step_id, recovery_id, tenant, run_id, mutation_id }: StepDoc): Identity {
+  return { step_id, recovery_id, tenant, run_id, mutation_id };
 }
 
 /** Steps with one put in the place of its older self. */
