@@ -1023,7 +1023,7 @@ export const BREAKS: readonly Break[] = [
     id: 'c62-look-taken-for-a-decision',
     requirement: 'C62',
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
-    test: 'every review item leads to the mutation, the recovery and the record that decided last (C62)',
+    test: 'every review item leads to the mutation, the recovery, the record that decided last, and the trace (C62)',
     file: 'apps/recovery-orchestrator/src/rows.ts',
     find: "told.type === 'FactsAsked' || told.type === 'FactsObserved' ?",
     replace: "told.type === 'FactsObserved' ?",

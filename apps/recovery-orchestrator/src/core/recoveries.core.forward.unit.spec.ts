@@ -7,7 +7,18 @@ import { createCodecs } from '@recourse/messages';
 import { entrySaid, fact, harness, WAYS, wire } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
 import { forwardIdOf } from '../rules/forward/forward.decider.js';
-import { core, envelope, execution, markedInput, planned, REVIEW, RUN, TENANT, views } from '../recoveries.testing.js';
+import {
+  calls,
+  core,
+  envelope,
+  execution,
+  markedInput,
+  planned,
+  REVIEW,
+  RUN,
+  TENANT,
+  views,
+} from '../recoveries.testing.js';
 import { RECOVERIES_LOG } from '../core.js';
 import { recoveryMeasures } from './measures.js';
 
@@ -332,8 +343,8 @@ describe.each(WAYS)('an effect that people agreed to before it was made, $way', 
       .when(use(), 3_000);
     run
       .when(markedInput({ execution: execution({ effect_key: 'eff_1' }) }), 10_000)
-      .then(planned({ decision: 'request_approval', required_approvals: 1 }));
-    expect(run.outgoing()).toEqual([]);
+      .then(planned({ decision: 'request_approval', required_approvals: 1 }), fact('FactsAsked'));
+    expect(calls(run)).toEqual([]);
     expect(run.rows('step')).toMatchObject([{ doc: { phase: 'awaiting_approval', approvals: [] } }]);
   });
 });
