@@ -4,6 +4,7 @@ import { contractBody, contractDigest } from '@recourse/contract';
 import { CONTRACTS, ISSUE_INSTANT_REFUND, ISSUE_REFUND, REFUND_POLICY } from '@recourse/example-drifted-refund';
 import { partitionForKey } from '@recourse/kafka';
 import type { ToolExecuted } from '@recourse/messages';
+import { isSubject } from '@recourse/kernel';
 import { HOSTILE_STRINGS } from '@recourse/testing';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -415,13 +416,13 @@ describe('hostile text in every field of an execution', () => {
     name,
     text,
     run: runOn(HOME, `hostile-${String(index)}`),
+    /** The run in which the same text names who acts. */
+    named: runOn(HOME, `hostile-name-${String(index)}`),
   }));
 
   beforeAll(async () => {
-    for (const { text, run } of cases) {
+    for (const { text, run, named } of cases) {
       const action = {
-        agentId: text,
-        initiator: text,
         objective: text,
         stepId: text,
         callId: text,
@@ -434,6 +435,7 @@ describe('hostile text in every field of an execution', () => {
         run,
         framed(executed(run, action, { result: { [text]: text }, externalTransactionRef: text })),
       );
+      await system.send(EXECUTIONS, named, framed(executed(named, { agentId: text, initiator: text })));
     }
     await othersGoOn();
   }, 120_000);
@@ -450,8 +452,6 @@ describe('hostile text in every field of an execution', () => {
       // Half a surrogate pair has no place in UTF-8: its three octets are read as three replacement characters.
       const told = text.replace(/\p{Cs}/gu, '\ufffd'.repeat(3));
       expect(found['execution']).toMatchObject({
-        agent_id: told,
-        initiator: told,
         objective: told,
         step_id: told,
         call_id: told,
@@ -462,6 +462,15 @@ describe('hostile text in every field of an execution', () => {
     }
     expect(kept.length).toBeGreaterThanOrEqual(200);
   }, 120_000);
+
+  it('names nobody: such an actor is parked, and none of these is anybody', async () => {
+    const parked = new Map((await openParked()).map(({ record_key, reason }) => [record_key, reason]));
+    for (const { text, named } of cases) {
+      const refusal = parked.get(named);
+      if (isSubject(text)) expect([text, refusal]).toEqual([text, undefined]);
+      else expect([text, ['PRINCIPAL_INVALID', ...REFUSALS]]).toEqual([text, expect.arrayContaining([refusal])]);
+    }
+  }, 60_000);
 
   it('is looked for over HTTP without harm: found, not found or refused with a code', async () => {
     for (const { text } of cases.filter((one) => one.text.isWellFormed() && one.text.length < 2_000)) {
