@@ -242,7 +242,16 @@ describe('the reports', () => {
   it('tell why steps landed with people (C72)', async () => {
     expect(JSON.parse(await recourse('report', 'manual', '--json'))).toEqual({
       items: [
-        { tenant: TENANT, capability: TOOL, reason: 'DENIED', steps: 1, ended: 2, share: 0.5, is_unprovable: false },
+        {
+          tenant: TENANT,
+          capability: TOOL,
+          of: 'recovery',
+          reason: 'DENIED',
+          times: 1,
+          ended: 2,
+          share: 0.5,
+          is_unprovable: false,
+        },
       ],
       more: false,
       pointed_out: [],

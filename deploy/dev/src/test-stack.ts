@@ -44,13 +44,30 @@ export async function startTestStack(
   options: Pick<StackOptions, 'kafkaSettings' | 'onProgress'> = {},
 ): Promise<DevStack> {
   await removeAbandoned();
-  const dataDir = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
-  const stack = await startStack({ dataDir, ...options });
+  const { stack, dataDir } = await startSomewhere(options);
   const stop = async (): Promise<void> => {
     await stack.stop();
     await removeData(dataDir);
   };
   return Object.create(stack, { stop: { value: stop } }) as DevStack;
+}
+
+/** A chosen port can be the source of somebody's connection before its server binds it: then the stack starts on others. */
+const TRIES_MAX = 3;
+const PORT_LOST = /in use|EADDRINUSE/i;
+
+async function startSomewhere(
+  options: Pick<StackOptions, 'kafkaSettings' | 'onProgress'>,
+): Promise<{ readonly stack: DevStack; readonly dataDir: string }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const dataDir = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
+    try {
+      return { stack: await startStack({ dataDir, ...options }), dataDir };
+    } catch (cause) {
+      if (attempt === TRIES_MAX || !(cause instanceof Error) || !PORT_LOST.test(cause.message)) throw cause;
+      await removeData(dataDir);
+    }
+  }
 }
 
 /** Earlier test runs that were killed left servers and data behind. */
