@@ -180,7 +180,12 @@ function checkReports(history: History, isParked: (wire: WireRecord) => boolean)
     ...ofType(history, 'recourse.recoveries', 'LegSettled', 'LookAnswered', 'FactsObserved', 'ReportRefused'),
     ...ofType(history, 'recourse.mutations', 'WorkerAnswered', 'AnswerRefused'),
   ];
-  const known = new Set(answers.map(({ body }) => text(body, 'leg_id')));
+  // A late answer that tells more than the request was closed with is an execution, told under the name of its request.
+  const told = ofType(history, 'recourse.mutations', 'MutationRecorded', 'ExecutionConflicted');
+  const known = new Set([
+    ...answers.map(({ body }) => text(body, 'leg_id')),
+    ...told.map(({ body }) => text(body, 'event_id')),
+  ]);
   for (const wire of wireOf(history, 'recourse.tool-results', 'LegReported')) {
     // A report of a leg under way may be lost: the complete one says the same and more.
     if (wire.body['complete'] === true && !isParked(wire) && !known.has(text(wire.body, 'leg_id')))
