@@ -180,11 +180,11 @@ function checkReports(history: History, isParked: (wire: WireRecord) => boolean)
     ...ofType(history, 'recourse.recoveries', 'LegSettled', 'LookAnswered', 'FactsObserved', 'ReportRefused'),
     ...ofType(history, 'recourse.mutations', 'WorkerAnswered', 'AnswerRefused'),
   ];
-  // A late answer that tells more than the request was closed with is an execution, told under the name of its request.
+  // A late answer that tells more than the request was closed with is an execution: `<request>.<verdict>`.
   const told = ofType(history, 'recourse.mutations', 'MutationRecorded', 'ExecutionConflicted');
   const known = new Set([
     ...answers.map(({ body }) => text(body, 'leg_id')),
-    ...told.map(({ body }) => text(body, 'event_id')),
+    ...told.map(({ body }) => text(body, 'event_id').replace(/\.(?:met|not_met|unknown)$/, '')),
   ]);
   for (const wire of wireOf(history, 'recourse.tool-results', 'LegReported')) {
     // A report of a leg under way may be lost: the complete one says the same and more.
