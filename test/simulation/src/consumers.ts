@@ -285,12 +285,16 @@ export class Consumers {
           world.scheduler.thaw(process.actor);
         });
         return;
-      case 'leave':
-        void this.#stop(consumer, process);
+      // It may be paused while it stops: its supervisor starts the next one when it is gone.
+      case 'leave': {
+        const stopped = this.#stop(consumer, process);
         world.scheduler.after(ms, () => {
-          this.#revive(consumer);
+          void stopped.then(() => {
+            this.#revive(consumer);
+          });
         });
         return;
+      }
       // A new one is started before the old one goes, as a rolling change does: both read, over one inbox.
       case 'twin':
         this.#start(consumer);
