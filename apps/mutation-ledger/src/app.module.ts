@@ -29,7 +29,6 @@ import { ReevaluationsController } from './http/reevaluations.controller.js';
 import { ReconciliationListsController, ReconciliationsController } from './http/reconciliations.controller.js';
 import { ReportsController } from './http/reports.controller.js';
 import { ResolveController } from './http/resolve.controller.js';
-import { TrendsController } from './http/trends.controller.js';
 import { UndosController } from './http/undos.controller.js';
 import { LEDGER_VERBS } from './http/verbs.controllers.js';
 import { AGENT_EFFECTS_VIEW } from './reads/agent-effects.view.js';
@@ -65,7 +64,6 @@ const CONTROLLERS: ServiceSpec['controllers'] = [
   ReconciliationsController,
   ReconciliationListsController,
   AdmissionController,
-  TrendsController,
   RollbackListsController,
   UndosController,
   ...LEDGER_VERBS,

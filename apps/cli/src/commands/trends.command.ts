@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { cellText, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Act } from './options.js';
-import { addListAction, addSendAction, pathBelow } from './shapes.js';
+import { addListAction } from './shapes.js';
+import { addVerbs } from './verbs.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'TREND', of: (row) => row['trend_id'] },
@@ -27,14 +28,7 @@ export function addTrends(program: Command, act: Act): void {
     act,
     { service: 'ledger', path: '/v1/trends', columns: COLUMNS },
   );
-  addSendAction(
-    trends
-      .command('review')
-      .description('says what was done about a rise, or why it may go on; its rate is the usual one from then on')
-      .argument('<trend>', 'trend id'),
-    act,
-    { service: 'ledger', path: (id) => pathBelow('/v1/trends')(id, 'review') },
-  );
+  addVerbs(trends, act, 'ledger');
 }
 
 function newest(counts: unknown): string | null {

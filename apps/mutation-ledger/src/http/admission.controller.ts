@@ -71,6 +71,13 @@ export const RollbackListsController = listsController({
         summary: 'One rollback or held trigger: the evidence, what holds it, what people said of it.',
       },
     },
+    trends: {
+      kind: 'trend',
+      summary:
+        'Tenants and agents whose rollbacks rise steadily, until a person has looked: windows, owner and deadline. Each partition counts its own.',
+      where: { state: z.enum(['rising', 'usual']).default('rising') },
+      columns: { state: 'phase' },
+    },
     breakers: {
       kind: 'breaker',
       summary: 'Breakers that a burst of triggers opened, or that people closed. Each partition has its own.',

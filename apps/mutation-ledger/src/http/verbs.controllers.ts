@@ -7,12 +7,18 @@ const of = (kind: string) => ({ log: MUTATIONS_LOG, kind });
 const WIRE = {
   wire: 'recourse.ledger-commands',
   key: 'run_id',
-  about: { mutation_id: of('mutation'), rollback_id: of('rollback'), divergence_id: of('divergence') },
+  about: {
+    mutation_id: of('mutation'),
+    rollback_id: of('rollback'),
+    divergence_id: of('divergence'),
+    trend_id: of('trend'),
+  },
 } as const;
 
 export const LEDGER_VERBS = [
   verbsController({ ...WIRE, tag: 'mutations', below: 'v1/mutations' }),
   verbsController({ ...WIRE, tag: 'rollbacks', below: 'v1/triggers' }),
   verbsController({ ...WIRE, tag: 'rollbacks', below: 'v1/rollbacks' }),
+  verbsController({ ...WIRE, tag: 'rollbacks', below: 'v1/trends' }),
   verbsController({ ...WIRE, tag: 'lineage', below: 'v1/reconciliations', key: 'runtime' }),
 ];
