@@ -29,7 +29,7 @@ export type { CompensationAction, Directive, ErrorKind, FailedCall, Playbook } f
 export { bindReversal } from './binding.js';
 export { argsAt, callAt, callCountOf, callsBehind, capabilitiesOf, keyAt, stepAt } from './reversal-calls.js';
 export type { Binding, BindingFacts } from './binding.js';
-export { classUnder, isRead, termsOf } from './terms.js';
+export { checksOf, classUnder, isRead, termsOf } from './terms.js';
 export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } from './condition.js';
 export type { ConditionFacts, ConditionVerdict } from './condition.js';
 export { contractByDigest, contractByName, contractView, editorsOf, isCloser } from './view.js';

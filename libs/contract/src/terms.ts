@@ -1,5 +1,12 @@
 // Terms: what of a contract a mutation carries along, with the defaults resolved (L2).
-import type { CompensationTerms, ContractTerms, HoldTerms, MutationRef, ReversalClass } from '@recourse/messages';
+import type {
+  CompensationTerms,
+  ContractTerms,
+  HoldTerms,
+  LegStep,
+  MutationRef,
+  ReversalClass,
+} from '@recourse/messages';
 import { adapterOf, availableFor, hasSideEffects, reversalCapabilityOf } from './class.js';
 import type { Contract } from './shape.js';
 
@@ -79,5 +86,32 @@ function holdOf({
     precondition_capability: precondition?.observe_capability ?? null,
     precondition_condition: precondition?.condition ?? null,
     is_reservation: techniques?.reservation === true,
+  };
+}
+
+/** What a worker is told of how long a call may take, how its staleness is seen and how its result is proved. */
+export function checksOf({
+  call_timeout_ms,
+  key_lifetime_ms,
+  reconcile_capability,
+  stale_capability,
+  stale_condition,
+  stale_compares,
+  verify_capability,
+  success_condition,
+  verify_max_attempts,
+  verify_delay_ms,
+}: ContractTerms): Pick<LegStep, keyof ContractTerms & keyof LegStep> {
+  return {
+    call_timeout_ms,
+    key_lifetime_ms,
+    reconcile_capability,
+    stale_capability,
+    stale_condition,
+    stale_compares,
+    verify_capability,
+    success_condition,
+    verify_max_attempts,
+    verify_delay_ms,
   };
 }

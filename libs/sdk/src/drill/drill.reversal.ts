@@ -1,7 +1,7 @@
 // The calls of a reversal as a drill makes them, each seen to be made before the next.
 //
 // Boundary: calls tools through the calls of its drill; records nothing.
-import { argsAt, boundFacts, callAt, callCountOf, plainPayload, stepAt } from '@recourse/contract';
+import { argsAt, boundFacts, callAt, callCountOf, checksOf, plainPayload, stepAt } from '@recourse/contract';
 import type { Binding, Contract } from '@recourse/contract';
 import type { Clock, Json } from '@recourse/kernel';
 import type { ContractTerms, LegStep, Observation, RecoveryCall } from '@recourse/messages';
@@ -97,19 +97,10 @@ function stepOf({ calls, terms, capability, key, bound, made }: DrilledReversal)
   return {
     step_id: key,
     call,
-    call_timeout_ms: terms.call_timeout_ms,
     agent_id: null,
     subject_ref: null,
     external_transaction_ref: made.externalRef,
-    key_lifetime_ms: terms.key_lifetime_ms,
-    reconcile_capability: terms.reconcile_capability,
-    stale_capability: terms.stale_capability,
-    stale_condition: terms.stale_condition,
-    stale_compares: terms.stale_compares,
-    verify_capability: terms.verify_capability,
-    success_condition: terms.success_condition,
-    verify_max_attempts: terms.verify_max_attempts,
-    verify_delay_ms: terms.verify_delay_ms,
+    ...checksOf(terms),
     calls_done: 0,
   };
 }

@@ -3,6 +3,7 @@
 // Invariants
 //   S1. Policy is decided anew at every dispatch: window, mode, impact and approvals (C45, P3, P6).
 //   S2. Every attempt carries the same call and key (C49); attempts after the first reconcile before they act (L11).
+import { checksOf } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { ContractTerms, Execution, LegMember, LegStep, MutationRef, Pace, RecoveryCall } from '@recourse/messages';
 import {
@@ -202,16 +203,7 @@ export function askOf({
     agent_id: execution?.agent_id ?? null,
     subject_ref: ref.subject_ref,
     external_transaction_ref: ref.external_transaction_ref,
-    call_timeout_ms: terms.call_timeout_ms,
-    key_lifetime_ms: terms.key_lifetime_ms,
-    reconcile_capability: terms.reconcile_capability,
-    stale_capability: terms.stale_capability,
-    stale_condition: terms.stale_condition,
-    stale_compares: terms.stale_compares,
-    verify_capability: terms.verify_capability,
-    success_condition: terms.success_condition,
-    verify_max_attempts: terms.verify_max_attempts,
-    verify_delay_ms: terms.verify_delay_ms,
+    ...checksOf(terms),
     calls_done,
   };
 }
