@@ -52,7 +52,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/contract-registry/src/contracts.proposals.unit.spec.ts',
     test: 'a weaker version, rebuilt before every step is not confirmed by who proposed it, as " Dana "',
     file: 'apps/contract-registry/src/rules/contract/contract.decider.ts',
-    find: 'if (isSamePerson(proposal.proposed_by, asker.principal))',
+    find: 'if (isAmong([proposal.proposed_by], asker))',
     replace: 'if (proposal.proposed_by === asker.principal)',
   },
   {

@@ -1279,9 +1279,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.glass.unit.spec.ts',
     test: 'breaking the glass, straight is refused by whom it was done for',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'command: BreakGlass, { now, policy, editorsOf }: ApprovalContext, ): Refusal | null { return ( personRefusal(step, command.envelope) ?? contractRefusal(step, command.envelope.principal, editorsOf) ?? digestRefusal(step, command) ?? phaseRefusal(step) ??',
+    find: 'command: BreakGlass, { now, policy, editorsOf }: ApprovalContext, ): Refusal | null { return ( personRefusal(step, command.envelope) ?? contractRefusal(step, command.envelope, editorsOf) ?? digestRefusal(step, command) ?? phaseRefusal(step) ??',
     replace:
-      'command: BreakGlass, { now, policy, editorsOf }: ApprovalContext, ): Refusal | null { return ( contractRefusal(step, command.envelope.principal, editorsOf) ?? digestRefusal(step, command) ?? phaseRefusal(step) ??',
+      'command: BreakGlass, { now, policy, editorsOf }: ApprovalContext, ): Refusal | null { return ( contractRefusal(step, command.envelope, editorsOf) ?? digestRefusal(step, command) ?? phaseRefusal(step) ??',
   },
   {
     id: 'glass-for-ever',
@@ -1422,8 +1422,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval before the effect, straight is given by who wrote a newer version a moment ago',
     file: 'apps/recovery-orchestrator/src/rules/forward/forward.decider.ts',
-    find: 'editorRefusal(editorsOf(contract_digest), asking.principal)',
-    replace: 'editorRefusal(editorsOf(Buffer.alloc(contract_digest.length)), asking.principal)',
+    find: 'editorRefusal(editorsOf(contract_digest), asking)',
+    replace: 'editorRefusal(editorsOf(Buffer.alloc(contract_digest.length)), asking)',
   },
   {
     id: 'p5-editor-approves',
@@ -1431,9 +1431,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval, straight by an editor of the contract: who wrote the version it executed under',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'const refusal = terms === null ? null : editorRefusal(editorsOf(terms.contract_digest), principal);',
+    find: 'const refusal = terms === null ? null : editorRefusal(editorsOf(terms.contract_digest), asking);',
     replace:
-      "const refusal = terms === null || principal !== '' ? null : editorRefusal(editorsOf(terms.contract_digest), principal);",
+      "const refusal = terms === null || asking.principal !== '' ? null : editorRefusal(editorsOf(terms.contract_digest), asking);",
   },
   {
     id: 'p5-approval-of-another-used',
@@ -1441,7 +1441,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval before the effect, straight is asked for and used by an agent alone, and used by no other one',
     file: 'apps/recovery-orchestrator/src/rules/forward/forward.decider.ts',
-    find: 'if (!isSamePerson(requested_by, command.envelope.principal))',
+    find: 'if (!isAmong([requested_by], command.envelope))',
     replace: "if (requested_by === '')",
   },
   {

@@ -14,6 +14,7 @@ const envelope = {
   command_id: 'c',
   tenant: 'acme',
   principal: 'dana',
+  accounts: [] as readonly string[],
   roles: ['contract_editor'],
   route: 'r',
   idempotency_key: 'k',

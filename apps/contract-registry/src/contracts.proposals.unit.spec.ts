@@ -18,6 +18,7 @@ function envelope(principal: string, more: Json = {}) {
     command_id: `cmd_${asked}`,
     tenant: 'acme',
     principal,
+    accounts: [] as readonly string[],
     roles: ['contract_editor'],
     route: 'POST /contracts',
     idempotency_key: `k${asked}`,
@@ -138,6 +139,14 @@ describe.each(WAYS)('a weaker version, $way', ({ isRebuilt }) => {
     const { registry, digest } = proposedBy('dana');
     registry
       .when(confirm(digest, who), 11)
+      .thenNothing()
+      .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'SELF_CONFIRMATION' });
+  });
+
+  it('is not confirmed by who proposed it, under another account of theirs', () => {
+    const { registry, digest } = proposedBy('dana@work');
+    registry
+      .when(confirm(digest, 'd-7', { accounts: ['dana', 'Dana@work'] }), 11)
       .thenNothing()
       .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'SELF_CONFIRMATION' });
   });

@@ -10,6 +10,7 @@ const envelope = {
   command_id: 'cmd_1',
   tenant: 'acme',
   principal: 'dana',
+  accounts: [] as readonly string[],
   roles: ['contract_editor'],
   route: 'POST /contracts',
   idempotency_key: 'k',

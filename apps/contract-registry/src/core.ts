@@ -64,8 +64,8 @@ export function registryCore(): ServiceCore {
   });
 }
 
-function askerOf({ command_id: commandId, tenant, principal, roles }: CommandEnvelope): Asker {
-  return { commandId, tenant, principal, roles };
+function askerOf({ command_id: commandId, tenant, principal, accounts, roles }: CommandEnvelope): Asker {
+  return { commandId, tenant, principal, accounts, roles };
 }
 
 /** A proposal nobody confirmed in time is dropped; a timer of one that is gone changes nothing. */

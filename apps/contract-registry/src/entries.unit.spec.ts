@@ -12,6 +12,7 @@ const envelope = (more: Json = {}) => ({
   command_id: 'c',
   tenant: 'acme',
   principal: 'dana',
+  accounts: [] as readonly string[],
   roles: ['administrator'],
   route: 'r',
   idempotency_key: 'k',

@@ -23,11 +23,6 @@ export function isSubject(text: string): boolean {
   return SUBJECT.test(text);
 }
 
-/** Two spellings of one directory subject are one person: neither case nor the prefix of people makes a second one. */
-export function isSamePerson(one: string, other: string): boolean {
-  return personKey(one) === personKey(other);
-}
-
 /** Who asks, with the accounts that the directory knows of them. */
 export interface Asking {
   readonly principal: string;
@@ -46,7 +41,7 @@ export function isPerson(subject: string): boolean {
   return isSubject(name) && !OF_PROGRAMS.test(name);
 }
 
-/** One name for all spellings of one person. */
+/** One name for all spellings of one person: neither case nor the prefix of people makes a second one. */
 export function personKey(subject: string): string {
   return subject.toLowerCase().replace(ANY_PREFIX, '');
 }

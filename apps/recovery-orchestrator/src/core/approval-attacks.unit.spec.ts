@@ -209,6 +209,12 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
       foiled(waiting().when(deny(), 19_000), resolution('accepted', 'i-7', ['approver'], closing), 'SELF_APPROVAL');
     });
 
+    it('an editor, or whoever agreed before, under another account of theirs', () => {
+      foiled(waiting(), approve('r-1', { accounts: ['ROSA'] }), 'EDITOR_APPROVAL');
+      const once = forTwo().when(approve('olga@work'), 19_000).then(fact('StepApproved'));
+      foiled(once, approve('o-2', { accounts: ['olga', 'olga@work'] }), 'SAME_APPROVER');
+    });
+
     it("the agent's owner, where nobody began it", () => {
       foiled(
         waiting({ execution: execution({ initiator: null }) }, { ownerOf: () => 'otto' }),

@@ -1,7 +1,7 @@
 // Decides what becomes of a contract that somebody wants to register or retire.
 import { contractBody, reviewContract } from '@recourse/contract';
 import type { Contract, ContractProblem } from '@recourse/contract';
-import { assertNever, isPerson, isSamePerson } from '@recourse/kernel';
+import { assertNever, isAmong, isPerson } from '@recourse/kernel';
 import { EDITOR_ROLES, EVERY_TENANT } from './contract.messages.js';
 import type {
   Asker,
@@ -102,7 +102,7 @@ function confirm({ asker, digest }: Confirm, { proposal }: ContractState): Contr
       'PROPOSAL_DIFFERS',
       `version ${proposal.version} waits with digest ${proposal.digest}; look at it again`,
     );
-  if (isSamePerson(proposal.proposed_by, asker.principal))
+  if (isAmong([proposal.proposed_by], asker))
     return rejected('SELF_CONFIRMATION', 'a weaker version takes two people, and this is the one who proposed it');
   if (!isPerson(asker.principal)) return rejected('CONFIRMER_NOT_A_PERSON', 'only a person confirms a weaker version');
   return confirmed(proposal, asker);

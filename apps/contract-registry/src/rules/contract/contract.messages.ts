@@ -16,6 +16,8 @@ export interface Asker {
   readonly commandId: string;
   readonly tenant: string;
   readonly principal: string;
+  /** Accounts that the directory knows of them. */
+  readonly accounts: readonly string[];
   readonly roles: readonly string[];
 }
 

@@ -7,13 +7,13 @@
 //   F4. An approval is used once, by one attempt, before it runs out.
 import { forwardDigest, readPayload } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { deriveId, isSamePerson } from '@recourse/kernel';
+import { deriveId, isAmong } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { DecideForwardApproval, Payload, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
 import { OWNER_OF_APPROVALS } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { editorRefusal, selfRefusal } from '../step/approval.decisions.js';
+import { editorRefusal, saidBy, selfRefusal } from '../step/approval.decisions.js';
 import type { Refusal, RefusalCode } from '../refusal.messages.js';
 import type { ForwardDoc, ForwardRecord } from './forward.messages.js';
 import { record } from '../record.messages.js';
@@ -112,7 +112,7 @@ export function decideForward(
 /** Uses an approval up for one attempt; the same attempt may say so again. */
 export function useForward(standing: ForwardDoc, command: UseForwardApproval, { now }: ForwardContext): ForwardOutcome {
   const { approval_id, tenant, run_id, round, phase, effect_key, expires_at, requested_by } = standing;
-  if (!isSamePerson(requested_by, command.envelope.principal))
+  if (!isAmong([requested_by], command.envelope))
     return refused('APPROVAL_OF_ANOTHER', 'An approval is used by whoever asked for it.');
   if (!standing.action_digest.equals(command.action_digest))
     return refused('DIGEST_MISMATCH', 'The approval is for another action.');
@@ -198,7 +198,7 @@ function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, no
     return { code: 'APPROVAL_EXPIRED', message: 'The question is over; the agent may ask again.' };
   if (standing.phase !== 'awaiting')
     return { code: 'APPROVAL_WRONG_PHASE', message: `The question is ${standing.phase}.` };
-  if (command.verdict === 'approve' && standing.approvals.some(({ by }) => isSamePerson(by, principal)))
+  if (command.verdict === 'approve' && saidBy(standing.approvals, command.envelope))
     return { code: 'SAME_APPROVER', message: 'This person has approved already; another one is needed.' };
   return null;
 }
@@ -210,7 +210,7 @@ function approverRefusal(
 ): Refusal | null {
   return (
     selfRefusal([agent_id, initiator, answerable_to, requested_by], asking) ??
-    editorRefusal(editorsOf(contract_digest), asking.principal)
+    editorRefusal(editorsOf(contract_digest), asking)
   );
 }
 

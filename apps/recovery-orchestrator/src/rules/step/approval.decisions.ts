@@ -1,5 +1,5 @@
 // Who may agree to what (P3, P4, P5): every refusal of an approval or denial, in the order a caller learns of them.
-import { isAmong, isPerson, isSamePerson } from '@recourse/kernel';
+import { isAmong, isPerson } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
 import type { ApproveStep, BreakGlass, DenyStep, ResolveStep } from '@recourse/messages';
@@ -51,12 +51,12 @@ export function approvalRefusal(
 ): Refusal | null {
   return (
     personRefusal(step, command.envelope) ??
-    contractRefusal(step, command.envelope.principal, editorsOf) ??
+    contractRefusal(step, command.envelope, editorsOf) ??
     digestRefusal(step, command) ??
     phaseRefusal(step) ??
     readinessRefusal(step) ??
     windowRefusal(step, now, policy.marginMs) ??
-    repeatRefusal(step, command.envelope.principal)
+    repeatRefusal(step, command.envelope)
   );
 }
 
@@ -68,7 +68,7 @@ export function glassRefusal(
 ): Refusal | null {
   return (
     personRefusal(step, command.envelope) ??
-    contractRefusal(step, command.envelope.principal, editorsOf) ??
+    contractRefusal(step, command.envelope, editorsOf) ??
     digestRefusal(step, command) ??
     phaseRefusal(step) ??
     readinessRefusal(step) ??
@@ -107,6 +107,14 @@ export function personRefusal(step: Pick<StepDoc, 'execution' | 'answerable_to'>
   return refusal === null ? null : { ...refusal };
 }
 
+/** Has somebody given one of these already, under whichever account? */
+export function saidBy(given: readonly { readonly by: string }[], asking: Asking): boolean {
+  return isAmong(
+    given.map(({ by }) => by),
+    asking,
+  );
+}
+
 /** Says why somebody may not approve what these answer for; null when they may. An agent is no person, however it spells its name. */
 export function selfRefusal(
   concerned: readonly (string | null)[],
@@ -127,21 +135,17 @@ export function selfRefusal(
  */
 export function editorRefusal(
   editors: readonly string[],
-  principal: string,
+  asking: Asking,
 ): { readonly code: 'EDITOR_APPROVAL'; readonly message: string } | null {
-  if (!editors.some((editor) => isSamePerson(editor, principal))) return null;
+  if (!isAmong(editors, asking)) return null;
   return {
     code: 'EDITOR_APPROVAL',
     message: 'Nobody approves under a contract they registered or confirmed; ask somebody else.',
   };
 }
 
-function contractRefusal(
-  { terms }: StepDoc,
-  principal: string,
-  editorsOf: ApprovalContext['editorsOf'],
-): Refusal | null {
-  const refusal = terms === null ? null : editorRefusal(editorsOf(terms.contract_digest), principal);
+function contractRefusal({ terms }: StepDoc, asking: Asking, editorsOf: ApprovalContext['editorsOf']): Refusal | null {
+  const refusal = terms === null ? null : editorRefusal(editorsOf(terms.contract_digest), asking);
   return refusal === null ? null : { ...refusal };
 }
 
@@ -195,8 +199,8 @@ function windowClosed(): Refusal {
   };
 }
 
-function repeatRefusal(step: StepDoc, principal: string): Refusal | null {
-  if (!step.approvals.some((approval) => isSamePerson(approval.by, principal))) return null;
+function repeatRefusal({ approvals }: StepDoc, asking: Asking): Refusal | null {
+  if (!saidBy(approvals, asking)) return null;
   return {
     code: 'SAME_APPROVER',
     message: 'This person has approved already; another one is needed.',

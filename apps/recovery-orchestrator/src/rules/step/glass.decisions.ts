@@ -6,9 +6,9 @@
 //   G1. Two different people, with a reason each, for a short time; nobody breaks it for their own action.
 //   G2. Window, pointer, order, kill switches, stale check and verification stand as ever: only who agrees is another.
 //   G3. What waits past the time of either is agreed to no more.
-import { deriveId, isSamePerson } from '@recourse/kernel';
+import { deriveId } from '@recourse/kernel';
 import type { BreakGlass } from '@recourse/messages';
-import { glassRefusal } from './approval.decisions.js';
+import { glassRefusal, saidBy } from './approval.decisions.js';
 import type { ApprovalContext } from './approval.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { StepDoc } from './step.messages.js';
@@ -40,7 +40,7 @@ export function breakGlass(step: StepDoc, command: BreakGlass, context: Approval
     return invalid('An emergency lasts a minute at least and an hour at most.');
   if (reason.trim().length < REASON_MIN) return invalid('Say in words what makes it an emergency.');
   const standing = step.glass.filter(({ until }) => until > now);
-  if (standing.some(({ by }) => isSamePerson(by, principal)))
+  if (saidBy(standing, command.envelope))
     return {
       code: 'SAME_APPROVER',
       message: 'This person has broken the glass already; another one is needed.',
