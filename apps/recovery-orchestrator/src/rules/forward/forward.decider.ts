@@ -187,7 +187,6 @@ function requestRefusal(command: RequestForwardApproval, contract: Contract | nu
 }
 
 function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, now: number): Refusal | null {
-  const { principal } = command.envelope;
   if (!VERDICTS.includes(command.verdict)) return { code: 'VERDICT_UNKNOWN', message: 'A verdict is approve or deny.' };
   if (!standing.action_digest.equals(command.action_digest))
     return { code: 'DIGEST_MISMATCH', message: 'The action has another digest than the one named: read it again.' };
