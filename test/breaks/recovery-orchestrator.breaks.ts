@@ -1436,6 +1436,15 @@ export const BREAKS: readonly Break[] = [
       "const refusal = terms === null || asking.principal !== '' ? null : editorRefusal(editorsOf(terms.contract_digest), asking);",
   },
   {
+    id: 'c50-leg-ends-before-its-calls',
+    requirement: 'C50/clocks',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.traces.unit.spec.ts',
+    test: 'the trace of a recovery, straight encloses what its worker told, by another clock: a moment after it was judged',
+    file: 'apps/recovery-orchestrator/src/core/traces.ts',
+    find: 'return Math.min(told, decidedAt + AHEAD_MAX_MS);',
+    replace: 'return Math.min(told, decidedAt);',
+  },
+  {
     id: 'p5-approval-of-another-used',
     requirement: 'P5/agents',
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',

@@ -344,7 +344,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/worker/worker.unit.spec.ts',
     test: 'the spans of a worker are one per call, below the span that the request names (C50)',
     file: 'libs/sdk/src/worker/step-runner.ts',
-    find: "parts.onCall?.({ leg: running.leg, step: running.step, phase, capability, startAt, endAt: parts.clock.now(), failure: called.kind === 'failed' ? called.failure : null, });",
+    find: "parts.onCall?.({ leg: running.leg, step: running.step, phase, capability, startAt, endAt: called.kind === 'answered' ? called.at : parts.clock.now(), failure: called.kind === 'failed' ? called.failure : null, });",
     replace:
       "if (phase !== 'verify') parts.onCall?.({ leg: running.leg, step: running.step, phase, capability, startAt, endAt: parts.clock.now(), failure: called.kind === 'failed' ? called.failure : null, });",
   },

@@ -284,6 +284,11 @@ async function prepareDay(): Promise<void> {
     DIGEST: String(step['action_digest']),
     DENIED: idOf(await contradicted('denied')),
   });
+  // The notifier follows the logs, and lists a moment later than the orchestrator.
+  await until('the item of the step', async () => {
+    const items = itemsOf(await system.get('notifier', '/v1/items', OPERATOR));
+    return items.find(({ kind, run_id }) => kind === 'approval' && run_id === 'run-first') ?? null;
+  });
 }
 
 async function prepareRun(): Promise<void> {

@@ -54,6 +54,18 @@ describe.each(WAYS)('the trace of a recovery, $way', ({ isRebuilt }) => {
     ]);
   });
 
+  it.each([
+    ['a moment after it was judged', 41_013, 41_013],
+    ['hours after it was judged', 9_000_000, 42_000],
+  ])('encloses what its worker told, by another clock: %s', (_when, observed_at, endsAt) => {
+    const run = agreed(start().when(markedInput(), 10_000), 40_000);
+    run.when(answered(requestIn(run.outgoing()), 'verified', [{ ...BALANCE_ZERO, observed_at }]), 41_000);
+    expect(told(run).slice(2)).toEqual([
+      ['leg 1 answered', 'decision', 40_000, endsAt, null],
+      ['verification 1', 'leg 1 answered', 41_000, endsAt, null],
+    ]);
+  });
+
   it('is one trace: every span is about the rollback, and hangs on the trigger or on one that was told before it', () => {
     const run = start().when(markedInput({ terms: AUTO }), 10_000);
     run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 11_000);

@@ -82,17 +82,28 @@ function outcomeSpans(
   const leg = legSpan(attempt, reported === null ? 'unanswered' : 'answered');
   const looks = observations.filter(({ phase }) => phase === 'verify').map(({ observed_at: at }) => at);
   const startAt = sentAt(before, after, attempt);
-  const answered: StepSpan = { ...leg, parent: DECISION, startAt, problem, attributes: { attempt, outcome } };
+  const endAt = enclosing(observations, decidedAt);
+  const answered: StepSpan = { ...leg, parent: DECISION, startAt, endAt, problem, attributes: { attempt, outcome } };
   if (looks.length === 0) return [answered];
   const verification: StepSpan = {
     name: 'verification',
     which: String(attempt),
     parent: leg,
     startAt: Math.min(...looks, decidedAt),
+    endAt,
     problem,
     attributes: { attempt, outcome, looks: looks.length },
   };
   return [answered, verification];
+}
+
+/** How far the clock of a worker may be ahead of that of a decision, which is a second old at most (L1). Milliseconds. */
+const AHEAD_MAX_MS = 1_000;
+
+/** When an attempt ended: not before what its worker told of it, which goes by another clock. */
+function enclosing(observations: StepSettled['observations'], decidedAt: number): number {
+  const told = Math.max(decidedAt, ...observations.map(({ observed_at: at }) => at));
+  return Math.min(told, decidedAt + AHEAD_MAX_MS);
 }
 
 /** A dispatched step changes by nothing but the end of its attempt; of an answer that comes later only the first dispatch is known. */

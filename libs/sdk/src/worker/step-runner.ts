@@ -184,7 +184,8 @@ async function execute(running: Running, parts: StepParts): Promise<StepEvent> {
 }
 
 type Called =
-  { readonly kind: 'answered'; readonly observed: Json } | { readonly kind: 'failed'; readonly failure: CallFailure };
+  | { readonly kind: 'answered'; readonly observed: Json; readonly at: number }
+  | { readonly kind: 'failed'; readonly failure: CallFailure };
 
 async function call(capability: string, phase: ObservationPhase, running: Running, parts: StepParts): Promise<Called> {
   const startAt = parts.clock.now();
@@ -195,7 +196,7 @@ async function call(capability: string, phase: ObservationPhase, running: Runnin
     phase,
     capability,
     startAt,
-    endAt: parts.clock.now(),
+    endAt: called.kind === 'answered' ? called.at : parts.clock.now(),
     failure: called.kind === 'failed' ? called.failure : null,
   });
   return called;
@@ -227,14 +228,10 @@ async function callTool(
   });
   if (called.kind === 'answered') {
     running.detail = null;
-    running.observations.push({
-      phase,
-      capability,
-      observed: plainPayload(called.observed),
-      observed_at: parts.clock.now(),
-      call: 1,
-    });
-    return called;
+    const { observed } = called;
+    const at = parts.clock.now();
+    running.observations.push({ phase, capability, observed: plainPayload(observed), observed_at: at, call: 1 });
+    return { kind: 'answered', observed, at };
   }
   running.detail = called.detail;
   return { kind: 'failed', failure: called.failure };
@@ -263,8 +260,8 @@ function letGo(tool: ForwardTool, running: Running): Tool {
 }
 
 type Attempted =
-  | Extract<Called, { kind: 'answered' }>
-  | { readonly kind: 'failed'; readonly failure: CallFailure; readonly detail: string };
+  | { readonly kind: 'answered'; readonly observed: Json }
+  | (Extract<Called, { readonly kind: 'failed' }> & { readonly detail: string });
 
 async function attempt(
   tool: Tool,
