@@ -5,9 +5,11 @@
 //   F2. Nobody approves their own action: neither its agent, nor who it acts for, nor its owner, nor who asked (P5).
 //   F3. The contract says how many people are asked; a caller may only ask for more.
 //   F4. An approval is used once, by one attempt, before it runs out.
+//   F5. A routine rule decides in the turn in which it is asked, under the name of its policy, which no person or program can carry.
+//       What people have denied, or are deciding, it does not decide.
 import { forwardDigest, readPayload } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { deriveId, isAmong } from '@recourse/kernel';
+import { deriveId, isAmong, policyDecider } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { DecideForwardApproval, Payload, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
@@ -16,7 +18,10 @@ import type { RecoveryPolicy } from '../policy.messages.js';
 import { editorRefusal, saidBy, selfRefusal } from '../step/approval.decisions.js';
 import type { Refusal, RefusalCode } from '../refusal.messages.js';
 import type { ForwardDoc, ForwardRecord } from './forward.messages.js';
+import { routineVerdict } from './routine.decisions.js';
+import type { RoutineContext, RoutineVerdict } from './routine.decisions.js';
 import { record } from '../record.messages.js';
+import type { Body } from '../record.messages.js';
 
 /** A word of a newer producer is no verdict. */
 const VERDICTS: readonly string[] = ['approve', 'deny'];
@@ -30,7 +35,7 @@ export interface ForwardContext {
 }
 
 export type ForwardOutcome =
-  | { readonly kind: 'recorded'; readonly record: ForwardRecord }
+  | { readonly kind: 'recorded'; readonly records: readonly ForwardRecord[] }
   /** It was said before. */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
@@ -40,38 +45,100 @@ export function forwardIdOf(tenant: string, runId: string, effectKey: string, ac
   return deriveId('fwa', tenant, runId, effectKey, actionDigest);
 }
 
-/** Asks people; `contract` is the one the digest names, null when there is none. */
+/** What a request needs beside. */
+export interface AskContext extends ForwardContext {
+  /** What routine rules are judged with, about the contract that is named. */
+  readonly routine: (contract: Contract) => RoutineContext;
+}
+
+/** Asks people, or lets a routine rule decide; `contract` is the one the digest names, null when there is none. */
 export function requestForward(
   standing: ForwardDoc | undefined,
   command: RequestForwardApproval,
   contract: Contract | null,
-  context: ForwardContext,
+  context: AskContext,
 ): ForwardOutcome {
   const refusal = requestRefusal(command, contract);
   if (refusal !== null) return { kind: 'refused', refusal };
   const isOver = standing === undefined || standing.phase === 'used' || standing.phase === 'expired';
   if (!isOver) return { kind: 'unchanged' };
-  const { envelope, ...asked } = command;
-  const { now, policy } = context;
-  const answerableTo = asked.initiator ?? policy.ownerOf(envelope.tenant, asked.agent_id);
-  const isForTwo =
-    asked.mode === 'dual_control' || contract?.forward_approval === 'dual_control' || answerableTo === null;
-  return {
-    kind: 'recorded',
-    record: record('ForwardApprovalRequested', {
-      ...asked,
-      tenant: envelope.tenant,
-      approval_id: forwardIdOf(envelope.tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')),
-      round: (standing?.round ?? 0) + 1,
-      mode: isForTwo ? 'dual_control' : 'human',
-      answerable_to: policy.ownerOf(envelope.tenant, asked.agent_id),
-      required_approvals: isForTwo ? 2 : 1,
-      requested_by: envelope.principal,
-      owner: OWNER_OF_APPROVALS,
-      deadline_at: now + policy.reviewDeadlineMs,
-      command_id: envelope.command_id,
+  const question = questionOf(standing, command, contract, context);
+  const verdict: RoutineVerdict =
+    contract === null ? { grant: null, refusals: [] } : routineOf(question, contract, context);
+  if (verdict.grant === null)
+    return recorded(record('ForwardApprovalRequested', { ...question, not_routine: verdict.refusals }));
+  const by = policyDecider(verdict.grant.bundle, verdict.grant.version);
+  const { approval_id, tenant, run_id, round, action_digest, command_id } = question;
+  return recorded(
+    record('ForwardApprovalRequested', { ...question, decided_by: by }),
+    record('ForwardApprovalDecided', {
+      approval_id,
+      tenant,
+      run_id,
+      round,
+      action_digest,
+      verdict: 'approve',
+      by,
+      reason: verdict.reason,
+      command_id,
+      expires_at: context.now + context.policy.forwardValidMs,
+      routine: verdict.grant,
     }),
+  );
+}
+
+type Question = Body<'ForwardApprovalRequested'>;
+
+function questionOf(
+  standing: ForwardDoc | undefined,
+  { envelope, ...asked }: RequestForwardApproval,
+  contract: Contract | null,
+  { now, policy }: ForwardContext,
+): Question {
+  const owner = policy.ownerOf(envelope.tenant, asked.agent_id);
+  const isForTwo =
+    asked.mode === 'dual_control' ||
+    contract?.forward_approval === 'dual_control' ||
+    (asked.initiator ?? owner) === null;
+  return {
+    ...asked,
+    tenant: envelope.tenant,
+    approval_id: forwardIdOf(envelope.tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')),
+    round: (standing?.round ?? 0) + 1,
+    mode: isForTwo ? 'dual_control' : 'human',
+    answerable_to: owner,
+    required_approvals: isForTwo ? 2 : 1,
+    requested_by: envelope.principal,
+    owner: OWNER_OF_APPROVALS,
+    deadline_at: now + policy.reviewDeadlineMs,
+    decided_by: null,
+    not_routine: [],
+    command_id: envelope.command_id,
   };
+}
+
+/** A request that was not refused has arguments that can be read. */
+function routineOf(question: Question, contract: Contract, context: AskContext): RoutineVerdict {
+  const { tenant, run_id, agent_id, initiator, answerable_to, requested_by, contract_digest, args } = question;
+  return routineVerdict(
+    {
+      tenant,
+      runId: run_id,
+      agentId: agent_id,
+      initiator,
+      capability: question.capability,
+      subjectRef: question.subject_ref,
+      args: readPayload(args),
+      content_type: args.content_type,
+      people: question.required_approvals,
+      barred: [agent_id, initiator, answerable_to, requested_by, ...context.editorsOf(contract_digest)],
+    },
+    context.routine(contract),
+  );
+}
+
+function recorded(...records: readonly ForwardRecord[]): ForwardOutcome {
+  return { kind: 'recorded', records };
 }
 
 /** Takes a verdict of a person. */
@@ -92,9 +159,8 @@ export function decideForward(
   } = command;
   const isLast = verdict === 'approve' && approvals.length + 1 >= required_approvals;
   const expires = isLast ? now + policy.forwardValidMs : (deadline_at ?? now);
-  return {
-    kind: 'recorded',
-    record: record('ForwardApprovalDecided', {
+  return recorded(
+    record('ForwardApprovalDecided', {
       approval_id,
       tenant,
       run_id,
@@ -105,8 +171,9 @@ export function decideForward(
       reason,
       command_id,
       expires_at: expires,
+      routine: null,
     }),
-  };
+  );
 }
 
 /** Uses an approval up for one attempt; the same attempt may say so again. */
@@ -124,9 +191,8 @@ export function useForward(standing: ForwardDoc, command: UseForwardApproval, { 
     return refused('APPROVAL_EXPIRED', 'The approval ran out before it was used; ask again.');
   if (phase !== 'approved') return refused('APPROVAL_WRONG_PHASE', `The question is ${phase}.`);
   const { principal, command_id } = command.envelope;
-  return {
-    kind: 'recorded',
-    record: record('ForwardApprovalUsed', {
+  return recorded(
+    record('ForwardApprovalUsed', {
       approval_id,
       tenant,
       run_id,
@@ -135,8 +201,16 @@ export function useForward(standing: ForwardDoc, command: UseForwardApproval, { 
       attempt: command.attempt,
       used_by: principal,
       command_id,
+      agreed_by: agreedBy(standing),
     }),
-  };
+  );
+}
+
+/** Who agreed to an action: people, or a policy with its rule. */
+export function agreedBy({ approvals, routine }: ForwardDoc): readonly string[] {
+  return routine === null
+    ? approvals.map(({ by }) => by)
+    : [`${policyDecider(routine.bundle, routine.version)}/${routine.rule}`];
 }
 
 /** What time ends: a question nobody decided, an approval nobody used. */
