@@ -335,6 +335,7 @@ describe.each(WAYS)('a message that no rule lets go, $way', ({ isRebuilt }) => {
     ['is of high risk', { risk_level: 'high' }, RULE, 'NEVER_ROUTINE'],
     ['moves money', { impact: 'financial' }, RULE, 'NEVER_ROUTINE'],
     ['destroys', { impact: 'destructive' }, RULE, 'NEVER_ROUTINE'],
+    ['calls itself destructive', { approval_mode: 'destructive' }, RULE, 'NEVER_ROUTINE'],
     ['touches security', { impact: 'security_sensitive' }, RULE, 'NEVER_ROUTINE'],
     ['binds in law', { consequence: { comms: '1', regulatory: '1' } }, RULE, 'NEVER_ROUTINE'],
     ['is of a higher risk than the rule', {}, { ...RULE, risk_max: 'low' }, 'OUTSIDE_RULE'],

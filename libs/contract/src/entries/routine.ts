@@ -71,6 +71,7 @@ export function routineExcess({ risk_max, impacts }: Pick<RoutineRule, 'risk_max
 export function unroutine(contract: ContractDraft): string | null {
   if (contract.forward_approval === 'dual_control') return 'its contract asks two people before it';
   if (contract.consequence?.regulatory !== undefined) return 'it binds in law';
+  if (contract.approval_mode === 'destructive') return 'a destructive call never goes without a person';
   return routineExcess({
     risk_max: contract.risk_level ?? 'medium',
     impacts: contract.impact === undefined ? [] : [contract.impact],
