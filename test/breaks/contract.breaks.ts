@@ -690,4 +690,22 @@ export const BREAKS: readonly Break[] = [
     find: 'contract.reversal_then !== undefined && reversalCapabilityOf(contract) === null,',
     replace: "reversalCapabilityOf(contract) === contract.name && contract.reversal_class === 'compensable',",
   },
+  {
+    id: 'a100-rule-for-grave-impact',
+    requirement: 'A100/routine',
+    spec: 'libs/contract/src/entries/entries.unit.spec.ts',
+    test: 'a routine rule with {"impacts":["write","financial"]} has the problems ["ROUTINE_FORBIDDEN /routine/1"]',
+    file: 'libs/contract/src/entries/routine.ts',
+    find: 'const grave = impacts.find((impact) => HUMAN_IMPACTS.includes(impact));',
+    replace: 'const grave = impacts.every((impact) => HUMAN_IMPACTS.includes(impact)) ? impacts[0] : undefined;',
+  },
+  {
+    id: 'a100-rule-that-moved-found-where-it-was',
+    requirement: 'A100/routine',
+    spec: 'libs/contract/src/entries/entries.unit.spec.ts',
+    test: 'routine rules in the view are found by what they let go, the own before those for all, which an own bundle of the name hides',
+    file: 'libs/contract/src/entries/view.ts',
+    find: "(name) => tenant === '*' || view.get(`entry/policy_bundle/${tenant}/${name}`) === undefined,",
+    replace: "(name) => name !== '',",
+  },
 ];

@@ -202,4 +202,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (crc32c(bytes.subarray(COVERED_AT)) !== bytes.readUInt32BE(CRC_AT))',
     replace: 'if (bytes.length === 0)',
   },
+  {
+    id: 'p5-name-of-a-policy-carried',
+    requirement: 'P5/policy',
+    spec: 'libs/kernel/src/person.unit.spec.ts',
+    test: 'a subject is not the name of a policy, as a person: nobody decides in its name',
+    file: 'libs/kernel/src/person.ts',
+    find: 'return SUBJECT.test(text) && !OF_POLICIES.test(text);',
+    replace: "return SUBJECT.test(text) && !text.startsWith('policy:');",
+  },
 ];

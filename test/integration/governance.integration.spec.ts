@@ -14,7 +14,9 @@ import {
   systemClock,
 } from '@recourse/sdk';
 import type { GuardedResult } from '@recourse/sdk';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { cli as runCli } from './guide.testing.js';
 import type { Ran } from './guide.testing.js';
 import { EDITOR, INITIATOR, itemsOf, OPERATOR, startSystem, TENANT, until } from './system.testing.js';
@@ -250,7 +252,14 @@ describe('a routine message on real parts', () => {
   }, 60_000);
 
   it('goes at once within the caps of a rule, is on record as decided by policy, and is a person’s beyond', async () => {
-    expect(await register([{ ...RULE, window_ms: 43_200_000 }], RULER)).toMatchObject({ status: 201 });
+    const guide =
+      /^```yaml\n(name: notices\n[\s\S]*?)^```/m.exec(readFileSync('docs/guides/contracts.md', 'utf8'))?.[1] ?? '';
+    const folder = mkdtempSync(join(tmpdir(), 'recourse-routine-'));
+    writeFileSync(join(folder, 'notices.yaml'), guide.replace('per_agent: 20', 'per_agent: 4'));
+    expect(await cli(RULER, 'entry', 'register', 'policy-bundle', join(folder, 'notices.yaml'))).toMatchObject({
+      code: 0,
+    });
+    rmSync(folder, { recursive: true, force: true });
     expect(await post('one')).toMatchObject({ kind: 'succeeded' });
     expect(await post('two')).toMatchObject({ kind: 'succeeded' });
     expect(posted).toBe(2);
@@ -264,7 +273,7 @@ describe('a routine message on real parts', () => {
     expect(await post('three')).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
     const id = String((await asked('three'))['approval_id']);
     const { out } = await cli(OPERATOR, 'approvals', 'show', id);
-    expect(out).toMatch(/not let go by +notices@2\/status: CAP_REACHED: 2 of 2 in 12 h for agent status-agent/);
+    expect(out).toMatch(/not let go by +notices@2\/status: CAP_REACHED: 2 of 2 in 24 h for agent status-agent/);
     expect((await cli(OPERATOR, 'approvals', 'approve', id, '--yes')).code).toBe(0);
     expect(await post('three')).toMatchObject({ kind: 'succeeded' });
     expect(await post('other', 'customers')).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
