@@ -1812,7 +1812,7 @@ export const BREAKS: readonly Break[] = [
     test: 'a routine message, straight counts what a rule let go under its name, whatever becomes of the version and the window',
     file: 'apps/recovery-orchestrator/src/rules/forward/routine.decisions.ts',
     find: '.filter((each) => each > at - ROUTINE_WINDOW_MAX_MS)',
-    replace: '.filter((each) => each > at)',
+    replace: '.filter((each) => each > at - 3_600_000)',
   },
   {
     id: 'a100-routine-whole-cap-on-each-partition',

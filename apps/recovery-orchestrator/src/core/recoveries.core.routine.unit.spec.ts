@@ -245,12 +245,12 @@ describe.each(WAYS)('a routine message, $way', ({ isRebuilt }) => {
   });
 
   it('counts what a rule let go under its name, whatever becomes of the version and the window', () => {
-    const { run, registers } = setting({ isRebuilt, rules: [{ ...RULE, window_ms: HOUR, per_agent: 1 }] });
-    run.when(ask({ n: 1 }), 1_000);
-    registers([{ ...RULE, per_agent: 1 }]);
-    run.when(ask({ n: 2 }), 1_000 + 2 * HOUR).then(
+    const { run, registers } = setting({ isRebuilt, rules: [{ ...RULE, window_ms: HOUR }] });
+    run.when(ask({ n: 1 }), 1_000).when(ask({ n: 2 }), 1_000 + 2 * HOUR);
+    registers([RULE]);
+    run.when(ask({ n: 3 }), 1_000 + 4 * HOUR).then(
       fact('ForwardApprovalRequested', {
-        not_routine: [{ rule: 'notices@2/status', code: 'CAP_REACHED', detail: `1 of 1 in 24 h for agent ${AGENT}` }],
+        not_routine: [{ rule: 'notices@2/status', code: 'CAP_REACHED', detail: `2 of 2 in 24 h for agent ${AGENT}` }],
       }),
     );
   });
