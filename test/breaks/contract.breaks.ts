@@ -586,9 +586,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/contract-registry/src/entries.unit.spec.ts',
     test: 'an entry of the registry, straight feeds kill switches to whoever obeys them, until each is lifted',
     file: 'libs/contract/src/entries/view.ts',
-    find: 'const without = from === null || from === undefined ? [] : namesIn(get(from)).filter((each) => each !== name);',
-    replace:
-      "const without = from === null || from === undefined ? [] : namesIn(get(from)).filter((each) => each === '');",
+    find: 'const without = namesIn(get(place)).filter((each) => each !== name);',
+    replace: "const without = namesIn(get(place)).filter((each) => each === '');",
   },
   {
     id: 'd7-reversal-in-fingerprint',

@@ -165,8 +165,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.forward.unit.spec.ts',
     test: 'a forward approval, rebuilt before every step needs two different people because of the contract',
     file: 'apps/recovery-orchestrator/src/rules/forward/forward.decider.ts',
-    find: "const isForTwo = asked.mode === 'dual_control' || contract?.forward_approval === 'dual_control' || answerableTo === null;",
-    replace: "const isForTwo = asked.mode === 'dual_control' || answerableTo === null;",
+    find: "asked.mode === 'dual_control' || contract?.forward_approval === 'dual_control' ||",
+    replace: "asked.mode === 'dual_control' ||",
   },
   {
     id: 'a69-first-record-shown-for-the-last',
