@@ -6,14 +6,9 @@ import type { Contract } from '@recourse/contract';
 import { accepted, NOTHING } from '@recourse/event-log';
 import type { Asked, DecideContext, Decision, TimerInput } from '@recourse/event-log';
 import type { DecideForwardApproval, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
-import {
-  decideForward,
-  forwardDue,
-  forwardIdOf,
-  requestForward,
-  useForward,
-} from '../rules/forward/forward.decider.js';
+import { decideForward, forwardDue, forwardIdOf, useForward } from '../rules/forward/forward.decider.js';
 import type { ForwardOutcome } from '../rules/forward/forward.decider.js';
+import { requestForward } from '../rules/forward/request.decider.js';
 import type { ForwardDoc } from '../rules/forward/forward.messages.js';
 import { capShare } from '../rules/forward/routine.decisions.js';
 import type { RoutineContext } from '../rules/forward/routine.decisions.js';
@@ -49,11 +44,28 @@ export function onForwardAsked({ body, context }: Asked<RequestForwardApproval>,
 
 /** Rules and everything that could stop an action, as they stand; what was let go, as the rows have it. */
 function routineContext(
-  { now, partition, partitions, state, views }: DecideContext,
-  { envelope: { tenant }, agent_id: agent, capability }: RequestForwardApproval,
+  context: DecideContext,
+  { envelope: { tenant }, agent_id, capability }: RequestForwardApproval,
   contract: Contract,
   { standing }: RecoveryPolicy,
 ): RoutineContext {
+  const { now, partition, partitions, state, views } = context;
+  return {
+    now,
+    contract,
+    standing: standing(capability),
+    rules: routinesFor(views.view(entryView.name), tenant, capability),
+    stopped: stoppedBy(context, { tenant, agent_id, capability }),
+    letGoAt: (cap) => readLetGo(state, tenant, cap),
+    shareOf: (cap) => capShare(cap, partition, partitions),
+  };
+}
+
+/** What stops an action before its effect: a kill switch, a breaker, the charter of its agent; null where nothing does. */
+function stoppedBy(
+  { state, views }: DecideContext,
+  { tenant, agent_id: agent, capability }: Pick<ForwardDoc, 'tenant' | 'agent_id' | 'capability'>,
+): string | null {
   const entries = views.view(entryView.name);
   const charter = charterFor(entries, tenant, agent);
   const verdicts = [
@@ -61,15 +73,7 @@ function routineContext(
     ...(isBroken(state, tenant, capability) ? [BROKEN] : []),
     ...(charter === undefined ? [] : [intentVerdict(charter, capability)]),
   ];
-  return {
-    now,
-    contract,
-    standing: standing(capability),
-    rules: routinesFor(entries, tenant, capability),
-    stopped: verdicts.flatMap((verdict) => (verdict.admitted ? [] : [verdict.reason]))[0] ?? null,
-    letGoAt: (cap) => readLetGo(state, tenant, cap),
-    shareOf: (cap) => capShare(cap, partition, partitions),
-  };
+  return verdicts.flatMap((verdict) => (verdict.admitted ? [] : [verdict.reason]))[0] ?? null;
 }
 
 /** A person decides. Nobody agrees before it is known who edited the contract up to now. */
@@ -86,11 +90,14 @@ export function onForwardDecided({ body, context }: Asked<DecideForwardApproval>
   return decision;
 }
 
-/** The guard uses what was agreed to. */
+/** The guard uses what was agreed to; what a rule agreed to only while nothing stops it. */
 export function onForwardUsed({ body, context }: Asked<UseForwardApproval>, policy: CorePolicy): Decision {
   const standing = ownOf(context, body);
   if (standing === undefined) return refuse(UNKNOWN);
-  return answered(standing, useForward(standing, body, worldOf(context, body.run_id, policy)), 200, context.now);
+  const stopped = standing.routine === null ? null : stoppedBy(context, standing);
+  const outcome = useForward(standing, body, { ...worldOf(context, body.run_id, policy), stopped });
+  if (standing.routine !== null && outcome.kind === 'recorded') context.views.readToEnd();
+  return answered(standing, outcome, 200, context.now);
 }
 
 function worldOf(context: DecideContext, runId: string, policy: CorePolicy) {

@@ -346,6 +346,16 @@ describe.each(WAYS)('a message that no rule lets go, $way', ({ isRebuilt }) => {
     run.when(ask({ contract }), 1_000).then(left(code));
   });
 
+  it('is a person’s where its arguments say that they are personal, and the rule lets nothing be disclosed', () => {
+    const args = { ...plainPayload(argsOf(1) as never), content_type: 'application/json; sensitivity=personal' };
+    setting({ isRebuilt })
+      .run.when(ask({ more: { args } }), 1_000)
+      .then(left('EXPOSURE_ABOVE_RULE', '1, of 0'));
+    setting({ isRebuilt, rules: [{ ...RULE, exposure_max: 1 }] })
+      .run.when(ask({ more: { args } }), 1_000)
+      .then(fact('ForwardApprovalRequested'), fact('ForwardApprovalDecided'));
+  });
+
   it.each([
     ['the caller', { mode: 'dual_control' }],
     ['nobody being answerable', { initiator: null }],
@@ -433,6 +443,25 @@ describe.each(WAYS)('a message that no rule lets go, $way', ({ isRebuilt }) => {
       .when(breaker('BreakerOpened', { name: POST }), 500)
       .when(ask(), 1_000)
       .then(left('STOPPED'));
+  });
+
+  it('is not used once something stops it, whatever a rule agreed to before', () => {
+    const { run, both } = setting({ isRebuilt });
+    run.when(ask(), 1_000).whenBehind(use(), 1_500);
+    const scope = { over: 'capability', capability: POST };
+    const body = { owner: 'o', doc: 'd', scope, severity: 'sev1', runbook: 'r', reason: 'r' };
+    both.entries.append('s', entrySaid('kill_switch', { name: 's', tenant: TENANT, body }));
+    run
+      .when(use(), 2_000)
+      .thenNothing()
+      .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'ROUTINE_STOPPED' })
+      .whenDue(901_000)
+      .then(fact('ForwardApprovalExpired', { reason: 'NOT_USED' }))
+      .when(ask(), 902_000)
+      .then(left('STOPPED'))
+      .when(say('approve'), 903_000)
+      .when(use(), 904_000)
+      .then(fact('ForwardApprovalUsed', { agreed_by: ['olga'] }));
   });
 
   it('is decided by what stands at its time: the registry is read to its end before', () => {

@@ -1,4 +1,4 @@
-// Decides about forward approvals: asked for, decided, used, run out. Pure.
+// Decides about forward approvals: decided, used, run out; how they are asked for stands in request.decider.ts. Pure.
 //
 // Invariants
 //   F1. An approval covers one action digest, which is computed anew from what the approver is shown (P4).
@@ -7,21 +7,14 @@
 //   F4. An approval is used once, by one attempt, before it runs out.
 //   F5. A routine rule decides in the turn in which it is asked, under the name of its policy, which no person or program can carry.
 //       What people have denied, or are deciding, it does not decide.
-import { forwardDigest, readPayload } from '@recourse/contract';
-import type { Contract } from '@recourse/contract';
 import { deriveId, isAmong, policyDecider } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
-import type { Json } from '@recourse/kernel';
-import type { DecideForwardApproval, Payload, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
-import { OWNER_OF_APPROVALS } from '../policy.messages.js';
+import type { DecideForwardApproval, UseForwardApproval } from '@recourse/messages';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { editorRefusal, saidBy, selfRefusal } from '../step/approval.decisions.js';
 import type { Refusal, RefusalCode } from '../refusal.messages.js';
 import type { ForwardDoc, ForwardRecord } from './forward.messages.js';
-import { routineVerdict } from './routine.decisions.js';
-import type { RoutineContext, RoutineVerdict } from './routine.decisions.js';
 import { record } from '../record.messages.js';
-import type { Body } from '../record.messages.js';
 
 /** A word of a newer producer is no verdict. */
 const VERDICTS: readonly string[] = ['approve', 'deny'];
@@ -45,99 +38,8 @@ export function forwardIdOf(tenant: string, runId: string, effectKey: string, ac
   return deriveId('fwa', tenant, runId, effectKey, actionDigest);
 }
 
-/** What a request needs beside. */
-export interface AskContext extends ForwardContext {
-  /** What routine rules are judged with, about the contract that is named. */
-  readonly routine: (contract: Contract) => RoutineContext;
-}
-
-/** Asks people, or lets a routine rule decide; `contract` is the one the digest names, null when there is none. */
-export function requestForward(
-  standing: ForwardDoc | undefined,
-  command: RequestForwardApproval,
-  contract: Contract | null,
-  context: AskContext,
-): ForwardOutcome {
-  const refusal = requestRefusal(command, contract);
-  if (refusal !== null) return { kind: 'refused', refusal };
-  const isOver = standing === undefined || standing.phase === 'used' || standing.phase === 'expired';
-  if (!isOver) return { kind: 'unchanged' };
-  const question = questionOf(standing, command, contract, context);
-  const verdict: RoutineVerdict =
-    contract === null ? { grant: null, refusals: [] } : routineOf(question, contract, context);
-  if (verdict.grant === null)
-    return recorded(record('ForwardApprovalRequested', { ...question, not_routine: verdict.refusals }));
-  const by = policyDecider(verdict.grant.bundle, verdict.grant.version);
-  const { approval_id, tenant, run_id, round, action_digest, command_id } = question;
-  return recorded(
-    record('ForwardApprovalRequested', { ...question, decided_by: by }),
-    record('ForwardApprovalDecided', {
-      approval_id,
-      tenant,
-      run_id,
-      round,
-      action_digest,
-      verdict: 'approve',
-      by,
-      reason: verdict.reason,
-      command_id,
-      expires_at: context.now + context.policy.forwardValidMs,
-      routine: verdict.grant,
-    }),
-  );
-}
-
-type Question = Body<'ForwardApprovalRequested'>;
-
-function questionOf(
-  standing: ForwardDoc | undefined,
-  { envelope, ...asked }: RequestForwardApproval,
-  contract: Contract | null,
-  { now, policy }: ForwardContext,
-): Question {
-  const owner = policy.ownerOf(envelope.tenant, asked.agent_id);
-  const isForTwo =
-    asked.mode === 'dual_control' ||
-    contract?.forward_approval === 'dual_control' ||
-    (asked.initiator ?? owner) === null;
-  return {
-    ...asked,
-    tenant: envelope.tenant,
-    approval_id: forwardIdOf(envelope.tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')),
-    round: (standing?.round ?? 0) + 1,
-    mode: isForTwo ? 'dual_control' : 'human',
-    answerable_to: owner,
-    required_approvals: isForTwo ? 2 : 1,
-    requested_by: envelope.principal,
-    owner: OWNER_OF_APPROVALS,
-    deadline_at: now + policy.reviewDeadlineMs,
-    decided_by: null,
-    not_routine: [],
-    command_id: envelope.command_id,
-  };
-}
-
-/** A request that was not refused has arguments that can be read. */
-function routineOf(question: Question, contract: Contract, context: AskContext): RoutineVerdict {
-  const { tenant, run_id, agent_id, initiator, answerable_to, requested_by, contract_digest, args } = question;
-  return routineVerdict(
-    {
-      tenant,
-      runId: run_id,
-      agentId: agent_id,
-      initiator,
-      capability: question.capability,
-      subjectRef: question.subject_ref,
-      args: readPayload(args),
-      content_type: args.content_type,
-      people: question.required_approvals,
-      barred: [agent_id, initiator, answerable_to, requested_by, ...context.editorsOf(contract_digest)],
-    },
-    context.routine(contract),
-  );
-}
-
-function recorded(...records: readonly ForwardRecord[]): ForwardOutcome {
+/** Records that follow. */
+export function recorded(...records: readonly ForwardRecord[]): ForwardOutcome {
   return { kind: 'recorded', records };
 }
 
@@ -176,8 +78,12 @@ export function decideForward(
   );
 }
 
-/** Uses an approval up for one attempt; the same attempt may say so again. */
-export function useForward(standing: ForwardDoc, command: UseForwardApproval, { now }: ForwardContext): ForwardOutcome {
+/** Uses an approval up for one attempt; the same attempt may say so again. `stopped`: what stops an action that a rule let go. */
+export function useForward(
+  standing: ForwardDoc,
+  command: UseForwardApproval,
+  { now, stopped }: Pick<ForwardContext, 'now'> & { readonly stopped: string | null },
+): ForwardOutcome {
   const { approval_id, tenant, run_id, round, phase, effect_key, expires_at, requested_by } = standing;
   if (!isAmong([requested_by], command.envelope))
     return refused('APPROVAL_OF_ANOTHER', 'An approval is used by whoever asked for it.');
@@ -190,6 +96,7 @@ export function useForward(standing: ForwardDoc, command: UseForwardApproval, { 
   if (phase === 'expired' || (expires_at !== null && now >= expires_at))
     return refused('APPROVAL_EXPIRED', 'The approval ran out before it was used; ask again.');
   if (phase !== 'approved') return refused('APPROVAL_WRONG_PHASE', `The question is ${phase}.`);
+  if (stopped !== null) return refused('ROUTINE_STOPPED', `A routine rule let it go before this: ${stopped}.`);
   const { principal, command_id } = command.envelope;
   return recorded(
     record('ForwardApprovalUsed', {
@@ -225,41 +132,6 @@ export function forwardDue(
   return null;
 }
 
-function requestRefusal(command: RequestForwardApproval, contract: Contract | null): Refusal | null {
-  const {
-    envelope: { tenant },
-    run_id: runId,
-    effect_key: effectKey,
-    capability,
-    contract_digest,
-    subject_ref: subjectRef,
-    action_digest,
-  } = command;
-  if (command.mode !== 'human' && command.mode !== 'dual_control')
-    return { code: 'MODE_UNKNOWN', message: 'People are asked as human or as dual_control.' };
-  const isUsable =
-    contract !== null && (contract.tenant === undefined || contract.tenant === '*' || contract.tenant === tenant);
-  if (!isUsable)
-    return { code: 'CONTRACT_UNKNOWN', message: 'No contract with this digest is registered for this tenant.' };
-  if (contract.name !== capability)
-    return { code: 'CONTRACT_MISMATCH', message: 'The contract is for another capability.' };
-  const args = jsonOf(command.args);
-  if (args === undefined)
-    return { code: 'ARGS_UNREADABLE', message: 'The arguments cannot be read, so nobody could say what they approve.' };
-  const digest = forwardDigest({
-    tenant,
-    runId,
-    effectKey,
-    capability,
-    contractDigest: contract_digest.toString('hex'),
-    subjectRef,
-    args,
-  });
-  return digest === action_digest.toString('hex')
-    ? null
-    : { code: 'DIGEST_MISMATCH', message: 'The digest is not that of the action that would be shown.' };
-}
-
 function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, now: number): Refusal | null {
   if (!VERDICTS.includes(command.verdict)) return { code: 'VERDICT_UNKNOWN', message: 'A verdict is approve or deny.' };
   if (!standing.action_digest.equals(command.action_digest))
@@ -289,12 +161,4 @@ function approverRefusal(
 
 function refused(code: RefusalCode, message: string): ForwardOutcome {
   return { kind: 'refused', refusal: { code, message } };
-}
-
-function jsonOf(payload: Payload): Json | undefined {
-  try {
-    return readPayload(payload);
-  } catch {
-    return undefined;
-  }
 }
