@@ -167,6 +167,7 @@ describe('the answer on a mutation', () => {
 });
 
 describe('a routine message on real parts', () => {
+  const MESSAGES = 'run-messages';
   const POST = 'channels.post_message';
   const RULER: Person = { subject: 'noor', roles: ['contract_editor'] };
   const RULE = {
@@ -200,7 +201,13 @@ describe('a routine message on real parts', () => {
         standing: new HttpStanding(edge('ledger')),
         extras: { externalTransactionRef: () => `post_${text}` },
         place: () => ({
-          run: { tenant: TENANT, runId: RUN, agentId: 'status-agent', initiator: 'asha', objective: 'say how it goes' },
+          run: {
+            tenant: TENANT,
+            runId: MESSAGES,
+            agentId: 'status-agent',
+            initiator: 'asha',
+            objective: 'say how it goes',
+          },
           stepId: `post-${text}`,
           target: `${channel}/${text}`,
           assumptionRefs: [],
@@ -217,7 +224,7 @@ describe('a routine message on real parts', () => {
       { person },
     );
   const asked = async (text: string): Promise<Facts> =>
-    itemsOf(await system.get('orchestrator', `/v1/forward-approvals?state=awaiting&run_id=${RUN}`)).find((each) =>
+    itemsOf(await system.get('orchestrator', `/v1/forward-approvals?state=awaiting&run_id=${MESSAGES}`)).find((each) =>
       JSON.stringify(each).includes(text),
     ) ?? {};
 
@@ -263,11 +270,11 @@ describe('a routine message on real parts', () => {
     expect(await post('one')).toMatchObject({ kind: 'succeeded' });
     expect(await post('two')).toMatchObject({ kind: 'succeeded' });
     expect(posted).toBe(2);
-    const used = itemsOf(await system.get('orchestrator', `/v1/forward-approvals?state=used&run_id=${RUN}`)).filter(
-      (each) => each['capability'] === POST,
-    );
+    const used = itemsOf(
+      await system.get('orchestrator', `/v1/forward-approvals?state=used&run_id=${MESSAGES}`),
+    ).filter((each) => each['capability'] === POST);
     expect(used).toMatchObject([1, 2].map(() => ({ decided_by: 'policy:notices@2', routine: { rule: 'status' } })));
-    const list = await cli(OPERATOR, 'approvals', 'list', '--state', 'used', '--run', RUN);
+    const list = await cli(OPERATOR, 'approvals', 'list', '--state', 'used', '--run', MESSAGES);
     expect(list.out).toMatch(/channels\.post_message +status-agent +used +1 of 1 +policy:notices@2/);
 
     expect(await post('three')).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
@@ -285,7 +292,7 @@ describe('a routine message on real parts', () => {
     const first = await until(
       'the first message',
       async () =>
-        itemsOf(await system.get('ledger', `/v1/mutations?run_id=${RUN}`)).find((each) =>
+        itemsOf(await system.get('ledger', `/v1/mutations?run_id=${MESSAGES}`)).find((each) =>
           JSON.stringify(each).includes('post_one'),
         ) ?? null,
     );
@@ -294,7 +301,7 @@ describe('a routine message on real parts', () => {
         await system.post(
           'ledger',
           '/v1/triggers',
-          { run_id: RUN, mutation_id: first['mutation_id'], reason: 'it was wrong' },
+          { run_id: MESSAGES, mutation_id: first['mutation_id'], reason: 'it was wrong' },
           {},
         )
       ).status,
@@ -302,7 +309,7 @@ describe('a routine message on real parts', () => {
     const step = await until(
       'its step',
       async () =>
-        itemsOf(await system.get('orchestrator', `/v1/steps?run_id=${RUN}`)).find(
+        itemsOf(await system.get('orchestrator', `/v1/steps?run_id=${MESSAGES}`)).find(
           (each) => each['mutation_id'] === first['mutation_id'],
         ) ?? null,
     );
