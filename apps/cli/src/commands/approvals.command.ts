@@ -59,7 +59,6 @@ export function addApprovals(program: Command, act: Act): void {
 export function describeApproval(found: Doc, now: number): string {
   const { deadline_at: deadline, expires_at: expires } = found;
   const until = typeof deadline === 'number' ? deadline : typeof expires === 'number' ? expires : null;
-  const approvals = docsOf(found['approvals']);
   return formatFields([
     ['approval', found['approval_id']],
     ['tenant', found['tenant']],
@@ -83,19 +82,21 @@ export function describeApproval(found: Doc, now: number): string {
     ['asked', instant(found['requested_at'])],
     ['contract digest', found['contract_digest']],
     ['approvals', givenOf(found)],
-    ...approvals.map(
-      (approval) =>
-        [
-          'approved by',
-          `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`,
-        ] as const,
-    ),
+    ...approvalsOf(found),
     ...routineOf(found),
     ['denied by', found['denied_by']],
     ['reason', found['reason']],
     ['used for', found['mutation_id']],
     ['action digest', found['action_digest']],
   ]);
+}
+
+/** Who agreed, when and why. */
+function approvalsOf(found: Doc): readonly (readonly [string, string])[] {
+  return docsOf(found['approvals']).map(
+    ({ by, at, reason }) =>
+      ['approved by', `${cellText(by)} at ${cellText(instant(at))}: ${cellText(reason)}`] as const,
+  );
 }
 
 /** The routine rule that let it go and what it counted, or why each rule about it did not. */
