@@ -137,4 +137,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (existsSync(folder) && readdirSync(folder).length > 0)',
     replace: "if (existsSync(join(folder, 'package.json')))",
   },
+  {
+    id: 'a100-refusal-of-a-rule-unsaid',
+    requirement: 'A100/routine',
+    spec: 'apps/cli/src/commands/approvals.command.unit.spec.ts',
+    test: 'a question of an agent in the terminal says of every rule about it why that did not let it go',
+    file: 'apps/cli/src/commands/approvals.command.ts',
+    find: "...docsOf(found['not_routine']).map(",
+    replace: "...docsOf(found['not_routine']).slice(1).map(",
+  },
 ];

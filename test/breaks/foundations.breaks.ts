@@ -265,4 +265,13 @@ export const BREAKS: readonly Break[] = [
     find: "if (key.revokedAt !== null && Math.max(signedAt, heardAt ?? signedAt) >= key.revokedAt) return 'KEY_REVOKED';",
     replace: "if (key.revokedAt !== null && signedAt < 0) return 'KEY_REVOKED';",
   },
+  {
+    id: 'p5-name-of-a-policy-carried',
+    requirement: 'P5/policy',
+    spec: 'libs/kernel/src/person.unit.spec.ts',
+    test: 'a subject is not the name of a policy, as a person: nobody decides in its name',
+    file: 'libs/kernel/src/person.ts',
+    find: 'return SUBJECT.test(text) && !OF_POLICIES.test(text);',
+    replace: "return SUBJECT.test(text) && !text.startsWith('policy:');",
+  },
 ];

@@ -166,4 +166,13 @@ export const BREAKS: readonly Break[] = [
     find: "failed: 'escalated' }",
     replace: "failed: 'exposure' }",
   },
+  {
+    id: 'a100-notice-of-what-a-rule-decided',
+    requirement: 'A100/routine',
+    spec: 'apps/notifier/src/core.unit.spec.ts',
+    test: 'what else waits for people and no question that a routine rule decides in the same turn',
+    file: 'apps/notifier/src/rules/item/waiting.decisions.ts',
+    find: 'if (body.decided_by !== null) return [];',
+    replace: '',
+  },
 ];

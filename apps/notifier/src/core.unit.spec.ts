@@ -311,6 +311,7 @@ describe('what else waits for people', () => {
       deadline_at: 7_000,
       mode: 'dual_control',
       capability: 'payments.issue_refund',
+      decided_by: null,
     });
     const agreed = told('ForwardApprovalDecided', { verdict: 'approve' });
     const item = (...more: readonly HeardRecord[]): unknown =>
@@ -326,6 +327,19 @@ describe('what else waits for people', () => {
       opening: 'recourse.recoveries/0/3',
       approvals: 0,
     });
+  });
+
+  it('and no question that a routine rule decides in the same turn', () => {
+    const asked = told('ForwardApprovalRequested', {
+      required_approvals: 1,
+      deadline_at: 7_000,
+      mode: 'human',
+      capability: 'channels.post_message',
+      decided_by: 'policy:notices@1',
+    });
+    const agreed = told('ForwardApprovalDecided', { verdict: 'approve', by: 'policy:notices@1' });
+    for (const records of [[asked], [asked, agreed], [asked, agreed, told('ForwardApprovalUsed')]])
+      expect(world(RECOVERIES, ...records).get('forward:ask-1')?.item ?? null).toBeNull();
   });
 
   it('a reservation above a ceiling, until it is decided or given back; with its next owner it is the same question', () => {

@@ -60,11 +60,13 @@ export function openIncident(body: Recoveries<'IncidentOpened'>, known: Known, p
   return opens(incident, 'incident', { reason: body.severity, deadline_at: body.deadline_at }, place);
 }
 
+/** What a routine rule decides in the same turn waits for nobody. */
 export function askBeforeEffect(
   body: Recoveries<'ForwardApprovalRequested'>,
   _known: Known,
   place: Place,
 ): readonly ThingChange[] {
+  if (body.decided_by !== null) return [];
   const question: Thing = { ...bare('forward', body.approval_id, body), capability: capabilityOf(body.capability) };
   return opens(question, 'forward_approval', { ...body, reason: `FORWARD_${body.mode}` }, place);
 }
