@@ -130,9 +130,10 @@ async function preview(session: Session, run: string, ids: readonly string[]): P
 async function undo(
   session: Session,
   run: string,
-  { mutation = [], reason, wait, idempotencyKey }: UndoOptions,
+  { mutation = [], reason: given, wait, idempotencyKey }: UndoOptions,
 ): Promise<ExitKind | undefined> {
-  if (reason === undefined)
+  const reason = given ?? (session.terminal.isInteractive ? await session.terminal.ask('why, in your words: ') : '');
+  if (reason.trim() === '')
     throw new CliProblem('INPUT_INVALID', 'an undo needs a reason', 'usage', {
       remedy: 'Pass --reason <text>, or --preview to see what it would do.',
     });

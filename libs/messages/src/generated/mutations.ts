@@ -361,6 +361,32 @@ export interface DeliveryOverdue {
   readonly deadline_at: number;
 }
 
+/** A person said what was done about a silent consumer; nobody is asked any more. */
+export interface DeliveryReviewed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Who is silent. */
+  readonly consumer: string;
+  /** Who said so. */
+  readonly by: string;
+  /** What was done, or why its silence may stand. */
+  readonly reason: string;
+  /** Command. */
+  readonly command_id: string;
+}
+
 /** A person has dealt with what a runtime kept though it fell; what a later comparison finds is asked anew. */
 export interface DivergenceReviewed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -461,6 +487,10 @@ export interface ExecutionOverdue {
   readonly tenant: string;
   /** Run. */
   readonly run_id: string;
+  /** Capability that acted. */
+  readonly capability: string;
+  /** What a person works from, by the contract; null without one. */
+  readonly runbook: string | null;
   /** What is known of the execution. */
   readonly execution_state: ExecutionState;
   /** Who is to act. */
@@ -919,6 +949,22 @@ export interface RejectTrigger {
   /** Offending commit. */
   readonly mutation_id: string;
   /** Why, in the person's words. */
+  readonly reason: string;
+}
+
+/** A person says what was done about a consumer that did not say in time that it heard of a rollback. */
+export interface ReviewDelivery {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Delivery: derived from rollback and consumer. */
+  readonly delivery_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Who is silent. */
+  readonly consumer: string;
+  /** What was done, or why its silence may stand. */
   readonly reason: string;
 }
 
@@ -1398,6 +1444,12 @@ export interface WindowClosing {
   readonly tenant: string;
   /** Run. */
   readonly run_id: string;
+  /** Capability that acted. */
+  readonly capability: string;
+  /** What a person works from, by the contract; null without one. */
+  readonly runbook: string | null;
+  /** Who is to act. */
+  readonly owner: string;
   /** When it closes, epoch milliseconds. */
   readonly closes_at: number;
 }
