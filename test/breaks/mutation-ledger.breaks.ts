@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p12-a-program-ends-the-silence',
+    requirement: 'P12/consumers',
+    spec: 'apps/mutation-ledger/src/core/mutations.consumers.unit.spec.ts',
+    test: 'a consumer that is waited for, straight that stays silent is not closed by the word of a program',
+    file: 'apps/mutation-ledger/src/rules/consumer/ack.decider.ts',
+    find: 'if (!isPerson(envelope.principal))',
+    replace: 'if (envelope.principal === delivery_id)',
+  },
+  {
     id: 'c20-retry-that-counts-for-nothing',
     requirement: 'C20',
     also: ['C21'],

@@ -21,7 +21,7 @@ export async function parseAsking(
       if (option === undefined || !terminal.isInteractive) throw thrown;
       const answer = (await terminal.ask(questionOf(option))).trim();
       if (answer === '') {
-        terminal.note(String((thrown as CommanderError).message));
+        terminal.note((thrown as CommanderError).message); // `missingOption` has seen it
         throw thrown;
       }
       given = [...given, `${option.long ?? ''}=${answer}`];
