@@ -1390,6 +1390,14 @@ export interface TriggerUnmatched {
   readonly deadline_at: number;
 }
 
+/** A step of a run that failed for good. */
+export interface FailedStepRef {
+  /** Its mutation. */
+  readonly mutation_id: string;
+  /** Step of the run, as its agent names it. */
+  readonly step_id: string;
+}
+
 /** The effects of a run that an undo reaches, or a bounded part of them, last first; each one that stands falls in the same decision. */
 export interface UndoListed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -1406,6 +1414,8 @@ export interface UndoListed {
   readonly run_id: string;
   /** Command that asked for it; null for a run one of whose steps failed for good. */
   readonly command_id: string | null;
+  /** The step that began it by failing for good, where the run says so; null where somebody asked. */
+  readonly begun_by: FailedStepRef | null;
   /** Mutations asked for; empty for the whole run. */
   readonly asked_ids: readonly string[];
   /** Who asked and why, as every mark carries it. */
