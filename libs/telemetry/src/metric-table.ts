@@ -26,6 +26,12 @@ export const METRICS = {
     help: 'Inputs that lay on another partition than that of their key, and were sent there: their producer needs murmur2.',
     labels: ['log', 'topic'],
   },
+  fetchesFailed: {
+    name: 'recourse_fetches_failed_total',
+    kind: 'counter',
+    help: 'Fetches of an input that a broker could not answer: its copy is damaged, or its bytes lead nowhere.',
+    labels: ['log', 'topic', 'code'],
+  },
   appendsUnknown: {
     name: 'recourse_appends_unknown_total',
     kind: 'counter',
