@@ -1,53 +1,19 @@
 // What other clients send compressed is read like everything else, by the raw reader and by the consumer of a service.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Connection, Producer, produceV7, Writer } from '@platformatic/kafka';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
 import { createKafka } from './create.kafka.js';
 import type { Kafka } from './kafka.port.js';
 import { encodeProduce, encodeRecordBatch } from './platformatic/record-batch.kafka.js';
 import { TestOwner, until } from './testing/owner.testing.js';
-import { plainClient, testStack } from './testing/real-broker.js';
-import type { ConfigResourceTypes } from 'kafkajs';
+import { alterStored } from './testing/alter-stored.js';
+import { testStack } from './testing/real-broker.js';
 
 const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
-// An ES module cannot name kafkajs' enum at run time; 4 is its BROKER.
-const BROKER_RESOURCE = 4 as ConfigResourceTypes;
 /** Of the length in the head of a batch. */
 const LENGTH_AT = 8;
 const TOPIC = `codecs-${String(Date.now())}-${String(process.pid)}`;
 /** Long enough for every codec to leave something out, short enough for one batch. */
 const TEXT = 'the refund of order 4711 '.repeat(200);
-
-/** Alters what is stored of the batch in which a word stands, as a disk does that forgets: the word, or the length in its head. */
-async function alter(topic: string, word: string, what: 'word' | 'length' = 'word'): Promise<void> {
-  const admin = plainClient().admin();
-  await admin.connect();
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: [{ type: BROKER_RESOURCE, name: '1', configNames: ['log.dirs'] }],
-  });
-  await admin.disconnect();
-  const folder = resources[0]?.configEntries[0]?.configValue ?? '';
-  const file = join(folder, `${topic}-0`, '00000000000000000000.log');
-  const bytes = readFileSync(file);
-  const at = bytes.indexOf(word);
-  if (at < 0) throw new Error(`${word} is not stored in ${file}`);
-  const disk = openSync(file, 'r+');
-  const place = what === 'word' ? at : headBefore(bytes, at) + LENGTH_AT + 3;
-  writeSync(disk, Buffer.from([(bytes[place] ?? 0) ^ 1]), 0, 1, place);
-  closeSync(disk);
-}
-
-/** Where the batch begins in which a place lies. */
-function headBefore(bytes: Buffer, place: number): number {
-  let at = 0;
-  for (;;) {
-    const next = at + LENGTH_AT + 4 + bytes.readInt32BE(at + LENGTH_AT);
-    if (next > place) return at;
-    at = next;
-  }
-}
 
 /** Sends a produce request as it is. Errors: what the broker refuses, and a connection it ends. */
 function sentAs(broker: Connection, body: Buffer): Promise<unknown> {
@@ -109,7 +75,7 @@ describe('a record that is compressed', () => {
         compression,
         acks: -1,
       });
-    await alter(topic, 'snappy');
+    await alterStored({ brokers: testStack().kafka.brokers, topic, partition: 0, word: 'snappy', what: 'word' });
     const owner = await new TestOwner(
       { groupId: `${topic}-group`, aligned: [topic], broadcast: [], maxWaitMs: 50 },
       0,
@@ -157,7 +123,7 @@ describe('a record that is compressed', () => {
         compression,
         acks: -1,
       });
-    await alter(topic, 'snappy', 'length');
+    await alterStored({ brokers: testStack().kafka.brokers, topic, partition: 0, word: 'snappy', what: 'length' });
     const reader = await kafka.rawReader();
     const seenAt = async (offset: number): Promise<readonly unknown[]> => {
       const { records, nextOffset } = await reader.read(topic, 0, offset);
