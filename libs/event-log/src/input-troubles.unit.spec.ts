@@ -59,7 +59,7 @@ describe('an input that a broker cannot answer for', () => {
       setTimeout(resolve, 50);
     });
     const trouble = (cause: Failure | null): unknown => {
-      handlers?.onTrouble?.({ topic: TOPIC, partition: 0 }, cause);
+      handlers?.onTrouble({ topic: TOPIC, partition: 0 }, cause);
       return runtime.health().detail['problem'];
     };
     expect([trouble(BROKEN), trouble(BROKEN), runtime.health().ready]).toEqual([BROKEN.message, BROKEN.message, false]);

@@ -19,10 +19,13 @@ export type {
   TopicPartition,
   TopicSpec,
   Unreadable,
+  Voucher,
   WireProducer,
 } from './kafka.port.js';
 export { murmur2, partitionForKey } from './murmur2.js';
 export { createKafka } from './create.kafka.js';
+export { signedKafka } from './signed/signed.kafka.js';
+export type { Signing } from './signed/signed.kafka.js';
 export type { KafkaLogger, KafkaLogLine, KafkaOptions } from './options.js';
 export { openGate } from './memory/gate.memory.js';
 export type { Gate, GateOperation, GateVerdict } from './memory/gate.memory.js';

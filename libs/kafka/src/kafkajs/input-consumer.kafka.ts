@@ -104,7 +104,7 @@ export class KafkaJsInputConsumer implements InputConsumer {
       },
       onTrouble: (at, cause) => {
         this.guarded((handlers) => {
-          handlers.onTrouble?.(at, cause);
+          handlers.onTrouble(at, cause);
         });
       },
       onCrash: (cause) => {
