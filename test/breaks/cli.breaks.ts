@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p12-a-printed-command-asks-nothing',
+    requirement: 'P12/items',
+    spec: 'apps/cli/src/asking.unit.spec.ts',
+    test: 'a command that needs more than it was given asks whoever sits there, with the words to choose from, and sends what they say',
+    file: 'apps/cli/src/asking.ts',
+    find: 'if (option === undefined || !terminal.isInteractive) throw thrown;',
+    replace: 'if (option === undefined || terminal.isInteractive) throw thrown;',
+  },
+  {
     id: 'a4-cost-of-one-for-all',
     requirement: 'A4',
     spec: 'apps/cli/src/reports/reports.unit.spec.ts',

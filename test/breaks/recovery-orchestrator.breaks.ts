@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'f12-only-the-first-call-counts',
+    requirement: 'F12/rates',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.rates.unit.spec.ts',
+    test: 'a rate of compensations, straight counts each call of a step that several undo, of its capability; the next step has its place behind them all',
+    file: 'apps/recovery-orchestrator/src/rules/step/halt.decisions.ts',
+    find: 'const capabilities = actingsOf(step).map(({ capability }) => capability);',
+    replace: 'const capabilities = [actingOf(step).capability];',
+  },
+  {
     id: 'a14-answer-of-a-refund-believed',
     requirement: 'A14',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.strategies.unit.spec.ts',
@@ -1270,7 +1279,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/rules/admission/pace.decisions.unit.spec.ts',
     test: 'a rate of 1 a minute gives three that come at once these places',
     file: 'apps/recovery-orchestrator/src/rules/admission/pace.decisions.ts',
-    find: 'next_at: Math.max(now, nextAt) + intervalOf(perMinute),',
+    find: 'next_at: Math.max(now, nextAt) + calls * intervalOf(perMinute),',
     replace: 'next_at: Math.max(now, nextAt) + 1,',
   },
   {
