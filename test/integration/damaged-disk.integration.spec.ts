@@ -63,11 +63,12 @@ describe('a stored batch that does not say where it ends', () => {
     );
     expect(parked).toMatchObject({ detail: expect.stringContaining('nor where it ends') });
     expect(await recorded(await publish(1 - HOME))).toMatchObject({ execution_state: 'succeeded' });
-    const status = await until('that it is not ready', async () => {
-      const ready = await at('/health/ready');
-      return ready.status === 503 ? ready.text() : null;
+    await until('that it is not ready', async () => ((await at('/health/ready')).status === 503 ? true : null));
+    const status = await until('the reason', async () => {
+      const { body } = await system.get('ledger', '/v1/status', ADMINISTRATOR);
+      return JSON.stringify(body).includes('FETCH_BROKEN') ? body : null;
     });
-    expect(status).toContain('FETCH_BROKEN');
+    expect(status).toMatchObject({ ready: false });
     const metrics = await (await at('/metrics')).text();
     expect(metrics).toMatch(
       /^recourse_fetches_failed_total\{code="FETCH_BROKEN",log="recourse\.mutations",.*\} [1-9]/m,
