@@ -120,6 +120,16 @@ export const BREAKS: readonly Break[] = [
     replace: 'void warn;',
   },
   {
+    id: 'c8-runbook-unshown',
+    requirement: 'C8/everywhere',
+    also: ['C55/everywhere'],
+    spec: 'apps/cli/src/commands/briefs.unit.spec.ts',
+    test: 'an escalation of a budget says what the run is for, and from what a person works',
+    file: 'apps/cli/src/output/brief.ts',
+    find: "['runbook', runbook],",
+    replace: '',
+  },
+  {
     id: 'c60-approval-shows-step',
     requirement: 'C60',
     spec: 'apps/cli/src/program.unit.spec.ts',

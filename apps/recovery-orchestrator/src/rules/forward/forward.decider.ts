@@ -4,8 +4,9 @@
 //   F1. An approval covers one action digest, which is computed anew from what the approver is shown (P4).
 //   F2. Nobody approves their own action: neither its agent, nor who it acts for, nor its owner, nor who asked (P5).
 //   F3. The contract says how many people are asked; a caller may only ask for more.
-//   F4. An approval is used once, by one attempt, before it runs out.
-import { forwardDigest, readPayload } from '@recourse/contract';
+//   F4. Nobody is asked about an action of which its agent does not say what it is for (C55).
+//   F5. An approval is used once, by one attempt, before it runs out.
+import { briefOf, forwardDigest, isUnsaid, readPayload, termsOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { deriveId, isAmong } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
@@ -51,7 +52,7 @@ export function requestForward(
   if (refusal !== null) return { kind: 'refused', refusal };
   const isOver = standing === undefined || standing.phase === 'used' || standing.phase === 'expired';
   if (!isOver) return { kind: 'unchanged' };
-  const { envelope, ...asked } = command;
+  const { envelope, objective, ...asked } = command;
   const { now, policy } = context;
   const answerableTo = asked.initiator ?? policy.ownerOf(envelope.tenant, asked.agent_id);
   const isForTwo =
@@ -62,6 +63,7 @@ export function requestForward(
       ...asked,
       tenant: envelope.tenant,
       approval_id: forwardIdOf(envelope.tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')),
+      brief: briefOf(objective, contract === null ? null : termsOf(contract, command.contract_digest)),
       round: (standing?.round ?? 0) + 1,
       mode: isForTwo ? 'dual_control' : 'human',
       answerable_to: policy.ownerOf(envelope.tenant, asked.agent_id),
@@ -163,6 +165,11 @@ function requestRefusal(command: RequestForwardApproval, contract: Contract | nu
   } = command;
   if (command.mode !== 'human' && command.mode !== 'dual_control')
     return { code: 'MODE_UNKNOWN', message: 'People are asked as human or as dual_control.' };
+  if (isUnsaid(command.objective))
+    return {
+      code: 'OBJECTIVE_MISSING',
+      message: 'Nobody can judge an action without knowing what it is for: say the objective of the run.',
+    };
   const isUsable =
     contract !== null && (contract.tenant === undefined || contract.tenant === '*' || contract.tenant === tenant);
   if (!isUsable)
