@@ -143,8 +143,8 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'a66-call-id-of-another-form',
     requirement: 'A66',
-    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.approval.unit.spec.ts',
-    test: 'straight a marked commit of high impact waits for a person until its review ends',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.legs.unit.spec.ts',
+    test: 'straight a request is one golden call: whose effect, what, with which arguments, under which key, and nothing else (A66, C49)',
     file: 'apps/recovery-orchestrator/src/rules/step/opening.decisions.ts',
     find: 'call_id: `rev_${ref.mutation_id}`,',
     replace: 'call_id: `rec_${ref.mutation_id}`,',
@@ -748,8 +748,8 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'c49-forward-key-reused',
     requirement: 'C49',
-    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.approval.unit.spec.ts',
-    test: 'straight a marked commit of high impact waits for a person until its review ends',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.legs.unit.spec.ts',
+    test: 'straight a request is one golden call: whose effect, what, with which arguments, under which key, and nothing else (A66, C49)',
     file: 'apps/recovery-orchestrator/src/rules/step/opening.decisions.ts',
     find: 'idempotency_key: `rev_${ref.mutation_id}`,',
     replace: 'idempotency_key: ref.idempotency_key,',
