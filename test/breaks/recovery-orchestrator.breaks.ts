@@ -1422,8 +1422,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval before the effect, straight is given by who wrote a newer version a moment ago',
     file: 'apps/recovery-orchestrator/src/rules/forward/forward.decider.ts',
-    find: 'editorRefusal(editorsOf(contract_digest), asking)',
-    replace: 'editorRefusal(editorsOf(Buffer.alloc(contract_digest.length)), asking)',
+    find: 'editorRefusal(editorsOf(tenant, contract_digest), asking)',
+    replace: 'editorRefusal(editorsOf(tenant, Buffer.alloc(contract_digest.length)), asking)',
   },
   {
     id: 'p5-editor-approves',
@@ -1431,9 +1431,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval, straight by an editor of the contract: who wrote the version it executed under',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'const refusal = terms === null ? null : editorRefusal(editorsOf(terms.contract_digest), asking);',
+    find: 'const refusal = terms === null ? null : editorRefusal(editorsOf(tenant, terms.contract_digest), asking);',
     replace:
-      "const refusal = terms === null || asking.principal !== '' ? null : editorRefusal(editorsOf(terms.contract_digest), asking);",
+      "const refusal = terms === null || asking.principal !== '' ? null : editorRefusal(editorsOf(tenant, terms.contract_digest), asking);",
   },
   {
     id: 'c50-leg-ends-before-its-calls',

@@ -73,8 +73,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',
     test: 'a token of ours that says something odd sends nothing the roles ["contract_editor","approver"] at once',
     file: 'libs/service/src/edge/principal.ts',
-    find: 'if (!APART.every((role) => roles.includes(role))) return roles;',
-    replace: 'if (!APART.every((role) => roles.includes(role)) || roles.length > 0) return roles;',
+    find: 'const apart = APART.find((pair) => pair.every((role) => roles.includes(role)));',
+    replace: 'const apart = APART.find((pair) => pair.every((role) => roles.length === 0 && roles.includes(role)));',
   },
   {
     id: 'p5-endless-token-believed',
@@ -119,8 +119,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',
     test: 'who a token is for carries the roles that are known and no power beside: words nobody defined, and the right word in other letters',
     file: 'libs/service/src/edge/principal.ts',
-    find: 'const roles = [...new Set(words)].filter((word) => Object.hasOwn(ROLES, word));',
-    replace: 'const roles = [...new Set(words)].filter((word) => word in ROLES);',
+    find: '.filter((word) => Object.hasOwn(ROLES, word) && counts(word, tenant));',
+    replace: '.filter((word) => word in ROLES && counts(word, tenant));',
   },
   {
     id: 'guides-column-uncompared',
@@ -166,5 +166,14 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/commands/verbs.ts',
     find: "import { VERBS } from '@recourse/messages';",
     replace: "import { VERBS } from '@recourse/messages';\nexport type { EscalateStep } from '@recourse/messages';",
+  },
+  {
+    id: 'tenants-approver-of-one-approves-in-all',
+    requirement: 'tenants/all',
+    spec: 'libs/service/src/edge/edge.unit.spec.ts',
+    test: 'the roles of a token for all tenants are those alone that say so: what one is in a tenant gives nothing in the others',
+    file: 'libs/service/src/edge/principal.ts',
+    find: 'return tenant === ALL_TENANTS ? ROLES_OF_ALL.includes(role)',
+    replace: "return tenant === ALL_TENANTS ? ROLES_OF_ALL.includes(role) || role === 'approver'",
   },
 ];

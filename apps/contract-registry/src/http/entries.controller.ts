@@ -84,7 +84,7 @@ export class EntriesController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Entries of the tenant and those for all, of one kind.' })
+  @ApiOperation({ summary: 'Entries of the tenant and those of the platform, of one kind.' })
   @ApiQuery({ name: 'name', required: false })
   @ApiQuery({ name: 'retired', required: false })
   @ApiQuery({ name: 'cursor', required: false })
@@ -131,7 +131,7 @@ export class EntriesController {
   }
 }
 
-/** Who speaks for all tenants and names none registers for all. */
+/** Who speaks for all tenants and names none registers for the platform. */
 function tenantOf({ principal }: Caller, named: string | undefined): string | undefined {
   return named ?? (seesAllTenants(principal) ? ALL_TENANTS : undefined);
 }

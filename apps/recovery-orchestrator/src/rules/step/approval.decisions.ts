@@ -35,7 +35,7 @@ export interface ApprovalContext {
   readonly now: number;
   readonly policy: { readonly marginMs: number };
   /** Who wrote or confirmed the contract with a digest, and its newest version. */
-  readonly editorsOf: (digest: Buffer) => readonly string[];
+  readonly editorsOf: (tenant: string, digest: Buffer) => readonly string[];
 }
 
 /**
@@ -144,8 +144,12 @@ export function editorRefusal(
   };
 }
 
-function contractRefusal({ terms }: StepDoc, asking: Asking, editorsOf: ApprovalContext['editorsOf']): Refusal | null {
-  const refusal = terms === null ? null : editorRefusal(editorsOf(terms.contract_digest), asking);
+function contractRefusal(
+  { terms, tenant }: StepDoc,
+  asking: Asking,
+  editorsOf: ApprovalContext['editorsOf'],
+): Refusal | null {
+  const refusal = terms === null ? null : editorRefusal(editorsOf(tenant, terms.contract_digest), asking);
   return refusal === null ? null : { ...refusal };
 }
 
