@@ -176,4 +176,22 @@ export const BREAKS: readonly Break[] = [
     find: 'return tenant === ALL_TENANTS ? ROLES_OF_ALL.includes(role)',
     replace: "return tenant === ALL_TENANTS ? ROLES_OF_ALL.includes(role) || role === 'approver'",
   },
+  {
+    id: 'tenants-role-not-asked-at-the-edge',
+    requirement: 'tenants/routes',
+    spec: 'test/architecture/access.spec.ts',
+    test: 'the rows of commands refuse at the edge, so that what a stranger asks for leaves nothing in a log',
+    file: 'libs/service/src/edge/access.ts',
+    find: 'if (!access.roles.some((role) => principal.roles.includes(role)))',
+    replace: 'if (access.roles.length === 0)',
+  },
+  {
+    id: 'tenants-named-tenant-not-asked',
+    requirement: 'tenants/routes',
+    spec: 'test/architecture/access.spec.ts',
+    test: 'the routes of recovery-orchestrator show and do approver nothing in another tenant, whether it is named or not',
+    file: 'libs/service/src/edge/access.ts',
+    find: 'if (named !== undefined) tenantOfRead(principal, named);',
+    replace: 'if (named === undefined) tenantOfRead(principal, named);',
+  },
 ];

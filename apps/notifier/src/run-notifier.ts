@@ -10,6 +10,7 @@ import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import {
   connectKafka,
+  accessOf,
   createAuthenticate,
   createEdge,
   databaseUrlOf,
@@ -191,6 +192,7 @@ async function edgeOf(
 ): Promise<NestFastifyApplication> {
   const edge: EdgeContext = {
     definition: { name: NAME },
+    access: accessOf(NAME),
     metrics,
     authenticate,
     host: {

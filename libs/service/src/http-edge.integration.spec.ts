@@ -15,6 +15,7 @@ import { Metrics } from '@recourse/telemetry';
 import type { FastifyInstance } from 'fastify';
 import { decodeJwt } from 'jose';
 import { createDevIssuer } from './dev-issuer.main.js';
+import { accessOf } from './edge/access.js';
 import { createAuthenticate } from './edge/authenticate.js';
 import { directoryIn } from './edge/directory.js';
 import type { Submission } from './edge/command-edge.js';
@@ -128,6 +129,8 @@ describe('the HTTP edge', () => {
           return Promise.resolve(ticket === `mine in ${log}` ? { httpStatus: 409, body: `{"code":"${log}"}` } : null);
         },
       },
+      access: (route) =>
+        accessOf('mutation-ledger')(route) ?? { roles: ['viewer', 'operator', 'auditor'], reach: 'tenant' },
       authenticate: createAuthenticate({
         ...ISSUER,
         jwks: { file: join(folder, 'jwks.json') },

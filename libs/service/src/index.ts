@@ -1,10 +1,12 @@
+export { ACCESS, accessOf } from './edge/access.js';
+export type { Access, AccessTable, ServiceName } from './edge/access.js';
 export { ALGORITHMS, createAuthenticate } from './edge/authenticate.js';
 export { directoryIn } from './edge/directory.js';
 export type { Authenticate, AuthenticationOptions } from './edge/authenticate.js';
 export { CommandEdge } from './edge/command-edge.js';
 export type { CommandEdgeOptions, EdgeAnswer, Submission } from './edge/command-edge.js';
-export { ALL_TENANTS, requireRole, seesAllTenants, tenantOfCommand, tenantOfRead } from './edge/principal.js';
-export type { Principal } from './edge/principal.js';
+export { ALL_TENANTS, ROLES, seesAllTenants, tenantOfCommand, tenantOfRead } from './edge/principal.js';
+export type { Principal, Role } from './edge/principal.js';
 export { EDGE_REFUSALS, EdgeRefusal, problemOf } from './edge/problem.js';
 export type { EdgeCode, Problem } from './edge/problem.js';
 export { render } from './edge/render.js';

@@ -11,6 +11,8 @@ import type { Kafka, SchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { createLogger, Metrics, NO_TRACES, traceFile } from '@recourse/telemetry';
 import type { Logger, SpanSpec, Traces } from '@recourse/telemetry';
+import { accessOf } from './edge/access.js';
+import type { ServiceName } from './edge/access.js';
 import { createAuthenticate } from './edge/authenticate.js';
 import { directoryIn } from './edge/directory.js';
 import { CommandEdge } from './edge/command-edge.js';
@@ -33,7 +35,9 @@ import type { ServiceDatabase } from './service-host.js';
 import { ServiceModule } from './service.module.js';
 import { StandingGauges } from './standing-gauges.js';
 
-export interface ServiceSpec extends Omit<ServiceDefinition, 'cores'> {
+export interface ServiceSpec extends Omit<ServiceDefinition, 'cores' | 'name'> {
+  /** The row of its routes stands in edge/access.ts. */
+  readonly name: ServiceName;
   readonly cores: readonly ServiceCore[];
   /** Counts what an accepted record of the service says, with the rows it changed. Nothing is told in a rebuild. */
   readonly measure?: (
@@ -170,6 +174,7 @@ function contextOf(
     projection,
     metrics,
     keys: destroying(keys, sealing),
+    access: accessOf(spec.name),
     shown: (docs) => showLoaded(sealing, docs),
     authenticate: createAuthenticate({
       issuer: config.jwtIssuer,

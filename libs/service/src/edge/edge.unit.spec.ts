@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { Failure } from '@recourse/kernel';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { requireRole, ROLES, rolesOf, tenantOfCommand, tenantOfRead } from './principal.js';
+import { requireAccess } from './access.js';
+import { ROLES, rolesOf, tenantOfCommand, tenantOfRead } from './principal.js';
 import { EdgeRefusal, problemOf } from './problem.js';
 import { render } from './render.js';
 import { idText, parse, tenantText } from './validate.js';
@@ -45,7 +46,7 @@ describe('a tenant', () => {
     expect(refused(() => tenantOfCommand(POSING, 'acme'))).toBe('TENANT_FOREIGN');
     expect(
       refused(() => {
-        requireRole(POSING, 'administrator');
+        requireAccess({ roles: ['administrator', 'approver'], reach: 'all' }, POSING, undefined);
       }),
     ).toBe('ROLE_REQUIRED');
   });

@@ -30,6 +30,8 @@ export const ROLES = {
   platform_approver: 'approves in every tenant, as an approver of each',
 } as const satisfies Record<string, string>;
 
+export type Role = keyof typeof ROLES;
+
 /** Two roles that nobody holds at once: who writes the rule would be who it asks. */
 const APART = [
   ['contract_editor', 'approver'],
@@ -105,10 +107,4 @@ function ownTenant({ tenant }: Principal, named: string | undefined): string {
 export function requireSomeRole({ roles }: Principal): void {
   if (roles.length === 0)
     throw new EdgeRefusal('ROLE_REQUIRED', `the token carries none of the roles ${Object.keys(ROLES).join(', ')}`);
-}
-
-/** Errors: EdgeRefusal(ROLE_REQUIRED). */
-export function requireRole(principal: Principal, ...roles: readonly string[]): void {
-  if (roles.some((role) => principal.roles.includes(role))) return;
-  throw new EdgeRefusal('ROLE_REQUIRED', `one of the roles ${roles.join(', ')} is needed`);
 }

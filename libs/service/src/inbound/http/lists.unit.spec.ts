@@ -88,6 +88,7 @@ beforeAll(async () => {
     },
     edge: { submit: notAsked, lookUp: notAsked },
     projection: { isReached: () => Promise.resolve(true) },
+    access: () => ({ roles: ['operator'], reach: 'tenant' }),
     authenticate: () => Promise.resolve({ subject: 'asha', tenant: 'acme', roles: ['operator'] }),
     metrics: new Metrics({ service: 'things' }),
     keys: { destroy: notAsked, destroyUnits: notAsked },

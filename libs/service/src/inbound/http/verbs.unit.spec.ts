@@ -68,6 +68,7 @@ beforeAll(async () => {
       lookUp: notAsked,
     },
     projection: { isReached: () => Promise.resolve(true) },
+    access: () => ({ roles: ['operator', 'administrator'], reach: 'tenant' }),
     authenticate: (authorization) =>
       Promise.resolve({
         subject: 'asha',
@@ -134,7 +135,7 @@ describe('a verb about a thing', () => {
 
   it.each([
     ['a value it does not know', 'escalate', { severity: 'sev9', reason: 'r' }, '/severity'],
-    ['a member too many', 'retry', { reason: 'r', tenant: 'globex' }, '/'],
+    ['a member too many', 'retry', { reason: 'r', tenant: 'acme' }, '/'],
     ['a reason that is missing', 'retry', {}, '/reason'],
     ['a text that is too long', 'escalate', { severity: 'sev1', runbook: 'x'.repeat(2_001), reason: 'r' }, '/runbook'],
   ])('refuses %s', async (_what, verb, body, path) => {
