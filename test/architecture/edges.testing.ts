@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { loadConfig } from '@recourse/config';
 import { MemoryDatabase, withCommonKinds } from '@recourse/event-log';
-import { accessOf, createAuthenticate, createEdge, directoryIn, ServiceModule } from '@recourse/service';
-import type { PageQuery, PlacedRow, ServiceContext, ServiceSpec, Submission } from '@recourse/service';
+import { accessOf, Limits, createAuthenticate, createEdge, directoryIn, ServiceModule } from '@recourse/service';
+import type { LimitRates, PageQuery, PlacedRow, ServiceContext, ServiceSpec, Submission } from '@recourse/service';
 import { Metrics } from '@recourse/telemetry';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey } from 'jose';
@@ -28,11 +28,25 @@ const ISSUER = { issuer: 'urn:recourse:spec', audience: 'recourse' };
 const HEALTH = { live: true, ready: true, started: true, detail: {} };
 const BODY_BYTES_MAX = 200_000;
 
+/** What is other than in a development stack. */
+export interface EdgesOptions {
+  readonly rates?: LimitRates;
+  /** The OpenAPI pages want a token. */
+  readonly isDocsKept?: boolean;
+  readonly arriveWithinMs?: number;
+}
+
+interface Surroundings extends EdgesOptions {
+  readonly folder: string;
+}
+
 /** A route as the OpenAPI document of its service has it, e.g. `POST /v1/steps/:id/approve`. */
 export interface Route {
   readonly method: string;
   readonly path: string;
   readonly row: string;
+  /** Members of its query. */
+  readonly query: readonly string[];
 }
 
 /** One service's edge. */
@@ -52,14 +66,20 @@ export class Edges {
     readonly all: readonly Edge[],
   ) {}
 
-  static async open(): Promise<Edges> {
+  static async open(options: EdgesOptions = {}): Promise<Edges> {
     const folder = mkdtempSync(join(tmpdir(), 'recourse-edges-'));
     const { privateKey, publicKey } = await generateKeyPair('EdDSA');
     writeFileSync(join(folder, 'jwks.json'), JSON.stringify({ keys: [await exportJWK(publicKey)] }));
     writeFileSync(join(folder, 'key'), 'k'.repeat(64));
-    const specs = [registry(), ledger(loadConfig(LEDGER, environment(folder))), orchestratorIn(folder), accountantIn(folder)];
-    const services = await Promise.all(specs.map((spec) => serviceEdge(spec, folder)));
-    return new Edges(folder, privateKey, [...services, await notifierEdge(folder)]);
+    const specs = [
+      registry(),
+      ledger(loadConfig(LEDGER, environment(folder))),
+      orchestratorIn(folder),
+      accountantIn(folder),
+    ];
+    const around = { ...options, folder };
+    const services = await Promise.all(specs.map((spec) => serviceEdge(spec, around)));
+    return new Edges(folder, privateKey, [...services, await notifierEdge(around)]);
   }
 
   async token(tenant: string, roles: readonly string[], subject = 'dana'): Promise<string> {
@@ -120,10 +140,11 @@ function page({ where }: PageQuery): Promise<{ rows: readonly PlacedRow[]; next:
   return Promise.resolve({ rows: isAsked ? [THEIRS] : [], next: null });
 }
 
-async function serviceEdge(spec: ServiceSpec, folder: string): Promise<Edge> {
+async function serviceEdge(spec: ServiceSpec, around: Surroundings): Promise<Edge> {
   const submitted: Submission[] = [];
   const context: ServiceContext = {
     definition: spec,
+    limits: new Limits(around.rates),
     access: accessOf(spec.name),
     host: {
       health: () => HEALTH,
@@ -140,7 +161,7 @@ async function serviceEdge(spec: ServiceSpec, folder: string): Promise<Edge> {
       },
       lookUp: () => Promise.resolve(null),
     },
-    authenticate: authenticateIn(folder),
+    authenticate: authenticateIn(around.folder),
     keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) },
     shown: (docs) => Promise.resolve(docs),
     metrics: new Metrics(),
@@ -148,10 +169,10 @@ async function serviceEdge(spec: ServiceSpec, folder: string): Promise<Edge> {
     onError: () => undefined,
   };
   const module = ServiceModule.forService(context, spec.controllers, spec.providers);
-  return opened({ name: spec.name, submitted, app: await createEdge(spec.name, module, BODY_BYTES_MAX) });
+  return opened({ name: spec.name, submitted, app: await createEdge(spec.name, module, edgeOptions(around)) });
 }
 
-async function notifierEdge(folder: string): Promise<Edge> {
+async function notifierEdge(around: Surroundings): Promise<Edge> {
   const notifier: NotifierContext = {
     endpoints: [],
     store: new MemoryNotifierStore(),
@@ -160,25 +181,35 @@ async function notifierEdge(folder: string): Promise<Edge> {
   };
   const context = {
     definition: { name: 'notifier' },
+    limits: new Limits(around.rates),
     access: accessOf('notifier'),
     host: { health: () => HEALTH },
-    authenticate: authenticateIn(folder),
+    authenticate: authenticateIn(around.folder),
     metrics: new Metrics(),
     onError: () => undefined,
   };
   const providers = [{ provide: NOTIFIER_CONTEXT, useValue: notifier }];
   const module = ServiceModule.forEdge(context, [DeliveriesController, ItemsController], providers);
-  return opened({ name: 'notifier', submitted: [], app: await createEdge('notifier', module, BODY_BYTES_MAX) });
+  return opened({ name: 'notifier', submitted: [], app: await createEdge('notifier', module, edgeOptions(around)) });
+}
+
+function edgeOptions({ folder, isDocsKept = false, arriveWithinMs }: Surroundings): Parameters<typeof createEdge>[2] {
+  return {
+    bodyBytesMax: BODY_BYTES_MAX,
+    readers: isDocsKept ? authenticateIn(folder) : null,
+    ...(arriveWithinMs === undefined ? {} : { arriveWithinMs }),
+  };
 }
 
 async function opened(edge: Omit<Edge, 'routes'>): Promise<Edge> {
   await edge.app.init();
   await edge.app.getHttpAdapter().getInstance().ready();
-  const { paths } = (await edge.app.inject({ method: 'GET', url: '/openapi.json' })).json<{
-    paths: Record<string, Record<string, unknown>>;
+  const { paths = {} } = (await edge.app.inject({ method: 'GET', url: '/openapi.json' })).json<{
+    paths?: Record<string, Record<string, { parameters?: readonly { in: string; name: string }[] }>>;
   }>();
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => ({
+    Object.entries(methods).map(([method, { parameters = [] }]) => ({
+      query: parameters.flatMap((one) => (one.in === 'query' ? [one.name] : [])),
       method: method.toUpperCase(),
       path,
       row: `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Limits } from './edge/limits.js';
 import { Body, Controller, Get, Inject, Param, Post, Query } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -129,6 +130,7 @@ describe('the HTTP edge', () => {
           return Promise.resolve(ticket === `mine in ${log}` ? { httpStatus: 409, body: `{"code":"${log}"}` } : null);
         },
       },
+      limits: new Limits(),
       access: (route) =>
         accessOf('mutation-ledger')(route) ?? { roles: ['viewer', 'operator', 'auditor'], reach: 'tenant' },
       authenticate: createAuthenticate({
@@ -149,7 +151,7 @@ describe('the HTTP edge', () => {
       { logger: false, abortOnError: false },
     );
     harden(app);
-    serveDocs(app, 'things');
+    serveDocs(app, 'things', null);
     app.connectMicroservice({
       strategy: new EventLogTransport({
         start: () => Promise.resolve(),

@@ -16,6 +16,7 @@ import type { ServiceName } from './edge/access.js';
 import { createAuthenticate } from './edge/authenticate.js';
 import { directoryIn } from './edge/directory.js';
 import { CommandEdge } from './edge/command-edge.js';
+import { Limits } from './edge/limits.js';
 import { EventLogTransport } from './event-log.transport.js';
 import { PostgresKeyStore } from './outbound/postgres-key-store.js';
 import { PostgresDatabase } from './outbound/postgres-database.js';
@@ -27,7 +28,7 @@ import { connectKafka, createEdge, runProcess } from './process.js';
 import { gauge, tell } from './runtime-events.js';
 import type { PlacedEvent } from './runtime-events.js';
 import type { RunningService } from './running-service.js';
-import { databaseUrlOf, jwksOf, keyStoreUrlOf } from './service-config.js';
+import { databaseUrlOf, jwksOf, keyStoreUrlOf, limitsOf } from './service-config.js';
 import type { ServiceConfig } from './service-config.js';
 import type { ServiceContext, ServiceDefinition } from './service-context.js';
 import { ServiceHost } from './service-host.js';
@@ -70,7 +71,10 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
   const logger = createLogger({ service: spec.name, instance: config.instance, level: config.logLevel });
   const { context, host, stop } = assemble(partsOf(config, spec, logger));
   const module = ServiceModule.forService(context, spec.controllers, spec.providers);
-  const app = await createEdge(spec.name, module, BODY_BYTES_MAX);
+  const app = await createEdge(spec.name, module, {
+    bodyBytesMax: BODY_BYTES_MAX,
+    readers: config.docs === 'public' ? null : context.authenticate,
+  });
   app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
   app.connectMicroservice({ strategy: new EventLogTransport({ start: () => host.start(), stop }) });
   await app.listen(config.httpPort, config.httpHost);
@@ -175,6 +179,7 @@ function contextOf(
     metrics,
     keys: destroying(keys, sealing),
     access: accessOf(spec.name),
+    limits: new Limits(limitsOf(config)),
     shown: (docs) => showLoaded(sealing, docs),
     authenticate: createAuthenticate({
       issuer: config.jwtIssuer,

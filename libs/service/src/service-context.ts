@@ -4,6 +4,7 @@ import type { Metrics } from '@recourse/telemetry';
 import type { Access } from './edge/access.js';
 import type { Authenticate } from './edge/authenticate.js';
 import type { CommandEdge } from './edge/command-edge.js';
+import type { Limits } from './edge/limits.js';
 import type { ProjectionEnd } from './projection-end.js';
 import type { ServiceHost } from './service-host.js';
 
@@ -26,6 +27,7 @@ export interface ServiceContext {
   readonly authenticate: Authenticate;
   /** Row of a route, by method and pattern; undefined lets nobody in. */
   readonly access: (route: string) => Access | undefined;
+  readonly limits: Limits;
   readonly metrics: Metrics;
   /** Destroys what seals the data of a subject, a window, or a unit of a subject. */
   readonly keys: Pick<KeyStore, 'destroy' | 'destroyUnits'>;
@@ -45,6 +47,7 @@ export interface EdgeContext {
   readonly authenticate: Authenticate;
   /** Row of a route, by method and pattern; undefined lets nobody in. */
   readonly access: (route: string) => Access | undefined;
+  readonly limits: Limits;
   readonly metrics: Metrics;
   readonly onError: (error: unknown) => void;
 }

@@ -10,6 +10,7 @@ import {
   idText,
   limitTo,
   pageQuery,
+  placeText,
   Queried,
   readCursor,
   ReadRoute,
@@ -35,7 +36,7 @@ const listQuery = z.strictObject({
   state: z.enum(DELIVERY_STATES).optional(),
   endpoint: idText.optional(),
 });
-const place: z.ZodType<DeliveryPlace> = z.object({ updatedAt: z.number().int().min(0), id: z.string().max(200) });
+const place: z.ZodType<DeliveryPlace> = z.object({ updatedAt: z.number().int().min(0), id: placeText });
 
 @ApiTags('notifications')
 @ApiBearerAuth()

@@ -6,6 +6,7 @@ import {
   FromCaller,
   limitTo,
   pageQuery,
+  placeText,
   Queried,
   readCursor,
   ReadRoute,
@@ -21,7 +22,7 @@ import type { NotifierContext } from './notifier-context.js';
 
 const LIMIT_DEFAULT = 100;
 const listQuery = z.strictObject({ ...pageQuery, kind: z.enum(ITEM_KINDS).optional() });
-const place: z.ZodType<ItemPlace> = z.object({ deadlineAt: z.number().int(), key: z.string().max(1_000) });
+const place: z.ZodType<ItemPlace> = z.object({ deadlineAt: z.number().int(), key: placeText });
 
 @ApiTags('items')
 @ApiBearerAuth()

@@ -12,6 +12,7 @@ import type { ServiceContext } from '../../service-context.js';
 import { FromCaller } from './caller.js';
 import type { Caller } from './caller.js';
 import { Commands, send } from './commands.js';
+import { partitionNumber } from './cursor.js';
 import { pageQuery, Reads } from './reads.js';
 import type { ListAnswer } from './reads.js';
 import { CommandRoute, Given, Queried, ReadRoute } from './routes.js';
@@ -22,7 +23,7 @@ const parkedQuery = z.strictObject({
   open: z.enum(['true', 'false']).optional(),
 });
 const resolution = z.strictObject({ reason: reasonText, log: idText.optional() });
-const stateHashQuery = z.strictObject({ log: idText.optional(), partition: z.coerce.number().int().min(0) });
+const stateHashQuery = z.strictObject({ log: idText.optional(), partition: z.coerce.number().pipe(partitionNumber) });
 /** A key for a given partition is found after about as many tries as there are partitions. */
 const KEY_TRIES_MAX = 100_000;
 

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireAccess } from '../../edge/access.js';
 import { requireSomeRole } from '../../edge/principal.js';
 import type { Principal } from '../../edge/principal.js';
-import { EdgeRefusal } from '../../edge/problem.js';
+import { EDGE_REFUSALS, EdgeRefusal } from '../../edge/problem.js';
 import { parse, idText } from '../../edge/validate.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { EdgeContext } from '../../service-context.js';
@@ -42,11 +42,26 @@ export class AuthenticationGuard implements CanActivate {
     ]);
     if (isPublic === true) return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const principal = await this.service.authenticate(request.headers.authorization);
+    const principal = await this.known(request);
     requireSomeRole(principal);
     requireAccess(this.service.access(routeOf(request)), principal, tenantNamedBy(request));
     principals.set(request, principal);
     return true;
+  }
+
+  /** Who asks, unless they ask too often. Errors: those of Authenticate; EdgeRefusal(TOO_MANY_REQUESTS). */
+  private async known({ ip, headers: { authorization } }: FastifyRequest): Promise<Principal> {
+    const { limits, authenticate } = this.service;
+    limits.beforeToken(ip, authorization);
+    try {
+      const principal = await authenticate(authorization);
+      limits.tokenTaken(principal.subject, authorization);
+      return principal;
+    } catch (error) {
+      if (error instanceof EdgeRefusal && EDGE_REFUSALS[error.code].httpStatus === 401)
+        limits.tokenRefused(ip, authorization);
+      throw error;
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Limits } from '../../edge/limits.js';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { readPayload } from '@recourse/contract';
 import type { CommandEnvelope, Payload } from '@recourse/messages';
@@ -68,6 +69,7 @@ beforeAll(async () => {
       lookUp: notAsked,
     },
     projection: { isReached: () => Promise.resolve(true) },
+    limits: new Limits(),
     access: () => ({ roles: ['operator', 'administrator'], reach: 'tenant' }),
     authenticate: (authorization) =>
       Promise.resolve({
@@ -82,7 +84,7 @@ beforeAll(async () => {
     onError: () => undefined,
   };
   const module = ServiceModule.forService(context, [Steps, Questions, Budgets]);
-  app = await createEdge('things', module, 10_000);
+  app = await createEdge('things', module, { bodyBytesMax: 10_000, readers: null });
   await app.init();
 }, 60_000);
 afterAll(() => app.close());
