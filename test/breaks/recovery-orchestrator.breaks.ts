@@ -1806,4 +1806,13 @@ export const BREAKS: readonly Break[] = [
     find: 'selfRefusal([agentId, initiator, answerable, policy.ownerOf(tenant, agentId)], asking)',
     replace: 'selfRefusal([agentId, initiator, answerable], asking)',
   },
+  {
+    id: 'p5-reader-not-compared',
+    requirement: 'P5/lookalikes',
+    spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
+    test: "a review item marks names of different people that read alike, the reader's among them",
+    file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
+    find: 'lookalikes: lookAlikes([...peopleOf(step), seen.reader]),',
+    replace: 'lookalikes: lookAlikes(peopleOf(step)),',
+  },
 ];

@@ -80,6 +80,7 @@ export class RecoveriesController {
     const [shown] = await this.reads.shown([doc]);
     // Rows of this kind are steps; opened payloads keep their place.
     return reviewItem((shown ?? doc) as StepDoc, {
+      reader: caller.principal.subject,
       log: RECOVERIES_LOG,
       partition,
       now: Date.now(),

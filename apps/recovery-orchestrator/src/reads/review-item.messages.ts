@@ -154,6 +154,8 @@ export interface ReviewItem {
   readonly action_digest: string | null;
   /** Milliseconds in which a dispatch can still begin; null without a window. */
   readonly time_left_ms: number | null;
+  /** Names of different people that read alike, among those of the item and the reader's. */
+  readonly lookalikes: readonly (readonly string[])[];
   /** Words of the routes that lead there. */
   readonly may: readonly string[];
   readonly links: {
@@ -166,6 +168,8 @@ export interface ReviewItem {
 
 /** Where the row of a step stands, and when it is looked at; milliseconds. */
 export interface Seen {
+  /** Who reads. */
+  readonly reader: string;
   readonly log: string;
   readonly partition: number;
   readonly now: number;

@@ -37,8 +37,15 @@ function stepOf(run: ReturnType<typeof harness>): StepDoc {
 }
 
 const TRACES = 'https://traces.example.com/trace/{trace_id}';
-const itemAt = (run: ReturnType<typeof harness>, now: number): ReviewItem =>
-  reviewItem(stepOf(run), { log: 'recourse.recoveries', partition: 3, now, marginMs: MARGIN, traceUrl: TRACES });
+const itemAt = (run: ReturnType<typeof harness>, now: number, reader = 'pia'): ReviewItem =>
+  reviewItem(stepOf(run), {
+    reader,
+    log: 'recourse.recoveries',
+    partition: 3,
+    now,
+    marginMs: MARGIN,
+    traceUrl: TRACES,
+  });
 const itemOf = (more: Parameters<typeof markedInput>[0] = {}): ReviewItem =>
   itemAt(harness(core(), { views: views() }).when(markedInput(more), 10_000), 10_000);
 
@@ -51,6 +58,13 @@ describe('a verb about a step', () => {
 });
 
 describe('a review item', () => {
+  it("marks names of different people that read alike, the reader's among them", () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
+    expect(itemAt(run, 10_000).lookalikes).toEqual([]);
+    expect(itemAt(run, 10_000, 'Ines').lookalikes).toEqual([]);
+    expect(itemAt(run, 10_000, '1nes').lookalikes).toEqual([['1nes', 'ines']]);
+  });
+
   it('shows the objective, the action, the resource, the facts then and now, the compensation and its risk (C1, C55 to C61)', () => {
     expect(itemOf()).toMatchObject({
       untrusted: { objective: 'settle ticket 99' },
