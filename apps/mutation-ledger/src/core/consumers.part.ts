@@ -1,15 +1,17 @@
 // Consumers of rollbacks, as a part of the mutations core: who is waited for, what they answer, who stays silent.
 // Their rows are in rows/consumer.rows.ts.
 import { entryView } from '@recourse/contract';
-import { append, NOTHING } from '@recourse/event-log';
+import { accepted, append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, TimerInput } from '@recourse/event-log';
-import type { DueConsumer } from '@recourse/messages';
-import { decideAck, decideOverdue } from '../rules/consumer/ack.decider.js';
+import type { DueConsumer, ReviewDelivery } from '@recourse/messages';
+import { decideAck, decideOverdue, decideReview } from '../rules/consumer/ack.decider.js';
 import type { Ack, AckWaits, Scoped } from '../rules/consumer/consumer.messages.js';
 import { dueConsumers } from '../rules/consumer/due.decider.js';
 import { DELIVERY, deliveryIn, deliveryOf } from '../rows/consumer.rows.js';
 import { markedIn } from '../rows/rollback.rows.js';
 import type { RecordedMutation } from '../rules/mutation/mutation.messages.js';
+import { endingRefusal } from './ending.part.js';
+import { refuse } from './refuse.js';
 
 /**
  * Consumers to be recorded with a mark that is decided now.
@@ -42,6 +44,15 @@ export function onAck({ state, now }: DecideContext, ack: Ack): Decision {
     now,
   );
   return recorded === null ? NOTHING : append(recorded);
+}
+
+/** A person says what was done about a silent consumer. */
+export function onReviewDelivery(context: DecideContext, command: ReviewDelivery): Decision {
+  const { run_id, mutation_id, consumer, delivery_id, envelope } = command;
+  const told = decideReview(deliveryIn(context.state, run_id, mutation_id, consumer), command);
+  if ('code' in told) return refuse(told);
+  const refusal = endingRefusal(context, { tenant: envelope.tenant, run_id, mutation_id }, envelope);
+  return refusal === null ? accepted(200, { delivery_id, reviewed: true }, told) : refuse(refusal);
 }
 
 /** A deadline passed. */

@@ -37,7 +37,12 @@ function stepOf(run: ReturnType<typeof harness>): StepDoc {
 }
 
 const TRACES = 'https://traces.example.com/trace/{trace_id}';
-const itemAt = (run: ReturnType<typeof harness>, now: number, reader = 'pia'): ReviewItem =>
+const itemAt = (
+  run: ReturnType<typeof harness>,
+  now: number,
+  agreedBy: readonly string[] = [],
+  reader = 'pia',
+): ReviewItem =>
   reviewItem(stepOf(run), {
     reader,
     log: 'recourse.recoveries',
@@ -45,6 +50,7 @@ const itemAt = (run: ReturnType<typeof harness>, now: number, reader = 'pia'): R
     now,
     marginMs: MARGIN,
     traceUrl: TRACES,
+    agreedBy,
   });
 const itemOf = (more: Parameters<typeof markedInput>[0] = {}): ReviewItem =>
   itemAt(harness(core(), { views: views() }).when(markedInput(more), 10_000), 10_000);
@@ -61,8 +67,14 @@ describe('a review item', () => {
   it("marks names of different people that read alike, the reader's among them", () => {
     const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
     expect(itemAt(run, 10_000).lookalikes).toEqual([]);
-    expect(itemAt(run, 10_000, 'Ines').lookalikes).toEqual([]);
-    expect(itemAt(run, 10_000, '1nes').lookalikes).toEqual([['1nes', 'ines']]);
+    expect(itemAt(run, 10_000, [], 'Ines').lookalikes).toEqual([]);
+    expect(itemAt(run, 10_000, [], '1nes').lookalikes).toEqual([['1nes', 'ines']]);
+  });
+
+  it('names who agreed to the action before its effect: people, or the rule that let it go', () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
+    expect(itemAt(run, 10_000, ['policy:notices@1/status']).action.agreed_by).toEqual(['policy:notices@1/status']);
+    expect(itemAt(run, 10_000).action.agreed_by).toEqual([]);
   });
 
   it('shows the objective, the action, the resource, the facts then and now, the compensation and its risk (C1, C55 to C61)', () => {

@@ -107,6 +107,7 @@ export const ACCESS = {
     'GET /v1/undos': READ,
     'GET /v1/undos/:id': READ,
     'POST /v1/breakers/:run_id/:id/close': may(...KEEPERS),
+    'POST /v1/deliveries/:id/review': may('operator', ...DECIDERS),
     'POST /v1/erasures': may('administrator'),
     'POST /v1/mutations/:id/cancel': may('agent', 'operator', ...DECIDERS),
     'POST /v1/mutations/:id/reconcile': may('operator', ...DECIDERS),
