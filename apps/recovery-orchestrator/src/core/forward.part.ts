@@ -54,6 +54,7 @@ function routineContext(
     now,
     contract,
     standing: standing(tenant, capability),
+    platform: standing('*', capability),
     rules: routinesFor(views.view(entryView.name), tenant, capability),
     stopped: stoppedBy(context, { tenant, agent_id, capability }),
     letGoAt: (cap) => readLetGo(state, tenant, cap),

@@ -1,6 +1,6 @@
 // Routine rules of policy bundles: what goes without the person its contract asks before it, within which caps, and what never does.
 import { describe, expect, it } from '@jest/globals';
-import { contractDigest, forwardDigest, plainPayload } from '@recourse/contract';
+import { contractByName, contractDigest, forwardDigest, plainPayload } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import { MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
@@ -65,7 +65,7 @@ function setting({
   };
   const registers = (
     routine: readonly Json[],
-    { name = 'notices', tenant = TENANT, by = 'ravi', accounts = [] }: Bundle = {},
+    { name = 'notices', tenant = '*', by = 'ravi', accounts = [] }: Bundle = {},
   ): void => {
     version += 1;
     const body = JSON.stringify({ owner: 'ops', doc: 'd', admission: [], recovery: [], routine });
@@ -270,7 +270,7 @@ describe.each(WAYS)('a routine message, $way', ({ isRebuilt }) => {
     const { run } = setting({ isRebuilt, rules: [{ ...RULE, capabilities: ['mail.send_notice'] }] });
     run.when(ask({ n: 1 }), 1_000).then(fact('ForwardApprovalRequested', { decided_by: null, not_routine: [] }));
     const other = setting({ isRebuilt });
-    other.both.entries.append('e', fact('EntryRetired', { kind: 'policy_bundle', tenant: TENANT, name: 'notices' }));
+    other.both.entries.append('e', fact('EntryRetired', { kind: 'policy_bundle', tenant: '*', name: 'notices' }));
     other.run.when(ask({ n: 1 }), 1_000).then(fact('ForwardApprovalRequested', { decided_by: null, not_routine: [] }));
   });
 
@@ -419,6 +419,68 @@ describe.each(WAYS)('a message that no rule lets go, $way', ({ isRebuilt }) => {
     const { run, registers } = setting({ isRebuilt, rules: [] });
     registers([RULE], bundle);
     run.when(ask(), 1_000).then(left('RULE_OF_CONCERNED'));
+  });
+
+  describe('of a tenant, where', () => {
+    const OWN = JSON.stringify({ ...shipped, tenant: TENANT });
+    const OWN_IT = { tenant: TENANT, name: 'own' };
+    const refused = fact('ForwardApprovalRequested', {
+      decided_by: null,
+      not_routine: [{ rule: 'own@1/status', code: 'PLATFORM_ASKS' }],
+    });
+    const letGo = fact('ForwardApprovalDecided', { routine: { bundle: 'own' } });
+
+    it.each([
+      ['the contract that asks is the platform’s', shipped, {}],
+      ['its own contract asks what the platform’s asks too', shipped, { contract: OWN }],
+      ['the platform asks two by now', { ...shipped, forward_approval: 'dual_control' }, { contract: OWN }],
+    ])('%s, goes by no rule of the tenant', (_what, platform, asking) => {
+      const { run, both, stands, registers } = setting({ isRebuilt, rules: [] });
+      stands(OWN, { tenant: TENANT });
+      if (platform !== shipped) stands(JSON.stringify(platform), { version: 2 });
+      registers([RULE], OWN_IT);
+      expect(contractByName(both.contracts, '*', POST)).toBeDefined();
+      run.when(ask(asking), 1_000);
+      if (platform === shipped) run.then(refused);
+      else run.then(fact('ForwardApprovalRequested', { decided_by: null, not_routine: [{ rule: 'own@1/status' }] }));
+    });
+
+    it('its own contract alone asks, goes by its own rule', () => {
+      const { run, both, stands, registers, contract } = setting({ isRebuilt, rules: [] });
+      stands(OWN, { tenant: TENANT });
+      const digest = contractDigest(contract);
+      both.contracts.append('c', fact('ContractRetired', { name: POST, version: 1, tenant: '*', digest }));
+      registers([RULE], OWN_IT);
+      run.when(ask({ contract: OWN }), 1_000).then(fact('ForwardApprovalRequested'), letGo);
+    });
+
+    it('the platform’s contract lets everybody go, goes by its own rule', () => {
+      const { run, stands, registers } = setting({ isRebuilt, rules: [] });
+      const lenient = {
+        ...shipped,
+        forward_approval: 'policy',
+        commit_hold_ms: 5_000,
+        cancel_capability: 'channels.drop_post',
+      };
+      stands(JSON.stringify(lenient), { version: 2 });
+      stands(OWN, { tenant: TENANT });
+      registers([RULE], OWN_IT);
+      run.when(ask({ contract: OWN }), 1_000).then(fact('ForwardApprovalRequested'), letGo);
+    });
+
+    it('a rule of the platform lets go too, goes by that one, within its caps', () => {
+      const { run, registers } = setting({ isRebuilt, rules: [] });
+      registers([{ ...RULE, per_tenant: 9, per_agent: 9 }], OWN_IT);
+      registers([{ ...RULE, per_agent: 1 }]);
+      run
+        .when(ask({ n: 1 }), 1_000)
+        .then(fact('ForwardApprovalRequested'), fact('ForwardApprovalDecided', { routine: { bundle: 'notices' } }));
+      run.when(ask({ n: 2 }), 2_000).then(
+        fact('ForwardApprovalRequested', {
+          not_routine: [{ code: 'PLATFORM_ASKS' }, { rule: 'notices@2/status', code: 'CAP_REACHED' }],
+        }),
+      );
+    });
   });
 
   it.each([

@@ -176,6 +176,8 @@ export function subscriptionsOf(view: ContractEntries, tenant: string): readonly
 
 /** A routine rule that stands, with the version of the bundle it is in, and who registered that; null where nobody says. */
 export interface StandingRoutine {
+  /** A tenant, or `*` for the platform. */
+  readonly owner: string;
   readonly bundle: string;
   readonly version: number;
   readonly registeredBy: Asking | null;
@@ -200,7 +202,7 @@ export function routinesFor(view: ContractEntries, tenant: string, capability: s
     const registeredBy = typeof by === 'string' ? { principal: by, accounts: accounts as readonly string[] } : null;
     return (bodyOf('policy_bundle', String(entry['body']), owner).routine ?? [])
       .filter(({ capabilities }) => capabilities.includes(capability))
-      .map((rule) => ({ bundle, version: Number(version), registeredBy, rule }));
+      .map((rule) => ({ owner, bundle, version: Number(version), registeredBy, rule }));
   });
 }
 

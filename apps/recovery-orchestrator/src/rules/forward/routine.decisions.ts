@@ -6,6 +6,7 @@
 //   U2. In no window are more let go than a cap says, over all partitions: each has its share, and counts by itself.
 //   U3. Who registered a rule is held to what they may approve themselves (P5).
 //   U4. What cannot be read or judged lets nothing go (P14).
+//   U5. A tenant's rule lets go what the tenant's own contract asks alone: what the platform's asks too only a rule of the platform does.
 import {
   evaluateExpression,
   exposureOf,
@@ -20,6 +21,9 @@ import { deriveId, isAmong } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Money, RoutineCount, RoutineGrant, RoutineRefusal, RoutineScope } from '@recourse/messages';
 import type { RoutineCountDoc, RoutineReason } from './routine.messages.js';
+
+/** Owner of what holds for every tenant. */
+const PLATFORM = '*';
 
 /** An action that a person would be asked about. */
 export interface RoutineAsked {
@@ -54,6 +58,8 @@ export interface RoutineContext {
   /** The contract that is named, and the one that stands by now. */
   readonly contract: Contract;
   readonly standing: Contract | null;
+  /** The platform's contract for the capability, whatever the tenant has beside it; null where there is none. */
+  readonly platform: Contract | null;
   /** What stops the action; null where nothing does. */
   readonly stopped: string | null;
   /** When actions were let go that count against a cap, epoch milliseconds. */
@@ -103,21 +109,41 @@ function refusalOf(asked: RoutineAsked, one: StandingRoutine, context: RoutineCo
 /** What does not depend on the arguments. */
 function contractRefusal(
   asked: RoutineAsked,
-  { rule, registeredBy }: StandingRoutine,
+  { owner, rule, registeredBy }: StandingRoutine,
   context: RoutineContext,
 ): Found | null {
   const { contract, standing, stopped } = context;
-  if (contract.forward_approval !== 'human' && contract.forward_approval !== 'dual_control')
+  if (!asksPeople(contract))
     return because('ASKED_BY_CALLER', `the contract says ${contract.forward_approval ?? 'policy'}`);
   if (asked.people > 1) return because('TWO_PEOPLE_ASKED', `${String(asked.people)} people are asked`);
   if (standing === null) return because('CONTRACT_NOT_STANDING', `${asked.capability} was retired`);
   const excess = unroutine(contract) ?? unroutine(standing);
   if (excess !== null) return because('NEVER_ROUTINE', excess);
+  const platformAsks = platformRefusal(owner, asked, context);
+  if (platformAsks !== null) return platformAsks;
   const beyond = [contract, standing].find((each) => !isWithinRule(rule, each));
   if (beyond !== undefined) return because('OUTSIDE_RULE', `${beyond.impact}, risk ${beyond.risk_level ?? 'medium'}`);
   if (registeredBy === null || isAmong(asked.barred, registeredBy))
     return because('RULE_OF_CONCERNED', `${registeredBy?.principal ?? 'nobody known'} registered it`);
   return stopped === null ? null : because('STOPPED', stopped);
+}
+
+/** What a tenant's rule may not let go (U5). */
+function platformRefusal(
+  owner: string,
+  { capability }: RoutineAsked,
+  { contract, standing, platform }: RoutineContext,
+): Found | null {
+  if (owner === PLATFORM || ![contract, standing, platform].some(isPlatformAsking)) return null;
+  return because('PLATFORM_ASKS', `${capability} of the platform asks, and the rule is of ${owner}`);
+}
+
+function asksPeople({ forward_approval }: Contract): boolean {
+  return forward_approval === 'human' || forward_approval === 'dual_control';
+}
+
+function isPlatformAsking(contract: Contract | null): boolean {
+  return contract !== null && (contract.tenant ?? PLATFORM) === PLATFORM && asksPeople(contract);
 }
 
 /** How much it moves and discloses, by either contract. */

@@ -7,6 +7,8 @@ export const ROUTINE_REASONS = {
   TWO_PEOPLE_ASKED: 'Two people are asked: by the contract, by the caller, or because nobody answers for the action.',
   CONTRACT_NOT_STANDING: 'The capability has no contract that stands by now.',
   NEVER_ROUTINE: 'No rule lets it go: of high risk, grave impact or effect in law, or two people are asked by now.',
+  PLATFORM_ASKS:
+    'A contract of the platform asks a person, and a rule of a tenant lets go what its own contract alone asks.',
   OUTSIDE_RULE: 'The contract has another impact, or a higher risk, than the rule lets go.',
   RULE_OF_CONCERNED: 'Who registered the rule may not approve the action: it is theirs, or they edited its contract.',
   STOPPED: 'A kill switch, a breaker or the charter of the agent stops it.',
