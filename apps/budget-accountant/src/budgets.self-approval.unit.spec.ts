@@ -69,6 +69,45 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
         .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' });
   });
 
+  describe('under a contract', () => {
+    const CAPABILITY = 'payments.issue_refund';
+    const { digest } = refundView();
+    const spends = (amount_minor: number) => {
+      const value = { amount_minor, currency: INR };
+      return command('ReserveBudget', { run_id: RUN, effect_key: 'a', capability: CAPABILITY, value, agent_id: AGENT });
+    };
+    const made = {
+      'a ceiling': () =>
+        start()
+          .when(spends(60_000), 2)
+          .then(fact('BudgetEscalated', { contract_digest: digest })),
+      'an overrun': () =>
+        start()
+          .when(recorded('a', 60_000, { agent: AGENT, digest }), 2)
+          .then(fact('BudgetOverrun', { contract_digest: digest })),
+      'what was never used': () => {
+        const run = start().when(spends(100), 2);
+        return run.whenDue(run.rows('reservation')[0]?.dueAt ?? 0).then(fact('BudgetOverdue', { about: 'unsettled' }));
+      },
+    };
+
+    it.each(
+      (['a ceiling', 'an overrun', 'what was never used'] as const).flatMap((what) => [
+        ['who registered it', what, 'Rosa'] as const,
+        ['who confirmed it', what, 'remo'] as const,
+      ]),
+    )('is not decided by %s where it is about %s', (_who, what, principal) => {
+      for (const approved of [true, false])
+        made[what]()
+          .when(decide('a', approved, { principal }), 100_000_000)
+          .thenNothing()
+          .thenAnswer({ httpStatus: 403, code: 'EDITOR_APPROVAL' });
+      made[what]()
+        .when(decide('a', true), 100_000_000)
+        .then(fact('EscalationDecided', { by: 'dana' }));
+    });
+  });
+
   it.each([
     ['a ceiling', escalated],
     ['an overrun', overrun],

@@ -154,7 +154,15 @@ export function refundView(): { readonly view: MemoryView; readonly digest: Buff
   const view = memoryView(contractView);
   view.append(
     read.contract.name,
-    fact('ContractRegistered', { name: read.contract.name, version: 1, tenant: '*', digest, body }),
+    fact('ContractRegistered', {
+      name: read.contract.name,
+      version: 1,
+      tenant: '*',
+      digest,
+      body,
+      registered_by: 'rosa',
+      confirmed_by: 'remo',
+    }),
   );
   return { view, digest };
 }

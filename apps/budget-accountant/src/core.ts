@@ -11,6 +11,7 @@ import {
   CLASS_WEIGHTS,
   contractByName,
   contractView,
+  editorsOf as editorsIn,
   entryView,
   EXPOSURE,
   killVerdict,
@@ -21,7 +22,8 @@ import {
 import { accepted, append, command, commandsOf, core, heardOf, refused } from '@recourse/event-log';
 import type { Asked, Decision, Due, ServiceCore, StateView } from '@recourse/event-log';
 import { isOurs, MUTATIONS_LOG, onCompensations, onMutation, onRecoverability, scopesOf } from './core/debts.js';
-import { decideEscalation, decideOpen, decideRelease, decideReserve } from './rules/budget/budget.decider.js';
+import { decideOpen, decideRelease, decideReserve } from './rules/budget/budget.decider.js';
+import { decideEscalation } from './rules/budget/escalation.decider.js';
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './rules/budget/budget.messages.js';
 import { escalateReservation, passOn } from './rules/budget/overdue.decider.js';
@@ -113,7 +115,12 @@ function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, p
   const entries = context.views.view(entryView.name);
   const ownerOf = (agent: string): string | null =>
     charterFor(entries, body.envelope.tenant, agent.replace(/^agent:/u, ''))?.owner ?? null;
-  return answered(decideEscalation(body, escalation, { now: context.now, policy, ownerOf }));
+  const editorsOf = (digest: string): readonly string[] => {
+    // An edit of a moment ago counts too.
+    context.views.readToEnd();
+    return editorsIn(context.views.view(contractView.name), body.envelope.tenant, Buffer.from(digest, 'hex'));
+  };
+  return answered(decideEscalation(body, escalation, { now: context.now, policy, ownerOf, editorsOf }));
 }
 
 function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, policy: EscalationPolicy): Decision {

@@ -19,7 +19,10 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
   BudgetReserved: (body, state) =>
     moved(state, body, 'Reserved', { ...asked(body), settle_by: body.settle_by }, body.debit.amount_minor),
   BudgetOverdue: overdue,
-  BudgetEscalated: (body, state) => [...moved(state, body, 'Escalated', asked(body), 0), raised(body, 'ceiling', body)],
+  BudgetEscalated: (body, state) => [
+    ...moved(state, body, 'Escalated', asked(body), 0),
+    raised(body, 'ceiling', { ...body, contract_digest: hexOf(body.contract_digest) }),
+  ],
   EscalationDecided: decided,
   BudgetSettled: settled,
   BudgetOverrun: overrun,
@@ -69,19 +72,21 @@ function overdue(body: Body<'BudgetOverdue'>, state: StateView): readonly Change
   const asked = {
     requested_by: escalation?.requested_by ?? null,
     parties: standing.parties ?? [],
+    contract_digest: standing.contract_digest,
     brief: standing.brief ?? briefOf(null, null),
   };
   return [reservations.put({ ...standing, settle_by: null }), raised(body, 'unsettled', asked)];
 }
 
 type Question = Pick<Body<'BudgetOverdue'>, 'owner' | 'deadline_at'> & ReservationBody;
-type Asked = Required<Pick<Escalation, 'requested_by' | 'parties' | 'brief'>> & Partial<Pick<Escalation, 'exceeded'>>;
+type Asked = Required<Pick<Escalation, 'requested_by' | 'parties' | 'contract_digest' | 'brief'>> &
+  Partial<Pick<Escalation, 'exceeded'>>;
 
 /** A question about a reservation, open from now on. */
 function raised(
   { reservation_id, tenant, run_id, effect_key, debit, owner, deadline_at }: Question,
   about: Escalation['about'],
-  { exceeded = null, requested_by, parties, brief }: Asked,
+  { exceeded = null, requested_by, parties, contract_digest, brief }: Asked,
 ): Change {
   return escalations.put({
     escalation_id: escalationIdOf(reservation_id),
@@ -92,6 +97,7 @@ function raised(
     about,
     brief,
     parties,
+    contract_digest,
     exceeded,
     ...debitOf({ debit }),
     requested_by,
@@ -115,13 +121,20 @@ function settled(body: Body<'BudgetSettled'>, state: StateView): readonly Change
 function overrun(body: Body<'BudgetOverrun'>, state: StateView): readonly Change[] {
   const standing = reservations.find(state, body.reservation_id);
   const kept = standing?.phase === 'settled' && standing.currency === body.debit.currency ? standing.debit_minor : 0;
-  const change = { brief: body.brief, debit_minor: kept + body.debit.amount_minor, currency: body.debit.currency };
+  const contract_digest = hexOf(body.contract_digest) ?? standing?.contract_digest ?? null;
+  const change = {
+    brief: body.brief,
+    contract_digest,
+    debit_minor: kept + body.debit.amount_minor,
+    currency: body.debit.currency,
+  };
   const escalation = escalations.find(state, escalationIdOf(body.reservation_id));
   return [
     ...moved(state, body, 'Overrun', change, body.debit.amount_minor),
     raised(body, 'overrun', {
       requested_by: escalation?.requested_by ?? null,
       parties: body.parties,
+      contract_digest,
       brief: body.brief,
     }),
   ];
@@ -178,8 +191,13 @@ function asked(body: Body<'BudgetReserved'> | Body<'BudgetEscalated'>): Partial<
     value_minor: body.value?.amount_minor ?? null,
     ...debitOf(body),
     parties: body.parties,
+    contract_digest: hexOf(body.contract_digest),
     brief: body.brief,
   };
+}
+
+function hexOf(digest: Buffer | null): string | null {
+  return digest?.toString('hex') ?? null;
 }
 
 function debitOf({ debit }: Pick<ReservationBody, 'debit'>): Pick<Reservation, 'debit_minor' | 'currency'> {
@@ -200,6 +218,7 @@ function emptyReservation({ reservation_id, tenant, run_id, effect_key, debit }:
     debit_minor: 0,
     currency: debit.currency,
     phase: 'absent',
+    contract_digest: null,
     brief: null,
     settle_by: null,
   };

@@ -43,13 +43,14 @@ export function onMutation({ body: record, context }: Asked<Recorded>, policy: E
   ];
   if (end !== 'succeeded') return append(...release(money, end), ...release(exposure, end));
   const { execution, terms, ref } = record;
+  const digest = terms?.contract_digest ?? null;
   const owed = debtOf(context, {
     ...execution,
-    digest: terms?.contract_digest ?? null,
+    digest,
     reversalClass: ref.reversal_class,
   });
   const brief = briefOf(execution.objective, terms);
-  const ended = { mutationId: record.mutation_id, tenant, runId, effectKey, end, parties, brief };
+  const ended = { mutationId: record.mutation_id, tenant, runId, effectKey, end, parties, digest, brief };
   return append(
     ...settle({ ...ended, debit: owed.money }, money, policy, context.now),
     ...settle({ ...ended, debit: owed.exposure }, exposure, policy, context.now),
@@ -130,6 +131,7 @@ function executedOf(
     reverses_mutation_id,
     agent_id,
     initiator,
+    contract_digest: digest,
   }: Compensations['members'][number],
   debit: Money,
 ): Executed {
@@ -141,6 +143,7 @@ function executedOf(
     end: 'succeeded' as const,
     debit,
     parties: partiesOf(agent_id, initiator),
+    digest,
     // It belongs to the run whose effect it takes back.
     brief: reservationOfMutation(state, reverses_mutation_id, MONEY)?.brief ?? briefOf(null, null),
   };

@@ -61,6 +61,8 @@ export interface BudgetEscalated {
   readonly requested_by: string;
   /** Who does not decide about it: who asked, the agent that acts, whom it acts for. */
   readonly parties: readonly string[];
+  /** Contract of the effect, whose editors do not decide about it; null without one. */
+  readonly contract_digest: Hash | null;
   /** Who is to decide. */
   readonly owner: string;
   /** By when; epoch milliseconds. */
@@ -148,6 +150,8 @@ export interface BudgetOverrun {
   readonly debit: Money;
   /** Who does not decide about it: who asked, the agent that acts, whom it acts for. */
   readonly parties: readonly string[];
+  /** Contract of the effect, whose editors do not decide about it; null without one. */
+  readonly contract_digest: Hash | null;
   /** Who is asked. */
   readonly owner: string;
   /** By when; epoch milliseconds. */
@@ -228,6 +232,8 @@ export interface BudgetReserved {
   readonly settle_by: number | null;
   /** Who does not decide about it: who asked, the agent that acts, whom it acts for. */
   readonly parties: readonly string[];
+  /** Contract of the effect, whose editors do not decide about it; null without one. */
+  readonly contract_digest: Hash | null;
 }
 
 /** An execution used its reservation. */

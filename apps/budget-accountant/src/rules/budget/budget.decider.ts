@@ -1,16 +1,14 @@
-// Decides commands about ceilings, reservations and escalations. Amounts are minor units.
+// Decides commands about ceilings and reservations. Amounts are minor units.
 import { briefOf, EXPOSURE, isUnsaid, reservationId, weighted } from '@recourse/contract';
 import type { BriefTerms } from '@recourse/contract';
-import { deriveId, isAmong, isPerson } from '@recourse/kernel';
-import type { BodyOf, CommandEnvelope, Money } from '@recourse/messages';
-import { APPROVER_ROLE, LAST_RESORT_ROLE } from './budget.messages.js';
+import { deriveId, isAmong } from '@recourse/kernel';
+import type { BodyOf, CommandEnvelope, ContractTerms, Money } from '@recourse/messages';
+import { LAST_RESORT_ROLE } from './budget.messages.js';
 import type {
   Budget,
   BudgetAnswer,
   BudgetCommand,
-  BudgetRecord,
   BudgetRejectionCode,
-  Escalation,
   EscalationPolicy,
   Reservation,
 } from './budget.messages.js';
@@ -79,7 +77,7 @@ export interface ReserveFacts {
   /** Weight of the capability's value in the debt. */
   readonly weight: number;
   /** Terms of its contract; null without one. */
-  readonly terms: BriefTerms | null;
+  readonly terms: (BriefTerms & Pick<ContractTerms, 'contract_digest'>) | null;
   readonly policy: EscalationPolicy;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -108,7 +106,8 @@ function reserved(
   const parties = partiesOf(principal, agent_id, initiator);
   const id = reservationId(tenant, run_id, effect_key, value.currency);
   const brief = briefOf(objective, terms);
-  const base = { reservation_id: id, tenant, run_id, effect_key, brief, capability, value, debit, command_id, parties };
+  const about = { tenant, run_id, effect_key, capability, contract_digest: terms?.contract_digest ?? null };
+  const base = { reservation_id: id, ...about, brief, value, debit, command_id, parties };
   const exceeded = exceededBy(debit, scopes);
   if (exceeded === null)
     return {
@@ -191,90 +190,9 @@ function givenBack(reservation: Reservation): BudgetAnswer {
   };
 }
 
-/** What a word on an escalation is decided on, beside the command. */
-export interface DecideFacts {
-  /** Epoch milliseconds. */
-  readonly now: number;
-  readonly policy: EscalationPolicy;
-  /** Who answers for an agent, by its charter; null where it has none. */
-  readonly ownerOf: (agent: string) => string | null;
-}
-
 /** Different people and agents of a debit. */
 export function partiesOf(...parties: readonly (string | null)[]): readonly string[] {
   return [...new Set(parties.filter((one) => one !== null))];
-}
-
-/** Who does not decide an escalation: its parties, and who answers for the agents among them (P5). */
-function barredFrom(
-  { requested_by, parties = [] }: Pick<Escalation, 'requested_by' | 'parties'>,
-  ownerOf: DecideFacts['ownerOf'],
-): readonly string[] {
-  const own = partiesOf(requested_by, ...parties);
-  return partiesOf(...own, ...own.map(ownerOf));
-}
-
-/** Why a person's word on an escalation does not count. */
-function refusalOf(
-  { envelope: asker, approved }: BudgetCommand<'DecideEscalation'>,
-  escalation: Escalation,
-  ownerOf: DecideFacts['ownerOf'],
-): BudgetAnswer | null {
-  if (escalation.tenant !== asker.tenant) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
-  if (isAmong(barredFrom(escalation, ownerOf), asker))
-    return rejected(
-      'SELF_APPROVAL',
-      'nobody decides what they asked for, what is done on their behalf, or what their agent spends',
-    );
-  return !approved || isPerson(asker.principal)
-    ? null
-    : rejected('APPROVER_NOT_A_PERSON', 'only a person lets more be spent: no agent, no service account, no role');
-}
-
-/**
- * Takes a person's word on an escalation.
- *
- * Shape:  a ceiling: approved is debited once. An overrun: nothing more is debited. A reservation nobody used: approved, it
- *         stands for another while; denied, it is given back.
- */
-export function decideEscalation(
-  command: BudgetCommand<'DecideEscalation'>,
-  escalation: Escalation | null,
-  { now, policy, ownerOf }: DecideFacts,
-): BudgetAnswer {
-  const { envelope: asker, approved, reason } = command;
-  const roles = escalation?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
-  if (!roles.some((role) => asker.roles.includes(role)))
-    return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
-  if (escalation === null) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
-  const refusal = refusalOf(command, escalation, ownerOf);
-  if (refusal !== null) return refusal;
-  const { escalation_id, reservation_id, tenant, run_id, effect_key, currency, about, phase } = escalation;
-  const outcome = { escalation_id, reservation_id, approved };
-  if (phase !== 'open') {
-    const same = phase === (approved ? 'approved' : 'denied') && escalation.decided_by === asker.principal;
-    return same
-      ? { kind: 'unchanged', phase: null, outcome }
-      : rejected('ESCALATION_DECIDED', `it is ${phase}`, { phase });
-  }
-  const of = { reservation_id, tenant, run_id, effect_key };
-  const debit = (amount_minor: number) => ({ amount_minor, currency });
-  const event: BudgetRecord = {
-    type: 'EscalationDecided',
-    body: {
-      ...of,
-      escalation_id,
-      approved,
-      debit: debit(about === 'ceiling' ? escalation.debit_minor : 0),
-      by: asker.principal,
-      reason,
-      command_id: asker.command_id,
-      settle_by: approved && about !== 'overrun' ? now + policy.settleWithinMs : null,
-    },
-  };
-  if (approved || about !== 'unsettled') return { kind: 'recorded', outcome, event };
-  const freed = { ...of, debit: debit(escalation.debit_minor), cause: 'denied' } as const;
-  return { kind: 'recorded', outcome, event, also: { type: 'BudgetReleased', body: freed } };
 }
 
 function shown({ reservation_id, phase, debit_minor, currency }: Reservation): Readonly<Record<string, unknown>> {
@@ -294,6 +212,11 @@ function unfitMoney(amountMinor: number, currency: string): BudgetAnswer | null 
     : rejected('CURRENCY_INVALID', `a currency is three capital letters; disclosures are counted in ${EXPOSURE}`);
 }
 
-function rejected(code: BudgetRejectionCode, message: string, facts?: Readonly<Record<string, string>>): BudgetAnswer {
+/** Refuses a command. */
+export function rejected(
+  code: BudgetRejectionCode,
+  message: string,
+  facts?: Readonly<Record<string, string>>,
+): BudgetAnswer {
   return { kind: 'rejected', rejection: facts === undefined ? { code, message } : { code, message, facts } };
 }

@@ -26,6 +26,7 @@ export const BUDGET_REJECTIONS = {
   ROLE_REQUIRED: 403,
   SELF_APPROVAL: 403,
   APPROVER_NOT_A_PERSON: 403,
+  EDITOR_APPROVAL: 403,
   KILL_SWITCH: 403,
   RESERVATION_UNKNOWN: 404,
   ESCALATION_UNKNOWN: 404,
@@ -75,6 +76,8 @@ export interface Reservation {
   readonly phase: ReservationPhase;
   /** Who does not decide about it; none in rows older than this. */
   readonly parties?: readonly string[];
+  /** Contract of the effect, 64 hex digits; null without one. */
+  readonly contract_digest: string | null;
   /** What the run was for, and how the effect is compensated; null of a debit that asks nobody. */
   readonly brief: Brief | null;
   /** By when it is settled or given back before a person is asked, epoch milliseconds; null when nobody has to, and once a person was asked. */
@@ -98,6 +101,8 @@ export interface Escalation {
   readonly requested_by: string | null;
   /** Who does not decide it: who asked, the agent, whom it acts for; none in rows older than this. */
   readonly parties?: readonly string[];
+  /** Contract of the effect, 64 hex digits; null without one. */
+  readonly contract_digest: string | null;
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly deadline_at: number;

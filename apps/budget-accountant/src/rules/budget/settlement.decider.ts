@@ -17,6 +17,8 @@ export interface Ended {
   readonly debit: Money | null;
   /** The agent that acted and whom it acted for. */
   readonly parties: readonly string[];
+  /** Contract it ran under; null without one. */
+  readonly digest: Buffer | null;
   /** What the run was for, and how the effect is compensated. */
   readonly brief: Brief;
 }
@@ -99,7 +101,7 @@ function settled(
 }
 
 function overrun(ended: Ended, debit: Money, policy: EscalationPolicy, now: number): BudgetRecord {
-  const { tenant, runId, effectKey, mutationId, parties, brief } = ended;
+  const { tenant, runId, effectKey, mutationId, parties, digest, brief } = ended;
   return {
     type: 'BudgetOverrun',
     body: {
@@ -111,6 +113,7 @@ function overrun(ended: Ended, debit: Money, policy: EscalationPolicy, now: numb
       brief,
       debit,
       parties,
+      contract_digest: digest,
       owner: policy.owner,
       deadline_at: now + policy.deadlineMs,
     },

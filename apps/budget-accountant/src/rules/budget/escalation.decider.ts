@@ -1,0 +1,91 @@
+// Decides what a person says about an escalation, and who may not say it (P5). Pure.
+import { isAmong, isPerson } from '@recourse/kernel';
+import { partiesOf, rejected } from './budget.decider.js';
+import { APPROVER_ROLE, LAST_RESORT_ROLE } from './budget.messages.js';
+import type { BudgetAnswer, BudgetCommand, BudgetRecord, Escalation, EscalationPolicy } from './budget.messages.js';
+
+/** What a word on an escalation is decided on, beside the command. */
+export interface DecideFacts {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly policy: EscalationPolicy;
+  /** Who answers for an agent, by its charter; null where it has none. */
+  readonly ownerOf: (agent: string) => string | null;
+  /** Who made a contract, 64 hex digits, and the newest ones of its capability. */
+  readonly editorsOf: (digest: string) => readonly string[];
+}
+
+/** Who does not decide an escalation: its parties, and who answers for the agents among them (P5). */
+function barredFrom(
+  { requested_by, parties = [] }: Pick<Escalation, 'requested_by' | 'parties'>,
+  ownerOf: DecideFacts['ownerOf'],
+): readonly string[] {
+  const own = partiesOf(requested_by, ...parties);
+  return partiesOf(...own, ...own.map(ownerOf));
+}
+
+/** Why a person's word on an escalation does not count. */
+function refusalOf(
+  { envelope: asker, approved }: BudgetCommand<'DecideEscalation'>,
+  escalation: Escalation,
+  { ownerOf, editorsOf }: Pick<DecideFacts, 'ownerOf' | 'editorsOf'>,
+): BudgetAnswer | null {
+  if (escalation.tenant !== asker.tenant) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
+  if (isAmong(barredFrom(escalation, ownerOf), asker))
+    return rejected(
+      'SELF_APPROVAL',
+      'nobody decides what they asked for, what is done on their behalf, or what their agent spends',
+    );
+  const { contract_digest: digest } = escalation;
+  if (digest !== null && isAmong(editorsOf(digest), asker))
+    return rejected('EDITOR_APPROVAL', 'nobody decides what is spent under a contract they registered or confirmed');
+  return !approved || isPerson(asker.principal)
+    ? null
+    : rejected('APPROVER_NOT_A_PERSON', 'only a person lets more be spent: no agent, no service account, no role');
+}
+
+/**
+ * Takes a person's word on an escalation.
+ *
+ * Shape:  a ceiling: approved is debited once. An overrun: nothing more is debited. A reservation nobody used: approved, it
+ *         stands for another while; denied, it is given back.
+ */
+export function decideEscalation(
+  command: BudgetCommand<'DecideEscalation'>,
+  escalation: Escalation | null,
+  { now, policy, ...people }: DecideFacts,
+): BudgetAnswer {
+  const { envelope: asker, approved, reason } = command;
+  const roles = escalation?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
+  if (!roles.some((role) => asker.roles.includes(role)))
+    return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
+  if (escalation === null) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
+  const refusal = refusalOf(command, escalation, people);
+  if (refusal !== null) return refusal;
+  const { escalation_id, reservation_id, tenant, run_id, effect_key, currency, about, phase } = escalation;
+  const outcome = { escalation_id, reservation_id, approved };
+  if (phase !== 'open') {
+    const same = phase === (approved ? 'approved' : 'denied') && escalation.decided_by === asker.principal;
+    return same
+      ? { kind: 'unchanged', phase: null, outcome }
+      : rejected('ESCALATION_DECIDED', `it is ${phase}`, { phase });
+  }
+  const of = { reservation_id, tenant, run_id, effect_key };
+  const debit = (amount_minor: number) => ({ amount_minor, currency });
+  const event: BudgetRecord = {
+    type: 'EscalationDecided',
+    body: {
+      ...of,
+      escalation_id,
+      approved,
+      debit: debit(about === 'ceiling' ? escalation.debit_minor : 0),
+      by: asker.principal,
+      reason,
+      command_id: asker.command_id,
+      settle_by: approved && about !== 'overrun' ? now + policy.settleWithinMs : null,
+    },
+  };
+  if (approved || about !== 'unsettled') return { kind: 'recorded', outcome, event };
+  const freed = { ...of, debit: debit(escalation.debit_minor), cause: 'denied' } as const;
+  return { kind: 'recorded', outcome, event, also: { type: 'BudgetReleased', body: freed } };
+}
