@@ -2340,4 +2340,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (isAmong([agent, initiator, ownerOf(context, about.tenant, agent)], asking))',
     replace: 'if (isAmong([agent], asking))',
   },
+  {
+    id: 'p5-breaker-of-ones-own',
+    requirement: 'P5/ending',
+    spec: 'apps/mutation-ledger/src/core/mutations.admission.unit.spec.ts',
+    test: 'admission, straight of a storm is not closed by who owns that agent',
+    file: 'apps/mutation-ledger/src/rules/admission/judging.decisions.ts',
+    find: "if (isAmong(concerned, envelope))\n    return { code: 'SELF_APPROVAL'",
+    replace: "if (isAmong(concerned.slice(99), envelope))\n    return { code: 'SELF_APPROVAL'",
+  },
+  {
+    id: 'p5-divergence-of-ones-own',
+    requirement: 'P5/ending',
+    spec: 'apps/mutation-ledger/src/core/mutations.reconcile.unit.spec.ts',
+    test: 'a runtime that diverges, straight is not dealt with by the agent whose work it keeps, by who owns that, nor by who owns the program that compared',
+    file: 'apps/mutation-ledger/src/rows/reconciliation.rows.ts',
+    find: '...(divergenceIn(state, tenant, runtime)?.agents ?? []), ',
+    replace: '',
+  },
 ];

@@ -39,6 +39,15 @@ export function endingRefusal(context: DecideContext, about: About, asking: Aski
     : null;
 }
 
+/** Agents that something is about, and who owns them: none of them ends it. */
+export function concernedBy(
+  context: Pick<DecideContext, 'views'>,
+  tenant: string,
+  agents: readonly string[],
+): readonly (string | null)[] {
+  return agents.flatMap((agent) => [agent, ownerOf(context, tenant, agent.replace(/^agent:/u, ''))]);
+}
+
 /** Who owns an agent, by its charter; null where it has none. */
 export function ownerOf({ views }: Pick<DecideContext, 'views'>, tenant: string, agent: string): string | null {
   return charterFor(views.view(entryView.name), tenant, agent)?.owner ?? null;

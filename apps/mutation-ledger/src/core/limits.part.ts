@@ -14,21 +14,38 @@ import {
 } from '../rules/admission/admission.decisions.js';
 import type { Opening, Scope, Seen } from '../rules/admission/admission.decisions.js';
 import type { DeclaredSource } from '../rules/admission/context.decisions.js';
-import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
+import type { AdmissionLimits, BreakerDoc } from '../rules/admission/admission.messages.js';
 import { closeBreaker } from '../rules/admission/judging.decisions.js';
 import { OWNER_OF_BREAKERS } from '../rules/owners.js';
 import { record } from '../rules/record.messages.js';
 import type { MutationRecord } from '../rules/record.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
 import type { Reviewing, Trigger } from '../rules/rollback/rollback.messages.js';
-import { readLimit } from '../rows/limit.rows.js';
+import { readHelds, readLimit } from '../rows/limit.rows.js';
+import { mutationIn, mutationsIn } from '../rows/mutation.rows.js';
+import { concernedBy } from './ending.part.js';
 
 /** Closes a breaker. */
-export function close({ state }: DecideContext, command: CloseBreaker): MutationRecord | Refusal {
-  return closeBreaker(
-    command.breaker_id.length > ID_MAX ? undefined : readLimit(state, 'breaker', command.breaker_id),
-    command,
+export function close(context: DecideContext, command: CloseBreaker): MutationRecord | Refusal {
+  const { breaker_id: id } = command;
+  const breaker = id.length > ID_MAX ? undefined : readLimit(context.state, 'breaker', id);
+  return closeBreaker(breaker, command, breaker === undefined ? [] : heldBack(context, breaker));
+}
+
+/** Whom a breaker is about: its source, and of all it holds the agent, for whom it acted, and who owns it. */
+function heldBack(context: DecideContext, breaker: BreakerDoc): readonly (string | null)[] {
+  const { breaker_id, scope, name, tenant, run_id } = breaker;
+  const held = readHelds(context.state, breaker_id).flatMap(
+    (one) => mutationIn(context.state, one.run_id, one.mutation_id)?.execution ?? [],
   );
+  const made = [...mutationsIn(context.state, run_id).map(({ execution }) => execution), ...held];
+  const owner = scope === 'source' ? (declaredSource(context, tenant, name).entry?.owner ?? null) : null;
+  const agents = [...new Set(made.map(({ agent_id }) => agent_id))];
+  return [
+    ...(scope === 'source' ? [name, owner] : []),
+    ...concernedBy(context, tenant, agents),
+    ...new Set(made.map(({ initiator }) => initiator)),
+  ];
 }
 
 /** No id we gave out is longer. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
 import { plainPayload } from '@recourse/contract';
-import { fact, WAYS, eachMember } from '@recourse/testing';
+import { entrySaid, fact, WAYS, eachMember } from '@recourse/testing';
 import { NO_LIMITS, REJECTED_TAKES } from '../rules/admission/admission.messages.js';
 import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
 import { rollbackIdOf } from '../rules/rollback/rollback.decider.js';
@@ -352,6 +352,33 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .then(fell({}))
         .when(hit('m7'), 7_002)
         .then(fact('BreakerOpened'), fact('TriggerHeld'));
+    });
+
+    it.each([
+      ['the agent of what it holds', 'agent-1'],
+      ['who owns that agent', 'otto'],
+      ['for whom it acted', 'Ada'],
+      ['its source', 'warehouse'],
+      ['who answers for its source', 'sven'],
+    ])('is not closed by %s', (_who, by) => {
+      const run = burst().when(hit('m3'), 1_002).then(opened, fact('TriggerHeld'));
+      const words = { doc: 'd', tenant: 'acme' };
+      const charter = { ...words, owner: 'otto', agent: 'agent-1', purpose: 'p', allowed: ['x.*'], denied: [] };
+      const source = { ...words, owner: 'sven', sensitivity: 'internal', access: 'read', ttl_ms: 1_000 };
+      for (const [kind, name, body] of [
+        ['agent_charter', 'a', charter],
+        ['context_source', 'warehouse', source],
+      ] as const) {
+        const { tenant, ...entry } = body;
+        on.entries.append('e', entrySaid(kind, { name, tenant, body: entry }));
+      }
+      const id = String(doc(run, 'breaker')?.['breaker_id']);
+      run
+        .when(closing(id, by), 6_000)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' })
+        .when(closing(id), 6_000)
+        .then(fact('BreakerClosed', { by: 'olga' }));
     });
 
     it('counts an event once, however many commits it hits, and lets the rest of it through', () => {

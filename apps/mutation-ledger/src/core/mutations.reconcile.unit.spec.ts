@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
 import type { ReconcileLineage } from '@recourse/messages';
-import { fact, WAYS, wire } from '@recourse/testing';
+import { entrySaid, fact, WAYS, wire } from '@recourse/testing';
 import { announced, envelope, EVIDENCE, ledger, MUTATION, NOW, ROLLBACK, RUN, TENANT } from './ledger.testing.js';
 
 const compare = (changes: Partial<ReconcileLineage['envelope']> = {}, runtime = 'reports', count = 1): RecordInput =>
@@ -34,6 +34,7 @@ const compare = (changes: Partial<ReconcileLineage['envelope']> = {}, runtime = 
     } satisfies ReconcileLineage,
     { key: 'reports' },
   );
+const CHARTER = { doc: 'd', purpose: 'p', allowed: ['x.*'], denied: [] };
 const who = { tenant: TENANT, agent_id: 'agent-1', run_id: RUN, mutation_id: MUTATION, subject_ref: null };
 const fell = announced({ mutation_id: MUTATION, rollback_id: ROLLBACK });
 const passed = fact('BoundReached', { ...who, caused_by: EVIDENCE, committed_at: 1 });
@@ -125,6 +126,30 @@ describe.each(WAYS)('a runtime that diverges, $way', ({ isRebuilt }) => {
     run
       .when(compare({ command_id: 'cmd-3' }), NOW + 3)
       .then(fact('LineageReconciled', { deadline_at: NOW + 3 + DAY_MS }));
+  });
+
+  it('is not dealt with by the agent whose work it keeps, by who owns that, nor by who owns the program that compared', () => {
+    const { run, fallen, entries } = ledger({ isRebuilt });
+    fallen.append(RUN, fell);
+    for (const [agent, owner] of [
+      ['agent-1', 'otto'],
+      ['reports', 'petra'],
+    ] as const)
+      entries.append(
+        'e',
+        entrySaid('agent_charter', { name: agent, tenant: TENANT, body: { ...CHARTER, agent, owner } }),
+      );
+    run
+      .when(compare({ principal: 'agent:reports', roles: ['agent'] }), NOW)
+      .then(fact('LineageReconciled', { agents: ['agent-1', 'agent:reports'] }))
+      .when(compare({ command_id: 'cmd-2' }), NOW + 1)
+      .then(fact('LineageReconciled', { agents: ['agent-1'] }));
+    for (const by of ['agent-1', 'Otto', 'petra'])
+      run
+        .when(review(envelope(by, ['operator'])), NOW + 2)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' });
+    run.when(review(), NOW + 3).then(fact('DivergenceReviewed'));
   });
 
   it("is no program's to close, and not without a reason", () => {

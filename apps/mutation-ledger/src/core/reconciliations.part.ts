@@ -8,6 +8,7 @@ import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
 import { COMMITS_MAX, reconcile, reviewRefusal } from '../rules/reconciliation/reconciliation.decider.js';
 import type { FallOf } from '../rules/reconciliation/reconciliation.decider.js';
 import { divergenceIn } from '../rows/reconciliation.rows.js';
+import { concernedBy } from './ending.part.js';
 import { refuse } from './refuse.js';
 import { verdictScope } from '../rules/scope.js';
 
@@ -35,7 +36,11 @@ export function onReconcile(
     const verdict = view.get(verdictScope(tenant, standsRef(commit_id), run_id)) as Verdict | undefined; // entries of this view are verdicts
     return verdict === undefined || verdict.evidence === null || verdict.is_beyond === true
       ? null
-      : { rollback_id: verdict.evidence.event_id, rolled_back_at: verdict.stated_at };
+      : {
+          rollback_id: verdict.evidence.event_id,
+          rolled_back_at: verdict.stated_at,
+          agent_id: verdict.agent_id,
+        };
   };
   const body = reconcile(command, fallOf, divergenceIn(state, tenant, runtime)?.deadline_at ?? now + reviewDeadlineMs);
   return accepted(
@@ -52,10 +57,11 @@ export function onReconcile(
 }
 
 /** A person says what was done about what a runtime kept. */
-export function onReviewDivergence({ state }: DecideContext, command: ReviewDivergence): Decision {
+export function onReviewDivergence(context: DecideContext, command: ReviewDivergence): Decision {
   const { envelope, runtime, reason } = command;
   const { tenant, principal: by, command_id } = envelope;
-  const refusal = reviewRefusal(divergenceIn(state, tenant, runtime), command);
+  const standing = divergenceIn(context.state, tenant, runtime);
+  const refusal = reviewRefusal(standing, command, concernedBy(context, tenant, standing?.agents ?? []));
   if (refusal !== null) return refuse(refusal);
   const body = { tenant, runtime, by, reason, command_id };
   return accepted(200, { runtime, reviewed: true }, { type: 'DivergenceReviewed', body });

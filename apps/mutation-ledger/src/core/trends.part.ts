@@ -9,7 +9,7 @@ import type { MutationRecord } from '../rules/record.messages.js';
 import type { Reviewing } from '../rules/rollback/rollback.messages.js';
 import { raised, reviewed, trendKey, trendsOf } from '../rules/trend/trend.decisions.js';
 import type { TrendLimits, TrendOf } from '../rules/trend/trend.messages.js';
-import { ownerOf } from './ending.part.js';
+import { concernedBy } from './ending.part.js';
 import { refuse } from './refuse.js';
 
 /** A rollback that is marked. */
@@ -41,7 +41,7 @@ export function rises(
 export function onReviewTrend(context: DecideContext, command: ReviewTrend): Decision {
   const { envelope, scope, name, trend_id } = command;
   const { tenant } = envelope;
-  const concerned = scope === 'agent' ? [name, ownerOf(context, tenant, name)] : [];
+  const concerned = concernedBy(context, tenant, scope === 'agent' ? [name] : []);
   const told = reviewed(trendIn(context.state, { scope, name, tenant }), command, concerned);
   return 'code' in told ? refuse(told) : accepted(200, { trend_id, reviewed: true }, told);
 }

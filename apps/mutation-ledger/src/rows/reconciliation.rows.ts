@@ -37,18 +37,22 @@ export function divergenceIn(state: StateView, tenant: string, runtime: string):
 }
 
 /** Opens the question, or leaves it with its deadline; a comparison that finds nothing says nothing of the rest of the runtime. */
-function diverging({ tenant, runtime, contaminated, ...told }: Body<LineageReconciled>): readonly Change[] {
+function diverging(
+  state: StateView,
+  { tenant, runtime, contaminated, ...told }: Body<LineageReconciled>,
+): readonly Change[] {
   const { reconciliation_id, owner, deadline_at } = told;
   if (owner === null || deadline_at === null) return [];
   const id = { divergence_id: divergenceIdOf(tenant, runtime), tenant, runtime };
-  return [divergences.put({ ...id, reconciliation_id, contaminated: contaminated.length, owner, deadline_at })];
+  const agents = [...new Set([...(divergenceIn(state, tenant, runtime)?.agents ?? []), ...told.agents])];
+  return [divergences.put({ ...id, reconciliation_id, contaminated: contaminated.length, agents, owner, deadline_at })];
 }
 
 /** The row of an accepted comparison. */
 export const RECONCILIATION_FOLD = {
-  LineageReconciled: (told, _state, { decidedAt }) => [
+  LineageReconciled: (told, state, { decidedAt }) => [
     reconciliations.put({ ...told, diverges: told.contaminated.length > 0, reconciled_at: decidedAt }),
-    ...diverging(told),
+    ...diverging(state, told),
   ],
   DivergenceReviewed: ({ tenant, runtime }) => {
     const id = divergenceIdOf(tenant, runtime);

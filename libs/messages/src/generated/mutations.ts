@@ -595,6 +595,8 @@ export interface LineageReconciled {
   readonly owner: string | null;
   /** By when, epoch milliseconds: what an earlier comparison found keeps its deadline; null where nothing diverges. */
   readonly deadline_at: number | null;
+  /** Agents whose commits fell and are kept, and the program that compared: neither they nor who owns them deal with it. */
+  readonly agents: readonly string[];
 }
 
 /** A mutation whose recoverability moved. */

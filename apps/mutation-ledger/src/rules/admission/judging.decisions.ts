@@ -88,10 +88,11 @@ export function rejectedFact(
   });
 }
 
-/** Closes a breaker, or says why not. */
+/** Closes a breaker, or says why not. `concerned`: who made what it holds, for whom, who owns the agents, and its source. */
 export function closeBreaker(
   breaker: BreakerDoc | undefined,
   { envelope, reason }: CloseBreaker,
+  concerned: readonly (string | null)[],
 ): MutationRecord | Refusal {
   if (breaker?.tenant !== envelope.tenant)
     return { code: 'BREAKER_UNKNOWN', message: 'There is no such breaker of this tenant.' };
@@ -102,6 +103,11 @@ export function closeBreaker(
     };
   if (breaker.phase === 'closed')
     return { code: 'BREAKER_CLOSED', message: 'Somebody has closed this breaker already.' };
+  if (isAmong(concerned, envelope))
+    return {
+      code: 'SELF_APPROVAL',
+      message: 'Nobody closes a breaker over their own source, or what their agent did.',
+    };
   const { breaker_id, scope, name, tenant, run_id } = breaker;
   const body: Body<BreakerClosed> = {
     breaker_id,

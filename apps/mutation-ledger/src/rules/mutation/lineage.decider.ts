@@ -87,6 +87,7 @@ export function fallenEntry(notice: Announced | Passed, seq: number): readonly [
       verdict: 'invalidated',
       evidence,
       stated_at: caused_by.stated_at,
+      agent_id: notice.agent_id,
       resume: 'resume_checkpoint' in notice ? notice.resume_checkpoint : null,
       ...('rollback_id' in notice ? {} : { is_beyond: true as const }),
     },

@@ -234,6 +234,8 @@ export type Verdict = {
   readonly stated_at: number;
   /** For a commit that fell: the commit before it in its run, from which independent work continues. */
   readonly resume?: CommitRef | null;
+  /** For a commit that fell: the agent that made it. */
+  readonly agent_id?: string;
   /** The commit did not fall: it was left to a person, and what rests on it is reached through it. */
   readonly is_beyond?: true;
 };

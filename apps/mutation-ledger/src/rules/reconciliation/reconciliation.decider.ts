@@ -5,7 +5,7 @@
 //   C2. The walk goes along what the runtime says it derived, so that a chain of its own commits is contaminated to the end.
 //   C4. What diverges waits for a person from the first comparison that found it: another one leaves its deadline.
 //   C3. A commit left to a person did not fall: nobody diverges by keeping it.
-import { deriveId, isPerson } from '@recourse/kernel';
+import { deriveId, isAmong, isPerson } from '@recourse/kernel';
 import type {
   CommitRef,
   Contamination,
@@ -25,6 +25,8 @@ export const COMMITS_MAX = 1_000;
 export interface Fall {
   readonly rollback_id: string;
   readonly rolled_back_at: number;
+  /** Agent that made it, where the view says so. */
+  readonly agent_id?: string | undefined;
 }
 
 /** Looks up whether a commit fell; null for one that stands, is left to a person, or is not ours. */
@@ -42,6 +44,8 @@ export type Divergence = {
   /** The last comparison that found it, and how many commits it named. */
   readonly reconciliation_id: string;
   readonly contaminated: number;
+  /** Agents it is about, of every comparison since it was asked. */
+  readonly agents: readonly string[];
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly deadline_at: number;
@@ -70,13 +74,21 @@ export function reconcile(
     command_id,
     owner: found.length === 0 ? null : OWNER_OF_DIVERGENCES,
     deadline_at: found.length === 0 ? null : reviewBy,
+    agents: agentsOf(found, by, fallOf),
   };
 }
 
-/** Why nobody may say that a divergence is dealt with; null when they may. */
+/** Whose work fell and is kept; and the program that compared, whose own copy it may be. */
+function agentsOf(found: readonly Contamination[], by: string, fallOf: FallOf): readonly string[] {
+  const fell = found.flatMap(({ fallen }) => fallOf(fallen)?.agent_id ?? []);
+  return [...new Set([...fell, ...(isPerson(by) || found.length === 0 ? [] : [by])])];
+}
+
+/** Why nobody may say that a divergence is dealt with; null when they may. `concerned`: the agents it is about, and who owns them. */
 export function reviewRefusal(
   standing: Divergence | null,
-  { envelope: { principal }, reason }: ReviewDivergence,
+  { envelope, reason }: ReviewDivergence,
+  concerned: readonly (string | null)[],
 ): Refusal | null {
   if (standing === null)
     return { code: 'NOT_DIVERGING', message: 'Nothing that this runtime keeps waits for a person.' };
@@ -85,12 +97,11 @@ export function reviewRefusal(
       code: 'COMMAND_INVALID',
       message: 'Say what was done, or why it may stand: give a reason.',
     };
-  return isPerson(principal)
-    ? null
-    : {
-        code: 'JUDGE_NOT_A_PERSON',
-        message: 'Only a person ends this: no agent, no service account.',
-      };
+  if (!isPerson(envelope.principal))
+    return { code: 'JUDGE_NOT_A_PERSON', message: 'Only a person ends this: no agent, no service account.' };
+  return isAmong(concerned, envelope)
+    ? { code: 'SELF_APPROVAL', message: 'Nobody ends what is asked about their own agent.' }
+    : null;
 }
 
 function contaminated(commits: readonly RuntimeCommit[], fallOf: FallOf): readonly Contamination[] {

@@ -76,6 +76,7 @@ describe('a runtime compared with what fell', () => {
       },
     ]);
     expect(rest).toEqual({
+      agents: [],
       owner: 'role:operator',
       deadline_at: 9,
       tenant: 'acme',
