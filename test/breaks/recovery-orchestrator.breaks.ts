@@ -1843,6 +1843,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'lookalikes: lookAlikes(peopleOf(step)),',
   },
   {
+    id: 'p5-reader-of-a-question-not-compared',
+    requirement: 'P5/lookalikes',
+    spec: 'apps/recovery-orchestrator/src/reads/forward-item.query.unit.spec.ts',
+    test: 'a question before an effect marks names of different people that read alike, the reader among them, beside its row and status',
+    file: 'apps/recovery-orchestrator/src/reads/forward-item.query.ts',
+    find: 'lookAlikes([...peopleOf(doc), reader])',
+    replace: 'lookAlikes(peopleOf(doc))',
+  },
+  {
     id: 'wires-any-worker-reports',
     requirement: 'P6/asked',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.bad-reports.unit.spec.ts',

@@ -4,6 +4,7 @@ import { entryView } from '@recourse/contract';
 import { entrySaid, fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './core.js';
+import { namedIn } from './rules/budget/escalation.decider.js';
 import {
   command,
   decide,
@@ -67,6 +68,11 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
         .when(decide('a', approved, { principal }), 100_000_000)
         .thenNothing()
         .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' });
+  });
+
+  it('names everybody whose name could be taken for another where it is decided', () => {
+    const run = escalated();
+    expect(namedIn(run.rows('escalation')[0]?.doc ?? {})).toEqual(['agent-7', AGENT, INITIATOR]);
   });
 
   describe('under a contract', () => {

@@ -2,6 +2,7 @@
 import { idText, listsController, verbsController } from '@recourse/service';
 import { z } from 'zod';
 import { BUDGET_COMMANDS, BUDGETS_LOG } from '../core.js';
+import { namedIn } from '../rules/budget/escalation.decider.js';
 
 const tag = 'budgets';
 const phase = idText.optional();
@@ -36,6 +37,7 @@ export const BudgetListsController = listsController({
       one: {
         column: 'escalation_id',
         summary: 'One question, with what the run is for and how the effect is compensated.',
+        people: namedIn,
       },
     },
   },

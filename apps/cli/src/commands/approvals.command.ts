@@ -2,6 +2,7 @@
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { alike } from '../output/alike.js';
 import { briefFields } from '../output/brief.js';
 import { payload } from '../output/payload.js';
 import { cellText, docsOf, formatFields, instant, span } from '../output/table.js';
@@ -75,6 +76,7 @@ export function describeApproval(found: Doc, now: number): string {
     ['answerable', found['answerable_to']],
     ['asked by', found['requested_by']],
     ['asked', instant(found['requested_at'])],
+    ['take care', alike(found['lookalikes'])],
     ['contract digest', found['contract_digest']],
     ['approvals', givenOf(found)],
     ...approvalsOf(found),

@@ -13,6 +13,11 @@ describe('a question of an agent in the terminal', () => {
     expect(shown(SEALED)).not.toContain(SEALED);
   });
 
+  it('says which names read alike', () => {
+    const text = describeApproval({ approval_id: 'apr_1', lookalikes: [['1nes', 'ines']] }, AT);
+    expect(text).toContain('different people, whose names read alike: 1nes, ines');
+  });
+
   it('names the routine rule that let it go, and what was counted against its caps', () => {
     const text = describeApproval(
       {

@@ -1,6 +1,7 @@
 // recourse budgets …
 import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { alike } from '../output/alike.js';
 import { briefFields } from '../output/brief.js';
 import { formatFields, instant, minorUnits } from '../output/table.js';
 import type { Column } from '../output/table.js';
@@ -103,6 +104,7 @@ export function describeEscalation(found: Doc): string {
     ...briefFields(found['brief']),
     ['asked by', found['requested_by']],
     ['may not decide', found['parties']],
+    ['take care', alike(found['lookalikes'])],
     ['owner', found['owner']],
     ['decide by', instant(found['deadline_at'])],
     ['decided by', found['decided_by']],

@@ -34,6 +34,12 @@ describe('budgets', () => {
     ]);
   });
 
+  it('say of an escalation which names read alike', async () => {
+    const { call, out } = desk(table({ '/v1/escalations/esc_1': { ...ESCALATION, lookalikes: [['1nes', 'ines']] } }));
+    expect(await call('budgets', 'show', 'esc_1')).toBe(0);
+    expect(out()).toContain('different people, whose names read alike: 1nes, ines');
+  });
+
   it('set a ceiling in minor units, and nothing else', async () => {
     const { call, asked, note } = desk(table({ '/v1/budgets': { scope: 'run' } }));
     const ceiling = (minor: string) =>

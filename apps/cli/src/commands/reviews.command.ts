@@ -3,6 +3,7 @@ import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { compensationFields } from '../output/brief.js';
+import { alike } from '../output/alike.js';
 import { cellText, docsOf, formatFields, instant, money, span } from '../output/table.js';
 import type { Act } from './options.js';
 import { addListAction, addShowAction, pathBelow } from './shapes.js';
@@ -76,12 +77,6 @@ function overview(item: Doc): string {
     ['you may', item['may']],
     ['action digest', item['action_digest']],
   ]);
-}
-
-/** Names that a reader could take for one another. */
-function alike(groups: unknown): string | null {
-  const told = Array.isArray(groups) ? groups.map((names: unknown) => cellText(names)) : [];
-  return told.length === 0 ? null : `different people, whose names read alike: ${told.join('; ')}`;
 }
 
 function action(item: Doc): string {

@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { FromCaller, Id, idText, listsController, ReadRoute, Reads, render } from '@recourse/service';
 import type { Caller } from '@recourse/service';
 import { z } from 'zod';
-import { forwardAnswer } from '../core/forward.part.js';
+import { forwardItem } from '../reads/forward-item.query.js';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
 import { RECOVERIES_LOG } from '../core.js';
 import { FORWARD_PHASES } from '../rules/forward/forward.messages.js';
@@ -44,6 +44,6 @@ export class ForwardApprovalsController {
     // Lengths of lists and short codes on top; the row beneath them.
     const [shown] = await this.reads.shown([doc]);
     // Rows of this kind are written by the forward part alone.
-    return { ...(render(shown) as object), status: forwardAnswer(doc as ForwardDoc)['status'] };
+    return forwardItem(doc as ForwardDoc, render(shown) as object, caller.principal.subject);
   }
 }

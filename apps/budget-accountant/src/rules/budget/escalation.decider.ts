@@ -24,6 +24,15 @@ function barredFrom(
   return partiesOf(...own, ...own.map(ownerOf));
 }
 
+/** Whom a question names: where two of them read alike, whoever decides is told. */
+export function namedIn({
+  requested_by,
+  parties,
+  decided_by,
+}: Partial<Pick<Escalation, 'requested_by' | 'parties' | 'decided_by'>>): readonly string[] {
+  return partiesOf(requested_by ?? null, ...(parties ?? []), decided_by ?? null);
+}
+
 /** Why a person's word on an escalation does not count. */
 function refusalOf(
   { envelope: asker, approved }: BudgetCommand<'DecideEscalation'>,

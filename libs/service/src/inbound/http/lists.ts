@@ -3,6 +3,7 @@ import { Controller, Inject } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { ColumnValue } from '@recourse/event-log';
+import { lookAlikes } from '@recourse/kernel';
 import { z } from 'zod';
 import { render } from '../../edge/render.js';
 import { FromCaller } from './caller.js';
@@ -10,6 +11,8 @@ import type { Caller } from './caller.js';
 import { pageQuery, Reads } from './reads.js';
 import type { ListAnswer } from './reads.js';
 import { addRoute, Id, Queried, ReadRoute } from './routes.js';
+
+type Doc = Readonly<Record<string, unknown>>;
 
 /** What a query member means for a column. */
 type Narrowing = z.ZodType<ColumnValue | readonly string[] | undefined>;
@@ -24,7 +27,12 @@ export interface ListSpec {
   /** Tenant whose rows everybody sees, e.g. `*` for contracts of all. */
   readonly sharedTenant?: string;
   /** Answers `<path>/:id` with the one row in which this column holds the id. */
-  readonly one?: { readonly column: string; readonly summary: string };
+  readonly one?: {
+    readonly column: string;
+    readonly summary: string;
+    /** Whom a row names, where a person decides about it: those that read alike, the reader among them, stand in `lookalikes`. */
+    readonly people?: (doc: Doc) => readonly (string | null)[];
+  };
 }
 
 export interface ListsOptions {
@@ -56,7 +64,7 @@ export function listsController({ tag, log, lists }: ListsOptions): Type {
       addRoute(ListsController, `one_of_${path}`, {
         decorators: [ReadRoute(`${path}/:id`, one.summary)],
         parameters: [FromCaller(), Id('id')],
-        handle: ({ reads }, caller: Caller, id: string) => oneOf(reads, { log, spec, caller }, one.column, id),
+        handle: ({ reads }, caller: Caller, id: string) => oneOf(reads, { log, spec, caller }, one, id),
       });
   }
   return ListsController;
@@ -86,10 +94,18 @@ function listOf(reads: Reads, { log, spec, caller }: Place, asked: Asked): Promi
   });
 }
 
-async function oneOf(reads: Reads, { log, spec, caller }: Place, column: string, id: string): Promise<unknown> {
+async function oneOf(
+  reads: Reads,
+  { log, spec, caller }: Place,
+  { column, people }: NonNullable<ListSpec['one']>,
+  id: string,
+): Promise<unknown> {
   const { kind, sharedTenant } = spec;
   const query = { log, kind, where: { [column]: id }, ...(sharedTenant === undefined ? {} : { sharedTenant }) };
   const { doc } = await reads.find(caller, query);
   const [shown] = await reads.shown([doc]);
-  return render(shown);
+  const row = render(shown);
+  return people === undefined
+    ? row
+    : { ...(row as object), lookalikes: lookAlikes([...people(doc), caller.principal.subject]) }; // a row is an object
 }
