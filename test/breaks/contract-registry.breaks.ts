@@ -119,4 +119,13 @@ export const BREAKS: readonly Break[] = [
     find: 'const excess = contract === undefined ? null : unroutine(contract);',
     replace: "const excess = contract?.risk_level === 'high' ? unroutine(contract) : null;",
   },
+  {
+    id: 'tenants-one-retires-a-stricter-contract',
+    requirement: 'tenants',
+    spec: 'apps/contract-registry/src/contracts.tenants.unit.spec.ts',
+    test: 'a contract of the platform, straight binds again in place of a stricter one of a tenant only after a second person',
+    file: 'apps/contract-registry/src/rules/contract/registration.decisions.ts',
+    find: 'if (platform === null || newestOf(versions)?.version !== standing.version) return [];',
+    replace: 'if (platform !== undefined) return [];',
+  },
 ];

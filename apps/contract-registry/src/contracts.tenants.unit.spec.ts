@@ -114,7 +114,41 @@ describe.each(WAYS)('a contract of the platform, $way', ({ isRebuilt }) => {
     follow(register(refund({ reversal_window_ms: 20_000 }), ACME));
     expect(bound()).toBe(20_000);
     follow(retire(ISSUE, 2, ACME));
+    expect(bound()).toBe(20_000);
+    const digest = Buffer.from(String(registry.decision().answer?.body['digest']), 'hex');
+    follow(sent('ConfirmRegistration', { ...ACME, principal: 'ravi' }, { name: ISSUE, digest }));
     expect(bound()).toBe(30_000);
+  });
+
+  it('binds again in place of a stricter one of a tenant only after a second person', () => {
+    const registry = start()
+      .when(register(refund({ reversal_window_ms: 60_000 }), ACME), 3)
+      .when(retire(ISSUE, 1, ACME), 4)
+      .then(fact('RegistrationProposed', { tenant: 'acme', version: 1, retires: true, proposed_by: 'dana' }))
+      .thenAnswer({ httpStatus: 201, body: { state: 'proposed' } });
+    const digest = Buffer.from(String(registry.decision().answer?.body['digest']), 'hex');
+    const confirm = (who: Json): RecordInput => sent('ConfirmRegistration', who, { name: ISSUE, digest });
+    const bound = () => registry.rows('contract').find(({ group }) => group === `acme/${ISSUE}`)?.doc['retired'];
+    registry
+      .when(retire(ISSUE, 1, { ...ACME, principal: 'ravi' }), 5)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 200, body: { state: 'proposed' } })
+      .when(confirm({ ...ACME, principal: 'Dana' }), 6)
+      .thenAnswer({ httpStatus: 403, code: 'SELF_CONFIRMATION' })
+      .when(confirm({ ...ACME, principal: 'svc:editor' }), 6)
+      .thenAnswer({ code: 'CONFIRMER_NOT_A_PERSON' });
+    expect(bound()).toBe(false);
+    registry
+      .when(confirm({ ...ACME, principal: 'ravi' }), 7)
+      .then(fact('ContractRetired', { tenant: 'acme', version: 1, retired_by: 'dana', confirmed_by: 'ravi' }));
+    expect([bound(), registry.rows('proposal')]).toEqual([true, []]);
+  });
+
+  it('that is as strict as the own one of a tenant binds again at the word of one person', () => {
+    start()
+      .when(register(refund(), ACME), 3)
+      .when(retire(ISSUE, 1, ACME), 4)
+      .then(fact('ContractRetired', { tenant: 'acme', confirmed_by: null }));
   });
 
   it('blocks no name of a tenant, nor the other way about', () => {

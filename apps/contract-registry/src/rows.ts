@@ -132,12 +132,18 @@ function registered(
 }
 
 function retired(
-  { tenant, name, version }: BodyOf<typeof CONTRACTS_LOG, 'ContractRetired'>,
+  { tenant, name, version, digest }: BodyOf<typeof CONTRACTS_LOG, 'ContractRetired'>,
   state: StateView,
 ): readonly Change[] {
-  const standing = versions.find(state, contractGroup(tenant, name), String(version));
+  const group = contractGroup(tenant, name);
+  const standing = versions.find(state, group, String(version));
   const phase = contractPhaseAfter(standing === null ? 'absent' : phaseOf(standing), 'ContractRetired');
-  return standing === null ? [] : [versions.put({ ...standing, retired: phase === 'retired' })];
+  const waiting = waitingOf(state, group);
+  const isAsked = waiting?.retires === true && waiting.digest === digest.toString('hex');
+  return [
+    ...(standing === null ? [] : [versions.put({ ...standing, retired: phase === 'retired' })]),
+    ...(isAsked ? [proposalEnd(group, 'ContractRetired')] : []),
+  ];
 }
 
 function proposed(
@@ -150,17 +156,29 @@ function proposed(
     weakenings,
     proposed_by,
     expires_at,
+    retires,
   }: BodyOf<typeof CONTRACTS_LOG, 'RegistrationProposed'>,
   _: StateView,
   { decidedAt: proposed_at }: AcceptedRecord,
 ): readonly Change[] {
   const hex = digest.toString('hex');
   return [
-    proposals.put({ name, version, tenant, digest: hex, body, weakenings, proposed_by, proposed_at, expires_at }),
+    proposals.put({
+      name,
+      version,
+      tenant,
+      digest: hex,
+      body,
+      weakenings,
+      retires,
+      proposed_by,
+      proposed_at,
+      expires_at,
+    }),
   ];
 }
 
-function proposalEnd(group: string, type: 'ContractRegistered' | 'RegistrationDropped'): Change {
+function proposalEnd(group: string, type: 'ContractRegistered' | 'ContractRetired' | 'RegistrationDropped'): Change {
   proposalPhaseAfter('waiting', type);
   return { op: 'delete', address: { kind: PROPOSAL_KIND, group, key: WAITING } };
 }

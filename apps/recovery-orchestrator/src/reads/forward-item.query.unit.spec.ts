@@ -23,7 +23,7 @@ const ASKED: ForwardDoc = {
   rehearsal: null,
   required_approvals: 2,
   requested_by: 'svc:status',
-  approvals: [{ by: 'olga', at: 1, reason: 'seen' }],
+  approvals: [{ by: 'olga', approval_id: 'a_1', at: 1, reason: 'seen' }],
   decided_by: null,
   routine: null,
   not_routine: [],

@@ -57,6 +57,8 @@ export interface ContractRetired {
   readonly retired_by: string;
   /** Command. */
   readonly command_id: string;
+  /** Second person, where retiring it loosens what binds; null where one was enough. */
+  readonly confirmed_by: string | null;
 }
 
 /** A version of an entry was accepted; it replaces the one before. */
@@ -187,6 +189,8 @@ export interface RegistrationProposed {
   readonly expires_at: number;
   /** Command. */
   readonly command_id: string;
+  /** True where the version that stands would be retired, and the looser one of the platform bind again. */
+  readonly retires: boolean;
 }
 
 /** Retire a version. */

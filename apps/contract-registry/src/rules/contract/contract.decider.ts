@@ -15,7 +15,7 @@ import type {
   ContractVersion,
   Outcome,
 } from './contract.messages.js';
-import { confirmed, dropped, parsed, registerOrPropose } from './registration.decisions.js';
+import { confirmed, dropped, parsed, registerOrPropose, retireOrPropose } from './registration.decisions.js';
 
 type Register = Extract<ContractCommand, { type: 'RegisterContract' }>;
 type Retire = Extract<ContractCommand, { type: 'RetireContract' }>;
@@ -122,7 +122,8 @@ function confirm({ asker, digest }: Confirm, state: ContractState): ContractAnsw
     return rejected('SELF_CONFIRMATION', 'a weaker version takes two people, and this is the one who proposed it');
   if (!isPerson(asker.principal)) return rejected('CONFIRMER_NOT_A_PERSON', 'only a person confirms a weaker version');
   // The platform may have become stricter since it was proposed.
-  return loosening(parsed(proposal.body), state) ?? confirmed(proposal, asker);
+  const refusal = proposal.retires ? null : loosening(parsed(proposal.body), state);
+  return refusal ?? confirmed(proposal, asker);
 }
 
 /** Anybody with the role may stop what waits, who proposed it too. */
@@ -146,25 +147,7 @@ function retire(command: Retire, state: ContractState): ContractAnswer {
     );
   if (standing === undefined) return rejected('CONTRACT_UNKNOWN', `${command.name} has no version ${command.version}`);
   if (standing.retired) return { kind: 'unchanged', outcome: shown(standing) };
-  const { asker, name, version } = command;
-  return {
-    kind: 'recorded',
-    isNew: false,
-    outcome: { ...shown(standing), state: 'retired' },
-    events: [
-      {
-        type: 'ContractRetired',
-        body: {
-          name,
-          version,
-          tenant: standing.tenant,
-          digest: Buffer.from(standing.digest, 'hex'),
-          retired_by: asker.principal,
-          command_id: asker.commandId,
-        },
-      },
-    ],
-  };
+  return retireOrPropose(standing, command.asker, state);
 }
 
 function shown({ name, version, digest, retired }: ContractVersion): Outcome {

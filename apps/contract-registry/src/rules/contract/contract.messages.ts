@@ -80,7 +80,7 @@ export interface ContractVersion {
   readonly retired: boolean;
 }
 
-/** A weaker version that waits for a second person. */
+/** A weaker version that waits for a second person, or the end of a stricter one. */
 export interface Proposal {
   readonly name: string;
   readonly version: number;
@@ -89,6 +89,8 @@ export interface Proposal {
   readonly digest: string;
   readonly body: string;
   readonly weakenings: readonly string[];
+  /** It is a version that stands and would be retired. */
+  readonly retires: boolean;
   readonly proposed_by: string;
   /** Epoch milliseconds. */
   readonly expires_at: number;

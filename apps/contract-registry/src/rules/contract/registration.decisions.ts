@@ -35,7 +35,8 @@ export function registerOrPropose(contract: Versioned, asker: Asker, state: Cont
 
 /** The record of a version that a second person confirmed. */
 export function confirmed(proposal: Proposal, confirmer: Asker): ContractAnswer {
-  const { name, version, digest, body, tenant, proposed_by } = proposal;
+  const { name, version, digest, body, tenant, proposed_by, retires } = proposal;
+  if (retires) return retired(proposal, { by: proposed_by, confirmer }, confirmer.commandId);
   return {
     kind: 'recorded',
     isNew: true,
@@ -56,6 +57,63 @@ export function confirmed(proposal: Proposal, confirmer: Asker): ContractAnswer 
       },
     ],
   };
+}
+
+/** What the end of a tenant's own version loosens: the platform's binds again. Only the newest version binds. */
+function retirementLoosens(standing: ContractVersion, { versions, platform }: ContractState): readonly Difference[] {
+  if (platform === null || newestOf(versions)?.version !== standing.version) return [];
+  const differences = diffContracts(parsed(standing.body), platform);
+  return weakeningsIn(differences).length === 0 ? [] : differences;
+}
+
+/** Retires a version, or proposes that where the platform's looser one would bind again: that takes two people, like a weaker version. */
+export function retireOrPropose(standing: ContractVersion, asker: Asker, state: ContractState): ContractAnswer {
+  const differences = retirementLoosens(standing, state);
+  if (differences.length === 0) return retired(standing, { by: asker.principal, confirmer: null }, asker.commandId);
+  const { proposal: before, now } = state;
+  if (before !== null && before.retires && before.digest === standing.digest)
+    return { kind: 'unchanged', outcome: proposedOutcome(before, differences) };
+  const { name, version, tenant, body } = standing;
+  const proposal = {
+    name,
+    version,
+    tenant,
+    body,
+    weakenings: weakeningsIn(differences),
+    proposed_by: asker.principal,
+    expires_at: now + PROPOSAL_LIFETIME_MS,
+    retires: true,
+  };
+  const digest = Buffer.from(standing.digest, 'hex');
+  return {
+    kind: 'recorded',
+    isNew: true,
+    events: [
+      ...(before === null ? [] : [dropped(before, 'superseded', asker)]),
+      { type: 'RegistrationProposed', body: { ...proposal, digest, command_id: asker.commandId } },
+    ],
+    outcome: proposedOutcome({ ...proposal, digest: standing.digest }, differences),
+  };
+}
+
+function retired(
+  { name, version, tenant, digest }: Pick<ContractVersion, 'name' | 'version' | 'tenant' | 'digest'>,
+  { by, confirmer }: { readonly by: string; readonly confirmer: Asker | null },
+  commandId: string,
+): ContractAnswer {
+  const event: ContractEvent = {
+    type: 'ContractRetired',
+    body: {
+      name,
+      version,
+      tenant,
+      digest: Buffer.from(digest, 'hex'),
+      retired_by: by,
+      command_id: commandId,
+      confirmed_by: confirmer?.principal ?? null,
+    },
+  };
+  return { kind: 'recorded', isNew: false, events: [event], outcome: { name, version, digest, state: 'retired' } };
 }
 
 /** The record of a proposal that did not register. `by` is null when its time was over. */
@@ -147,6 +205,7 @@ function proposed(
     weakenings,
     proposed_by: asker.principal,
     expires_at: now + PROPOSAL_LIFETIME_MS,
+    retires: false,
   };
   return {
     kind: 'recorded',
