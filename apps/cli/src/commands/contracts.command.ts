@@ -35,6 +35,7 @@ const COLUMNS: readonly Column<Doc>[] = [
 const PROPOSAL_COLUMNS: readonly Column<Doc>[] = [
   { title: 'NAME', of: (row) => row['name'] },
   { title: 'VERSION', of: (row) => row['version'], align: 'right' },
+  { title: 'ASKS TO', of: (row) => (row['retires'] === true ? 'retire' : 'register') },
   { title: 'PROPOSED BY', of: (row) => row['proposed_by'] },
   { title: 'LAPSES', of: (row) => instant(row['expires_at']) },
   { title: 'DIGEST', of: (row) => row['digest'] },
