@@ -1,4 +1,5 @@
 export type {
+  AccessRule,
   Assignment,
   FetchedBatch,
   FetchedRecord,
@@ -16,12 +17,15 @@ export type {
   ReadPosition,
   SchemaRegistry,
   SendOutcome,
+  TopicFacts,
   TopicPartition,
   TopicSpec,
   Unreadable,
   WireProducer,
 } from './kafka.port.js';
 export { murmur2, partitionForKey } from './murmur2.js';
+export { ACCESS_VARIABLES, accessIn, accessOf } from './access.js';
+export type { KafkaAccess } from './access.js';
 export { createKafka } from './create.kafka.js';
 export type { KafkaLogger, KafkaLogLine, KafkaOptions } from './options.js';
 export { openGate } from './memory/gate.memory.js';
@@ -29,9 +33,12 @@ export type { Gate, GateOperation, GateVerdict } from './memory/gate.memory.js';
 export { MemoryBroker } from './memory/broker.memory.js';
 export type { MemoryBrokerOptions } from './memory/broker.memory.js';
 export { createSchemaRegistry } from './registry/registry.confluent.js';
-export type { RegistryOptions } from './registry/registry.confluent.js';
+export type { RegistryOptions, RegistryWriter } from './registry/registry.confluent.js';
+export { viewRegistry } from './registry/registry-view.js';
+export type { RegistryView } from './registry/registry-view.js';
 export { MemoryRegistry } from './registry/registry.memory.js';
 export { cutTopic } from './testing/cut-topic.js';
+export { rawClient } from './testing/raw-client.js';
 export { trimTopic } from './testing/trim-topic.js';
 export type { TopicCut } from './testing/cut-topic.js';
 export { startTcpProxy } from './testing/tcp-proxy.js';

@@ -5,7 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigInvalid } from '@recourse/config';
-import { createKafka } from '@recourse/kafka';
+import { accessOf, createKafka } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
 import type { Logger } from '@recourse/telemetry';
 import { serveDocs } from './inbound/http/docs.js';
@@ -27,15 +27,17 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** A Kafka client of one process, which logs where the process does. */
+/** A Kafka client of one process, which logs where the process does. Errors: TypeError when only half of its user is told. */
 export function connectKafka(
   name: string,
-  { brokers, instance, kafkaVia }: Pick<EdgeConfig, 'brokers' | 'instance' | 'kafkaVia'>,
+  config: Pick<EdgeConfig, 'brokers' | 'instance' | 'kafkaVia' | 'kafkaUser' | 'kafkaPassword' | 'kafkaCa'>,
   logger: Logger,
 ): Kafka {
+  const { brokers, instance, kafkaVia, kafkaUser, kafkaPassword, kafkaCa } = config;
   return createKafka({
     brokers,
     clientId: `${name}-${instance}`,
+    ...accessOf({ user: kafkaUser, password: kafkaPassword, ca: kafkaCa }),
     ...(kafkaVia === undefined ? {} : { via: kafkaVia }),
     logger: ({ level, message, fields }) => {
       logger[level]({ kafka: fields }, message);

@@ -3,6 +3,7 @@
 // Boundary: composes. What each part does is its own; a part that is given is used as it is.
 import { join, resolve } from 'node:path';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import type { Kafka } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { edgeClient } from '../edge/edge.js';
@@ -31,6 +32,7 @@ import type {
   Recourse,
 } from './connect.messages.js';
 import { greetRegistry, registeredContract } from './registered.js';
+import { kafkaAccessFor } from './kafka-access.js';
 import { findStack } from './stack-file.js';
 import { tenantIn, tokenSource } from './token.js';
 import type { TokenSource } from './token.js';
@@ -73,7 +75,14 @@ export async function connect(options: ConnectOptions): Promise<Recourse> {
   const tenant = wanted ?? tenantIn(await token());
   if (tenant === null) throw new ConnectProblem('TENANT_UNKNOWN', 'neither anybody nor the token names a tenant');
   const stateDir = resolve(folder, options.stateDir ?? join('.recourse', options.name));
-  return new Connection({ places, edge, tenant, stateDir, options });
+  const kafkaOf = (...users: readonly string[]): Kafka =>
+    options.kafka ??
+    createKafka({
+      brokers: places.brokers,
+      clientId: options.name,
+      ...kafkaAccessFor([options.name, ...users], environment, stack),
+    });
+  return new Connection({ places, edge, tenant, stateDir, options, kafkaOf });
 }
 
 /** How each service is asked. */
@@ -94,6 +103,8 @@ interface Reached {
   readonly tenant: string;
   readonly stateDir: string;
   readonly options: ConnectOptions;
+  /** A client as one of these users, where Kafka asks; the name of the connection comes first. */
+  readonly kafkaOf: (...users: readonly string[]) => Kafka;
 }
 
 class Connection implements Recourse {
@@ -112,11 +123,11 @@ class Connection implements Recourse {
   private isClosed = false;
 
   constructor(private readonly reached: Reached) {
-    const { places, edge, tenant, stateDir, options } = reached;
+    const { places, edge, tenant, stateDir, options, kafkaOf } = reached;
     this.name = options.name;
     this.tenant = tenant;
     this.clock = options.clock ?? systemClock;
-    this.kafka = options.kafka ?? createKafka({ brokers: places.brokers, clientId: options.name });
+    this.kafka = kafkaOf();
     this.codecs = options.codecs ?? createCodecs(createSchemaRegistry({ url: places.registryUrl }));
     this.standing = options.standing ?? new HttpStanding(edge(places.ledgerUrl));
     this.budget = options.budget ?? new HttpBudget(edge(places.budgetUrl));
@@ -170,10 +181,11 @@ class Connection implements Recourse {
 
   async worker({ adapter, capabilities, ...overrides }: ConnectedWorkerOptions): Promise<Worker> {
     this.refuseClosed();
-    await this.refuseUnknown(adapter);
+    const kafka = this.reached.kafkaOf(`${adapter}-worker`);
+    await refuseUnknown(kafka, adapter);
     const folder = join(this.reached.stateDir, adapter);
     const worker = createWorker({
-      kafka: this.kafka,
+      kafka,
       codecs: this.codecs,
       adapter,
       tools: capabilities,
@@ -204,18 +216,19 @@ class Connection implements Recourse {
     await producer?.close();
   }
 
-  private async refuseUnknown(adapter: string): Promise<void> {
-    const admin = await this.kafka.admin();
-    try {
-      const topic = requestsTopic(adapter);
-      if ((await admin.partitionCount(topic)) === null)
-        throw new ConnectProblem('ADAPTER_UNKNOWN', `there is no topic ${topic}: nothing is asked of this adapter`);
-    } finally {
-      await admin.close();
-    }
-  }
-
   private refuseClosed(): void {
     if (this.isClosed) throw new ConnectProblem('CONNECTION_CLOSED', `the connection of ${this.name} is closed`);
+  }
+}
+
+/** Errors: ConnectProblem(ADAPTER_UNKNOWN); those of Kafka. */
+async function refuseUnknown(kafka: Kafka, adapter: string): Promise<void> {
+  const admin = await kafka.admin();
+  try {
+    const topic = requestsTopic(adapter);
+    if ((await admin.partitionCount(topic)) === null)
+      throw new ConnectProblem('ADAPTER_UNKNOWN', `there is no topic ${topic}: nothing is asked of this adapter`);
+  } finally {
+    await admin.close();
   }
 }
