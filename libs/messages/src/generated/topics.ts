@@ -23,7 +23,7 @@ export const TOPICS = [
       "recourse.executions.CheckpointTaken",
       "recourse.executions.StateChunk"
     ],
-    "written_by": "producers",
+    "written_by": "producers, consumers (what they derive)",
     "read_by": "mutation-ledger",
     "doc": "What agents did.",
     "config": {
