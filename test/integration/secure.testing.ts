@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { planSystem, startTestStack } from '@recourse/dev-stack';
 import type { DevStack, SystemPlan } from '@recourse/dev-stack';
-import { createKafka, rawClient } from '@recourse/kafka';
-import type { KafkaAccess, KafkaAdmin } from '@recourse/kafka';
+import { createKafka, rawClient, tryGroup } from '@recourse/kafka';
+import type { GroupAttempts, KafkaAccess, KafkaAdmin } from '@recourse/kafka';
 
 export const ADAPTERS = ['payments', 'mail'];
 export const CALL_MS = 60_000;
@@ -57,6 +57,12 @@ export class SecureScene {
   clientOf(user: string): Client {
     const password = this.passwordOf(user);
     return rawClient(this.stack.kafka.brokers, { mechanism: 'scram-sha-512', username: user, password });
+  }
+
+  /** Every request about a group that is not the user's. */
+  tryGroup(user: string, group: string, topic: string): Promise<GroupAttempts> {
+    const options = { brokers: this.stack.kafka.brokers, clientId: 'stranger', ...this.accessOf(user) };
+    return tryGroup(options, group, topic);
   }
 
   /** The one above the rules. */
@@ -173,6 +179,8 @@ function refusalIn(error: unknown): string | null {
   if ('apiId' in error && typeof error.apiId === 'string') return error.apiId;
   const below: readonly unknown[] = [
     ...('errors' in error && Array.isArray(error.errors) ? (error.errors as unknown[]) : []),
+    ...('partitions' in error && Array.isArray(error.partitions) ? (error.partitions as unknown[]) : []),
+    ...('error' in error ? [error.error] : []),
     ...('cause' in error ? [error.cause] : []),
   ];
   return below.map(refusalIn).find((found) => found !== null) ?? null;

@@ -38,6 +38,8 @@ export { viewRegistry } from './registry/registry-view.js';
 export type { RegistryView } from './registry/registry-view.js';
 export { MemoryRegistry } from './registry/registry.memory.js';
 export { cutTopic } from './testing/cut-topic.js';
+export { tryGroup } from './testing/raw-group.js';
+export type { GroupAttempts } from './testing/raw-group.js';
 export { rawClient } from './testing/raw-client.js';
 export { trimTopic } from './testing/trim-topic.js';
 export type { TopicCut } from './testing/cut-topic.js';
