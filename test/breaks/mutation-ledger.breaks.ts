@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a53-a-failed-step-begins-an-undo-nobody-sees',
+    requirement: 'A53',
+    spec: 'apps/mutation-ledger/src/core/mutations.undo.unit.spec.ts',
+    test: 'a step that fails for good, straight takes back what its run did before, last first, where the run says so (A53)',
+    file: 'apps/mutation-ledger/src/rules/undo/undo.decider.ts',
+    find: 'begun_by: { mutation_id: id, step_id },',
+    replace: 'begun_by: null,',
+  },
+  {
+    id: 'p12-a-program-ends-the-silence',
+    requirement: 'P12/consumers',
+    spec: 'apps/mutation-ledger/src/core/mutations.consumers.unit.spec.ts',
+    test: 'a consumer that is waited for, straight that stays silent is not closed by the word of a program',
+    file: 'apps/mutation-ledger/src/rules/consumer/ack.decider.ts',
+    find: 'if (!isPerson(envelope.principal))',
+    replace: 'if (envelope.principal === delivery_id)',
+  },
+  {
     id: 'c20-retry-that-counts-for-nothing',
     requirement: 'C20',
     also: ['C21'],
@@ -2123,6 +2141,15 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/core/falls.part.ts',
     find: 'draft.admit(decided.admitted);',
     replace: '',
+  },
+  {
+    id: 'a57-late-statement-passed-over',
+    requirement: 'A57',
+    spec: 'apps/mutation-ledger/src/core/mutations.refs.unit.spec.ts',
+    test: 'a ref, straight invalidated long after its run has said its last still takes the commit back, up to the end of its window (A57)',
+    file: 'apps/mutation-ledger/src/rules/mutation/refs.decider.ts',
+    find: "if (body.verdict !== 'invalidated' || body.superseded) return [];",
+    replace: "if (body.verdict !== 'invalidated' || body.superseded || body.stated_at > 1) return [];",
   },
   {
     id: 'a57-mark-from-the-row-before',

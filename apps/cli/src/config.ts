@@ -2,6 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { file, hostPorts, optional, passwordFile, readConfig, text, url } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
+import { signingFrom, signingPlacesGiven } from '@recourse/kafka';
+import type { Signing } from '@recourse/kafka';
+import { systemClock } from '@recourse/kernel';
+import { ownerOfLog } from '@recourse/messages';
 import { findStack } from '@recourse/sdk';
 import type { StackFile } from '@recourse/sdk';
 import { CliProblem } from './problem.js';
@@ -37,6 +41,18 @@ export const CLI_CONFIG = {
       protocols: ['postgres:', 'postgresql:'],
     }),
   ),
+  wires: optional(
+    text('RECOURSE_WIRES', {
+      doc: 'strict or open, for audits, replays and `log accept-…`; strict where a keyring is named.',
+    }),
+  ),
+  keyringFile: optional(
+    text('RECOURSE_KEYRING_FILE', { doc: 'Public keys that sign logs: what their owners did not sign is void then.' }),
+  ),
+  signingKeyFile: optional(
+    text('RECOURSE_SIGNING_KEY_FILE', { doc: 'Private key of the service that owns a log, for `log accept-…`.' }),
+  ),
+  signingKeyId: optional(text('RECOURSE_SIGNING_KEY_ID', { doc: 'Id under which the keyring holds that key.' })),
   token: optional(text('RECOURSE_TOKEN', { doc: 'Bearer token. Prefer a file.' })),
   tokenFile: optional(text('RECOURSE_TOKEN_FILE', { doc: 'File that holds a bearer token.' })),
   tenant: optional(text('RECOURSE_TENANT', { doc: 'Tenant to ask about.' })),
@@ -88,6 +104,8 @@ export interface Settings {
   readonly kafkaAs: (user: string) => KafkaUser;
   readonly registryUrl: string | null;
   readonly logId: string | null;
+  /** How logs are signed; null where they are not. Errors: Failure(KEYRING_INVALID). */
+  readonly signing: () => Signing | null;
   /** Database of the service that owns a log, by service name. */
   readonly databaseOf: (service: string) => string | null;
   readonly token: string | null;
@@ -113,6 +131,7 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
     kafkaAs: (user) => kafkaUserOf(user, env, system),
     registryUrl: flags.registry ?? env.registryUrl ?? system?.registryUrl ?? null,
     logId: flags.logId ?? env.logId ?? system?.logId ?? null,
+    signing: () => signingFrom(signingPlacesGiven(environment), { ownerOf: ownerOfLog, clock: systemClock }),
     databaseOf: (service) => flags.databaseUrl ?? env.databaseUrl ?? system?.databases[service] ?? null,
     token: flags.token ?? (flags.tokenFile === undefined ? (env.token ?? null) : null),
     tokenFile: flags.tokenFile ?? env.tokenFile ?? null,

@@ -105,6 +105,7 @@ const OF_THE_LOOP = {
   CutAccepted: null,
   WireLossAccepted: null,
   RecordRedirected: null,
+  RecordsRefused: null,
 } as const;
 
 /** What should not stand: held until a person judges it, or waiting for somebody to look. */
@@ -154,6 +155,7 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   ReevaluationContinued: null,
   ReevaluationClosed: null,
   ConsumerAcknowledged: over(deliveryOf),
+  DeliveryReviewed: over(deliveryOf),
   DeliveryOverdue: { about: deliveryOf, then: askForConsumer },
   AckRefused: null,
   LineageReconciled: { about: divergenceOf, then: askForRuntime },

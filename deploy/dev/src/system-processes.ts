@@ -90,6 +90,7 @@ export function serviceProcesses(plan: Planning): readonly ProcessSpec[] {
         readyUrl: `http://127.0.0.1:${port}/health/${index === 0 && plan.instances === 1 ? 'ready' : 'startup'}`,
         env: {
           RECOURSE_KAFKA_BROKERS: (plan.serviceBrokers ?? plan.stack.kafka.brokers).join(','),
+          RECOURSE_WIRES: 'open',
           RECOURSE_REGISTRY_URL: plan.stack.registryUrl,
           ...userVariables(plan.stack, plan.dataDir, service),
           RECOURSE_LOG_ID: plan.logId,
@@ -129,6 +130,7 @@ export function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
       readyUrl: `${urls.notifier}/health/ready`,
       env: {
         RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','),
+        RECOURSE_WIRES: 'open',
         RECOURSE_REGISTRY_URL: stack.registryUrl,
         ...userVariables(stack, dataDir, NOTIFIER),
         RECOURSE_LOG_ID: logId,

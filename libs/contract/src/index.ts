@@ -29,6 +29,8 @@ export type { CompensationAction, Directive, ErrorKind, FailedCall, Playbook } f
 export { bindReversal } from './binding.js';
 export { argsAt, callAt, callCountOf, callsBehind, capabilitiesOf, keyAt, stepAt } from './reversal-calls.js';
 export type { Binding, BindingFacts } from './binding.js';
+export { briefOf, isUnsaid } from './brief.js';
+export type { BriefTerms } from './brief.js';
 export { checksOf, classUnder, isRead, termsOf } from './terms.js';
 export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } from './condition.js';
 export type { ConditionFacts, ConditionVerdict } from './condition.js';
@@ -56,8 +58,10 @@ export { answerForMutation, mutationAnswerText, peopleNeeded } from './answer-mu
 export type { MutationAnswer, MutationStanding } from './answer-mutation.js';
 export { forwardDigest } from './forward-digest.js';
 export type { ForwardAction } from './forward-digest.js';
-export { ENTRY_KINDS, ENTRY_REMEDIES, PROPAGATION_P99_MS, reviewEntry } from './entries/shapes.js';
+export { ENTRY_KINDS, ENTRY_REMEDIES, PROPAGATION_P99_MS, reviewEntry, routineProblem } from './entries/shapes.js';
 export type { EntryBody, EntryProblem, EntryProblemCode, ReviewedEntry } from './entries/shapes.js';
+export { isWithinRule, ROUTINE_COUNT_MAX, ROUTINE_WINDOW_MAX_MS, unroutine } from './entries/routine.js';
+export type { RoutineFacts, RoutineRule } from './entries/routine.js';
 export {
   admissionVerdict,
   evidenceVerdict,
@@ -75,10 +79,11 @@ export {
   entryView,
   killVerdict,
   ownersOfSource,
+  routinesFor,
   standingEntry,
   subscriptionsOf,
 } from './entries/view.js';
-export type { StandingEntry, StandingSubscription } from './entries/view.js';
+export type { StandingEntry, StandingRoutine, StandingSubscription } from './entries/view.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';
 export type { ForwardFinding } from './finding.js';

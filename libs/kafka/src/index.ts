@@ -21,12 +21,17 @@ export type {
   TopicPartition,
   TopicSpec,
   Unreadable,
+  Voucher,
   WireProducer,
 } from './kafka.port.js';
 export { murmur2, partitionForKey } from './murmur2.js';
 export { ACCESS_VARIABLES, accessIn, accessOf } from './access.js';
 export type { KafkaAccess } from './access.js';
 export { createKafka } from './create.kafka.js';
+export { signedKafka } from './signed/signed.kafka.js';
+export type { Signing } from './signed/signed.kafka.js';
+export { signingFrom, signingPlacesGiven, signingPlacesIn } from './signed/signing-files.js';
+export type { SigningPlaces } from './signed/signing-files.js';
 export type { KafkaLogger, KafkaLogLine, KafkaOptions } from './options.js';
 export { openGate } from './memory/gate.memory.js';
 export type { Gate, GateOperation, GateVerdict } from './memory/gate.memory.js';
@@ -37,11 +42,14 @@ export type { RegistryOptions, RegistryWriter } from './registry/registry.conflu
 export { viewRegistry } from './registry/registry-view.js';
 export type { RegistryView } from './registry/registry-view.js';
 export { MemoryRegistry } from './registry/registry.memory.js';
+export { alterStored } from './testing/alter-stored.js';
 export { cutTopic } from './testing/cut-topic.js';
 export { tryGroup } from './testing/raw-group.js';
 export type { GroupAttempts } from './testing/raw-group.js';
 export { rawClient } from './testing/raw-client.js';
 export { trimTopic } from './testing/trim-topic.js';
 export type { TopicCut } from './testing/cut-topic.js';
+export { testKeys } from './testing/keys.testing.js';
+export type { KeyWanted, TestKeys } from './testing/keys.testing.js';
 export { startTcpProxy } from './testing/tcp-proxy.js';
 export type { ProxyMode, TcpProxy } from './testing/tcp-proxy.js';

@@ -2,6 +2,9 @@
 //
 // Boundary: Kafka clients and the registry client are imported in this package only. Two adapters implement the port, one
 // on brokers and one in memory (specs, simulation), and both pass `kafka.contract.ts`.
+import type { KeyProblem, Speaker } from '@recourse/kernel';
+
+import type { Failure } from '@recourse/kernel';
 
 /** A record as it is sent. Keys and values are bytes; logs always carry a key. */
 export interface OutgoingRecord {
@@ -18,6 +21,11 @@ export interface Unreadable {
   readonly bytes: Buffer;
 }
 
+/** What the signature of a wire record says: whom it speaks for, or why it speaks for nobody. */
+export type Voucher =
+  | { readonly kind: 'vouched'; readonly speaker: Speaker }
+  | { readonly kind: 'refused'; readonly reason: KeyProblem; readonly keyId: string | null };
+
 /** A record as it is read. `value` is null for a tombstone, which no topic of ours allows. */
 export interface FetchedRecord {
   readonly offset: number;
@@ -28,6 +36,8 @@ export interface FetchedRecord {
   readonly headers: Readonly<Record<string, Buffer>>;
   /** Stands for all records of a batch that cannot be read, at the first of their offsets, without key and value. */
   readonly unreadable?: Unreadable;
+  /** Of wires whose records are signed; absent where signatures are not asked for. */
+  readonly voucher?: Voucher;
 }
 
 /** Consecutive records of one partition. `fetchedOffset` is the position the fetch started at. */
@@ -141,6 +151,8 @@ export interface InputHandlers {
    * A batch without records only says where reading goes on.
    */
   onBatch(batch: FetchedBatch): void;
+  /** The broker cannot answer for a partition; it is asked again, and the others go on. Null once it answers. */
+  onTrouble(at: TopicPartition, cause: Failure | null): void;
   /** The consumer is dead and will not come back; the owner makes a new one. */
   onCrash(cause: unknown): void;
 }

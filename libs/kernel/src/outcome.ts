@@ -60,6 +60,18 @@ export const FAILURES = {
     summary:
       'A record batch of a log cannot be read: its checksum, its compression or its framing is broken. Restore the topic from a copy. What cannot be read of a wire is parked.',
   },
+  FETCH_BROKEN: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'A broker cannot answer for a partition: it says that its copy is damaged, or gives bytes that lead nowhere and no position behind them. It is asked again. Look at its disk, or have another replica lead the partition.',
+  },
+  KEYRING_INVALID: {
+    retry: 'never',
+    httpStatus: 503,
+    summary:
+      'A keyring or a signing key cannot be read. The message names the place in the file and what must stand there.',
+  },
   PARTITION_COUNT_CHANGED: {
     retry: 'never',
     httpStatus: 503,

@@ -5,9 +5,9 @@
 // that a person waits for loads no web server.
 import { OwnLog, replayPartition, withCommonKinds } from '@recourse/event-log';
 import type { OwnLogOptions, ReplayBounds, Replayed, ServiceCore } from '@recourse/event-log';
-import { accessOf, createKafka, createSchemaRegistry } from '@recourse/kafka';
-import { Failure, sha256Hex } from '@recourse/kernel';
-import { createCodecs } from '@recourse/messages';
+import { accessOf, createKafka, createSchemaRegistry, signingFrom, signingPlacesGiven } from '@recourse/kafka';
+import { Failure, sha256Hex, systemClock } from '@recourse/kernel';
+import { createCodecs, ownerOfLog } from '@recourse/messages';
 import { z } from 'zod';
 import { openProjectedStates } from './outbound/postgres-state.js';
 import type { ProjectedStates, StrayColumn } from './outbound/postgres-state.js';
@@ -97,6 +97,7 @@ async function replayLog(
     brokers: input.brokers,
     clientId: 'recourse-replay',
     ...accessOf({ user: user ?? undefined, password: password ?? undefined, ca: ca ?? undefined }),
+    signing: signingFrom(signingPlacesGiven(process.env), { ownerOf: ownerOfLog, clock: systemClock }),
   });
   const partitionCount = await new PartitionCounts(kafka).of(input.log);
   if (input.partition !== null && input.partition >= partitionCount)

@@ -23,6 +23,7 @@ beforeAll(() => {
     brokers: ['127.0.0.1:1'],
     registryUrl: '',
     logId: 'log',
+    areWiresOpen: true,
     databases: {},
     kafkaUsers: { agent: fileOf('agent'), 'mail-worker': fileOf('mail-worker') },
   };

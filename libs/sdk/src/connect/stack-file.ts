@@ -24,6 +24,8 @@ export interface StackFile {
   readonly logId: string;
   /** Files of passwords, by Kafka's user; empty where Kafka asks nobody who they are. */
   readonly kafkaUsers: Readonly<Record<string, string>>;
+  /** Nothing on its wires is signed, and everybody is believed. */
+  readonly areWiresOpen: boolean;
   /** By service. */
   readonly databases: Readonly<Record<string, string>>;
 }
@@ -71,6 +73,7 @@ function stackOf(doc: Doc): Omit<StackFile, 'dataDir'> {
     registryUrl: textIn(doc, 'registry_url'),
     logId: textIn(doc, 'log_id'),
     kafkaUsers: textsIn(doc['kafka_users'] ?? {}),
+    areWiresOpen: doc['wires'] !== 'strict',
     databases: textsIn(doc['databases']),
   };
 }
