@@ -42,7 +42,7 @@ export const TOPICS = [
       "recourse.assumptions.AssumptionInvalidated",
       "recourse.assumptions.AssumptionReaffirmed"
     ],
-    "written_by": "producers",
+    "written_by": "producers, critics",
     "read_by": "mutation-ledger",
     "doc": "What the outside world says about assumptions.",
     "config": {
@@ -97,7 +97,7 @@ export const TOPICS = [
       "recourse.mutations.ReviewTrend",
       "recourse.mutations.ReviewDelivery"
     ],
-    "written_by": "mutation-ledger (its edge)",
+    "written_by": "mutation-ledger (its edge), critics",
     "read_by": "mutation-ledger",
     "doc": "Commands to the mutation ledger.",
     "config": {

@@ -12,7 +12,7 @@ import type { CatalogueTopic } from './topics.js';
 type Right = Pick<AccessRule, 'resource' | 'name' | 'operation'>;
 
 /** The word for a user's kind in `written_by` and `read_by`; a service stands there by its name. */
-const WORD_OF = { producer: 'producers', worker: 'workers', consumer: 'consumers' } as const;
+const WORD_OF = { producer: 'producers', worker: 'workers', consumer: 'consumers', critic: 'critics' } as const;
 
 /** The rules of a plan's users; none where it has no users. */
 export function plannedAccess({ users, adapters }: Pick<ClusterPlan, 'users' | 'adapters'>): readonly AccessRule[] {
@@ -54,6 +54,7 @@ function isNamed(user: ClusterUser, topic: string, words: readonly string[]): bo
     }
     case 'producer':
     case 'consumer':
+    case 'critic':
       return words.includes(WORD_OF[user.as]);
   }
 }
@@ -69,6 +70,7 @@ function beyondTopics(user: ClusterUser): readonly Right[] {
     case 'consumer':
       return [joins(user.name)];
     case 'producer':
+    case 'critic':
       return [{ resource: 'TRANSACTIONAL_ID', name: user.name, operation: 'WRITE' }];
     case 'operator':
       return [{ resource: 'CLUSTER', name: 'kafka-cluster', operation: 'DESCRIBE' }];

@@ -11,6 +11,7 @@ const USERS: readonly ClusterUser[] = [
   { as: 'worker', name: 'mail-worker', adapters: ['mail'] },
   { as: 'worker', name: 'payments-worker', adapters: ['payments'] },
   { as: 'consumer', name: 'loyalty' },
+  { as: 'critic', name: 'judge' },
   { as: 'operator', name: 'operator' },
 ];
 const PLAN: Pick<ClusterPlan, 'users' | 'adapters'> = { adapters: ['payments', 'mail'], users: [...USERS] };
@@ -26,7 +27,9 @@ function whoMay(operation: string, resource: string, name: string): readonly str
 describe('the rules of access', () => {
   it('know every word that schemas/topics.json has for a writer or a reader', () => {
     const words = new Set(TOPICS.flatMap(({ written_by, read_by }) => [...wordsOf(written_by), ...wordsOf(read_by)]));
-    expect([...words].filter((word) => ![...SERVICES, 'producers', 'workers', 'consumers'].includes(word))).toEqual([]);
+    expect(
+      [...words].filter((word) => ![...SERVICES, 'producers', 'workers', 'consumers', 'critics'].includes(word)),
+    ).toEqual([]);
   });
 
   it.each(TOPICS.filter(({ kind }) => kind !== 'wire').map(({ name, written_by }) => [name, written_by]))(
@@ -51,9 +54,9 @@ describe('the rules of access', () => {
     expect(whoMay('WRITE', 'TOPIC', 'recourse.consumer-acks')).toEqual(['loyalty']);
   });
 
-  it('let commands be written by the edge of their own service alone', () => {
+  it('let commands be written by the edge of their own service alone, and by critics what they may ask', () => {
     expect(whoMay('WRITE', 'TOPIC', 'recourse.recovery-commands')).toEqual(['recovery-orchestrator']);
-    expect(whoMay('WRITE', 'TOPIC', 'recourse.ledger-commands')).toEqual(['mutation-ledger']);
+    expect(whoMay('WRITE', 'TOPIC', 'recourse.ledger-commands')).toEqual(['mutation-ledger', 'judge']);
     expect(whoMay('WRITE', 'TOPIC', 'recourse.registry-commands')).toEqual(['contract-registry']);
     expect(whoMay('WRITE', 'TOPIC', 'recourse.budget-commands')).toEqual(['budget-accountant']);
   });
@@ -62,7 +65,10 @@ describe('the rules of access', () => {
     for (const service of SERVICES) expect(whoMay('READ', 'GROUP', `recourse.${service}`)).toEqual([service]);
     expect(whoMay('READ', 'GROUP', 'mail-workers')).toEqual(['mail-worker']);
     expect(whoMay('READ', 'GROUP', 'loyalty')).toEqual(['loyalty']);
-    expect(RULES.filter(({ resource }) => resource === 'TRANSACTIONAL_ID').map(({ name }) => name)).toEqual(['agent']);
+    expect(RULES.filter(({ resource }) => resource === 'TRANSACTIONAL_ID').map(({ name }) => name)).toEqual([
+      'agent',
+      'judge',
+    ]);
   });
 
   it('let the operator look at everything but what waits on wires, and change nothing', () => {

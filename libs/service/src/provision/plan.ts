@@ -11,6 +11,8 @@ const user = z.discriminatedUnion('as', [
   z.strictObject({ as: z.literal('producer'), name: NAME }),
   /** Serves adapters: reads their requests, and reports. */
   z.strictObject({ as: z.literal('worker'), name: NAME, adapters: z.array(ADAPTER).min(1) }),
+  /** Judges what others did: states, and asks for rollbacks under its own signature. */
+  z.strictObject({ as: z.literal('critic'), name: NAME }),
   /** Hears of rollbacks, and says what it did about them. */
   z.strictObject({ as: z.literal('consumer'), name: NAME }),
   /** Audits and checks; changes nothing. */
