@@ -87,6 +87,7 @@ ${await sharedCodes(built)}
 ${await remedies(built)}
 ${await clusterCodes(built)}
 ${await serviceCodes(built)}
+${await wireCodes(built)}
 ## Reasons of parking
 
 A record that cannot be taken is kept in the log of the service that read it, with one of these; see [recover a parked record](../guides/recover-a-parked-record.md).
@@ -104,6 +105,22 @@ Beside those that services answer, which it repeats.
 ${list(cliCodes(source))}
 
 ${UNIONS.map((union) => unionSection(union, source)).join('\n')}`;
+}
+
+/** Why a record of a wire is dropped where wires are strict. */
+async function wireCodes(built) {
+  const { KEY_PROBLEMS } = await built('libs/kernel/dist/keyring.js');
+  const mismatch = 'The key may not say this: its role, its names or its tenants are others.';
+  const all = Object.entries({ ...KEY_PROBLEMS, SPEAKER_MISMATCH: mismatch });
+  return `## Reasons of refusal on wires
+
+Where wires are strict the record is dropped, and \`RecordsRefused\` in the log keeps the evidence; see [keys](../guides/keys.md).
+
+${table(
+  ['Code', 'What it means'],
+  all.map(([name, meaning]) => [code(name), meaning]),
+)}
+`;
 }
 
 /** Codes of every service. */
