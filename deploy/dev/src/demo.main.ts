@@ -1,11 +1,11 @@
 // npm start: the stack, the services, an example, and its story.
+import { kafkaAccessIn } from '@recourse/sdk';
 import { spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline/promises';
 import { playCheckout } from '@recourse/example-checkout';
 import { playStory } from '@recourse/example-drifted-refund';
 import type { Interactive } from '@recourse/example-drifted-refund';
 import { playTwelveCalls } from '@recourse/example-twelve-calls';
-import { accessIn } from '@recourse/kafka';
 import { defaultDataDir } from '../../../scripts/lib/paths.mjs';
 import { adaptersIn } from './adapters.js';
 import { launch } from './launcher.js';
@@ -111,7 +111,7 @@ async function playLittle(
   dataDir: string,
 ): Promise<boolean> {
   const { kafka, registryUrl } = stack;
-  const access = accessIn(userVariables(stack, dataDir, AGENT));
+  const access = kafkaAccessIn(userVariables(stack, dataDir, AGENT));
   const { ok } = await LITTLE_STORIES[story]({ urls, brokers: kafka.brokers, registryUrl, access, say });
   return ok;
 }

@@ -26,8 +26,9 @@ const OPEN = [
 ];
 const SECURE = [
   '  Secure: Kafka knows each service and program by a password (SCRAM-SHA-512) and lets it do what schemas/topics.json says',
-  '  of it; the schema registry lets strangers read only. Not so: connections stay on this machine in clear text, records are',
-  '  not signed (RECOURSE_WIRES), and the issuer hands a token for anybody to anybody.',
+  '  of it; the schema registry lets strangers read only; records of wires and batches of logs are signed, and nobody without a',
+  '  key in the keyring is believed. Not so: connections stay on this machine in clear text, and the issuer hands a token for',
+  '  anybody to anybody.',
 ];
 
 interface Session {

@@ -15,7 +15,7 @@ import { choosePorts } from './ports.js';
 import { planOf, provision } from './provision.js';
 import type { DatabaseSpec } from './provision.js';
 import { registerSchemas } from './register-schemas.js';
-import { keysIn, logIdIn, passwordFileOf, secretIn } from './secrets.js';
+import { keysIn, logIdIn, keyringFileOf, passwordFileOf, signingKeyOf, secretIn } from './secrets.js';
 import type { StackFacts } from './stack.js';
 import { NOTIFIER, SERVICES } from './system.plan.js';
 import type { SystemOptions, SystemPlan } from './system.plan.js';
@@ -28,7 +28,7 @@ import {
   urlsOf,
 } from './system-processes.js';
 import type { Planning } from './system-processes.js';
-import { makeUsers, ownerAccess, usersOf } from './users.js';
+import { makeKeyring, makeUsers, ownerAccess, usersOf } from './users.js';
 
 /** Database of the keys that seal payloads: apart from every service's own. */
 const KEYS = 'keys';
@@ -75,6 +75,7 @@ function clusterOf(stack: StackFacts, options: SystemOptions, examples: readonly
   const adapters = [...new Set([...given, ...(withLittleServices ? ADAPTERS : [])])];
   const users = stack.owner === null ? null : [...usersOf(examples, adapters)];
   const plan = planOf(partitions, adapters, users);
+  makeKeyring(plan, join(dataDir, 'secrets'));
   writeFileSync(join(dataDir, 'cluster.json'), `${JSON.stringify(plan, null, 2)}\n`);
   return plan;
 }
@@ -141,7 +142,11 @@ function writeSystemFile(
     log_id: logId,
     databases: addresses,
     key_store_url: keyStoreUrl,
-    // Files of passwords, by user; empty where nobody is asked.
+    keyring_file: cluster.users === null ? null : keyringFileOf(join(dataDir, 'secrets')),
+    // Files of private keys and of passwords, by user; empty where nobody is asked.
+    signing_keys: Object.fromEntries(
+      (cluster.users ?? []).map(({ name }) => [name, signingKeyOf(join(dataDir, 'secrets'), name)]),
+    ),
     kafka_users: Object.fromEntries(
       (cluster.users ?? []).map(({ name }) => [name, passwordFileOf(join(dataDir, 'secrets'), name)]),
     ),

@@ -1,14 +1,16 @@
 // Who speaks to a secure stack: one user for each service and program, with a password in a file of its own (mode 0600).
 //
 // Boundary: says who there is and makes them; what each may do is libs/service/src/provision/access.ts.
-import { readFileSync } from 'node:fs';
+import { createPublicKey } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessSpec as ExampleSpec } from '@recourse/example-drifted-refund';
 import type { KafkaOptions, RegistryWriter } from '@recourse/kafka';
 import { plannedAccess } from '@recourse/service/provision';
 import type { ClusterPlan, ClusterUser } from '@recourse/service/provision';
 import type { Kafka } from '@recourse/kafka';
-import { passwordFileOf, passwordOf } from './secrets.js';
+import { publicKeyText } from '@recourse/kernel';
+import { keyringFileOf, passwordFileOf, passwordOf, signingKeyOf } from './secrets.js';
 import type { StackFacts } from './stack.js';
 import { NOTIFIER, SERVICES } from './system.plan.js';
 
@@ -65,10 +67,38 @@ export function userVariables(
   user: string,
 ): Readonly<Record<string, string>> {
   if (owner === null) return {};
+  const secrets = join(dataDir, 'secrets');
   return {
     RECOURSE_KAFKA_USER: user,
-    RECOURSE_KAFKA_PASSWORD_FILE: passwordFileOf(join(dataDir, 'secrets'), user),
+    RECOURSE_KAFKA_PASSWORD_FILE: passwordFileOf(secrets, user),
+    RECOURSE_WIRES: 'strict',
+    RECOURSE_KEYRING_FILE: keyringFileOf(secrets),
+    RECOURSE_SIGNING_KEY_FILE: signingKeyOf(secrets, user),
+    RECOURSE_SIGNING_KEY_ID: user,
   };
+}
+
+/** Writes the keyring of a secure stack: a key for each user, which speaks as what the user is, for all tenants. */
+export function makeKeyring({ users }: ClusterPlan, secrets: string): void {
+  if (users === null) return;
+  const keys = users.flatMap((user) => {
+    if (user.as === 'operator') return [];
+    const key = createPublicKey(readFileSync(signingKeyOf(secrets, user.name)));
+    const entry = { id: user.name, public_key: publicKeyText(key), speaks_as: rolesOf(user) };
+    return [{ ...entry, names: namesOf(user), tenants: ['*'] }];
+  });
+  writeFileSync(keyringFileOf(secrets), `${JSON.stringify({ keys }, null, 2)}\n`, { mode: 0o644 });
+}
+
+/** A consumer may say what it did about what it heard. */
+function rolesOf({ as }: ClusterUser): readonly string[] {
+  return as === 'consumer' ? ['consumer', 'producer'] : [as];
+}
+
+/** Names a user's key may use: agents, sources and people of a development stack are whoever the stories say. */
+function namesOf(user: ClusterUser): readonly string[] {
+  if (user.as === 'worker') return user.adapters;
+  return user.as === 'producer' || user.as === 'critic' || user.as === 'consumer' ? ['*'] : [user.name];
 }
 
 function contentOf(file: string): string {

@@ -1,5 +1,6 @@
 // The downstream service as a process: follows rollbacks until it is told to stop.
-import { accessIn, createKafka, createSchemaRegistry } from '@recourse/kafka';
+import { kafkaAccessIn } from '@recourse/sdk';
+import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { startDownstream } from './downstream.js';
 
@@ -14,7 +15,7 @@ const downstream = await startDownstream({
   kafka: createKafka({
     brokers: env('RECOURSE_KAFKA_BROKERS').split(','),
     clientId: 'refund-reports',
-    ...accessIn(process.env),
+    ...kafkaAccessIn(process.env),
   }),
   codecs: createCodecs(createSchemaRegistry({ url: env('RECOURSE_REGISTRY_URL') })),
   logId: env('RECOURSE_LOG_ID'),

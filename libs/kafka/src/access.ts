@@ -17,7 +17,7 @@ export interface AccessGiven {
   readonly ca?: string | undefined;
 }
 
-export type KafkaAccess = Pick<KafkaOptions, 'sasl' | 'ssl'>;
+export type KafkaAccess = Pick<KafkaOptions, 'sasl' | 'ssl' | 'signing'>;
 
 /**
  * The options of a client. With a user it speaks SCRAM-SHA-512, with certificates TLS; with neither it is nobody in clear text.

@@ -1,9 +1,9 @@
 // How a process of the example reaches Recourse: Kafka, schemas, tokens of the development issuer.
-import { accessIn, createKafka, createSchemaRegistry } from '@recourse/kafka';
+import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, KafkaAccess } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
-import { systemClock } from '@recourse/sdk';
+import { kafkaAccessIn, systemClock } from '@recourse/sdk';
 import { ask } from './http.js';
 
 export interface Recourse {
@@ -22,7 +22,7 @@ export function reachRecourse(
   brokers: readonly string[],
   registryUrl: string,
   clientId: string,
-  { via, ...access }: Reaching = accessIn(process.env),
+  { via, ...access }: Reaching = kafkaAccessIn(process.env),
 ): Recourse {
   return {
     kafka: createKafka({ brokers, clientId, ...access, ...(via === undefined ? {} : { via }) }),

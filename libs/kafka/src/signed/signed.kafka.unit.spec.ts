@@ -173,7 +173,7 @@ describe('a record on a wire', () => {
     await scene.send(scene.as('payments'));
     expect(await scene.voucher()).toEqual({
       kind: 'vouched',
-      speaker: { keyId: 'payments', role: 'worker', names: ['payments'], tenants: ['acme'] },
+      speaker: { keyId: 'payments', roles: ['worker'], names: ['payments'], tenants: ['acme'] },
     });
   });
 

@@ -2,11 +2,10 @@
 //
 // Boundary: composes. What each part does is its own; a part that is given is used as it is.
 import { join, resolve } from 'node:path';
-import { createKafka, createSchemaRegistry, signingFrom, signingPlacesGiven, signingPlacesIn } from '@recourse/kafka';
-import type { Kafka, Signing } from '@recourse/kafka';
+import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import type { Kafka } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
-import type { Clock } from '@recourse/kernel';
-import { createCodecs, ownerOfLog } from '@recourse/messages';
+import { createCodecs } from '@recourse/messages';
 import { edgeClient } from '../edge/edge.js';
 import type { EdgeOptions } from '../edge/edge.js';
 import { cachedEntries } from '../entries/entries.cached.js';
@@ -33,15 +32,14 @@ import type {
   Recourse,
 } from './connect.messages.js';
 import { greetRegistry, registeredContract } from './registered.js';
-import { kafkaAccessFor } from './kafka-access.js';
+import { kafkaAccessFor, signingFor } from './kafka-access.js';
 import { findStack } from './stack-file.js';
-import type { StackFile } from './stack-file.js';
 import { tenantIn, tokenSource } from './token.js';
 import type { TokenSource } from './token.js';
 import { callAt, forwardTool } from './typed-tool.js';
 import type { ToolLike } from './typed-tool.js';
 import { valueIn, whereaboutsOf } from './whereabouts.js';
-import type { Environment, Whereabouts } from './whereabouts.js';
+import type { Whereabouts } from './whereabouts.js';
 
 /** What a program asks a development issuer for: it acts, says what went wrong, and asks for undos. */
 const ROLES = ['agent', 'reporter', 'requester'] as const;
@@ -78,26 +76,15 @@ export async function connect(options: ConnectOptions): Promise<Recourse> {
   if (tenant === null) throw new ConnectProblem('TENANT_UNKNOWN', 'neither anybody nor the token names a tenant');
   const stateDir = resolve(folder, options.stateDir ?? join('.recourse', options.name));
   // Who brings a cluster of their own says themselves how it is signed, and as whom it is asked.
-  const signing = options.kafka === undefined ? signingOf(environment, stack, clock) : null;
   const kafkaOf = (...users: readonly string[]): Kafka =>
     options.kafka ??
     createKafka({
       brokers: places.brokers,
       clientId: options.name,
-      signing,
+      signing: signingFor([options.name, ...users], environment, { stack, clock }),
       ...kafkaAccessFor([options.name, ...users], environment, stack),
     });
   return new Connection({ places, edge, tenant, stateDir, options, kafkaOf });
-}
-
-/** Wires are strict unless told otherwise; a development stack that signs nothing says so. Errors: ConnectProblem(KEYS_MISSING). */
-function signingOf(environment: Environment, stack: StackFile | null, clock: Clock): Signing | null {
-  try {
-    const places = stack?.areWiresOpen === true ? signingPlacesGiven(environment) : signingPlacesIn(environment);
-    return signingFrom(places, { ownerOf: ownerOfLog, clock });
-  } catch (cause) {
-    throw new ConnectProblem('KEYS_MISSING', cause instanceof Error ? cause.message : String(cause), { cause });
-  }
 }
 
 /** How each service is asked. */

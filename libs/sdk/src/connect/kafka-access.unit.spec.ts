@@ -23,7 +23,8 @@ beforeAll(() => {
     brokers: ['127.0.0.1:1'],
     registryUrl: '',
     logId: 'log',
-    areWiresOpen: true,
+    keyringFile: null,
+    signingKeys: {},
     databases: {},
     kafkaUsers: { agent: fileOf('agent'), 'mail-worker': fileOf('mail-worker') },
   };

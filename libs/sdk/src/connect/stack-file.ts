@@ -24,8 +24,10 @@ export interface StackFile {
   readonly logId: string;
   /** Files of passwords, by Kafka's user; empty where Kafka asks nobody who they are. */
   readonly kafkaUsers: Readonly<Record<string, string>>;
-  /** Nothing on its wires is signed, and everybody is believed. */
-  readonly areWiresOpen: boolean;
+  /** Public keys that speak on its wires; null where nothing is signed, and everybody believed. */
+  readonly keyringFile: string | null;
+  /** Files of private keys, by user. */
+  readonly signingKeys: Readonly<Record<string, string>>;
   /** By service. */
   readonly databases: Readonly<Record<string, string>>;
 }
@@ -73,7 +75,8 @@ function stackOf(doc: Doc): Omit<StackFile, 'dataDir'> {
     registryUrl: textIn(doc, 'registry_url'),
     logId: textIn(doc, 'log_id'),
     kafkaUsers: textsIn(doc['kafka_users'] ?? {}),
-    areWiresOpen: doc['wires'] !== 'strict',
+    keyringFile: typeof doc['keyring_file'] === 'string' ? doc['keyring_file'] : null,
+    signingKeys: textsIn(doc['signing_keys'] ?? {}),
     databases: textsIn(doc['databases']),
   };
 }
