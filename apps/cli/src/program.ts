@@ -47,6 +47,37 @@ const ADDRESS_HELP = [
   'directory of a development stack (--data-dir, or .recourse/data here or in a folder above).',
 ].join('\n');
 
+/** Groups of commands, in the order in which help lists them. */
+const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
+  addInit,
+  addKeys,
+  addContracts,
+  addEntries,
+  addMutations,
+  addCommits,
+  addAssumptions,
+  addRecoveries,
+  addReviews,
+  addUndo,
+  addTasks,
+  addIncidents,
+  addAdmission,
+  addReport,
+  addDrill,
+  addApprovals,
+  addBudgets,
+  addItems,
+  addNotifications,
+  addParked,
+  addErasures,
+  addAudit,
+  addProvision,
+  addReplay,
+  addLog,
+  addLineage,
+  addConsumers,
+];
+
 /**
  * Makes the program.
  *
@@ -62,36 +93,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
       const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
       onEnd((await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args)) ?? 'done');
     };
-  for (const add of [
-    addInit,
-    addKeys,
-    addContracts,
-    addEntries,
-    addMutations,
-    addCommits,
-    addAssumptions,
-    addRecoveries,
-    addReviews,
-    addUndo,
-    addTasks,
-    addIncidents,
-    addAdmission,
-    addReport,
-    addDrill,
-    addApprovals,
-    addBudgets,
-    addItems,
-    addNotifications,
-    addParked,
-    addErasures,
-    addAudit,
-    addProvision,
-    addReplay,
-    addLog,
-    addLineage,
-    addConsumers,
-  ])
-    add(program, act);
+  for (const add of COMMANDS) add(program, act);
   return program;
 }
 
