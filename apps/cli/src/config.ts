@@ -1,5 +1,5 @@
 // Where everything is: flags first, then the environment, then the file that a development stack leaves in its data directory.
-import { hostPorts, optional, readConfig, text, url } from '@recourse/config';
+import { hostPorts, optional, passwordFile, readConfig, text, url, withPassword } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 import { findStack } from '@recourse/sdk';
 import { CliProblem } from './problem.js';
@@ -29,6 +29,9 @@ export const CLI_CONFIG = {
       doc: 'Database of the service whose log is meant, for `replay --compare` and `log accept-…`.',
       protocols: ['postgres:', 'postgresql:'],
     }),
+  ),
+  databasePassword: optional(
+    passwordFile('RECOURSE_DATABASE_PASSWORD_FILE', { doc: 'Password for it, when the address has none.' }),
   ),
   token: optional(text('RECOURSE_TOKEN', { doc: 'Bearer token. Prefer a file.' })),
   tokenFile: optional(text('RECOURSE_TOKEN_FILE', { doc: 'File that holds a bearer token.' })),
@@ -93,7 +96,10 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
     brokers: flags.brokers?.split(',') ?? env.brokers ?? system?.brokers ?? null,
     registryUrl: flags.registry ?? env.registryUrl ?? system?.registryUrl ?? null,
     logId: flags.logId ?? env.logId ?? system?.logId ?? null,
-    databaseOf: (service) => flags.databaseUrl ?? env.databaseUrl ?? system?.databases[service] ?? null,
+    databaseOf: (service) => {
+      const named = flags.databaseUrl ?? env.databaseUrl;
+      return named === undefined ? (system?.databases[service] ?? null) : withPassword(named, env.databasePassword);
+    },
     token: flags.token ?? (flags.tokenFile === undefined ? (env.token ?? null) : null),
     tokenFile: flags.tokenFile ?? env.tokenFile ?? null,
     tenant: flags.tenant ?? env.tenant ?? null,

@@ -1,7 +1,6 @@
 export { ConfigInvalid, describeConfig, loadConfig, readConfig } from './config.js';
 export type { ConfigOf, ConfigProblem, ConfigRead, ConfigRule, ConfigSpec, Environment } from './config.js';
 export {
-  file,
   hostPorts,
   integer,
   names,
@@ -10,7 +9,9 @@ export {
   passwordFile,
   port,
   secretFile,
+  secretTextFile,
   text,
   url,
+  withPassword,
 } from './variable.js';
 export type { Variable, VariableOptions } from './variable.js';

@@ -1,5 +1,16 @@
 // Variables that programs share.
-import { hostPorts, integer, oneOf, optional, passwordFile, port, secretFile, text, url } from '@recourse/config';
+import {
+  hostPorts,
+  integer,
+  oneOf,
+  optional,
+  passwordFile,
+  port,
+  secretFile,
+  text,
+  url,
+  withPassword,
+} from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 
 /** Variables of every program that reads logs, has a database of its own and answers HTTP. */
@@ -117,11 +128,4 @@ export function keyStoreUrlOf({
   keyStorePassword,
 }: Pick<ServiceConfig, 'keyStoreUrl' | 'keyStorePassword'>): string {
   return withPassword(keyStoreUrl, keyStorePassword);
-}
-
-function withPassword(url: string, password: string | undefined): string {
-  if (password === undefined) return url;
-  const address = new URL(url);
-  address.password = encodeURIComponent(password);
-  return address.toString();
 }

@@ -1,0 +1,102 @@
+// recourse provision …: what a cluster has to have before the first service starts.
+import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import type { TopicSpec } from '@recourse/kafka';
+import { createCodecs, TOPICS, withAdapters } from '@recourse/messages';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import { known } from '../config.js';
+import type { Session } from '../session.js';
+import { positiveInteger } from './options.js';
+import type { Act } from './options.js';
+
+interface AdapterOptions {
+  readonly adapters: readonly string[];
+}
+interface TopicOptions extends AdapterOptions {
+  readonly partitions: number;
+  readonly replicationFactor: number;
+}
+
+/** The first part of a capability's name (libs/contract). */
+const ADAPTER = /^[a-z][a-z0-9-]{0,62}$/;
+const REGISTRY_TIMEOUT_MS = 30_000;
+/** From three copies on a write is taken by two of them at least, and only a copy that has everything may lead. */
+const COPIES_SAFE = 3;
+
+export function addProvision(program: Command, act: Act): void {
+  const provision = program
+    .command('provision')
+    .description('makes what the services expect to find: what is missing is made, what is there is left alone');
+  provision
+    .command('topics')
+    .description('the topics, with a request topic per adapter')
+    .addOption(adaptersOption())
+    .requiredOption('--partitions <n>', 'of each partitioned topic; it can never change', positiveInteger)
+    .option('--replication-factor <n>', 'copies of each', positiveInteger, COPIES_SAFE)
+    .action(act<TopicOptions>(provisionTopics));
+  provision
+    .command('schemas')
+    .description('the schemas of every topic, each as a subject of its own')
+    .addOption(adaptersOption())
+    .action(act<AdapterOptions>(provisionSchemas));
+}
+
+/** The topics of a cluster as they are made. Pure. */
+export function clusterTopics({ partitions, replicationFactor, adapters }: TopicOptions): readonly TopicSpec[] {
+  const safe: Readonly<Record<string, string>> =
+    replicationFactor < COPIES_SAFE ? {} : { 'min.insync.replicas': '2', 'unclean.leader.election.enable': 'false' };
+  return withAdapters<TopicSpec>(
+    TOPICS.map(({ name, partitioned, config }) => ({
+      name,
+      partitions: partitioned ? partitions : 1,
+      replicationFactor,
+      config: { ...config, ...safe },
+    })),
+    adapters,
+  );
+}
+
+function adaptersOption(): Option {
+  return new Option('--adapters <names>', 'adapters that workers serve, with commas')
+    .default(['payments'], 'payments')
+    .argParser(adapterNames);
+}
+
+/** Errors: InvalidArgumentError, which commander reports. */
+function adapterNames(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.every((name) => ADAPTER.test(name))) return names;
+  throw new InvalidArgumentError('It must be lower-case names of 1 to 63 letters, digits and -, with commas.');
+}
+
+async function provisionTopics({ settings, show }: Session, options: TopicOptions): Promise<void> {
+  const kafka = createKafka({
+    brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
+    clientId: 'recourse-cli',
+  });
+  const topics = clusterTopics(options);
+  const admin = await kafka.admin();
+  try {
+    const before = new Set(await admin.listTopics());
+    await admin.ensureTopics(topics);
+    const made = topics.map(({ name }) => name).filter((name) => !before.has(name));
+    show(
+      { made, total: topics.length },
+      () => `${String(made.length)} topics made, ${String(topics.length - made.length)} were there`,
+    );
+  } finally {
+    await admin.close();
+  }
+}
+
+async function provisionSchemas({ settings, show }: Session, { adapters }: AdapterOptions): Promise<void> {
+  const registry = createSchemaRegistry({
+    url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
+    timeoutMs: REGISTRY_TIMEOUT_MS,
+  });
+  const codecs = createCodecs(registry);
+  const topics = withAdapters<{ readonly name: string }>(TOPICS, adapters);
+  // One topic after the other: a registry that has just started takes no burst.
+  for (const { name } of topics) await codecs.prepareWriter(name, { register: true });
+  show({ topics: topics.map(({ name }) => name) }, () => `schemas of ${String(topics.length)} topics are registered`);
+}
