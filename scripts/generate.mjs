@@ -14,6 +14,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asyncapiFiles } from './generate/asyncapi.mjs';
 import { checkCatalogue, loadCatalogue } from './generate/catalogue.mjs';
+import { clusterFiles } from './generate/cluster.mjs';
 import { historyProblems, recordHistory } from './generate/history.mjs';
 import { referencePages } from './generate/reference.mjs';
 import { typescriptFiles } from './generate/typescript.mjs';
@@ -48,6 +49,7 @@ const outputs = [
   ...verbFiles(catalogue),
   ...referencePages(catalogue),
   ...asyncapiFiles(catalogue),
+  ...clusterFiles(catalogue),
   ...vectorFiles(root, catalogue),
 ];
 const stale = [

@@ -5,6 +5,7 @@ import { addApprovals } from './commands/approvals.command.js';
 import { addAudit } from './commands/audit.command.js';
 import { addBudgets } from './commands/budgets.command.js';
 import { addAssumptions } from './commands/assumptions.command.js';
+import { addCluster } from './commands/cluster.command.js';
 import { addCommits } from './commands/commits.command.js';
 import { addConsumers } from './commands/consumers.command.js';
 import { addContracts } from './commands/contracts.command.js';
@@ -20,7 +21,6 @@ import { addNotifications } from './commands/notifications.command.js';
 import type { Act, Action } from './commands/options.js';
 import { tenantName } from './commands/options.js';
 import { addParked } from './commands/parked.command.js';
-import { addProvision } from './commands/provision.command.js';
 import { addRecoveries } from './commands/recoveries.command.js';
 import { addReplay } from './commands/replay.command.js';
 import { addReport } from './commands/report.command.js';
@@ -84,7 +84,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     addAudit,
     addReplay,
     addLog,
-    addProvision,
+    addCluster,
     addLineage,
     addConsumers,
   ])

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Kafka, TopicSpec } from '@recourse/kafka';
-import { withAdapters } from '@recourse/messages';
 import { root } from '../../../scripts/lib/paths.mjs';
+import { withAdapterTopics } from './adapters.js';
 import { createDatabase, type DatabaseAddress } from './databases.js';
 import type { PostgresAddress } from './postgres-server.js';
 
@@ -27,7 +27,7 @@ export function topicSpecs(partitions: number = PARTITIONS, adapters: readonly s
   const { topics } = JSON.parse(readFileSync(join(root, 'schemas', 'topics.json'), 'utf8')) as {
     readonly topics: readonly CatalogueTopic[];
   };
-  return withAdapters(
+  return withAdapterTopics(
     topics.map(({ name, partitioned, config }) => ({
       name,
       partitions: partitioned ? partitions : 1,

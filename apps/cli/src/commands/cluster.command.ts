@@ -1,4 +1,4 @@
-// recourse provision …: what a cluster has to have before the first service starts.
+// recourse cluster …: what a cluster has to have before the first service starts.
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { TopicSpec } from '@recourse/kafka';
 import { createCodecs, TOPICS, withAdapters } from '@recourse/messages';
@@ -23,22 +23,22 @@ const REGISTRY_TIMEOUT_MS = 30_000;
 /** From three copies on a write is taken by two of them at least, and only a copy that has everything may lead. */
 const COPIES_SAFE = 3;
 
-export function addProvision(program: Command, act: Act): void {
-  const provision = program
-    .command('provision')
+export function addCluster(program: Command, act: Act): void {
+  const cluster = program
+    .command('cluster')
     .description('makes what the services expect to find: what is missing is made, what is there is left alone');
-  provision
-    .command('topics')
+  cluster
+    .command('make-topics')
     .description('the topics, with a request topic per adapter')
     .addOption(adaptersOption())
     .requiredOption('--partitions <n>', 'of each partitioned topic; it can never change', positiveInteger)
     .option('--replication-factor <n>', 'copies of each', positiveInteger, COPIES_SAFE)
-    .action(act<TopicOptions>(provisionTopics));
-  provision
-    .command('schemas')
+    .action(act<TopicOptions>(makeTopics));
+  cluster
+    .command('make-schemas')
     .description('the schemas of every topic, each as a subject of its own')
     .addOption(adaptersOption())
-    .action(act<AdapterOptions>(provisionSchemas));
+    .action(act<AdapterOptions>(makeSchemas));
 }
 
 /** The topics of a cluster as they are made. Pure. */
@@ -69,7 +69,7 @@ function adapterNames(text: string): readonly string[] {
   throw new InvalidArgumentError('It must be lower-case names of 1 to 63 letters, digits and -, with commas.');
 }
 
-async function provisionTopics({ settings, show }: Session, options: TopicOptions): Promise<void> {
+async function makeTopics({ settings, show }: Session, options: TopicOptions): Promise<void> {
   const kafka = createKafka({
     brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
     clientId: 'recourse-cli',
@@ -89,7 +89,7 @@ async function provisionTopics({ settings, show }: Session, options: TopicOption
   }
 }
 
-async function provisionSchemas({ settings, show }: Session, { adapters }: AdapterOptions): Promise<void> {
+async function makeSchemas({ settings, show }: Session, { adapters }: AdapterOptions): Promise<void> {
   const registry = createSchemaRegistry({
     url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
     timeoutMs: REGISTRY_TIMEOUT_MS,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { TOPICS } from '@recourse/messages';
 import { desk } from '../desk.testing.js';
-import { clusterTopics } from './provision.command.js';
+import { clusterTopics } from './cluster.command.js';
 
 const PARTITIONS = 12;
 
@@ -36,17 +36,17 @@ describe('the topics of a cluster', () => {
 
 describe('a call', () => {
   it.each([
-    ['without a count of partitions', ['topics']],
-    ['with an adapter that is no name', ['topics', '--partitions', '2', '--adapters', 'Mail']],
-    ['with no copies', ['topics', '--partitions', '2', '--replication-factor', '0']],
+    ['without a count of partitions', ['make-topics']],
+    ['with an adapter that is no name', ['make-topics', '--partitions', '2', '--adapters', 'Mail']],
+    ['with no copies', ['make-topics', '--partitions', '2', '--replication-factor', '0']],
   ])('%s is not understood, and reaches no cluster', async (_what, args) => {
     const { call } = desk(() => undefined);
-    expect(await call('provision', ...args)).toBe(2);
+    expect(await call('cluster', ...args)).toBe(2);
   });
 
   it('that does not say where the registry is, is told how to', async () => {
     const { call, note } = desk(() => undefined);
-    expect(await call('provision', 'schemas')).toBe(2);
+    expect(await call('cluster', 'make-schemas')).toBe(2);
     expect(note()).toContain('--registry');
   });
 });
