@@ -2,6 +2,9 @@
 # Makes the secrets of an installation on one host below ./secrets, a folder for each program, and keeps those that are there.
 # Each file is open to its owner and the group of the program's user, and to nobody else: a program refuses it otherwise.
 #
+# Needs openssl. keyring/keyring.json says who is believed on wires and logs: the services, to begin with. Add your producers,
+# workers and consumers there (docs/design/edge.md); it is read again when it changes.
+#
 # Run as root, so that the files can be given to the users of the images; without it they keep yours (chown them later).
 set -eu
 
@@ -27,11 +30,32 @@ for program in contract-registry mutation-ledger recovery-orchestrator budget-ac
   else
     cp -f "$into/postgres/keys.password" "$into/$program/key-store.password"
     make "$into/$program/edge.key"
+    [ -s "$into/$program/signing.key" ] || openssl genpkey -algorithm ed25519 -out "$into/$program/signing.key"
   fi
   case $program in mutation-ledger | recovery-orchestrator) make "$into/$program/lease.key" ;; esac
   chmod 0440 "$into/$program"/*
   give 10001:10001 "$into/$program"
 done
+
+mkdir -p "$into/keyring"
+keyring=$into/keyring/keyring.json
+if [ ! -s "$keyring" ]; then
+  {
+    printf '{ "keys": [\n'
+    between=''
+    for program in contract-registry mutation-ledger recovery-orchestrator budget-accountant; do
+      public=$(openssl pkey -in "$into/$program/signing.key" -pubout -outform DER | tail -c 32 | base64)
+      printf '%s  { "id": "%s", "public_key": "%s", "speaks_as": "service", "names": ["%s"], "tenants": ["*"] }' \
+        "$between" "$program" "$public" "$program"
+      between=$(printf ',\n.')
+      between=${between%.}
+    done
+    printf '\n] }\n'
+  } >"$keyring"
+fi
+chmod 0755 "$into/keyring"
+chmod 0444 "$keyring"
+
 chmod 0440 "$into/postgres"/*
 give 999:999 "$into/postgres"
 echo "secrets are in $into"

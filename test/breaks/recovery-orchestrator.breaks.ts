@@ -1787,4 +1787,13 @@ export const BREAKS: readonly Break[] = [
     find: 'then: then.map(furtherCovered) },',
     replace: 'then: then.length },',
   },
+  {
+    id: 'wires-any-worker-reports',
+    requirement: 'P6/asked',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.bad-reports.unit.spec.ts',
+    test: 'a report, straight counts from a worker of its adapter alone, where reports are signed',
+    file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
+    find: 'if (speaker !== undefined && !mayReport(speaker, message, context.steps))',
+    replace: "if (speaker !== undefined && speaker.role === 'consumer' && !mayReport(speaker, message, context.steps))",
+  },
 ];

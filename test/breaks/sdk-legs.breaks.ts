@@ -211,4 +211,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (call.recovery !== undefined) return { priorValue: null };',
     replace: '',
   },
+  {
+    id: 'wires-worker-acts-unasked',
+    requirement: 'P6/asked',
+    spec: 'libs/sdk/src/worker/worker.signed.unit.spec.ts',
+    test: 'a worker on signed wires does nothing about what nobody signed, says so, and goes on',
+    file: 'libs/sdk/src/worker/worker.ts',
+    find: 'if (refusal !== null) {',
+    replace: 'if (refusal !== null && record.key === null) {',
+  },
+  {
+    id: 'wires-any-service-asks',
+    requirement: 'P6/asked',
+    spec: 'libs/sdk/src/worker/worker.signed.unit.spec.ts',
+    test: 'a worker on signed wires does nothing about what a service signed that asks no worker, says so, and goes on',
+    file: 'libs/sdk/src/worker/worker.ts',
+    find: "return speaker.role === 'service' && ASKERS.some((name) => speaksUnder(speaker, name)) ? null : 'SPEAKER_MISMATCH';",
+    replace: "return speaker.role === 'service' ? null : 'SPEAKER_MISMATCH';",
+  },
 ];

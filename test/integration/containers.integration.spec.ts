@@ -16,6 +16,7 @@ import type { ProgramName } from '../deploy/containers.testing.js';
 import { until } from './system.testing.js';
 
 const SECRETS = '/run/secrets';
+const KEYRING = '/run/keyring';
 const STOPS_WITHIN_MS = 10_000;
 const READY_WITHIN_MS = 90_000;
 const stages = containerStages();
@@ -52,7 +53,10 @@ function start(
   const [command = '', ...rest] = [...stage.entrypoint, ...(args.length > 0 ? args : stage.cmd)];
   const [uid = 0, gid = 0] = (stage.user ?? '').split(':').map(Number);
   const given = { ...stage.env, ...env };
-  const placed = Object.entries(given).map(([name, value]) => [name, value.replace(SECRETS, secrets)]);
+  const placed = Object.entries(given).map(([name, value]) => [
+    name,
+    value.replace(SECRETS, secrets).replace(KEYRING, join(folder, 'keyring')),
+  ]);
   return spawn(command, rest, {
     cwd: root,
     env: { ...Object.fromEntries(placed), PATH: join(root, 'node_modules', '.bin') },

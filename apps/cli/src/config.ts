@@ -1,6 +1,10 @@
 // Where everything is: flags first, then the environment, then the file that a development stack leaves in its data directory.
-import { hostPorts, optional, passwordFile, readConfig, text, url, withPassword } from '@recourse/config';
+import { hostPorts, optional, passwordFile, readConfig, secretPath, text, url, withPassword } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
+import { signingFrom, signingPlacesGiven } from '@recourse/kafka';
+import type { Signing } from '@recourse/kafka';
+import { systemClock } from '@recourse/kernel';
+import { ownerOfLog } from '@recourse/messages';
 import { findStack } from '@recourse/sdk';
 import { CliProblem } from './problem.js';
 
@@ -33,6 +37,18 @@ export const CLI_CONFIG = {
   databasePassword: optional(
     passwordFile('RECOURSE_DATABASE_PASSWORD_FILE', { doc: 'Password for it, when the address has none.' }),
   ),
+  wires: optional(
+    text('RECOURSE_WIRES', {
+      doc: 'strict or open, for audits, replays and `log accept-…`; strict where a keyring is named.',
+    }),
+  ),
+  keyringFile: optional(
+    text('RECOURSE_KEYRING_FILE', { doc: 'Public keys that sign logs: what their owners did not sign is void then.' }),
+  ),
+  signingKeyFile: optional(
+    secretPath('RECOURSE_SIGNING_KEY_FILE', { doc: 'Private key of the service that owns a log, for `log accept-…`.' }),
+  ),
+  signingKeyId: optional(text('RECOURSE_SIGNING_KEY_ID', { doc: 'Id under which the keyring holds that key.' })),
   token: optional(text('RECOURSE_TOKEN', { doc: 'Bearer token. Prefer a file.' })),
   tokenFile: optional(text('RECOURSE_TOKEN_FILE', { doc: 'File that holds a bearer token.' })),
   tenant: optional(text('RECOURSE_TENANT', { doc: 'Tenant to ask about.' })),
@@ -72,6 +88,8 @@ export interface Settings {
   readonly brokers: readonly string[] | null;
   readonly registryUrl: string | null;
   readonly logId: string | null;
+  /** How logs are signed; null where they are not. Errors: Failure(KEYRING_INVALID). */
+  readonly signing: () => Signing | null;
   /** Database of the service that owns a log, by service name. */
   readonly databaseOf: (service: string) => string | null;
   readonly token: string | null;
@@ -96,6 +114,7 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
     brokers: flags.brokers?.split(',') ?? env.brokers ?? system?.brokers ?? null,
     registryUrl: flags.registry ?? env.registryUrl ?? system?.registryUrl ?? null,
     logId: flags.logId ?? env.logId ?? system?.logId ?? null,
+    signing: () => signingFrom(signingPlacesGiven(environment), { ownerOf: ownerOfLog, clock: systemClock }),
     databaseOf: (service) => {
       const named = flags.databaseUrl ?? env.databaseUrl;
       return named === undefined ? (system?.databases[service] ?? null) : withPassword(named, env.databasePassword);

@@ -105,6 +105,7 @@ const OF_THE_LOOP = {
   CutAccepted: null,
   WireLossAccepted: null,
   RecordRedirected: null,
+  RecordsRefused: null,
 } as const;
 
 /** What should not stand: held until a person judges it, or waiting for somebody to look. */

@@ -94,7 +94,7 @@ async function partsOf(config: NotifierConfig, logger: Logger): Promise<Parts> {
   const metrics = new Metrics({ service: NAME });
   metrics.collectProcess();
   const store = await reached(logger, 'database', () => PostgresNotifierStore.open(databaseUrlOf(config)));
-  const kafka = connectKafka(NAME, config, logger);
+  const kafka = connectKafka(NAME, config, logger, metrics);
   const codecs = createCodecs(createSchemaRegistry({ url: config.registryUrl }));
   const opened = await reached(logger, 'logs', () => openLogs(kafka, codecs, config.logId));
   metrics.beforeRead(() => measure(config, store, metrics));

@@ -89,6 +89,7 @@ export function serviceProcesses(plan: Planning): readonly ProcessSpec[] {
         readyUrl: `http://127.0.0.1:${port}/health/${index === 0 && plan.instances === 1 ? 'ready' : 'startup'}`,
         env: {
           RECOURSE_KAFKA_BROKERS: (plan.serviceBrokers ?? plan.stack.kafka.brokers).join(','),
+          RECOURSE_WIRES: 'open',
           RECOURSE_REGISTRY_URL: plan.stack.registryUrl,
           RECOURSE_LOG_ID: plan.logId,
           RECOURSE_DATABASE_URL: plan.databases[service].url,
@@ -127,6 +128,7 @@ export function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
       readyUrl: `${urls.notifier}/health/ready`,
       env: {
         RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','),
+        RECOURSE_WIRES: 'open',
         RECOURSE_REGISTRY_URL: stack.registryUrl,
         RECOURSE_LOG_ID: logId,
         RECOURSE_DATABASE_URL: plan.notifierDatabaseUrl,

@@ -3,7 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { ConfigInvalid, describeConfig, loadConfig, readConfig } from './config.js';
-import { hostPorts, integer, oneOf, optional, passwordFile, port, secretFile, text, url } from './variable.js';
+import {
+  hostPorts,
+  integer,
+  oneOf,
+  optional,
+  passwordFile,
+  port,
+  secretFile,
+  secretPath,
+  text,
+  url,
+} from './variable.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'recourse-config-'));
 const keyFile = join(folder, 'key');
@@ -101,14 +112,21 @@ describe('a configuration', () => {
     const spec = {
       key: secretFile('RECOURSE_KEY_FILE', { doc: 'Key.' }),
       password: passwordFile('RECOURSE_PASSWORD_FILE', { doc: 'Password.' }),
+      place: secretPath('RECOURSE_PLACE_FILE', { doc: 'Place.' }),
     };
     const path = mode === null ? folder : join(folder, `secret-${mode.toString(8)}`);
     if (mode !== null) {
       writeFileSync(path, 'cd'.repeat(32));
       chmodSync(path, mode);
     }
-    const read = readConfig(spec, { RECOURSE_KEY_FILE: path, RECOURSE_PASSWORD_FILE: path });
-    expect(read.ok ? ['taken', 'taken'] : read.problems.map(({ code }) => code)).toEqual([expected, expected]);
+    const read = readConfig(spec, {
+      RECOURSE_KEY_FILE: path,
+      RECOURSE_PASSWORD_FILE: path,
+      RECOURSE_PLACE_FILE: path,
+    });
+    const codes = read.ok ? ['taken', 'taken', 'taken'] : read.problems.map(({ code }) => code);
+    expect(codes).toEqual([expected, expected, expected]);
+    if (read.ok) expect(read.config.place).toBe(path);
     if (!read.ok) for (const { message } of read.problems) expect(message).not.toContain('cdcd');
   });
 

@@ -9,6 +9,7 @@ export {
   passwordFile,
   port,
   secretFile,
+  secretPath,
   secretTextFile,
   text,
   url,

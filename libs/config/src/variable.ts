@@ -149,6 +149,15 @@ export function secretFile(name: string, options: VariableOptions): Variable<Buf
   };
 }
 
+/** A path to a file with a secret that somebody else reads; the value is the path, of a file that fits now. */
+export function secretPath(name: string, options: VariableOptions): Variable<string> {
+  const schema = z
+    .string()
+    .min(1)
+    .transform((path, context) => (secretIn(path, context) === null ? z.NEVER : path));
+  return { ...make(name, options, { range: `path of a readable file${OURS_ALONE}`, schema }), isSecretFile: true };
+}
+
 /** A path to a file that holds a password; the value is its text without the line's end. */
 export function passwordFile(name: string, options: VariableOptions): Variable<string> {
   const { schema, ...rest } = secretTextFile(name, options);

@@ -31,6 +31,8 @@ import {
 } from './parking.decisions.js';
 import type { ParkedOrigin, PlacedDecided, Problem } from './parking.decisions.js';
 import { decideParkedCommand, isHeldUp } from './parking.decider.js';
+import { goTogether, refusedRecord } from './refusals.js';
+import type { RefusedItem } from './refusals.js';
 import type { Overlay } from './row-cache.js';
 import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import { OpenedState } from './sealing/opened-state.js';
@@ -277,12 +279,16 @@ export class BatchRun {
   }
 
   #itemStep(item: QueueItem, index: number): OverfullBatch | null {
-    this.#item(item);
+    this.#item(item, index);
     return this.sealer.isOverfull ? { kind: 'overfull', take: index } : null;
   }
 
-  #item({ what }: QueueItem): void {
+  #item({ what }: QueueItem, index: number): void {
     if (what.kind === 'skip') return;
+    if (what.kind === 'refused') {
+      this.#refuse(index);
+      return;
+    }
     const { topic, partition } = what.kind === 'bad' ? what : what.input;
     const origin = { topic, partition, ...what.raw };
     const problem = this.#problemOf(what, origin);
@@ -305,8 +311,27 @@ export class BatchRun {
     this.#park(origin, { reason: 'DECISION_TOO_LARGE', detail: 'what this record leads to does not fit one batch' });
   }
 
+  /** One record for refusals that follow each other, where the last of them in a part is taken. */
+  #refuse(index: number): void {
+    const { items, partItems } = this.material;
+    const refusalAt = (at: number): RefusedItem | null => {
+      const what = items[at]?.what;
+      return what?.kind === 'refused' && Math.floor(at / partItems) === Math.floor(index / partItems) ? what : null;
+    };
+    const last = refusalAt(index);
+    if (last === null) return;
+    const next = refusalAt(index + 1);
+    if (next !== null && goTogether(last, next)) return;
+    const run: [RefusedItem, ...RefusedItem[]] = [last];
+    for (let before = refusalAt(index - run.length); before !== null && goTogether(before, run[0]);) {
+      run.unshift(before);
+      before = refusalAt(index - run.length);
+    }
+    this.#place(refusedRecord(run));
+  }
+
   /** Why an item is set aside before anything is decided; null when it is not. */
-  #problemOf(what: Exclude<QueueItem['what'], { kind: 'skip' }>, origin: ParkedOrigin): Problem | null {
+  #problemOf(what: Exclude<QueueItem['what'], { kind: 'skip' | 'refused' }>, origin: ParkedOrigin): Problem | null {
     const isTooLarge = what.kind === 'record' && what.input.source === 'wire' && sizeOf(origin) > WIRE_RECORD_BYTES_MAX;
     // What belongs elsewhere waits behind nothing here: it goes back to its wire, whatever becomes of those before it.
     if (what.kind === 'record' && !isTooLarge && !this.#isAtHome(what.input))

@@ -119,6 +119,7 @@ type SharedRecord =
   | 'CutAccepted'
   | 'WireLossAccepted'
   | 'RecordRedirected'
+  | 'RecordsRefused'
   | 'RecordParked'
   | 'ParkedResolved'
   | 'CommandAnswered';

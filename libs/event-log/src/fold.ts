@@ -90,6 +90,7 @@ const SHARED_CHANGES: Readonly<
   CutAccepted: NO_CHANGES,
   WireLossAccepted: NO_CHANGES,
   RecordRedirected: NO_CHANGES,
+  RecordsRefused: NO_CHANGES,
   RecordParked: (_, record) => parkedChanges(record),
   ParkedResolved: resolvedChanges,
   CommandAnswered: (_, record) => answeredChanges(record),

@@ -15,7 +15,10 @@ import { PARKED_COMMANDS } from './common-kinds.js';
 import type { FetchedBatch, FetchedRecord, Unreadable } from '@recourse/kafka';
 import { judgeDelivery, SILENT_TYPES } from './loop.decisions.js';
 import { BATCH_UNREADABLE } from './parking.decisions.js';
+import type { RefusedItem } from './refusals.js';
+import { SPEAKER_MISMATCH } from './refusals.js';
 import type { Doc, InputSpec, Owns, RecordInput } from './service-core.js';
+import { speakerProblem } from './speakers.js';
 import type { StoredCursor } from './store.port.js';
 
 /** One record as the loop decides it; every item moves a cursor. */
@@ -33,7 +36,8 @@ export interface QueueItem {
         readonly raw: FetchedRecord;
         readonly topic: string;
         readonly partition: number;
-      };
+      }
+    | RefusedItem;
 }
 
 interface Position {
@@ -51,6 +55,7 @@ interface Waiting {
 type WaitingRecord = Waiting & { readonly record: FetchedRecord };
 
 const ZEROS = Buffer.alloc(32);
+const UNVOUCHED = 'it carries no signature that speaks for anybody; register the key of its sender in the keyring';
 const NO_ITEMS: readonly QueueItem[] = [];
 export const inputId = (topic: string, partition: number): string => `${topic}/${partition}`;
 
@@ -169,6 +174,9 @@ export class InputQueue {
       what: { kind: 'bad', reason, detail, ...at },
     });
     if (record.unreadable !== undefined) return unreadableItem(cursor, at, record.unreadable);
+    const { voucher } = record;
+    if (voucher?.kind === 'refused')
+      return refusedItem(cursor, at, { reason: voucher.reason, detail: UNVOUCHED, signingKey: voucher.keyId });
     const unknown = await this.#loadSchemaOf(record.value);
     if (unknown !== null) return bad('UNKNOWN_SCHEMA', `schema id ${unknown} is not in the registry`);
     const decoded = this.options.codecs.decodeSync(record.value);
@@ -176,7 +184,12 @@ export class InputQueue {
     if (decoded.kind !== 'decoded' || !recordsOf(spec.topic).includes(decoded.fullName))
       return bad('UNEXPECTED_TYPE', `this topic takes ${recordsOf(spec.topic).map(shortName).join(', ')}`);
     if (!takes(spec, decoded)) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
-    const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, { seq: 0, hash: ZEROS });
+    const speaker = voucher?.speaker;
+    const mismatch = speaker === undefined ? null : speakerProblem(speaker, decoded.type, decoded.body as Doc);
+    if (speaker !== undefined && mismatch !== null)
+      return refusedItem(cursor, at, { reason: SPEAKER_MISMATCH, detail: mismatch, signingKey: speaker.keyId });
+    const heard = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, { seq: 0, hash: ZEROS });
+    const input = speaker === undefined ? heard : { ...heard, speaker };
     if (spec.concerns?.(input, this.options.owns) === false)
       return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
@@ -263,6 +276,16 @@ function unreadableItem(
   { detail, bytes }: Unreadable,
 ): QueueItem {
   const what = { kind: 'bad', reason: BATCH_UNREADABLE, detail, raw: { ...raw, value: bytes }, ...at } as const;
+  return { cursor, isMeaningful: true, what };
+}
+
+/** What nobody may have said is dropped; the loop records that it was. */
+function refusedItem(
+  cursor: StoredCursor,
+  { raw, ...at }: { readonly raw: FetchedRecord; readonly topic: string; readonly partition: number },
+  why: Pick<RefusedItem, 'reason' | 'detail' | 'signingKey'>,
+): QueueItem {
+  const what: RefusedItem = { kind: 'refused', ...at, ...why, offset: raw.offset, value: raw.value };
   return { cursor, isMeaningful: true, what };
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { MemoryBroker, MemoryRegistry, openGate, partitionForKey } from '@recourse/kafka';
-import type { Gate, GateOperation, GateVerdict } from '@recourse/kafka';
+import type { Gate, GateOperation, GateVerdict, Kafka } from '@recourse/kafka';
 import { withCommonKinds } from './common-kinds.js';
 import { MemoryDatabase } from './memory-store.js';
 import { acceptedOf } from './own-log.js';
@@ -147,6 +147,8 @@ export class LoopWorld {
   readonly database: MemoryDatabase;
   codecs: Codecs;
   now = 1_000_000;
+  /** How a service reaches the broker. */
+  clusterOf: (name: string) => Kafka = (name) => this.broker.forActor(name);
   /** Verdict of the next operations, by kind; empty lets all pass. */
   verdicts: ((operation: GateOperation) => GateVerdict | Promise<GateVerdict> | undefined)[] = [];
   #runtimes = new Map<string, ServiceRuntime>();
@@ -176,7 +178,7 @@ export class LoopWorld {
   async start(name: string, core = this.core, sealing?: Sealing): Promise<ServiceRuntime> {
     const runtime = createServiceRuntime({
       cores: [core],
-      kafka: this.broker.forActor(name),
+      kafka: this.clusterOf(name),
       registry: this.registry.forActor(name),
       stores: this.database.forActor(name),
       logId: LOG_ID,
@@ -238,8 +240,12 @@ export class LoopWorld {
   }
 
   /** Accepted records of a partition, read by the rule alone. */
-  async accepted(partition: number, topic = LOG): Promise<readonly AcceptedRecord[]> {
-    const reader = await this.broker.forActor('auditor').rawReader();
+  async accepted(
+    partition: number,
+    topic = LOG,
+    kafka: Kafka = this.broker.forActor('auditor'),
+  ): Promise<readonly AcceptedRecord[]> {
+    const reader = await kafka.rawReader();
     const { low, high } = await reader.range(topic, partition);
     const chain = new ChainReader(
       genesisHead({ logId: LOG_ID, topic, partition, partitionCount: PARTITIONS }),

@@ -115,6 +115,7 @@ export type LoopEvent =
   | { readonly kind: 'append_unknown' }
   | { readonly kind: 'recovered'; readonly seq: number; readonly replayed: number; readonly voids: number }
   | { readonly kind: 'parked'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly topic: string; readonly reason: string; readonly records: number }
   | { readonly kind: 'redirected'; readonly topic: string; readonly producer: string | null }
   | { readonly kind: 'accepted'; readonly record: AcceptedRecord; readonly rows: () => readonly ChangedRow[] }
   | { readonly kind: 'halted'; readonly cause: unknown }
@@ -483,6 +484,7 @@ export class PartitionLoop {
       onEvent({ kind: 'accepted', record, rows: () => overlay.changed(ends[at - 1] ?? 0, ends[at] ?? 0) });
       if (record.type === 'RecordParked') onEvent({ kind: 'parked', reason: String(record.body.reason) });
       if (record.type === 'RecordRedirected') onEvent(redirectedEvent(record));
+      if (record.type === 'RecordsRefused') onEvent(refusedEvent(record));
     }
   }
 
@@ -788,6 +790,10 @@ export class PartitionLoop {
 
 function redirectedEvent({ body: { topic, producer } }: AcceptedRecord): LoopEvent {
   return { kind: 'redirected', topic: String(topic), producer: typeof producer === 'string' ? producer : null };
+}
+
+function refusedEvent({ body: { topic, reason, count } }: AcceptedRecord): LoopEvent {
+  return { kind: 'refused', topic: String(topic), reason: String(reason), records: Number(count) };
 }
 
 /** Timers that are left wait for the next batch, and the inputs with them. */

@@ -8,6 +8,8 @@
 //   C2. evolve depends on the record and on rows that earlier records made; never on views, input or time.
 //   C3. Rows are plain readonly data (text, numbers, booleans, null, Buffer, lists, objects); numbers are safe integers.
 
+import type { Speaker } from '@recourse/kernel';
+
 /** Plain readonly data; bytes are Buffers. */
 export type Doc = Readonly<Record<string, unknown>>;
 
@@ -94,6 +96,8 @@ export interface RecordInput {
   readonly seq: number;
   /** Hash of the record in its log; zeros for a wire. */
   readonly hash: Buffer;
+  /** Whose key signed it, on a wire whose records are signed. */
+  readonly speaker?: Speaker;
 }
 
 /** Database time reached the `dueAt` of a row. */

@@ -3,6 +3,7 @@ import type { Kafka } from './kafka.port.js';
 import { connectAdmin } from './kafkajs/admin.kafka.js';
 import { KafkaJsInputConsumer } from './kafkajs/input-consumer.kafka.js';
 import type { KafkaOptions } from './options.js';
+import { signedKafka } from './signed/signed.kafka.js';
 
 /**
  * A cluster by its brokers' addresses; connects nothing by itself.
@@ -10,6 +11,11 @@ import type { KafkaOptions } from './options.js';
  * @platformatic/kafka is loaded by who first sends, reads or consumes: that takes a process half a second.
  */
 export function createKafka(options: KafkaOptions): Kafka {
+  const cluster = clusterOf(options);
+  return options.signing === undefined || options.signing === null ? cluster : signedKafka(cluster, options.signing);
+}
+
+function clusterOf(options: KafkaOptions): Kafka {
   return {
     logProducer: async () => (await import('./platformatic/log-producer.kafka.js')).connectLogProducer(options),
     rawReader: async () => (await import('./platformatic/raw-reader.kafka.js')).connectRawReader(options),

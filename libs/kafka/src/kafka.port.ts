@@ -2,6 +2,7 @@
 //
 // Boundary: Kafka clients and the registry client are imported in this package only. Two adapters implement the port, one
 // on brokers and one in memory (specs, simulation), and both pass `kafka.contract.ts`.
+import type { KeyProblem, Speaker } from '@recourse/kernel';
 
 /** A record as it is sent. Keys and values are bytes; logs always carry a key. */
 export interface OutgoingRecord {
@@ -18,6 +19,11 @@ export interface Unreadable {
   readonly bytes: Buffer;
 }
 
+/** What the signature of a wire record says: whom it speaks for, or why it speaks for nobody. */
+export type Voucher =
+  | { readonly kind: 'vouched'; readonly speaker: Speaker }
+  | { readonly kind: 'refused'; readonly reason: KeyProblem; readonly keyId: string | null };
+
 /** A record as it is read. `value` is null for a tombstone, which no topic of ours allows. */
 export interface FetchedRecord {
   readonly offset: number;
@@ -28,6 +34,8 @@ export interface FetchedRecord {
   readonly headers: Readonly<Record<string, Buffer>>;
   /** Stands for all records of a batch that cannot be read, at the first of their offsets, without key and value. */
   readonly unreadable?: Unreadable;
+  /** Of wires whose records are signed; absent where signatures are not asked for. */
+  readonly voucher?: Voucher;
 }
 
 /** Consecutive records of one partition. `fetchedOffset` is the position the fetch started at. */

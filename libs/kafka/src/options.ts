@@ -1,5 +1,6 @@
 // How a cluster is reached: the same for both clients.
 import type { ConnectionOptions } from 'node:tls';
+import type { Signing } from './signed/signed.kafka.js';
 
 /** One line that a client wanted to say. */
 export interface KafkaLogLine {
@@ -38,6 +39,8 @@ export interface KafkaOptions {
   readonly via?: string;
   readonly ssl?: boolean | ConnectionOptions;
   readonly sasl?: KafkaSasl;
+  /** Signs what is sent and judges what is read; absent where wires are open. */
+  readonly signing?: Signing | null;
 }
 
 export const CONNECTION_TIMEOUT_MS = 3_000;

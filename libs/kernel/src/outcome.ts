@@ -60,6 +60,12 @@ export const FAILURES = {
     summary:
       'A record batch of a log cannot be read: its checksum, its compression or its framing is broken. Restore the topic from a copy. What cannot be read of a wire is parked.',
   },
+  KEYRING_INVALID: {
+    retry: 'never',
+    httpStatus: 503,
+    summary:
+      'A keyring or a signing key cannot be read. The message names the place in the file and what must stand there.',
+  },
   PARTITION_COUNT_CHANGED: {
     retry: 'never',
     httpStatus: 503,

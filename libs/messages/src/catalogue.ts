@@ -7,6 +7,8 @@ import { SCHEMAS, TOPICS } from './generated/index.js';
 interface CatalogueTopic {
   readonly name: string;
   readonly records: readonly string[];
+  readonly kind: string;
+  readonly written_by: string;
 }
 const CATALOGUE: readonly CatalogueTopic[] = TOPICS;
 const RECORDS = new Map<string, readonly string[]>(CATALOGUE.map(({ name, records }) => [name, records]));
@@ -43,6 +45,12 @@ export function withAdapters<T extends { readonly name: string }>(
     const siblings = adapters.map((adapter) => `${family.prefix}${adapter}`).filter((name) => name !== topic.name);
     return [topic, ...siblings.map((name) => ({ ...topic, name }))];
   });
+}
+
+/** Service that alone writes a log, or a log derived from one; null for a wire, and for what is no topic of ours. */
+export function ownerOfLog(topic: string): string | null {
+  const known = CATALOGUE.find(({ name }) => name === topic);
+  return known === undefined || known.kind === 'wire' ? null : known.written_by;
 }
 
 /** Is this a schema of ours? */

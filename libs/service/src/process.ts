@@ -5,9 +5,11 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigInvalid } from '@recourse/config';
-import { createKafka } from '@recourse/kafka';
-import type { Kafka } from '@recourse/kafka';
-import type { Logger } from '@recourse/telemetry';
+import { createKafka, signingFrom } from '@recourse/kafka';
+import type { Kafka, Signing, SigningPlaces } from '@recourse/kafka';
+import { systemClock } from '@recourse/kernel';
+import { ownerOfLog } from '@recourse/messages';
+import type { Logger, Metrics } from '@recourse/telemetry';
 import { serveDocs } from './inbound/http/docs.js';
 import { harden } from './inbound/http/hardening.js';
 import type { EdgeConfig } from './service-config.js';
@@ -30,17 +32,36 @@ function messageOf(error: unknown): string {
 /** A Kafka client of one process, which logs where the process does. */
 export function connectKafka(
   name: string,
-  { brokers, instance, kafkaVia }: Pick<EdgeConfig, 'brokers' | 'instance' | 'kafkaVia'>,
+  config: Pick<EdgeConfig, 'brokers' | 'instance' | 'kafkaVia'> & SigningPlaces,
   logger: Logger,
+  metrics: Pick<Metrics, 'count'>,
 ): Kafka {
+  const { brokers, instance, kafkaVia } = config;
   return createKafka({
     brokers,
     clientId: `${name}-${instance}`,
     ...(kafkaVia === undefined ? {} : { via: kafkaVia }),
+    signing: serviceSigning(config, logger, metrics),
     logger: ({ level, message, fields }) => {
       logger[level]({ kafka: fields }, message);
     },
   });
+}
+
+function serviceSigning(places: SigningPlaces, logger: Logger, metrics: Pick<Metrics, 'count'>): Signing | null {
+  const signing = signingFrom(places, {
+    ownerOf: ownerOfLog,
+    clock: systemClock,
+    onTrouble: (cause) => {
+      logger.error({ err: cause }, 'the keyring cannot be read; the one before it stands');
+    },
+    onUnvouched: (log, partition, records) => {
+      metrics.count('recordsUnvouched', { log, partition }, records);
+      logger.error({ log, partition, records }, 'somebody else wrote to this log: what its owner did not sign is void');
+    },
+  });
+  if (signing === null) logger.warn({}, 'wires are open: whoever reaches the broker is believed (RECOURSE_WIRES)');
+  return signing;
 }
 
 /** An HTTP application with its OpenAPI pages; it does not listen yet. */

@@ -5,9 +5,9 @@
 // that a person waits for loads no web server.
 import { OwnLog, replayPartition, withCommonKinds } from '@recourse/event-log';
 import type { OwnLogOptions, ReplayBounds, Replayed, ServiceCore } from '@recourse/event-log';
-import { createKafka, createSchemaRegistry } from '@recourse/kafka';
-import { Failure, sha256Hex } from '@recourse/kernel';
-import { createCodecs } from '@recourse/messages';
+import { createKafka, createSchemaRegistry, signingFrom, signingPlacesGiven } from '@recourse/kafka';
+import { Failure, sha256Hex, systemClock } from '@recourse/kernel';
+import { createCodecs, ownerOfLog } from '@recourse/messages';
 import { z } from 'zod';
 import { openProjectedStates } from './outbound/postgres-state.js';
 import type { ProjectedStates, StrayColumn } from './outbound/postgres-state.js';
@@ -86,7 +86,11 @@ async function replayLog(
   input: ReplayRequest,
   coresOf: (partitionCount: number) => readonly ServiceCore[],
 ): Promise<void> {
-  const kafka = createKafka({ brokers: input.brokers, clientId: 'recourse-replay' });
+  const kafka = createKafka({
+    brokers: input.brokers,
+    clientId: 'recourse-replay',
+    signing: signingFrom(signingPlacesGiven(process.env), { ownerOf: ownerOfLog, clock: systemClock }),
+  });
   const partitionCount = await new PartitionCounts(kafka).of(input.log);
   if (input.partition !== null && input.partition >= partitionCount)
     throw new Unanswerable('PARTITION_UNKNOWN', `${input.log} has ${String(partitionCount)} partitions, from 0`);

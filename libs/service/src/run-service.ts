@@ -99,7 +99,7 @@ interface Parts {
 function partsOf(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Parts {
   const metrics = new Metrics({ service: spec.name });
   metrics.collectProcess();
-  const kafka = connectKafka(spec.name, config, logger);
+  const kafka = connectKafka(spec.name, config, logger, metrics);
   const keys = new PostgresKeyStore({ url: keyStoreUrlOf(config) });
   return {
     config,

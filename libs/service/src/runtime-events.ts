@@ -8,6 +8,8 @@ export type PlacedEvent = LoopEvent & { readonly log: string; readonly partition
 const MISPLACED =
   'sent a record to the partition of its key: its producer needs the partitioner of Java (murmur2), in librdkafka partitioner=murmur2_random, in kafka-go kafka.Murmur2Balancer';
 
+const REFUSED = 'dropped records of a wire that speak for nobody, or for somebody else; the log keeps the evidence';
+
 /** Counts and logs one event. */
 export function tell(
   event: PlacedEvent,
@@ -37,6 +39,10 @@ export function tell(
     case 'redirected':
       metrics.count('recordsRedirected', { log, topic: event.topic });
       logger.warn({ ...at, topic: event.topic, producer: event.producer }, MISPLACED);
+      return;
+    case 'refused':
+      metrics.count('recordsRefused', { log, topic: event.topic, reason: event.reason }, event.records);
+      logger.warn({ ...at, topic: event.topic, reason: event.reason, records: event.records }, REFUSED);
       return;
     case 'halted':
       logger.error({ ...at, err: event.cause }, 'halted: a person has to act');

@@ -7,6 +7,7 @@ import {
   passwordFile,
   port,
   secretFile,
+  secretPath,
   text,
   url,
   withPassword,
@@ -21,6 +22,21 @@ export const EDGE_CONFIG = {
       doc: 'One `host:port` that every connection to a broker goes to, whatever brokers advertise (a tunnel, a proxy).',
     }),
   ),
+  wires: oneOf('RECOURSE_WIRES', ['strict', 'open'], {
+    doc: '`strict`: wires and logs are signed, and nobody without a key in the keyring is believed. `open`: whoever reaches the broker is believed, as in the development stack.',
+    fallback: 'strict',
+  }),
+  keyringFile: optional(
+    text('RECOURSE_KEYRING_FILE', {
+      doc: 'Public keys that speak on wires and sign logs, as JSON. Needed where wires are strict; read again when it changes.',
+    }),
+  ),
+  signingKeyFile: optional(
+    secretPath('RECOURSE_SIGNING_KEY_FILE', {
+      doc: 'Ed25519 private key of this process, PKCS#8 in PEM. Needed by whoever writes where wires are strict.',
+    }),
+  ),
+  signingKeyId: optional(text('RECOURSE_SIGNING_KEY_ID', { doc: 'Id under which the keyring holds that key.' })),
   registryUrl: url('RECOURSE_REGISTRY_URL', {
     doc: 'Schema registry, Confluent interface.',
     protocols: ['http:', 'https:'],

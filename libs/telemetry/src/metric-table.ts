@@ -26,6 +26,18 @@ export const METRICS = {
     help: 'Inputs that lay on another partition than that of their key, and were sent there: their producer needs murmur2.',
     labels: ['log', 'topic'],
   },
+  recordsRefused: {
+    name: 'recourse_records_refused_total',
+    kind: 'counter',
+    help: 'Records of a wire dropped because their signature speaks for nobody, or for somebody else.',
+    labels: ['log', 'topic', 'reason'],
+  },
+  recordsUnvouched: {
+    name: 'recourse_log_records_unvouched_total',
+    kind: 'counter',
+    help: 'Records met in a log that its owner did not sign: somebody else can write to it.',
+    labels: ['log', 'partition'],
+  },
   appendsUnknown: {
     name: 'recourse_appends_unknown_total',
     kind: 'counter',

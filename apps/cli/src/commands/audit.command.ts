@@ -116,7 +116,7 @@ function cluster({ settings }: Session): {
   const brokers = known(settings.brokers, 'where Kafka is', '--brokers');
   const url = known(settings.registryUrl, 'where the schema registry is', '--registry');
   return {
-    kafka: createKafka({ brokers, clientId: 'recourse-cli' }),
+    kafka: createKafka({ brokers, clientId: 'recourse-cli', signing: settings.signing() }),
     registry: createSchemaRegistry({ url, timeoutMs: REGISTRY_TIMEOUT_MS }),
     logId: known(settings.logId, 'the id of the logs', '--log-id'),
   };

@@ -100,6 +100,7 @@ async function logOptions(
   const kafka = createKafka({
     brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
     clientId: 'recourse-cli',
+    signing: settings.signing(),
   });
   const registry = createSchemaRegistry({
     url: known(settings.registryUrl, 'where the schema registry is', '--registry'),

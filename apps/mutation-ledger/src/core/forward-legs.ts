@@ -2,6 +2,7 @@
 import { charterFor, intentVerdict, killVerdict } from '@recourse/contract';
 import { accepted, append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
+import { speaksUnder } from '@recourse/kernel';
 import type { CancelMutation, LegReported } from '@recourse/messages';
 import { dutyOf } from '../rules/mutation/agenda.decisions.js';
 import { askAgain, askOf, missAnswer, refuseAnswer, takeAnswer } from '../rules/mutation/answer.decider.js';
@@ -35,6 +36,10 @@ export function onReport(
     mutationId === undefined ? mutationOfLeg(context, message) : mutationIn(context.state, message.run_id, mutationId);
   const ask = askOf(message, mutation);
   if (mutation === undefined || ask === null) return append(refuseAnswer(message, 'LEASE_UNKNOWN'));
+  const { speaker } = input;
+  // Who overheard a request, lease and all, does not answer for the adapter.
+  if (speaker !== undefined && speaker.role !== 'service' && !speaksUnder(speaker, ask.adapter))
+    return append(refuseAnswer(message, 'WORKER_MISMATCH'));
   const named = contractOf(context, factsOf(mutation));
   return named.kind === 'wait'
     ? named.decision

@@ -152,7 +152,8 @@ function onRecoverability(
 
 /** Refuses a report that came under another key than its run, on that key: it must not stop either run. */
 function onReport({ body: message, context, input }: Asked<LegReported>, policy: CorePolicy): Decision {
-  if (input.key === message.run_id) return append(report(message, stepContext(context, message.run_id, policy)));
+  if (input.key === message.run_id)
+    return append(report(message, stepContext(context, message.run_id, policy), input.speaker));
   const { tenant, leg_id, attempt } = message;
   return append([record('ReportRefused', { tenant, run_id: input.key, leg_id, attempt, code: 'KEY_MISMATCH' })]);
 }

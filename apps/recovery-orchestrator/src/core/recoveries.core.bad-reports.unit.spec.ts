@@ -44,6 +44,19 @@ describe.each(WAYS)('a report, $way', ({ isRebuilt }) => {
     expect(phasesOf(run)).toMatchObject({ [idOf(3)]: 'dispatched', [idOf(4)]: 'compensated' });
   });
 
+  it('counts from a worker of its adapter alone, where reports are signed', () => {
+    const { run, second } = midway();
+    const steps = [told(3, 'verified'), told(2, 'verified'), told(1, 'verified')];
+    const signedBy = (...names: readonly string[]) => ({
+      ...reported(second, steps),
+      speaker: { keyId: 'key', role: 'worker' as const, names, tenants: ['*'] },
+    });
+    run.when(signedBy('mail'), AT + 2).then(fact('ReportRefused', { leg_id: second.leg_id, code: 'WORKER_MISMATCH' }));
+    expect(phasesOf(run)).toMatchObject({ [idOf(3)]: 'dispatched' });
+    run.when(signedBy('mail', 'payments'), AT + 3);
+    expect(phasesOf(run)).toMatchObject({ [idOf(3)]: 'compensated' });
+  });
+
   it('of one leg counts under no lease of another of its run, and the other way round', () => {
     const { run, first, second } = midway();
     const steps = down(3, 1).map((place) => told(place, 'verified'));

@@ -183,6 +183,34 @@ export interface RecordRedirected {
   readonly key_id: string | null;
 }
 
+/** Records of a wire spoke for nobody, or for somebody else: they were dropped, and this is the evidence. */
+export interface RecordsRefused {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Topic they lie in. */
+  readonly topic: string;
+  /** Partition they lie in. */
+  readonly partition: number;
+  /** Offset of the first. */
+  readonly from_offset: number;
+  /** Offset of the last. */
+  readonly to_offset: number;
+  /** How many they are. */
+  readonly count: number;
+  /** Code of why nobody may have said it, such as SIGNATURE_MISSING or SPEAKER_MISMATCH. */
+  readonly reason: string;
+  /** The same of the first of them, for people. */
+  readonly detail: string;
+  /** Key they claim to be signed with; null when they claim none. */
+  readonly signing_key: string | null;
+  /** Over all of them: h(n) with h(0) = 32 zero octets and h(i) = SHA-256 of h(i-1) and the i-th value. */
+  readonly values_sha256: Hash;
+}
+
 /** Take a parked record again. */
 export interface RedriveParked {
   /** Who asks. */

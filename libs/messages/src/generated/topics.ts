@@ -4,7 +4,7 @@ import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, Budge
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
-import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RecordRedirected, RedriveParked, WireLossAccepted } from './log.js';
+import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RecordRedirected, RecordsRefused, RedriveParked, WireLossAccepted } from './log.js';
 import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DivergenceReviewed, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
@@ -223,6 +223,7 @@ export const TOPICS = [
       "recourse.log.CutAccepted",
       "recourse.log.WireLossAccepted",
       "recourse.log.RecordRedirected",
+      "recourse.log.RecordsRefused",
       "recourse.contracts.ContractRegistered",
       "recourse.contracts.ContractRetired",
       "recourse.contracts.RegistrationProposed",
@@ -254,6 +255,7 @@ export const TOPICS = [
       "recourse.log.CutAccepted",
       "recourse.log.WireLossAccepted",
       "recourse.log.RecordRedirected",
+      "recourse.log.RecordsRefused",
       "recourse.assumptions.AssumptionStated",
       "recourse.assumptions.StatementConflicted"
     ],
@@ -281,6 +283,7 @@ export const TOPICS = [
       "recourse.log.CutAccepted",
       "recourse.log.WireLossAccepted",
       "recourse.log.RecordRedirected",
+      "recourse.log.RecordsRefused",
       "recourse.mutations.MutationPlanned",
       "recourse.mutations.MutationRecorded",
       "recourse.mutations.ExecutionConflicted",
@@ -352,6 +355,7 @@ export const TOPICS = [
       "recourse.log.CutAccepted",
       "recourse.log.WireLossAccepted",
       "recourse.log.RecordRedirected",
+      "recourse.log.RecordsRefused",
       "recourse.recoveries.RecoveryPlanned",
       "recourse.recoveries.StepApproved",
       "recourse.recoveries.StepDenied",
@@ -409,6 +413,7 @@ export const TOPICS = [
       "recourse.log.CutAccepted",
       "recourse.log.WireLossAccepted",
       "recourse.log.RecordRedirected",
+      "recourse.log.RecordsRefused",
       "recourse.budgets.BudgetOpened",
       "recourse.budgets.BudgetReserved",
       "recourse.budgets.BudgetEscalated",
@@ -544,6 +549,7 @@ export type ContractsRecord =
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
+  | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'ContractRegistered'; readonly body: ContractRegistered }
   | { readonly type: 'ContractRetired'; readonly body: ContractRetired }
   | { readonly type: 'RegistrationProposed'; readonly body: RegistrationProposed }
@@ -561,6 +567,7 @@ export type AssumptionsRecord =
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
+  | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'AssumptionStated'; readonly body: AssumptionStated }
   | { readonly type: 'StatementConflicted'; readonly body: StatementConflicted };
 
@@ -574,6 +581,7 @@ export type MutationsRecord =
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
+  | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'MutationPlanned'; readonly body: MutationPlanned }
   | { readonly type: 'MutationRecorded'; readonly body: MutationRecorded }
   | { readonly type: 'ExecutionConflicted'; readonly body: ExecutionConflicted }
@@ -631,6 +639,7 @@ export type RecoveriesRecord =
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
+  | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'RecoveryPlanned'; readonly body: RecoveryPlanned }
   | { readonly type: 'StepApproved'; readonly body: StepApproved }
   | { readonly type: 'StepDenied'; readonly body: StepDenied }
@@ -674,6 +683,7 @@ export type BudgetsRecord =
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
+  | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'BudgetOpened'; readonly body: BudgetOpened }
   | { readonly type: 'BudgetReserved'; readonly body: BudgetReserved }
   | { readonly type: 'BudgetEscalated'; readonly body: BudgetEscalated }

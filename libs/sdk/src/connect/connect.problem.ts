@@ -15,6 +15,8 @@ export const CONNECT_REMEDIES = {
   CONTRACT_RETIRED: 'Register a new version of it with `recourse contract register <folder>`',
   CONTRACT_UNREADABLE: 'Use an SDK of the version of the contract registry',
   ADAPTER_UNKNOWN: 'Start the stack with it (`RECOURSE_ADAPTERS=<adapter> npm start`), or create its request topic',
+  KEYS_MISSING:
+    'Set RECOURSE_KEYRING_FILE, RECOURSE_SIGNING_KEY_FILE and RECOURSE_SIGNING_KEY_ID, or RECOURSE_WIRES=open where services run so',
   CONNECTION_CLOSED: 'Connect anew',
 } as const;
 /** Why a connection, or something made from it, cannot be had. */

@@ -2,9 +2,11 @@
 //
 // Boundary: composes. What each part does is its own; a part that is given is used as it is.
 import { join, resolve } from 'node:path';
-import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import { createKafka, createSchemaRegistry, signingFrom, signingPlacesGiven, signingPlacesIn } from '@recourse/kafka';
+import type { Signing } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
-import { createCodecs } from '@recourse/messages';
+import type { Clock } from '@recourse/kernel';
+import { createCodecs, ownerOfLog } from '@recourse/messages';
 import { edgeClient } from '../edge/edge.js';
 import type { EdgeOptions } from '../edge/edge.js';
 import { cachedEntries } from '../entries/entries.cached.js';
@@ -32,12 +34,13 @@ import type {
 } from './connect.messages.js';
 import { greetRegistry, registeredContract } from './registered.js';
 import { findStack } from './stack-file.js';
+import type { StackFile } from './stack-file.js';
 import { tenantIn, tokenSource } from './token.js';
 import type { TokenSource } from './token.js';
 import { callAt, forwardTool } from './typed-tool.js';
 import type { ToolLike } from './typed-tool.js';
 import { valueIn, whereaboutsOf } from './whereabouts.js';
-import type { Whereabouts } from './whereabouts.js';
+import type { Environment, Whereabouts } from './whereabouts.js';
 
 /** What a program asks a development issuer for: it acts, says what went wrong, and asks for undos. */
 const ROLES = ['agent', 'reporter', 'requester'] as const;
@@ -73,7 +76,19 @@ export async function connect(options: ConnectOptions): Promise<Recourse> {
   const tenant = wanted ?? tenantIn(await token());
   if (tenant === null) throw new ConnectProblem('TENANT_UNKNOWN', 'neither anybody nor the token names a tenant');
   const stateDir = resolve(folder, options.stateDir ?? join('.recourse', options.name));
-  return new Connection({ places, edge, tenant, stateDir, options });
+  // Who brings a cluster of their own says themselves how it is signed.
+  const signing = options.kafka === undefined ? signingOf(environment, stack, clock) : null;
+  return new Connection({ places, edge, tenant, stateDir, options, signing });
+}
+
+/** Wires are strict unless told otherwise; a development stack that signs nothing says so. Errors: ConnectProblem(KEYS_MISSING). */
+function signingOf(environment: Environment, stack: StackFile | null, clock: Clock): Signing | null {
+  try {
+    const places = stack?.areWiresOpen === true ? signingPlacesGiven(environment) : signingPlacesIn(environment);
+    return signingFrom(places, { ownerOf: ownerOfLog, clock });
+  } catch (cause) {
+    throw new ConnectProblem('KEYS_MISSING', cause instanceof Error ? cause.message : String(cause), { cause });
+  }
 }
 
 /** How each service is asked. */
@@ -94,6 +109,7 @@ interface Reached {
   readonly tenant: string;
   readonly stateDir: string;
   readonly options: ConnectOptions;
+  readonly signing: Signing | null;
 }
 
 class Connection implements Recourse {
@@ -112,11 +128,11 @@ class Connection implements Recourse {
   private isClosed = false;
 
   constructor(private readonly reached: Reached) {
-    const { places, edge, tenant, stateDir, options } = reached;
+    const { places, edge, tenant, stateDir, options, signing } = reached;
     this.name = options.name;
     this.tenant = tenant;
     this.clock = options.clock ?? systemClock;
-    this.kafka = options.kafka ?? createKafka({ brokers: places.brokers, clientId: options.name });
+    this.kafka = options.kafka ?? createKafka({ brokers: places.brokers, clientId: options.name, signing });
     this.codecs = options.codecs ?? createCodecs(createSchemaRegistry({ url: places.registryUrl }));
     this.standing = options.standing ?? new HttpStanding(edge(places.ledgerUrl));
     this.budget = options.budget ?? new HttpBudget(edge(places.budgetUrl));

@@ -22,6 +22,8 @@ export interface StackFile {
   /** Schema registry. */
   readonly registryUrl: string;
   readonly logId: string;
+  /** Nothing on its wires is signed, and everybody is believed. */
+  readonly areWiresOpen: boolean;
   /** By service. */
   readonly databases: Readonly<Record<string, string>>;
 }
@@ -68,6 +70,7 @@ function stackOf(doc: Doc): Omit<StackFile, 'dataDir'> {
     brokers: listIn(doc, 'brokers'),
     registryUrl: textIn(doc, 'registry_url'),
     logId: textIn(doc, 'log_id'),
+    areWiresOpen: doc['wires'] !== 'strict',
     databases: Object.fromEntries(Object.entries(docOf(doc['databases'])).map(([name, url]) => [name, String(url)])),
   };
 }

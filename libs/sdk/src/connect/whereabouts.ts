@@ -15,6 +15,10 @@ export const CONNECT_VARIABLES = [
   'RECOURSE_TOKEN',
   'RECOURSE_TOKEN_FILE',
   'RECOURSE_TENANT',
+  'RECOURSE_WIRES',
+  'RECOURSE_KEYRING_FILE',
+  'RECOURSE_SIGNING_KEY_FILE',
+  'RECOURSE_SIGNING_KEY_ID',
 ] as const;
 type Variable = (typeof CONNECT_VARIABLES)[number];
 /** An environment, as `process.env` is one. */

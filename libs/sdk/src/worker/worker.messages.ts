@@ -16,6 +16,7 @@ export type WorkerNote =
   | { readonly type: 'answered'; readonly legId: string; readonly outcomes: readonly string[] }
   | { readonly type: 'held_back'; readonly legId: string; readonly stepId: string }
   | { readonly type: 'unreadable'; readonly partition: number; readonly offset: number; readonly reason: string }
+  | { readonly type: 'refused'; readonly partition: number; readonly offset: number; readonly reason: string }
   | { readonly type: 'trouble'; readonly doing: string; readonly cause: unknown };
 
 /** What a worker needs. */

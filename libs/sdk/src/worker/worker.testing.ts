@@ -1,5 +1,6 @@
 // A worker for specs: broker, registry, stores and a provider in memory, and time by hand.
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import type { Kafka } from '@recourse/kafka';
 import { ManualClock } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { createCodecs, recordOf } from '@recourse/messages';
@@ -46,6 +47,8 @@ export class WorkerStage {
   readonly provider = new Provider();
   readonly positions = new MemoryPositionStore();
   claimStore: ClaimStore = new MemoryClaimStore();
+  /** How a worker reaches the broker. */
+  clusterOf: (name: string) => Kafka = (name) => this.broker.forActor(name);
   readonly notes: WorkerNote[] = [];
   readonly spans: WorkerSpan[] = [];
   onSpan = (span: WorkerSpan): void => {
@@ -62,7 +65,7 @@ export class WorkerStage {
 
   async start(name = 'worker', more: Partial<WorkerOptions> = {}): Promise<Worker> {
     const worker = createWorker({
-      kafka: this.broker.forActor(name),
+      kafka: this.clusterOf(name),
       codecs: createCodecs(this.registry.forActor(name)),
       adapter: 'payments',
       tools: this.provider.tools,
@@ -89,10 +92,18 @@ export class WorkerStage {
     return this.askWith({}, ...legs);
   }
 
-  async askWith(headers: Readonly<Record<string, string>>, ...legs: readonly LegRequested[]): Promise<void> {
+  askWith(headers: Readonly<Record<string, string>>, ...legs: readonly LegRequested[]): Promise<void> {
+    return this.askAs(this.broker.forActor('orchestrator'), headers, ...legs);
+  }
+
+  async askAs(
+    asker: Kafka,
+    headers: Readonly<Record<string, string>>,
+    ...legs: readonly LegRequested[]
+  ): Promise<void> {
     const codecs = createCodecs(this.registry.forActor('orchestrator'));
     await codecs.prepareWriter(REQUESTS, { register: true });
-    const wire = await this.broker.forActor('orchestrator').wireProducer();
+    const wire = await asker.wireProducer();
     for (const leg of legs)
       await wire.send(REQUESTS, [
         { key: Buffer.from(leg.run_id), value: codecs.encode(REQUESTS, 'LegRequested', leg), headers },

@@ -11,7 +11,8 @@
 //   I4. Reading again is harmless: a request past its `not_after` is refused, one that ran is deduplicated by the
 //       tool's key or by the claim.
 //   I5. What a slow leg tells on its way, its last report tells again. Once the worker stops no further step is begun.
-import { Failure, placeInTrace, TRACEPARENT } from '@recourse/kernel';
+//   I6. Where wires are signed, nothing is done that none of our services asked for.
+import { Failure, placeInTrace, speaksUnder, TRACEPARENT } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { LegReported, LegRequested } from '@recourse/messages';
@@ -213,6 +214,11 @@ class LegWorker implements Worker {
   /** The request a record holds; null when it is none, which is noted and passed over: a wire has no other remedy. */
   private async read(partition: number, record: FetchedRecord): Promise<LegRequested | null> {
     const { codecs } = this.options;
+    const refusal = refusalOf(record);
+    if (refusal !== null) {
+      this.note({ type: 'refused', partition, offset: record.offset, reason: refusal });
+      return null;
+    }
     if (record.unreadable !== undefined) {
       this.note({ type: 'unreadable', partition, offset: record.offset, reason: record.unreadable.detail });
       return null;
@@ -271,6 +277,17 @@ class LegWorker implements Worker {
   private note(note: WorkerNote): void {
     this.options.onNote?.(note);
   }
+}
+
+/** Services that may ask a worker to act. */
+const ASKERS = ['recovery-orchestrator', 'mutation-ledger'] as const;
+
+/** Why nothing is done on a request; null when it may be. Where wires are signed only those who may ask are heard. */
+function refusalOf({ voucher }: FetchedRecord): string | null {
+  if (voucher === undefined) return null;
+  if (voucher.kind === 'refused') return voucher.reason;
+  const { speaker } = voucher;
+  return speaker.role === 'service' && ASKERS.some((name) => speaksUnder(speaker, name)) ? null : 'SPEAKER_MISMATCH';
 }
 
 /** A record on its way to its answer. */

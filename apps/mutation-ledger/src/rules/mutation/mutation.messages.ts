@@ -83,6 +83,8 @@ export type AskKind = Extract<LegKind, 'reconcile' | 'observe' | 'release' | 'ca
 /** A request to a worker, and what came of it. */
 export type Ask = {
   readonly leg_id: string;
+  /** Adapter whose workers were asked. */
+  readonly adapter: string;
   readonly kind: AskKind;
   /** From 1, counted per kind. */
   readonly attempt: number;

@@ -55,6 +55,7 @@ export function stepsTold(told: MemberRecord): readonly StepTold[] {
 export const REPORT_REFUSALS = [
   'KEY_MISMATCH',
   'LEASE_UNKNOWN',
+  'WORKER_MISMATCH',
   'ATTEMPT_STALE',
   'ALREADY_ANSWERED',
   'REFUSED_LATE',
@@ -67,6 +68,8 @@ export type ReportRefusal = (typeof REPORT_REFUSALS)[number];
 /** A dispatch that was made. */
 export type LegDoc = {
   readonly leg_id: string;
+  /** Adapter whose workers were asked. */
+  readonly adapter: string;
   readonly attempt: number;
   readonly lease_id: string;
   readonly not_after: number;

@@ -2,6 +2,8 @@
 //
 // Invariants
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
+import { speaksUnder } from '@recourse/kernel';
+import type { Speaker } from '@recourse/kernel';
 import type { LegReported, LegVerdict, StepVerdict } from '@recourse/messages';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';
@@ -20,8 +22,14 @@ import type { LegDoc, ReportRefusal } from './leg.messages.js';
 import { isAtRest } from './step.transitions.js';
 import { settledBy, verdictOn } from './verdict.decisions.js';
 
-/** Takes a worker's report. */
-export function report(message: LegReported, context: StepContext): readonly RecoveryRecord[] {
+/** Takes a worker's report; `speaker`: whose key signed it, where reports are signed. */
+export function report(
+  message: LegReported,
+  context: StepContext,
+  speaker?: Pick<Speaker, 'role' | 'names'>,
+): readonly RecoveryRecord[] {
+  if (speaker !== undefined && !mayReport(speaker, message, context.steps))
+    return [refusedReport(message, 'WORKER_MISMATCH')];
   const looking = context.steps.find((one) => one.tenant === message.tenant && one.look?.leg_id === message.leg_id);
   if (looking !== undefined && looking.look !== null) return onLook(looking, looking.look, message, context);
   const relying = context.steps.find(
@@ -34,6 +42,19 @@ export function report(message: LegReported, context: StepContext): readonly Rec
   if (head.leg.attempt !== message.attempt) return [refusedReport(message, 'ATTEMPT_STALE')];
   const refusal = shapeRefusal(message, members);
   return refusal === null ? onLease(head, members, message, context) : [refusedReport(message, refusal)];
+}
+
+/** A worker answers for its own adapters: who overheard a request, lease and all, does not. */
+function mayReport(
+  speaker: Pick<Speaker, 'role' | 'names'>,
+  { tenant, leg_id }: LegReported,
+  steps: readonly StepDoc[],
+): boolean {
+  if (speaker.role === 'service') return true;
+  return steps
+    .filter((step) => step.tenant === tenant)
+    .flatMap(({ legs, look, facts_ask }) => [...legs, look, facts_ask])
+    .every((asked) => asked?.leg_id !== leg_id || speaksUnder(speaker, asked.adapter));
 }
 
 /** A step and the leg it went out in. */

@@ -6,12 +6,12 @@ import { moveStep } from './step-move.transitions.js';
 import type { LastOutcome, StepDoc } from './step.messages.js';
 
 export function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: number): StepDoc {
-  const { leg_id, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id, owner, deadline_at } =
-    body;
+  const { leg_id, adapter, purpose, lease_id, not_after, answer_by } = body;
+  const { evidence, by, reason, command_id, owner, deadline_at } = body;
   const looking = moveStep(
     {
       ...step,
-      look: { leg_id, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id },
+      look: { leg_id, adapter, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id },
       owner,
       deadline_at,
     },
@@ -42,7 +42,7 @@ export function factsAskedBy(
     {
       ...step,
       facts_asked: step.facts_asked + 1,
-      facts_ask: { leg_id, purpose, round, lease_id, not_after, answer_by },
+      facts_ask: { leg_id, adapter, purpose, round, lease_id, not_after, answer_by },
     },
     'FactsAsked',
     at,

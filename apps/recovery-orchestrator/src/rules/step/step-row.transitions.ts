@@ -168,8 +168,8 @@ function resolvedBy(
 }
 
 function dispatchedBy(body: StepDispatched, step: StepDoc, at: number): StepDoc {
-  const { leg_id, attempt, lease_id, not_after, answer_by, position } = body;
-  const leg: LegDoc = { leg_id, attempt, lease_id, not_after, answer_by, position, answered: null };
+  const { leg_id, adapter, attempt, lease_id, not_after, answer_by, position } = body;
+  const leg: LegDoc = { leg_id, adapter, attempt, lease_id, not_after, answer_by, position, answered: null };
   const sent = {
     ...step,
     outstanding: body.outstanding,

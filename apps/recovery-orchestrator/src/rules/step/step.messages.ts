@@ -115,6 +115,7 @@ export type LastOutcome = {
 /** A look that is under way: who wants it, why, and under which lease. */
 export type LookDoc = {
   readonly leg_id: string;
+  readonly adapter: string;
   readonly purpose: LookPurpose;
   readonly lease_id: string;
   readonly not_after: number;
@@ -128,6 +129,7 @@ export type LookDoc = {
 /** A look at the facts that people rely on, under way. */
 export type FactsAsk = {
   readonly leg_id: string;
+  readonly adapter: string;
   readonly purpose: FactsPurpose;
   readonly round: number;
   readonly lease_id: string;

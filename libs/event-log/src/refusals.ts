@@ -1,0 +1,54 @@
+// What nobody may have said on a wire: counted and dropped, with evidence (L14). Pure.
+//
+// Invariants
+//   R1. It stands before no record of anybody else: it parks nothing and holds nothing up.
+//   R2. A flood of it leaves one record a batch, with the number, the offsets and a hash over all of it.
+import { createHash } from 'node:crypto';
+import type { PlacedDecided } from './parking.decisions.js';
+
+/** A record on a wire that speaks for nobody, or for somebody else. */
+export interface RefusedItem {
+  readonly kind: 'refused';
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly reason: string;
+  readonly detail: string;
+  /** Key it claims to be signed with; null when it claims none. */
+  readonly signingKey: string | null;
+  readonly value: Buffer | null;
+}
+
+/** Reason of what a key may not say. */
+export const SPEAKER_MISMATCH = 'SPEAKER_MISMATCH';
+
+/** Do two refusals that follow each other go into one record? */
+export function goTogether(a: RefusedItem, b: RefusedItem): boolean {
+  return a.topic === b.topic && a.partition === b.partition && a.reason === b.reason && a.signingKey === b.signingKey;
+}
+
+/**
+ * The RecordsRefused of a run of refusals.
+ *
+ * Shape:  `values_sha256` is h(n) with h(0) = 32 zero octets and h(i) = SHA-256 of h(i-1) and the i-th value.
+ */
+export function refusedRecord(run: readonly [RefusedItem, ...RefusedItem[]]): PlacedDecided {
+  const [first] = run;
+  const { topic, partition, reason, detail, signingKey } = first;
+  const values_sha256 = run.reduce<Buffer>(
+    (hash, { value }) =>
+      createHash('sha256')
+        .update(hash)
+        .update(value ?? Buffer.alloc(0))
+        .digest(),
+    Buffer.alloc(32),
+  );
+  const offsets = { from_offset: first.offset, to_offset: run.at(-1)?.offset ?? first.offset, count: run.length };
+  const why = {
+    reason,
+    detail: detail.slice(0, 1_000).toWellFormed().replaceAll('\u0000', '\\0'),
+    signing_key: signingKey,
+  };
+  const body = { topic, partition, ...offsets, ...why, values_sha256 };
+  return { decided: { type: 'RecordsRefused', body }, key: `${topic}/${String(partition)}` };
+}

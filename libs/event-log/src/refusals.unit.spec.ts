@@ -1,0 +1,141 @@
+// What nobody may have said on a wire is counted and dropped: it stands before nobody (L14).
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { signedKafka, testKeys } from '@recourse/kafka';
+import type { Kafka } from '@recourse/kafka';
+import { LOG, LoopWorld, WIRE } from './loop.testing.js';
+import type { AcceptedRecord } from './service-core.js';
+
+const keys = testKeys({
+  ledger: { role: 'service', names: ['things'] },
+  crm: { role: 'source', names: ['crm'], tenants: ['acme'] },
+  erp: { role: 'source', names: ['erp'], tenants: ['acme'] },
+  elsewhere: { role: 'source', names: ['crm'], tenants: ['other'] },
+  worker: { role: 'worker' },
+});
+
+let world: LoopWorld;
+
+beforeEach(async () => {
+  world = await new LoopWorld().prepare();
+  world.clusterOf = (name) => as('ledger', name);
+  await world.start('a');
+});
+afterEach(() => world.stop());
+
+function as(id: string, actor = id): Kafka {
+  return signedKafka(world.broker.forActor(actor), {
+    signer: keys.signer(id),
+    keyring: () => keys.keyring,
+    ownerOf: (topic) => (topic === LOG ? 'things' : null),
+    clock: { now: () => 1_700_000_000_000 },
+  });
+}
+
+const record = (id: string, ref = 'r1') => ({ key: Buffer.from(ref), value: world.encoded(ref, id, 'crm') });
+const send = async (kafka: Kafka, ...ids: readonly string[]): Promise<void> =>
+  (await kafka.wireProducer()).send(
+    WIRE,
+    ids.map((id) => record(id)),
+  );
+const stranger = (): Kafka => world.broker.forActor('stranger');
+const here = (): Promise<readonly AcceptedRecord[]> => world.accepted(world.partitionOf('r1'));
+const ofType = async (type: string): Promise<readonly AcceptedRecord['body'][]> =>
+  (await here()).filter((found) => found.type === type).map(({ body }) => body);
+const stated = (id: string) => async (): Promise<boolean> => (await world.statements()).includes(`r1:${id}`);
+
+describe('a wire whose records are signed', () => {
+  it('takes what a key may say, and nothing anybody else says', async () => {
+    await send(stranger(), '1');
+    await send(as('crm'), '2');
+    await world.until('taken', stated('2'));
+    expect(await world.statements()).toEqual(['r1:2']);
+    expect(await ofType('RecordsRefused')).toMatchObject([
+      { topic: WIRE, from_offset: 0, reason: 'SIGNATURE_MISSING' },
+    ]);
+  });
+
+  it.each([
+    ['a name that is not the key’s', 'erp'],
+    ['a tenant that is not the key’s', 'elsewhere'],
+    ['a record that is not for its role', 'worker'],
+  ])('refuses %s', async (_what, id) => {
+    await send(as(id), '1');
+    await send(as('crm'), '2');
+    await world.until('taken', stated('2'));
+    expect(await world.statements()).toEqual(['r1:2']);
+    expect(await ofType('RecordsRefused')).toMatchObject([{ reason: 'SPEAKER_MISMATCH', signing_key: id, count: 1 }]);
+  });
+
+  it('parks nothing of a stranger: rubbish under a key stops nobody', async () => {
+    const wire = await stranger().wireProducer();
+    await wire.send(WIRE, [{ key: Buffer.from('r1'), value: Buffer.from('no frame') }]);
+    await send(as('crm'), '1');
+    await world.until('taken', stated('1'));
+    expect(await ofType('RecordParked')).toEqual([]);
+    expect(await ofType('RecordsRefused')).toHaveLength(1);
+  });
+
+  it('parks what a registered key sends and nobody can read: its sender is to be asked', async () => {
+    const wire = await as('crm').wireProducer();
+    await wire.send(WIRE, [{ key: Buffer.from('r1'), value: Buffer.from('no frame') }]);
+    await world.until('parked', async () => (await ofType('RecordParked')).length === 1);
+  });
+
+  it('leaves one record of a flood, with a hash over all of it', async () => {
+    const ids = Array.from({ length: 200 }, (_, index) => String(index));
+    await send(stranger(), ...ids);
+    await send(as('crm'), 'after');
+    await world.until('taken', stated('after'));
+    const refused = await ofType('RecordsRefused');
+    expect(refused.reduce((sum, { count }) => sum + Number(count), 0)).toBe(200);
+    expect(refused.length).toBeLessThan(20);
+    const first = refused[0];
+    const hash = ids
+      .slice(0, Number(first?.['count']))
+      .reduce<Buffer>(
+        (before, id) => createHash('sha256').update(before).update(record(id).value).digest(),
+        Buffer.alloc(32),
+      );
+    expect(first?.['values_sha256']).toEqual(hash);
+    expect(world.events.flatMap((event) => (event.kind === 'refused' ? [event.reason] : []))).toContain(
+      'SIGNATURE_MISSING',
+    );
+  });
+});
+
+describe('a log whose owner signs', () => {
+  it('does not grow by what somebody else appends at its head, and its owner goes on', async () => {
+    await send(as('crm'), '1');
+    await world.until('taken', stated('1'));
+    const partition = world.partitionOf('r1');
+    const head = (await here()).at(-1);
+    const body = {
+      event_id: 'forged',
+      tenant: 'acme',
+      ref: 'r1',
+      seq: Number(head?.seq) + 1,
+      prev_hash: head?.hash,
+      decided_at: 0,
+    };
+    const statement = { source: 'crm', run_id: null, stated_at: 0, count: 1 };
+    await (
+      await stranger().logProducer()
+    ).send(LOG, partition, [
+      {
+        key: Buffer.from('r1'),
+        value: world.codecs.encode(LOG, 'Progress', { ...body, ...statement, cursors: [], reacted_seq: 0 }),
+      },
+    ]);
+    await send(as('crm'), '2');
+    await world.until('taken', async () => (await read(as('ledger', 'reader'), partition)).includes('2'));
+    expect(await read(as('ledger', 'reader'), partition)).toEqual(['1', '2']);
+  });
+});
+
+/** Statements of a partition, by the chain of what its owner signed. */
+async function read(kafka: Kafka, partition: number): Promise<readonly string[]> {
+  return (await world.accepted(partition, LOG, kafka))
+    .filter(({ type }) => type === 'AssumptionStated')
+    .map(({ body }) => String(body['event_id']));
+}

@@ -1,0 +1,58 @@
+// Who may say what on a wire: the role, the names and the tenants that the key of a record must have. Pure.
+//
+// Boundary: a signature says whose key it is; this says whether that key may speak so. Without signatures nobody asks.
+import { speaksFor, speaksUnder } from '@recourse/kernel';
+import type { Speaker, SpeakerRole } from '@recourse/kernel';
+import type { Doc } from './service-core.js';
+
+/** Who may send records of a type: roles beside our own services, and the member that says under which name. */
+interface Rule {
+  readonly roles: readonly SpeakerRole[];
+  /** Path of the name; null where a role alone says enough, or the name stands in what is answered. */
+  readonly name: readonly string[] | null;
+}
+
+const EXECUTION: Rule = { roles: ['producer'], name: ['agent_id'] };
+const CHECKPOINT: Rule = { roles: ['producer'], name: null };
+const STATEMENT: Rule = { roles: ['producer', 'source', 'critic'], name: ['source'] };
+
+/** By record type. What is not in it comes from our own services, or from a critic where it is a command. */
+const RULES: Readonly<Record<string, Rule>> = {
+  ToolPlanned: EXECUTION,
+  ToolExecuted: EXECUTION,
+  CheckpointTaken: CHECKPOINT,
+  StateChunk: CHECKPOINT,
+  AssumptionDeclared: STATEMENT,
+  AssumptionInvalidated: STATEMENT,
+  AssumptionReaffirmed: STATEMENT,
+  LegReported: { roles: ['worker'], name: null },
+  RollbackAcknowledged: { roles: ['consumer'], name: ['consumer'] },
+};
+/** Commands carry the signature of an edge beside; a critic sends them itself. */
+const COMMAND: Rule = { roles: ['critic'], name: ['envelope', 'principal'] };
+const NOBODY: Rule = { roles: [], name: null };
+
+/** Why this key may not say this; null when it may. Services of ours speak for all. */
+export function speakerProblem(speaker: Speaker, type: string, body: Doc): string | null {
+  if (speaker.role === 'service') return null;
+  const rule = RULES[type] ?? (body['envelope'] === undefined ? NOBODY : COMMAND);
+  if (!rule.roles.includes(speaker.role))
+    return `the key ${speaker.keyId} speaks as ${speaker.role}; ${type} is not for it to say`;
+  const tenant = at(body, ['tenant']) ?? at(body, ['envelope', 'tenant']);
+  if (typeof tenant !== 'string' || !speaksFor(speaker, tenant))
+    return `the key ${speaker.keyId} does not speak for the tenant ${String(tenant)}`;
+  if (rule.name === null) return null;
+  const name = at(body, rule.name);
+  return typeof name === 'string' && speaksUnder(speaker, name)
+    ? null
+    : `the key ${speaker.keyId} does not speak under the name ${String(name)}`;
+}
+
+function at(body: Doc, path: readonly string[]): unknown {
+  let value: unknown = body;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Doc)[name];
+  }
+  return value;
+}

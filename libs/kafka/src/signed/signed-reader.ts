@@ -1,0 +1,109 @@
+// Reads logs as their owners signed them, from any offset.
+//
+// Invariants
+//   I1. A reader of logs gets every record in its place; what the owner did not sign has neither key nor value.
+//   I2. A read that begins inside a batch looks back to where the batch begins.
+import type {
+  FetchedBatch,
+  FetchedRecord,
+  RawReader,
+  ReadBatch,
+  ReadManyOptions,
+  ReadPosition,
+} from '../kafka.port.js';
+import { readHeader, SIGNATURE, SIGNED_RECORDS_MAX } from './signature.js';
+import { sift } from './sifting.js';
+import type { IsGenuine, Sifted } from './sifting.js';
+
+/** A batch of a log is smaller (L4), so one fetch holds it whole. */
+const FETCH_BYTES = 1 << 20;
+
+/** How the batches of one partition are told from what strangers wrote. */
+export interface LogJudge {
+  /** Null for what is no log of ours: it is read as it lies. */
+  readonly genuine: (topic: string, partition: number) => IsGenuine | null;
+  readonly onUnvouched: (topic: string, partition: number, records: number) => void;
+}
+
+/** Sifts what was read of logs; knows where it last ended, so that what goes on there needs no look back. */
+export class LogSieve {
+  private readonly ends = new Map<string, number>();
+
+  constructor(
+    private readonly judge: LogJudge,
+    private readonly reader: () => Promise<Pick<RawReader, 'read' | 'range'>>,
+  ) {}
+
+  /** The same batch with what nobody vouches for made void; it may end earlier, where the rest of a batch is missing. */
+  async sifted<Batch extends FetchedBatch>(batch: Batch): Promise<Batch> {
+    const { topic, partition, records, fetchedOffset } = batch;
+    const isGenuine = this.judge.genuine(topic, partition);
+    const first = records[0];
+    if (isGenuine === null || first === undefined) return batch;
+    const id = `${topic}/${String(partition)}`;
+    const before = await this.recordsBefore(batch, first);
+    const found = await this.found(batch, [...before, ...records], isGenuine);
+    const kept = found.records.filter(({ offset }) => offset >= first.offset);
+    if (found.unvouched > 0) this.judge.onUnvouched(topic, partition, found.unvouched);
+    const next = found.rest[0]?.offset ?? batch.nextOffset;
+    this.ends.set(id, next);
+    return { ...batch, records: kept, nextOffset: Math.max(next, fetchedOffset) };
+  }
+
+  /** Sifts; what seems to begin a batch that the log does not hold whole begins none, since a batch is appended in one piece. */
+  private async found(
+    { topic, partition }: FetchedBatch,
+    records: readonly FetchedRecord[],
+    isGenuine: IsGenuine,
+  ): Promise<Sifted> {
+    const found = sift(records, isGenuine);
+    const [begun] = found.rest;
+    if (begun === undefined) return found;
+    const { high } = await (await this.reader()).range(topic, partition);
+    const size = readHeader(begun.headers[SIGNATURE])?.count ?? 1;
+    return begun.offset + size > high ? sift(records, isGenuine, true) : found;
+  }
+
+  private async recordsBefore(
+    { topic, partition }: FetchedBatch,
+    first: FetchedRecord,
+  ): Promise<readonly FetchedRecord[]> {
+    const isBoundary = first.offset === 0 || this.ends.get(`${topic}/${String(partition)}`) === first.offset;
+    if (isBoundary || readHeader(first.headers[SIGNATURE]) !== null) return [];
+    const reader = await this.reader();
+    const { low } = await reader.range(topic, partition);
+    const before: FetchedRecord[] = [];
+    for (let at = Math.max(low, first.offset - SIGNED_RECORDS_MAX); at < first.offset;) {
+      const { records, nextOffset } = await reader.read(topic, partition, at, FETCH_BYTES);
+      before.push(...records.filter(({ offset }) => offset >= at && offset < first.offset));
+      if (nextOffset <= at) break;
+      at = nextOffset;
+    }
+    return reachingInto(before, first);
+  }
+}
+
+/** Only the batch that reaches into what follows is of interest: it begins where a header says so, of a forger's perhaps. */
+function reachingInto(before: readonly FetchedRecord[], first: FetchedRecord): readonly FetchedRecord[] {
+  const start = before.findIndex(({ offset, headers }) => {
+    const header = readHeader(headers[SIGNATURE]);
+    return header !== null && offset + header.count > first.offset;
+  });
+  return start === -1 ? [] : before.slice(start);
+}
+
+/** A reader that gives logs as their owners signed them. */
+export function signedReader(reader: RawReader, judge: LogJudge): RawReader {
+  const sieve = new LogSieve(judge, () => Promise.resolve(reader));
+  return {
+    range: (topic, partition) => reader.range(topic, partition),
+    read: async (topic, partition, fromOffset, maxBytes = FETCH_BYTES) => {
+      const isLog = judge.genuine(topic, partition) !== null;
+      const bytes = isLog ? Math.max(maxBytes, FETCH_BYTES) : maxBytes;
+      return sieve.sifted(await reader.read(topic, partition, fromOffset, bytes));
+    },
+    readMany: async (positions: readonly ReadPosition[], options?: ReadManyOptions): Promise<readonly ReadBatch[]> =>
+      Promise.all((await reader.readMany(positions, options)).map((batch) => sieve.sifted(batch))),
+    close: () => reader.close(),
+  };
+}

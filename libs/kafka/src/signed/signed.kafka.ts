@@ -1,0 +1,258 @@
+// A cluster on which access is not authority: what is sent is signed, and what is read is told from what strangers wrote.
+//
+// Boundary: a port around the port. Knows keys and bytes; what a speaker may say is the business of who decodes it.
+//
+// Invariants
+//   I1. Every record sent to a wire, and every batch appended to a log, carries the signature of this process.
+//   I2. Records of a log that its owner did not sign come as void ones, in their places.
+//   I3. Records of a wire come with what their signature says; none is left out.
+import { InvariantViolation, speakerOf, speaksUnder } from '@recourse/kernel';
+import type { Clock, KeyProblem, Keyring, Signer } from '@recourse/kernel';
+import type {
+  FetchedBatch,
+  FetchedRecord,
+  InputConsumer,
+  InputHandlers,
+  Kafka,
+  LogProducer,
+  OutgoingRecord,
+  RawReader,
+  Voucher,
+  WireProducer,
+} from '../kafka.port.js';
+import { headerText, logText, readHeader, SIGNATURE, SIGNED_RECORDS_MAX, wireText } from './signature.js';
+import type { SignatureHeader } from './signature.js';
+import { LogSieve, signedReader } from './signed-reader.js';
+import type { LogJudge } from './signed-reader.js';
+
+/** How a process signs, and whom it believes. */
+export interface Signing {
+  /** Null for who only reads. */
+  readonly signer: Signer | null;
+  readonly keyring: () => Keyring;
+  /** Service that alone writes a log; null for a wire. */
+  readonly ownerOf: (topic: string) => string | null;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Longest time from signing to hearing, milliseconds: as long as wires keep records. Default 7 days. */
+  readonly windowMs?: number;
+  /** Records in a log that its owner did not sign were met: somebody else can write to it. */
+  readonly onUnvouched?: (topic: string, partition: number, records: number) => void;
+}
+
+const DAY_MS = 86_400_000;
+const WINDOW_MS = 7 * DAY_MS;
+/** How far another clock may be ahead, milliseconds. */
+const AHEAD_MS = 300_000;
+
+/**
+ * Signs what goes out through a cluster and judges what comes in.
+ *
+ * Errors: those of the cluster; InvariantViolation for a send without a signing key, or a batch of more than SIGNED_RECORDS_MAX.
+ */
+export function signedKafka(kafka: Kafka, signing: Signing): Kafka {
+  const judge = logJudge(signing);
+  return {
+    logProducer: async () => signedLog(await kafka.logProducer(), signing),
+    wireProducer: async () => signedWire(await kafka.wireProducer(), signing),
+    rawReader: async () => vouching(signedReader(await kafka.rawReader(), judge), signing),
+    inputConsumer: (options) => new SignedConsumer(kafka, kafka.inputConsumer(options), signing),
+    admin: () => kafka.admin(),
+  };
+}
+
+// Sending -----------------------------------------------------------------------------------------------------------------
+
+function signedLog(producer: LogProducer, signing: Signing): LogProducer {
+  return {
+    send: (topic, partition, records) =>
+      producer.send(topic, partition, signedBatch(topic, partition, records, signing)),
+    close: () => producer.close(),
+  };
+}
+
+function signedBatch(
+  topic: string,
+  partition: number,
+  records: readonly OutgoingRecord[],
+  signing: Signing,
+): readonly OutgoingRecord[] {
+  const [first, ...others] = records;
+  if (first === undefined) return records;
+  if (records.length > SIGNED_RECORDS_MAX)
+    throw new InvariantViolation('signed-log', `${String(records.length)} records in one batch`, 'partition');
+  const signedAt = signing.clock.now();
+  const header = signed(signing, signedAt, records.length, logText({ topic, partition, signedAt }, records));
+  return [{ ...first, headers: { ...first.headers, [SIGNATURE]: header } }, ...others];
+}
+
+function signedWire(producer: WireProducer, signing: Signing): WireProducer {
+  return {
+    send: (topic, records) =>
+      producer.send(
+        topic,
+        records.map((record) => {
+          const signedAt = signing.clock.now();
+          const header = signed(signing, signedAt, 1, wireText(topic, signedAt, record));
+          return { ...record, headers: { ...record.headers, [SIGNATURE]: header } };
+        }),
+      ),
+    close: () => producer.close(),
+  };
+}
+
+function signed({ signer }: Signing, signedAt: number, count: number, text: string): string {
+  if (signer === null) throw new InvariantViolation('signing', 'this process has no key to sign with', 'partition');
+  return headerText({ keyId: signer.keyId, signedAt, count, signature: signer.sign(text) });
+}
+
+// Reading -----------------------------------------------------------------------------------------------------------------
+
+function logJudge({ ownerOf, keyring, onUnvouched }: Signing): LogJudge {
+  return {
+    genuine: (topic, partition) => {
+      const owner = ownerOf(topic);
+      if (owner === null) return null;
+      return (batch, { keyId, signedAt, signature }) => {
+        const text = logText({ topic, partition, signedAt }, batch);
+        const speaker = speakerOf(keyring(), { keyId, text, signature, signedAt });
+        return typeof speaker !== 'string' && speaker.role === 'service' && speaksUnder(speaker, owner);
+      };
+    },
+    onUnvouched: (topic, partition, records) => onUnvouched?.(topic, partition, records),
+  };
+}
+
+/** Adds to each record of a wire what its signature says. */
+function vouchedBatch<Batch extends FetchedBatch>(batch: Batch, signing: Signing): Batch {
+  if (signing.ownerOf(batch.topic) !== null) return batch;
+  const records = batch.records.map((record) => ({ ...record, voucher: voucherOf(batch.topic, record, signing) }));
+  return { ...batch, records };
+}
+
+/** What the signature of a record on a wire says. */
+export function voucherOf(topic: string, record: FetchedRecord, signing: Signing): Voucher {
+  const header = readHeader(record.headers[SIGNATURE]);
+  if (header === null) return { kind: 'refused', reason: 'SIGNATURE_MISSING', keyId: null };
+  const refused = (reason: KeyProblem): Voucher => ({ kind: 'refused', reason, keyId: header.keyId });
+  if (isStale(header, signing)) return refused('SIGNATURE_STALE');
+  const { keyId, signedAt, signature } = header;
+  const text = wireText(topic, signedAt, record);
+  const speaker = speakerOf(signing.keyring(), { keyId, text, signature, signedAt }, signing.clock.now());
+  if (typeof speaker === 'string') return refused(speaker);
+  const { role, names, tenants } = speaker;
+  return { kind: 'vouched', speaker: { keyId, role, names, tenants } };
+}
+
+function isStale({ signedAt }: SignatureHeader, { clock, windowMs = WINDOW_MS }: Signing): boolean {
+  const age = clock.now() - signedAt;
+  return age > windowMs || age < -AHEAD_MS;
+}
+
+function vouching(reader: RawReader, signing: Signing): RawReader {
+  return {
+    ...reader,
+    read: async (...asked) => vouchedBatch(await reader.read(...asked), signing),
+    readMany: async (...asked) => (await reader.readMany(...asked)).map((batch) => vouchedBatch(batch, signing)),
+  };
+}
+
+/** What one partition still has to hand over. */
+interface Turn {
+  /** Records of a log whose batch has not come whole. */
+  rest: readonly FetchedRecord[];
+  handing: Promise<void>;
+}
+
+/**
+ * Hands over what it judged, in order. A look back for the beginning of a batch takes a while; what comes after waits for it, and
+ * what was fetched before a pause or a seek may arrive behind it, as the port says.
+ */
+class SignedConsumer implements InputConsumer {
+  private readonly turns = new Map<string, Turn>();
+  private readonly sieve: LogSieve;
+  private reader: Promise<RawReader> | null = null;
+  private generation = 0;
+  private isStopped = false;
+
+  constructor(
+    private readonly kafka: Kafka,
+    private readonly consumer: InputConsumer,
+    private readonly signing: Signing,
+  ) {
+    this.sieve = new LogSieve(logJudge(signing), () => this.lookBack());
+  }
+
+  start(handlers: InputHandlers): Promise<void> {
+    return this.consumer.start({
+      onAssigned: (assignment) => {
+        this.generation += 1;
+        this.turns.clear();
+        handlers.onAssigned(assignment);
+      },
+      onBatch: (batch) => {
+        if (this.signing.ownerOf(batch.topic) === null) handlers.onBatch(vouchedBatch(batch, this.signing));
+        else this.queue(batch, handlers);
+      },
+      onCrash: (cause) => {
+        handlers.onCrash(cause);
+      },
+    });
+  }
+
+  seek(topic: string, partition: number, offset: number): void {
+    this.turns.delete(`${topic}/${String(partition)}`);
+    this.consumer.seek(topic, partition, offset);
+  }
+
+  pause(partitions: Parameters<InputConsumer['pause']>[0]): void {
+    this.consumer.pause(partitions);
+  }
+
+  resume(partitions: Parameters<InputConsumer['resume']>[0]): void {
+    this.consumer.resume(partitions);
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await this.consumer.stop();
+    const reader = await this.reader?.catch(() => null);
+    await reader?.close();
+  }
+
+  private queue(batch: FetchedBatch, handlers: InputHandlers): void {
+    const id = `${batch.topic}/${String(batch.partition)}`;
+    const turn = this.turns.get(id) ?? { rest: [], handing: Promise.resolve() };
+    this.turns.set(id, turn);
+    const { generation } = this;
+    turn.handing = turn.handing.then(async () => {
+      if (this.isStopped || generation !== this.generation || this.turns.get(id) !== turn) return;
+      await this.handOver(batch, turn, handlers, generation);
+    });
+  }
+
+  private async handOver(batch: FetchedBatch, turn: Turn, handlers: InputHandlers, generation: number): Promise<void> {
+    const joined = joinedTo(turn.rest, batch);
+    try {
+      const sifted = await this.sieve.sifted(joined);
+      if (this.isStopped || generation !== this.generation) return;
+      turn.rest = joined.records.filter(({ offset }) => offset >= sifted.nextOffset);
+      handlers.onBatch(sifted);
+    } catch (cause) {
+      // Whoever reads makes a new consumer, and seeks: nothing was handed over that was not judged.
+      if (!this.isStopped && generation === this.generation) handlers.onCrash(cause);
+    }
+  }
+
+  private lookBack(): Promise<RawReader> {
+    this.reader ??= this.kafka.rawReader();
+    return this.reader;
+  }
+}
+
+/** What was left of the batch before, and the one that goes on behind it. */
+function joinedTo(rest: readonly FetchedRecord[], batch: FetchedBatch): FetchedBatch {
+  const [first, last] = [rest[0], rest.at(-1)];
+  const next = batch.records[0]?.offset ?? batch.fetchedOffset;
+  if (first === undefined || last === undefined || last.offset + 1 !== next) return batch;
+  return { ...batch, fetchedOffset: first.offset, records: [...rest, ...batch.records] };
+}

@@ -1,0 +1,218 @@
+import { describe, expect, it } from '@jest/globals';
+import { ManualClock } from '@recourse/kernel';
+import type { FetchedBatch, Kafka, OutgoingRecord } from '../kafka.port.js';
+import { MemoryBroker } from '../memory/broker.memory.js';
+import { testKeys } from '../testing/keys.testing.js';
+import { SIGNATURE } from './signature.js';
+import { signedKafka } from './signed.kafka.js';
+import type { Signing } from './signed.kafka.js';
+
+const LOG = 'recourse.things';
+const WIRE = 'recourse.thing-events';
+const NOW = Date.parse('2026-05-01T12:00:00Z');
+const keys = testKeys({
+  owner: { role: 'service', names: ['things'] },
+  other: { role: 'service', names: ['others'] },
+  payments: { role: 'worker', names: ['payments'], tenants: ['acme'] },
+  gone: { role: 'worker', revoked_at: '2026-05-01T11:00:00Z' },
+  early: { role: 'worker', valid_from: '2026-05-02T00:00:00Z' },
+  late: { role: 'worker', valid_until: '2026-04-30T00:00:00Z' },
+});
+const stranger = testKeys({ owner: { role: 'service', names: ['things'] } });
+
+class Scene {
+  readonly broker = new MemoryBroker({});
+  readonly clock = new ManualClock(NOW);
+  readonly unvouched: number[] = [];
+
+  static async with(...values: readonly (readonly string[])[]): Promise<Scene> {
+    const scene = new Scene();
+    const admin = await scene.raw('admin').admin();
+    await admin.ensureTopics([LOG, WIRE].map((name) => ({ name, partitions: 1 })));
+    for (const batch of values) await scene.append(scene.as('owner'), batch);
+    return scene;
+  }
+
+  raw(actor = 'stranger'): Kafka {
+    return this.broker.forActor(actor);
+  }
+
+  as(id: string, given: Partial<Signing> = {}): Kafka {
+    return signedKafka(this.raw(id), {
+      signer: keys.signer(id),
+      keyring: () => keys.keyring,
+      ownerOf: (topic) => (topic === LOG ? 'things' : null),
+      clock: this.clock,
+      onUnvouched: (_topic, _partition, records) => this.unvouched.push(records),
+      ...given,
+    });
+  }
+
+  async append(kafka: Kafka, values: readonly string[], headers?: OutgoingRecord['headers']): Promise<void> {
+    const [first, ...others] = values.map(recordOf);
+    if (first === undefined) return;
+    const records = [headers === undefined ? first : { ...first, headers }, ...others];
+    await (await kafka.logProducer()).send(LOG, 0, records);
+  }
+
+  /** Values from an offset on; null for what is void. */
+  async read(from = 0, kafka = this.as('owner')): Promise<(string | null)[]> {
+    const { records } = await (await kafka.rawReader()).read(LOG, 0, from);
+    return records.filter(({ offset }) => offset >= from).map(({ value }) => value?.toString() ?? null);
+  }
+
+  /** The signature header of a record that lies in the log. */
+  async headerAt(offset: number): Promise<string> {
+    const { records } = await (await this.raw().rawReader()).read(LOG, 0, offset);
+    return records[0]?.headers[SIGNATURE]?.toString() ?? '';
+  }
+
+  /** What the signature of the last record on the wire says. */
+  async voucher(): Promise<unknown> {
+    const { records } = await (await this.as('owner').rawReader()).read(WIRE, 0, 0);
+    const voucher = records.at(-1)?.voucher;
+    return voucher?.kind === 'refused' ? voucher.reason : voucher;
+  }
+
+  async send(kafka: Kafka, record = recordOf('hello')): Promise<void> {
+    await (await kafka.wireProducer()).send(WIRE, [record]);
+  }
+}
+
+const recordOf = (value: string): OutgoingRecord => ({ key: Buffer.from('key'), value: Buffer.from(value) });
+
+describe('a log whose owner signs', () => {
+  it('is read as it was written, batch by batch', async () => {
+    const scene = await Scene.with(['a', 'b', 'c'], ['d']);
+    expect(await scene.read()).toEqual(['a', 'b', 'c', 'd']);
+    expect(scene.unvouched).toEqual([]);
+  });
+
+  it('is read from inside a batch', async () => {
+    const scene = await Scene.with(['a', 'b', 'c'], ['d', 'e']);
+    for (const from of [1, 2, 3, 4]) expect(await scene.read(from)).toEqual(['a', 'b', 'c', 'd', 'e'].slice(from));
+  });
+
+  it.each([
+    ['nobody signed', async (scene: Scene) => scene.append(scene.raw(), ['forged'])],
+    ['another service signed', async (scene: Scene) => scene.append(scene.as('other'), ['forged'])],
+    [
+      'a key of the same name signed',
+      async (scene: Scene) => scene.append(scene.as('owner', { signer: stranger.signer('owner') }), ['forged']),
+    ],
+    [
+      'carries the signature of another batch',
+      async (scene: Scene) => scene.append(scene.raw(), ['forged'], { [SIGNATURE]: await scene.headerAt(0) }),
+    ],
+    [
+      'claims to be longer than it is',
+      async (scene: Scene) => scene.append(scene.raw(), ['forged'], { [SIGNATURE]: 'v1 owner 1 1900 AAAA' }),
+    ],
+    [
+      'has a header that is none',
+      async (scene: Scene) => scene.append(scene.raw(), ['forged'], { [SIGNATURE]: 'v1 owner' }),
+    ],
+  ])('makes void what %s, and goes on behind it', async (_what, forge) => {
+    const scene = await Scene.with(['a', 'b']);
+    await forge(scene);
+    expect(await scene.read()).toEqual(['a', 'b', null]);
+    await scene.append(scene.as('owner'), ['c', 'd']);
+    expect(await scene.read()).toEqual(['a', 'b', null, 'c', 'd']);
+    expect(await scene.read(4)).toEqual(['d']);
+    expect(scene.unvouched.length).toBeGreaterThan(0);
+  });
+
+  it('makes void a batch of which one octet is another', async () => {
+    const scene = await Scene.with(['a']);
+    await scene.append(scene.raw(), ['b'], { [SIGNATURE]: await scene.headerAt(0) });
+    expect(await scene.read()).toEqual(['a', null]);
+  });
+
+  it('stays true when its key is revoked, and takes nothing that is signed with it since', async () => {
+    const scene = await Scene.with(['a']);
+    const revoked = new Map(keys.keyring);
+    const owner = revoked.get('owner');
+    if (owner === undefined) throw new Error('no owner');
+    revoked.set('owner', { ...owner, revokedAt: NOW + 1_000 });
+    scene.clock.advance(2_000);
+    await scene.append(scene.as('owner'), ['b']);
+    expect(await scene.read(0, scene.as('owner', { keyring: () => revoked }))).toEqual(['a', null]);
+  });
+
+  it('is handed over by a consumer, from inside a batch too, without what strangers wrote', async () => {
+    const scene = await Scene.with(['a', 'b', 'c']);
+    await scene.append(scene.raw(), ['forged'], { [SIGNATURE]: 'v1 owner 1 1900 AAAA' });
+    await scene.append(scene.as('owner'), ['d']);
+    const consumer = scene.as('owner').inputConsumer({ groupId: 'g', aligned: [LOG], broadcast: [] });
+    const batches: FetchedBatch[] = [];
+    await consumer.start({
+      onAssigned: () => {
+        consumer.seek(LOG, 0, 1);
+        consumer.resume([{ topic: LOG, partition: 0 }]);
+      },
+      onBatch: (batch) => batches.push(batch),
+      onCrash: (cause) => {
+        throw cause;
+      },
+    });
+    while (batches.flatMap(({ records }) => records).length < 4) await new Promise((wake) => setTimeout(wake, 5));
+    await consumer.stop();
+    expect(batches.flatMap(({ records }) => records).map(({ value }) => value?.toString() ?? null)).toEqual([
+      'b',
+      'c',
+      null,
+      'd',
+    ]);
+  });
+});
+
+describe('a record on a wire', () => {
+  it('speaks for whom its key stands', async () => {
+    const scene = await Scene.with();
+    await scene.send(scene.as('payments'));
+    expect(await scene.voucher()).toEqual({
+      kind: 'vouched',
+      speaker: { keyId: 'payments', role: 'worker', names: ['payments'], tenants: ['acme'] },
+    });
+  });
+
+  it.each([
+    ['gone', 'KEY_REVOKED'],
+    ['early', 'KEY_NOT_VALID'],
+    ['late', 'KEY_NOT_VALID'],
+  ])('speaks for nobody under the key %s', async (id, reason) => {
+    const scene = await Scene.with();
+    await scene.send(scene.as(id));
+    expect(await scene.voucher()).toBe(reason);
+  });
+
+  it('speaks for nobody without a signature, or with one of a key nobody knows', async () => {
+    const scene = await Scene.with();
+    await scene.send(scene.raw());
+    expect(await scene.voucher()).toBe('SIGNATURE_MISSING');
+    const unknown = { ...stranger.signer('owner'), keyId: 'unknown' };
+    await scene.send(scene.as('owner', { signer: unknown }));
+    expect(await scene.voucher()).toBe('KEY_UNKNOWN');
+  });
+
+  it('speaks for nobody when its bytes, its key or its topic are others than were signed', async () => {
+    const scene = await Scene.with();
+    await scene.send(scene.as('payments'));
+    const [sent] = (await (await scene.raw().rawReader()).read(WIRE, 0, 0)).records;
+    const headers = { [SIGNATURE]: sent?.headers[SIGNATURE]?.toString() ?? '' };
+    await scene.send(scene.raw(), { ...recordOf('hallo'), headers });
+    expect(await scene.voucher()).toBe('SIGNATURE_INVALID');
+    await scene.send(scene.raw(), { ...recordOf('hello'), key: Buffer.from('other'), headers });
+    expect(await scene.voucher()).toBe('SIGNATURE_INVALID');
+  });
+
+  it('is stale a week after it was signed, or before it could have been', async () => {
+    const scene = await Scene.with();
+    await scene.send(scene.as('payments'));
+    scene.clock.advance(8 * 86_400_000);
+    expect(await scene.voucher()).toBe('SIGNATURE_STALE');
+    await scene.send(scene.as('payments'));
+    scene.clock.advance(-600_000);
+    expect(await scene.voucher()).toBe('SIGNATURE_STALE');
+  });
+});

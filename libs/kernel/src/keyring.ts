@@ -1,0 +1,178 @@
+// Keys that speak on the wires and sign the logs: who a key speaks for, for whom, and until when (docs/design/edge.md).
+//
+// Boundary: pure but for the arithmetic of Ed25519. Where a keyring comes from, and what is done with what it does not
+// vouch for, is not decided here.
+//
+// Invariants
+//   K1. A key speaks in one role, under the names and for the tenants that the keyring gives it, and for nothing a record says of itself.
+//   K2. What was signed before a key was valid, or after it was revoked or ran out, is not vouched for.
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { Failure } from './outcome.js';
+
+/** Who may sign. `service`: ours, for all tenants; the others are strangers that were registered. */
+export const SPEAKER_ROLES = ['service', 'producer', 'source', 'worker', 'consumer', 'critic'] as const;
+export type SpeakerRole = (typeof SPEAKER_ROLES)[number];
+
+/** Whom a key speaks for. `names`: services, agents, sources, adapters or consumers, by its role; `*` is all of them. */
+export interface Speaker {
+  readonly keyId: string;
+  readonly role: SpeakerRole;
+  readonly names: readonly string[];
+  readonly tenants: readonly string[];
+}
+
+/** One key of a keyring. Instants in epoch milliseconds; null is no bound. */
+export interface KnownKey extends Speaker {
+  readonly publicKey: KeyObject;
+  readonly validFrom: number | null;
+  readonly validUntil: number | null;
+  readonly revokedAt: number | null;
+}
+
+/** Keys by their id. */
+export type Keyring = ReadonlyMap<string, KnownKey>;
+
+/** What a process signs with. */
+export interface Signer {
+  readonly keyId: string;
+  readonly sign: (text: string) => Buffer;
+}
+
+const ID = /^[A-Za-z0-9._:-]{1,64}$/;
+/** What stands before the 32 octets of an Ed25519 key in its DER form (RFC 8410). */
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
+const RAW_KEY_BYTES = 32;
+
+/**
+ * Reads a keyring: `{"keys": [{"id", "public_key", "speaks_as", "names", "tenants", "valid_from"?, "valid_until"?, "revoked_at"?}]}`.
+ *
+ * Shape:  `public_key` is base64 of the 32 octets of an Ed25519 key; instants are ISO 8601.
+ * Errors: Failure(KEYRING_INVALID) with the place of what is wrong.
+ */
+export function parseKeyring(text: string): Keyring {
+  const { keys } = record(parsed(text), '');
+  if (!Array.isArray(keys)) throw invalid('/keys', 'a list of keys');
+  const ring = new Map<string, KnownKey>();
+  for (const [index, entry] of keys.entries()) {
+    const at = `/keys/${String(index)}`;
+    const key = knownKey(record(entry, at), at);
+    if (ring.has(key.keyId)) throw invalid(`${at}/id`, 'an id that no other key has');
+    ring.set(key.keyId, key);
+  }
+  return ring;
+}
+
+/** Reads a private key in PEM (PKCS#8). Errors: Failure(KEYRING_INVALID). */
+export function signerOf(keyId: string, pem: string): Signer {
+  if (!ID.test(keyId)) throw invalid('/id', 'an id of letters, digits and . _ : -');
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(pem);
+  } catch (cause) {
+    throw invalid('', `an Ed25519 private key in PEM (${cause instanceof Error ? cause.message : 'unreadable'})`);
+  }
+  if (key.asymmetricKeyType !== 'ed25519') throw invalid('', 'an Ed25519 private key');
+  return { keyId, sign: (text) => sign(null, Buffer.from(text, 'utf8'), key) };
+}
+
+/** Why a key does not vouch. */
+export type KeyProblem =
+  'KEY_UNKNOWN' | 'KEY_NOT_VALID' | 'KEY_REVOKED' | 'SIGNATURE_INVALID' | 'SIGNATURE_STALE' | 'SIGNATURE_MISSING';
+
+/** Something signed: its text, when by the signer's clock, and by which key. */
+export interface SignedText {
+  readonly keyId: string;
+  readonly text: string;
+  readonly signature: Buffer;
+  /** Epoch milliseconds. */
+  readonly signedAt: number;
+}
+
+/**
+ * Whom a signature speaks for, or why it speaks for nobody.
+ *
+ * Shape:  `heardAt`, epoch milliseconds: when it was heard, for what must be new. A key that is revoked by then speaks no more,
+ *         whatever instant it claims to have signed at; absent for history, which stays true.
+ * Source: K2.
+ */
+export function speakerOf(
+  ring: Keyring,
+  { keyId, text, signature, signedAt }: SignedText,
+  heardAt?: number,
+): KnownKey | KeyProblem {
+  const key = ring.get(keyId);
+  if (key === undefined) return 'KEY_UNKNOWN';
+  if (key.revokedAt !== null && Math.max(signedAt, heardAt ?? signedAt) >= key.revokedAt) return 'KEY_REVOKED';
+  if (signedAt < (key.validFrom ?? -Infinity) || signedAt >= (key.validUntil ?? Infinity)) return 'KEY_NOT_VALID';
+  return verify(null, Buffer.from(text, 'utf8'), key.publicKey, signature) ? key : 'SIGNATURE_INVALID';
+}
+
+/** Does the key speak under this name? */
+export function speaksUnder({ names }: Pick<Speaker, 'names'>, name: string): boolean {
+  return names.includes('*') || names.includes(name);
+}
+
+/** Does the key speak for this tenant? */
+export function speaksFor({ tenants }: Pick<Speaker, 'tenants'>, tenant: string): boolean {
+  return tenants.includes('*') || tenants.includes(tenant);
+}
+
+function knownKey(entry: Readonly<Record<string, unknown>>, at: string): KnownKey {
+  const { id, speaks_as } = entry;
+  if (typeof id !== 'string' || !ID.test(id)) throw invalid(`${at}/id`, 'an id of letters, digits and . _ : -');
+  const role = SPEAKER_ROLES.find((known) => known === speaks_as);
+  if (role === undefined) throw invalid(`${at}/speaks_as`, `one of ${SPEAKER_ROLES.join(', ')}`);
+  return {
+    keyId: id,
+    role,
+    names: texts(entry['names'], `${at}/names`),
+    tenants: texts(entry['tenants'], `${at}/tenants`),
+    publicKey: publicKey(entry['public_key'], `${at}/public_key`),
+    validFrom: instant(entry['valid_from'], `${at}/valid_from`),
+    validUntil: instant(entry['valid_until'], `${at}/valid_until`),
+    revokedAt: instant(entry['revoked_at'], `${at}/revoked_at`),
+  };
+}
+
+function publicKey(value: unknown, at: string): KeyObject {
+  const raw = typeof value === 'string' ? Buffer.from(value, 'base64') : Buffer.alloc(0);
+  if (raw.length !== RAW_KEY_BYTES) throw invalid(at, 'base64 of the 32 octets of an Ed25519 public key');
+  return createPublicKey({ key: Buffer.concat([SPKI, raw]), format: 'der', type: 'spki' });
+}
+
+/** The form in which a keyring names a public key. */
+export function publicKeyText(key: KeyObject): string {
+  return key.export({ format: 'der', type: 'spki' }).subarray(-RAW_KEY_BYTES).toString('base64');
+}
+
+function texts(value: unknown, at: string): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  const found = list.filter((name): name is string => typeof name === 'string' && name !== '');
+  if (found.length === 0 || found.length !== list.length) throw invalid(at, 'a list of names, or ["*"] for all');
+  return found;
+}
+
+function instant(value: unknown, at: string): number | null {
+  if (value === undefined || value === null) return null;
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(time)) throw invalid(at, 'an instant in ISO 8601, such as 2026-01-31T00:00:00Z');
+  return time;
+}
+
+function record(value: unknown, at: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(at, 'an object');
+  return value as Readonly<Record<string, unknown>>; // any object can be read by name
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('', 'JSON');
+  }
+}
+
+function invalid(at: string, wanted: string): Failure {
+  return new Failure('KEYRING_INVALID', `${at === '' ? 'the file' : at} must be ${wanted}`);
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { generateKeyPairSync } from 'node:crypto';
+import { parseKeyring, publicKeyText, signerOf, speakerOf, speaksFor, speaksUnder } from './keyring.js';
+
+const pair = generateKeyPairSync('ed25519');
+const entry = {
+  id: 'ledger-1',
+  public_key: publicKeyText(pair.publicKey),
+  speaks_as: 'service',
+  names: ['mutation-ledger'],
+  tenants: ['*'],
+};
+const ringOf = (...keys: readonly object[]): string => JSON.stringify({ keys });
+
+describe('a keyring', () => {
+  it('knows whom a key speaks for', () => {
+    const signer = signerOf('ledger-1', pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
+    const signature = signer.sign('text');
+    const speaker = speakerOf(parseKeyring(ringOf(entry)), { keyId: 'ledger-1', text: 'text', signature, signedAt: 1 });
+    expect(speaker).toMatchObject({ role: 'service', names: ['mutation-ledger'], tenants: ['*'] });
+  });
+
+  it('tells names and tenants from others', () => {
+    expect([
+      speaksUnder({ names: ['a'] }, 'a'),
+      speaksUnder({ names: ['a'] }, 'A'),
+      speaksUnder({ names: ['*'] }, 'b'),
+    ]).toEqual([true, false, true]);
+    expect([
+      speaksFor({ tenants: ['a'] }, 'a'),
+      speaksFor({ tenants: ['a'] }, 'b'),
+      speaksFor({ tenants: ['*'] }, 'b'),
+    ]).toEqual([true, false, true]);
+  });
+
+  it.each([
+    ['no JSON', '{', 'the file'],
+    ['no list', '{"keys": {}}', '/keys'],
+    ['an entry that is none', ringOf([]), '/keys/0'],
+    ['an id with a blank', ringOf({ ...entry, id: 'a b' }), '/keys/0/id'],
+    ['an id twice', ringOf(entry, entry), '/keys/1/id'],
+    ['a short key', ringOf({ ...entry, public_key: 'AAAA' }), '/keys/0/public_key'],
+    ['a role nobody has', ringOf({ ...entry, speaks_as: 'root' }), '/keys/0/speaks_as'],
+    ['no names', ringOf({ ...entry, names: [] }), '/keys/0/names'],
+    ['a name that is empty', ringOf({ ...entry, names: [''] }), '/keys/0/names'],
+    ['no tenants', ringOf({ ...entry, tenants: undefined }), '/keys/0/tenants'],
+    ['an instant that is none', ringOf({ ...entry, valid_until: 'soon' }), '/keys/0/valid_until'],
+  ])('with %s is refused, and says where', (_what, text, place) => {
+    expect(() => parseKeyring(text)).toThrow(`KEYRING_INVALID: ${place} must be`);
+  });
+
+  it.each([
+    ['text that is no key', 'hello'],
+    [
+      'a key of another kind',
+      generateKeyPairSync('x25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    ],
+  ])('signs with no %s', (_what, pem) => {
+    expect(() => signerOf('id', pem)).toThrow('KEYRING_INVALID');
+  });
+});

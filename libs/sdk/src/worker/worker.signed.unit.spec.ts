@@ -1,0 +1,63 @@
+// Where wires are signed, a worker acts on what our services asked for, and on nothing else.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { signedKafka, testKeys } from '@recourse/kafka';
+import type { Kafka } from '@recourse/kafka';
+import { legOf } from './legs.testing.js';
+import { turns, WorkerStage } from './worker.testing.js';
+import { RESULTS_TOPIC } from './worker.js';
+
+const keys = testKeys({
+  orchestrator: { role: 'service', names: ['recovery-orchestrator'] },
+  accountant: { role: 'service', names: ['budget-accountant'] },
+  worker: { role: 'worker', names: ['payments'] },
+});
+
+let stage: WorkerStage;
+beforeEach(() => {
+  stage = new WorkerStage();
+  stage.clusterOf = (name) => as('worker', name);
+});
+afterEach(() => stage.stop());
+
+function as(id: string, actor = id): Kafka {
+  return signedKafka(stage.broker.forActor(actor), {
+    signer: keys.signer(id),
+    keyring: () => keys.keyring,
+    ownerOf: () => null,
+    clock: stage.clock,
+  });
+}
+
+const refusals = (): readonly string[] => stage.notes.flatMap((note) => (note.type === 'refused' ? [note.reason] : []));
+
+describe('a worker on signed wires', () => {
+  it('acts on what the orchestrator asked for, and signs what it reports', async () => {
+    await stage.start();
+    await stage.askAs(as('orchestrator'), {}, legOf());
+    await stage.reports(1);
+    expect(stage.provider.reversals).toBe(1);
+    const [reported] = (
+      await Promise.all(
+        [0, 1].map(
+          async (partition) => (await (await as('orchestrator').rawReader()).read(RESULTS_TOPIC, partition, 0)).records,
+        ),
+      )
+    ).flat();
+    expect(reported?.voucher).toMatchObject({ kind: 'vouched', speaker: { role: 'worker', names: ['payments'] } });
+  });
+
+  it.each([
+    ['nobody signed', () => stage.broker.forActor('stranger'), 'SIGNATURE_MISSING'],
+    ['a worker signed', () => as('worker', 'other'), 'SPEAKER_MISMATCH'],
+    ['a service signed that asks no worker', () => as('accountant'), 'SPEAKER_MISMATCH'],
+  ])('does nothing about what %s, says so, and goes on', async (_who, asker, reason) => {
+    await stage.start();
+    await stage.askAs(asker(), {}, legOf({ leg_id: 'forged' }));
+    await stage.askAs(as('orchestrator'), {}, legOf());
+    const reports = await stage.reports(1);
+    await turns();
+    expect(reports.map(({ leg_id }) => leg_id)).toEqual(['leg_1']);
+    expect(stage.provider.reversals).toBe(1);
+    expect(refusals()).toEqual([reason]);
+  });
+});
