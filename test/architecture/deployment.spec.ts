@@ -202,6 +202,22 @@ describe('alerts and dashboard', () => {
   });
 });
 
+describe('the threat model', () => {
+  const [, controls = ''] = textOf('docs/design/threat-model.md').split('## Controls');
+  const rows = (controls.split('## What is left')[0] ?? '')
+    .split('\n')
+    .filter((line) => /^\| (?!Attack|---)/.test(line));
+
+  it('has a spec behind each control, or says which part it waits for', () => {
+    expect(rows.length).toBeGreaterThan(20);
+    const bare = rows.filter((row) => {
+      const proof = row.split('|').at(-2) ?? '';
+      return !/\]\([^)]+\.spec\.ts\)/.test(proof) && !/PENDING\(\w+\)/.test(proof);
+    });
+    expect(bare).toEqual([]);
+  });
+});
+
 describe('access to topics', () => {
   const { topics } = JSON.parse(textOf('schemas/topics.json')) as { readonly topics: readonly CatalogueTopic[] };
   const { services, roles } = clusterAccess(topics);

@@ -4,12 +4,23 @@
 // What differs: /run/secrets is a folder of the run, and a port is chosen on the loopback address.
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { choosePorts, createDatabase, startTestStack } from '@recourse/dev-stack';
 import type { DevStack } from '@recourse/dev-stack';
+import { Client } from 'pg';
 import { root } from '../../scripts/lib/paths.mjs';
 import { containerStages, PROGRAMS, stageOf } from '../deploy/containers.testing.js';
 import type { ProgramName } from '../deploy/containers.testing.js';
@@ -17,6 +28,9 @@ import { until } from './system.testing.js';
 
 const SECRETS = '/run/secrets';
 const KEYRING = '/run/keyring';
+const ROLES = join(root, 'deploy', 'helm', 'recourse', 'files', 'roles.sh');
+/** Each has a database and a role of its own. */
+const OWNERS = [...PROGRAMS, 'keys'] as const;
 const STOPS_WITHIN_MS = 10_000;
 const READY_WITHIN_MS = 90_000;
 const stages = containerStages();
@@ -102,14 +116,53 @@ async function provisioned(...args: readonly string[]): Promise<string> {
   return cli.said();
 }
 
+/** By the script that Compose and the chart run, twice, where psql is installed; elsewhere as the development stack makes them. */
+async function makeDatabases(): Promise<void> {
+  const { host, port, user, password } = stack.postgres;
+  if (spawnSync('psql', ['--version']).status !== 0) {
+    for (const owner of OWNERS) await createDatabase(stack, databaseOf(owner), databaseOf(owner), passwordOf(owner));
+    return;
+  }
+  const adminFile = join(folder, 'postgres', 'superuser.password');
+  writeFileSync(adminFile, password, { mode: 0o600 });
+  const env = {
+    PATH: process.env['PATH'],
+    PGHOST: host,
+    PGPORT: String(port),
+    PGUSER: user,
+    RECOURSE_ADMIN_PASSWORD_FILE: adminFile,
+    RECOURSE_PASSWORDS: join(folder, 'postgres'),
+  };
+  for (let time = 1; time <= 2; time += 1) {
+    const made = spawnSync('sh', [ROLES], { env, encoding: 'utf8' });
+    if (made.status !== 0) throw new Error(made.stderr);
+  }
+}
+
+async function asRole(owner: string, database: string, ask: string): Promise<readonly unknown[]> {
+  const { host, port } = stack.postgres;
+  const client = new Client({
+    host,
+    port,
+    user: databaseOf(owner),
+    password: passwordOf(owner),
+    database: databaseOf(database),
+  });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(ask)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
 beforeAll(async () => {
   stack = await startTestStack();
   folder = mkdtempSync(join(tmpdir(), 'recourse-containers-'));
   chmodSync(folder, 0o755);
   const made = spawnSync('sh', [join(root, 'deploy', 'compose', 'secrets.sh'), folder], { encoding: 'utf8' });
   if (made.status !== 0) throw new Error(made.stderr);
-  for (const owner of [...PROGRAMS, 'keys'])
-    await createDatabase(stack, databaseOf(owner), databaseOf(owner), passwordOf(owner));
+  await makeDatabases();
 }, 300_000);
 
 afterAll(async () => {
@@ -125,6 +178,23 @@ describe('an installation', () => {
     expect(files.map((file) => statSync(file).mode & 0o777)).toEqual(files.map(() => 0o440));
     expect(spawnSync('sh', [join(root, 'deploy', 'compose', 'secrets.sh'), folder]).status).toBe(0);
     expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(before);
+  });
+
+  it('has a role for each program that makes no others, and a database to which nobody else may connect', async () => {
+    const rights =
+      'SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user';
+    const none = {
+      rolsuper: false,
+      rolcreatedb: false,
+      rolcreaterole: false,
+      rolreplication: false,
+      rolbypassrls: false,
+    };
+    for (const owner of OWNERS) {
+      expect(await asRole(owner, owner, rights)).toEqual([none]);
+      for (const other of OWNERS.filter((one) => one !== owner))
+        await expect(asRole(owner, other, 'SELECT 1')).rejects.toMatchObject({ code: '42501' });
+    }
   });
 
   it('is given topics and schemas by the command line of its image, which keeps what is there', async () => {
@@ -166,7 +236,7 @@ describe.each(PROGRAMS)('the image of %s', (program) => {
   });
 
   it('is ready, as somebody who may write nothing', async () => {
-    const port = (await choosePorts([program]))[program] ?? 0;
+    const { [program]: port } = await choosePorts([program]);
     const url = `http://127.0.0.1:${String(port)}`;
     const started = watched(start(program, [], told(program, port), join(folder, program)), url);
     running.set(program, started);

@@ -69,9 +69,9 @@ function adapterNames(text: string): readonly string[] {
   throw new InvalidArgumentError('It must be lower-case names of 1 to 63 letters, digits and -, with commas.');
 }
 
-async function makeTopics({ settings, show }: Session, options: TopicOptions): Promise<void> {
+async function makeTopics(session: Session, options: TopicOptions): Promise<void> {
   const kafka = createKafka({
-    brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
+    brokers: known(session.settings.brokers, 'where Kafka is', '--brokers'),
     clientId: 'recourse-cli',
   });
   const topics = clusterTopics(options);
@@ -80,7 +80,7 @@ async function makeTopics({ settings, show }: Session, options: TopicOptions): P
     const before = new Set(await admin.listTopics());
     await admin.ensureTopics(topics);
     const made = topics.map(({ name }) => name).filter((name) => !before.has(name));
-    show(
+    session.show(
       { made, total: topics.length },
       () => `${String(made.length)} topics made, ${String(topics.length - made.length)} were there`,
     );
@@ -89,14 +89,17 @@ async function makeTopics({ settings, show }: Session, options: TopicOptions): P
   }
 }
 
-async function makeSchemas({ settings, show }: Session, { adapters }: AdapterOptions): Promise<void> {
+async function makeSchemas(session: Session, { adapters }: AdapterOptions): Promise<void> {
   const registry = createSchemaRegistry({
-    url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
+    url: known(session.settings.registryUrl, 'where the schema registry is', '--registry'),
     timeoutMs: REGISTRY_TIMEOUT_MS,
   });
   const codecs = createCodecs(registry);
   const topics = withAdapters<{ readonly name: string }>(TOPICS, adapters);
   // One topic after the other: a registry that has just started takes no burst.
   for (const { name } of topics) await codecs.prepareWriter(name, { register: true });
-  show({ topics: topics.map(({ name }) => name) }, () => `schemas of ${String(topics.length)} topics are registered`);
+  session.show(
+    { topics: topics.map(({ name }) => name) },
+    () => `schemas of ${String(topics.length)} topics are registered`,
+  );
 }
