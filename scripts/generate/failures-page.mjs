@@ -114,6 +114,7 @@ async function serviceCodes(built) {
   const { OVERDUE_REASONS } = await built('apps/mutation-ledger/dist/rules/rollback/rollback.decider.js');
   const { ESCALATION_REASONS } = await built('apps/recovery-orchestrator/dist/rules/step/step.messages.js');
   const { REPORT_REFUSALS } = await built('apps/recovery-orchestrator/dist/rules/step/leg.messages.js');
+  const { ROUTINE_REASONS } = await built('apps/recovery-orchestrator/dist/rules/forward/routine.messages.js');
   const { DECISION_REASONS } = await built('apps/recovery-orchestrator/dist/rules/decision/recovery.decisions.js');
   return `## Refusals of commands
 
@@ -132,7 +133,15 @@ async function serviceCodes(built) {
 | why a step went to a person | ${list(ESCALATION_REASONS)} |
 | why a rollback went to a person | ${list(OVERDUE_REASONS)} |
 | why a worker's report changes nothing | ${list(REPORT_REFUSALS)} |
-`;
+
+## Why a routine rule leaves an action to a person
+
+Shown with the question, for each rule about the capability, in the order they are looked for.
+
+${table(
+  ['Code', 'What it means'],
+  Object.entries(ROUTINE_REASONS).map(([name, meaning]) => [code(name), meaning]),
+)}`;
 }
 
 const remedyTable = (all) =>

@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p12-a-printed-command-asks-nothing',
+    requirement: 'P12/items',
+    spec: 'apps/cli/src/asking.unit.spec.ts',
+    test: 'a command that needs more than it was given asks whoever sits there, with the words to choose from, and sends what they say',
+    file: 'apps/cli/src/asking.ts',
+    find: 'if (option === undefined || !terminal.isInteractive) throw thrown;',
+    replace: 'if (option === undefined || terminal.isInteractive) throw thrown;',
+  },
+  {
     id: 'a4-cost-of-one-for-all',
     requirement: 'A4',
     spec: 'apps/cli/src/reports/reports.unit.spec.ts',
@@ -136,5 +145,14 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/commands/init.command.ts',
     find: 'if (existsSync(folder) && readdirSync(folder).length > 0)',
     replace: "if (existsSync(join(folder, 'package.json')))",
+  },
+  {
+    id: 'a100-refusal-of-a-rule-unsaid',
+    requirement: 'A100/routine',
+    spec: 'apps/cli/src/commands/approvals.command.unit.spec.ts',
+    test: 'a question of an agent in the terminal says of every rule about it why that did not let it go',
+    file: 'apps/cli/src/commands/approvals.command.ts',
+    find: "...docsOf(found['not_routine']).map(",
+    replace: "...docsOf(found['not_routine']).slice(1).map(",
   },
 ];

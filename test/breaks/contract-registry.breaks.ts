@@ -64,4 +64,13 @@ export const BREAKS: readonly Break[] = [
     find: "if (command.type === 'RegisterEntry' && kind === 'subscription' && others >= SUBSCRIPTIONS_MAX)",
     replace: "if (command.type === 'RegisterEntry' && kind === 'subscription' && others > SUBSCRIPTIONS_MAX * 2)",
   },
+  {
+    id: 'a100-rule-over-two-people',
+    requirement: 'A100/routine',
+    spec: 'apps/contract-registry/src/entries.unit.spec.ts',
+    test: 'an entry of the registry, straight judges a routine rule by the contract of what it names, which asks two people: {"forward_approval":"dual_control"}, ROUTINE_FORBIDDEN',
+    file: 'apps/contract-registry/src/rules/entry/entry.decider.ts',
+    find: 'const excess = contract === undefined ? null : unroutine(contract);',
+    replace: "const excess = contract?.risk_level === 'high' ? unroutine(contract) : null;",
+  },
 ];

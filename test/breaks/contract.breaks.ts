@@ -586,9 +586,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/contract-registry/src/entries.unit.spec.ts',
     test: 'an entry of the registry, straight feeds kill switches to whoever obeys them, until each is lifted',
     file: 'libs/contract/src/entries/view.ts',
-    find: 'const without = from === null || from === undefined ? [] : namesIn(get(from)).filter((each) => each !== name);',
-    replace:
-      "const without = from === null || from === undefined ? [] : namesIn(get(from)).filter((each) => each === '');",
+    find: 'const without = namesIn(get(place)).filter((each) => each !== name);',
+    replace: "const without = namesIn(get(place)).filter((each) => each === '');",
   },
   {
     id: 'd7-reversal-in-fingerprint',
@@ -689,5 +688,23 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/contract/src/rules/reversal.rules.ts',
     find: 'contract.reversal_then !== undefined && reversalCapabilityOf(contract) === null,',
     replace: "reversalCapabilityOf(contract) === contract.name && contract.reversal_class === 'compensable',",
+  },
+  {
+    id: 'a100-rule-for-grave-impact',
+    requirement: 'A100/routine',
+    spec: 'libs/contract/src/entries/entries.unit.spec.ts',
+    test: 'a routine rule with {"impacts":["write","financial"]} has the problems ["ROUTINE_FORBIDDEN /routine/1"]',
+    file: 'libs/contract/src/entries/routine.ts',
+    find: 'const grave = impacts.find((impact) => HUMAN_IMPACTS.includes(impact));',
+    replace: 'const grave = impacts.every((impact) => HUMAN_IMPACTS.includes(impact)) ? impacts[0] : undefined;',
+  },
+  {
+    id: 'a100-rule-that-moved-found-where-it-was',
+    requirement: 'A100/routine',
+    spec: 'libs/contract/src/entries/entries.unit.spec.ts',
+    test: 'routine rules in the view are found by what they let go, the own before those for all, which an own bundle of the name hides',
+    file: 'libs/contract/src/entries/view.ts',
+    find: "(name) => tenant === '*' || view.get(`entry/policy_bundle/${tenant}/${name}`) === undefined,",
+    replace: "(name) => name !== '',",
   },
 ];

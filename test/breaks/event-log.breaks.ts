@@ -474,9 +474,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: "a loop with inputs passes over what is another service's to answer, at no cost but the cursor",
     file: 'libs/event-log/src/input-queue.ts',
-    find: '{ seq: 0, hash: ZEROS }); if (spec.concerns?.(input, this.options.owns) === false)',
+    find: '{ ...heard, speaker }; if (spec.concerns?.(input, this.options.owns) === false)',
     replace:
-      '{ seq: 0, hash: ZEROS }); if (spec.types.length === 0 && spec.concerns?.(input, this.options.owns) === false)',
+      '{ ...heard, speaker }; if (spec.types.length === 0 && spec.concerns?.(input, this.options.owns) === false)',
   },
   {
     id: 'p5-copied-command-decided-again',

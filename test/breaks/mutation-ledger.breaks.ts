@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a53-a-failed-step-begins-an-undo-nobody-sees',
+    requirement: 'A53',
+    spec: 'apps/mutation-ledger/src/core/mutations.undo.unit.spec.ts',
+    test: 'a step that fails for good, straight takes back what its run did before, last first, where the run says so (A53)',
+    file: 'apps/mutation-ledger/src/rules/undo/undo.decider.ts',
+    find: 'begun_by: { mutation_id: id, step_id },',
+    replace: 'begun_by: null,',
+  },
+  {
+    id: 'p12-a-program-ends-the-silence',
+    requirement: 'P12/consumers',
+    spec: 'apps/mutation-ledger/src/core/mutations.consumers.unit.spec.ts',
+    test: 'a consumer that is waited for, straight that stays silent is not closed by the word of a program',
+    file: 'apps/mutation-ledger/src/rules/consumer/ack.decider.ts',
+    find: 'if (!isPerson(envelope.principal))',
+    replace: 'if (envelope.principal === delivery_id)',
+  },
+  {
     id: 'c20-retry-that-counts-for-nothing',
     requirement: 'C20',
     also: ['C21'],

@@ -14,7 +14,9 @@ import {
   systemClock,
 } from '@recourse/sdk';
 import type { GuardedResult } from '@recourse/sdk';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { cli as runCli } from './guide.testing.js';
 import type { Ran } from './guide.testing.js';
 import { EDITOR, INITIATOR, itemsOf, OPERATOR, startSystem, TENANT, until } from './system.testing.js';
@@ -161,6 +163,158 @@ describe('the answer on a mutation', () => {
       'With which residue?',
     ])
       expect(out).toContain(part);
+  }, 60_000);
+});
+
+describe('a routine message on real parts', () => {
+  const MESSAGES = 'run-messages';
+  const POST = 'channels.post_message';
+  const RULER: Person = { subject: 'noor', roles: ['contract_editor'] };
+  const RULE = {
+    name: 'status',
+    capabilities: [POST],
+    risk_max: 'medium',
+    impacts: ['customer_visible'],
+    when: 'args.channel == "status"',
+    window_ms: 86_400_000,
+    per_agent: 4,
+    per_tenant: 8,
+    reason: 'status lines are routine',
+  };
+  let terms: Contract;
+  let termsDigest: Buffer;
+  let posted = 0;
+  /** One message; each is an effect of its own in one run, so that all count on one partition. */
+  const post = (text: string, channel = 'status'): Promise<GuardedResult> => {
+    const tool = guardFunction(
+      () => {
+        posted += 1;
+        return Promise.resolve({ channel, post_id: `post_${text}`, text });
+      },
+      {
+        contract: terms,
+        contractDigest: termsDigest,
+        mode: 'enforce',
+        producer: system.producer,
+        clock: systemClock,
+        approvals: new HttpApprovals(edge('orchestrator')),
+        standing: new HttpStanding(edge('ledger')),
+        extras: { externalTransactionRef: () => `post_${text}` },
+        place: () => ({
+          run: {
+            tenant: TENANT,
+            runId: MESSAGES,
+            agentId: 'status-agent',
+            initiator: 'asha',
+            objective: 'say how it goes',
+          },
+          stepId: `post-${text}`,
+          target: `${channel}/${text}`,
+          assumptionRefs: [],
+        }),
+      },
+    );
+    return tool({ channel, text });
+  };
+  const register = (routine: readonly object[], person: Person) =>
+    system.post(
+      'registry',
+      '/v1/entries/policy_bundle',
+      { name: 'notices', entry: { owner: 'ops', doc: 'd', admission: [], recovery: [], routine } },
+      { person },
+    );
+  const asked = async (text: string): Promise<Facts> =>
+    itemsOf(await system.get('orchestrator', `/v1/forward-approvals?state=awaiting&run_id=${MESSAGES}`)).find((each) =>
+      JSON.stringify(each).includes(text),
+    ) ?? {};
+
+  beforeAll(async () => {
+    for (const name of ['channels.get_post', POST]) {
+      const body = JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as object;
+      expect(await system.post('registry', '/v1/contracts', body, { person: EDITOR, key: name })).toMatchObject({
+        status: 201,
+      });
+    }
+    const { body } = await system.get('registry', `/v1/contracts/${POST}`, EDITOR);
+    const read = parseContract(String(body['body']));
+    if (!read.ok) throw new Error('the registered contract parses');
+    [terms, termsDigest] = [read.contract, Buffer.from(String(body['digest']), 'hex')];
+  }, 60_000);
+
+  it('may not be widened to what no rule lets go', async () => {
+    for (const [more, path] of [
+      [{ risk_max: 'high' }, '/routine/0'],
+      [{ capabilities: [REFUND] }, '/routine/0/capabilities'],
+    ] as const)
+      expect(await register([{ ...RULE, ...more }], RULER)).toMatchObject({
+        status: 422,
+        body: { code: 'ENTRY_REFUSED', problems: [{ code: 'ROUTINE_FORBIDDEN', path }] },
+      });
+  }, 60_000);
+
+  it('is a person’s under a rule of whoever edited its contract', async () => {
+    expect(await register([RULE], EDITOR)).toMatchObject({ status: 201 });
+    expect(await post('edited')).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
+    expect(await asked('edited')).toMatchObject({ not_routine: [{ code: 'RULE_OF_CONCERNED' }] });
+  }, 60_000);
+
+  it('goes at once within the caps of a rule, is on record as decided by policy, and is a person’s beyond', async () => {
+    const guide =
+      /^```yaml\n(name: notices\n[\s\S]*?)^```/m.exec(readFileSync('docs/guides/contracts.md', 'utf8'))?.[1] ?? '';
+    const folder = mkdtempSync(join(tmpdir(), 'recourse-routine-'));
+    writeFileSync(join(folder, 'notices.yaml'), guide.replace('per_agent: 20', 'per_agent: 4'));
+    expect(await cli(RULER, 'entry', 'register', 'policy-bundle', join(folder, 'notices.yaml'))).toMatchObject({
+      code: 0,
+    });
+    rmSync(folder, { recursive: true, force: true });
+    expect(await post('one')).toMatchObject({ kind: 'succeeded' });
+    expect(await post('two')).toMatchObject({ kind: 'succeeded' });
+    expect(posted).toBe(2);
+    const used = itemsOf(
+      await system.get('orchestrator', `/v1/forward-approvals?state=used&run_id=${MESSAGES}`),
+    ).filter((each) => each['capability'] === POST);
+    expect(used).toMatchObject([1, 2].map(() => ({ decided_by: 'policy:notices@2', routine: { rule: 'status' } })));
+    const list = await cli(OPERATOR, 'approvals', 'list', '--state', 'used', '--run', MESSAGES);
+    expect(list.out).toMatch(/channels\.post_message +status-agent +used +1 of 1 +policy:notices@2/);
+
+    expect(await post('three')).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
+    const id = String((await asked('three'))['approval_id']);
+    const { out } = await cli(OPERATOR, 'approvals', 'show', id);
+    expect(out).toMatch(/not let go by +notices@2\/status: CAP_REACHED: 2 of 2 in 24 h for agent status-agent/);
+    expect((await cli(OPERATOR, 'approvals', 'approve', id, '--yes')).code).toBe(0);
+    expect(await post('three')).toMatchObject({ kind: 'succeeded' });
+    expect(await post('other', 'customers')).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
+    expect(await asked('other')).toMatchObject({ not_routine: [{ code: 'CONDITION_FALSE' }] });
+    expect(posted).toBe(3);
+  }, 60_000);
+
+  it('shows the rule that let it go in the item of its recovery', async () => {
+    const first = await until(
+      'the first message',
+      async () =>
+        itemsOf(await system.get('ledger', `/v1/mutations?run_id=${MESSAGES}`)).find((each) =>
+          JSON.stringify(each).includes('post_one'),
+        ) ?? null,
+    );
+    expect(
+      (
+        await system.post(
+          'ledger',
+          '/v1/triggers',
+          { run_id: MESSAGES, mutation_id: first['mutation_id'], reason: 'it was wrong' },
+          {},
+        )
+      ).status,
+    ).toBe(201);
+    const step = await until(
+      'its step',
+      async () =>
+        itemsOf(await system.get('orchestrator', `/v1/steps?run_id=${MESSAGES}`)).find(
+          (each) => each['mutation_id'] === first['mutation_id'],
+        ) ?? null,
+    );
+    const { out } = await cli(OPERATOR, 'reviews', 'show', String(step['step_id']));
+    expect(out).toMatch(/agreed before by +policy:notices@2\/status/);
   }, 60_000);
 });
 

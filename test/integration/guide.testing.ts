@@ -55,7 +55,20 @@ export async function runCommand(
 }
 
 /** The command line with the addresses of a system and the token of a person. */
-export async function cli(system: System, person: Person, folder: string, ...args: readonly string[]): Promise<Ran> {
+export function cli(system: System, person: Person, folder: string, ...args: readonly string[]): Promise<Ran> {
+  return cliAt({ system, person, folder, saidTo: null }, args);
+}
+
+/** A terminal, and who answers there what they are asked; null: nobody sits there. */
+interface Seat {
+  readonly system: System;
+  readonly person: Person;
+  readonly folder: string;
+  readonly saidTo: ((question: string) => string) | null;
+}
+
+/** The same with somebody at the terminal. */
+export async function cliAt({ system, person, folder, saidTo }: Seat, args: readonly string[]): Promise<Ran> {
   const [out, note]: [string[], string[]] = [[], []];
   const { urls } = system.plan;
   const at = [
@@ -79,8 +92,8 @@ export async function cli(system: System, person: Person, folder: string, ...arg
     note: (text: string) => {
       note.push(text);
     },
-    isInteractive: false,
-    ask: () => Promise.resolve(''),
+    isInteractive: saidTo !== null,
+    ask: (question: string) => Promise.resolve(saidTo?.(question) ?? ''),
   };
   return {
     code: await run([...at, ...args], { terminal, environment: {}, folder, fetch }),

@@ -96,6 +96,11 @@ describe('a reservation', () => {
     expect(open.warehouse.about(broken)).toEqual(['stage', 'unstage']);
     await mutationOf(broken, { capability: 'inventory.reserve_stock', recoverability: 'compensated' });
     expect(open.warehouse.about(box)).toEqual(['reserve', 'release']);
+    const [begun] = itemsOf(await system.get('ledger', `/v1/undos?run_id=${broken}`));
+    const failed = { mutation_id: given['mutation_id'], step_id: 'inventory.stage_stock' };
+    expect(begun).toMatchObject({ phase: 'listed', begun_by: failed });
+    const shown = await cli(system, OPERATOR, folder, 'undos', 'show', String(begun?.['undo_id']));
+    expect(shown.out).toContain(`failed step inventory.stage_stock (${String(given['mutation_id'])})`);
     expect(open.warehouse.of(String((given['execution'] as Facts)['staged_ref']))).toMatchObject({
       status: 'released',
     });

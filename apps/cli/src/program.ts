@@ -1,5 +1,6 @@
 // The command line as a whole: its options, its commands, and how a call ends.
 import { Command, CommanderError } from 'commander';
+import { isAskable, parseAsking } from './asking.js';
 import { addAdmission } from './commands/admission.command.js';
 import { addApprovals } from './commands/approvals.command.js';
 import { addAudit } from './commands/audit.command.js';
@@ -121,6 +122,9 @@ function withOptions(program: Command, { terminal }: Surroundings): Command {
       writeErr: (text) => {
         terminal.note(text.trimEnd());
       },
+      outputError: (text, write) => {
+        if (!terminal.isInteractive || !isAskable(text)) write(text);
+      },
     })
     .addHelpText('after', `\n${ADDRESS_HELP}\n\n${EXIT_HELP}`);
 }
@@ -129,9 +133,11 @@ function withOptions(program: Command, { terminal }: Surroundings): Command {
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   let end: ExitKind = 'done';
   try {
-    await createProgram(surroundings, (how) => {
-      end = how;
-    }).parseAsync([...args], { from: 'user' });
+    const make = (): Command =>
+      createProgram(surroundings, (how) => {
+        end = how;
+      });
+    await parseAsking(make, args, surroundings.terminal);
     return EXIT_CODES[end].code;
   } catch (thrown) {
     // Commander has printed its own problem, and a call for help is none.

@@ -116,7 +116,7 @@ function named(body: string): Sent {
 /** Longest name that can be a row's key. */
 const ENTRY_NAME_MAX = 128;
 
-function onEntry({ state }: DecideContext, asked: EntryCommand): Decision {
+function onEntry({ state, now }: DecideContext, asked: EntryCommand): Decision {
   const group = entryGroup(asked.kind, asked.asker.tenant);
   const standing = asked.name.length > ENTRY_NAME_MAX ? null : entries.find(state, group, asked.name);
   // Subscriptions of the tenant that stand, this one left out.
@@ -124,7 +124,8 @@ function onEntry({ state }: DecideContext, asked: EntryCommand): Decision {
     asked.kind === 'subscription'
       ? entries.list(state, group).filter(({ retired, name }) => !retired && name !== asked.name).length
       : 0;
-  const answer = decideEntry(asked, standing ?? undefined, others);
+  const { contractOf } = stateOf(state, asked, now);
+  const answer = decideEntry(asked, standing ?? undefined, others, contractOf);
   switch (answer.kind) {
     case 'recorded':
       return accepted(answer.event.type === 'EntryRegistered' ? 201 : 200, { ...answer.entry }, answer.event);

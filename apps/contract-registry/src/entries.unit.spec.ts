@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { entryOf, entryView, killVerdict } from '@recourse/contract';
+import { contractDigest, entryOf, entryView, killVerdict } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import { MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { fact, harness, memoryView, WAYS, wire } from '@recourse/testing';
+import { readFileSync } from 'node:fs';
 import { registryCore, REGISTRY_COMMANDS } from './core.js';
 import { CONTRACTS_LOG, ENTRY_KIND } from './rows.js';
 
@@ -55,6 +56,17 @@ const ENTRIES: Readonly<Record<string, Json>> = {
     reason: 'double refunds',
   },
   subscription: { ...words, consumer: 'mailer', scope: 'acme/*/run-1', mode: 'sync', commit_to_user_ms: 100 },
+};
+const POST = JSON.parse(readFileSync('examples/contracts/channels.post_message.json', 'utf8')) as Json;
+const ROUTINE = {
+  name: 'status',
+  capabilities: ['channels.post_message'],
+  risk_max: 'medium',
+  impacts: ['customer_visible'],
+  window_ms: 86_400_000,
+  per_agent: 20,
+  per_tenant: 100,
+  reason: 'status lines are routine',
 };
 const [kill, charter] = [ENTRIES['kill_switch'] ?? {}, ENTRIES['agent_charter'] ?? {}];
 
@@ -119,6 +131,37 @@ describe.each(WAYS)('an entry of the registry, $way', ({ isRebuilt }) => {
       .when(retire('subscription', 's7'), 4)
       .when(register('subscription', 'one-more', mine), 5)
       .then(fact('EntryRegistered', { name: 'one-more' }));
+  });
+
+  it.each([
+    ['asks two people', { forward_approval: 'dual_control' }, 'ROUTINE_FORBIDDEN'],
+    ['is of high risk', { risk_level: 'high' }, 'ROUTINE_FORBIDDEN'],
+    ['moves money', { impact: 'financial' }, 'ROUTINE_FORBIDDEN'],
+    ['is of another tenant', { risk_level: 'high', tenant: 'globex' }, null],
+    ['is routine', {}, null],
+  ])('judges a routine rule by the contract of what it names, which %s: %j, %s', (_what, terms, code) => {
+    const contract = JSON.stringify({ ...POST, ...terms });
+    const bundle = { ...ENTRIES['policy_bundle'], routine: [ROUTINE] };
+    const registry = start().given(
+      fact('ContractRegistered', {
+        name: 'channels.post_message',
+        version: 1,
+        tenant: 'tenant' in terms ? terms.tenant : '*',
+        digest: contractDigest(contract),
+        body: contract,
+        registered_by: 'mira',
+        confirmed_by: null,
+      }),
+    );
+    registry.when(register('policy_bundle', 'notices', bundle, { accounts: ['d.ana'] }), 1);
+    if (code === null) registry.then(fact('EntryRegistered', { registered_by: 'dana', accounts: ['d.ana'] }));
+    else
+      registry.thenNothing().thenAnswer({
+        status: 'rejected',
+        httpStatus: 422,
+        code: 'ENTRY_REFUSED',
+        body: { problems: [{ code, path: '/routine/0/capabilities' }] },
+      });
   });
 
   it('feeds kill switches to whoever obeys them, until each is lifted', () => {

@@ -9,7 +9,7 @@ import { isCommitId } from '@recourse/lineage';
 import { announcedIn } from '@recourse/messages';
 import type { Checkpoint, Execution } from '@recourse/messages';
 import { onChunk, onCommit, onCommitDue } from './core/commits.part.js';
-import { onAck, onDeliveryDue } from './core/consumers.part.js';
+import { onAck, onDeliveryDue, onReviewDelivery } from './core/consumers.part.js';
 import { onTool } from './core/executions.js';
 import { judgeAs, onCloseBreaker, onReviewed, onTrigger, onUndo } from './core/fall-commands.part.js';
 import { fall, onHeldDue, onRollbackDue } from './core/falls.part.js';
@@ -115,6 +115,7 @@ function commandsOfPeople(config: MutationsPolicy): InputTable {
       ReviewOutOfBand: command(['approver', 'administrator'], by(onReviewed)),
       CloseBreaker: command(['operator', 'administrator'], by(onCloseBreaker)),
       ReviewTrend: command(['operator', 'approver', 'administrator'], by(onReviewTrend)),
+      ReviewDelivery: command(['operator', 'approver', 'administrator'], by(onReviewDelivery)),
       ReconcileLineage: command(['agent', 'operator', 'administrator', 'auditor'], by(onReconcile), RUNTIME),
       ReviewDivergence: command(['operator', 'approver', 'administrator'], by(onReviewDivergence), RUNTIME),
     },

@@ -155,6 +155,7 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   ReevaluationContinued: null,
   ReevaluationClosed: null,
   ConsumerAcknowledged: over(deliveryOf),
+  DeliveryReviewed: over(deliveryOf),
   DeliveryOverdue: { about: deliveryOf, then: askForConsumer },
   AckRefused: null,
   LineageReconciled: { about: divergenceOf, then: askForRuntime },

@@ -4,7 +4,8 @@ import { BUDGETS, MUTATIONS, RECOVERIES, recordOf, recordTypesOf } from './items
 import type { HeardRecord } from './items.testing.js';
 import { hear, HEARD } from './core.js';
 import type { FollowedLog } from './core.js';
-import { capabilityOf, codeOf, keyOf } from './rules/item/item.messages.js';
+import { deliveryIdOf } from './rules/item/item.decisions.js';
+import { capabilityOf, codeOf, keyOf, ownerOf, runbookOf } from './rules/item/item.messages.js';
 import type { Thing } from './rules/item/item.messages.js';
 
 const ASKED = {
@@ -154,8 +155,10 @@ describe('a step', () => {
       recoveryId: 'rec-1',
       stepId: 'step-1',
       capability: 'payments.issue_refund',
+      runbook: null,
       item: {
         kind: 'approval',
+        owner: 'a person',
         opening: 'recourse.recoveries/0/1',
         openedAt: 100,
         deadlineAt: 9_000,
@@ -311,6 +314,7 @@ describe('what else waits for people', () => {
       deadline_at: 7_000,
       mode: 'dual_control',
       capability: 'payments.issue_refund',
+      decided_by: null,
     });
     const agreed = told('ForwardApprovalDecided', { verdict: 'approve' });
     const item = (...more: readonly HeardRecord[]): unknown =>
@@ -326,6 +330,19 @@ describe('what else waits for people', () => {
       opening: 'recourse.recoveries/0/3',
       approvals: 0,
     });
+  });
+
+  it('and no question that a routine rule decides in the same turn', () => {
+    const asked = told('ForwardApprovalRequested', {
+      required_approvals: 1,
+      deadline_at: 7_000,
+      mode: 'human',
+      capability: 'channels.post_message',
+      decided_by: 'policy:notices@1',
+    });
+    const agreed = told('ForwardApprovalDecided', { verdict: 'approve', by: 'policy:notices@1' });
+    for (const records of [[asked], [asked, agreed], [asked, agreed, told('ForwardApprovalUsed')]])
+      expect(world(RECOVERIES, ...records).get('forward:ask-1')?.item ?? null).toBeNull();
   });
 
   it('a reservation above a ceiling, until it is decided or given back; with its next owner it is the same question', () => {
@@ -370,6 +387,41 @@ describe('what is taken from a text', () => {
       null,
       null,
     ]);
+  });
+});
+
+describe('an owner and a runbook', () => {
+  it('are told where they name a role or a way to a page, and nobody and no prose besides', () => {
+    expect(['role:operator', 'adapter:payments', 'service:mutation-ledger', 'asha@example.org'].map(ownerOf)).toEqual([
+      'role:operator',
+      'adapter:payments',
+      'service:mutation-ledger',
+      'a person',
+    ]);
+    const [path, link] = ['runbooks/refunds.md#by-hand', 'https://wiki.example.org/runbooks/refunds?v=2'];
+    expect([path, link, 'ask Asha Rao', 'https://user:secret@example.org/x', null].map(runbookOf)).toEqual([
+      path,
+      link,
+      null,
+      null,
+      null,
+    ]);
+  });
+
+  const compensation = { mode: 'manual_runbook', reason: 'x', runbook: 'runbooks/refunds.md', accepted_by: null };
+  const execution = { tenant: 'acme', run_id: 'run-1', capability: 'crm.send_mail' };
+  it.each([
+    ['an effect', MUTATIONS, 'MutationRecorded', { execution, review_by: 9_000, terms: { compensation } }],
+    ['a window', MUTATIONS, 'WindowClosing', { capability: 'crm.send_mail', runbook: 'runbooks/refunds.md' }],
+    ['an execution', MUTATIONS, 'ExecutionOverdue', { capability: 'crm.send_mail', runbook: 'runbooks/refunds.md' }],
+    ['a step', RECOVERIES, 'RecoveryPlanned', { ...ASKED, execution, contracts: [{ compensation }], contract: 0 }],
+  ] as const)('are those of its contract: %s', (_what, log, type, more) => {
+    const [waits] = world(log, recordOf(log, type, { owner: 'role:operator', ...more })).values();
+    expect(waits).toMatchObject({
+      capability: 'crm.send_mail',
+      runbook: 'runbooks/refunds.md',
+      item: { owner: 'role:operator' },
+    });
   });
 });
 
@@ -477,12 +529,15 @@ describe('an effect that waits for people', () => {
 describe('a consumer that is silent', () => {
   const overdue = toldOf('DeliveryOverdue', { deadline_at: 9_000 });
 
-  it('waits for a person until it answers', () => {
-    expect(world(MUTATIONS, overdue).get('delivery:rb-1/warehouse')?.item).toMatchObject({
+  it('waits for a person until it answers, or they have said what was done about it', () => {
+    expect(
+      world(MUTATIONS, overdue).get(`delivery:${deliveryIdOf({ rollback_id: 'rb-1', consumer: 'warehouse' })}`)?.item,
+    ).toMatchObject({
       kind: 'delivery',
       reason: 'CONSUMER_SILENT',
       deadlineAt: 9_000,
     });
-    expect(world(MUTATIONS, overdue, toldOf('ConsumerAcknowledged')).size).toBe(0);
+    for (const end of ['ConsumerAcknowledged', 'DeliveryReviewed'])
+      expect(world(MUTATIONS, overdue, toldOf(end)).size).toBe(0);
   });
 });

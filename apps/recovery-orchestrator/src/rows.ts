@@ -16,6 +16,7 @@ import type { StepDoc } from './rules/step/step.messages.js';
 import { isAtRest } from './rules/step/step.transitions.js';
 import { BREAKER_FOLD, evolvePaces } from './rows/dispatch.rows.js';
 import { evolveForward } from './rows/forward.rows.js';
+import { evolveRoutine } from './rows/routine.rows.js';
 import { PEOPLE_FOLD } from './rows/people.rows.js';
 import { HALTED, haltRow, put, readHalts, readRow, rowOf } from './rows/kinds.js';
 
@@ -25,9 +26,10 @@ export const EVOLVE: Folds<typeof RECOVERIES_LOG> = {
   ...PEOPLE_FOLD,
   ...eachOf<StepRecordType>(STEP_RECORDS, foldStep),
   ...eachOf<MemberRecordType>(MEMBER_RECORDS, foldMembers),
-  ...eachOf<ForwardRecord['type']>(FORWARD_RECORDS, (state, told, { decidedAt }) =>
-    evolveForward(state, told, decidedAt),
-  ),
+  ...eachOf<ForwardRecord['type']>(FORWARD_RECORDS, (state, told, { decidedAt }) => [
+    ...evolveForward(state, told, decidedAt),
+    ...evolveRoutine(state, told, decidedAt),
+  ]),
   RecoveryClosed: closeRecovery,
   HaltsReviewed: (_body, state, { decidedAt }) => readHalts(state).map((halt) => put(haltRow(halt, decidedAt))),
   ReportRefused: unchanged,

@@ -56,8 +56,10 @@ export { answerForMutation, mutationAnswerText, peopleNeeded } from './answer-mu
 export type { MutationAnswer, MutationStanding } from './answer-mutation.js';
 export { forwardDigest } from './forward-digest.js';
 export type { ForwardAction } from './forward-digest.js';
-export { ENTRY_KINDS, ENTRY_REMEDIES, PROPAGATION_P99_MS, reviewEntry } from './entries/shapes.js';
+export { ENTRY_KINDS, ENTRY_REMEDIES, PROPAGATION_P99_MS, reviewEntry, routineProblem } from './entries/shapes.js';
 export type { EntryBody, EntryProblem, EntryProblemCode, ReviewedEntry } from './entries/shapes.js';
+export { isWithinRule, ROUTINE_COUNT_MAX, ROUTINE_WINDOW_MAX_MS, unroutine } from './entries/routine.js';
+export type { RoutineFacts, RoutineRule } from './entries/routine.js';
 export {
   admissionVerdict,
   evidenceVerdict,
@@ -75,10 +77,11 @@ export {
   entryView,
   killVerdict,
   ownersOfSource,
+  routinesFor,
   standingEntry,
   subscriptionsOf,
 } from './entries/view.js';
-export type { StandingEntry, StandingSubscription } from './entries/view.js';
+export type { StandingEntry, StandingRoutine, StandingSubscription } from './entries/view.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';
 export type { ForwardFinding } from './finding.js';

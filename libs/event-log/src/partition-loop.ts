@@ -118,6 +118,7 @@ export type LoopEvent =
   | { readonly kind: 'refused'; readonly topic: string; readonly reason: string; readonly records: number }
   | { readonly kind: 'redirected'; readonly topic: string; readonly producer: string | null }
   | { readonly kind: 'accepted'; readonly record: AcceptedRecord; readonly rows: () => readonly ChangedRow[] }
+  | { readonly kind: 'fetch_failed'; readonly topic: string; readonly code: string; readonly cause: unknown }
   | { readonly kind: 'halted'; readonly cause: unknown }
   | { readonly kind: 'error'; readonly where: string; readonly cause: unknown };
 

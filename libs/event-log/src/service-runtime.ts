@@ -11,6 +11,7 @@ import type { Clock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import type { Assignment, FetchedBatch, InputConsumer, Kafka, SchemaRegistry } from '@recourse/kafka';
+import { InputTroubles } from './input-troubles.js';
 import { LogView, ViewSet } from './broadcast-view.js';
 import { backoffMs } from './loop.decisions.js';
 import { PartitionLoop } from './partition-loop.js';
@@ -78,12 +79,14 @@ class Runtime implements ServiceRuntime {
   #crashes = 0;
   #rejoining = false;
   #problem: string | null = null;
+  readonly #troubles: InputTroubles;
   #changing: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: ServiceRuntimeOptions) {
     this.#codecs = options.codecs ?? createCodecs(options.registry);
     this.#clock = options.clock ?? systemClock;
     this.#views = this.#viewSet([]);
+    this.#troubles = new InputTroubles(options.onEvent);
   }
 
   async start(): Promise<void> {
@@ -116,9 +119,13 @@ class Runtime implements ServiceRuntime {
     const isHalted = loops.some(({ state }) => state === 'halted');
     return {
       live: !isHalted && !this.#stopped,
-      ready: this.#assigned && this.#problem === null && loops.every(({ state }) => state === 'ready'),
+      ready:
+        this.#assigned &&
+        this.#problem === null &&
+        this.#troubles.problem === null &&
+        loops.every(({ state }) => state === 'ready'),
       started: this.#started && this.#assigned,
-      detail: { problem: this.#problem, loops },
+      detail: { problem: this.#problem ?? this.#troubles.problem, loops },
     };
   }
 
@@ -198,6 +205,9 @@ class Runtime implements ServiceRuntime {
       onBatch: (batch) => {
         if (this.#consumer === consumer) this.#onBatch(batch);
       },
+      onTrouble: (at, cause) => {
+        if (this.#consumer === consumer) this.#troubles.note(at, cause, this.loops());
+      },
       onCrash: (cause) => {
         if (this.#consumer === consumer) void this.#onCrash(cause);
       },
@@ -209,6 +219,7 @@ class Runtime implements ServiceRuntime {
     this.#assigned = true;
     this.#crashes = 0;
     this.#problem = null;
+    this.#troubles.clear();
     this.#changing = this.#changing
       .then(() => this.#own(assignment))
       .catch((cause: unknown) => {

@@ -1,38 +1,30 @@
 // What other clients send compressed is read like everything else, by the raw reader and by the consumer of a service.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Producer } from '@platformatic/kafka';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { Connection, Producer, produceV7, Writer } from '@platformatic/kafka';
 import { createKafka } from './create.kafka.js';
 import type { Kafka } from './kafka.port.js';
+import { encodeProduce, encodeRecordBatch } from './platformatic/record-batch.kafka.js';
 import { TestOwner, until } from './testing/owner.testing.js';
-import { plainClient, testStack } from './testing/real-broker.js';
-import type { ConfigResourceTypes } from 'kafkajs';
+import { alterStored } from './testing/alter-stored.js';
+import { testStack } from './testing/real-broker.js';
 
 const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
-// An ES module cannot name kafkajs' enum at run time; 4 is its BROKER.
-const BROKER_RESOURCE = 4 as ConfigResourceTypes;
+/** Of the length in the head of a batch. */
+const LENGTH_AT = 8;
 const TOPIC = `codecs-${String(Date.now())}-${String(process.pid)}`;
 /** Long enough for every codec to leave something out, short enough for one batch. */
 const TEXT = 'the refund of order 4711 '.repeat(200);
 
-/** Alters the stored batch in which a word stands, as a disk does that forgets. */
-async function alter(topic: string, word: string): Promise<void> {
-  const admin = plainClient().admin();
-  await admin.connect();
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: [{ type: BROKER_RESOURCE, name: '1', configNames: ['log.dirs'] }],
+/** Sends a produce request as it is. Errors: what the broker refuses, and a connection it ends. */
+function sentAs(broker: Connection, body: Buffer): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const { key, version } = produceV7.api;
+  const request = (): Writer => Writer.create().append(body);
+  broker.send(key, version, request, produceV7.parseResponse, false, false, (error, answer) => {
+    if (error) reject(error);
+    else resolve(answer);
   });
-  await admin.disconnect();
-  const folder = resources[0]?.configEntries[0]?.configValue ?? '';
-  const file = join(folder, `${topic}-0`, '00000000000000000000.log');
-  const bytes = readFileSync(file);
-  const at = bytes.indexOf(word);
-  if (at < 0) throw new Error(`${word} is not stored in ${file}`);
-  const disk = openSync(file, 'r+');
-  writeSync(disk, Buffer.from([(bytes[at] ?? 0) ^ 1]), 0, 1, at);
-  closeSync(disk);
+  return promise;
 }
 
 describe('a record that is compressed', () => {
@@ -83,7 +75,7 @@ describe('a record that is compressed', () => {
         compression,
         acks: -1,
       });
-    await alter(topic, 'snappy');
+    await alterStored({ brokers: testStack().kafka.brokers, topic, partition: 0, word: 'snappy', what: 'word' });
     const owner = await new TestOwner(
       { groupId: `${topic}-group`, aligned: [topic], broadcast: [], maxWaitMs: 50 },
       0,
@@ -96,6 +88,51 @@ describe('a record that is compressed', () => {
     await until('the last', () => seen.includes('lz4'));
     expect(seen.filter((key) => key !== 'none')).toEqual(['unreadable', 'lz4']);
     await owner.consumer.stop();
+  });
+
+  it('that does not say where it ends is taken by no broker: such bytes come from a damaged disk, or from something in between', async () => {
+    const topic = `${TOPIC}-refused`;
+    const admin = await kafka.admin();
+    await admin.ensureTopics([{ name: topic, partitions: 1 }]);
+    await admin.close();
+    const broker = new Connection('damaging');
+    const [host = '', port = '0'] = (testStack().kafka.brokers[0] ?? '').split(':');
+    await broker.connect(host, Number(port));
+    const record = { key: Buffer.from('a'), value: Buffer.from(TEXT) };
+    const size = encodeRecordBatch([record], 0).length;
+    for (const length of [3, 70, size, 1_000_000]) {
+      const body = encodeProduce({ topic, partition: 0, timeoutMs: 5_000 }, [record], Date.now());
+      body.writeInt32BE(length, body.length - size + LENGTH_AT);
+      await expect(sentAs(broker, body)).rejects.toThrow();
+      if (!broker.isConnected()) await broker.connect(host, Number(port));
+    }
+    const reader = await kafka.rawReader();
+    expect(await reader.range(topic, 0)).toEqual({ low: 0, high: 0 });
+    await reader.close();
+    await broker.close();
+  });
+
+  it('whose length was altered where it is stored is told of by its offset; what its broker then finds no more is refused with a code', async () => {
+    const topic = `${TOPIC}-lengthened`;
+    const admin = await kafka.admin();
+    await admin.ensureTopics([{ name: topic, partitions: 1 }]);
+    await admin.close();
+    for (const [n, compression] of (['none', 'snappy', 'lz4'] as const).entries())
+      await producer.send({
+        messages: [{ topic, key: Buffer.from(compression), value: Buffer.from(`${String(n)} ${TEXT}`) }],
+        compression,
+        acks: -1,
+      });
+    await alterStored({ brokers: testStack().kafka.brokers, topic, partition: 0, word: 'snappy', what: 'length' });
+    const reader = await kafka.rawReader();
+    const seenAt = async (offset: number): Promise<readonly unknown[]> => {
+      const { records, nextOffset } = await reader.read(topic, 0, offset);
+      return [...records.map(({ key, unreadable }) => unreadable?.detail ?? String(key)), nextOffset];
+    };
+    expect(await seenAt(0)).toEqual(['none', 1]);
+    expect(await seenAt(1)).toEqual([expect.stringMatching(/^a record batch cannot be read, nor where it ends: /), 2]);
+    await expect(seenAt(2)).rejects.toMatchObject({ code: 'FETCH_BROKEN' });
+    await reader.close();
   });
 
   it('reaches the consumer of a service, and what comes behind it does', async () => {

@@ -36,6 +36,7 @@ export type { MemoryBrokerOptions } from './memory/broker.memory.js';
 export { createSchemaRegistry } from './registry/registry.confluent.js';
 export type { RegistryOptions } from './registry/registry.confluent.js';
 export { MemoryRegistry } from './registry/registry.memory.js';
+export { alterStored } from './testing/alter-stored.js';
 export { cutTopic } from './testing/cut-topic.js';
 export { trimTopic } from './testing/trim-topic.js';
 export type { TopicCut } from './testing/cut-topic.js';

@@ -4,6 +4,8 @@
 // on brokers and one in memory (specs, simulation), and both pass `kafka.contract.ts`.
 import type { KeyProblem, Speaker } from '@recourse/kernel';
 
+import type { Failure } from '@recourse/kernel';
+
 /** A record as it is sent. Keys and values are bytes; logs always carry a key. */
 export interface OutgoingRecord {
   readonly key: Buffer;
@@ -149,6 +151,8 @@ export interface InputHandlers {
    * A batch without records only says where reading goes on.
    */
   onBatch(batch: FetchedBatch): void;
+  /** The broker cannot answer for a partition; it is asked again, and the others go on. Null once it answers. */
+  onTrouble(at: TopicPartition, cause: Failure | null): void;
   /** The consumer is dead and will not come back; the owner makes a new one. */
   onCrash(cause: unknown): void;
 }

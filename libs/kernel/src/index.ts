@@ -3,7 +3,7 @@ export type { FailureCode, FailureSpec, Rejection, RetryRule } from './outcome.j
 export { deriveId, sha256Hex } from './ids.js';
 export { ID_BYTES_MAX, isTenant, isUsableId } from './usable-id.js';
 export { isTooDeep, JSON_DEPTH_MAX, readJson } from './json-text.js';
-export { isAmong, isPerson, isSubject, personKey, SUBJECT_FORM } from './person.js';
+export { isAmong, isPerson, isSubject, personKey, policyDecider, SUBJECT_FORM } from './person.js';
 export type { Asking } from './person.js';
 export { parseKeyring, publicKeyText, signerOf, SPEAKER_ROLES, speakerOf, speaksFor, speaksUnder } from './keyring.js';
 export type { KeyProblem, Keyring, KnownKey, SignedText, Signer, Speaker, SpeakerRole } from './keyring.js';

@@ -60,6 +60,12 @@ export const FAILURES = {
     summary:
       'A record batch of a log cannot be read: its checksum, its compression or its framing is broken. Restore the topic from a copy. What cannot be read of a wire is parked.',
   },
+  FETCH_BROKEN: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'A broker cannot answer for a partition: it says that its copy is damaged, or gives bytes that lead nowhere and no position behind them. It is asked again. Look at its disk, or have another replica lead the partition.',
+  },
   KEYRING_INVALID: {
     retry: 'never',
     httpStatus: 503,

@@ -5,6 +5,7 @@
 // Invariants
 //   N1. A subject is written in a closed alphabet in which no two spellings look alike to a machine and nothing is invisible.
 //   N2. What is not in it names nobody: it is refused where it comes in, and is no person where it came in all the same.
+//   N3. What a policy decided bears the name of that policy, which nobody else can carry: it is no subject.
 
 /** Letters, digits and the marks that subjects of identity providers are made of; at most 200. */
 const SUBJECT = /^[A-Za-z0-9][A-Za-z0-9._~@+:/|=#-]{0,199}$/;
@@ -13,14 +14,20 @@ const SUBJECT = /^[A-Za-z0-9][A-Za-z0-9._~@+:/|=#-]{0,199}$/;
 const OF_PEOPLE = /^(?:user:)+/;
 const OF_PROGRAMS = /^(?:agent|svc|service|role):/;
 const ANY_PREFIX = /^(?:(?:user|agent):)+/;
+const OF_POLICIES = /^(?:(?:user|agent):)*policy:/i;
 
 /** What a subject is written in, for whoever sent another. */
 export const SUBJECT_FORM =
-  'a subject is 1 to 200 of the letters A to Z in either case, digits and . _ ~ @ + : / | = # -, and begins with a letter or a digit';
+  'a subject is 1 to 200 of the letters A to Z in either case, digits and . _ ~ @ + : / | = # -, begins with a letter or a digit, and not with policy:';
 
 /** May the text name a person, a program or a team at all? */
 export function isSubject(text: string): boolean {
-  return SUBJECT.test(text);
+  return SUBJECT.test(text) && !OF_POLICIES.test(text);
+}
+
+/** Who decided where a version of a policy bundle did, and no person (N3). */
+export function policyDecider(bundle: string, version: number): string {
+  return `policy:${bundle}@${String(version)}`;
 }
 
 /** Who asks, with the accounts that the directory knows of them. */

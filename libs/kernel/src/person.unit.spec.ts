@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isAmong, isPerson, isSubject, personKey } from './person.js';
+import { isAmong, isPerson, isSubject, personKey, policyDecider } from './person.js';
 
 /** Characters that do not show, or show as another: each made a second person of one. */
 const INVISIBLE: readonly [string, string][] = [
@@ -49,6 +49,19 @@ describe('a subject', () => {
     '00u1',
   ])('is %s', (text) => {
     expect(isSubject(text)).toBe(true);
+  });
+
+  it.each([
+    ['as it is written', policyDecider('notices', 3)],
+    ['in other case', 'Policy:notices@3'],
+    ['as a person', 'user:policy:notices@3'],
+    ['as an agent of a person', 'user:AGENT:POLICY:notices@3'],
+  ])('is not the name of a policy, %s: nobody decides in its name', (_how, text) => {
+    expect(isSubject(text)).toBe(false);
+    expect(isPerson(text)).toBe(false);
+  });
+  it('may speak of a policy', () => {
+    expect(isSubject('policy-team')).toBe(true);
   });
 
   it('holds no character but those of its alphabet', () => {

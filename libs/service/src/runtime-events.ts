@@ -9,6 +9,9 @@ const MISPLACED =
   'sent a record to the partition of its key: its producer needs the partitioner of Java (murmur2), in librdkafka partitioner=murmur2_random, in kafka-go kafka.Murmur2Balancer';
 
 const REFUSED = 'dropped records of a wire that speak for nobody, or for somebody else; the log keeps the evidence';
+/** What whoever runs the broker reads. */
+const BROKEN_FETCH =
+  'a broker cannot answer for a partition of an input, which is asked for again: look at its disk, or have another replica lead it';
 
 /** Counts and logs one event. */
 export function tell(
@@ -44,14 +47,29 @@ export function tell(
       metrics.count('recordsRefused', { log, topic: event.topic, reason: event.reason }, event.records);
       logger.warn({ ...at, topic: event.topic, reason: event.reason, records: event.records }, REFUSED);
       return;
+    case 'fetch_failed':
     case 'halted':
-      logger.error({ ...at, err: event.cause }, 'halted: a person has to act');
-      return;
     case 'error':
-      logger.warn({ ...at, where: event.where, err: event.cause }, 'an operation failed and is tried again');
+      tellTrouble(event, metrics, logger);
       return;
     case 'accepted':
       return;
+  }
+}
+
+function tellTrouble(
+  event: Extract<PlacedEvent, { readonly kind: 'fetch_failed' | 'halted' | 'error' }>,
+  metrics: Metrics,
+  logger: Pick<Logger, 'warn' | 'error'>,
+): void {
+  const { log, partition, cause: err } = event;
+  const at = { log, partition, err };
+  if (event.kind === 'halted') logger.error(at, 'halted: a person has to act');
+  else if (event.kind === 'error') logger.warn({ ...at, where: event.where }, 'an operation failed and is tried again');
+  else {
+    const { topic, code } = event;
+    metrics.count('fetchesFailed', { log, topic, code });
+    logger.warn({ ...at, topic, code }, BROKEN_FETCH);
   }
 }
 

@@ -38,6 +38,12 @@ export const METRICS = {
     help: 'Records met in a log that its owner did not sign: somebody else can write to it.',
     labels: ['log', 'partition'],
   },
+  fetchesFailed: {
+    name: 'recourse_fetches_failed_total',
+    kind: 'counter',
+    help: 'Fetches of an input that a broker could not answer: its copy is damaged, or its bytes lead nowhere.',
+    labels: ['log', 'topic', 'code'],
+  },
   appendsUnknown: {
     name: 'recourse_appends_unknown_total',
     kind: 'counter',

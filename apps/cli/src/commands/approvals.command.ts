@@ -3,7 +3,7 @@ import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { payload } from '../output/payload.js';
-import { cellText, formatFields, instant, span } from '../output/table.js';
+import { cellText, docsOf, formatFields, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Act } from './options.js';
 import { addListAction, addShowAction, pathBelow } from './shapes.js';
@@ -17,6 +17,7 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'AGENT', of: (row) => row['agent_id'] },
   { title: 'PHASE', of: (row) => row['phase'] },
   { title: 'APPROVALS', of: (row) => givenOf(row) },
+  { title: 'BY', of: (row) => docsOf(row['approvals']).map((approval) => approval['by']) },
   { title: 'DEADLINE', of: (row) => instant(row['deadline_at'] ?? row['expires_at']) },
 ];
 
@@ -58,7 +59,6 @@ export function addApprovals(program: Command, act: Act): void {
 export function describeApproval(found: Doc, now: number): string {
   const { deadline_at: deadline, expires_at: expires } = found;
   const until = typeof deadline === 'number' ? deadline : typeof expires === 'number' ? expires : null;
-  const approvals = Array.isArray(found['approvals']) ? found['approvals'].map(docOf) : [];
   return formatFields([
     ['approval', found['approval_id']],
     ['tenant', found['tenant']],
@@ -82,18 +82,38 @@ export function describeApproval(found: Doc, now: number): string {
     ['asked', instant(found['requested_at'])],
     ['contract digest', found['contract_digest']],
     ['approvals', givenOf(found)],
-    ...approvals.map(
-      (approval) =>
-        [
-          'approved by',
-          `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`,
-        ] as const,
-    ),
+    ...approvalsOf(found),
+    ...routineOf(found),
     ['denied by', found['denied_by']],
     ['reason', found['reason']],
     ['used for', found['mutation_id']],
     ['action digest', found['action_digest']],
   ]);
+}
+
+/** Who agreed, when and why. */
+function approvalsOf(found: Doc): readonly (readonly [string, string])[] {
+  return docsOf(found['approvals']).map(
+    ({ by, at, reason }) =>
+      ['approved by', `${cellText(by)} at ${cellText(instant(at))}: ${cellText(reason)}`] as const,
+  );
+}
+
+/** The routine rule that let it go and what it counted, or why each rule about it did not. */
+function routineOf(found: Doc): readonly (readonly [string, string])[] {
+  const { bundle, version, rule, registered_by: by, counted } = docOf(found['routine']);
+  const counts = docsOf(counted).map(
+    ({ scope, name, count, share, window_ms: window }) =>
+      `${cellText(scope)} ${cellText(name)}: ${cellText(count)} of ${cellText(share)} in ${cellText(span(Number(window)))}`,
+  );
+  const letGo = `${cellText(bundle)}@${cellText(version)}/${cellText(rule)}, registered by ${cellText(by)}`;
+  return [
+    ...(bundle === undefined ? [] : [['let go by rule', letGo] as const, ['counted', counts.join('; ')] as const]),
+    ...docsOf(found['not_routine']).map(
+      ({ rule: name, code, detail }) =>
+        ['not let go by', `${cellText(name)}: ${cellText(code)}: ${cellText(detail)}`] as const,
+    ),
+  ];
 }
 
 function givenOf(row: Doc): string {

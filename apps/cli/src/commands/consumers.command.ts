@@ -8,6 +8,7 @@ import type { Column } from '../output/table.js';
 import { rowsOf } from '../reports/exposure.js';
 import type { Act } from './options.js';
 import { addListAction, addReportAction } from './shapes.js';
+import { addVerbs } from './verbs.js';
 
 const CONSUMERS: readonly Column<Doc>[] = [
   { title: 'CONSUMER', of: (row) => row['consumer'] },
@@ -25,6 +26,7 @@ const CONSUMERS: readonly Column<Doc>[] = [
 ];
 
 const DELIVERIES: readonly Column<Doc>[] = [
+  { title: 'DELIVERY', of: (row) => row['delivery_id'] },
   { title: 'CONSUMER', of: (row) => row['consumer'] },
   { title: 'TENANT', of: (row) => row['tenant'] },
   { title: 'COMMIT', of: (row) => row['mutation_id'] },
@@ -82,12 +84,15 @@ export function addConsumers(program: Command, act: Act): void {
 }
 
 function addDeliveries(program: Command, act: Act): void {
+  const deliveries = program
+    .command('deliveries')
+    .description('lists who had to hear of which rollback, and whether they answered');
   addListAction<{ consumer?: string; phase?: string; run?: string; mutation?: string }>(
-    program
-      .command('deliveries')
-      .description('lists who had to hear of which rollback, and whether they answered')
+    deliveries
       .option('--consumer <name>', 'of one consumer')
-      .addOption(new Option('--phase <phase>', 'only these').choices(['waiting', 'overdue', 'acknowledged']))
+      .addOption(
+        new Option('--phase <phase>', 'only these').choices(['waiting', 'overdue', 'reviewed', 'acknowledged']),
+      )
       .option('--run <id>', 'of one run')
       .option('--mutation <id>', 'of one commit'),
     act,
@@ -98,6 +103,7 @@ function addDeliveries(program: Command, act: Act): void {
       query: ({ consumer, phase, run, mutation }) => ({ consumer, phase, run_id: run, mutation_id: mutation }),
     },
   );
+  addVerbs(deliveries, act, 'ledger');
 }
 
 function fitText(row: Doc): string {

@@ -13,6 +13,8 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'RUN', of: (row) => row['run_id'] },
   { title: 'CAPABILITY', of: (row) => row['capability'] },
   { title: 'REASON', of: (row) => row['reason'] },
+  { title: 'OWNER', of: (row) => row['owner'] },
+  { title: 'RUNBOOK', of: (row) => row['runbook'] },
   { title: 'END IT WITH', of: (row) => row['way_out'] },
 ];
 

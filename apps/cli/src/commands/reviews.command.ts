@@ -84,6 +84,7 @@ function action(item: Doc): string {
     ['args', shown(done['args'])],
     ['value', money(done['value'])],
     ['dry run said', shown(done['rehearsal'])],
+    ['agreed before by', done['agreed_by']],
     ['decided by', by['agent_id']],
     ["model's decision", foldable(by['decision'])],
     ['release', releaseText(by['release'])],

@@ -17,6 +17,7 @@ const UNDO_COLUMNS: readonly Column<Doc>[] = [
   { title: 'RUN', of: (row) => row['run_id'] },
   { title: 'PHASE', of: (row) => row['phase'] },
   { title: 'EFFECTS', of: (row) => listOf(row['mutation_ids']).length, align: 'right' },
+  { title: 'BEGUN BY', of: (row) => begunBy(row, docOf(row['evidence'])['source']) },
   { title: 'ASKED', of: (row) => instant(row['opened_at']) },
 ];
 const PREVIEW_COLUMNS: readonly Column<Doc>[] = [
@@ -78,7 +79,12 @@ export function addUndo(program: Command, act: Act): void {
         options.preview === true ? preview(session, run, options.mutation ?? []) : undo(session, run, options),
       ),
     );
-  addUndos(program.command('undos').description('undos that were asked for, and what became of them'), act);
+  addUndos(
+    program
+      .command('undos')
+      .description('undos that were asked for or that a failed step began, and what became of them'),
+    act,
+  );
 }
 
 function addUndos(undos: Command, act: Act): void {
@@ -130,9 +136,10 @@ async function preview(session: Session, run: string, ids: readonly string[]): P
 async function undo(
   session: Session,
   run: string,
-  { mutation = [], reason, wait, idempotencyKey }: UndoOptions,
+  { mutation = [], reason: given, wait, idempotencyKey }: UndoOptions,
 ): Promise<ExitKind | undefined> {
-  if (reason === undefined)
+  const reason = given ?? (session.terminal.isInteractive ? await session.terminal.ask('why, in your words: ') : '');
+  if (reason.trim() === '')
     throw new CliProblem('INPUT_INVALID', 'an undo needs a reason', 'usage', {
       remedy: 'Pass --reason <text>, or --preview to see what it would do.',
     });
@@ -157,7 +164,7 @@ function reportText(report: Doc): string {
     formatFields([
       ['undo', report['undo_id']],
       ['run', report['run_id']],
-      ['asked by', report['asked_by']],
+      ['begun by', begunBy(report, report['asked_by'])],
       ['asked', instant(report['opened_at'])],
       ['outcome', wordsOf(report['outcome'])],
     ]),
@@ -166,6 +173,14 @@ function reportText(report: Doc): string {
     '',
     formatFields(Object.entries(docOf(report['counts'])).map(([name, count]) => [wordsOf(name), count])),
   ].join('\n');
+}
+
+/** Who asked, or the step of the run that failed for good. */
+function begunBy({ begun_by: failed }: Doc, asked: unknown): string {
+  const { step_id, mutation_id } = docOf(failed);
+  return failed === null || failed === undefined
+    ? cellText(asked)
+    : `failed step ${cellText(step_id)} (${cellText(mutation_id)})`;
 }
 
 function listOf(value: unknown): readonly unknown[] {

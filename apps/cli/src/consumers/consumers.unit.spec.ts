@@ -91,7 +91,7 @@ describe('deliveries', () => {
     expect(await call('deliveries', '--phase', 'overdue', '--run', 'run-1')).toBe(0);
     const [, silent, answered] = out().split('\n');
     expect(silent).toMatch(
-      /^mailer +acme +mut_1 +run-1 +async +overdue +1970-01-01 00:00:00Z +- +role:administrator +1970-01-02 00:00:00Z$/,
+      /^- +mailer +acme +mut_1 +run-1 +async +overdue +1970-01-01 00:00:00Z +- +role:administrator +1970-01-02 00:00:00Z$/,
     );
     expect(answered).toMatch(/acknowledged +1970-01-01 00:00:00Z +55 ms +- +-$/);
     expect(paths()[0]).toMatch(/^\/v1\/deliveries\?.*phase=overdue/);

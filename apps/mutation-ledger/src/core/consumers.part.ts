@@ -1,15 +1,16 @@
 // Consumers of rollbacks, as a part of the mutations core: who is waited for, what they answer, who stays silent.
 // Their rows are in rows/consumer.rows.ts.
 import { entryView } from '@recourse/contract';
-import { append, NOTHING } from '@recourse/event-log';
+import { accepted, append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, TimerInput } from '@recourse/event-log';
-import type { DueConsumer } from '@recourse/messages';
-import { decideAck, decideOverdue } from '../rules/consumer/ack.decider.js';
+import type { DueConsumer, ReviewDelivery } from '@recourse/messages';
+import { decideAck, decideOverdue, decideReview } from '../rules/consumer/ack.decider.js';
 import type { Ack, AckWaits, Scoped } from '../rules/consumer/consumer.messages.js';
 import { dueConsumers } from '../rules/consumer/due.decider.js';
 import { DELIVERY, deliveryIn, deliveryOf } from '../rows/consumer.rows.js';
 import { markedIn } from '../rows/rollback.rows.js';
 import type { RecordedMutation } from '../rules/mutation/mutation.messages.js';
+import { refuse } from './refuse.js';
 
 /**
  * Consumers to be recorded with a mark that is decided now.
@@ -42,6 +43,13 @@ export function onAck({ state, now }: DecideContext, ack: Ack): Decision {
     now,
   );
   return recorded === null ? NOTHING : append(recorded);
+}
+
+/** A person says what was done about a silent consumer. */
+export function onReviewDelivery({ state }: DecideContext, command: ReviewDelivery): Decision {
+  const { run_id, mutation_id, consumer, delivery_id } = command;
+  const told = decideReview(deliveryIn(state, run_id, mutation_id, consumer), command);
+  return 'code' in told ? refuse(told) : accepted(200, { delivery_id, reviewed: true }, told);
 }
 
 /** A deadline passed. */

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
-import type { CheckpointRolledBack, RollbackAcknowledged } from '@recourse/messages';
+import type { CheckpointRolledBack, CommandEnvelope, RollbackAcknowledged } from '@recourse/messages';
 import { fact, WAYS, wire, eachMember } from '@recourse/testing';
 import {
+  command,
+  envelope,
   EVIDENCE,
   executed,
   ledger,
@@ -16,6 +18,7 @@ import {
   fell,
 } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
+import { deliveryIdOf } from '../rules/consumer/consumer.messages.js';
 import type { Body } from '../rules/record.messages.js';
 
 const MARKED = NOW + 10;
@@ -204,6 +207,45 @@ describe.each(WAYS)('a consumer that is waited for, $way', ({ isRebuilt }) => {
       .when(acked(), MARKED + 2 * ASYNC_MS)
       .then(fact('ConsumerAcknowledged', { is_late: true, after_ms: 2 * ASYNC_MS }));
     expect(phaseOf(run)).toBe('acknowledged');
+  });
+
+  const review = (by: string, more: Readonly<Record<string, unknown>> = {}, asking: Partial<CommandEnvelope> = {}) =>
+    command('ReviewDelivery', envelope(by, ['operator'], { command_id: `cmd-${by}-${RUN}`, ...asking }), {
+      run_id: RUN,
+      delivery_id: deliveryIdOf({ rollback_id: ROLLBACK, consumer: 'mailer' }),
+      mutation_id: MUTATION,
+      consumer: 'mailer',
+      reason: 'its team has drained the queue by hand',
+      ...more,
+    });
+  const silent = () => marked().whenDue(MARKED + ASYNC_MS);
+
+  it('that stays silent is closed by what a person says was done, once, and is still heard', () => {
+    const run = silent()
+      .when(review('olga'), MARKED + ASYNC_MS + 1)
+      .then(fact('DeliveryReviewed', { consumer: 'mailer', by: 'olga', rollback_id: ROLLBACK }))
+      .thenAnswer({ httpStatus: 200 });
+    expect(phaseOf(run)).toBe('reviewed');
+    run.when(review('quinn'), MARKED + ASYNC_MS + 2).thenAnswer({ httpStatus: 404, code: 'NOT_SILENT' });
+    run.when(acked(), MARKED + ASYNC_MS + 3).then(fact('ConsumerAcknowledged', { is_late: true }));
+    expect(phaseOf(run)).toBe('acknowledged');
+  });
+
+  it.each([
+    ['of another tenant', 404, 'NOT_SILENT', 'olga', {}, { tenant: 'globex' }],
+    ['of another delivery', 404, 'NOT_SILENT', 'olga', { delivery_id: 'dlv_other' }, {}],
+    ['without a reason', 422, 'COMMAND_INVALID', 'olga', { reason: ' ' }, {}],
+    ['of a program', 403, 'JUDGE_NOT_A_PERSON', 'svc:desk', {}, {}],
+  ] as const)('that stays silent is not closed by the word %s', (_whose, httpStatus, code, by, more, asking) => {
+    const run = silent().when(review(by, more, asking), MARKED + ASYNC_MS + 1);
+    run.thenAnswer({ httpStatus, code });
+    expect(phaseOf(run)).toBe('overdue');
+  });
+
+  it("is nobody else's to close before it is overdue", () => {
+    marked()
+      .when(review('olga'), MARKED + 1)
+      .thenAnswer({ httpStatus: 404, code: 'NOT_SILENT' });
   });
 
   it.each([

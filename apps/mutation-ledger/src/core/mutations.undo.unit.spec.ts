@@ -149,6 +149,17 @@ describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
           { mutation_id: idOf('a') },
         ),
       );
+    expect(run.rows('undo')).toMatchObject([
+      {
+        dueAt: null,
+        doc: {
+          phase: 'listed',
+          command_id: null,
+          begun_by: { mutation_id: idOf('c'), step_id: 'refund' },
+          mutation_ids: [idOf('b'), idOf('a')],
+        },
+      },
+    ]);
   });
 
   it('leaves it where the run does not', () => {

@@ -62,7 +62,7 @@ export class UndosController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Undos that were asked for.' })
+  @ApiOperation({ summary: 'Undos that were asked for, or that a failed step of the run began (`begun_by`).' })
   @ApiQuery({ name: 'run_id', required: false })
   @ApiQuery({ name: 'phase', required: false, enum: UNDO_PHASES })
   @ApiQuery({ name: 'cursor', required: false })
@@ -92,11 +92,12 @@ export class UndosController {
       { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id: asked.run_id }, tenant: tenant ?? undefined },
       MUTATIONS_MAX,
     );
-    const { phase, asked_ids, opened_at, owner, deadline_at } = asked;
+    const { phase, asked_ids, begun_by, opened_at, owner, deadline_at } = asked;
     return render({
       ...undoReport(asked, mutations as readonly Mutation[]),
       phase,
       asked_ids,
+      begun_by,
       asked_by: asked.evidence.source,
       opened_at,
       owner,

@@ -12,6 +12,7 @@ const WIRE = {
     rollback_id: of('rollback'),
     divergence_id: of('divergence'),
     trend_id: of('trend'),
+    delivery_id: of('delivery'),
   },
 } as const;
 
@@ -20,5 +21,6 @@ export const LEDGER_VERBS = [
   verbsController({ ...WIRE, tag: 'rollbacks', below: 'v1/triggers' }),
   verbsController({ ...WIRE, tag: 'rollbacks', below: 'v1/rollbacks' }),
   verbsController({ ...WIRE, tag: 'rollbacks', below: 'v1/trends' }),
+  verbsController({ ...WIRE, tag: 'consumers', below: 'v1/deliveries' }),
   verbsController({ ...WIRE, tag: 'lineage', below: 'v1/reconciliations', key: 'runtime' }),
 ];

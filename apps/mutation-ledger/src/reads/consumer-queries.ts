@@ -108,6 +108,9 @@ export function rolledBackQuery({ scope, tenant, after, limit }: PollAsked): Que
   };
 }
 
+/** Silence that a person has looked at is silence. */
+const COUNTED = { acknowledged: ['acknowledged'], overdue: ['overdue', 'reviewed'], waiting: ['waiting'] };
+
 /** One row per tenant, consumer and mode, its figures as float8: what the driver gives as numbers. The shortest time to users that it declared counts. */
 export function reportQuery(tenant: string | undefined, consumer: string | undefined, limit: number): Query {
   const given = new Parameters();
@@ -117,8 +120,8 @@ export function reportQuery(tenant: string | undefined, consumer: string | undef
   const sums = [
     'min(commit_to_user_ms)::float8 AS commit_to_user_ms',
     'count(*)::float8 AS due',
-    ...['acknowledged', 'overdue', 'waiting'].map(
-      (phase) => `count(*) FILTER (WHERE phase = '${phase}')::float8 AS ${phase}`,
+    ...Object.entries(COUNTED).map(
+      ([name, phases]) => `count(*) FILTER (WHERE phase IN ('${phases.join("', '")}'))::float8 AS ${name}`,
     ),
     'count(*) FILTER (WHERE is_late)::float8 AS late',
     quantile(0.5, 'after_ms', 'p50_ms'),

@@ -6,7 +6,7 @@ import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@rec
 import { fallenIn } from '@recourse/messages';
 import type { ConsumerAcknowledged, Fallen } from '@recourse/messages';
 import { lateAmong } from '../rules/consumer/ack.decider.js';
-import { deliveryKey } from '../rules/consumer/consumer.messages.js';
+import { deliveryIdOf, deliveryKey } from '../rules/consumer/consumer.messages.js';
 import type { Ack, Answer, Delivery, DeliveryEvent } from '../rules/consumer/consumer.messages.js';
 import { DELIVERY_AFTER } from '../rules/consumer/delivery.transitions.js';
 import { contentHash } from '../rules/content.js';
@@ -20,11 +20,13 @@ export const CONSUMER_KINDS: readonly KindSpec[] = [
     kind: DELIVERY,
     table: 'delivery',
     columns: [
-      ...(['tenant', 'run_id', 'mutation_id', 'rollback_id', 'consumer', 'mode', 'phase'] as const).map((name) => ({
-        name,
-        type: 'text' as const,
-        of: (row: Row) => deliveryOf(row.doc)[name],
-      })),
+      ...(['delivery_id', 'tenant', 'run_id', 'mutation_id', 'rollback_id', 'consumer', 'mode', 'phase'] as const).map(
+        (name) => ({
+          name,
+          type: 'text' as const,
+          of: (row: Row) => deliveryOf(row.doc)[name],
+        }),
+      ),
       ...(['commit_to_user_ms', 'rolled_back_at', 'deadline_at'] as const).map((name) => ({
         name,
         type: 'bigint' as const,
@@ -38,7 +40,7 @@ export const CONSUMER_KINDS: readonly KindSpec[] = [
       { name: 'emissions', type: 'bigint', of: (row) => deliveryOf(row.doc).answer?.emissions.length ?? null },
       { name: 'is_late', type: 'boolean', of: (row) => deliveryOf(row.doc).answer?.is_late ?? null },
     ],
-    indexes: [['mutation_id'], ['tenant', 'consumer', 'phase'], ['phase', 'deadline_at']],
+    indexes: [['delivery_id'], ['mutation_id'], ['tenant', 'consumer', 'phase'], ['phase', 'deadline_at']],
   },
 ];
 
@@ -50,6 +52,8 @@ export const CONSUMER_FOLD = {
   ConsumerAcknowledged: answered,
   DeliveryOverdue: ({ run_id, mutation_id, consumer, owner, deadline_at }, state) =>
     moved(state, { run_id, mutation_id, consumer }, 'DeliveryOverdue', { owner, deadline_at }),
+  DeliveryReviewed: ({ run_id, mutation_id, consumer }, state) =>
+    moved(state, { run_id, mutation_id, consumer }, 'DeliveryReviewed', {}),
 } satisfies Fold;
 
 /** Whoever is waited for has to answer. */
@@ -66,6 +70,7 @@ function waiting(
 ): readonly Change[] {
   return consumers.map(({ subscription, consumer, mode, ack_by, commit_to_user_ms }) =>
     putDelivery({
+      delivery_id: deliveryIdOf({ rollback_id, consumer }),
       tenant,
       run_id,
       mutation_id,

@@ -126,8 +126,7 @@ export const ROLLBACK_FOLD = {
       opened_at,
       updated_at: at,
     };
-    // What follows a failed step was asked for by nobody, and is in no list.
-    return is_last && undo.command_id === null ? [undoGone(undo)] : [undoPut(undo, is_last ? null : at)];
+    return [undoPut(undo, is_last ? null : at)];
   },
 } satisfies Fold;
 
@@ -266,7 +265,4 @@ function put(rollback: RollbackDoc, dueAt: number | null): Change {
 /** An undo goes on at once as long as there is more of it. */
 function undoPut(undo: UndoDoc, dueAt: number | null): Change {
   return { op: 'put', row: { kind: 'undo', group: undo.run_id, key: undo.undo_id, dueAt, doc: undo } };
-}
-function undoGone({ run_id, undo_id }: UndoDoc): Change {
-  return { op: 'delete', address: { kind: 'undo', group: run_id, key: undo_id } };
 }

@@ -9,6 +9,9 @@ export const OWNER_OF_OVERDUE = 'role:administrator';
 /** Looks at effects that took hold and that nothing automatic can take back. */
 export const OWNER_OF_EXPOSED = 'role:operator';
 
+/** Decides whether an effect is undone while it can be. */
+export const OWNER_OF_CLOSING = 'role:operator';
+
 /** Deals with runtimes that keep what fell. */
 export const OWNER_OF_DIVERGENCES = 'role:operator';
 

@@ -9,6 +9,9 @@ export interface ShownItem {
   readonly run_id: string;
   readonly capability: string | null;
   readonly reason: string;
+  readonly owner: string;
+  /** What its contract has a person work from. */
+  readonly runbook: string | null;
   readonly required_approvals: number;
   readonly approvals: number;
   /** Epoch milliseconds. */
@@ -20,30 +23,51 @@ export interface ShownItem {
   readonly way_out: string;
 }
 
-/** What a person types; the id is that of the thing. */
+/** Reasons of rollbacks that are beyond a bound, or that no policy bundle could judge: a person judges the commit, not a trigger. */
+const REVIEWED: readonly string[] = ['BEYOND_BOUND', 'UNJUDGED', 'BOUND_NOT_REVIEWED'];
+/** A rollback whose commit did not come: nobody can do more than look. */
+const NOT_MARKED = 'COMMIT_NOT_MARKED';
+
+interface Named {
+  readonly id: string;
+  readonly runId: string;
+  readonly reason: string;
+}
+
+/** What a person types, as it stands; in a terminal it asks for what it needs to know besides. The id is that of the thing. */
 const WAY_OUT = {
-  approval: (id) => `recourse recoveries approve ${id}`,
-  manual: (id) => `recourse recoveries show ${id}`,
-  halted: (id) => `recourse reviews show ${id}`,
-  rollback: (id) => `recourse rollbacks show ${id}`,
-  task: (id) => `recourse tasks close ${id}`,
-  incident: (id) => `recourse incidents close ${id}`,
-  forward_approval: (id) => `recourse approvals approve ${id}`,
+  approval: ({ id }) => `recourse recoveries approve ${id}`,
+  manual: ({ id }) => `recourse recoveries resolve ${id}`,
+  halted: ({ id }) => `recourse reviews show ${id}`,
+  rollback: ({ id, reason }) => `recourse rollbacks ${verbOf(reason)} ${id}`,
+  task: ({ id }) => `recourse tasks close ${id}`,
+  incident: ({ id }) => `recourse incidents close ${id}`,
+  forward_approval: ({ id }) => `recourse approvals approve ${id}`,
   // What waits goes by its reservation; people decide about the escalation of it.
-  budget: (id) => `recourse budgets approve ${deriveId('esc', id)}`,
-  breaker: (id) => `recourse breakers close ${id}`,
-  execution: (id) => `recourse mutations reconcile ${id}, or settle ${id} --answer took_effect|not_done`,
-  exposure: (id) => `recourse mutations settle ${id} --answer accepted|repaired`,
-  escalated: (id) => `recourse mutations settle ${id} --answer accepted|repaired`,
-  window: (id) => `recourse mutations show ${id}`,
-  delivery: () => 'recourse deliveries --phase overdue',
-  divergence: (id) => `recourse lineage review ${id}`,
-  trend: (id) => `recourse trends review ${id}`,
-} as const satisfies Record<ItemKind, (id: string) => string>;
+  budget: ({ id }) => `recourse budgets approve ${deriveId('esc', id)}`,
+  breaker: ({ id }) => `recourse breakers close ${id}`,
+  execution: ({ id }) => `recourse mutations settle ${id}`,
+  exposure: ({ id }) => `recourse mutations settle ${id}`,
+  escalated: ({ id }) => `recourse mutations settle ${id}`,
+  window: ({ id, runId }) => `recourse undo ${shellWord(runId)} --mutation ${id}`,
+  delivery: ({ id }) => `recourse deliveries review ${id}`,
+  divergence: ({ id }) => `recourse lineage review ${id}`,
+  trend: ({ id }) => `recourse trends review ${id}`,
+} as const satisfies Record<ItemKind, (of: Named) => string>;
+
+function verbOf(reason: string): string {
+  if (reason === NOT_MARKED) return 'show';
+  return REVIEWED.includes(reason) ? 'review' : 'confirm';
+}
+
+/** An agent chose the id of its run: where it is no plain word it stands in quotes. */
+function shellWord(text: string): string {
+  return /^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
 
 /** Shows an item; `now` is epoch milliseconds. */
-export function shownItem({ id, tenant, runId, capability, item }: WaitingThing, now: number): ShownItem {
-  const { kind, reason, requiredApprovals, approvals, openedAt, deadlineAt } = item;
+export function shownItem({ id, tenant, runId, capability, runbook, item }: WaitingThing, now: number): ShownItem {
+  const { kind, reason, owner, requiredApprovals, approvals, openedAt, deadlineAt } = item;
   return {
     kind,
     id,
@@ -51,11 +75,13 @@ export function shownItem({ id, tenant, runId, capability, item }: WaitingThing,
     run_id: runId,
     capability,
     reason,
+    owner,
+    runbook,
     required_approvals: requiredApprovals,
     approvals,
     opened_at: openedAt,
     deadline_at: deadlineAt,
     is_overdue: deadlineAt < now,
-    way_out: WAY_OUT[kind](id),
+    way_out: WAY_OUT[kind]({ id, runId, reason }),
   };
 }

@@ -14,6 +14,7 @@ const OPEN: OpenItem = {
   openedAt: 1_000,
   deadlineAt: 11_000,
   reason: 'HIGH_IMPACT',
+  owner: 'role:administrator',
   requiredApprovals: 0,
   approvals: 0,
 };
@@ -24,6 +25,23 @@ describe('what waits for a person', () => {
   it.each(ITEM_KINDS)('names a command that there is: %s', (kind) => {
     const [, command = ''] = /^(recourse(?: [a-z][a-z-]*)+)(?: |$)/u.exec(waitingFor(kind, 'ID')) ?? [];
     expect(COMMANDS).toContain(`Usage: ${command} [options]`);
+    expect(waitingFor(kind, 'ID')).not.toMatch(/[|<>,;]/u);
+  });
+
+  it.each([
+    ['UNJUDGED', 'review'],
+    ['BEYOND_BOUND', 'review'],
+    ['SOURCE_UNTRUSTED', 'confirm'],
+    ['COMMIT_NOT_MARKED', 'show'],
+  ])('of a rollback names what is asked of it: %s', (reason, verb) => {
+    const item = { ...OPEN, kind: 'rollback' as const, reason };
+    expect(shownItem({ ...WAITING, id: 'rb_1', item }, 0).way_out).toBe(`recourse rollbacks ${verb} rb_1`);
+  });
+
+  it('of a run whose id is no plain word stays one word of the shell', () => {
+    const item = { ...OPEN, kind: 'window' as const };
+    const command = shownItem({ ...WAITING, id: 'mut_1', runId: "a; rm '$HOME'", item }, 0).way_out;
+    expect(command).toBe(String.raw`recourse undo 'a; rm '\''$HOME'\''' --mutation mut_1`);
   });
 
   it('of a budget names the escalation that people decide, not the reservation it is about', () => {

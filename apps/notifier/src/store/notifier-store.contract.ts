@@ -12,6 +12,7 @@ const ITEM = {
   openedAt: 1_000,
   deadlineAt: 9_000,
   reason: 'HIGH_IMPACT',
+  owner: 'role:approver',
   requiredApprovals: 2,
   approvals: 1,
 } as const;
@@ -23,6 +24,7 @@ const THING: Thing = {
   recoveryId: 'rec-1',
   stepId: 'step-1',
   capability: 'payments.reverse_refund',
+  runbook: 'runbooks/refunds.md',
   item: ITEM,
 };
 const ABOUT = { key: 'step:step-1', opening: ITEM.opening };
@@ -35,7 +37,7 @@ const FAILED: AttemptVerdict = {
 };
 
 function delivery(id: string, more: Partial<Delivery> = {}): Delivery {
-  const { thing, id: itemId, runId, recoveryId, stepId, capability } = THING;
+  const { thing, id: itemId, runId, recoveryId, stepId, capability, runbook } = THING;
   const item = {
     thing,
     id: itemId,
@@ -44,6 +46,8 @@ function delivery(id: string, more: Partial<Delivery> = {}): Delivery {
     recoveryId,
     stepId,
     capability,
+    runbook,
+    owner: 'role:approver',
     reason: 'HIGH_IMPACT',
     requiredApprovals: 2,
     deadlineAt: 9_000,

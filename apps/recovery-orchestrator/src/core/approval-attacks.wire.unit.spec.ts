@@ -479,6 +479,16 @@ describe('a verdict before the effect', () => {
     expect(await wires.question()).toMatchObject({ phase: 'awaiting', round: 2, approvals: [] });
   });
 
+  it.each(['policy:refunds@1', 'user:Policy:refunds@1'])(
+    'is given in the name of a policy in vain, whoever signed it: %s',
+    async (name) => {
+      const question = ask();
+      await wires.putAll([question.value, wires.command('DecideForwardApproval', name, VERDICT).value]);
+      expect(await wires.parked(1)).toMatchObject([{ reason: 'PRINCIPAL_INVALID' }]);
+      expect(await wires.question()).toMatchObject({ phase: 'awaiting', approvals: [] });
+    },
+  );
+
   it('is forged in vain, and given once by two who race with a third', async () => {
     const question = ask();
     await wires.putAll([question.value, wires.command('DecideForwardApproval', 'olga', VERDICT, { key: null }).value]);

@@ -1,22 +1,24 @@
 // Forward approvals as a part of the orchestrator's core: commands and timers in, records and rows out.
 //
 // Boundary: translates between the loop and the forward decider; rows are grouped by run, like everything of this log.
+import { charterFor, entryView, intentVerdict, killVerdict, routinesFor } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
 import { accepted, NOTHING } from '@recourse/event-log';
 import type { Asked, DecideContext, Decision, TimerInput } from '@recourse/event-log';
 import type { DecideForwardApproval, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
-import {
-  decideForward,
-  forwardDue,
-  forwardIdOf,
-  requestForward,
-  useForward,
-} from '../rules/forward/forward.decider.js';
+import { decideForward, forwardDue, forwardIdOf, useForward } from '../rules/forward/forward.decider.js';
 import type { ForwardOutcome } from '../rules/forward/forward.decider.js';
+import { requestForward } from '../rules/forward/request.decider.js';
 import type { ForwardDoc } from '../rules/forward/forward.messages.js';
+import { capShare } from '../rules/forward/routine.decisions.js';
+import type { RoutineContext } from '../rules/forward/routine.decisions.js';
 import { forwardAfter } from '../rules/forward/forward.transitions.js';
+import type { RecoveryPolicy } from '../rules/policy.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
+import { isBroken } from '../rows/dispatch.rows.js';
 import { readForward } from '../rows/forward.rows.js';
-import { readEditors, readUpToContract, refuse, stepContext } from './context.js';
+import { readLetGo } from '../rows/routine.rows.js';
+import { BROKEN, readEditors, readUpToContract, refuse, stepContext } from './context.js';
 import type { CorePolicy } from './context.js';
 
 /** An agent's guard asks: the contract it names may be newer than the view. */
@@ -31,8 +33,47 @@ export function onForwardAsked({ body, context }: Asked<RequestForwardApproval>,
   const world = worldOf(context, runId, policy);
   const id = forwardIdOf(tenant, runId, effectKey, action_digest.toString('hex'));
   const standing = readForward(context.state, runId, id);
-  const outcome = requestForward(standing, body, world.contractOf(body.contract_digest), world);
+  const outcome = requestForward(standing, body, world.contractOf(body.contract_digest), {
+    ...world,
+    routine: (contract) => routineContext(context, body, contract, world.policy),
+  });
+  // A rule, a switch or an edit of a moment ago counts too.
+  if (outcome.kind === 'recorded') context.views.readToEnd();
   return answered(standing, outcome, 201, context.now);
+}
+
+/** Rules and everything that could stop an action, as they stand; what was let go, as the rows have it. */
+function routineContext(
+  context: DecideContext,
+  { envelope: { tenant }, agent_id, capability }: RequestForwardApproval,
+  contract: Contract,
+  { standing }: RecoveryPolicy,
+): RoutineContext {
+  const { now, partition, partitions, state, views } = context;
+  return {
+    now,
+    contract,
+    standing: standing(capability),
+    rules: routinesFor(views.view(entryView.name), tenant, capability),
+    stopped: stoppedBy(context, { tenant, agent_id, capability }),
+    letGoAt: (cap) => readLetGo(state, tenant, cap),
+    shareOf: (cap) => capShare(cap, partition, partitions),
+  };
+}
+
+/** What stops an action before its effect: a kill switch, a breaker, the charter of its agent; null where nothing does. */
+function stoppedBy(
+  { state, views }: DecideContext,
+  { tenant, agent_id: agent, capability }: Pick<ForwardDoc, 'tenant' | 'agent_id' | 'capability'>,
+): string | null {
+  const entries = views.view(entryView.name);
+  const charter = charterFor(entries, tenant, agent);
+  const verdicts = [
+    killVerdict(entries, { tenant, agent, capability }),
+    ...(isBroken(state, tenant, capability) ? [BROKEN] : []),
+    ...(charter === undefined ? [] : [intentVerdict(charter, capability)]),
+  ];
+  return verdicts.flatMap((verdict) => (verdict.admitted ? [] : [verdict.reason]))[0] ?? null;
 }
 
 /** A person decides. Nobody agrees before it is known who edited the contract up to now. */
@@ -49,11 +90,14 @@ export function onForwardDecided({ body, context }: Asked<DecideForwardApproval>
   return decision;
 }
 
-/** The guard uses what was agreed to. */
+/** The guard uses what was agreed to; what a rule agreed to only while nothing stops it. */
 export function onForwardUsed({ body, context }: Asked<UseForwardApproval>, policy: CorePolicy): Decision {
   const standing = ownOf(context, body);
   if (standing === undefined) return refuse(UNKNOWN);
-  return answered(standing, useForward(standing, body, worldOf(context, body.run_id, policy)), 200, context.now);
+  const stopped = standing.routine === null ? null : stoppedBy(context, standing);
+  const outcome = useForward(standing, body, { ...worldOf(context, body.run_id, policy), stopped });
+  if (standing.routine !== null && outcome.kind === 'recorded') context.views.readToEnd();
+  return answered(standing, outcome, 200, context.now);
 }
 
 function worldOf(context: DecideContext, runId: string, policy: CorePolicy) {
@@ -82,6 +126,9 @@ export function forwardAnswer(doc: ForwardDoc): Readonly<Record<string, unknown>
     attempt,
     approvals,
     required_approvals,
+    decided_by,
+    routine,
+    not_routine,
   } = doc;
   return {
     approval_id,
@@ -95,6 +142,9 @@ export function forwardAnswer(doc: ForwardDoc): Readonly<Record<string, unknown>
     attempt,
     approvals: approvals.length,
     required_approvals,
+    decided_by,
+    routine,
+    not_routine,
   };
 }
 
@@ -118,8 +168,11 @@ function answered(
       return refuse(outcome.refusal);
     case 'unchanged':
       return accepted(200, standing === undefined ? {} : forwardAnswer(standing));
-    case 'recorded':
-      return accepted(httpStatus, forwardAnswer(forwardAfter(standing, outcome.record, now)), outcome.record);
+    case 'recorded': {
+      const { records } = outcome;
+      const after = records.reduce<ForwardDoc | undefined>((doc, told) => forwardAfter(doc, told, now), standing);
+      return accepted(httpStatus, after === undefined ? {} : forwardAnswer(after), ...records);
+    }
   }
 }
 

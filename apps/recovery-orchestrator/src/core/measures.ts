@@ -95,7 +95,7 @@ function answeredQuestion(
   { type, decidedAt }: AcceptedRecord,
   { before, after }: Moved<ForwardDoc>,
 ): readonly RecoveryMeasure[] {
-  if (type !== 'ForwardApprovalDecided' || before === undefined) return [];
+  if (type !== 'ForwardApprovalDecided' || before === undefined || after.routine !== null) return [];
   return [
     {
       series: 'approvalSeconds',

@@ -54,8 +54,14 @@ describe.each(WAYS)('a reversal of two calls, $way', ({ isRebuilt }) => {
     );
   const stepOf = (run: CoreHarness): StepDoc => run.rows('step')[0]?.doc as unknown as StepDoc; // rows are typed as JSON
   const reconciled = (run: CoreHarness) =>
-    reviewItem(stepOf(run), { log: 'recourse.recoveries', partition: 0, now: 12_000, marginMs: MARGIN, traceUrl: null })
-      .reconciliation;
+    reviewItem(stepOf(run), {
+      log: 'recourse.recoveries',
+      partition: 0,
+      now: 12_000,
+      marginMs: MARGIN,
+      traceUrl: null,
+      agreedBy: [],
+    }).reconciliation;
 
   it('is asked of its worker as one step, with the calls behind the first', () => {
     const [step] = requestIn(start().outgoing()).steps;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { plainPayload } from '@recourse/contract';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { Rates } from '../rules/admission/pace.decisions.js';
 import { rollbackIdOf } from '../rules/step/opening.decisions.js';
@@ -85,6 +86,30 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
         .map(({ doc }) => doc['tenant'])
         .sort(),
     ).toEqual(['acme', 'globex']);
+  });
+
+  it('counts each call of a step that several undo, of its capability; the next step has its place behind them all', () => {
+    const then = [0, 1].map(() => ({
+      capability: 'payments.settle_refund',
+      args: plainPayload({ refund_id: 're_1' }),
+      taken: [],
+      verify_capability: 'payments.get_balance',
+      success_condition: 'observed.balance == 0',
+      verify_max_attempts: 2,
+      verify_delay_ms: 1_000,
+    }));
+    const run = start({ tenantPerMinute: 6, capabilityPerMinute: 12 });
+    run.when(marks('m1', 'acme', { reversal_then: then }), 10_000).then(
+      planned(),
+      leg({
+        paced: [
+          { scope: 'tenant', name: 'acme', next_at: 40_000 },
+          { scope: 'capability', name: 'payments.cancel_refund', next_at: 15_000 },
+          { scope: 'capability', name: 'payments.settle_refund', next_at: 20_000 },
+        ],
+      }),
+    );
+    run.when(marks('m2'), 10_001).then(planned({ wait: { reason: 'RATE_LIMITED', go_at: 40_000 } }));
   });
 
   it('gives a step whose place comes after its window to a person at once, and keeps the place for others', () => {

@@ -6,12 +6,17 @@ import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
 import { RECOVERIES_LOG } from '../core.js';
+import { agreedBy } from '../rules/forward/forward.decider.js';
 import { FORWARD_PHASES } from '../rules/forward/forward.messages.js';
+import type { ForwardDoc } from '../rules/forward/forward.messages.js';
 import { reviewItem } from '../reads/review-item.query.js';
 import type { ReviewItem } from '../reads/review-item.messages.js';
 import { MARGIN_MS } from '../rules/policy.messages.js';
 import { STEP_PHASES } from '../rules/step/step.messages.js';
 import type { StepDoc, StepPhase } from '../rules/step/step.messages.js';
+
+/** Questions about one effect that are shown with it: an effect is one action, and few are ever asked about twice. */
+const QUESTIONS_MAX = 10;
 
 /** Steps that wait for a person. */
 const PHASES_IN_REVIEW: readonly StepPhase[] = ['awaiting_approval', 'halted', 'manual', 'uncertain'];
@@ -78,8 +83,14 @@ export class RecoveriesController {
   async review(@FromCaller() caller: Caller, @Id('step_id') step_id: string): Promise<ReviewItem> {
     const { doc, partition } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: 'step', where: { step_id } });
     const [shown] = await this.reads.shown([doc]);
-    // Rows of this kind are steps; opened payloads keep their place.
+    const questions = await this.reads.every(
+      caller,
+      { log: RECOVERIES_LOG, kind: FORWARD_KIND, where: { mutation_id: (doc as StepDoc).mutation_id } },
+      QUESTIONS_MAX,
+    );
+    // Rows of these kinds are steps and questions; opened payloads keep their place.
     return reviewItem((shown ?? doc) as StepDoc, {
+      agreedBy: (questions as readonly ForwardDoc[]).flatMap(agreedBy),
       log: RECOVERIES_LOG,
       partition,
       now: Date.now(),

@@ -97,13 +97,17 @@ export interface ReviewItem {
     readonly decision: string | Folded | null;
     readonly release: ReleaseTuple | null;
   };
-  /** `rehearsal`: what a dry run said the effect would be; null without one (A52). */
+  /**
+   * `rehearsal`: what a dry run said the effect would be; null without one (A52). `agreed_by`: who agreed before the effect, people or a
+   * policy and its routine rule (`policy:bundle@version/rule`); empty where nobody was asked.
+   */
   readonly action: {
     readonly capability: string;
     readonly effect: string | null;
     readonly args: Shown;
     readonly value: Money | null;
     readonly rehearsal: Shown | null;
+    readonly agreed_by: readonly string[];
   };
   readonly resource: { readonly subject_ref: string | null; readonly external_ref: string | null };
   readonly facts: {
@@ -164,8 +168,9 @@ export interface ReviewItem {
   };
 }
 
-/** Where the row of a step stands, and when it is looked at; milliseconds. */
+/** Where the row of a step stands, when it is looked at, milliseconds, and who agreed to its action before the effect. */
 export interface Seen {
+  readonly agreedBy: readonly string[];
   readonly log: string;
   readonly partition: number;
   readonly now: number;

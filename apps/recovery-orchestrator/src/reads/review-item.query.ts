@@ -46,7 +46,7 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
     deadline_at: step.deadline_at,
     untrusted: { objective: execution.objective === null ? null : foldedText(execution.objective) },
     proposed_by: proposerOf(step),
-    action: actionOf(step),
+    action: actionOf(step, seen),
     resource: { subject_ref: ref.subject_ref, external_ref: ref.external_transaction_ref },
     facts: factsOf(step),
     forward: forwardOf(step),
@@ -76,13 +76,14 @@ function proposerOf({ execution }: StepDoc): ReviewItem['proposed_by'] {
   };
 }
 
-function actionOf({ execution, terms }: StepDoc): ReviewItem['action'] {
+function actionOf({ execution, terms }: StepDoc, { agreedBy }: Seen): ReviewItem['action'] {
   return {
     capability: execution.capability,
     effect: terms?.effect ?? null,
     args: shown(execution.args),
     value: execution.value,
     rehearsal: execution.rehearsal === null ? null : shown(execution.rehearsal),
+    agreed_by: agreedBy,
   };
 }
 

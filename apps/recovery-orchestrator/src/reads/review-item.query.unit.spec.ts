@@ -37,8 +37,15 @@ function stepOf(run: ReturnType<typeof harness>): StepDoc {
 }
 
 const TRACES = 'https://traces.example.com/trace/{trace_id}';
-const itemAt = (run: ReturnType<typeof harness>, now: number): ReviewItem =>
-  reviewItem(stepOf(run), { log: 'recourse.recoveries', partition: 3, now, marginMs: MARGIN, traceUrl: TRACES });
+const itemAt = (run: ReturnType<typeof harness>, now: number, agreedBy: readonly string[] = []): ReviewItem =>
+  reviewItem(stepOf(run), {
+    log: 'recourse.recoveries',
+    partition: 3,
+    now,
+    marginMs: MARGIN,
+    traceUrl: TRACES,
+    agreedBy,
+  });
 const itemOf = (more: Parameters<typeof markedInput>[0] = {}): ReviewItem =>
   itemAt(harness(core(), { views: views() }).when(markedInput(more), 10_000), 10_000);
 
@@ -51,6 +58,12 @@ describe('a verb about a step', () => {
 });
 
 describe('a review item', () => {
+  it('names who agreed to the action before its effect: people, or the rule that let it go', () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
+    expect(itemAt(run, 10_000, ['policy:notices@1/status']).action.agreed_by).toEqual(['policy:notices@1/status']);
+    expect(itemAt(run, 10_000).action.agreed_by).toEqual([]);
+  });
+
   it('shows the objective, the action, the resource, the facts then and now, the compensation and its risk (C1, C55 to C61)', () => {
     expect(itemOf()).toMatchObject({
       untrusted: { objective: 'settle ticket 99' },

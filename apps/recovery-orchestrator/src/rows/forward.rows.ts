@@ -20,12 +20,14 @@ const forwards = row<ForwardDoc>({
     capability: 'text',
     agent_id: 'text',
     owner: 'text',
+    mutation_id: 'text',
+    decided_by: 'text',
     deadline_at: 'bigint',
     expires_at: 'bigint',
     requested_at: 'bigint',
     updated_at: 'bigint',
   },
-  indexes: [['tenant', 'phase', 'deadline_at'], ['approval_id']],
+  indexes: [['tenant', 'phase', 'deadline_at'], ['approval_id'], ['mutation_id']],
 });
 
 export const forwardKind = forwards.spec;

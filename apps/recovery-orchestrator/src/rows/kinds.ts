@@ -3,6 +3,7 @@ import type { AcceptedRecord, Change, ColumnSpec, KindSpec, Row, StateView } fro
 import { failedAt, isUnattended } from '../rules/step/ending.decisions.js';
 import type { ApprovalDoc, HaltDoc, RecoveryDoc, StepDoc } from '../rules/step/step.messages.js';
 import { forwardKind } from './forward.rows.js';
+import { routineKind } from './routine.rows.js';
 import { dependentKey } from '../rules/lineage/dependents.decisions.js';
 import type { ByType, RecordType } from '../rules/record.messages.js';
 import type { DependentDoc } from '../rules/lineage/dependents.messages.js';
@@ -207,6 +208,7 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
   },
   ...DISPATCH_KINDS,
   forwardKind,
+  routineKind,
 ];
 
 function lasting(column: ColumnSpec): ColumnSpec {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
+import { entryView, routinesFor } from './view.js';
 import { admissionVerdict, recoveryVerdict, evidenceVerdict, intentVerdict, isInScope } from './verdicts.js';
 
 const words = { owner: 'platform', doc: 'd' };
@@ -59,6 +60,121 @@ describe('a policy bundle', () => {
     expect(found('policy_bundle', { ...policy, admission: [{ name: 'a', when, reason: 'r' }] })).toEqual([
       'ENTRY_CEL_TOO_COSTLY /admission/0/when',
     ]);
+  });
+});
+
+describe('a routine rule', () => {
+  const rule = {
+    name: 'status',
+    capabilities: ['channels.post_message'],
+    risk_max: 'low',
+    impacts: ['customer_visible'],
+    window_ms: 86_400_000,
+    per_agent: 20,
+    per_tenant: 100,
+    reason: 'status lines are routine',
+  };
+  const at = (more: object): readonly string[] =>
+    found('policy_bundle', {
+      ...policy,
+      routine: [
+        { ...rule, name: 'other' },
+        { ...rule, ...more },
+      ],
+    });
+
+  it.each([
+    [{}, []],
+    [{ when: 'args.text.size() < 200 && action.agent_id == "status-agent"' }, []],
+    [{ amount_max: { amount_minor: 500, currency: 'EUR' }, exposure_max: 1 }, []],
+    [{ risk_max: 'medium', impacts: ['read', 'write', 'customer_visible'] }, []],
+    [{ risk_max: 'high' }, ['ROUTINE_FORBIDDEN /routine/1']],
+    [{ impacts: ['write', 'financial'] }, ['ROUTINE_FORBIDDEN /routine/1']],
+    [{ impacts: ['destructive'] }, ['ROUTINE_FORBIDDEN /routine/1']],
+    [{ impacts: ['security_sensitive'] }, ['ROUTINE_FORBIDDEN /routine/1']],
+    [{ name: 'other' }, ['ROUTINE_NAME_TAKEN /routine/1/name']],
+    [{ when: 'gate.x == 1' }, ['ENTRY_CEL_INVALID /routine/1/when']],
+    [{ when: 'args.text ==' }, ['ENTRY_CEL_INVALID /routine/1/when']],
+    [{ when: 'args.a.all(a, args.b.all(b, args.c.exists(c, c == a + b)))' }, ['ENTRY_CEL_TOO_COSTLY /routine/1/when']],
+    [{ capabilities: [] }, ['ENTRY_FIELD_INVALID /routine/1/capabilities']],
+    [{ capabilities: ['channels.*'] }, ['ENTRY_FIELD_INVALID /routine/1/capabilities/0']],
+    [{ per_agent: 0 }, ['ENTRY_FIELD_INVALID /routine/1/per_agent']],
+    [{ per_tenant: 1_001 }, ['ENTRY_FIELD_INVALID /routine/1/per_tenant']],
+    [{ window_ms: 59_999 }, ['ENTRY_FIELD_INVALID /routine/1/window_ms']],
+    [{ window_ms: 32 * 86_400_000 }, ['ENTRY_FIELD_INVALID /routine/1/window_ms']],
+    [{ per_agent: undefined }, ['ENTRY_FIELD_INVALID /routine/1/per_agent']],
+  ])('with %j has the problems %j', (more, problems) => {
+    expect(at(more)).toEqual(problems);
+  });
+});
+
+describe('routine rules in the view', () => {
+  type Record = Parameters<typeof entryView.fold>[0];
+  const view = () => {
+    const kept = new Map<string, Readonly<globalThis.Record<string, unknown>>>();
+    const take = (record: Record): void => {
+      for (const [key, doc] of entryView.fold(record, (each) => kept.get(each)))
+        if (doc === null) kept.delete(key);
+        else kept.set(key, doc);
+    };
+    let version = 0;
+    return {
+      kept,
+      register: (name: string, tenant: string, ...capabilities: readonly string[]): void => {
+        version += 1;
+        const routine = capabilities.map((capability) => ({
+          name: capability,
+          capabilities: [capability],
+          risk_max: 'low',
+          impacts: ['write'],
+          window_ms: 60_000,
+          per_agent: 1,
+          per_tenant: 1,
+          reason: 'r',
+        }));
+        const body = JSON.stringify({ ...words, admission: [], recovery: [], routine });
+        const said = {
+          kind: 'policy_bundle',
+          name,
+          tenant,
+          version,
+          digest: Buffer.alloc(32),
+          body,
+          registered_by: 'ravi',
+        };
+        take({ type: 'EntryRegistered', body: said });
+      },
+      retire: (name: string, tenant: string): void => {
+        take({ type: 'EntryRetired', body: { kind: 'policy_bundle', name, tenant } });
+      },
+      of: (tenant: string, capability: string): readonly string[] =>
+        routinesFor({ get: (key) => kept.get(key) }, tenant, capability).map(
+          ({ bundle, version: at, rule }) => `${bundle}@${String(at)}/${rule.name}`,
+        ),
+    };
+  };
+
+  it('are found by what they let go, the own before those for all, which an own bundle of the name hides', () => {
+    const { register, retire, of, kept } = view();
+    register('b', 'acme', 'mail.send_note', 'chat.post_line');
+    register('a', 'acme', 'mail.send_note');
+    register('c', '*', 'mail.send_note');
+    register('a', '*', 'mail.send_note');
+    expect(of('acme', 'mail.send_note')).toEqual(['a@2/mail.send_note', 'b@1/mail.send_note', 'c@3/mail.send_note']);
+    expect(of('globex', 'mail.send_note')).toEqual(['a@4/mail.send_note', 'c@3/mail.send_note']);
+    expect(of('acme', 'chat.post_line')).toEqual(['b@1/chat.post_line']);
+    register('b', 'acme', 'chat.post_line');
+    register('a', 'acme');
+    expect(of('acme', 'mail.send_note')).toEqual(['c@3/mail.send_note']);
+    retire('a', 'acme');
+    expect(of('acme', 'mail.send_note')).toEqual(['a@4/mail.send_note', 'c@3/mail.send_note']);
+    for (const [name, tenant] of [
+      ['b', 'acme'],
+      ['c', '*'],
+      ['a', '*'],
+    ] as const)
+      retire(name, tenant);
+    expect([...kept.keys()].filter((key) => key.startsWith('routine/'))).toEqual([]);
   });
 });
 

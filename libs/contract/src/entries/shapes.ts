@@ -9,6 +9,8 @@ import { holdsUnstorable } from '../body.js';
 import { conditionProblem, costProblem } from '../condition.js';
 import { pointerOf } from '../json-pointer.js';
 import { CAPABILITY_PATTERN, RECOVERY_APPROVAL_MODES } from '../shape.js';
+import { ROUTINE_VARIABLES, routineExcess, routineShape } from './routine.js';
+import type { RoutineRule } from './routine.js';
 
 export const ENTRY_KINDS: readonly EntryKind[] = ENTRY_KIND_VALUES;
 
@@ -40,7 +42,10 @@ const common = { owner: subject(), doc: text() };
 const rule = () => z.strictObject({ name: id(), when: expression(), reason: text() });
 
 export const ENTRY_SHAPES = {
-  /** Commits are admitted when every predicate holds; a recovery policy may only ask for more people than the contract. */
+  /**
+   * Commits are admitted when every predicate holds; a recovery policy may only ask for more people than the contract; a routine
+   * rule lets actions go before which the contract asks one person.
+   */
   policy_bundle: z.strictObject({
     ...common,
     admission: z.array(rule()).max(200),
@@ -49,6 +54,7 @@ export const ENTRY_SHAPES = {
         z.strictObject({ name: id(), when: expression(), approval: z.enum(RECOVERY_APPROVAL_MODES), reason: text() }),
       )
       .max(200),
+    routine: routineShape(),
   }),
   /** What an agent is for. An intent that is denied is denied, whatever else allows it. `*` ends a prefix. */
   agent_charter: z.strictObject({
@@ -107,8 +113,11 @@ export const ENTRY_REMEDIES = {
   ENTRY_NOT_JSON: 'Send the entry as one JSON object.',
   ENTRY_FIELD_INVALID: 'Give the field a value of the kind and range named.',
   ENTRY_CEL_INVALID:
-    'Write a CEL expression that compiles: admission reads gate and state, recovery reads mutation and evidence.',
+    'Write a CEL expression that compiles: admission reads gate and state, recovery reads mutation and evidence, routine reads action and args.',
   ENTRY_CEL_TOO_COSTLY: 'Nest at most two loops over lists of what it reads.',
+  ROUTINE_FORBIDDEN:
+    'Leave it to a person: a routine rule lets nothing go that is of high risk, financial, destructive, security-sensitive or binding in law, nor what two people are asked about.',
+  ROUTINE_NAME_TAKEN: 'Give each routine rule of a bundle a name of its own: what it let go is counted under it.',
   CHARTER_CONTRADICTORY: 'Take the intent out of allowed: what is denied is denied.',
   SUBSCRIPTION_TOO_SLOW:
     'Subscribe with mode sync, or show what is committed later: an asynchronous consumer would hear of the rollback after its user has seen the commit.',
@@ -145,9 +154,10 @@ export function reviewEntry<Kind extends EntryKind>(kind: Kind, body: string, te
 type Meaning<Kind extends EntryKind> = (entry: EntryBody<Kind>, tenant: string) => readonly (EntryProblem | null)[];
 
 const MEANING: { readonly [Kind in EntryKind]: Meaning<Kind> } = {
-  policy_bundle: ({ admission, recovery }) => [
+  policy_bundle: ({ admission, recovery, routine = [] }) => [
     ...admission.map((each, at) => compiles(each.when, pointerOf(['admission', at, 'when']), ADMISSION_VARIABLES)),
     ...recovery.map((each, at) => compiles(each.when, pointerOf(['recovery', at, 'when']), RECOVERY_VARIABLES)),
+    ...routine.flatMap((each, at) => routineProblems(each, at, routine)),
   ],
   agent_charter: ({ allowed, denied }) =>
     allowed.map((each, at) =>
@@ -170,6 +180,21 @@ const MEANING: { readonly [Kind in EntryKind]: Meaning<Kind> } = {
       : null,
   ],
 };
+
+function routineProblems(rule: RoutineRule, at: number, all: readonly RoutineRule[]): readonly (EntryProblem | null)[] {
+  const excess = routineExcess(rule);
+  const isTaken = all.findIndex(({ name }) => name === rule.name) < at;
+  return [
+    rule.when === undefined ? null : compiles(rule.when, pointerOf(['routine', at, 'when']), ROUTINE_VARIABLES),
+    excess === null ? null : problem('ROUTINE_FORBIDDEN', pointerOf(['routine', at]), excess),
+    isTaken ? problem('ROUTINE_NAME_TAKEN', pointerOf(['routine', at, 'name']), `${rule.name} is there already`) : null,
+  ];
+}
+
+/** The problem of a routine rule with a contract that stands: what it may not let go. */
+export function routineProblem(at: number, capability: string, excess: string): EntryProblem {
+  return problem('ROUTINE_FORBIDDEN', pointerOf(['routine', at, 'capabilities']), `${capability}: ${excess}`);
+}
 
 function compiles(expressionText: string, path: string, variables: readonly string[]): EntryProblem | null {
   const wrong = conditionProblem(expressionText, variables);

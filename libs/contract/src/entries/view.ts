@@ -1,7 +1,9 @@
-// The entries of the contracts log folded into a map: what stands, by kind, tenant and name; kill switches by what they stop, subscriptions by tenant.
+// The entries of the contracts log folded into a map: what stands, by kind, tenant and name; kill switches by what they stop, subscriptions by tenant, routine rules by capability.
 import { InvariantViolation } from '@recourse/kernel';
+import type { Asking } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
 import type { ContractEntries } from '../view.js';
+import type { RoutineRule } from './routine.js';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
 import { isOver, joinedCharter } from './verdicts.js';
@@ -21,7 +23,8 @@ export const entryView = {
     const { kind, tenant, name, body, version } = record.body;
     const address = `entry/${String(kind)}/${String(tenant)}/${String(name)}`;
     const standing = get(address);
-    const next = record.type === 'EntryRegistered' ? { body, version } : null;
+    const { registered_by = null, accounts = [] } = record.body;
+    const next = record.type === 'EntryRegistered' ? { body, version, registered_by, accounts } : null;
     return [
       [address, next],
       ...places({ kind, tenant, name }, standing, next, get),
@@ -154,6 +157,36 @@ export function subscriptionsOf(view: ContractEntries, tenant: string): readonly
   );
 }
 
+/** A routine rule that stands, with the version of the bundle it is in, and who registered that; null where nobody says. */
+export interface StandingRoutine {
+  readonly bundle: string;
+  readonly version: number;
+  readonly registeredBy: Asking | null;
+  readonly rule: RoutineRule;
+}
+
+/** Routine rules about a capability: those of the tenant's own bundles, then those for all, each in order of names. A tenant's own bundle hides that for all of its name. */
+export function routinesFor(view: ContractEntries, tenant: string, capability: string): readonly StandingRoutine[] {
+  const own = namesIn(view.get(routineKey(tenant, capability)));
+  const others = namesIn(view.get(routineKey('*', capability))).filter(
+    (name) => tenant === '*' || view.get(`entry/policy_bundle/${tenant}/${name}`) === undefined,
+  );
+  const found = [
+    ...own.map((bundle) => ({ owner: tenant, bundle })),
+    ...(tenant === '*' ? [] : others.map((bundle) => ({ owner: '*', bundle }))),
+  ];
+  return found.flatMap(({ owner, bundle }) => {
+    const entry = view.get(`entry/policy_bundle/${owner}/${bundle}`);
+    if (entry === undefined) return [];
+    const { version, registered_by: by, accounts } = entry;
+    // The fold took them from the record.
+    const registeredBy = typeof by === 'string' ? { principal: by, accounts: accounts as readonly string[] } : null;
+    return (bodyOf('policy_bundle', String(entry['body']), owner).routine ?? [])
+      .filter(({ capabilities }) => capabilities.includes(capability))
+      .map((rule) => ({ bundle, version: Number(version), registeredBy, rule }));
+  });
+}
+
 /** Subscriptions as they were read; an entry that is replaced is another object, so none is stale. */
 const readOnce = new WeakMap<Doc, StandingSubscription>();
 
@@ -163,36 +196,51 @@ function readSubscription(entry: Doc, name: string, owner: string): StandingSubs
   return read;
 }
 
-/** Where switches and charters are found by what they are about, subscriptions by whose they are. Several may be about the same; each is lifted by itself. */
+/** Where switches, charters and routine rules are found by what they are about, subscriptions by whose they are. Several may be about the same; each is lifted by itself. */
 function places(
   { kind, tenant, name }: Doc,
   before: Doc | undefined,
   after: Doc | null,
   get: (key: string) => Doc | undefined,
 ): readonly (readonly [string, Doc | null])[] {
-  const [from, to] = [before, after].map((doc) =>
-    doc === undefined || doc === null ? null : placeOf(kind, String(tenant), String(doc['body'])),
+  const [from = [], to = []] = [before, after].map((doc) =>
+    doc === undefined || doc === null ? [] : placesOf(kind, String(tenant), String(doc['body'])),
   );
-  const without = from === null || from === undefined ? [] : namesIn(get(from)).filter((each) => each !== name);
-  const dropped =
-    from === null || from === undefined || from === to
-      ? []
-      : [[from, without.length === 0 ? null : { names: without }] as const];
-  if (to === null || to === undefined) return dropped;
-  return [...dropped, [to, { names: [...new Set([...namesIn(get(to)), String(name)])].sort() }]];
+  const dropped = from
+    .filter((place) => !to.includes(place))
+    .map((place) => {
+      const without = namesIn(get(place)).filter((each) => each !== name);
+      return [place, without.length === 0 ? null : { names: without }] as const;
+    });
+  return [
+    ...dropped,
+    ...to.map((place) => [place, { names: [...new Set([...namesIn(get(place)), String(name)])].sort() }] as const),
+  ];
 }
 
-function placeOf(kind: unknown, tenant: string, body: string): string | null {
+function placesOf(kind: unknown, tenant: string, body: string): readonly string[] {
   switch (kind) {
+    case 'policy_bundle':
+      return [
+        ...new Set(
+          (bodyOf(kind, body, tenant).routine ?? []).flatMap(({ capabilities }) =>
+            capabilities.map((capability) => routineKey(tenant, capability)),
+          ),
+        ),
+      ];
     case 'kill_switch':
-      return `kill/${tenant}/${scopeOf(bodyOf(kind, body, tenant))}`;
+      return [`kill/${tenant}/${scopeOf(bodyOf(kind, body, tenant))}`];
     case 'agent_charter':
-      return `charter/${tenant}/${bodyOf(kind, body, tenant).agent}`;
+      return [`charter/${tenant}/${bodyOf(kind, body, tenant).agent}`];
     case 'subscription':
-      return `subscriptions/${tenant}`;
+      return [`subscriptions/${tenant}`];
     default:
-      return null;
+      return [];
   }
+}
+
+function routineKey(tenant: string, capability: string): string {
+  return `routine/${tenant}/${capability}`;
 }
 
 function scopeOf({ scope }: EntryBody<'kill_switch'>): string {

@@ -7,7 +7,7 @@ import { when } from './rule.js';
 import type { Rule } from './rule.js';
 
 /** Impacts whose undoing always takes a person. */
-const HUMAN_IMPACTS: readonly string[] = ['financial', 'destructive', 'security_sensitive'];
+export const HUMAN_IMPACTS: readonly string[] = ['financial', 'destructive', 'security_sensitive'];
 
 /**
  * Shortest hold, milliseconds: the shortest time in which mail programs let people take a message back. A kill switch

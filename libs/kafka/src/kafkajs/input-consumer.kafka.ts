@@ -102,6 +102,11 @@ export class KafkaJsInputConsumer implements InputConsumer {
           handlers.onBatch(batch);
         });
       },
+      onTrouble: (at, cause) => {
+        this.guarded((handlers) => {
+          handlers.onTrouble(at, cause);
+        });
+      },
       onCrash: (cause) => {
         this.crash(cause);
         void this.stop();

@@ -3,12 +3,15 @@
 // Boundary: requests are the client's; of its answers this file reads the frame, and record-set.kafka.ts the records.
 //
 // Invariants
+//   F2. What one partition cannot answer costs no other: it is told apart, and so is what lies behind a broken frame.
 //   F1. Records below the position, control records and records of aborted transactions are stepped over, never answered.
 import { fetchV11, ResponseError } from '@platformatic/kafka';
 import type { Connection, RecordsBatch, Reader } from '@platformatic/kafka';
 import type { FetchedRecord, ReadBatch, ReadPosition, TopicPartition } from '../kafka.port.js';
+import { Failure } from '@recourse/kernel';
+import { behindBroken } from './broken-frame.kafka.js';
 import { readRecordSet } from './record-set.kafka.js';
-import type { StoredBatch } from './record-set.kafka.js';
+import type { BrokenFrame, StoredBatch } from './record-set.kafka.js';
 
 export const READ_COMMITTED = 1;
 /** No partition of ours says which of its leaders it means. */
@@ -17,6 +20,8 @@ export const ANY_EPOCH = -1;
 const NO_SESSION = { id: 0, epoch: -1 } as const;
 const IS_TRANSACTIONAL = 1 << 4;
 const IS_CONTROL = 1 << 5;
+/** What a broker answers of a partition whose log it cannot read itself. */
+const CORRUPT_MESSAGE = 2;
 /** Type of a control record that aborts: the second 16-bit integer of its key. */
 const ABORT = 0;
 const NO_HEADERS: FetchedRecord['headers'] = Object.freeze({});
@@ -24,8 +29,18 @@ const NO_HEADERS: FetchedRecord['headers'] = Object.freeze({});
 type ClientAnswer = ReturnType<typeof fetchV11.parseResponse>['responses'][number]['partitions'][number];
 /** What a broker says of one partition. */
 export type PartitionAnswer = Pick<ClientAnswer, 'partitionIndex' | 'highWatermark' | 'abortedTransactions'> & {
+  /** End of what no open transaction can still take back. */
+  readonly stableEnd: bigint;
   readonly batches: readonly StoredBatch[];
+  readonly broken: BrokenFrame | null;
+  /** The broker says that its own copy is damaged. */
+  readonly isCorrupt: boolean;
+  /** The broker gives nothing for a while, since its client asked for too much. */
+  readonly isThrottled: boolean;
 };
+
+/** What one request brought of one partition; with a failure where the partition has no answer, and the others have. */
+export type Fetched = ReadBatch & { readonly failure?: Failure };
 interface TopicAnswer {
   readonly topic: string;
   readonly partitions: readonly PartitionAnswer[];
@@ -41,8 +56,23 @@ export interface FetchLimits {
 export async function fetchFrom<Position extends ReadPosition>(
   broker: Connection,
   positions: readonly Position[],
+  limits: FetchLimits,
+): Promise<ReadonlyMap<Position, Fetched>> {
+  const answers = await askFor(broker, positions, limits);
+  const batches = positions.map(async (position) => {
+    const answer = answers.get(keyOf(position));
+    if (answer === undefined) throw new Error(`${keyOf(position)} is not in the answer`);
+    return [position, await batchOf(broker, position, answer, limits.maxBytes)] as const;
+  });
+  return new Map(await Promise.all(batches));
+}
+
+/** What a broker says of each partition. */
+async function askFor(
+  broker: Connection,
+  positions: readonly ReadPosition[],
   { waitMs, maxBytes }: FetchLimits,
-): Promise<ReadonlyMap<Position, ReadBatch>> {
+): Promise<ReadonlyMap<string, PartitionAnswer>> {
   const topics = [...Map.groupBy(positions, ({ topic }) => topic)].map(([topicId, wanted]) => ({
     topicId,
     partitions: wanted.map(({ partition, offset }) => ({
@@ -58,17 +88,11 @@ export async function fetchFrom<Position extends ReadPosition>(
   const responses = await ask(broker, () =>
     fetchV11.createRequest(waitMs, 1, most, READ_COMMITTED, id, epoch, topics, [], ''),
   );
-  const answers = new Map(
+  return new Map(
     responses.flatMap(({ topic, partitions }) =>
       partitions.map((answer) => [keyOf({ topic, partition: answer.partitionIndex }), answer] as const),
     ),
   );
-  const batches = positions.map(async (position) => {
-    const answer = answers.get(keyOf(position));
-    if (answer === undefined) throw new Error(`${keyOf(position)} is not in the answer`);
-    return [position, await batchOf(broker, position, answer, maxBytes)] as const;
-  });
-  return new Map(await Promise.all(batches));
 }
 
 function ask(broker: Connection, request: Parameters<Connection['send']>[2]): Promise<readonly TopicAnswer[]> {
@@ -87,7 +111,7 @@ export function parseFetch(_: number, apiKey: number, version: number, reader: R
   const refused = (where: string, code: number): void => {
     if (code !== 0) refusals.push([where, [code, null]]);
   };
-  reader.readInt32(); // how long we were throttled
+  const isThrottled = reader.readInt32() > 0;
   refused('/', reader.readInt16());
   reader.readInt32(); // the session
   const answers = reader.readArray(
@@ -96,8 +120,10 @@ export function parseFetch(_: number, apiKey: number, version: number, reader: R
       partitions: r.readArray(
         (p, index) => {
           const partitionIndex = p.readInt32();
-          refused(`/responses/${String(at)}/partitions/${String(index)}`, p.readInt16());
-          return partitionIn(p, partitionIndex);
+          const code = p.readInt16();
+          const isCorrupt = code === CORRUPT_MESSAGE;
+          if (!isCorrupt) refused(`/responses/${String(at)}/partitions/${String(index)}`, code);
+          return { ...partitionIn(p, partitionIndex), isCorrupt, isThrottled };
         },
         false,
         false,
@@ -110,9 +136,9 @@ export function parseFetch(_: number, apiKey: number, version: number, reader: R
   return answers;
 }
 
-function partitionIn(reader: Reader, partitionIndex: number): PartitionAnswer {
+function partitionIn(reader: Reader, partitionIndex: number): Omit<PartitionAnswer, 'isCorrupt' | 'isThrottled'> {
   const highWatermark = reader.readInt64();
-  reader.readInt64(); // the last stable offset
+  const stableEnd = reader.readInt64();
   reader.readInt64(); // the first offset
   const abortedTransactions = reader.readNullableArray(
     (r) => ({ producerId: r.readInt64(), firstOffset: r.readInt64() }),
@@ -120,8 +146,8 @@ function partitionIn(reader: Reader, partitionIndex: number): PartitionAnswer {
     false,
   );
   reader.readInt32(); // the replica to read from
-  const batches = readRecordSet(reader.readNullableBytes(false) ?? Buffer.alloc(0));
-  return { partitionIndex, highWatermark, abortedTransactions, batches };
+  const set = readRecordSet(reader.readNullableBytes(false) ?? Buffer.alloc(0));
+  return { partitionIndex, highWatermark, stableEnd, abortedTransactions, ...set };
 }
 
 /** An answer without a record that a reader may see is no end: the fetch goes on behind it. */
@@ -130,16 +156,66 @@ async function batchOf(
   position: ReadPosition,
   answer: PartitionAnswer,
   maxBytes: number,
-): Promise<ReadBatch> {
+): Promise<Fetched> {
   const { topic, partition, offset } = position;
   const end = Number(answer.highWatermark);
   const { records, nextOffset } = visibleIn(answer, offset);
-  if (records.length > 0 || nextOffset === offset)
-    return { topic, partition, fetchedOffset: offset, nextOffset, records, end };
+  const stands = { topic, partition, fetchedOffset: offset, nextOffset, records, end };
+  if (answer.isCorrupt) return { ...stands, failure: corrupt(position, 'the broker says that its copy is damaged') };
+  if (records.length > 0) return stands;
+  if (nextOffset === offset) return isEmpty(answer, offset) ? stands : passing(broker, position, stands);
   const behind = { topic, partition, offset: nextOffset };
   const later = (await fetchFrom(broker, [behind], { waitMs: 0, maxBytes })).get(behind);
-  const found = later ?? { records, nextOffset };
-  return { topic, partition, fetchedOffset: offset, nextOffset: found.nextOffset, records: found.records, end };
+  return later === undefined ? stands : { ...later, fetchedOffset: offset, end };
+}
+
+/** Is there nothing to read, or not now? One that is asked for with others may also have found no room in their answer. */
+function isEmpty(answer: PartitionAnswer, offset: number): boolean {
+  const { batches, broken, isThrottled } = answer;
+  return batches.length === 0 && broken === null && (isThrottled || offset >= stableEndOf(answer));
+}
+
+function stableEndOf({ stableEnd, highWatermark }: PartitionAnswer): number {
+  return Number(stableEnd < 0n ? highWatermark : stableEnd);
+}
+
+/** Asks once more, alone, where nothing can be read that is there; what is broken still stands for all records before the next batch the broker knows of. */
+async function passing(broker: Connection, position: ReadPosition, stands: ReadBatch): Promise<Fetched> {
+  const alone = async (offset: number): Promise<PartitionAnswer> => {
+    const [answer] = await askFor(broker, [{ ...position, offset }], { waitMs: 0, maxBytes: 1 }).then((found) => [
+      ...found.values(),
+    ]);
+    if (answer === undefined) throw new Error(`${keyOf(position)} is not in the answer`);
+    if (answer.isCorrupt) throw corrupt(position, 'the broker says that its copy is damaged');
+    return answer;
+  };
+  const again = await alone(position.offset);
+  const { broken } = again;
+  if (broken === null) {
+    if (again.batches.length > 0 || isEmpty(again, position.offset)) return batchOf(broker, position, again, 1);
+    const why = `the broker has records up to ${String(stableEndOf(again))}, and gives none`;
+    return { ...stands, failure: corrupt(position, why) };
+  }
+  try {
+    const nextOffset = await behindBroken(
+      { position: position.offset, firstOffset: broken.firstOffset, stableEnd: stableEndOf(again) },
+      async (offset) => firstOffsetIn(await alone(offset)),
+    );
+    const unreadable = { detail: broken.detail, bytes: broken.bytes };
+    const record = { offset: position.offset, key: null, value: null, timestamp: 0, headers: NO_HEADERS, unreadable };
+    return { ...stands, nextOffset, records: [record] };
+  } catch (error) {
+    if (error instanceof Failure) return { ...stands, failure: error };
+    throw error;
+  }
+}
+
+function firstOffsetIn({ batches, broken }: PartitionAnswer): bigint | null {
+  return batches[0]?.firstOffset ?? broken?.firstOffset ?? null;
+}
+
+function corrupt(position: ReadPosition, why: string): Failure {
+  return new Failure('FETCH_BROKEN', `${keyOf(position)}@${String(position.offset)}: ${why}`);
 }
 
 /** Records of an answer from a position on, and where reading goes on. Pure. */

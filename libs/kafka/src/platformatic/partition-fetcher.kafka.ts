@@ -7,6 +7,7 @@
 //       or a clear is dropped, and asked for again from there.
 //   I2. The owner is told of every move, also over records that no reader may see: its position is the next fetch.
 //   I3. An error of a connection costs all of them; only a position that no partition has ends the fetcher.
+//   I5. A partition whose fetch has no answer is told of and asked for again after a rest; the others go on.
 //   I4. A broker that waits for records holds up no other broker.
 import type { Connection } from '@platformatic/kafka';
 import { systemClock } from '@recourse/kernel';
@@ -31,6 +32,9 @@ interface Position extends TopicPartition {
   flows: boolean;
   /** A poll that is under way asks for it. */
   isAsked: boolean;
+  /** Its last fetch had no answer, and the next waits. */
+  rests: boolean;
+  isTroubled: boolean;
 }
 
 /** A position and from where it was asked for. */
@@ -57,6 +61,8 @@ export function brokersOf(options: KafkaOptions): FetchedFrom {
 
 export interface FetcherHandlers {
   onBatch(batch: FetchedBatch): void;
+  /** A fetch of the partition had no answer, and is made again; null once it has one. */
+  onTrouble(at: TopicPartition, cause: Failure | null): void;
   /** The fetcher is over. */
   onCrash(cause: Failure): void;
 }
@@ -83,7 +89,7 @@ export class PartitionFetcher {
   seek({ topic, partition }: TopicPartition, offset: number): void {
     const key = keyOf({ topic, partition });
     const flows = this.flowing.has(key);
-    this.positions.set(key, { topic, partition, offset, flows, isAsked: false });
+    this.positions.set(key, { topic, partition, offset, flows, isAsked: false, rests: false, isTroubled: false });
     this.look();
   }
 
@@ -133,7 +139,7 @@ export class PartitionFetcher {
 
   /** Begins a poll to each broker that has none and leads something that flows. */
   private async poll(): Promise<void> {
-    const waiting = [...this.positions.values()].filter(({ flows, isAsked }) => flows && !isAsked);
+    const waiting = [...this.positions.values()].filter(({ flows, isAsked, rests }) => flows && !isAsked && !rests);
     if (waiting.length === 0) return;
     const cluster = (this.cluster ??= this.from.cluster());
     const led = new Map<Connection, Position[]>();
@@ -158,7 +164,10 @@ export class PartitionFetcher {
       const limits = { waitMs: this.waitMs, maxBytes: MAX_BYTES };
       const answers = await within(this.from.fetch(broker, asking, limits), ANSWER_WITHIN_MS, 'a fetch');
       this.failures = 0;
-      for (const [asked, { records, nextOffset }] of answers) this.take(asked, records, nextOffset);
+      for (const [asked, { failure, records, nextOffset }] of answers) {
+        this.tellTrouble(asked.position, failure ?? null);
+        if (failure === undefined) this.take(asked, records, nextOffset);
+      }
     } catch (error) {
       await this.failed(error, asking);
     } finally {
@@ -174,6 +183,20 @@ export class PartitionFetcher {
     if (nextOffset === offset) return;
     position.offset = nextOffset;
     this.handlers.onBatch({ topic, partition, fetchedOffset: offset, nextOffset, records });
+  }
+
+  private tellTrouble(position: Position, cause: Failure | null): void {
+    const { topic, partition, isTroubled } = position;
+    position.isTroubled = cause !== null;
+    if (cause !== null || isTroubled) this.handlers.onTrouble({ topic, partition }, cause);
+    if (cause !== null) void this.rest(position);
+  }
+
+  private async rest(position: Position): Promise<void> {
+    position.rests = true;
+    await systemClock.sleep(PAUSE_MAX_MS);
+    position.rests = false;
+    this.look();
   }
 
   private stands({ position, offset }: Asking): boolean {

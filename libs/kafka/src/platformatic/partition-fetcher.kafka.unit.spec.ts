@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Connection } from '@platformatic/kafka';
-import type { FetchedBatch, ReadBatch } from '../kafka.port.js';
+import { Failure } from '@recourse/kernel';
+import type { FetchedBatch, ReadPosition } from '../kafka.port.js';
+import type { Fetched } from './fetch.kafka.js';
 import { PartitionFetcher } from './partition-fetcher.kafka.js';
 import type { FetchedFrom } from './partition-fetcher.kafka.js';
 
@@ -11,6 +13,8 @@ const AT = (partition: number): { topic: string; partition: number } => ({ topic
 interface Pending {
   readonly asked: string;
   readonly answer: (found?: Readonly<Record<number, readonly number[]>>, next?: number) => void;
+  /** The same, but one partition has no answer. */
+  readonly without: (partition: number, found: Readonly<Record<number, readonly number[]>>) => void;
   readonly refuse: (cause: Error) => void;
 }
 
@@ -18,6 +22,7 @@ const pending: Pending[] = [];
 const asked: Pending[] = [];
 const taken: string[] = [];
 const crashes: unknown[] = [];
+const troubles: string[] = [];
 let fetcher: PartitionFetcher;
 
 /** Each partition has a broker of its own when there are several. */
@@ -34,14 +39,16 @@ function following({ brokers = 1 } = {}): PartitionFetcher {
           asked: positions.map(({ partition, offset }) => `${String(partition)}@${String(offset)}`).join(' '),
           refuse,
           answer: (found = {}, next) => {
+            resolve(new Map(positions.map((position) => [position, fetchedAt(position, found, next)])));
+          },
+          without: (missing, found) => {
+            const failure = new Failure('FETCH_BROKEN', 'its copy is damaged');
             resolve(
               new Map(
-                positions.map((position): [typeof position, ReadBatch] => {
-                  const records = (found[position.partition] ?? []).map(recordAt);
-                  const { topic, partition, offset: fetchedOffset } = position;
-                  const nextOffset = next ?? (records.at(-1)?.offset ?? fetchedOffset - 1) + 1;
-                  return [position, { topic, partition, fetchedOffset, records, end: 99, nextOffset }];
-                }),
+                positions.map((position) => [
+                  position,
+                  { ...fetchedAt(position, found), ...(position.partition === missing ? { failure } : {}) },
+                ]),
               ),
             );
           },
@@ -54,9 +61,20 @@ function following({ brokers = 1 } = {}): PartitionFetcher {
     onBatch: ({ partition, fetchedOffset, records }) => {
       taken.push(`${String(partition)}@${String(fetchedOffset)}: ${records.map(({ offset }) => offset).join(' ')}`);
     },
+    onTrouble: ({ partition }, cause) => troubles.push(`${String(partition)} ${cause?.code ?? 'goes on'}`),
     onCrash: (cause) => crashes.push(cause),
   });
   return fetcher;
+}
+
+function fetchedAt(
+  { topic, partition, offset: fetchedOffset }: ReadPosition,
+  found: Readonly<Record<number, readonly number[]>>,
+  next?: number,
+): Fetched {
+  const records = (found[partition] ?? []).map(recordAt);
+  const nextOffset = next ?? (records.at(-1)?.offset ?? fetchedOffset - 1) + 1;
+  return { topic, partition, fetchedOffset, records, end: 99, nextOffset };
 }
 
 const recordAt = (offset: number): FetchedBatch['records'][number] => ({
@@ -82,7 +100,7 @@ describe('a partition fetcher', () => {
     await fetcher.close();
     // Time limits end with what they limit.
     for (const fetch of asked) fetch.answer();
-    for (const list of [pending, asked, taken, crashes]) list.length = 0;
+    for (const list of [pending, asked, taken, crashes, troubles]) list.length = 0;
   });
 
   it('asks for all that flows with one request, from where each stands, and goes on', async () => {
@@ -139,5 +157,27 @@ describe('a partition fetcher', () => {
     (await nextFetch()).refuse(new Error('gone'));
     expect((await nextFetch()).asked).toBe('0@5');
     expect(crashes).toEqual([]);
+  });
+
+  it('tells of a partition that has no answer, asks for the others meanwhile, and tells when it goes on', async () => {
+    const one = following();
+    for (const partition of [0, 1]) one.seek(AT(partition), 5);
+    one.flow([AT(0), AT(1)], true);
+    const first = await nextFetch();
+    if (first.asked === '0@5') first.answer();
+    const both = first.asked === '0@5 1@5' ? first : await nextFetch();
+    expect(both.asked).toBe('0@5 1@5');
+    both.without(0, { 1: [5] });
+    const others = await nextFetch();
+    expect([others.asked, taken, troubles]).toEqual(['1@6', ['1@5: 5'], ['0 FETCH_BROKEN']]);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1_100);
+    });
+    others.answer({ 1: [6] });
+    const again = await nextFetch();
+    expect(again.asked).toBe('0@5 1@7');
+    again.answer({ 0: [5] });
+    await nextFetch();
+    expect([troubles, crashes]).toEqual([['0 FETCH_BROKEN', '0 goes on'], []]);
   });
 });

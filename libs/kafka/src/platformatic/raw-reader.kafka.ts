@@ -70,6 +70,7 @@ class BrokerRawReader implements RawReader {
       const broker = await cluster.leaderOf(topic, partition);
       const position = { topic, partition, offset: fromOffset };
       const found = (await fetchFrom(broker, [position], { waitMs: 0, maxBytes })).get(position);
+      if (found?.failure !== undefined) throw found.failure;
       const { records, nextOffset } = found ?? { records: [], nextOffset: fromOffset };
       return { topic, partition, fetchedOffset: fromOffset, nextOffset, records };
     });
@@ -89,7 +90,10 @@ class BrokerRawReader implements RawReader {
       const found = new Map<ReadPosition, ReadBatch>();
       await Promise.all(
         [...asked].map(async ([broker, wanted]) => {
-          for (const [position, batch] of await fetchFrom(broker, wanted, limits)) found.set(position, batch);
+          for (const [position, { failure, ...batch }] of await fetchFrom(broker, wanted, limits)) {
+            if (failure !== undefined) throw failure;
+            found.set(position, batch);
+          }
         }),
       );
       return positions.flatMap((position) => found.get(position) ?? []);

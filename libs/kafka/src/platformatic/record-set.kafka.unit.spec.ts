@@ -29,7 +29,7 @@ function holding(batch: Buffer, records: Buffer): Buffer {
 }
 
 const readFrom = (position: number, ...set: readonly Buffer[]): ReturnType<typeof visibleIn> =>
-  visibleIn({ batches: readRecordSet(Buffer.concat(set)), abortedTransactions: null }, position);
+  visibleIn({ ...readRecordSet(Buffer.concat(set)), abortedTransactions: null }, position);
 const seen = (position: number, ...set: readonly Buffer[]): readonly string[] =>
   readFrom(position, ...set).records.map(({ offset, key, unreadable }) =>
     unreadable === undefined ? `${String(offset)} ${String(key)}` : `${String(offset)} unreadable`,
@@ -66,7 +66,7 @@ describe('a set of record batches', () => {
     const altered = batchAt(0);
     altered[altered.length - 3] = (altered[altered.length - 3] ?? 0) ^ 1;
     expect(seen(0, altered, batchAt(2))).toEqual(['0 unreadable', '2 a', '3 b']);
-    expect(readFrom(0, altered).records[0]?.unreadable?.detail).toContain('checksum');
+    expect(readFrom(0, altered, batchAt(2)).records[0]?.unreadable?.detail).toContain('checksum');
   });
 
   it('takes the place of an altered batch from the one behind it: its own word counts for nothing', () => {
@@ -81,9 +81,34 @@ describe('a set of record batches', () => {
     expect(seen(0, old, batchAt(2))).toEqual(['0 unreadable', '2 a', '3 b']);
   });
 
-  it('cannot be read at all when a batch does not say where it ends', () => {
-    const broken = batchAt(0);
-    broken.writeInt32BE(3, 8);
-    expect(() => readRecordSet(broken)).toThrow('says that it has 3 bytes');
+  const lengthened = (bytes: Buffer, length: number): Buffer => {
+    bytes.writeInt32BE(length, 8);
+    return bytes;
+  };
+
+  it.each([
+    ['less than a head', 3],
+    ['none', -1],
+    ['too few', 70],
+    ['so many that it takes in the next', 2 * batchAt(0).length - 24],
+    ['more than there are', 1_000_000],
+  ])('ends before a batch that says it has %s bytes, and what came before is read', (_what, length) => {
+    const set = Buffer.concat([batchAt(0), lengthened(batchAt(2), length), batchAt(4)]);
+    expect(readRecordSet(set.subarray(batchAt(0).length))).toMatchObject({
+      batches: [],
+      broken: {
+        firstOffset: 2n,
+        detail: expect.stringMatching(/^a record batch cannot be read, nor where it ends: ./),
+      },
+    });
+    const { batches } = readRecordSet(set);
+    expect(batches.map(({ firstOffset, unreadable }) => [firstOffset, unreadable])).toEqual([[0n, null]]);
+  });
+
+  it('ends before an altered batch with nothing behind it that would tell where it ends', () => {
+    const altered = batchAt(2);
+    altered.writeInt32BE(1_000_000, 23);
+    expect(readFrom(0, batchAt(0), altered).nextOffset).toBe(2);
+    expect(readRecordSet(altered).broken?.detail).toContain('checksum');
   });
 });

@@ -193,6 +193,9 @@ class SignedConsumer implements InputConsumer {
         if (this.signing.ownerOf(batch.topic) === null) handlers.onBatch(vouchedBatch(batch, this.signing));
         else this.queue(batch, handlers);
       },
+      onTrouble: (at, cause) => {
+        handlers.onTrouble(at, cause);
+      },
       onCrash: (cause) => {
         handlers.onCrash(cause);
       },

@@ -151,6 +151,7 @@ describe('a log whose owner signs', () => {
         consumer.resume([{ topic: LOG, partition: 0 }]);
       },
       onBatch: (batch) => batches.push(batch),
+      onTrouble: () => undefined,
       onCrash: (cause) => {
         throw cause;
       },

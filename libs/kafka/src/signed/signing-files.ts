@@ -4,7 +4,7 @@ import { Failure, parseKeyring, signerOf } from '@recourse/kernel';
 import type { Clock, Keyring } from '@recourse/kernel';
 import type { Signing } from './signed.kafka.js';
 
-/** What is said of keys; the variables are in docs/reference/configuration.md. */
+/** What is said of keys; the variables are in docs/reference/config.md. */
 export interface SigningPlaces {
   /** `open`: nothing is signed and everybody believed, as in the development stack. */
   readonly wires: 'strict' | 'open';

@@ -107,6 +107,10 @@ export class TestOwner implements InputHandlers {
     this.onTaken(batch);
   }
 
+  onTrouble(_at: TopicPartition, cause: Failure | null): void {
+    if (cause !== null) this.crashes.push(cause);
+  }
+
   onCrash(cause: unknown): void {
     this.crashes.push(cause);
   }

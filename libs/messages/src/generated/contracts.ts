@@ -79,6 +79,8 @@ export interface EntryRegistered {
   readonly body: string;
   /** Who registered it. */
   readonly registered_by: string;
+  /** Other accounts that the directory knew of who registered it. */
+  readonly accounts: readonly string[];
   /** Command. */
   readonly command_id: string;
 }

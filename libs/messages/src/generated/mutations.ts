@@ -361,6 +361,32 @@ export interface DeliveryOverdue {
   readonly deadline_at: number;
 }
 
+/** A person said what was done about a silent consumer; nobody is asked any more. */
+export interface DeliveryReviewed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Rollback. */
+  readonly rollback_id: string;
+  /** Who is silent. */
+  readonly consumer: string;
+  /** Who said so. */
+  readonly by: string;
+  /** What was done, or why its silence may stand. */
+  readonly reason: string;
+  /** Command. */
+  readonly command_id: string;
+}
+
 /** A person has dealt with what a runtime kept though it fell; what a later comparison finds is asked anew. */
 export interface DivergenceReviewed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -461,6 +487,10 @@ export interface ExecutionOverdue {
   readonly tenant: string;
   /** Run. */
   readonly run_id: string;
+  /** Capability that acted. */
+  readonly capability: string;
+  /** What a person works from, by the contract; null without one. */
+  readonly runbook: string | null;
   /** What is known of the execution. */
   readonly execution_state: ExecutionState;
   /** Who is to act. */
@@ -922,6 +952,22 @@ export interface RejectTrigger {
   readonly reason: string;
 }
 
+/** A person says what was done about a consumer that did not say in time that it heard of a rollback. */
+export interface ReviewDelivery {
+  /** Who asks. */
+  readonly envelope: CommandEnvelope;
+  /** Run; also the record key. */
+  readonly run_id: string;
+  /** Delivery: derived from rollback and consumer. */
+  readonly delivery_id: string;
+  /** The commit. */
+  readonly mutation_id: string;
+  /** Who is silent. */
+  readonly consumer: string;
+  /** What was done, or why its silence may stand. */
+  readonly reason: string;
+}
+
 /** A person says what was done about commits that a runtime keeps though they fell. */
 export interface ReviewDivergence {
   /** Who asks. */
@@ -1344,6 +1390,14 @@ export interface TriggerUnmatched {
   readonly deadline_at: number;
 }
 
+/** A step of a run that failed for good. */
+export interface FailedStepRef {
+  /** Its mutation. */
+  readonly mutation_id: string;
+  /** Step of the run, as its agent names it. */
+  readonly step_id: string;
+}
+
 /** The effects of a run that an undo reaches, or a bounded part of them, last first; each one that stands falls in the same decision. */
 export interface UndoListed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -1360,6 +1414,8 @@ export interface UndoListed {
   readonly run_id: string;
   /** Command that asked for it; null for a run one of whose steps failed for good. */
   readonly command_id: string | null;
+  /** The step that began it by failing for good, where the run says so; null where somebody asked. */
+  readonly begun_by: FailedStepRef | null;
   /** Mutations asked for; empty for the whole run. */
   readonly asked_ids: readonly string[];
   /** Who asked and why, as every mark carries it. */
@@ -1398,6 +1454,12 @@ export interface WindowClosing {
   readonly tenant: string;
   /** Run. */
   readonly run_id: string;
+  /** Capability that acted. */
+  readonly capability: string;
+  /** What a person works from, by the contract; null without one. */
+  readonly runbook: string | null;
+  /** Who is to act. */
+  readonly owner: string;
   /** When it closes, epoch milliseconds. */
   readonly closes_at: number;
 }

@@ -318,7 +318,7 @@ export interface FactsObserved {
 export const FACTS_PURPOSE_VALUES = ['review', 'dispatch'] as const;
 export type FactsPurpose = (typeof FACTS_PURPOSE_VALUES)[number];
 
-/** A person approved or denied exactly one action before its effect. */
+/** A person, or a routine rule of a policy bundle, decided about exactly one action before its effect. */
 export interface ForwardApprovalDecided {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -338,7 +338,7 @@ export interface ForwardApprovalDecided {
   readonly action_digest: Hash;
   /** What was decided. */
   readonly verdict: ForwardVerdict;
-  /** Directory subject of the person. */
+  /** Directory subject of the person; policy:bundle@version for a routine rule. */
   readonly by: string;
   /** Reason given. */
   readonly reason: string;
@@ -346,6 +346,8 @@ export interface ForwardApprovalDecided {
   readonly command_id: string;
   /** When an unused approval expires; while more approvals are needed, when the question expires; epoch milliseconds. */
   readonly expires_at: number;
+  /** The rule that let it go, and its caps; null where a person decided. */
+  readonly routine: RoutineGrant | null;
 }
 
 /** A question nobody decided, or an approval nobody used, expired. */
@@ -368,7 +370,7 @@ export interface ForwardApprovalExpired {
   readonly reason: string;
 }
 
-/** People are asked before an effect. */
+/** People are asked before an effect; or a routine rule lets it go, which the record after this one says. */
 export interface ForwardApprovalRequested {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -414,6 +416,10 @@ export interface ForwardApprovalRequested {
   readonly owner: string;
   /** By when; epoch milliseconds. */
   readonly deadline_at: number;
+  /** The policy that decides in the same turn, policy:bundle@version; null where people are asked. */
+  readonly decided_by: string | null;
+  /** Why the routine rules about the capability did not let it go; empty where none is about it, or one did. */
+  readonly not_routine: readonly RoutineRefusal[];
   /** Command that asked. */
   readonly command_id: string;
 }
@@ -442,6 +448,8 @@ export interface ForwardApprovalUsed {
   readonly used_by: string;
   /** Command that used it. */
   readonly command_id: string;
+  /** Who agreed: people, or the policy and its rule, policy:bundle@version/rule. */
+  readonly agreed_by: readonly string[];
 }
 
 /** What a person said of an action before its effect. */
@@ -1042,6 +1050,50 @@ export interface RetryStep {
   /** Why, in the person's words. */
   readonly reason: string;
 }
+
+/** What was counted against one cap of a routine rule. */
+export interface RoutineCount {
+  /** What the cap is over. */
+  readonly scope: RoutineScope;
+  /** Which agent or tenant. */
+  readonly name: string;
+  /** Actions let go on this partition within the window, this one included; count from 1. */
+  readonly count: number;
+  /** What this partition may let go of the cap. */
+  readonly share: number;
+  /** What all partitions together may let go. */
+  readonly cap: number;
+  /** Window of the cap, milliseconds. */
+  readonly window_ms: number;
+}
+
+/** Which rule of a policy bundle let an action go, and what was counted against its caps. */
+export interface RoutineGrant {
+  /** Policy bundle. */
+  readonly bundle: string;
+  /** Version of the bundle; count from 1. */
+  readonly version: number;
+  /** Routine rule of the bundle. */
+  readonly rule: string;
+  /** Who registered that version of the bundle. */
+  readonly registered_by: string;
+  /** One count for each cap. */
+  readonly counted: readonly RoutineCount[];
+}
+
+/** Why a routine rule did not let an action go. */
+export interface RoutineRefusal {
+  /** The rule: bundle@version/rule. */
+  readonly rule: string;
+  /** Code, such as CAP_REACHED. */
+  readonly code: string;
+  /** In words. */
+  readonly detail: string;
+}
+
+/** What a cap of a routine rule is over. */
+export const ROUTINE_SCOPE_VALUES = ['agent', 'tenant'] as const;
+export type RoutineScope = (typeof ROUTINE_SCOPE_VALUES)[number];
 
 /** How bad an incident is, from the worst. */
 export const SEVERITY_VALUES = ['sev1', 'sev2', 'sev3', 'sev4'] as const;

@@ -5,7 +5,7 @@ import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RecordRedirected, RecordsRefused, RedriveParked, WireLossAccepted } from './log.js';
-import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DivergenceReviewed, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DeliveryReviewed, DivergenceReviewed, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDelivery, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
@@ -94,7 +94,8 @@ export const TOPICS = [
       "recourse.mutations.RejectTrigger",
       "recourse.mutations.ReviewOutOfBand",
       "recourse.mutations.CloseBreaker",
-      "recourse.mutations.ReviewTrend"
+      "recourse.mutations.ReviewTrend",
+      "recourse.mutations.ReviewDelivery"
     ],
     "written_by": "HTTP edge, critics",
     "read_by": "mutation-ledger",
@@ -313,6 +314,7 @@ export const TOPICS = [
       "recourse.mutations.ReevaluationClosed",
       "recourse.mutations.ConsumerAcknowledged",
       "recourse.mutations.DeliveryOverdue",
+      "recourse.mutations.DeliveryReviewed",
       "recourse.mutations.AckRefused",
       "recourse.mutations.LineageReconciled",
       "recourse.mutations.DivergenceReviewed",
@@ -498,7 +500,8 @@ export type LedgerCommandsRecord =
   | { readonly type: 'RejectTrigger'; readonly body: RejectTrigger }
   | { readonly type: 'ReviewOutOfBand'; readonly body: ReviewOutOfBand }
   | { readonly type: 'CloseBreaker'; readonly body: CloseBreaker }
-  | { readonly type: 'ReviewTrend'; readonly body: ReviewTrend };
+  | { readonly type: 'ReviewTrend'; readonly body: ReviewTrend }
+  | { readonly type: 'ReviewDelivery'; readonly body: ReviewDelivery };
 
 /** What `recourse.recovery-commands` holds. */
 export type RecoveryCommandsRecord =
@@ -611,6 +614,7 @@ export type MutationsRecord =
   | { readonly type: 'ReevaluationClosed'; readonly body: ReevaluationClosed }
   | { readonly type: 'ConsumerAcknowledged'; readonly body: ConsumerAcknowledged }
   | { readonly type: 'DeliveryOverdue'; readonly body: DeliveryOverdue }
+  | { readonly type: 'DeliveryReviewed'; readonly body: DeliveryReviewed }
   | { readonly type: 'AckRefused'; readonly body: AckRefused }
   | { readonly type: 'LineageReconciled'; readonly body: LineageReconciled }
   | { readonly type: 'DivergenceReviewed'; readonly body: DivergenceReviewed }

@@ -130,6 +130,9 @@ class LegWorker implements Worker {
       onBatch: (batch) => {
         this.take(batch);
       },
+      onTrouble: (_, cause) => {
+        if (cause !== null) this.note({ type: 'trouble', doing: 'fetch', cause });
+      },
       onCrash: (cause) => {
         void this.rejoin(cause);
       },

@@ -261,6 +261,8 @@ describe('who a token is for', () => {
     ['a blank', 'olga '],
     ['nothing', ''],
     ['no end', 'x'.repeat(257)],
+    ['the name of a policy', 'policy:notices@1'],
+    ['the name of a policy that looks like a person', 'user:Policy:notices@1'],
   ])('has a subject in the closed alphabet: not with %s', async (_what, sub) => {
     await expect(approveWith(await token({ sub }))).rejects.toMatchObject({ code: 'PRINCIPAL_INVALID' });
     expect(sent).toEqual([]);

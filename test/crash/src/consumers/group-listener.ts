@@ -56,6 +56,9 @@ class Member {
       onBatch: (batch) => {
         this.next(() => this.apply(batch));
       },
+      onTrouble: (_, cause) => {
+        if (cause !== null) complain(cause);
+      },
       onCrash: (cause) => {
         complain(cause);
         void this.joinAgain();

@@ -1,5 +1,6 @@
 // Decides what becomes of an entry that somebody wants to register or retire.
-import { ENTRY_KINDS, reviewEntry } from '@recourse/contract';
+import { ENTRY_KINDS, reviewEntry, routineProblem, unroutine } from '@recourse/contract';
+import type { Contract, EntryBody, EntryProblem } from '@recourse/contract';
 import { assertNever, canonicalJson, sha256Hex } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
 import { ENTRY_ROLES } from './entry.messages.js';
@@ -14,8 +15,15 @@ export const ENTRY_NAME_PATTERN = /^[\w][\w.:@-]{0,127}$/;
  */
 export const SUBSCRIPTIONS_MAX = 100;
 
-/** Answers a command with the record it makes, with what stands already, or with a coded refusal. `standing` is the newest version, if there ever was one; `others` is how many more of its kind stand. */
-export function decideEntry(command: EntryCommand, standing: EntryVersion | undefined, others: number): EntryAnswer {
+type ContractOf = (capability: string) => Contract | undefined;
+
+/** Answers a command with the record it makes, with what stands already, or with a coded refusal. `standing` is the newest version, if there ever was one; `others` is how many more of its kind stand, `contractOf` the newest contract of a capability that the tenant may use. */
+export function decideEntry(
+  command: EntryCommand,
+  standing: EntryVersion | undefined,
+  others: number,
+  contractOf: ContractOf,
+): EntryAnswer {
   const kind = ENTRY_KINDS.find((each) => each === command.kind);
   if (kind === undefined) return rejected('ENTRY_KIND_UNKNOWN', `there is no kind ${command.kind}`);
   const roles: readonly string[] = ENTRY_ROLES[kind];
@@ -30,7 +38,7 @@ export function decideEntry(command: EntryCommand, standing: EntryVersion | unde
     );
   switch (command.type) {
     case 'RegisterEntry':
-      return register(command, kind, standing);
+      return register(command, kind, standing, contractOf);
     case 'RetireEntry':
       return retire(command, standing);
     default:
@@ -42,10 +50,13 @@ function register(
   { asker, name, body }: Extract<EntryCommand, { type: 'RegisterEntry' }>,
   kind: EntryKind,
   standing: EntryVersion | undefined,
+  contractOf: ContractOf,
 ): EntryAnswer {
   const review = reviewEntry(kind, body, asker.tenant);
-  if (!review.ok)
-    return rejected('ENTRY_REFUSED', `the entry has ${review.problems.length} problems`, { problems: review.problems });
+  if (!review.ok) return refusedFor(review.problems);
+  // The shape of the kind has parsed it.
+  const excess = kind === 'policy_bundle' ? excessOf(review.entry as EntryBody<'policy_bundle'>, contractOf) : [];
+  if (excess.length > 0) return refusedFor(excess);
   const text = canonicalJson(review.entry);
   if (standing !== undefined && !standing.retired && standing.body === text)
     return { kind: 'unchanged', entry: shown(standing) };
@@ -61,10 +72,26 @@ function register(
         digest: Buffer.from(digest, 'hex'),
         body: text,
         registered_by: asker.principal,
+        accounts: asker.accounts,
         command_id: asker.commandId,
       },
     },
   };
+}
+
+function refusedFor(problems: readonly EntryProblem[]): EntryAnswer {
+  return rejected('ENTRY_REFUSED', `the entry has ${problems.length} problems`, { problems });
+}
+
+/** What routine rules name and may not let go, as the contracts stand; later versions are judged when somebody asks. */
+function excessOf({ routine = [] }: EntryBody<'policy_bundle'>, contractOf: ContractOf): readonly EntryProblem[] {
+  return routine.flatMap(({ capabilities }, at) =>
+    capabilities.flatMap((capability) => {
+      const contract = contractOf(capability);
+      const excess = contract === undefined ? null : unroutine(contract);
+      return excess === null ? [] : [routineProblem(at, capability, excess)];
+    }),
+  );
 }
 
 function retire(

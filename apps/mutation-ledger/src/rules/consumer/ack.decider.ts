@@ -4,8 +4,12 @@
 //   K1. An acknowledgement closes the delivery of its own consumer, tenant, commit and rollback, and no other.
 //   K2. The first one counts; the same again is nothing, another one is refused and changes nothing (L12).
 //   K3. What a consumer derived or let out is recorded as it says: it invalidates that itself.
+//   K4. Silence that is overdue is a person's until they say what was done about it; an answer still counts after that.
+import { isPerson } from '@recourse/kernel';
+import type { ReviewDelivery } from '@recourse/messages';
 import { contentHash } from '../content.js';
 import { OWNER_OF_OVERDUE } from '../owners.js';
+import type { Refusal } from '../refusal.messages.js';
 import type { Ack, AckRefusal, ConsumerRecord, Delivery, RolledBack } from './consumer.messages.js';
 
 /** Derived commits, and emissions, that one acknowledgement may name; SDK consumers name no more. */
@@ -60,6 +64,25 @@ export function decideOverdue(
       owner: OWNER_OF_OVERDUE,
       deadline_at: now + OVERDUE_DEADLINE_MS,
     },
+  };
+}
+
+/** A person's word about a silent consumer, or why it does not count. Pure. */
+export function decideReview(
+  delivery: Delivery | undefined,
+  { envelope, delivery_id, reason }: ReviewDelivery,
+): ConsumerRecord | Refusal {
+  if (delivery?.tenant !== envelope.tenant || delivery.delivery_id !== delivery_id || delivery.phase !== 'overdue')
+    return { code: 'NOT_SILENT', message: 'No such consumer of this tenant waits for a person.' };
+  if (reason.trim() === '')
+    return { code: 'COMMAND_INVALID', message: 'Say what was done, or why its silence may stand: give a reason.' };
+  if (!isPerson(envelope.principal))
+    return { code: 'JUDGE_NOT_A_PERSON', message: 'Only a person ends this: no agent, no service account.' };
+  const { tenant, run_id, mutation_id, rollback_id, consumer } = delivery;
+  const { principal: by, command_id } = envelope;
+  return {
+    type: 'DeliveryReviewed',
+    body: { tenant, run_id, mutation_id, rollback_id, consumer, by, reason, command_id },
   };
 }
 

@@ -1,9 +1,11 @@
 // Consumers of rollbacks: who is due to hear of one, what they answer, what stands in a row.
+import { deriveId } from '@recourse/kernel';
 import type {
   AckRefused,
   CommitRef,
   ConsumerAcknowledged,
   DeliveryOverdue,
+  DeliveryReviewed,
   Emission,
   RollbackAcknowledged,
   SubscriptionMode,
@@ -11,16 +13,17 @@ import type {
 import type { Body } from '../record.messages.js';
 
 /** Phases of a delivery: what one consumer has to say about one rollback. */
-export const DELIVERY_PHASES = ['waiting', 'overdue', 'acknowledged'] as const;
+export const DELIVERY_PHASES = ['waiting', 'overdue', 'reviewed', 'acknowledged'] as const;
 export type DeliveryPhase = (typeof DELIVERY_PHASES)[number];
 
 /** What moves a delivery. */
-export const DELIVERY_EVENTS = ['ConsumerAcknowledged', 'DeliveryOverdue'] as const;
+export const DELIVERY_EVENTS = ['ConsumerAcknowledged', 'DeliveryOverdue', 'DeliveryReviewed'] as const;
 export type DeliveryEvent = (typeof DELIVERY_EVENTS)[number];
 
 export type ConsumerRecord =
   | { readonly type: 'ConsumerAcknowledged'; readonly body: Body<ConsumerAcknowledged> }
   | { readonly type: 'DeliveryOverdue'; readonly body: Body<DeliveryOverdue> }
+  | { readonly type: 'DeliveryReviewed'; readonly body: Body<DeliveryReviewed> }
   | { readonly type: 'AckRefused'; readonly body: Body<AckRefused> & { readonly code: AckRefusal } };
 
 /** Why what calls itself an acknowledgement is none. */
@@ -56,6 +59,7 @@ export interface RolledBack {
 
 /** One consumer's duty to answer one rollback. */
 export type Delivery = {
+  readonly delivery_id: string;
   readonly tenant: string;
   readonly run_id: string;
   readonly mutation_id: string;
@@ -97,6 +101,11 @@ export type Answer = {
 
 /** An acknowledgement as it comes in. */
 export type Ack = RollbackAcknowledged;
+
+/** Names what one consumer has to say about one rollback. */
+export function deliveryIdOf({ rollback_id, consumer }: Pick<Delivery, 'rollback_id' | 'consumer'>): string {
+  return deriveId('dlv', rollback_id, consumer);
+}
 
 /** Key of a delivery among those of its run; the loop refuses keys above its limit, so none of a forged ack is stored. */
 export function deliveryKey(mutationId: string, consumer: string): string {

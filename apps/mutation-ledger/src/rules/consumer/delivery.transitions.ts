@@ -3,10 +3,11 @@ import type { DeliveryEvent, DeliveryPhase } from './consumer.messages.js';
 
 /** Phase after each event. `null` = history that cannot exist. */
 export const DELIVERY_AFTER = {
-  waiting: { ConsumerAcknowledged: 'acknowledged', DeliveryOverdue: 'overdue' },
-  overdue: { ConsumerAcknowledged: 'acknowledged', DeliveryOverdue: null },
-  acknowledged: { ConsumerAcknowledged: null, DeliveryOverdue: null },
+  waiting: { ConsumerAcknowledged: 'acknowledged', DeliveryOverdue: 'overdue', DeliveryReviewed: null },
+  overdue: { ConsumerAcknowledged: 'acknowledged', DeliveryOverdue: null, DeliveryReviewed: 'reviewed' },
+  reviewed: { ConsumerAcknowledged: 'acknowledged', DeliveryOverdue: null, DeliveryReviewed: null },
+  acknowledged: { ConsumerAcknowledged: null, DeliveryOverdue: null, DeliveryReviewed: null },
 } as const satisfies Record<DeliveryPhase, Record<DeliveryEvent, DeliveryPhase | null>>;
 
-/** Phases in which nobody is waited for. */
+/** Phases that nothing leaves; a consumer whose silence was reviewed may still answer. */
 export const DELIVERY_ENDS = ['acknowledged'] as const satisfies readonly DeliveryPhase[];

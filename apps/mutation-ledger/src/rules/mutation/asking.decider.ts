@@ -100,21 +100,19 @@ export function askWorker(mutation: Asked, kind: AskKind, now: number, policy: A
 
 /** Gives a mutation to a person. */
 export function askPerson(
-  {
-    mutation_id,
-    tenant,
-    run_id,
-    execution_state,
-  }: Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'execution_state'>,
+  mutation: Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'execution' | 'execution_state' | 'terms'>,
   now: number,
   policy: Pick<AskPolicy, 'reviewDeadlineMs'>,
 ): MutationRecord {
+  const { mutation_id, tenant, run_id, execution, execution_state, terms } = mutation;
   return {
     type: 'ExecutionOverdue',
     body: {
       mutation_id,
       tenant,
       run_id,
+      capability: execution.capability,
+      runbook: terms?.compensation?.runbook ?? null,
       execution_state,
       owner: OWNER_OF_OVERDUE,
       deadline_at: now + policy.reviewDeadlineMs,

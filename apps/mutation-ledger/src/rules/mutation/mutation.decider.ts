@@ -16,6 +16,7 @@ import type {
   Fallen,
 } from '@recourse/messages';
 import { contentHash } from '../content.js';
+import { OWNER_OF_CLOSING } from '../owners.js';
 import { askPerson, askWorker, canReconcile } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
 import { acceptExecution, acceptIntent, UNKNOWN_BEFORE } from './binding.decider.js';
@@ -256,8 +257,19 @@ export function concludeExecution(mutation: Mutation, now: number, policy: Ledge
 }
 
 /** Warns people that a window closes soon. */
-export function warnOfEnd({ mutation_id, tenant, run_id, expires_at }: Mutation): MutationRecord | null {
-  return expires_at === null
-    ? null
-    : { type: 'WindowClosing', body: { mutation_id, tenant, run_id, closes_at: expires_at } };
+export function warnOfEnd(mutation: Mutation): MutationRecord | null {
+  const { mutation_id, tenant, run_id, execution, terms, expires_at } = mutation;
+  if (expires_at === null) return null;
+  return {
+    type: 'WindowClosing',
+    body: {
+      mutation_id,
+      tenant,
+      run_id,
+      capability: execution.capability,
+      runbook: terms?.compensation?.runbook ?? null,
+      owner: OWNER_OF_CLOSING,
+      closes_at: expires_at,
+    },
+  };
 }

@@ -56,6 +56,7 @@ export function undoOf({ envelope, run_id, mutation_ids, reason }: UndoRun): Und
     tenant,
     run_id,
     command_id,
+    begun_by: null,
     asked_ids: mutation_ids,
     evidence,
     mutation_ids: [],
@@ -90,6 +91,7 @@ export function undoAfterFailure(
     tenant,
     run_id,
     command_id: null,
+    begun_by: { mutation_id: id, step_id },
     asked_ids: [],
     evidence,
     mutation_ids: [],
@@ -99,7 +101,7 @@ export function undoAfterFailure(
 
 /** The next part: its effects are named, and those that stand are to fall. `mutations` are those of the run. */
 export function undoPart(undo: Undo, mutations: readonly Mutation[], effectsMax: number): readonly Finding[] {
-  const { undo_id, tenant, run_id, command_id, asked_ids, evidence, opened_at: openedAt } = undo;
+  const { undo_id, tenant, run_id, command_id, begun_by, asked_ids, evidence, opened_at: openedAt } = undo;
   const named = new Set(undo.mutation_ids);
   const own = mutations.filter((mutation) => mutation.tenant === tenant);
   const reached = own
@@ -117,6 +119,7 @@ export function undoPart(undo: Undo, mutations: readonly Mutation[], effectsMax:
     tenant,
     run_id,
     command_id,
+    begun_by,
     asked_ids,
     evidence,
     mutation_ids: part.map(({ mutation_id }) => mutation_id),

@@ -9,6 +9,8 @@ export type Undo = {
   readonly run_id: string;
   /** Null for a run one of whose steps failed for good. */
   readonly command_id: string | null;
+  /** The step that failed, then. */
+  readonly begun_by: { readonly mutation_id: string; readonly step_id: string } | null;
   /** Mutations asked for; empty for the whole run. */
   readonly asked_ids: readonly string[];
   readonly evidence: Evidence;

@@ -40,6 +40,8 @@ export interface NoticeItem {
   readonly recoveryId: string | null;
   readonly stepId: string | null;
   readonly capability: string | null;
+  readonly runbook: string | null;
+  readonly owner: string;
   readonly reason: string;
   readonly requiredApprovals: number;
   readonly deadlineAt: number;

@@ -106,10 +106,23 @@ function deliveryOf(
 }
 
 function factsOf(
-  { thing, id, runId, recoveryId, stepId, capability }: Thing,
-  { kind, reason, requiredApprovals, deadlineAt }: OpenItem,
+  { thing, id, runId, recoveryId, stepId, capability, runbook }: Thing,
+  { kind, reason, owner, requiredApprovals, deadlineAt }: OpenItem,
 ): NoticeItem {
-  return { thing, id, kind, runId, recoveryId, stepId, capability, reason, requiredApprovals, deadlineAt };
+  return {
+    thing,
+    id,
+    kind,
+    runId,
+    recoveryId,
+    stepId,
+    capability,
+    runbook,
+    owner,
+    reason,
+    requiredApprovals,
+    deadlineAt,
+  };
 }
 
 /** A notice that says that the endpoint works; each is its own. */

@@ -50,6 +50,8 @@ describe('an item that opens', () => {
           stepId: 'step-1',
           capability: 'payments.reverse_refund',
           reason: 'HIGH_IMPACT',
+          owner: 'role:approver',
+          runbook: 'runbooks/refunds.md',
           requiredApprovals: 1,
           deadlineAt: 11_000,
         },

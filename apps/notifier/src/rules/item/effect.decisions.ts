@@ -2,12 +2,15 @@
 import { movedIn } from '@recourse/messages';
 import type { BodyOf, Fallen, RecordTypeOf } from '@recourse/messages';
 import { bare, deliveryIdOf, divergenceIdOf, ends, mutationOf, opens } from './item.decisions.js';
-import { capabilityOf, keyOf } from './item.messages.js';
+import { capabilityOf, keyOf, runbookOf } from './item.messages.js';
 import type { Known, Place, Thing, ThingChange } from './item.messages.js';
 
 type Mutations<Type extends RecordTypeOf<'recourse.mutations'>> = BodyOf<'recourse.mutations', Type>;
 
 /** What a person is asked of an effect, by how it ended. */
+/** Who looks at effects that took hold; their record names nobody. The ledger's own words for it are the same. */
+const OWNER_OF_EXPOSED = 'role:operator';
+
 const ASKED = { succeeded: 'exposure', failed: 'escalated' } as const;
 
 /**
@@ -15,31 +18,41 @@ const ASKED = { succeeded: 'exposure', failed: 'escalated' } as const;
  * that failed and that its agent gives to a person.
  */
 export function recordEffect(body: Mutations<'MutationRecorded'>, known: Known, place: Place): readonly ThingChange[] {
-  const { mutation_id, execution, execution_state, review_by, reason } = body;
+  const { mutation_id, execution, execution_state, review_by, reason, terms } = body;
   if (review_by === null) return ends(known, mutationOf(body));
-  const effect: Thing = { ...bare('mutation', mutation_id, execution), capability: capabilityOf(execution.capability) };
+  const effect = effectThing(mutation_id, execution, { ...execution, runbook: terms?.compensation?.runbook ?? null });
   // What stands behind a colon names fields of the user's, or a kind of error.
   const [code = '', kind = ''] = (reason ?? '').split(':');
   const asked = execution_state === 'succeeded' || execution_state === 'failed' ? ASKED[execution_state] : 'execution';
-  return opens(effect, asked, { deadline_at: review_by, reason: code === 'ESCALATED' ? kind : code }, place);
+  const asking = { owner: OWNER_OF_EXPOSED, deadline_at: review_by, reason: code === 'ESCALATED' ? kind : code };
+  return opens(effect, asked, asking, place);
+}
+
+function effectThing(
+  id: string,
+  of: { readonly tenant: string; readonly run_id: string },
+  { capability, runbook }: { readonly capability: string; readonly runbook: string | null },
+): Thing {
+  return { ...bare('mutation', id, of), capability: capabilityOf(capability), runbook: runbookOf(runbook) };
 }
 
 /** Nobody told how it ended, and no worker could. */
 export function askForOutcome(body: Mutations<'ExecutionOverdue'>, known: Known, place: Place): readonly ThingChange[] {
-  const { mutation_id: id, execution_state, deadline_at } = body;
+  const { mutation_id: id, execution_state, owner, deadline_at } = body;
   return opens(
     // A look that found nothing out leaves the question where it was.
-    known(keyOf({ thing: 'mutation', id })) ?? bare('mutation', id, body),
+    known(keyOf({ thing: 'mutation', id })) ?? effectThing(id, body, body),
     'execution',
-    { deadline_at, reason: `EXECUTION_${execution_state}` },
+    { owner, deadline_at, reason: `EXECUTION_${execution_state}` },
     place,
   );
 }
 
 /** It can be taken back, for a short while only. */
 export function warnOfEnd(body: Mutations<'WindowClosing'>, _known: Known, place: Place): readonly ThingChange[] {
-  const { mutation_id, closes_at: deadline_at } = body;
-  return opens(bare('mutation', mutation_id, body), 'window', { deadline_at, reason: 'WINDOW_CLOSING' }, place);
+  const { mutation_id, owner, closes_at: deadline_at } = body;
+  const asking = { owner, deadline_at, reason: 'WINDOW_CLOSING' };
+  return opens(effectThing(mutation_id, body, body), 'window', asking, place);
 }
 
 /** A window that closed, or that was used, is no warning any more. */
@@ -62,23 +75,17 @@ export function askForConsumer(
   _known: Known,
   place: Place,
 ): readonly ThingChange[] {
-  const { deadline_at } = body;
-  return opens(
-    bare('delivery', deliveryIdOf(body), body),
-    'delivery',
-    { deadline_at, reason: 'CONSUMER_SILENT' },
-    place,
-  );
+  return opens(bare('delivery', deliveryIdOf(body), body), 'delivery', { ...body, reason: 'CONSUMER_SILENT' }, place);
 }
 
 /** A runtime keeps what fell. Its name is its owner's words; what waits goes by an id of it. */
 export function askForRuntime(
-  { tenant, runtime, deadline_at }: Mutations<'LineageReconciled'>,
+  { tenant, runtime, owner, deadline_at }: Mutations<'LineageReconciled'>,
   known: Known,
   place: Place,
 ): readonly ThingChange[] {
-  if (deadline_at === null) return [];
+  if (deadline_at === null || owner === null) return [];
   const id = divergenceIdOf({ tenant, runtime });
   const thing = known(keyOf({ thing: 'runtime', id })) ?? bare('runtime', id, { tenant, run_id: '' });
-  return opens(thing, 'divergence', { deadline_at, reason: 'RUNTIME_DIVERGES' }, place);
+  return opens(thing, 'divergence', { owner, deadline_at, reason: 'RUNTIME_DIVERGES' }, place);
 }

@@ -2,13 +2,14 @@
 //
 // Boundary: pure; a thing and what a record asks for -> what is known then.
 import { deriveId } from '@recourse/kernel';
-import { codeOf, isWaiting, keyOf, nameOf } from './item.messages.js';
+import { codeOf, isWaiting, keyOf, nameOf, ownerOf } from './item.messages.js';
 import type { ItemKind, Known, Place, Thing, ThingChange, ThingKind, WaitingThing } from './item.messages.js';
 
 /** What a record that asks people says of the question. */
 export interface Asking {
   readonly deadline_at: number;
   readonly reason: string;
+  readonly owner: string;
   readonly required_approvals?: number;
 }
 
@@ -16,13 +17,13 @@ export interface Asking {
 export function opens(
   thing: Thing,
   kind: ItemKind,
-  { deadline_at: deadlineAt, reason, required_approvals: requiredApprovals = 0 }: Asking,
+  { deadline_at: deadlineAt, reason, owner: asked, required_approvals: requiredApprovals = 0 }: Asking,
   place: Place,
 ): readonly ThingChange[] {
   const { item } = thing;
-  const code = codeOf(reason);
-  if (item?.kind === kind && item.reason === code) return puts({ ...thing, item: { ...item, deadlineAt } });
-  const opened = { kind, opening: nameOf(place), openedAt: place.at, deadlineAt, reason: code };
+  const [code, owner] = [codeOf(reason), ownerOf(asked)];
+  if (item?.kind === kind && item.reason === code) return puts({ ...thing, item: { ...item, deadlineAt, owner } });
+  const opened = { kind, opening: nameOf(place), openedAt: place.at, deadlineAt, reason: code, owner };
   return puts({ ...thing, item: { ...opened, requiredApprovals, approvals: 0 } });
 }
 
@@ -74,7 +75,7 @@ export function bare(
   id: string,
   { tenant, run_id: runId }: { readonly tenant: string; readonly run_id: string },
 ): Thing {
-  return { thing, id, tenant, runId, recoveryId: null, stepId: null, capability: null, item: null };
+  return { thing, id, tenant, runId, recoveryId: null, stepId: null, capability: null, runbook: null, item: null };
 }
 
 /** Reads the keys of one kind of thing from the field that names it. */
@@ -98,6 +99,7 @@ export function deliveryOf(body: { readonly rollback_id: string; readonly consum
   return [keyOf({ thing: 'delivery', id: deliveryIdOf(body) })];
 }
 
+/** The same derivation as the ledger's. */
 export function deliveryIdOf({
   rollback_id: rollback,
   consumer,
@@ -105,7 +107,7 @@ export function deliveryIdOf({
   readonly rollback_id: string;
   readonly consumer: string;
 }): string {
-  return `${rollback}/${consumer}`;
+  return deriveId('dlv', rollback, consumer);
 }
 
 /** A runtime has at most one question at a time. */

@@ -49,6 +49,8 @@ export interface OpenItem {
   readonly deadlineAt: number;
   /** A code; never a sentence. */
   readonly reason: string;
+  /** A role, `adapter:…`, or that it is a person. */
+  readonly owner: string;
   readonly requiredApprovals: number;
   /** Given since it opened. */
   readonly approvals: number;
@@ -64,6 +66,8 @@ export interface Thing {
   readonly recoveryId: string | null;
   readonly stepId: string | null;
   readonly capability: string | null;
+  /** What its contract has a person work from: a link or a path. */
+  readonly runbook: string | null;
   readonly item: OpenItem | null;
 }
 
@@ -114,4 +118,20 @@ export function codeOf(text: string): string {
 /** A capability that has the form of one; null for whatever else stands there. */
 export function capabilityOf(text: string): string | null {
   return text.length <= CAPABILITY_MAX && CAPABILITY.test(text) ? text : null;
+}
+
+const OWNER = /^(?:role|adapter|service):[a-z][a-z0-9_-]{0,62}$/;
+/** An owner who is named by a subject: who that is, the item itself shows. */
+const SOMEBODY = 'a person';
+
+/** An owner by role, adapter or service; nobody is named. */
+export function ownerOf(text: string): string {
+  return OWNER.test(text) ? text : SOMEBODY;
+}
+
+const RUNBOOK = /^(?:https:\/\/)?[A-Za-z0-9][A-Za-z0-9._~/#?=&%+-]{0,511}$/;
+
+/** A runbook that is a link or a path; null for prose, which stays with the item. */
+export function runbookOf(text: string | null | undefined): string | null {
+  return typeof text === 'string' && RUNBOOK.test(text) ? text : null;
 }

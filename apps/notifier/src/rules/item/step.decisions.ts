@@ -1,7 +1,7 @@
 // What records of a recovery mean for the step they are about.
 import type { BodyOf, Planned, RecordTypeOf } from '@recourse/messages';
 import { agrees, asks, bare, moves, opens, puts, stepOf } from './item.decisions.js';
-import { capabilityOf, keyOf } from './item.messages.js';
+import { capabilityOf, keyOf, runbookOf } from './item.messages.js';
 import type { Known, Place, Thing, ThingChange } from './item.messages.js';
 
 type Recoveries<Type extends RecordTypeOf<'recourse.recoveries'>> = BodyOf<'recourse.recoveries', Type>;
@@ -22,9 +22,16 @@ function newStep(body: OfStep): Thing {
   return { ...bare('step', body.step_id, body), recoveryId: body.recovery_id, stepId: body.step_id };
 }
 
+function underContract({
+  execution,
+  terms,
+}: Pick<Planned, 'execution' | 'terms'>): Pick<Thing, 'capability' | 'runbook'> {
+  return { capability: capabilityOf(execution.capability), runbook: runbookOf(terms?.compensation?.runbook) };
+}
+
 /** An approval is asked for, or the machine goes on; what is a person's from the start is escalated by the next record. */
 export function decide(body: Planned, _known: Known, place: Place): readonly ThingChange[] {
-  const step: Thing = { ...newStep(body), capability: capabilityOf(body.execution.capability) };
+  const step: Thing = { ...newStep(body), ...underContract(body) };
   return body.decision === 'request_approval' ? opens(step, 'approval', body, place) : puts(step);
 }
 
@@ -32,7 +39,7 @@ export function decide(body: Planned, _known: Known, place: Place): readonly Thi
 export function advance(body: Recoveries<'MutationAdvanced'>, known: Known, place: Place): readonly ThingChange[] {
   const step = stepThing(body, known);
   if (step.item?.kind === 'manual') return [];
-  const again = { ...step, capability: capabilityOf(body.execution.capability) };
+  const again = { ...step, ...underContract(body) };
   return body.decision === 'request_approval' ? opens(again, 'approval', body, place) : puts({ ...again, item: null });
 }
 

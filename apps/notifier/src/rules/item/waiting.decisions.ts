@@ -1,7 +1,7 @@
 // What else waits for people: rollbacks, breakers, tasks, incidents, questions before an effect, reservations.
 import type { BodyOf, RecordTypeOf } from '@recourse/messages';
 import { agrees, bare, ends, forwardOf, opens } from './item.decisions.js';
-import { capabilityOf, keyOf } from './item.messages.js';
+import { capabilityOf, keyOf, runbookOf } from './item.messages.js';
 import type { Known, Place, Thing, ThingChange } from './item.messages.js';
 import { stepThing } from './step.decisions.js';
 
@@ -37,34 +37,38 @@ export function tasksOf({ tasks }: Pick<Recoveries<'TasksOpened'>, 'tasks'>): re
   return tasks.map(({ task_id: id }) => keyOf({ thing: 'task', id }));
 }
 
-export function openTasks(body: Recoveries<'TasksOpened'>, _known: Known, place: Place): readonly ThingChange[] {
-  return body.tasks.flatMap(({ task_id: id, kind, deadline_at }) => {
+export function openTasks(body: Recoveries<'TasksOpened'>, known: Known, place: Place): readonly ThingChange[] {
+  return body.tasks.flatMap(({ task_id: id, kind, owner, deadline_at }) => {
     const task: Thing = {
       ...bare('task', id, body),
       recoveryId: body.recovery_id,
       stepId: body.step_id,
       capability: capabilityOf(body.capability),
+      runbook: stepThing(body, known).runbook,
     };
-    return opens(task, 'task', { reason: kind, deadline_at }, place);
+    return opens(task, 'task', { reason: kind, owner, deadline_at }, place);
   });
 }
 
-/** An incident goes by its severity and shows the capability of its step, where that is known. */
+/** An incident goes by its severity and shows its own runbook, and the capability of its step where that is known. */
 export function openIncident(body: Recoveries<'IncidentOpened'>, known: Known, place: Place): readonly ThingChange[] {
   const incident: Thing = {
     ...bare('incident', body.incident_id, body),
     recoveryId: body.recovery_id,
     stepId: body.step_id,
     capability: stepThing(body, known).capability,
+    runbook: runbookOf(body.runbook),
   };
-  return opens(incident, 'incident', { reason: body.severity, deadline_at: body.deadline_at }, place);
+  return opens(incident, 'incident', { ...body, reason: body.severity }, place);
 }
 
+/** What a routine rule decides in the same turn waits for nobody. */
 export function askBeforeEffect(
   body: Recoveries<'ForwardApprovalRequested'>,
   _known: Known,
   place: Place,
 ): readonly ThingChange[] {
+  if (body.decided_by !== null) return [];
   const question: Thing = { ...bare('forward', body.approval_id, body), capability: capabilityOf(body.capability) };
   return opens(question, 'forward_approval', { ...body, reason: `FORWARD_${body.mode}` }, place);
 }

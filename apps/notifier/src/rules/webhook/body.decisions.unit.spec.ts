@@ -71,7 +71,9 @@ describe('a body', () => {
       expect(
         [...bodyOf(shape, notice, BASES).matchAll(/https:\/\/[^"\\]+/g)]
           .map(([url]) => url)
-          .filter((url) => new URL(url).search.replace('?run_id=run-1', '') !== ''),
+          .filter(
+            (url) => new URL(url).search.replace('?run_id=run-1', '').replace('?phase=overdue&run_id=run-1', '') !== '',
+          ),
       ).toEqual([]);
     }
   });
@@ -88,6 +90,8 @@ describe('a body', () => {
       run_id: 'run-1',
       capability: 'payments.reverse_refund',
       reason: 'HIGH_IMPACT',
+      owner: 'role:approver',
+      runbook: 'runbooks/refunds.md',
       required_approvals: 1,
       deadline_at: '1970-01-01T00:00:11.000Z',
       links: {
@@ -105,6 +109,7 @@ describe('a body', () => {
     expect(body.text).toBe('Waits for a person: approval');
     expect(body.blocks.map(({ type }) => type)).toEqual(['header', 'section', 'actions']);
     expect(JSON.stringify(body.blocks)).toContain('Reason: HIGH_IMPACT');
+    expect(JSON.stringify(body.blocks)).toContain('Runbook: runbooks/refunds.md');
     expect(JSON.stringify(body.blocks)).not.toContain('mrkdwn');
     expect(JSON.stringify(body.blocks[2])).toContain('https://recoveries.example.org/v1/reviews/step-1');
   });

@@ -4,8 +4,9 @@
 // for it; it is not asked again, so that a thousand waiting steps make a thousand records and no more.
 //
 // Invariants
-//   R1. In any minute at most the limit and a tenth of it begin, however many come at once.
+//   R1. In any minute at most the limit and a tenth of it begin, however many come at once, beside the further calls of one step.
 //   R2. A place that was taken is honoured once, whenever its step comes to use it.
+//   R4. A step takes a place for each call that undoes it, of its own capability, and begins at the first.
 //   R3. A step whose place comes after its deadline takes none: a person is told while there is time.
 import { deriveId } from '@recourse/kernel';
 import type { LimitScope, Pace } from '@recourse/messages';
@@ -63,16 +64,18 @@ export interface Schedule {
   readonly scope: LimitScope;
   readonly name: string;
   readonly perMinute: number;
+  /** Places that the step takes in it. */
+  readonly calls: number;
   readonly nextAt: number;
 }
 
 /** The earliest place that all schedules have. */
 export function placeIn(schedules: readonly Schedule[], now: number): Place {
   const goAt = schedules.reduce((latest, schedule) => Math.max(latest, freeAt(schedule)), now);
-  const paced = schedules.map(({ scope, name, perMinute, nextAt }) => ({
+  const paced = schedules.map(({ scope, name, perMinute, calls, nextAt }) => ({
     scope,
     name,
-    next_at: Math.max(now, nextAt) + intervalOf(perMinute),
+    next_at: Math.max(now, nextAt) + calls * intervalOf(perMinute),
   }));
   return { goAt, paced };
 }
@@ -92,14 +95,18 @@ export function intervalOf(perMinute: number): number {
   return Math.ceil(MINUTE_MS / perMinute);
 }
 
-/** Limits that apply to a call of a capability for a tenant. */
+/** Limits that apply to calls for a tenant, named by their capabilities. */
 export function schedulesOf(
   { tenantPerMinute, capabilityPerMinute }: Rates,
   tenant: string,
-  capability: string,
+  capabilities: readonly string[],
   nextAt: (scope: LimitScope, name: string) => number,
 ): readonly Schedule[] {
-  const of = (scope: LimitScope, name: string, perMinute: number | null): readonly Schedule[] =>
-    perMinute === null ? [] : [{ scope, name, perMinute, nextAt: nextAt(scope, name) }];
-  return [...of('tenant', tenant, tenantPerMinute), ...of('capability', capability, capabilityPerMinute)];
+  const of = (scope: LimitScope, name: string, perMinute: number | null, calls: number): readonly Schedule[] =>
+    perMinute === null ? [] : [{ scope, name, perMinute, calls, nextAt: nextAt(scope, name) }];
+  const callsOf = (name: string): number => capabilities.filter((one) => one === name).length;
+  return [
+    ...of('tenant', tenant, tenantPerMinute, capabilities.length),
+    ...[...new Set(capabilities)].flatMap((name) => of('capability', name, capabilityPerMinute, callsOf(name))),
+  ];
 }

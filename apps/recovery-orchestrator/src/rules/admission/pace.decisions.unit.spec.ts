@@ -8,7 +8,7 @@ function begun(perMinute: number, arrivals: readonly number[]): readonly number[
   return [...arrivals]
     .sort((a, b) => a - b)
     .map((now) => {
-      const { goAt, paced } = placeIn([{ scope: 'tenant', name: 'acme', perMinute, nextAt }], now);
+      const { goAt, paced } = placeIn([{ scope: 'tenant', name: 'acme', perMinute, calls: 1, nextAt }], now);
       nextAt = paced[0]?.next_at ?? 0;
       return goAt;
     });
@@ -26,6 +26,31 @@ describe('a rate', () => {
             expect(starts.filter((at) => at >= from && at < from + 60_000).length).toBeLessThanOrEqual(
               perMinute + burstOf(perMinute),
             );
+        },
+      ),
+    );
+  });
+
+  it('lets no more calls begin in any minute than that and the further calls of one step (R1, R4)', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 600 }),
+        fc.array(fc.tuple(fc.nat(300_000), fc.integer({ min: 1, max: 8 })), { minLength: 1, maxLength: 60 }),
+        (perMinute, steps) => {
+          let nextAt = 0;
+          const begins = steps
+            .toSorted(([a], [b]) => a - b)
+            .map(([now, calls]) => {
+              const { goAt, paced } = placeIn([{ scope: 'tenant', name: 'acme', perMinute, calls, nextAt }], now);
+              nextAt = paced[0]?.next_at ?? 0;
+              return { goAt, calls };
+            });
+          for (const { goAt: from } of begins) {
+            const within = begins.filter(({ goAt }) => goAt >= from && goAt < from + 60_000);
+            const counted = within.reduce((sum, { calls }) => sum + calls, 0);
+            const further = Math.max(...within.map(({ calls }) => calls)) - 1;
+            expect(counted).toBeLessThanOrEqual(perMinute + burstOf(perMinute) + further);
+          }
         },
       ),
     );
@@ -61,8 +86,8 @@ describe('a rate', () => {
   it('that is the slower of two decides', () => {
     const place = placeIn(
       [
-        { scope: 'tenant', name: 'acme', perMinute: 60, nextAt: 0 },
-        { scope: 'capability', name: 'p.x', perMinute: 1, nextAt: 90_000 },
+        { scope: 'tenant', name: 'acme', perMinute: 60, calls: 1, nextAt: 0 },
+        { scope: 'capability', name: 'p.x', perMinute: 1, calls: 1, nextAt: 90_000 },
       ],
       50_000,
     );
@@ -79,7 +104,7 @@ describe('a rate', () => {
   it('that is not set asks nothing and takes no place', () => {
     expect(
       placeIn(
-        schedulesOf(NO_RATES, 'acme', 'p.x', () => 1e12),
+        schedulesOf(NO_RATES, 'acme', ['p.x'], () => 1e12),
         7,
       ),
     ).toEqual({ goAt: 7, paced: [] });

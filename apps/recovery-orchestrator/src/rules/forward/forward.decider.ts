@@ -1,17 +1,15 @@
-// Decides about forward approvals: asked for, decided, used, run out. Pure.
+// Decides about forward approvals: decided, used, run out; how they are asked for stands in request.decider.ts. Pure.
 //
 // Invariants
 //   F1. An approval covers one action digest, which is computed anew from what the approver is shown (P4).
 //   F2. Nobody approves their own action: neither its agent, nor who it acts for, nor its owner, nor who asked (P5).
 //   F3. The contract says how many people are asked; a caller may only ask for more.
 //   F4. An approval is used once, by one attempt, before it runs out.
-import { forwardDigest, readPayload } from '@recourse/contract';
-import type { Contract } from '@recourse/contract';
-import { deriveId, isAmong } from '@recourse/kernel';
+//   F5. A routine rule decides in the turn in which it is asked, under the name of its policy, which no person or program can carry.
+//       What people have denied, or are deciding, it does not decide.
+import { deriveId, isAmong, policyDecider } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
-import type { Json } from '@recourse/kernel';
-import type { DecideForwardApproval, Payload, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
-import { OWNER_OF_APPROVALS } from '../policy.messages.js';
+import type { DecideForwardApproval, UseForwardApproval } from '@recourse/messages';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { editorRefusal, saidBy, selfRefusal } from '../step/approval.decisions.js';
 import type { Refusal, RefusalCode } from '../refusal.messages.js';
@@ -30,7 +28,7 @@ export interface ForwardContext {
 }
 
 export type ForwardOutcome =
-  | { readonly kind: 'recorded'; readonly record: ForwardRecord }
+  | { readonly kind: 'recorded'; readonly records: readonly ForwardRecord[] }
   /** It was said before. */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
@@ -40,38 +38,9 @@ export function forwardIdOf(tenant: string, runId: string, effectKey: string, ac
   return deriveId('fwa', tenant, runId, effectKey, actionDigest);
 }
 
-/** Asks people; `contract` is the one the digest names, null when there is none. */
-export function requestForward(
-  standing: ForwardDoc | undefined,
-  command: RequestForwardApproval,
-  contract: Contract | null,
-  context: ForwardContext,
-): ForwardOutcome {
-  const refusal = requestRefusal(command, contract);
-  if (refusal !== null) return { kind: 'refused', refusal };
-  const isOver = standing === undefined || standing.phase === 'used' || standing.phase === 'expired';
-  if (!isOver) return { kind: 'unchanged' };
-  const { envelope, ...asked } = command;
-  const { now, policy } = context;
-  const answerableTo = asked.initiator ?? policy.ownerOf(envelope.tenant, asked.agent_id);
-  const isForTwo =
-    asked.mode === 'dual_control' || contract?.forward_approval === 'dual_control' || answerableTo === null;
-  return {
-    kind: 'recorded',
-    record: record('ForwardApprovalRequested', {
-      ...asked,
-      tenant: envelope.tenant,
-      approval_id: forwardIdOf(envelope.tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')),
-      round: (standing?.round ?? 0) + 1,
-      mode: isForTwo ? 'dual_control' : 'human',
-      answerable_to: policy.ownerOf(envelope.tenant, asked.agent_id),
-      required_approvals: isForTwo ? 2 : 1,
-      requested_by: envelope.principal,
-      owner: OWNER_OF_APPROVALS,
-      deadline_at: now + policy.reviewDeadlineMs,
-      command_id: envelope.command_id,
-    }),
-  };
+/** Records that follow. */
+export function recorded(...records: readonly ForwardRecord[]): ForwardOutcome {
+  return { kind: 'recorded', records };
 }
 
 /** Takes a verdict of a person. */
@@ -92,9 +61,8 @@ export function decideForward(
   } = command;
   const isLast = verdict === 'approve' && approvals.length + 1 >= required_approvals;
   const expires = isLast ? now + policy.forwardValidMs : (deadline_at ?? now);
-  return {
-    kind: 'recorded',
-    record: record('ForwardApprovalDecided', {
+  return recorded(
+    record('ForwardApprovalDecided', {
       approval_id,
       tenant,
       run_id,
@@ -105,12 +73,17 @@ export function decideForward(
       reason,
       command_id,
       expires_at: expires,
+      routine: null,
     }),
-  };
+  );
 }
 
-/** Uses an approval up for one attempt; the same attempt may say so again. */
-export function useForward(standing: ForwardDoc, command: UseForwardApproval, { now }: ForwardContext): ForwardOutcome {
+/** Uses an approval up for one attempt; the same attempt may say so again. `stopped`: what stops an action that a rule let go. */
+export function useForward(
+  standing: ForwardDoc,
+  command: UseForwardApproval,
+  { now, stopped }: Pick<ForwardContext, 'now'> & { readonly stopped: string | null },
+): ForwardOutcome {
   const { approval_id, tenant, run_id, round, phase, effect_key, expires_at, requested_by } = standing;
   if (!isAmong([requested_by], command.envelope))
     return refused('APPROVAL_OF_ANOTHER', 'An approval is used by whoever asked for it.');
@@ -123,10 +96,10 @@ export function useForward(standing: ForwardDoc, command: UseForwardApproval, { 
   if (phase === 'expired' || (expires_at !== null && now >= expires_at))
     return refused('APPROVAL_EXPIRED', 'The approval ran out before it was used; ask again.');
   if (phase !== 'approved') return refused('APPROVAL_WRONG_PHASE', `The question is ${phase}.`);
+  if (stopped !== null) return refused('ROUTINE_STOPPED', `A routine rule let it go before this: ${stopped}.`);
   const { principal, command_id } = command.envelope;
-  return {
-    kind: 'recorded',
-    record: record('ForwardApprovalUsed', {
+  return recorded(
+    record('ForwardApprovalUsed', {
       approval_id,
       tenant,
       run_id,
@@ -135,8 +108,16 @@ export function useForward(standing: ForwardDoc, command: UseForwardApproval, { 
       attempt: command.attempt,
       used_by: principal,
       command_id,
+      agreed_by: agreedBy(standing),
     }),
-  };
+  );
+}
+
+/** Who agreed to an action: people, or a policy with its rule. */
+export function agreedBy({ approvals, routine }: ForwardDoc): readonly string[] {
+  return routine === null
+    ? approvals.map(({ by }) => by)
+    : [`${policyDecider(routine.bundle, routine.version)}/${routine.rule}`];
 }
 
 /** What time ends: a question nobody decided, an approval nobody used. */
@@ -149,41 +130,6 @@ export function forwardDue(
   if (phase === 'approved' && expires_at !== null && now >= expires_at)
     return record('ForwardApprovalExpired', { approval_id, tenant, run_id, round, reason: 'NOT_USED' });
   return null;
-}
-
-function requestRefusal(command: RequestForwardApproval, contract: Contract | null): Refusal | null {
-  const {
-    envelope: { tenant },
-    run_id: runId,
-    effect_key: effectKey,
-    capability,
-    contract_digest,
-    subject_ref: subjectRef,
-    action_digest,
-  } = command;
-  if (command.mode !== 'human' && command.mode !== 'dual_control')
-    return { code: 'MODE_UNKNOWN', message: 'People are asked as human or as dual_control.' };
-  const isUsable =
-    contract !== null && (contract.tenant === undefined || contract.tenant === '*' || contract.tenant === tenant);
-  if (!isUsable)
-    return { code: 'CONTRACT_UNKNOWN', message: 'No contract with this digest is registered for this tenant.' };
-  if (contract.name !== capability)
-    return { code: 'CONTRACT_MISMATCH', message: 'The contract is for another capability.' };
-  const args = jsonOf(command.args);
-  if (args === undefined)
-    return { code: 'ARGS_UNREADABLE', message: 'The arguments cannot be read, so nobody could say what they approve.' };
-  const digest = forwardDigest({
-    tenant,
-    runId,
-    effectKey,
-    capability,
-    contractDigest: contract_digest.toString('hex'),
-    subjectRef,
-    args,
-  });
-  return digest === action_digest.toString('hex')
-    ? null
-    : { code: 'DIGEST_MISMATCH', message: 'The digest is not that of the action that would be shown.' };
 }
 
 function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, now: number): Refusal | null {
@@ -215,12 +161,4 @@ function approverRefusal(
 
 function refused(code: RefusalCode, message: string): ForwardOutcome {
   return { kind: 'refused', refusal: { code, message } };
-}
-
-function jsonOf(payload: Payload): Json | undefined {
-  try {
-    return readPayload(payload);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 // A forward approval: people are asked before an effect, about exactly one action. Its phases, its row and its records.
-import type { Payload, RecoveryApprovalMode } from '@recourse/messages';
+import type { Payload, RecoveryApprovalMode, RoutineGrant, RoutineRefusal } from '@recourse/messages';
 import type { RecoveryRecord } from '../record.messages.js';
 import type { GivenApproval } from '../step/step.messages.js';
 
@@ -31,6 +31,11 @@ export type ForwardDoc = {
   readonly required_approvals: number;
   readonly requested_by: string;
   readonly approvals: readonly GivenApproval[];
+  /** The policy that decided, `policy:bundle@version`, its rule and what it counted; null where people were asked. */
+  readonly decided_by: string | null;
+  readonly routine: RoutineGrant | null;
+  /** Why no routine rule let it go; empty where none is about it, or one did. */
+  readonly not_routine: readonly RoutineRefusal[];
   readonly denied_by: string | null;
   /** Of a denial or an end without effect; null otherwise. */
   readonly reason: string | null;

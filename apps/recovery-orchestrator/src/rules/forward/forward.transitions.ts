@@ -70,6 +70,7 @@ function requestedBy(standing: ForwardDoc | undefined, body: Body<'ForwardApprov
     ...asked,
     phase: forwardPhaseAfter(standing?.phase ?? 'absent', 'Requested'),
     approvals: [],
+    routine: null,
     denied_by: null,
     reason: null,
     expires_at: null,
@@ -81,7 +82,7 @@ function requestedBy(standing: ForwardDoc | undefined, body: Body<'ForwardApprov
 }
 
 function decidedBy(standing: ForwardDoc, body: Body<'ForwardApprovalDecided'>, at: number): ForwardDoc {
-  const { verdict, by, reason, command_id, expires_at } = body;
+  const { verdict, by, reason, command_id, expires_at, routine } = body;
   if (verdict === 'deny')
     return {
       ...standing,
@@ -94,7 +95,14 @@ function decidedBy(standing: ForwardDoc, body: Body<'ForwardApprovalDecided'>, a
   const approvals = [...standing.approvals, { approval_id: command_id, by, reason, at }];
   const isComplete = approvals.length >= standing.required_approvals;
   const phase = forwardPhaseAfter(standing.phase, isComplete ? 'ApprovalCompleted' : 'ApprovalAdded');
-  return { ...standing, phase, approvals, updated_at: at, ...(isComplete ? { expires_at, deadline_at: null } : {}) };
+  return {
+    ...standing,
+    phase,
+    approvals,
+    routine,
+    updated_at: at,
+    ...(isComplete ? { expires_at, deadline_at: null } : {}),
+  };
 }
 
 function usedBy(standing: ForwardDoc, { mutation_id, attempt }: Body<'ForwardApprovalUsed'>, at: number): ForwardDoc {

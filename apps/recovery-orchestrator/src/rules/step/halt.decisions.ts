@@ -155,9 +155,10 @@ function withUndone(steps: readonly StepDoc[], { step, paced: places }: Ready): 
 /** The place of a step in the schedules: the one it took, or the next that is free, counting those of this decision (R1, R2). */
 function placeOf(step: StepDoc, { now, rates, nextAt, steps }: Going): Place {
   if (step.go_at !== null) return { goAt: step.go_at, paced: [] };
-  const { tenant, capability } = actingOf(step);
+  const { tenant } = step;
+  const capabilities = actingsOf(step).map(({ capability }) => capability);
   const taken = steps.filter((one) => one.tenant === tenant).flatMap((one) => one.paced);
-  const schedules = schedulesOf(rates, tenant, capability, (scope, name) =>
+  const schedules = schedulesOf(rates, tenant, capabilities, (scope, name) =>
     taken
       .filter((one) => one.scope === scope && one.name === name)
       .reduce((latest, one) => Math.max(latest, one.next_at), nextAt(tenant, scope, name)),

@@ -1,0 +1,152 @@
+// Decides about a question before an effect: asked of people, or decided by a routine rule in the same turn. Pure.
+//
+// Invariants: F1, F3 and F5 of forward.decider.ts.
+import { forwardDigest, readPayload } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
+import { policyDecider } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
+import type { Payload, RequestForwardApproval } from '@recourse/messages';
+import { OWNER_OF_APPROVALS } from '../policy.messages.js';
+import { record } from '../record.messages.js';
+import type { Body } from '../record.messages.js';
+import type { Refusal } from '../refusal.messages.js';
+import { forwardIdOf, recorded } from './forward.decider.js';
+import type { ForwardContext, ForwardOutcome } from './forward.decider.js';
+import type { ForwardDoc } from './forward.messages.js';
+import { routineVerdict } from './routine.decisions.js';
+import type { RoutineContext, RoutineVerdict } from './routine.decisions.js';
+
+/** What a request needs beside. */
+export interface AskContext extends ForwardContext {
+  /** What routine rules are judged with, about the contract that is named. */
+  readonly routine: (contract: Contract) => RoutineContext;
+}
+
+/** Asks people, or lets a routine rule decide; `contract` is the one the digest names, null when there is none. */
+export function requestForward(
+  standing: ForwardDoc | undefined,
+  command: RequestForwardApproval,
+  contract: Contract | null,
+  context: AskContext,
+): ForwardOutcome {
+  const refusal = requestRefusal(command, contract);
+  if (refusal !== null) return { kind: 'refused', refusal };
+  const isOver = standing === undefined || standing.phase === 'used' || standing.phase === 'expired';
+  if (!isOver) return { kind: 'unchanged' };
+  const question = questionOf(standing, command, contract, context);
+  const verdict: RoutineVerdict =
+    contract === null ? { grant: null, refusals: [] } : routineOf(question, contract, context);
+  if (verdict.grant === null)
+    return recorded(record('ForwardApprovalRequested', { ...question, not_routine: verdict.refusals }));
+  const by = policyDecider(verdict.grant.bundle, verdict.grant.version);
+  const { approval_id, tenant, run_id, round, action_digest, command_id } = question;
+  return recorded(
+    record('ForwardApprovalRequested', { ...question, decided_by: by }),
+    record('ForwardApprovalDecided', {
+      approval_id,
+      tenant,
+      run_id,
+      round,
+      action_digest,
+      verdict: 'approve',
+      by,
+      reason: verdict.reason,
+      command_id,
+      expires_at: context.now + context.policy.forwardValidMs,
+      routine: verdict.grant,
+    }),
+  );
+}
+
+type Question = Body<'ForwardApprovalRequested'>;
+
+function questionOf(
+  standing: ForwardDoc | undefined,
+  { envelope, ...asked }: RequestForwardApproval,
+  contract: Contract | null,
+  { now, policy }: ForwardContext,
+): Question {
+  const owner = policy.ownerOf(envelope.tenant, asked.agent_id);
+  const isForTwo =
+    asked.mode === 'dual_control' ||
+    contract?.forward_approval === 'dual_control' ||
+    (asked.initiator ?? owner) === null;
+  return {
+    ...asked,
+    tenant: envelope.tenant,
+    approval_id: forwardIdOf(envelope.tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')),
+    round: (standing?.round ?? 0) + 1,
+    mode: isForTwo ? 'dual_control' : 'human',
+    answerable_to: owner,
+    required_approvals: isForTwo ? 2 : 1,
+    requested_by: envelope.principal,
+    owner: OWNER_OF_APPROVALS,
+    deadline_at: now + policy.reviewDeadlineMs,
+    decided_by: null,
+    not_routine: [],
+    command_id: envelope.command_id,
+  };
+}
+
+/** A request that was not refused has arguments that can be read. */
+function routineOf(question: Question, contract: Contract, context: AskContext): RoutineVerdict {
+  const { tenant, run_id, agent_id, initiator, answerable_to, requested_by, contract_digest, args } = question;
+  return routineVerdict(
+    {
+      tenant,
+      runId: run_id,
+      agentId: agent_id,
+      initiator,
+      capability: question.capability,
+      subjectRef: question.subject_ref,
+      args: readPayload(args),
+      content_type: args.content_type,
+      people: question.required_approvals,
+      barred: [agent_id, initiator, answerable_to, requested_by, ...context.editorsOf(contract_digest)],
+    },
+    context.routine(contract),
+  );
+}
+
+function requestRefusal(command: RequestForwardApproval, contract: Contract | null): Refusal | null {
+  const {
+    envelope: { tenant },
+    run_id: runId,
+    effect_key: effectKey,
+    capability,
+    contract_digest,
+    subject_ref: subjectRef,
+    action_digest,
+  } = command;
+  if (command.mode !== 'human' && command.mode !== 'dual_control')
+    return { code: 'MODE_UNKNOWN', message: 'People are asked as human or as dual_control.' };
+  const isUsable =
+    contract !== null && (contract.tenant === undefined || contract.tenant === '*' || contract.tenant === tenant);
+  if (!isUsable)
+    return { code: 'CONTRACT_UNKNOWN', message: 'No contract with this digest is registered for this tenant.' };
+  if (contract.name !== capability)
+    return { code: 'CONTRACT_MISMATCH', message: 'The contract is for another capability.' };
+  const args = jsonOf(command.args);
+  if (args === undefined)
+    return { code: 'ARGS_UNREADABLE', message: 'The arguments cannot be read, so nobody could say what they approve.' };
+  const digest = forwardDigest({
+    tenant,
+    runId,
+    effectKey,
+    capability,
+    contractDigest: contract_digest.toString('hex'),
+    subjectRef,
+    args,
+  });
+  return digest === action_digest.toString('hex')
+    ? null
+    : { code: 'DIGEST_MISMATCH', message: 'The digest is not that of the action that would be shown.' };
+}
+
+function jsonOf(payload: Payload): Json | undefined {
+  try {
+    return readPayload(payload);
+  } catch {
+    return undefined;
+  }
+}
