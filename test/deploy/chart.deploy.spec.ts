@@ -84,6 +84,7 @@ interface Manifest {
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly data?: Readonly<Record<string, string>>;
   readonly spec: {
+    readonly strategy: { readonly type: string };
     readonly template: { readonly spec: Pod };
     readonly authorization: { readonly acls: readonly Acl[] };
     readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
@@ -220,6 +221,20 @@ describe('a pod', () => {
     const controller = textOf('libs/service/src/inbound/http/health.controller.ts');
     for (const route of routes) expect(controller).toContain(`@Get('${(route ?? '').slice(1)}')`);
     expect(named('PodDisruptionBudget', `recourse-${program}`).spec.maxUnavailable).toBe(1);
+  });
+});
+
+describe('an upgrade', () => {
+  const strategies = (values: Values): ReadonlySet<string> =>
+    new Set(
+      manifests(render(values))
+        .filter(({ kind }) => kind === 'Deployment')
+        .map(({ spec }) => spec.strategy.type),
+    );
+
+  it('brings a new instance before an old one goes, and lets all go first where rows change their shape', () => {
+    expect(strategies({})).toEqual(new Set(['RollingUpdate']));
+    expect(strategies({ rollout: 'recreate' })).toEqual(new Set(['Recreate']));
   });
 });
 
