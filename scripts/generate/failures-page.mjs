@@ -1,4 +1,7 @@
 // docs/reference/failures.md: every code the project answers with, by its kind.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../lib/paths.mjs';
 
 /** Closed unions that exist as types only: where their text is, and what they are for. */
 const UNIONS = [
@@ -32,7 +35,37 @@ const UNIONS = [
     type: 'ArgsProblemCode',
     about: 'The tool is not called.',
   },
+  {
+    title: 'How a step ended for its worker',
+    file: 'libs/sdk/src/worker/leg.messages.ts',
+    type: 'StepErrorKind',
+    about: '`error_kind` of a report.',
+  },
+  {
+    title: 'Why a held effect was not let go',
+    file: 'apps/mutation-ledger/src/rules/mutation/mutation.messages.ts',
+    type: 'CancelReason',
+    about: 'Reason of its cancellation.',
+  },
+  {
+    title: 'Answers of consumers that are none',
+    file: 'apps/mutation-ledger/src/rules/consumer/consumer.messages.ts',
+    type: 'AckRefusal',
+    about: 'The ledger records the refusal, and the delivery stays open.',
+  },
+  {
+    title: 'A barrier that was not reached',
+    file: 'libs/sdk/src/consumer/barrier.ts',
+    type: 'BarrierOutcome',
+    about: 'What is behind is named beside it.',
+  },
 ];
+
+/** Where redriving and discarding parked records is refused. */
+const REDRIVE_FILES = ['libs/event-log/src/parking.decider.ts', 'libs/event-log/src/batch.ts'];
+const REDRIVE_CODE = /(?:refuse\(\d+, |reason: )'((?:PARKED|STILL)_[A-Z_]+)'/g;
+/** Where the command line says what it cannot do. */
+const CLI_CODE = /(?:new CliProblem\(|(?:refused?|found|problem)\(|code: )\s*'([A-Z]+_[A-Z_]+)'/g;
 
 /** Files whose parking decisions name their reasons in place. */
 const PARKING_FILES = [
@@ -58,6 +91,16 @@ ${await serviceCodes(built)}
 A record that cannot be taken is kept in the log of the service that read it, with one of these; see [recover a parked record](../guides/recover-a-parked-record.md).
 
 ${list(parkingCodes(source))}
+
+## Refusals about parked records
+
+${list(redriveCodes(source))}
+
+## Problems of the command line
+
+Beside those that services answer, which it repeats.
+
+${list(cliCodes(source))}
 
 ${UNIONS.map((union) => unionSection(union, source)).join('\n')}`;
 }
@@ -87,6 +130,8 @@ async function remedies(built) {
   const { CONTRACT_REMEDIES } = await built('libs/contract/dist/problems.js');
   const { ENTRY_REMEDIES } = await built('libs/contract/dist/index.js');
   const { CONNECT_REMEDIES } = await built('libs/sdk/dist/connect/connect.problem.js');
+  const { DETECTION_REMEDIES } = await built('libs/sdk/dist/detector/detector.messages.js');
+  const { RESUME_REMEDIES } = await built('libs/sdk/dist/checkpoint/resume.port.js');
   return `## Refusals of a contract
 
 All problems of a contract are listed at once, each with its path.
@@ -101,7 +146,13 @@ ${remedyTable(ENTRY_REMEDIES)}
 
 \`connect()\` of the SDK, and what is made from it; \`ConnectProblem\` in code. The command line says some of them too.
 
-${remedyTable(Object.fromEntries(Object.entries(CONNECT_REMEDIES).map(([name, remedy]) => [name, `${remedy}.`])))}`;
+${remedyTable(Object.fromEntries(Object.entries(CONNECT_REMEDIES).map(([name, remedy]) => [name, `${remedy}.`])))}
+## Why a detector made no trigger
+
+${remedyTable(DETECTION_REMEDIES)}
+## Why nobody can say where a run goes on
+
+${remedyTable(RESUME_REMEDIES)}`;
 }
 
 /** Codes of one service each. */
@@ -116,6 +167,8 @@ async function serviceCodes(built) {
   const { REPORT_REFUSALS } = await built('apps/recovery-orchestrator/dist/rules/step/leg.messages.js');
   const { ROUTINE_REASONS } = await built('apps/recovery-orchestrator/dist/rules/forward/routine.messages.js');
   const { DECISION_REASONS } = await built('apps/recovery-orchestrator/dist/rules/decision/recovery.decisions.js');
+  const { WHY } = await built('apps/recovery-orchestrator/dist/reads/review-words.js');
+  const { COMPENSATION_ACTIONS } = await built('libs/contract/dist/playbook.js');
   return `## Refusals of commands
 
 | Service | Codes |
@@ -133,6 +186,14 @@ async function serviceCodes(built) {
 | why a step went to a person | ${list(ESCALATION_REASONS)} |
 | why a rollback went to a person | ${list(OVERDUE_REASONS)} |
 | why a worker's report changes nothing | ${list(REPORT_REFUSALS)} |
+| what the playbook lets a guard do about a call that failed | ${list(COMPENSATION_ACTIONS)} |
+
+What a person is told of a step, where a code has words of its own:
+
+${table(
+  ['Code', 'In words'],
+  Object.entries(WHY).map(([name, words]) => [code(name), words]),
+)}
 
 ## Why a routine rule leaves an action to a person
 
@@ -157,8 +218,23 @@ function parkingCodes(source) {
   return [...new Set([...found, ...literals(set)])].sort();
 }
 
+function redriveCodes(source) {
+  return [
+    ...new Set(REDRIVE_FILES.flatMap((file) => [...source(file).matchAll(REDRIVE_CODE)].map((match) => match[1]))),
+  ].sort();
+}
+
+function cliCodes(source) {
+  const files = readdirSync(join(root, 'apps/cli/src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /(?<!spec|testing)\.ts$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+  return [...new Set(files.flatMap((file) => [...source(file).matchAll(CLI_CODE)].map((match) => match[1])))].sort();
+}
+
 function unionSection({ title, file, type, about }, source) {
-  const body = new RegExp(String.raw`export type ${type} =([\s\S]*?);`).exec(source(file))?.[1];
+  const body = new RegExp(String.raw`export type ${type} =([\s\S]*?);[ \t]*\n(?=\s*\n|export|$)`).exec(
+    uncommented(source(file)),
+  )?.[1];
   if (body === undefined) throw new Error(`${file} has no type ${type}`);
   return `## ${title}
 
@@ -170,9 +246,10 @@ ${list(literals(body))}
 
 /** Codes a text quotes; of a template literal the part before its variable. */
 function literals(text) {
-  return [...text.replace(/\/\/.*$/gm, '').matchAll(/['`]([A-Z][A-Z_]+)/g)].map((match) => match[1]);
+  return [...uncommented(text).matchAll(/['`]([A-Z][A-Z_]+)/g)].map((match) => match[1]);
 }
 
+const uncommented = (text) => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
 const code = (name) => `\`${name}\``;
 const list = (names) => names.map(code).join(', ');
 const statuses = (codes) =>

@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'c55-ceiling-without-objective',
+    requirement: 'C55/everywhere',
+    spec: 'apps/budget-accountant/src/budgets.briefs.unit.spec.ts',
+    test: 'a question about money, straight asks nobody to let more be spent for nothing in particular: null',
+    file: 'apps/budget-accountant/src/rules/budget/budget.decider.ts',
+    find: 'return isUnsaid(objective)',
+    replace: "return objective === ''",
+  },
+  {
+    id: 'c8-unused-reservation-without-brief',
+    requirement: 'C8/everywhere',
+    spec: 'apps/budget-accountant/src/budgets.briefs.unit.spec.ts',
+    test: 'a question about money, straight says of a reservation nobody used what was said when it was made',
+    file: 'apps/budget-accountant/src/rows.ts',
+    find: 'brief: standing.brief ?? briefOf(null, null)',
+    replace: 'brief: briefOf(null, null)',
+  },
+  {
     id: 'b9-compensation-without-debt',
     requirement: 'B9',
     spec: 'apps/budget-accountant/src/budgets.compensations.unit.spec.ts',
@@ -61,7 +79,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'P12',
     spec: 'apps/budget-accountant/src/budgets.overdue.unit.spec.ts',
     test: 'what is open about a budget, straight an escalation nobody decided goes to the administrators at its deadline, once',
-    file: 'apps/budget-accountant/src/rows.ts',
+    file: 'apps/budget-accountant/src/rows/kinds.ts',
     find: "due: ({ phase, is_overdue, deadline_at }) => (phase === 'open' && !is_overdue ? deadline_at : null),",
     replace:
       "due: ({ phase, is_overdue, deadline_at }) => (phase === 'withdrawn' && !is_overdue ? deadline_at : null),",
@@ -71,7 +89,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'P12',
     spec: 'apps/budget-accountant/src/budgets.overdue.unit.spec.ts',
     test: 'what is open about a budget, straight a reservation nobody used is asked about at its deadline, and not before',
-    file: 'apps/budget-accountant/src/rows.ts',
+    file: 'apps/budget-accountant/src/rows/kinds.ts',
     find: 'due: ({ settle_by }) => settle_by,',
     replace: '',
   },

@@ -2143,6 +2143,15 @@ export const BREAKS: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'a57-late-statement-passed-over',
+    requirement: 'A57',
+    spec: 'apps/mutation-ledger/src/core/mutations.refs.unit.spec.ts',
+    test: 'a ref, straight invalidated long after its run has said its last still takes the commit back, up to the end of its window (A57)',
+    file: 'apps/mutation-ledger/src/rules/mutation/refs.decider.ts',
+    find: "if (body.verdict !== 'invalidated' || body.superseded) return [];",
+    replace: "if (body.verdict !== 'invalidated' || body.superseded || body.stated_at > 1) return [];",
+  },
+  {
     id: 'a57-mark-from-the-row-before',
     requirement: 'A57',
     spec: 'apps/mutation-ledger/src/core/mutations.admission.unit.spec.ts',

@@ -7,8 +7,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.unit.spec.ts',
     test: 'a guarded tool is not made for nothing that anybody knows of: objective null (C55)',
     file: 'libs/sdk/src/guard/before.ts',
-    find: "const isTold = objective !== null && objective.trim() !== '';",
-    replace: "const isTold = objective?.trim() !== '';",
+    find: 'return !isUnsaid(objective) || !(hasSide',
+    replace: "return objective !== '' || !(hasSide",
   },
   {
     id: 'c56-kits-call-untold',

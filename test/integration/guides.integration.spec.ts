@@ -133,6 +133,7 @@ async function asked(effectKey: string): Promise<string> {
     contract_digest: contractDigest,
     subject_ref: '4711',
     initiator: 'asha',
+    objective: 'settle ticket 99',
     agent_id: 'agent-7',
     mode: 'human',
     action_digest: forwardDigest(of),

@@ -196,6 +196,7 @@ async function ask(): Promise<void> {
       contract_digest: action.contractDigest,
       subject_ref: SUBJECT,
       initiator: INITIATOR.subject,
+      objective: 'settle ticket 99',
       agent_id: 'refund-agent',
       mode: 'human',
       action_digest: forwardDigest(action),

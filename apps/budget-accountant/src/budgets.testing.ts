@@ -11,6 +11,9 @@ export const TENANT = 'acme';
 export const RUN = 'run_1';
 export const INR = 'INR';
 
+/** What the runs of specs are for. */
+export const OBJECTIVE = 'pay the invoices of May';
+
 const envelope = {
   command_id: 'cmd_1',
   tenant: TENANT,
@@ -29,7 +32,7 @@ export type Who = Partial<typeof envelope>;
 /** A command of the budget wire. */
 export function command(type: string, body: object, who: Who = {}): RecordInput {
   const asker = { ...envelope, ...who };
-  const unnamed = type === 'ReserveBudget' ? { agent_id: null, initiator: null } : {};
+  const unnamed = type === 'ReserveBudget' ? { agent_id: null, initiator: null, objective: OBJECTIVE } : {};
   return wire(BUDGET_COMMANDS, type, { envelope: asker, ...unnamed, ...body }, { key: asker.tenant });
 }
 export function open(scope: 'run' | 'tenant', ceiling: number, who: Who = {}): RecordInput {
@@ -94,6 +97,8 @@ interface Recorded {
   readonly sensitivity?: string;
   readonly agent?: string;
   readonly initiator?: string;
+  readonly objective?: string;
+  readonly compensation?: object;
 }
 
 /** An accepted MutationRecorded, as far as the accountant reads it. */
@@ -111,6 +116,7 @@ export function recorded(effect: string, amount: number | null, more: Recorded =
         effect_key: effect,
         agent_id: more.agent ?? 'agent-7',
         initiator: more.initiator ?? null,
+        objective: more.objective ?? null,
         capability: 'wire.send_money',
         value,
         args: {
@@ -119,7 +125,10 @@ export function recorded(effect: string, amount: number | null, more: Recorded =
       },
       execution_state: more.state ?? 'succeeded',
       recoverability: more.recoverability ?? 'committed',
-      terms: more.digest === undefined ? null : { contract_digest: more.digest },
+      terms:
+        more.digest === undefined
+          ? null
+          : { contract_digest: more.digest, impact: 'financial', compensation: more.compensation ?? null },
       ref: { reversal_class: more.digest === undefined ? 'irreversible' : 'compensable' },
     },
     1,

@@ -15,6 +15,7 @@ import {
   EXPOSURE,
   killVerdict,
   reservationId,
+  termsOf,
   weightOf,
 } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, heardOf, refused } from '@recourse/event-log';
@@ -24,7 +25,8 @@ import { decideEscalation, decideOpen, decideRelease, decideReserve } from './ru
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './rules/budget/budget.messages.js';
 import { escalateReservation, passOn } from './rules/budget/overdue.decider.js';
-import { BUDGET_ROWS, escalations, EVOLVE, MONEY, readBudget, reservations } from './rows.js';
+import { EVOLVE } from './rows.js';
+import { BUDGET_ROWS, escalations, MONEY, readBudget, reservations } from './rows/kinds.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 export const BUDGET_COMMANDS = 'recourse.budget-commands';
@@ -120,7 +122,8 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
   const { tenant } = body.envelope;
   const killed = killVerdict(views.view(entryView.name), { tenant, agent: agent_id ?? '', capability });
   if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);
-  const known = contractByName(views.view(contractView.name), capability)?.contract;
+  const found = contractByName(views.view(contractView.name), capability);
+  const known = found?.contract;
   if (known === undefined) views.readToEnd();
   const usable = known !== undefined && (known.tenant === undefined || known.tenant === '*' || known.tenant === tenant);
   return answered(
@@ -129,6 +132,7 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
       scopes: scopesOf(state, tenant, run_id, value.currency),
       // Nothing declared counts as irreversible.
       weight: usable ? weightOf(known) : CLASS_WEIGHTS.irreversible,
+      terms: usable && found !== undefined ? termsOf(known, found.digest) : null,
       policy,
       now,
     }),

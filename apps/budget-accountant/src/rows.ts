@@ -1,118 +1,17 @@
-// Rows of the budgets log: what each record changes. Holds no rules; reads the record and rows of earlier records.
-import { EXPOSURE } from '@recourse/contract';
-import { row } from '@recourse/event-log';
+// What each record of the budgets log changes. Holds no rules; reads the record and rows of earlier records.
+import { briefOf } from '@recourse/contract';
 import type { Change, Folds, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
-import type { BodyOf, BudgetScope, RecordTypeOf } from '@recourse/messages';
+import type { BodyOf, RecordTypeOf } from '@recourse/messages';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
-import type { Budget, Escalation, Reservation } from './rules/budget/budget.messages.js';
+import { budgets, debitedUnder, escalations, reservations, standingBudget } from './rows/kinds.js';
+import type { BudgetKey } from './rows/kinds.js';
+import type { Escalation, Reservation } from './rules/budget/budget.messages.js';
 import { reservationPhaseAfter } from './rules/budget/budget.transitions.js';
 import type { ReservationEvent } from './rules/budget/budget.transitions.js';
 
 type Body<Type extends RecordTypeOf<'recourse.budgets'>> = BodyOf<'recourse.budgets', Type>;
 type ReservationBody = Pick<Body<'BudgetReleased'>, 'reservation_id' | 'tenant' | 'run_id' | 'effect_key' | 'debit'>;
-
-/** Group of the budget of a scope; its keys are currencies. */
-export function budgetGroup(tenant: string, scope: BudgetScope, scopeId: string): string {
-  return deriveId('bud', tenant, scope, scopeId);
-}
-
-// Groups are ids, so that texts of any length address them.
-export const budgets = row<Budget>({
-  kind: 'budget',
-  table: 'budgets',
-  group: ({ tenant, scope, scope_id }) => budgetGroup(tenant, scope, scope_id),
-  key: ({ currency }) => currency,
-  columns: {
-    tenant: 'text',
-    scope: 'text',
-    scope_id: 'text',
-    currency: 'text',
-    ceiling_minor: 'bigint',
-    used_minor: 'bigint',
-    overrun: 'boolean',
-  },
-  indexes: [['tenant', 'scope', 'scope_id']],
-});
-
-export const reservations = row<Reservation>({
-  kind: 'reservation',
-  table: 'reservations',
-  group: ({ reservation_id }) => reservation_id,
-  key: ({ reservation_id }) => reservation_id,
-  due: ({ settle_by }) => settle_by,
-  columns: {
-    reservation_id: 'text',
-    tenant: 'text',
-    run_id: 'text',
-    effect_key: 'text',
-    phase: 'text',
-    debit_minor: 'bigint',
-    currency: 'text',
-    mutation_id: 'text',
-  },
-  indexes: [['tenant', 'run_id'], ['phase']],
-});
-
-/** An open question has a timer until it stands with its last owner. */
-export const escalations = row<Escalation>({
-  kind: 'escalation',
-  table: 'escalations',
-  group: ({ escalation_id }) => escalation_id,
-  key: ({ escalation_id }) => escalation_id,
-  due: ({ phase, is_overdue, deadline_at }) => (phase === 'open' && !is_overdue ? deadline_at : null),
-  columns: {
-    escalation_id: 'text',
-    reservation_id: 'text',
-    tenant: 'text',
-    run_id: 'text',
-    about: 'text',
-    phase: 'text',
-    owner: 'text',
-    deadline_at: 'bigint',
-  },
-  indexes: [['tenant', 'phase', 'deadline_at']],
-});
-
-/** Which reservation a mutation was debited under; one row per unit. */
-interface DebitedMutation {
-  readonly mutation_id: string;
-  readonly reservation_id: string;
-}
-
-const debitedMoney = debited((id) => id);
-const debitedExposure = debited(() => EXPOSURE);
-function debited(key: (mutationId: string) => string) {
-  return row<DebitedMutation>({
-    kind: 'debited_mutation',
-    table: 'debited_mutations',
-    group: ({ mutation_id }) => mutation_id,
-    key: ({ mutation_id }) => key(mutation_id),
-    columns: { mutation_id: 'text', reservation_id: 'text' },
-  });
-}
-
-export const BUDGET_ROWS = [budgets, reservations, escalations, debitedMoney];
-
-type BudgetKey = Pick<Budget, 'tenant' | 'scope' | 'scope_id' | 'currency'>;
-
-export function readBudget(state: StateView, { tenant, scope, scope_id, currency }: BudgetKey): Budget | null {
-  return budgets.find(state, budgetGroup(tenant, scope, scope_id), currency);
-}
-
-function standingBudget(state: StateView, key: BudgetKey): Budget {
-  return readBudget(state, key) ?? { ...key, ceiling_minor: null, used_minor: 0, overrun: false };
-}
-
-/** Unit of every reservation that is none of disclosures, whatever its currency. */
-export const MONEY = 'money';
-
-/** Reservation a mutation was debited under in a unit; null when it was not. */
-export function reservationOfMutation(state: StateView, mutationId: string, unit: string): Reservation | null {
-  const index =
-    unit === EXPOSURE ? debitedExposure.find(state, mutationId, EXPOSURE) : debitedMoney.find(state, mutationId);
-  return index === null ? null : reservations.find(state, index.reservation_id);
-}
 
 /** What each record of the log changes. */
 export const EVOLVE: Folds<'recourse.budgets'> = {
@@ -167,18 +66,22 @@ function overdue(body: Body<'BudgetOverdue'>, state: StateView): readonly Change
   if (escalation?.phase === 'open') return [escalations.put({ ...escalation, owner, deadline_at, is_overdue: true })];
   const standing = reservations.find(state, reservation_id);
   if (standing === null) throw new InvariantViolation('a reservation is made before it is overdue', reservation_id);
-  const asked = { requested_by: escalation?.requested_by ?? null, parties: standing.parties ?? [] };
+  const asked = {
+    requested_by: escalation?.requested_by ?? null,
+    parties: standing.parties ?? [],
+    brief: standing.brief ?? briefOf(null, null),
+  };
   return [reservations.put({ ...standing, settle_by: null }), raised(body, 'unsettled', asked)];
 }
 
 type Question = Pick<Body<'BudgetOverdue'>, 'owner' | 'deadline_at'> & ReservationBody;
-type Asked = Required<Pick<Escalation, 'requested_by' | 'parties'>> & Partial<Pick<Escalation, 'exceeded'>>;
+type Asked = Required<Pick<Escalation, 'requested_by' | 'parties' | 'brief'>> & Partial<Pick<Escalation, 'exceeded'>>;
 
 /** A question about a reservation, open from now on. */
 function raised(
   { reservation_id, tenant, run_id, effect_key, debit, owner, deadline_at }: Question,
   about: Escalation['about'],
-  { exceeded = null, requested_by, parties }: Asked,
+  { exceeded = null, requested_by, parties, brief }: Asked,
 ): Change {
   return escalations.put({
     escalation_id: escalationIdOf(reservation_id),
@@ -187,6 +90,7 @@ function raised(
     run_id,
     effect_key,
     about,
+    brief,
     parties,
     exceeded,
     ...debitOf({ debit }),
@@ -211,11 +115,15 @@ function settled(body: Body<'BudgetSettled'>, state: StateView): readonly Change
 function overrun(body: Body<'BudgetOverrun'>, state: StateView): readonly Change[] {
   const standing = reservations.find(state, body.reservation_id);
   const kept = standing?.phase === 'settled' && standing.currency === body.debit.currency ? standing.debit_minor : 0;
-  const change = { debit_minor: kept + body.debit.amount_minor, currency: body.debit.currency };
+  const change = { brief: body.brief, debit_minor: kept + body.debit.amount_minor, currency: body.debit.currency };
   const escalation = escalations.find(state, escalationIdOf(body.reservation_id));
   return [
     ...moved(state, body, 'Overrun', change, body.debit.amount_minor),
-    raised(body, 'overrun', { requested_by: escalation?.requested_by ?? null, parties: body.parties }),
+    raised(body, 'overrun', {
+      requested_by: escalation?.requested_by ?? null,
+      parties: body.parties,
+      brief: body.brief,
+    }),
   ];
 }
 
@@ -270,6 +178,7 @@ function asked(body: Body<'BudgetReserved'> | Body<'BudgetEscalated'>): Partial<
     value_minor: body.value?.amount_minor ?? null,
     ...debitOf(body),
     parties: body.parties,
+    brief: body.brief,
   };
 }
 
@@ -291,10 +200,7 @@ function emptyReservation({ reservation_id, tenant, run_id, effect_key, debit }:
     debit_minor: 0,
     currency: debit.currency,
     phase: 'absent',
+    brief: null,
     settle_by: null,
   };
-}
-
-function debitedUnder({ mutation_id, reservation_id, currency }: Reservation): Change {
-  return (currency === EXPOSURE ? debitedExposure : debitedMoney).put({ mutation_id, reservation_id });
 }

@@ -29,6 +29,8 @@ export type { CompensationAction, Directive, ErrorKind, FailedCall, Playbook } f
 export { bindReversal } from './binding.js';
 export { argsAt, callAt, callCountOf, callsBehind, capabilitiesOf, keyAt, stepAt } from './reversal-calls.js';
 export type { Binding, BindingFacts } from './binding.js';
+export { briefOf, isUnsaid } from './brief.js';
+export type { BriefTerms } from './brief.js';
 export { checksOf, classUnder, isRead, termsOf } from './terms.js';
 export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } from './condition.js';
 export type { ConditionFacts, ConditionVerdict } from './condition.js';

@@ -582,6 +582,7 @@ export class Stories {
         run_id,
         effect_key: about?.effect_key ?? this.#id('eff'),
         capability,
+        objective: 'settle a complaint',
         value: { amount_minor, currency: 'EUR' },
       },
     );

@@ -2,6 +2,7 @@
 //
 // Boundary: looks up contracts and rows, and asks the rules; holds none.
 import {
+  briefOf,
   CLASS_WEIGHTS,
   contractByDigest,
   contractView,
@@ -22,7 +23,7 @@ import { debitCompensations } from '../rules/budget/compensation.decider.js';
 import type { Executed } from '../rules/budget/compensation.decider.js';
 import { refund, release, settle } from '../rules/budget/settlement.decider.js';
 import type { ExecutionEnd } from '../rules/budget/settlement.decider.js';
-import { MONEY, readBudget, reservationOfMutation, reservations } from '../rows.js';
+import { MONEY, readBudget, reservationOfMutation, reservations } from '../rows/kinds.js';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
 
@@ -47,7 +48,8 @@ export function onMutation({ body: record, context }: Asked<Recorded>, policy: E
     digest: terms?.contract_digest ?? null,
     reversalClass: ref.reversal_class,
   });
-  const ended = { mutationId: record.mutation_id, tenant, runId, effectKey, end, parties };
+  const brief = briefOf(execution.objective, terms);
+  const ended = { mutationId: record.mutation_id, tenant, runId, effectKey, end, parties, brief };
   return append(
     ...settle({ ...ended, debit: owed.money }, money, policy, context.now),
     ...settle({ ...ended, debit: owed.exposure }, exposure, policy, context.now),
@@ -139,6 +141,8 @@ function executedOf(
     end: 'succeeded' as const,
     debit,
     parties: partiesOf(agent_id, initiator),
+    // It belongs to the run whose effect it takes back.
+    brief: reservationOfMutation(state, reverses_mutation_id, MONEY)?.brief ?? briefOf(null, null),
   };
   return {
     ended,

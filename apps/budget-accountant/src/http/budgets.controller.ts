@@ -33,6 +33,10 @@ export const BudgetListsController = listsController({
       kind: 'escalation',
       summary: 'Questions for a person: what would exceed a ceiling, and what has.',
       where: { run_id: idText.optional(), phase },
+      one: {
+        column: 'escalation_id',
+        summary: 'One question, with what the run is for and how the effect is compensated.',
+      },
     },
   },
 });

@@ -2,6 +2,7 @@
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { briefFields } from '../output/brief.js';
 import { payload } from '../output/payload.js';
 import { cellText, docsOf, formatFields, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
@@ -57,22 +58,16 @@ export function addApprovals(program: Command, act: Act): void {
 
 /** Text of a question; `now` in epoch milliseconds tells the time left. */
 export function describeApproval(found: Doc, now: number): string {
-  const { deadline_at: deadline, expires_at: expires } = found;
-  const until = typeof deadline === 'number' ? deadline : typeof expires === 'number' ? expires : null;
   return formatFields([
     ['approval', found['approval_id']],
     ['tenant', found['tenant']],
     ['run', found['run_id']],
     ['phase', found['phase']],
     ['owner', found['owner']],
-    [
-      typeof deadline === 'number' ? 'decide by' : 'use by',
-      until === null
-        ? null
-        : `${String(instant(until))} (${until > now ? `${String(span(until - now))} left` : 'over'})`,
-    ],
+    untilOf(found, now),
     ['capability', found['capability']],
     ['subject', found['subject_ref']],
+    ...briefFields(found['brief']),
     ['args', payload(found['args'])],
     ['dry run says', payload(found['rehearsal'])],
     ['agent', found['agent_id']],
@@ -113,6 +108,16 @@ function routineOf(found: Doc): readonly (readonly [string, string])[] {
       ({ rule: name, code, detail }) =>
         ['not let go by', `${cellText(name)}: ${cellText(code)}: ${cellText(detail)}`] as const,
     ),
+  ];
+}
+
+/** Until when people may decide, or what they agreed to may be used. */
+function untilOf({ deadline_at: deadline, expires_at: expires }: Doc, now: number): readonly [string, unknown] {
+  const until = typeof deadline === 'number' ? deadline : typeof expires === 'number' ? expires : null;
+  const left = until === null ? null : until > now ? `${String(span(until - now))} left` : 'over';
+  return [
+    typeof deadline === 'number' ? 'decide by' : 'use by',
+    left === null ? null : `${String(instant(until))} (${left})`,
   ];
 }
 

@@ -1,12 +1,13 @@
 // recourse budgets …
 import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { briefFields } from '../output/brief.js';
 import { formatFields, instant, minorUnits } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { IDEMPOTENCY_KEY } from './options.js';
 import type { Act } from './options.js';
 import { CliProblem } from '../problem.js';
-import { addListAction, addSendAction, pathBelow } from './shapes.js';
+import { addListAction, addSendAction, addShowAction, pathBelow } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'TENANT', of: (row) => row['tenant'] },
@@ -69,6 +70,14 @@ function addEscalations(budgets: Command, act: Act): void {
       query: ({ run, phase }) => ({ run_id: run, phase }),
     },
   );
+  addShowAction(
+    budgets
+      .command('show')
+      .description('shows one escalation: what is asked, what the run is for, and who decides')
+      .argument('<escalation>', 'escalation id'),
+    act,
+    { service: 'budgets', path: escalationPath, text: describeEscalation },
+  );
   const decide = (name: string, description: string, approved: boolean): void => {
     addSendAction(budgets.command(name).description(description).argument('<escalation>', 'escalation id'), act, {
       service: 'budgets',
@@ -78,6 +87,27 @@ function addEscalations(budgets: Command, act: Act): void {
   };
   decide('approve', 'lets an escalation through: the agent may go on when it asks again', true);
   decide('deny', 'refuses an escalation: nothing is spent', false);
+}
+
+/** Text of an escalation. */
+export function describeEscalation(found: Doc): string {
+  return formatFields([
+    ['escalation', found['escalation_id']],
+    ['phase', found['phase']],
+    ['about', found['about']],
+    ['exceeds', found['exceeded']],
+    ['debit', minorUnits(found['debit_minor'], found['currency'])],
+    ['tenant', found['tenant']],
+    ['run', found['run_id']],
+    ['effect', found['effect_key']],
+    ...briefFields(found['brief']),
+    ['asked by', found['requested_by']],
+    ['may not decide', found['parties']],
+    ['owner', found['owner']],
+    ['decide by', instant(found['deadline_at'])],
+    ['decided by', found['decided_by']],
+    ['reason', found['reason']],
+  ]);
 }
 
 interface Ceiling {

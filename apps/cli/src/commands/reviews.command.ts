@@ -2,6 +2,7 @@
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { compensationFields } from '../output/brief.js';
 import { cellText, docsOf, formatFields, instant, money, span } from '../output/table.js';
 import type { Act } from './options.js';
 import { addListAction, addShowAction, pathBelow } from './shapes.js';
@@ -160,13 +161,9 @@ function observedIn(observations: unknown): readonly (readonly [string, string])
 
 /** What the contract decided about compensating it, and what nobody captured. */
 function mode(item: Doc): string {
-  const { mode: name, reason, runbook, accepted_by } = docOf(item['compensation_mode']);
   const lacking = item['lacking'];
   return formatFields([
-    ['mode', name],
-    ['why so', reason],
-    ['runbook', runbook],
-    ['accepted by', accepted_by],
+    ...compensationFields(docOf(item['compensation_mode'])),
     ['lacking', Array.isArray(lacking) && lacking.length > 0 ? lacking : null],
   ]);
 }

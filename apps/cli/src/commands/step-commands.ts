@@ -4,6 +4,7 @@ import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { briefFields } from '../output/brief.js';
 import { formatFields, formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { IDEMPOTENCY_KEY, positiveInteger } from './options.js';
@@ -88,7 +89,8 @@ export function addIncidents(program: Command, act: Act): void {
   addVerbs(incidents, act, 'recoveries');
 }
 
-function describeIncident(incident: Doc): string {
+/** Text of an incident. */
+export function describeIncident(incident: Doc): string {
   const [opened, closed] = [docOf(incident['opened']), docOf(incident['closed'])];
   const timeline = Array.isArray(incident['timeline']) ? incident['timeline'].map(docOf) : [];
   return `${formatFields([
@@ -97,10 +99,11 @@ function describeIncident(incident: Doc): string {
     ['state', incident['phase']],
     ['owner', incident['owner']],
     ['deadline', instant(incident['deadline_at'])],
-    ['runbook', incident['runbook']],
+    ['runbook of it', incident['runbook']],
     ['run', incident['run_id']],
     ['step', incident['step_id']],
     ['mutation', incident['mutation_id']],
+    ...briefFields(incident['brief']),
     ['opened by', opened['by']],
     ['reason', opened['reason']],
     ['ended by', closed['by']],

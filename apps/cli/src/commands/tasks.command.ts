@@ -3,6 +3,7 @@ import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { briefFields } from '../output/brief.js';
 import { cellText, formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Act } from './options.js';
@@ -75,7 +76,8 @@ function closing({ outcome, message, safeState, userVisibleOutcome, correction }
   return { outcome, content, correction_ref: correction };
 }
 
-function describeTask(task: Doc): string {
+/** Text of a task. */
+export function describeTask(task: Doc): string {
   const closed = docOf(task['closed']);
   return formatFields([
     ['task', task['task_id']],
@@ -89,6 +91,7 @@ function describeTask(task: Doc): string {
     ['step', task['step_id']],
     ['capability', task['capability']],
     ['effect', task['effect']],
+    ...briefFields(task['brief']),
     ['ended by', closed['by']],
     ['ended', instant(closed['at'])],
     ['reason', closed['reason']],

@@ -1,6 +1,7 @@
 // One mutation as people read it: what was done, how it is undone, and where the log proves it. Pure.
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
+import { briefFields } from '../output/brief.js';
 import { cellText, docsOf, formatFields, instant, money } from '../output/table.js';
 
 /** Text of a mutation. */
@@ -14,7 +15,7 @@ export function describeMutation(found: Doc): string {
     ['effect', terms['effect']],
     ['agent', execution['agent_id']],
     ['on behalf of', execution['initiator']],
-    ['objective', execution['objective']],
+    ...briefFields(found['brief']),
     ['args', docOf(execution['args'])['body']],
     ['result', docOf(execution['result'])['body']],
     ['value', money(execution['value'])],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Evidence } from '@recourse/messages';
+import type { Evidence, MutationsFell } from '@recourse/messages';
 import { fact, WAYS, eachMember } from '@recourse/testing';
 import {
   executed,
@@ -39,6 +39,15 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
       .when(executed(refund()), NOW)
       .then(fact('MutationRecorded', { judged: [{ ref: REF, partition: 0, position: 0, verdict: 'unknown' }] }));
     run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW + 1).then(contradicted('inv-1', 1));
+  });
+
+  it('invalidated long after its run has said its last still takes the commit back, up to the end of its window (A57)', () => {
+    const { run, assumptions } = start();
+    const late = NOW + HOUR_MS - 60_000;
+    run.when(executed(refund()), NOW).whenDue(late);
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), late).then(contradicted('inv-1', 1));
+    const { members } = run.records().at(-1)?.body as unknown as MutationsFell;
+    expect(members).toMatchObject([{ mutation_id: MUTATION, recoverability: 'reversal_available' }]);
   });
 
   it('invalidated before the binding contradicts the commit as it is recorded, and not again', () => {

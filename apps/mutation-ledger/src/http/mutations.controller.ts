@@ -5,6 +5,7 @@ import { FromCaller, idText, listsController, parse, Reads, render, tenantText }
 import type { Caller } from '@recourse/service';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
 import { z } from 'zod';
+import { briefOf } from '@recourse/contract';
 import { undoPreview } from '../reads/undo-preview.query.js';
 import { effectStatusOf } from '../rules/effect/effect.decisions.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
@@ -93,6 +94,7 @@ export class MutationsController {
     return render({
       ...shown,
       status: effectStatusOf(mutation),
+      brief: briefOf(mutation.execution.objective, mutation.terms),
       compensations: undoing.items,
       proof: proofOf(mutation, partition),
     });

@@ -621,6 +621,7 @@ function ask(more: Readonly<Record<string, unknown>> = {}, from: Partial<Command
       run_id: RUN,
       agent_id: 'refund-agent',
       initiator: 'ines',
+      objective: 'settle ticket 99',
       capability: OF.capability,
       contract_digest: EXECUTED,
       effect_key: OF.effectKey,

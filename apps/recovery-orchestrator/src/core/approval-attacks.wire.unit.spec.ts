@@ -231,6 +231,7 @@ const QUESTIONED = {
   run_id: RUN,
   agent_id: 'refund-agent',
   initiator: 'ines',
+  objective: 'settle ticket 99',
   capability: 'payments.issue_refund',
   contract_digest: EXECUTED,
   effect_key: 'eff_1',

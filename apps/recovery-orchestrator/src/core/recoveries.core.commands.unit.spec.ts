@@ -383,6 +383,7 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
           severity: 'sev2',
           runbook: 'https://runbooks.example/refunds',
           by: 'rita',
+          brief: { objective: 'settle ticket 99' },
           owner: 'role:administrator',
           deadline_at: AT + 200 + REVIEW,
         }),

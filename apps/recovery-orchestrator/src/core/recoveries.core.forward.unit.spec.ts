@@ -81,6 +81,7 @@ function ask(
       run_id: RUN,
       agent_id: 'refund-agent',
       initiator: 'ines',
+      objective: 'settle ticket 99',
       capability: 'payments.issue_refund',
       contract_digest: contractDigest(contract),
       effect_key: 'eff_1',
@@ -163,6 +164,16 @@ describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
       .thenNothing()
       .thenAnswer({ httpStatus: 200, body: { status: 'pending' } });
     expect(run.rows('forward')).toMatchObject([{ key: ID(), dueAt: 1_000 + REVIEW, doc: { phase: 'awaiting' } }]);
+  });
+
+  it('says what the run is for and what the contract says of undoing it, and is asked of nobody without an objective (C8, C55)', () => {
+    const by = { mode: 'manual_runbook', reason: 'the bank asks for a letter', runbook: 'letters.md' };
+    const brief = { objective: 'settle ticket 99', compensation: { ...by, accepted_by: null }, missing: [] };
+    const contract = body({ compensation_mode: by });
+    const run = start(contract).when(ask({}, { contract }), 1_000).then(fact('ForwardApprovalRequested', { brief }));
+    expect(run.rows('forward')).toMatchObject([{ doc: { brief } }]);
+    for (const objective of [null, '  '])
+      start().when(ask({ objective }), 1_000).thenNothing().thenAnswer({ httpStatus: 422, code: 'OBJECTIVE_MISSING' });
   });
 
   it.each([

@@ -1,4 +1,5 @@
 // Legs: what is sent, what an answer counts for, silence, retries, and when a person is asked.
+import { plainPayload } from '@recourse/contract';
 import { describe, expect, it } from '@jest/globals';
 import type { LegRequested } from '@recourse/messages';
 import type { CoreHarness } from '@recourse/testing';
@@ -69,6 +70,22 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         verify_capability: 'payments.read_balance',
         stale_capability: 'payments.read_refund',
         external_transaction_ref: 're_1',
+      });
+    });
+
+    it('is one golden call: whose effect, what, with which arguments, under which key, and nothing else (A66, C49)', () => {
+      const { request } = dispatchedWith();
+      expect(request.steps[0]?.call).toEqual({
+        call_id: 'rev_mut_1',
+        run_id: RUN,
+        adapter_id: 'payments',
+        capability: 'payments.cancel_refund',
+        args: plainPayload({ refund_id: 're_1' }),
+        approval_mode: 'delegated',
+        policy_ref: null,
+        idempotency_key: 'rev_mut_1',
+        reverses_mutation_ref: 'mut_1',
+        then: [],
       });
     });
 

@@ -145,6 +145,7 @@ function ask(asking: Asking = {}): RecordInput {
       contract_digest: contractDigest(contract),
       effect_key: 'eff_1',
       subject_ref: 'channel/status',
+      objective: 'tell the channel',
       mode: 'human',
       action_digest: Buffer.from(digestOf(asking), 'hex'),
       args: plainPayload(args as never),

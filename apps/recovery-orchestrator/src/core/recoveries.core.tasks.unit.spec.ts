@@ -6,7 +6,19 @@ import type { TaskKind } from '@recourse/messages';
 import { fact, harness, wire, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { taskIdOf } from '../rules/task/task.decider.js';
-import { core, envelope, markedInput, ref, REVIEW, RUN, STEP, terms, views, planned } from '../recoveries.testing.js';
+import {
+  core,
+  envelope,
+  execution,
+  markedInput,
+  ref,
+  REVIEW,
+  RUN,
+  STEP,
+  terms,
+  views,
+  planned,
+} from '../recoveries.testing.js';
 
 const AT = 10_000;
 const SAID: Json = {
@@ -72,6 +84,26 @@ describe.each(WAYS)('an effect that nothing undoes, $way', ({ isRebuilt }) => {
       ].map(String),
     );
     expect(run.outgoing()).toEqual([]);
+  });
+
+  it('tells each of them what the run was for and what to work from, and names what nobody said (C8, C55)', () => {
+    const compensation = { mode: 'manual_runbook', reason: 'a letter', runbook: 'letters.md', accepted_by: null };
+    const told = (objective: string | null, by: typeof compensation | null): readonly unknown[] =>
+      harness(core(), { isRebuilt, views: views() })
+        .when(
+          markedInput({
+            ref: ref({ reversal_class: 'irreversible' }),
+            terms: terms({ compensation: by }),
+            execution: execution({ objective }),
+          }),
+          AT,
+        )
+        .rows('task')
+        .map(({ doc }) => doc['brief']);
+    const whole = { objective: 'settle ticket 99', compensation, missing: [] };
+    expect(told('settle ticket 99', compensation)).toEqual([whole, whole, whole]);
+    const bare = { objective: null, compensation: null, missing: ['objective', 'runbook'] };
+    expect(told(' ', null)).toEqual([bare, bare, bare]);
   });
 
   it('is closed as corrected by its human author, never as compensated (C16)', () => {

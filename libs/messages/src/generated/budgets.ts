@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommandEnvelope, Hash, Money } from './common.js';
+import type { Brief, CommandEnvelope, Hash, Money } from './common.js';
 
 /** A compensation nobody reserved was executed within the ceilings: its own consequence is debited, and nobody is asked. */
 export interface BudgetDebited {
@@ -41,6 +41,8 @@ export interface BudgetEscalated {
   readonly run_id: string;
   /** Effect within the run. */
   readonly effect_key: string;
+  /** What the run was for and how the effect is compensated, for whoever decides. */
+  readonly brief: Brief;
   /** Id derived from the reservation. */
   readonly escalation_id: string;
   /** Capability. */
@@ -140,6 +142,8 @@ export interface BudgetOverrun {
   readonly effect_key: string;
   /** The mutation. */
   readonly mutation_id: string;
+  /** What the run was for and how the effect is compensated, for whoever decides. */
+  readonly brief: Brief;
   /** What was debited. */
   readonly debit: Money;
   /** Who does not decide about it: who asked, the agent that acts, whom it acts for. */
@@ -210,6 +214,8 @@ export interface BudgetReserved {
   readonly run_id: string;
   /** Effect within the run. */
   readonly effect_key: string;
+  /** What the run was for and how the effect is compensated, for whoever decides. */
+  readonly brief: Brief;
   /** Capability. */
   readonly capability: string;
   /** Value of the action the debit was weighed from; null in records older than this field. */
@@ -333,4 +339,6 @@ export interface ReserveBudget {
   readonly agent_id: string | null;
   /** Person on whose behalf the agent acts: never who lets it spend more; null when unknown. */
   readonly initiator: string | null;
+  /** What the run is to achieve, as its agent states it; without it nobody is asked to let more be spent. */
+  readonly objective: string | null;
 }

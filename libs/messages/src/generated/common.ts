@@ -1,5 +1,15 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 
+/** What a person who decides is told of an effect beside its facts: what the run was for, how it is compensated, and what of that nobody said. */
+export interface Brief {
+  /** What the run was meant to achieve, in its agent's own words: for orientation, and not a fact; null when nobody said. */
+  readonly objective: string | null;
+  /** How its contract says the effect is compensated, with the runbook a person works from; null without contract, and for a read. */
+  readonly compensation: CompensationTerms | null;
+  /** What it lacks, by name: objective; runbook, where no tool undoes the effect. */
+  readonly missing: readonly string[];
+}
+
 /** An admitted step of a run, as its producer states it; its id is the hash of this. */
 export interface Checkpoint {
   /** Tenant. */

@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, FoundOut, Hash, LimitScope, LineageRoot, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode, ReversalCall } from './common.js';
+import type { Brief, CommandEnvelope, ContractTerms, Evidence, Execution, ExecutionState, FoundOut, Hash, LimitScope, LineageRoot, MutationRef, Observation, OutcomeKind, Payload, RecoverabilityState, RecoveryApprovalMode, ReversalCall } from './common.js';
 import type { LegStep, StepOutcome } from './tools.js';
 
 /** Give up a compensation that is still automatic or waiting: nothing is called any more. */
@@ -390,6 +390,8 @@ export interface ForwardApprovalRequested {
   readonly agent_id: string;
   /** Person on whose behalf the agent acts; null when unknown. */
   readonly initiator: string | null;
+  /** What the run was for and how the effect is compensated, for whoever decides. */
+  readonly brief: Brief;
   /** Capability that is about to be called. */
   readonly capability: string;
   /** Contract it is called under. */
@@ -564,6 +566,8 @@ export interface IncidentOpened {
   readonly run_id: string;
   /** Mutation. */
   readonly mutation_id: string;
+  /** What the run was for and how the effect is compensated, for whoever decides. */
+  readonly brief: Brief;
   /** Incident. */
   readonly incident_id: string;
   /** How bad. */
@@ -1001,6 +1005,8 @@ export interface RequestForwardApproval {
   readonly agent_id: string;
   /** Person on whose behalf the agent acts; null when unknown. */
   readonly initiator: string | null;
+  /** What the run is to achieve, as its agent states it; without it nobody is asked. */
+  readonly objective: string | null;
   /** Capability that is about to be called. */
   readonly capability: string;
   /** Contract it is called under. */
@@ -1441,6 +1447,8 @@ export interface TasksOpened {
   readonly capability: string;
   /** What the effect means, in business words; empty when no contract declares it. */
   readonly effect: string;
+  /** What the run was for and how the effect is compensated, for whoever decides. */
+  readonly brief: Brief;
   /** One of each kind. */
   readonly tasks: readonly CorrectionTask[];
 }

@@ -60,7 +60,7 @@ export function actionDigestOf({
 
 /** What to reserve: the money the contract names, and what the arguments disclose (D61). */
 export function reservationsOf(
-  { tenant, runId, effectKey: key, capability, agentId, initiator, args }: Action,
+  { tenant, runId, effectKey: key, capability, agentId, initiator, objective, args }: Action,
   contract: Contract,
 ): readonly ReservationRequest[] {
   const disclosed = exposureOf(contract, markedPayload(args));
@@ -68,5 +68,5 @@ export function reservationsOf(
     valueOf(contract, args),
     disclosed === 0 ? null : { amount_minor: disclosed, currency: EXPOSURE },
   ].filter((value) => value !== null);
-  return values.map((value) => ({ tenant, runId, effectKey: key, capability, agentId, initiator, value }));
+  return values.map((value) => ({ tenant, runId, effectKey: key, capability, agentId, initiator, objective, value }));
 }

@@ -16,6 +16,7 @@ const REQUEST: ApprovalRequest = {
   effectKey: 'eff_1',
   capability: 'payments.issue_refund',
   initiator: 'asha',
+  objective: 'settle ticket 99',
   agentId: 'agent',
   mode: 'human',
   actionDigest: 'ab',

@@ -1,8 +1,8 @@
 // Forward approvals over the orchestrator's HTTP edge, or over any other that asks people so.
 //
 // Shape: GET /v1/forward-approvals/<id> → 200 {status: pending | approved | denied | used | expired, round, attempt, action_digest, reason}, 404;
-// POST /v1/forward-approvals {run_id, effect_key, capability, contract_digest, subject_ref, initiator, agent_id, mode, action_digest, args,
-// rehearsal} → 200, 201 or 202 with the same; POST /v1/forward-approvals/<id>/use {action_digest, attempt} → 200 {status: used, …}.
+// POST /v1/forward-approvals {run_id, effect_key, capability, contract_digest, subject_ref, initiator, objective, agent_id, mode, action_digest,
+// args, rehearsal} → 200, 201 or 202 with the same; POST /v1/forward-approvals/<id>/use {action_digest, attempt} → 200 {status: used, …}.
 // The id follows from what is asked about, and the tenant is the token's.
 import { deriveId } from '@recourse/kernel';
 import { edgeClient, problemOf } from '../edge/edge.js';
@@ -51,6 +51,7 @@ export class HttpApprovals implements Approvals {
       subjectRef,
       initiator,
       agentId,
+      objective,
       mode,
       actionDigest,
       args,
@@ -64,6 +65,7 @@ export class HttpApprovals implements Approvals {
       subject_ref: subjectRef,
       initiator,
       agent_id: agentId,
+      objective,
       mode,
       action_digest: actionDigest,
       args,

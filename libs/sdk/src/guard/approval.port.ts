@@ -7,6 +7,8 @@ export interface ApprovalRequest extends ForwardAction {
   /** Who may never approve it; null when unknown. */
   readonly initiator: string | null;
   readonly agentId: string;
+  /** What the run is for: nobody is asked without one; null when it says nothing. */
+  readonly objective: string | null;
   readonly mode: 'human' | 'dual_control';
   /** SHA-256, hex: an approval covers exactly this action (P4). */
   readonly actionDigest: string;

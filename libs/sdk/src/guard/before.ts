@@ -1,7 +1,7 @@
 // Everything a guard does before it calls a tool: each step lets the call go on, or says why not.
 //
 // Boundary: asks the ports; calls nothing that has an effect, but for the reversible part of a reservation, once all agree. In `observe` an objection is heard and the call goes on.
-import { checkArgs, hasSideEffects, toolFingerprint } from '@recourse/contract';
+import { checkArgs, hasSideEffects, isUnsaid, toolFingerprint } from '@recourse/contract';
 import type { ArgsProblem } from '@recourse/contract';
 import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
@@ -62,10 +62,10 @@ function lawful({ action, options }: Situation): Stop | null {
   return refused ?? approved(options) ?? purposeful(action, options);
 }
 
-/** An effect without an objective could be made, and nobody could be asked to agree to its undoing (C55). */
+/** An effect without an objective could be made, and nobody could be asked to agree to its undoing (C55); nor to what asks first. */
 function purposeful({ objective }: Action, options: GuardOptions): Stop | null {
-  const isTold = objective !== null && objective.trim() !== '';
-  return isTold || !hasSideEffects(options.contract)
+  const asksFirst = (options.contract.forward_approval ?? 'policy') !== 'policy';
+  return !isUnsaid(objective) || !(hasSideEffects(options.contract) || asksFirst)
     ? null
     : objection(options, trouble('OBJECTIVE_MISSING', 'the run says nothing of what it is to achieve'));
 }
@@ -174,7 +174,7 @@ async function approve({ call, action, options }: Situation, rehearsal: Json, at
   if (mode === 'policy' || call.recovery !== undefined) return null;
   if (options.approvals === undefined)
     return objection(options, trouble('APPROVAL_UNAVAILABLE', `the contract wants ${mode}, and nobody can be asked`));
-  const { tenant, runId, effectKey, capability, initiator, agentId, args, subjectRef } = action;
+  const { tenant, runId, effectKey, capability, initiator, agentId, objective, args, subjectRef } = action;
   const actionDigest = actionDigestOf(action);
   const answer = await options.approvals.ask({
     tenant,
@@ -185,6 +185,7 @@ async function approve({ call, action, options }: Situation, rehearsal: Json, at
     subjectRef,
     initiator,
     agentId,
+    objective,
     mode,
     actionDigest,
     args,

@@ -37,6 +37,7 @@ async function edge(standing: () => Budget): Promise<string> {
           capability: string;
           agent_id: string | null;
           initiator: string | null;
+          objective: string | null;
           value: { amount_minor: number; currency: string };
         };
         const asked = {
@@ -46,6 +47,7 @@ async function edge(standing: () => Budget): Promise<string> {
           capability: body.capability,
           agentId: body.agent_id,
           initiator: body.initiator,
+          objective: body.objective,
           value: body.value,
         };
         void (
@@ -88,6 +90,7 @@ describe('a budget over HTTP', () => {
       capability: 'payments.issue_refund',
       agentId: 'agent',
       initiator: null,
+      objective: 'settle ticket 99',
       value: { amount_minor: 5, currency: 'INR' },
     };
     expect(await budget.reserve(asked)).toEqual({ kind: 'escalated', code: 'CEILING_EXCEEDED' });
@@ -126,6 +129,7 @@ describe('an answer of the accountant', () => {
           capability: 'payments.issue_refund',
           agentId: 'agent',
           initiator: null,
+          objective: 'settle ticket 99',
           value: { amount_minor: 1, currency: 'INR' },
         })
       ).kind,

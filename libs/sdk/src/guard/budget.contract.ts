@@ -10,6 +10,7 @@ const of = (effectKey: string, amount_minor: number): ReservationRequest => ({
   capability: 'payments.issue_refund',
   agentId: 'agent',
   initiator: null,
+  objective: 'settle ticket 99',
   value: { amount_minor, currency: 'INR' },
 });
 

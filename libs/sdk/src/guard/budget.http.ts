@@ -1,7 +1,7 @@
 // The budget over the accountant's HTTP edge.
 //
-// Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, initiator, value} → 201 reserved, 202 or 409 escalated, other 4xx
-// refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
+// Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, initiator, objective, value} → 201 reserved, 202 or 409 escalated,
+// other 4xx refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
 import { randomUUID } from 'node:crypto';
 import { reservationId } from '@recourse/contract';
 import { edgeClient, problemOf } from '../edge/edge.js';
@@ -18,7 +18,7 @@ export class HttpBudget implements Budget {
   }
 
   async reserve(request: ReservationRequest): Promise<ReservationAnswer> {
-    const { runId, effectKey, capability, agentId, initiator, value } = request;
+    const { runId, effectKey, capability, agentId, initiator, objective, value } = request;
     try {
       const answer = await this.post('/v1/reservations', {
         run_id: runId,
@@ -26,6 +26,7 @@ export class HttpBudget implements Budget {
         capability,
         agent_id: agentId,
         initiator,
+        objective,
         value,
       });
       return answerOf(answer, idOf(request));

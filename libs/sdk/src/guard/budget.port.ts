@@ -11,6 +11,8 @@ export interface ReservationRequest {
   readonly agentId: string | null;
   /** Whom the agent acts for: never who lets it spend more; null when unknown. */
   readonly initiator: string | null;
+  /** What the run is for: nobody is asked to let more be spent without one; null when it says nothing. */
+  readonly objective: string | null;
   /** Money, or disclosures: then its currency is the unit EXPOSURE. */
   readonly value: Money;
 }

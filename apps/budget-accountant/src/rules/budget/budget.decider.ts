@@ -1,7 +1,8 @@
 // Decides commands about ceilings, reservations and escalations. Amounts are minor units.
-import { EXPOSURE, reservationId, weighted } from '@recourse/contract';
+import { briefOf, EXPOSURE, isUnsaid, reservationId, weighted } from '@recourse/contract';
+import type { BriefTerms } from '@recourse/contract';
 import { deriveId, isAmong, isPerson } from '@recourse/kernel';
-import type { CommandEnvelope, Money } from '@recourse/messages';
+import type { BodyOf, CommandEnvelope, Money } from '@recourse/messages';
 import { APPROVER_ROLE, LAST_RESORT_ROLE } from './budget.messages.js';
 import type {
   Budget,
@@ -77,6 +78,8 @@ export interface ReserveFacts {
   readonly scopes: Scopes;
   /** Weight of the capability's value in the debt. */
   readonly weight: number;
+  /** Terms of its contract; null without one. */
+  readonly terms: BriefTerms | null;
   readonly policy: EscalationPolicy;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -97,14 +100,15 @@ export function decideReserve(command: BudgetCommand<'ReserveBudget'>, facts: Re
 
 function reserved(
   command: BudgetCommand<'ReserveBudget'>,
-  { scopes, policy, now }: ReserveFacts,
+  { scopes, terms, policy, now }: ReserveFacts,
   debit: Money,
 ): BudgetAnswer {
-  const { envelope, run_id, effect_key, capability, value, agent_id, initiator } = command;
+  const { envelope, run_id, effect_key, capability, value, agent_id, initiator, objective } = command;
   const { tenant, principal, command_id } = envelope;
   const parties = partiesOf(principal, agent_id, initiator);
   const id = reservationId(tenant, run_id, effect_key, value.currency);
-  const base = { reservation_id: id, tenant, run_id, effect_key, capability, value, debit, command_id, parties };
+  const brief = briefOf(objective, terms);
+  const base = { reservation_id: id, tenant, run_id, effect_key, brief, capability, value, debit, command_id, parties };
   const exceeded = exceededBy(debit, scopes);
   if (exceeded === null)
     return {
@@ -112,6 +116,22 @@ function reserved(
       outcome: { reservation_id: id, phase: 'reserved', debit },
       event: { type: 'BudgetReserved', body: { ...base, settle_by: now + policy.settleWithinMs } },
     };
+  return isUnsaid(objective)
+    ? rejected(
+        'OBJECTIVE_MISSING',
+        `it exceeds the ceiling of its ${exceeded.scope}: nobody is asked without an objective`,
+      )
+    : escalated(base, exceeded, { ...policy, requestedBy: principal }, now);
+}
+
+/** Asks a person. */
+function escalated(
+  base: Omit<BodyOf<'recourse.budgets', 'BudgetReserved'>, 'settle_by'>,
+  exceeded: Exceeded,
+  { owner, deadlineMs, requestedBy }: EscalationPolicy & { readonly requestedBy: string },
+  now: number,
+): BudgetAnswer {
+  const { reservation_id: id, debit } = base;
   const escalation = {
     escalation_id: escalationIdOf(id),
     exceeded: exceeded.scope,
@@ -126,9 +146,9 @@ function reserved(
       body: {
         ...base,
         ...escalation,
-        requested_by: principal,
-        owner: policy.owner,
-        deadline_at: now + policy.deadlineMs,
+        requested_by: requestedBy,
+        owner,
+        deadline_at: now + deadlineMs,
       },
     },
   };

@@ -1,6 +1,6 @@
 // Words of the budget aggregate: what is asked, what is recorded, what is refused.
 import type { Rejection } from '@recourse/kernel';
-import type { BodyOf, BudgetScope, RecordOf, RecordTypeOf } from '@recourse/messages';
+import type { BodyOf, Brief, BudgetScope, RecordOf, RecordTypeOf } from '@recourse/messages';
 import type { ReservationPhase } from './budget.transitions.js';
 
 /** A record of the budgets log, as it is decided. */
@@ -37,6 +37,7 @@ export const BUDGET_REJECTIONS = {
   ESCALATION_DECIDED: 409,
   KEY_MISMATCH: 422,
   SCOPE_MISMATCH: 422,
+  OBJECTIVE_MISSING: 422,
   AMOUNT_INVALID: 422,
   CURRENCY_INVALID: 422,
 } as const;
@@ -74,6 +75,8 @@ export interface Reservation {
   readonly phase: ReservationPhase;
   /** Who does not decide about it; none in rows older than this. */
   readonly parties?: readonly string[];
+  /** What the run was for, and how the effect is compensated; null of a debit that asks nobody. */
+  readonly brief: Brief | null;
   /** By when it is settled or given back before a person is asked, epoch milliseconds; null when nobody has to, and once a person was asked. */
   readonly settle_by: number | null;
 }
@@ -86,6 +89,8 @@ export interface Escalation {
   readonly run_id: string;
   readonly effect_key: string;
   readonly about: 'ceiling' | 'overrun' | 'unsettled';
+  /** What the run was for, and how the effect is compensated. */
+  readonly brief: Brief;
   /** Which ceiling: run or tenant; null for an overrun. */
   readonly exceeded: string | null;
   readonly debit_minor: number;

@@ -1,6 +1,6 @@
 // Decides what an execution, its cancellation or its compensation does to the debt.
 import { reservationId } from '@recourse/contract';
-import type { Money } from '@recourse/messages';
+import type { Brief, Money } from '@recourse/messages';
 import { partiesOf } from './budget.decider.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from './budget.messages.js';
 
@@ -17,6 +17,8 @@ export interface Ended {
   readonly debit: Money | null;
   /** The agent that acted and whom it acted for. */
   readonly parties: readonly string[];
+  /** What the run was for, and how the effect is compensated. */
+  readonly brief: Brief;
 }
 
 /**
@@ -97,7 +99,7 @@ function settled(
 }
 
 function overrun(ended: Ended, debit: Money, policy: EscalationPolicy, now: number): BudgetRecord {
-  const { tenant, runId, effectKey, mutationId, parties } = ended;
+  const { tenant, runId, effectKey, mutationId, parties, brief } = ended;
   return {
     type: 'BudgetOverrun',
     body: {
@@ -106,6 +108,7 @@ function overrun(ended: Ended, debit: Money, policy: EscalationPolicy, now: numb
       run_id: runId,
       effect_key: effectKey,
       mutation_id: mutationId,
+      brief,
       debit,
       parties,
       owner: policy.owner,

@@ -7,6 +7,7 @@
 //   F4. An approval is used once, by one attempt, before it runs out.
 //   F5. A routine rule decides in the turn in which it is asked, under the name of its policy, which no person or program can carry.
 //       What people have denied, or are deciding, it does not decide.
+//   F6. Nobody is asked about an action of which its agent does not say what it is for (C55).
 import { deriveId, isAmong, policyDecider } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { DecideForwardApproval, UseForwardApproval } from '@recourse/messages';

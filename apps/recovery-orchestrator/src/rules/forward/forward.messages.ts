@@ -1,5 +1,5 @@
 // A forward approval: people are asked before an effect, about exactly one action. Its phases, its row and its records.
-import type { Payload, RecoveryApprovalMode, RoutineGrant, RoutineRefusal } from '@recourse/messages';
+import type { Brief, Payload, RecoveryApprovalMode, RoutineGrant, RoutineRefusal } from '@recourse/messages';
 import type { RecoveryRecord } from '../record.messages.js';
 import type { GivenApproval } from '../step/step.messages.js';
 
@@ -20,6 +20,8 @@ export type ForwardDoc = {
   readonly agent_id: string;
   readonly initiator: string | null;
   readonly answerable_to: string | null;
+  /** What the run is for, and how its contract says the effect is compensated. */
+  readonly brief: Brief;
   readonly capability: string;
   readonly contract_digest: Buffer;
   readonly effect_key: string;

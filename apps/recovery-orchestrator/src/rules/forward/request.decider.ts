@@ -1,7 +1,7 @@
 // Decides about a question before an effect: asked of people, or decided by a routine rule in the same turn. Pure.
 //
-// Invariants: F1, F3 and F5 of forward.decider.ts.
-import { forwardDigest, readPayload } from '@recourse/contract';
+// Invariants: F1, F3, F5 and F6 of forward.decider.ts.
+import { briefOf, forwardDigest, isUnsaid, readPayload, termsOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { policyDecider } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
@@ -62,7 +62,7 @@ type Question = Body<'ForwardApprovalRequested'>;
 
 function questionOf(
   standing: ForwardDoc | undefined,
-  { envelope, ...asked }: RequestForwardApproval,
+  { envelope, objective, ...asked }: RequestForwardApproval,
   contract: Contract | null,
   { now, policy }: ForwardContext,
 ): Question {
@@ -75,6 +75,7 @@ function questionOf(
     ...asked,
     tenant: envelope.tenant,
     approval_id: forwardIdOf(envelope.tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')),
+    brief: briefOf(objective, contract === null ? null : termsOf(contract, asked.contract_digest)),
     round: (standing?.round ?? 0) + 1,
     mode: isForTwo ? 'dual_control' : 'human',
     answerable_to: owner,
@@ -120,6 +121,11 @@ function requestRefusal(command: RequestForwardApproval, contract: Contract | nu
   } = command;
   if (command.mode !== 'human' && command.mode !== 'dual_control')
     return { code: 'MODE_UNKNOWN', message: 'People are asked as human or as dual_control.' };
+  if (isUnsaid(command.objective))
+    return {
+      code: 'OBJECTIVE_MISSING',
+      message: 'Nobody can judge an action without knowing what it is for: say the objective of the run.',
+    };
   const isUsable =
     contract !== null && (contract.tenant === undefined || contract.tenant === '*' || contract.tenant === tenant);
   if (!isUsable)

@@ -8,7 +8,7 @@
 //   C3. A look calls nothing that changes anything; what it shows is judged here, from the observations.
 //   C4. What a worker has is not given up: until its lease, a call time-out and the margin are over it may still act (L11).
 //   C5. Nothing is undone that is not known to have happened: a person or the tool says first how the action ended (C33, C44).
-import { callsBehind } from '@recourse/contract';
+import { briefOf, callsBehind } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { ContractTerms, LegReported } from '@recourse/messages';
@@ -222,6 +222,7 @@ export function openIncident(
     return wrongPhase(`The step is ${step.phase}: there is nothing to make an incident of.`);
   const opened = record('IncidentOpened', {
     ...identityOf(step),
+    brief: briefOf(step.execution.objective, step.terms),
     incident_id: deriveId('inc', envelope.command_id),
     severity,
     runbook,

@@ -1,6 +1,7 @@
 // Which facts an item lacks that somebody would need to agree to it (C63).
 //
 // Boundary: pure; judges what the row of a step says. Whether a sealed payload can be opened is its reader's to see.
+import { isUnsaid } from '@recourse/contract';
 import type { StepDoc } from './step.messages.js';
 
 /** Facts without which nobody can decide, as far as the row of a step tells. */
@@ -13,7 +14,7 @@ export function factsLacked({
   evidence,
 }: Pick<StepDoc, 'execution' | 'ref' | 'evidence'>): readonly FactLacked[] {
   const lacks: Readonly<Record<FactLacked, boolean>> = {
-    objective: (execution.objective ?? '').trim() === '',
+    objective: isUnsaid(execution.objective),
     resource: ref.subject_ref === null && ref.external_transaction_ref === null,
     'facts.then': evidence.ref !== null && ref.assumption_refs.length === 0,
     'facts.now': evidence.ref === null && evidence.statement === null,

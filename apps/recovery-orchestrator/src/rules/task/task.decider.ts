@@ -3,7 +3,7 @@
 //
 // Boundary: pure; (task, command) -> records or a coded refusal.
 import { deriveId, isUsableId } from '@recourse/kernel';
-import { PayloadUnreadable, readPayload } from '@recourse/contract';
+import { briefOf, PayloadUnreadable, readPayload } from '@recourse/contract';
 import { TASK_OUTCOME_VALUES } from '@recourse/messages';
 import type { CloseTask, CommandEnvelope, Payload, TaskKind } from '@recourse/messages';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
@@ -51,6 +51,7 @@ export function tasksFor(step: StepDoc, reason: string, now: number, policy: Rec
     ...identityOf(step),
     capability: step.execution.capability,
     effect: step.terms?.effect ?? '',
+    brief: briefOf(step.execution.objective, step.terms),
     tasks,
   });
 }

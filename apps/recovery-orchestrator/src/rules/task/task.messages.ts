@@ -1,5 +1,5 @@
 // The work of people: tasks about effects that nothing undoes, and incidents.
-import type { IncidentClosed, Severity, TaskClosed, TaskKind } from '@recourse/messages';
+import type { Brief, IncidentClosed, Severity, TaskClosed, TaskKind } from '@recourse/messages';
 
 /** What people are asked to do about an effect nothing will undo. */
 export type TaskDoc = {
@@ -12,6 +12,8 @@ export type TaskDoc = {
   readonly mutation_id: string;
   readonly capability: string;
   readonly effect: string;
+  /** What the run was for, and how the effect is compensated. */
+  readonly brief: Brief;
   readonly phase: 'open' | 'done' | 'dropped';
   readonly owner: string;
   readonly deadline_at: number | null;
@@ -35,6 +37,8 @@ export type IncidentDoc = {
   readonly tenant: string;
   readonly run_id: string;
   readonly mutation_id: string;
+  /** What the run was for, and how the effect is compensated. */
+  readonly brief: Brief;
   readonly severity: Severity;
   readonly runbook: string | null;
   readonly phase: 'open' | 'closed';
