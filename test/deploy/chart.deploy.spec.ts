@@ -300,7 +300,7 @@ describe('topics and users', () => {
     const acls = ofKind('KafkaUser').flatMap(({ spec }) => spec.authorization.acls);
     expect(acls.filter(({ resource }) => resource.patternType !== 'literal' || resource.name === '*')).toEqual([]);
     expect(new Set(acls.flatMap(({ operations }) => operations))).toEqual(new Set(['Read', 'Write', 'Describe']));
-    expect(new Set(acls.map(({ resource }) => resource.type))).toEqual(new Set(['topic', 'group']));
+    expect(new Set(acls.map(({ resource }) => resource.type))).toEqual(new Set(['topic', 'group', 'transactionalId']));
   });
 
   it('give a group to one user alone', () => {
@@ -308,7 +308,7 @@ describe('topics and users', () => {
       spec.authorization.acls.filter(({ resource }) => resource.type === 'group').map(({ resource }) => resource.name),
     );
     expect(groups).toHaveLength(new Set(groups).size);
-    expect(groups).toEqual(expect.arrayContaining(['recourse.mutation-ledger', 'payments-workers']));
+    expect(groups).toEqual(expect.arrayContaining(['recourse.mutation-ledger', 'payments-workers', 'loyalty']));
   });
 });
 
