@@ -3,6 +3,7 @@
 //
 // In JSON: bytes and fixed are lower-case hex; longs are numbers below 2^53; a key is text (UTF-8).
 import { messageNames } from './catalogue.mjs';
+import { signatures } from './signature-vectors.mjs';
 import { acceptance, genesisHashes, leafHashes, merkleRoots, partitions } from './chain-vectors.mjs';
 import { effectKeys } from './effect-key-vectors.mjs';
 import { versionsOf } from './history.mjs';
@@ -31,6 +32,11 @@ export function vectorFiles(root, catalogue) {
       'leaf-hashes',
       'SHA-256(0x00, then fingerprint, key and Avro bytes, each after its length as uint32).',
       leafHashes(),
+    ),
+    file(
+      'signatures',
+      'Header `recourse-signature` of a record of a wire, and of the first record of a batch of a log.',
+      signatures(),
     ),
     file('genesis-hashes', 'prev_hash of the first record of a partition.', genesisHashes()),
     file('partitions', 'Partition of a key: (murmur2(UTF-8 bytes) & 0x7fffffff) mod count.', partitions()),

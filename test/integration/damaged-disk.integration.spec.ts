@@ -71,7 +71,7 @@ describe('a stored batch that does not say where it ends', () => {
     expect(status).toMatchObject({ ready: false });
     const metrics = await (await at('/metrics')).text();
     expect(metrics).toMatch(
-      /^recourse_fetches_failed_total\{code="FETCH_BROKEN",log="recourse\.mutations",.*\} [1-9]/m,
+      /^recourse_fetches_failed_total\{log="recourse\.mutations",.*code="FETCH_BROKEN".*\} [1-9]/m,
     );
   }, 300_000);
 });

@@ -214,7 +214,7 @@ describe('a call that its agent gives to a person', () => {
     const run = runOn(0, 'denied');
     const agent = await connect({
       name: 'stock-agent',
-      environment: {},
+      environment: { RECOURSE_WIRES: 'open' },
       brokers: [...system.stack.kafka.brokers],
       registryUrl: system.stack.registryUrl,
       contractsUrl: system.plan.urls.registry,

@@ -27,7 +27,7 @@ function toolAt(capability: string): Tool {
 
 const recourse = await connect({
   name: 'till-worker',
-  environment: {},
+  environment: { RECOURSE_WIRES: 'open' },
   token: () => Promise.resolve(token),
   ...places,
 });

@@ -251,7 +251,7 @@ async function register(system: System): Promise<void> {
 function connectAgent({ plan, stack, token }: System, stateDir: string): Promise<Recourse> {
   return connect({
     name: 'stock-agent',
-    environment: {},
+    environment: { RECOURSE_WIRES: 'open' },
     brokers: [...stack.kafka.brokers],
     registryUrl: stack.registryUrl,
     contractsUrl: plan.urls.registry,

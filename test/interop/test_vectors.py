@@ -8,6 +8,7 @@ import pathlib
 import pytest
 
 import reference_reader as reader
+import signatures
 
 SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "schemas"
 
@@ -127,3 +128,13 @@ def test_effect_keys_are_the_same_in_every_language(vector):
     assert reader.canonical_json(vector["args"]) == vector["canonical_args"]
     assert reader.effect_key(vector["step"], vector["capability"], vector["target"], vector["args"]) == vector["effect_key"]
     assert reader.mutation_id(vector["tenant"], vector["run_id"], vector["effect_key"]) == vector["mutation_id"]
+
+
+@pytest.mark.parametrize("vector", vectors("signatures"), ids=lambda vector: vector["topic"])
+def test_signatures(vector):
+    records = [(record["key"].encode(), bytes.fromhex(record["value"])) for record in vector["records"]]
+    signed = signatures.signed_text(vector["topic"], records, vector["header"], vector["partition"])
+    assert signed == vector["signed_text"]
+    assert signatures.sign(bytes.fromhex(vector["private_key"]), signed) == vector["header"].split(" ")[4]
+    assert signatures.is_signed_by(vector["public_key"], signed, vector["header"])
+    assert not signatures.is_signed_by(vector["public_key"], signed + " ", vector["header"])

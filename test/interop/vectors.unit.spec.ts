@@ -1,10 +1,11 @@
 // The vectors every language must agree on, against the TypeScript implementation. test_vectors.py is the same for Python.
 import { describe, expect, it } from '@jest/globals';
+import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChainReader, genesisHash, genesisHead, leafHash, merkleRoot } from '@recourse/chain';
-import { partitionForKey, murmur2 } from '@recourse/kafka';
-import { canonicalJson } from '@recourse/kernel';
+import { MemoryBroker, murmur2, partitionForKey, signedKafka } from '@recourse/kafka';
+import { canonicalJson, signerOf } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { createCodecs, SCHEMAS } from '@recourse/messages';
 import { effectKey, mutationId } from '@recourse/sdk';
@@ -58,6 +59,15 @@ interface EffectKey {
   readonly run_id: string;
   readonly mutation_id: string;
 }
+interface SignatureVector {
+  readonly topic: string;
+  readonly partition: number | null;
+  readonly records: readonly { readonly key: string; readonly value: string }[];
+  readonly private_key: string;
+  readonly public_key: string;
+  readonly signed_text: string;
+  readonly header: string;
+}
 interface Acceptance {
   readonly name: string;
   readonly genesis: Genesis;
@@ -98,6 +108,28 @@ function codecsOver(schemas: ReadonlyMap<number, string>) {
 }
 
 describe('the vectors', () => {
+  it('give the header of a signed record, and of the first of a signed batch', async () => {
+    const PKCS8 = '302e020100300506032b657004220420';
+    for (const vector of vectors<SignatureVector>('signatures')) {
+      const der = { key: bytes(`${PKCS8}${vector.private_key}`), format: 'der', type: 'pkcs8' } as const;
+      const pem = createPrivateKey(der).export({ format: 'pem', type: 'pkcs8' }).toString();
+      const [, keyId = '', signedAt] = vector.header.split(' ');
+      const broker = new MemoryBroker({});
+      broker.ensureTopics([{ name: vector.topic, partitions: 4 }]);
+      const kafka = signedKafka(broker.forActor('spec'), {
+        signer: signerOf(keyId, pem),
+        keyring: () => new Map(),
+        ownerOf: () => null,
+        clock: { now: () => Number(signedAt) },
+      });
+      const records = vector.records.map(({ key, value }) => ({ key: Buffer.from(key), value: bytes(value) }));
+      if (vector.partition === null) await (await kafka.wireProducer()).send(vector.topic, records);
+      else await (await kafka.logProducer()).send(vector.topic, vector.partition, records);
+      const [first] = (broker.dump()[vector.topic] ?? []).flat();
+      expect(first?.headers['recourse-signature']?.toString()).toBe(vector.header);
+    }
+  });
+
   it('exist for every message; a new one wants `npm run generate -- --record`', () => {
     expect(new Set(vectors<Frame>('frames').map((frame) => frame.message))).toEqual(new Set(Object.keys(SCHEMAS)));
   });

@@ -28,6 +28,7 @@ import { addReport } from './commands/report.command.js';
 import { addIncidents } from './commands/step-commands.js';
 import { addReviews } from './commands/reviews.command.js';
 import { addTasks } from './commands/tasks.command.js';
+import { addKeys } from './commands/keys.command.js';
 import { addUndo } from './commands/undo.command.js';
 import type { Flags } from './config.js';
 import { EXIT_CODES, problemOf, problemText } from './problem.js';
@@ -63,6 +64,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     };
   for (const add of [
     addInit,
+    addKeys,
     addContracts,
     addEntries,
     addMutations,

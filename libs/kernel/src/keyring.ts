@@ -76,9 +76,16 @@ export function signerOf(keyId: string, pem: string): Signer {
   return { keyId, sign: (text) => sign(null, Buffer.from(text, 'utf8'), key) };
 }
 
-/** Why a key does not vouch. */
-export type KeyProblem =
-  'KEY_UNKNOWN' | 'KEY_NOT_VALID' | 'KEY_REVOKED' | 'SIGNATURE_INVALID' | 'SIGNATURE_STALE' | 'SIGNATURE_MISSING';
+/** Why a key does not vouch, for people. */
+export const KEY_PROBLEMS = {
+  SIGNATURE_MISSING: 'There is no header `recourse-signature`, or none that can be read.',
+  SIGNATURE_INVALID: 'Another key, other bytes, another record key or another topic than were signed.',
+  SIGNATURE_STALE: 'It was signed longer ago than wires keep records, or more than five minutes ahead.',
+  KEY_UNKNOWN: 'The keyring holds no key of that id.',
+  KEY_NOT_VALID: 'The key was not valid yet, or no longer.',
+  KEY_REVOKED: 'The key was taken back.',
+} as const;
+export type KeyProblem = keyof typeof KEY_PROBLEMS;
 
 /** Something signed: its text, when by the signer's clock, and by which key. */
 export interface SignedText {
