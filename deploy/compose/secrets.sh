@@ -3,7 +3,7 @@
 # Each file is open to its owner and the group of the program's user, and to nobody else: a program refuses it otherwise.
 #
 # Needs openssl. keyring/keyring.json says who is believed on wires and logs: the services, to begin with. Add your producers,
-# workers and consumers there (docs/design/edge.md); it is read again when it changes.
+# workers and consumers there (docs/guides/keys.md); it is read again when it changes.
 #
 # Run as root, so that the files can be given to the users of the images; without it they keep yours (chown them later).
 set -eu
