@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { ConfigInvalid, describeConfig, loadConfig, readConfig } from './config.js';
 import {
+  file,
   hostPorts,
   integer,
   oneOf,
@@ -128,6 +129,15 @@ describe('a configuration', () => {
     expect(codes).toEqual([expected, expected, expected]);
     if (read.ok) expect(read.config.place).toBe(path);
     if (!read.ok) for (const { message } of read.problems) expect(message).not.toContain('cdcd');
+  });
+
+  it('with a file that is no secret takes it whoever may read it, and says when nobody can', () => {
+    const spec = { authority: file('RECOURSE_AUTHORITY_FILE', { doc: 'Authority.' }) };
+    const open = join(folder, 'authority');
+    writeFileSync(open, 'PEM', { mode: 0o644 });
+    expect(loadConfig(spec, { RECOURSE_AUTHORITY_FILE: open }).authority).toBe('PEM');
+    const read = readConfig(spec, { RECOURSE_AUTHORITY_FILE: join(folder, 'gone') });
+    expect(read.ok ? [] : read.problems.map(({ code }) => code)).toEqual(['UNREADABLE']);
   });
 
   it('refuses values that do not go together, with everything else that is wrong, and only where each is good by itself', () => {

@@ -1,6 +1,7 @@
 export { ConfigInvalid, describeConfig, loadConfig, readConfig } from './config.js';
 export type { ConfigOf, ConfigProblem, ConfigRead, ConfigRule, ConfigSpec, Environment } from './config.js';
 export {
+  file,
   hostPorts,
   integer,
   names,

@@ -111,6 +111,15 @@ export function names(
   return make(name, options, { range: `${form}, several separated by commas`, schema });
 }
 
+/** A path to a file that can be read and holds no secret; the value is its content. */
+export function file(name: string, options: VariableOptions): Variable<string> {
+  const schema = z
+    .string()
+    .min(1)
+    .transform((path, context) => read(path, context, { closed: false })?.toString('utf8') ?? z.NEVER);
+  return make(name, options, { range: 'path of a readable file', schema });
+}
+
 /** A path to a file with a secret text; the value is its content. */
 export function secretTextFile(name: string, options: VariableOptions): Variable<string> {
   const schema = z
@@ -185,17 +194,22 @@ function make<T>(
   return { name, doc, range, unit: null, fallback: fallback ?? null, isOptional: false, isSecretFile: false, schema };
 }
 
-/** Reads what its owner and its group alone may open; the file that is judged is the one that is read. */
+/** Reads what its owner and its group alone may open. */
 function secretIn(path: string, context: z.RefinementCtx): Buffer | null {
-  const refuse = (code: FileProblem, message: string): null => {
-    context.addIssue({ code: 'custom', message, params: { problem: code } });
+  return read(path, context, { closed: true });
+}
+
+/** The file that is judged is the one that is read. */
+function read(path: string, context: z.RefinementCtx, { closed }: { readonly closed: boolean }): Buffer | null {
+  const refuse = (problem: FileProblem, message: string): null => {
+    context.addIssue({ code: 'custom', message, params: { problem } });
     return null;
   };
   try {
     const opened = openSync(path, 'r');
     try {
       const { mode } = fstatSync(opened);
-      if ((mode & OTHERS) === 0) return readFileSync(opened);
+      if (!closed || (mode & OTHERS) === 0) return readFileSync(opened);
       const shown = (mode & 0o777).toString(8).padStart(4, '0');
       return refuse('EXPOSED', `everybody on the machine may use the file (mode ${shown}): chmod o-rwx ${path}`);
     } finally {
