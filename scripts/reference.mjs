@@ -18,6 +18,7 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   process.exit(spawnSync(pinnedNode, process.argv.slice(1), { stdio: 'inherit' }).status ?? 1);
 }
 
+const { accessPage } = await import('./generate/access-page.mjs');
 const { cliPage } = await import('./generate/cli-page.mjs');
 const { contractPage, contractSchemaFile } = await import('./generate/contract-page.mjs');
 const { configPage } = await import('./generate/config-page.mjs');
@@ -32,6 +33,7 @@ const source = (path) => readFileSync(join(root, path), 'utf8');
 const pages = [
   { path: 'docs/reference/state-machines.md', text: await machinesPage(built) },
   { path: 'docs/reference/failures.md', text: await failuresPage(built, source) },
+  { path: 'docs/reference/access.md', text: await accessPage(built) },
   { path: 'docs/reference/config.md', text: await configPage(built) },
   { path: 'docs/reference/contracts.md', text: await contractPage(built) },
   { path: 'schemas/reversal-contract.schema.json', text: await contractSchemaFile(built) },

@@ -623,8 +623,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval, straight by an editor of the contract: who wrote the newest version, which it did not execute under',
     file: 'libs/contract/src/view.ts',
-    find: 'return [...subjectsIn(executed), ...subjectsIn(newest)];',
-    replace: 'return newest === undefined ? [] : subjectsIn(executed);',
+    find: 'return [executed, ...newest].flatMap(subjectsIn);',
+    replace: 'return newest.length === 0 ? [] : subjectsIn(executed);',
   },
   {
     id: 'a27-loop-uncounted',

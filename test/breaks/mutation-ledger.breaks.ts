@@ -2228,9 +2228,9 @@ export const BREAKS: readonly Break[] = [
     requirement: 'A47/exposed',
     spec: 'apps/mutation-ledger/src/core/mutations.settled.unit.spec.ts',
     test: 'an effect that nothing automatic can take back, straight is not closed by whom it was done for',
-    file: 'apps/mutation-ledger/src/rules/mutation/settling.decider.ts',
-    find: 'if (isAmong([initiator, agent_id], envelope))',
-    replace: "if (isAmong(['nobody'], envelope))",
+    file: 'apps/mutation-ledger/src/core/ending.part.ts',
+    find: 'if (isAmong([agent, initiator, ownerOf(context, about.tenant, agent)], asking))',
+    replace: "if (isAmong(['nobody'], asking))",
   },
   {
     id: 'a47-settled-twice',
@@ -2330,5 +2330,14 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/rules/compensation/compensation.decider.ts',
     find: "if (reason === 'NOT_EXECUTED') return null;",
     replace: '',
+  },
+  {
+    id: 'p5-own-effect-judged',
+    requirement: 'P5/ending',
+    spec: 'apps/mutation-ledger/src/core/mutations.ending.unit.spec.ts',
+    test: 'an item of the ledger, straight is not ended with RejectTrigger by whom it was done for',
+    file: 'apps/mutation-ledger/src/core/ending.part.ts',
+    find: 'if (isAmong([agent, initiator, ownerOf(context, about.tenant, agent)], asking))',
+    replace: 'if (isAmong([agent], asking))',
   },
 ];

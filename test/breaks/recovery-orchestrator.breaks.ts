@@ -89,7 +89,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.resolved.unit.spec.ts',
     test: "an item that is a person's, straight is not closed by an agent",
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'if (person !== null) return person;',
+    find: 'const refusal = endingRefusal(step, envelope, context); if (refusal !== null) return refusal;',
     replace: '',
   },
   {
@@ -1306,9 +1306,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.glass.unit.spec.ts',
     test: 'breaking the glass, straight is refused by whom it was done for',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'command: BreakGlass, { now, policy, editorsOf }: ApprovalContext, ): Refusal | null { return ( personRefusal(step, command.envelope) ?? contractRefusal(step, command.envelope, editorsOf) ?? digestRefusal(step, command) ?? phaseRefusal(step) ??',
+    find: 'context: ApprovalContext): Refusal | null { const { now, policy } = context; return ( endingRefusal(step, command.envelope, context) ?? digestRefusal(step, command) ?? phaseRefusal(step) ?? readinessRefusal(step) ?? windowRefusal(step, now, policy.marginMs) );',
     replace:
-      'command: BreakGlass, { now, policy, editorsOf }: ApprovalContext, ): Refusal | null { return ( contractRefusal(step, command.envelope, editorsOf) ?? digestRefusal(step, command) ?? phaseRefusal(step) ??',
+      'context: ApprovalContext): Refusal | null { const { now, policy } = context; return ( digestRefusal(step, command) ?? phaseRefusal(step) ?? readinessRefusal(step) ?? windowRefusal(step, now, policy.marginMs) );',
   },
   {
     id: 'glass-for-ever',
@@ -1449,8 +1449,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval before the effect, straight is given by who wrote a newer version a moment ago',
     file: 'apps/recovery-orchestrator/src/rules/forward/forward.decider.ts',
-    find: 'editorRefusal(editorsOf(contract_digest), asking)',
-    replace: 'editorRefusal(editorsOf(Buffer.alloc(contract_digest.length)), asking)',
+    find: 'editorRefusal(editorsOf(tenant, contract_digest), asking)',
+    replace: 'editorRefusal(editorsOf(tenant, Buffer.alloc(contract_digest.length)), asking)',
   },
   {
     id: 'p5-editor-approves',
@@ -1458,9 +1458,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
     test: 'an attack on an approval, straight by an editor of the contract: who wrote the version it executed under',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'const refusal = terms === null ? null : editorRefusal(editorsOf(terms.contract_digest), asking);',
+    find: '(terms === null ? null : editorRefusal(editorsOf(tenant, terms.contract_digest), asking));',
     replace:
-      "const refusal = terms === null || asking.principal !== '' ? null : editorRefusal(editorsOf(terms.contract_digest), asking);",
+      "(terms === null || asking.principal !== '' ? null : editorRefusal(editorsOf(tenant, terms.contract_digest), asking));",
   },
   {
     id: 'c50-leg-ends-before-its-calls',
@@ -1505,8 +1505,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.approval.unit.spec.ts',
     test: 'straight an approval by its initiator is refused (P5)',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'const refusal = selfRefusal([agentId, initiator, step.answerable_to], asking);',
-    replace: 'const refusal = selfRefusal([agentId], asking);',
+    find: 'selfRefusal([agentId, initiator, answerable, policy.ownerOf(tenant, agentId)], asking)',
+    replace: 'selfRefusal([agentId], asking)',
   },
   {
     id: 'leg-order-forgotten',
@@ -1720,9 +1720,9 @@ export const BREAKS: readonly Break[] = [
     requirement: 'P5/ending',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.commands.unit.spec.ts',
     test: 'a step that a person has, straight is given up never by ines, who did it or for whom it was done (P5)',
-    file: 'apps/recovery-orchestrator/src/rules/step/command.decisions.ts',
-    find: 'const refusal = personRefusal(step, envelope);',
-    replace: 'const refusal = personOnly(envelope);',
+    file: 'apps/recovery-orchestrator/src/rules/step/step-commands.decider.ts',
+    find: 'const refusal = endingRefusal(step, command.envelope, context) ?? abandon(step, command, now);',
+    replace: 'const refusal = abandon(step, command, now);',
   },
   {
     id: 'p5-corrected-by-its-own',
@@ -1813,6 +1813,34 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/recovery-orchestrator/src/rules/step/opening.decisions.ts',
     find: 'then: then.map(furtherCovered) },',
     replace: 'then: then.length },',
+  },
+  {
+    id: 'p5-editor-resolves',
+    requirement: 'P5/ending',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.ending.unit.spec.ts',
+    test: 'an item, straight is not ended with AbandonStep by who wrote the contract',
+    file: 'apps/recovery-orchestrator/src/rules/step/step-commands.decider.ts',
+    find: 'const refusal = endingRefusal(step, command.envelope, context) ?? abandon(step, command, now);',
+    replace:
+      'const refusal = endingRefusal({ ...step, terms: null }, command.envelope, context) ?? abandon(step, command, now);',
+  },
+  {
+    id: 'p5-owner-ends',
+    requirement: 'P5/ending',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.ending.unit.spec.ts',
+    test: 'an item, straight is not ended with CloseIncident by who owns the agent',
+    file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
+    find: 'selfRefusal([agentId, initiator, answerable, policy.ownerOf(tenant, agentId)], asking)',
+    replace: 'selfRefusal([agentId, initiator, answerable], asking)',
+  },
+  {
+    id: 'p5-reader-not-compared',
+    requirement: 'P5/lookalikes',
+    spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
+    test: "a review item marks names of different people that read alike, the reader's among them",
+    file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
+    find: 'lookalikes: lookAlikes([...peopleOf(step), seen.reader]),',
+    replace: 'lookalikes: lookAlikes(peopleOf(step)),',
   },
   {
     id: 'wires-any-worker-reports',

@@ -46,11 +46,14 @@ afterAll(async () => {
   await system.stop();
 }, 60_000);
 
+/** The registry counts versions from 1 and names the owner; both are part of what the digest is of. */
+const digestAs = (contract: (typeof CONTRACTS)[number]): Buffer =>
+  contractDigest(contractBody({ ...contract, tenant: TENANT, version: 1 }));
+
 const digestOf = (name: string): Buffer => {
   const contract = CONTRACTS.find((one) => one.name === name);
   if (contract === undefined) throw new Error(`no contract ${name}`);
-  // The registry counts versions from 1, and the version is part of what the digest is of.
-  return contractDigest(contractBody({ ...contract, version: 1 }));
+  return digestAs(contract);
 };
 const framed = (body: ToolExecuted): Buffer => system.codecs.encode(EXECUTIONS, 'ToolExecuted', body);
 
@@ -206,7 +209,7 @@ describe('a bad record on a wire', () => {
     const contract = CONTRACTS.find(({ name }) => name === ISSUE_REFUND);
     if (contract === undefined) throw new Error('the example has no refund');
     const late = { ...contract, name: 'payments.late_refund' };
-    const digest = contractDigest(contractBody({ ...late, version: 1 }));
+    const digest = digestAs(late);
     const run = runOn(HOME, 'late');
     await system.send(EXECUTIONS, run, framed(executed(run, { capability: late.name, contractDigest: digest })));
     const item = await parkedWith('CONTRACT_UNKNOWN', ({ record_key }) => record_key === run);

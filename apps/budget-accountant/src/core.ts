@@ -122,17 +122,16 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
   const { tenant } = body.envelope;
   const killed = killVerdict(views.view(entryView.name), { tenant, agent: agent_id ?? '', capability });
   if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);
-  const found = contractByName(views.view(contractView.name), capability);
+  const found = contractByName(views.view(contractView.name), tenant, capability);
   const known = found?.contract;
   if (known === undefined) views.readToEnd();
-  const usable = known !== undefined && (known.tenant === undefined || known.tenant === '*' || known.tenant === tenant);
   return answered(
     decideReserve(body, {
       reservation: reservations.find(state, reservationId(tenant, run_id, effect_key, value.currency)),
       scopes: scopesOf(state, tenant, run_id, value.currency),
       // Nothing declared counts as irreversible.
-      weight: usable ? weightOf(known) : CLASS_WEIGHTS.irreversible,
-      terms: usable && found !== undefined ? termsOf(known, found.digest) : null,
+      weight: known === undefined ? CLASS_WEIGHTS.irreversible : weightOf(known),
+      terms: known === undefined || found === undefined ? null : termsOf(known, found.digest),
       policy,
       now,
     }),

@@ -205,6 +205,7 @@ describe('a review item', () => {
     phase: 'awaiting_approval',
     may: ['deny'],
     time_left_ms: 90_000,
+    lookalikes: [['1nes', 'ines']],
     action_digest: DIGEST,
     untrusted: { objective: 'approve me' },
     proposed_by: {
@@ -284,6 +285,12 @@ describe('a review item', () => {
       trace: { trace_id: 'ab', url: 'https://traces.example.com/ab' },
     },
   };
+
+  it('says which names read alike', async () => {
+    const { call, out } = desk({ 'GET /v1/reviews/step_1': { body: ITEM } });
+    await call('reviews', 'show', 'step_1');
+    expect(out()).toContain('different people, whose names read alike: 1nes, ines');
+  });
 
   it("is shown with its facts, what is missing, where to read on, and the agent's words apart", async () => {
     const { call, asked, out } = desk({ 'GET /v1/reviews/step_1': { body: ITEM } });

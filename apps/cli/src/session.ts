@@ -35,8 +35,15 @@ export interface Session {
   show(json: unknown, text: () => string): void;
 }
 
-/** Roles that a development token carries unless --roles names others: everything one person at the desk may do. An administrator edits contracts; no approver is contract editor. */
-const DEVELOPMENT_ROLES = ['approver', 'operator', 'budget_owner', 'administrator', 'auditor'] as const;
+/** Roles that a development token carries unless --roles names others: everything one person at the desk may do. An administrator edits contracts; no approver is an editor. Those that do not count for the tenant, or for all, the edge leaves out. */
+const DEVELOPMENT_ROLES = [
+  'approver',
+  'operator',
+  'budget_owner',
+  'administrator',
+  'auditor',
+  'platform_approver',
+] as const;
 const ALL_TENANTS = '*';
 /** Above the services' own patience of 10 s: a person waits for an answer rather than asks again. */
 const REQUEST_TIMEOUT_MS = 20_000;

@@ -81,7 +81,7 @@ describe.each(WAYS)('a weaker version, $way', ({ isRebuilt }) => {
       .records()
       .slice(-1)
       .map(({ body }) => body as { weakenings?: string[] });
-    const [approved] = registry.rows('contract').filter(({ group }) => group === ISSUE);
+    const [approved] = registry.rows('contract').filter(({ group }) => group === `acme/${ISSUE}`);
     expect(weakenings).toEqual([
       expect.stringMatching(
         new RegExp(`^the tool is another: .*approved is ${String(approved?.doc['tool_fingerprint'])}$`),
@@ -90,7 +90,7 @@ describe.each(WAYS)('a weaker version, $way', ({ isRebuilt }) => {
     registry.when(confirm(digest, 'eve'), 11).then(fact('ContractRegistered', { version: 2, confirmed_by: 'eve' }));
     const prints = registry
       .rows('contract')
-      .flatMap(({ group, doc }) => (group === ISSUE ? [doc['tool_fingerprint']] : []));
+      .flatMap(({ group, doc }) => (group === `acme/${ISSUE}` ? [doc['tool_fingerprint']] : []));
     expect(new Set(prints).size).toBe(2);
   });
 
@@ -118,8 +118,8 @@ describe.each(WAYS)('a weaker version, $way', ({ isRebuilt }) => {
       version: 2,
       differences: [{ path: '/reversal_window_ms', kind: 'weakening' }],
     });
-    expect(registry.rows('contract').filter(({ group }) => group === ISSUE)).toHaveLength(1);
-    expect(registry.rows(PROPOSAL_KIND)).toMatchObject([{ group: ISSUE, dueAt: 10 + WEEK_MS }]);
+    expect(registry.rows('contract').filter(({ group }) => group === `acme/${ISSUE}`)).toHaveLength(1);
+    expect(registry.rows(PROPOSAL_KIND)).toMatchObject([{ group: `acme/${ISSUE}`, dueAt: 10 + WEEK_MS }]);
   });
 
   it('registers when somebody else confirms exactly it', () => {
@@ -129,7 +129,7 @@ describe.each(WAYS)('a weaker version, $way', ({ isRebuilt }) => {
       .then(fact('ContractRegistered', { version: 2, registered_by: 'dana', confirmed_by: 'ravi' }))
       .thenAnswer({ httpStatus: 201 });
     expect(registry.rows(PROPOSAL_KIND)).toEqual([]);
-    expect(registry.rows('contract').filter(({ group }) => group === ISSUE)).toHaveLength(2);
+    expect(registry.rows('contract').filter(({ group }) => group === `acme/${ISSUE}`)).toHaveLength(2);
     registry
       .when(confirm(digest, 'ravi'), 12)
       .thenAnswer({ status: 'rejected', httpStatus: 404, code: 'PROPOSAL_UNKNOWN' });
@@ -192,7 +192,7 @@ describe.each(WAYS)('a weaker version, $way', ({ isRebuilt }) => {
     registry
       .when(foreign, 13)
       .thenNothing()
-      .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'CONTRACT_OF_ANOTHER_TENANT' });
+      .thenAnswer({ status: 'rejected', httpStatus: 404, code: 'PROPOSAL_UNKNOWN' });
     expect(digest).not.toBe(own);
   });
 

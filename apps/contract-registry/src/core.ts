@@ -7,21 +7,29 @@
 //   R2. What waits for a second person binds nobody, and lapses by itself.
 //   R3. Every command gets one answer; what is refused leaves no record beside it.
 import type { Contract } from '@recourse/contract';
-import { CAPABILITY_PATTERN, parseContract, readContract } from '@recourse/contract';
+import { CAPABILITY_PATTERN, governing, readContract } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, refused } from '@recourse/event-log';
 import type { DecideContext, Decision, ServiceCore, StateView } from '@recourse/event-log';
-import { InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, CommandEnvelope } from '@recourse/messages';
 import { decideContract } from './rules/contract/contract.decider.js';
-import { CONTRACT_REJECTIONS, EVERY_TENANT } from './rules/contract/contract.messages.js';
+import { CONTRACT_REJECTIONS, PLATFORM } from './rules/contract/contract.messages.js';
 import type { Asker, ContractCommand, ContractState } from './rules/contract/contract.messages.js';
-import { dropped } from './rules/contract/registration.decisions.js';
+import { dropped, parsed } from './rules/contract/registration.decisions.js';
 import { decideTogether } from './rules/contract/together.decisions.js';
 import type { Sent } from './rules/contract/together.decisions.js';
 import { decideEntry } from './rules/entry/entry.decider.js';
 import { ENTRY_REJECTIONS } from './rules/entry/entry.messages.js';
 import type { EntryCommand } from './rules/entry/entry.messages.js';
-import { CONTRACTS_LOG, entries, entryGroup, EVOLVE, REGISTRY_ROWS, versions, waitingOf } from './rows.js';
+import {
+  CONTRACTS_LOG,
+  contractGroup,
+  entries,
+  entryGroup,
+  EVOLVE,
+  REGISTRY_ROWS,
+  versions,
+  waitingOf,
+} from './rows.js';
 
 export const REGISTRY_COMMANDS = 'recourse.registry-commands';
 
@@ -69,8 +77,8 @@ function askerOf({ command_id: commandId, tenant, principal, accounts, roles }: 
 }
 
 /** A proposal nobody confirmed in time is dropped; a timer of one that is gone changes nothing. */
-function lapse(state: StateView, name: string, now: number): ReturnType<typeof dropped>[] {
-  const waiting = waitingOf(state, name);
+function lapse(state: StateView, group: string, now: number): ReturnType<typeof dropped>[] {
+  const waiting = waitingOf(state, group);
   return waiting === null || waiting.expires_at > now ? [] : [dropped(waiting, 'lapsed', null)];
 }
 
@@ -138,32 +146,28 @@ function onEntry({ state, now }: DecideContext, asked: EntryCommand): Decision {
   }
 }
 
+/** What a decision may look at: what belongs to who asks, and what the platform says beside it. */
 function stateOf(
   state: StateView,
-  { name, asker }: Pick<ContractCommand, 'name' | 'asker'>,
+  { name, asker: { tenant } }: Pick<ContractCommand, 'name' | 'asker'>,
   now: number,
 ): ContractState {
-  const contractOf = (other: string): Contract | undefined => {
-    const usable = versions
-      .list(state, other)
-      .filter((version) => !version.retired && (version.tenant === EVERY_TENANT || version.tenant === asker.tenant));
+  const standing = (owner: string, other: string): { readonly contract: Contract } | undefined => {
+    const usable = versions.list(state, contractGroup(owner, other)).filter((version) => !version.retired);
     const newest = usable.sort((a, b) => b.version - a.version)[0];
-    return newest === undefined ? undefined : parsed(newest.body);
+    return newest === undefined ? undefined : { contract: parsed(newest.body) };
   };
-  if (!isAddress(name)) return { versions: [], proposal: null, contractOf, now };
+  const platformOf = (other: string) => (tenant === PLATFORM ? undefined : standing(PLATFORM, other));
+  const contractOf = (other: string) => governing(standing(tenant, other), platformOf(other))?.contract;
+  if (!isAddress(name)) return { versions: [], proposal: null, platform: null, contractOf, now };
+  const group = contractGroup(tenant, name);
   return {
-    versions: versions.list(state, name),
-    proposal: waitingOf(state, name),
+    versions: versions.list(state, group),
+    proposal: waitingOf(state, group),
+    platform: platformOf(name)?.contract ?? null,
     contractOf,
     now,
   };
-}
-
-function parsed(body: string): Contract {
-  const read = parseContract(body);
-  if (!read.ok)
-    throw new InvariantViolation('registered contracts parse', read.problems.map(({ code }) => code).join(', '));
-  return read.contract;
 }
 
 /** Anything else was never registered, and may be no address at all. */

@@ -34,11 +34,11 @@ interface KeptEntry extends EntryVersion {
   readonly reason?: string;
 }
 
-/** Group is the capability, key its version. `digest` is 64 hex digits. */
+/** Group is owner and capability, key its version: a name of one owner blocks none of another. `digest` is 64 hex digits. */
 export const versions = row<KeptVersion>({
   kind: 'contract',
   table: 'contracts',
-  group: ({ name }) => name,
+  group: ({ tenant, name }) => contractGroup(tenant, name),
   key: ({ version }) => String(version),
   columns: {
     name: 'text',
@@ -53,11 +53,11 @@ export const versions = row<KeptVersion>({
 
 const WAITING = 'waiting';
 
-/** What waits for a second person: group is the capability. The row is a timer: it lapses. */
+/** What waits for a second person: group is owner and capability. The row is a timer: it lapses. */
 export const proposals = row<KeptProposal>({
   kind: 'proposal',
   table: 'contract_proposals',
-  group: ({ name }) => name,
+  group: ({ tenant, name }) => contractGroup(tenant, name),
   key: () => WAITING,
   due: ({ expires_at }) => expires_at,
   columns: { name: 'text', tenant: 'text', proposed_by: 'text' },
@@ -79,12 +79,17 @@ export const PROPOSAL_KIND = proposals.spec.kind;
 export const ENTRY_KIND = entries.spec.kind;
 export const REGISTRY_ROWS = [versions, proposals, entries];
 
+/** `owner` is a tenant, or `*` for the platform. */
+export function contractGroup(owner: string, name: string): string {
+  return `${owner}/${name}`;
+}
+
 export function entryGroup(kind: string, tenant: string): string {
   return `${kind}/${tenant}`;
 }
 
-export function waitingOf(state: StateView, name: string): Proposal | null {
-  return proposals.find(state, name, WAITING);
+export function waitingOf(state: StateView, group: string): Proposal | null {
+  return proposals.find(state, group, WAITING);
 }
 
 /** What each record of the log changes. */
@@ -92,7 +97,7 @@ export const EVOLVE: Folds<typeof CONTRACTS_LOG> = {
   ContractRegistered: registered,
   ContractRetired: retired,
   RegistrationProposed: proposed,
-  RegistrationDropped: ({ name }) => [proposalEnd(name, 'RegistrationDropped')],
+  RegistrationDropped: ({ tenant, name }) => [proposalEnd(contractGroup(tenant, name), 'RegistrationDropped')],
   EntryRegistered: entryRegistered,
   EntryRetired: entryRetired,
 };
@@ -103,7 +108,8 @@ function registered(
   { decidedAt }: AcceptedRecord,
 ): readonly Change[] {
   const { name, version, tenant, registered_by, confirmed_by } = body;
-  const standing = versions.find(state, name, String(version));
+  const group = contractGroup(tenant, name);
+  const standing = versions.find(state, group, String(version));
   const phase = contractPhaseAfter(standing === null ? 'absent' : phaseOf(standing), 'ContractRegistered');
   const digest = body.digest.toString('hex');
   const kept = standing ?? {
@@ -118,18 +124,18 @@ function registered(
     registered_at: decidedAt,
   };
   // Is it the confirmation of what waits? Whatever else registers drops it first.
-  const isConfirmed = waitingOf(state, name)?.digest === digest;
+  const isConfirmed = waitingOf(state, group)?.digest === digest;
   return [
     versions.put({ ...kept, retired: phase === 'retired' }),
-    ...(isConfirmed ? [proposalEnd(name, 'ContractRegistered')] : []),
+    ...(isConfirmed ? [proposalEnd(group, 'ContractRegistered')] : []),
   ];
 }
 
 function retired(
-  { name, version }: BodyOf<typeof CONTRACTS_LOG, 'ContractRetired'>,
+  { tenant, name, version }: BodyOf<typeof CONTRACTS_LOG, 'ContractRetired'>,
   state: StateView,
 ): readonly Change[] {
-  const standing = versions.find(state, name, String(version));
+  const standing = versions.find(state, contractGroup(tenant, name), String(version));
   const phase = contractPhaseAfter(standing === null ? 'absent' : phaseOf(standing), 'ContractRetired');
   return standing === null ? [] : [versions.put({ ...standing, retired: phase === 'retired' })];
 }
@@ -154,9 +160,9 @@ function proposed(
   ];
 }
 
-function proposalEnd(name: string, type: 'ContractRegistered' | 'RegistrationDropped'): Change {
+function proposalEnd(group: string, type: 'ContractRegistered' | 'RegistrationDropped'): Change {
   proposalPhaseAfter('waiting', type);
-  return { op: 'delete', address: { kind: PROPOSAL_KIND, group: name, key: WAITING } };
+  return { op: 'delete', address: { kind: PROPOSAL_KIND, group, key: WAITING } };
 }
 
 function entryRegistered(

@@ -10,6 +10,9 @@ import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import {
   connectKafka,
+  accessOf,
+  Limits,
+  limitsOf,
   createAuthenticate,
   createEdge,
   databaseUrlOf,
@@ -191,6 +194,8 @@ async function edgeOf(
 ): Promise<NestFastifyApplication> {
   const edge: EdgeContext = {
     definition: { name: NAME },
+    access: accessOf(NAME),
+    limits: new Limits(limitsOf(config)),
     metrics,
     authenticate,
     host: {
@@ -205,11 +210,10 @@ async function edgeOf(
   };
   const context: NotifierContext = { endpoints: config.endpoints, store, now: Date.now, nonce: randomUUID };
   const providers = [{ provide: NOTIFIER_CONTEXT, useValue: context }];
-  const app = await createEdge(
-    NAME,
-    ServiceModule.forEdge(edge, [DeliveriesController, ItemsController], providers),
-    BODY_BYTES_MAX,
-  );
+  const app = await createEdge(NAME, ServiceModule.forEdge(edge, [DeliveriesController, ItemsController], providers), {
+    bodyBytesMax: BODY_BYTES_MAX,
+    readers: config.docs === 'public' ? null : authenticate,
+  });
   await app.listen(config.httpPort, config.httpHost);
   return app;
 }

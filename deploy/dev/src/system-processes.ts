@@ -98,6 +98,7 @@ export function serviceProcesses(plan: Planning): readonly ProcessSpec[] {
           RECOURSE_JWKS_URL: `http://127.0.0.1:${String(plan.ports['issuer'])}/jwks.json`,
           RECOURSE_JWT_ISSUER: ISSUER,
           RECOURSE_JWT_AUDIENCE: AUDIENCE,
+          RECOURSE_DOCS: 'public',
           RECOURSE_EDGE_KEY_FILE: plan.secrets.edgeKeyFile,
           RECOURSE_INSTANCE: String(index + 1),
           ...(LEASING.includes(service)
@@ -136,6 +137,7 @@ export function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
         RECOURSE_JWKS_URL: `${urls.issuer}/jwks.json`,
         RECOURSE_JWT_ISSUER: ISSUER,
         RECOURSE_JWT_AUDIENCE: AUDIENCE,
+        RECOURSE_DOCS: 'public',
         RECOURSE_WEBHOOKS_FILE: file,
         RECOURSE_LEDGER_URL: urls.ledger,
         RECOURSE_RECOVERIES_URL: urls.orchestrator,

@@ -124,7 +124,7 @@ async function refund(run: Run): Promise<GuardedResult> {
   const budget =
     env.RECOURSE_BUDGET_URL === undefined ? {} : { budget: new HttpBudget({ url: env.RECOURSE_BUDGET_URL, token }) };
   const guarded = guard(refundTool, {
-    ...(await registeredContract(registry, capability)),
+    ...(await registeredContract(registry, env.TENANT, capability)),
     mode: 'enforce',
     producer,
     clock: systemClock,

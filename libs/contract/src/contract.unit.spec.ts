@@ -223,6 +223,7 @@ describe('the view of contracts', () => {
   const record = (version: number) => ({
     name: refund.name,
     version,
+    tenant: '*',
     digest: contractDigest(bodyOf(version)),
     body: bodyOf(version),
   });
@@ -230,24 +231,24 @@ describe('the view of contracts', () => {
   it('finds the latest by name and every version by digest, retired ones by digest alone', () => {
     apply('ContractRegistered', record(1));
     apply('ContractRegistered', record(2));
-    expect(contractByName(entries, refund.name)?.contract.version).toBe(2);
+    expect(contractByName(entries, 'acme', refund.name)?.contract.version).toBe(2);
     expect(contractByDigest(entries, record(1).digest)).toMatchObject({ retired: false, contract: { version: 1 } });
     apply('ContractRetired', record(1));
-    expect(contractByName(entries, refund.name)?.contract.version).toBe(2);
+    expect(contractByName(entries, 'acme', refund.name)?.contract.version).toBe(2);
     apply('ContractRetired', record(2));
-    expect(contractByName(entries, refund.name)).toBeUndefined();
+    expect(contractByName(entries, 'acme', refund.name)).toBeUndefined();
     expect(contractByDigest(entries, record(2).digest)).toMatchObject({ retired: true, contract: { version: 2 } });
     expect(contractByDigest(entries, Buffer.alloc(32))).toBeUndefined();
   });
 
   it('knows who wrote and confirmed a version, and who the newest one of its capability, retired or not', () => {
     apply('ContractRegistered', { ...record(3), registered_by: 'rosa', confirmed_by: 'remo' });
-    expect(editorsOf(entries, record(3).digest)).toEqual(['rosa', 'remo', 'rosa', 'remo']);
+    expect(editorsOf(entries, 'acme', record(3).digest)).toEqual(['rosa', 'remo', 'rosa', 'remo']);
     apply('ContractRegistered', { ...record(4), registered_by: 'nora', confirmed_by: null });
-    expect(editorsOf(entries, record(3).digest)).toEqual(['rosa', 'remo', 'nora']);
+    expect(editorsOf(entries, 'acme', record(3).digest)).toEqual(['rosa', 'remo', 'nora']);
     apply('ContractRetired', record(4));
     apply('ContractRetired', record(3));
-    expect(editorsOf(entries, record(3).digest)).toEqual(['rosa', 'remo', 'nora']);
-    expect(editorsOf(entries, Buffer.alloc(32))).toEqual([]);
+    expect(editorsOf(entries, 'acme', record(3).digest)).toEqual(['rosa', 'remo', 'nora']);
+    expect(editorsOf(entries, 'acme', Buffer.alloc(32))).toEqual([]);
   });
 });

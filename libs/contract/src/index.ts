@@ -5,7 +5,7 @@ export type { ArgsProblem, ArgsProblemCode } from './args.js';
 export { checkContract, CONTRACT_RULES, reviewContract } from './rules.js';
 export type { Finding, KnownCapabilities, Rule } from './rules/rule.js';
 export { capabilitiesNamed } from './rules/observation.rules.js';
-export { CONTRACT_REMEDIES } from './problems.js';
+export { CONTRACT_REMEDIES, problem } from './problems.js';
 export type { ContractProblem, ContractProblemCode } from './problems.js';
 export { BODY_BYTES_MAX, CAPABILITY_PATTERN, contractSchema } from './shape.js';
 export type { Contract, ContractDraft, ReversalArg } from './shape.js';
@@ -44,6 +44,7 @@ export { ADVICE, adviceOn } from './advice.js';
 export type { Advice, AdviceCode, LadderTechnique } from './advice.js';
 export { CONTRACT_FIELD_DOCS, contractJsonSchema } from './json-schema.js';
 export { diffContracts, isWeakening } from './diff/contract-diff.js';
+export { governing, looserThan } from './diff/governing.js';
 export type { Difference, DifferenceKind } from './diff/comparers.js';
 export { compatibilityReport } from './diff/compatibility.js';
 export type { Compatibility, CompatibilityCode, OpenVersion } from './diff/compatibility.js';
@@ -64,10 +65,10 @@ export { isWithinRule, ROUTINE_COUNT_MAX, ROUTINE_WINDOW_MAX_MS, unroutine } fro
 export type { RoutineFacts, RoutineRule } from './entries/routine.js';
 export {
   admissionVerdict,
+  chartersVerdict,
   evidenceVerdict,
   intentVerdict,
   isInScope,
-  joinedCharter,
   recoveryVerdict,
   switchVerdict,
 } from './entries/verdicts.js';
@@ -75,6 +76,7 @@ export type { Acting, RecoveryVerdict, StandingSwitch, Verdict, VerdictCode } fr
 export {
   bundleDigests,
   charterFor,
+  charterVerdict,
   entryOf,
   entryView,
   killVerdict,
@@ -84,6 +86,7 @@ export {
   subscriptionsOf,
 } from './entries/view.js';
 export type { StandingEntry, StandingRoutine, StandingSubscription } from './entries/view.js';
+export { tightened } from './entries/joins.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';
 export type { ForwardFinding } from './finding.js';

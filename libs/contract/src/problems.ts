@@ -12,6 +12,8 @@ export const CONTRACT_REMEDIES = {
   CONTRACT_TEXT_NOT_STORABLE: 'Remove NUL characters and lone surrogates from its texts.',
   CONTRACT_FIELD_UNKNOWN: 'Remove the field, or spell it as the reference of contract fields does.',
   CONTRACT_FIELD_MISSING: 'Add the field.',
+  CONTRACT_LOOSER_THAN_PLATFORM:
+    'Be at least as strict as the platform is about this capability: a tenant tightens and never loosens.',
   CONTRACT_FIELD_INVALID: 'Give the field a value of the kind and range named.',
   CAPABILITY_NAME_INVALID: 'Name capabilities adapter.verb_noun in lower case, such as payments.issue_refund.',
   // D6

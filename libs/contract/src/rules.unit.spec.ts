@@ -745,7 +745,12 @@ describe('the refusal of a contract', () => {
   );
 
   it('has been seen for every code there is', () => {
-    const seen: ReadonlySet<string> = new Set(['CONTRACT_NOT_JSON', ...BREAKS.map(([, , code]) => code)]);
+    const seen: ReadonlySet<string> = new Set([
+      'CONTRACT_NOT_JSON',
+      // Two contracts show it, not one: apps/contract-registry/src/contracts.tenants.unit.spec.ts.
+      'CONTRACT_LOOSER_THAN_PLATFORM',
+      ...BREAKS.map(([, , code]) => code),
+    ]);
     expect(Object.keys(CONTRACT_REMEDIES).filter((code) => !seen.has(code))).toEqual([]);
     expect(CONTRACT_RULES.map(({ code }) => code).sort()).toEqual(
       [...new Set(CONTRACT_RULES.map(({ code }) => code))].sort(),

@@ -1,14 +1,18 @@
 // The contracts log folded into a map, and how contracts are read out of it.
 //
-// Entries: `digest/<hex>` is every version ever registered; `name/<capability>` is the latest, as long as it is not retired;
-// `editors/<capability>` is who made the newest version, retired or not;
+// Entries: `digest/<hex>` is every version ever registered; `name/<owner>/<capability>` is the latest, as long as it is not retired;
+// `editors/<owner>/<capability>` is who made the newest version, retired or not. The owner is a tenant, or `*` for the platform;
 // `closer/<capability>` says that some contract names this capability as what closes a window.
 import { InvariantViolation } from '@recourse/kernel';
 import { parseContract } from './body.js';
+import { governing } from './diff/governing.js';
 import { CAPABILITY_PATTERN } from './shape.js';
 import type { Contract } from './shape.js';
 
 type Doc = Readonly<Record<string, unknown>>;
+
+/** Owner of what holds for every tenant. */
+const PLATFORM = '*';
 
 /** What is read of a view; a BroadcastView of the loop is one. */
 export interface ContractEntries {
@@ -41,24 +45,33 @@ export function contractByDigest(view: ContractEntries, digest: Buffer): KnownCo
   return entry === undefined ? undefined : known(digest, String(entry['body']), entry['retired'] === true);
 }
 
-/** Finds the latest contract of a capability; a retired one is not found. */
-export function contractByName(view: ContractEntries, name: string): KnownContract | undefined {
-  const entry = view.get(`name/${name}`);
+/** Finds the contract that binds a tenant: the latest of its own, or the platform's where that is stricter; a retired one is not found. */
+export function contractByName(view: ContractEntries, tenant: string, name: string): KnownContract | undefined {
+  const platform = latestOf(view, PLATFORM, name);
+  return tenant === PLATFORM ? platform : governing(latestOf(view, tenant, name), platform);
+}
+
+function latestOf(view: ContractEntries, owner: string, name: string): KnownContract | undefined {
+  const entry = view.get(`name/${owner}/${name}`);
   return entry === undefined
     ? undefined
     : known(Buffer.from(String(entry['digest']), 'hex'), String(entry['body']), false);
 }
 
 /**
- * Who wrote a version, or confirmed it, and who did so for the newest version of the same capability.
+ * Who wrote a version, or confirmed it, and who did so for the newest versions of the same capability: the tenant's own and the
+ * platform's.
  *
  * Shape:  subjects as their tokens said, in no order; empty for a digest nobody registered. Retiring a version takes nobody off.
  * Source: issue 5, people: no approval by the contract's last editor.
  */
-export function editorsOf(view: ContractEntries, digest: Buffer): readonly string[] {
+export function editorsOf(view: ContractEntries, tenant: string, digest: Buffer): readonly string[] {
   const executed = view.get(`digest/${digest.toString('hex')}`);
-  const newest = executed === undefined ? undefined : view.get(`editors/${String(executed['name'])}`);
-  return [...subjectsIn(executed), ...subjectsIn(newest)];
+  if (executed === undefined) return [];
+  const newest = [...new Set([tenant, PLATFORM])].map((owner) =>
+    view.get(`editors/${owner}/${String(executed['name'])}`),
+  );
+  return [executed, ...newest].flatMap(subjectsIn);
 }
 
 function subjectsIn(entry: Doc | undefined): readonly string[] {
@@ -68,11 +81,12 @@ function subjectsIn(entry: Doc | undefined): readonly string[] {
 function registered(body: Doc): readonly (readonly [string, Doc])[] {
   const digest = hexOf(body['digest']);
   const name = String(body['name']);
+  const place = `${String(body['tenant'])}/${name}`;
   const editors = [body['registered_by'], body['confirmed_by']].filter((who) => typeof who === 'string');
   return [
     [`digest/${digest}`, { body: body['body'], retired: false, name, editors }],
-    [`name/${name}`, { digest, version: body['version'], body: body['body'] }],
-    [`editors/${name}`, { editors }],
+    [`name/${place}`, { digest, version: body['version'], body: body['body'] }],
+    [`editors/${place}`, { editors }],
     ...closersOf(String(body['body'])),
   ];
 }
@@ -94,7 +108,7 @@ export function isCloser(view: ContractEntries, capability: string): boolean {
 
 function retired(body: Doc, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] {
   const digest = hexOf(body['digest']);
-  const name = `name/${String(body['name'])}`;
+  const name = `name/${String(body['tenant'])}/${String(body['name'])}`;
   const entry = get(`digest/${digest}`);
   return [
     ...(entry === undefined ? [] : [[`digest/${digest}`, { ...entry, retired: true }] as const]),

@@ -12,7 +12,7 @@ import { Failure, InvariantViolation, partitionForKey, sha256Hex } from '@recour
 import { verifyCommand } from './command-signature.js';
 import { COMMAND_KIND, PARKED_COMMANDS } from './common-kinds.js';
 import { evolveAny } from './fold.js';
-import type { QueueItem } from './input-queue.js';
+import type { QueueItem } from './queue-item.js';
 import { Lacking, Lacks } from './lacks.js';
 import type { OwedAgain } from './obligations.js';
 import type { BatchSealer } from './own-log.js';

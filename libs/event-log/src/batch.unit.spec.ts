@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { BatchRun } from './batch.js';
 import type { BatchContext } from './batch.js';
 import { PARKED_KIND } from './common-kinds.js';
-import type { QueueItem } from './input-queue.js';
+import type { QueueItem } from './queue-item.js';
 import { BatchSealer } from './own-log.js';
 import { Overlay, RowCache } from './row-cache.js';
 import { MemoryKeyStore } from './sealing/key-store.memory.js';

@@ -1,7 +1,7 @@
 // How far the inputs of one partition have been read, and what of that no record says yet (L3).
 import { progressAloneIsDue } from './loop.decisions.js';
 import { inputId } from './input-queue.js';
-import type { QueueItem } from './input-queue.js';
+import type { QueueItem } from './queue-item.js';
 import type { StoredCursor } from './store.port.js';
 
 export class Cursors {

@@ -2,7 +2,7 @@
 //
 // Boundary: saves time and decides nothing: what is not foreseen is lacked, brought, and the decision made again.
 import type { Lacks } from './lacks.js';
-import type { QueueItem } from './input-queue.js';
+import type { QueueItem } from './queue-item.js';
 import { sealedUnder } from './sealing/sealing.js';
 import type { Input, TimerInput } from './service-core.js';
 

@@ -12,33 +12,12 @@ import type { Head } from '@recourse/chain';
 import { recordsOf, shortName } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { PARKED_COMMANDS } from './common-kinds.js';
-import type { FetchedBatch, FetchedRecord, Unreadable } from '@recourse/kafka';
+import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
 import { judgeDelivery, SILENT_TYPES } from './loop.decisions.js';
-import { BATCH_UNREADABLE } from './parking.decisions.js';
-import type { RefusedItem } from './refusals.js';
-import { SPEAKER_MISMATCH } from './refusals.js';
+import { mismatchItem, unreadableItem, unvouchedItem } from './queue-item.js';
+import type { QueueItem } from './queue-item.js';
 import type { Doc, InputSpec, Owns, RecordInput } from './service-core.js';
-import { speakerProblem } from './speakers.js';
 import type { StoredCursor } from './store.port.js';
-
-/** One record as the loop decides it; every item moves a cursor. */
-export interface QueueItem {
-  readonly cursor: StoredCursor;
-  /** False for Progress, void records and the like: passing them alone is worth no record (L3). */
-  readonly isMeaningful: boolean;
-  readonly what:
-    | { readonly kind: 'skip' }
-    | { readonly kind: 'record'; readonly input: RecordInput; readonly raw: FetchedRecord }
-    | {
-        readonly kind: 'bad';
-        readonly reason: string;
-        readonly detail: string;
-        readonly raw: FetchedRecord;
-        readonly topic: string;
-        readonly partition: number;
-      }
-    | RefusedItem;
-}
 
 interface Position {
   offset: number;
@@ -55,7 +34,6 @@ interface Waiting {
 type WaitingRecord = Waiting & { readonly record: FetchedRecord };
 
 const ZEROS = Buffer.alloc(32);
-const UNVOUCHED = 'it carries no signature that speaks for anybody; register the key of its sender in the keyring';
 const NO_ITEMS: readonly QueueItem[] = [];
 export const inputId = (topic: string, partition: number): string => `${topic}/${partition}`;
 
@@ -174,9 +152,8 @@ export class InputQueue {
       what: { kind: 'bad', reason, detail, ...at },
     });
     if (record.unreadable !== undefined) return unreadableItem(cursor, at, record.unreadable);
-    const { voucher } = record;
-    if (voucher?.kind === 'refused')
-      return refusedItem(cursor, at, { reason: voucher.reason, detail: UNVOUCHED, signingKey: voucher.keyId });
+    const unvouched = unvouchedItem(cursor, at);
+    if (unvouched !== null) return unvouched;
     const unknown = await this.#loadSchemaOf(record.value);
     if (unknown !== null) return bad('UNKNOWN_SCHEMA', `schema id ${unknown} is not in the registry`);
     const decoded = this.options.codecs.decodeSync(record.value);
@@ -184,10 +161,9 @@ export class InputQueue {
     if (decoded.kind !== 'decoded' || !recordsOf(spec.topic).includes(decoded.fullName))
       return bad('UNEXPECTED_TYPE', `this topic takes ${recordsOf(spec.topic).map(shortName).join(', ')}`);
     if (!takes(spec, decoded)) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
-    const speaker = voucher?.speaker;
-    const mismatch = speaker === undefined ? null : speakerProblem(speaker, decoded.type, decoded.body as Doc);
-    if (speaker !== undefined && mismatch !== null)
-      return refusedItem(cursor, at, { reason: SPEAKER_MISMATCH, detail: mismatch, signingKey: speaker.keyId });
+    const speaker = record.voucher?.kind === 'vouched' ? record.voucher.speaker : undefined;
+    const mismatch = speaker === undefined ? null : mismatchItem(cursor, at, { speaker, ...decoded });
+    if (mismatch !== null) return mismatch;
     const heard = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, { seq: 0, hash: ZEROS });
     const input = speaker === undefined ? heard : { ...heard, speaker };
     if (spec.concerns?.(input, this.options.owns) === false)
@@ -267,26 +243,6 @@ export class InputQueue {
       partitionCount: this.options.partitionCountOf(topic),
     });
   }
-}
-
-/** What lies where records should be is parked, under its offset. */
-function unreadableItem(
-  cursor: StoredCursor,
-  { raw, ...at }: { readonly raw: FetchedRecord; readonly topic: string; readonly partition: number },
-  { detail, bytes }: Unreadable,
-): QueueItem {
-  const what = { kind: 'bad', reason: BATCH_UNREADABLE, detail, raw: { ...raw, value: bytes }, ...at } as const;
-  return { cursor, isMeaningful: true, what };
-}
-
-/** What nobody may have said is dropped; the loop records that it was. */
-function refusedItem(
-  cursor: StoredCursor,
-  { raw, ...at }: { readonly raw: FetchedRecord; readonly topic: string; readonly partition: number },
-  why: Pick<RefusedItem, 'reason' | 'detail' | 'signingKey'>,
-): QueueItem {
-  const what: RefusedItem = { kind: 'refused', ...at, ...why, offset: raw.offset, value: raw.value };
-  return { cursor, isMeaningful: true, what };
 }
 
 /** What a topic carries and this core does not take is for another log of the service that reads the same topic. */

@@ -25,7 +25,7 @@ import { foldAll } from './fold.js';
 import { Foresight } from './foresight.js';
 import { GroupReader } from './group-reader.js';
 import { inputId, InputQueue } from './input-queue.js';
-import type { QueueItem } from './input-queue.js';
+import type { QueueItem } from './queue-item.js';
 import { Lacks } from './lacks.js';
 import { checkInputs, checkProjection } from './loop-start.js';
 import type { InputPlace } from './loop-start.js';

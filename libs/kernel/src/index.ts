@@ -3,6 +3,7 @@ export type { FailureCode, FailureSpec, Rejection, RetryRule } from './outcome.j
 export { deriveId, sha256Hex } from './ids.js';
 export { ID_BYTES_MAX, isTenant, isUsableId } from './usable-id.js';
 export { isTooDeep, JSON_DEPTH_MAX, readJson } from './json-text.js';
+export { lookAlikes } from './alike.js';
 export { isAmong, isPerson, isSubject, personKey, policyDecider, SUBJECT_FORM } from './person.js';
 export type { Asking } from './person.js';
 export { KEY_PROBLEMS, parseKeyring, publicKeyText, signerOf, SPEAKER_ROLES, speakerOf, speaksFor, speaksUnder } from './keyring.js';

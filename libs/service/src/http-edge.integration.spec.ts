@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Limits } from './edge/limits.js';
 import { Body, Controller, Get, Inject, Param, Post, Query } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -15,6 +16,7 @@ import { Metrics } from '@recourse/telemetry';
 import type { FastifyInstance } from 'fastify';
 import { decodeJwt } from 'jose';
 import { createDevIssuer } from './dev-issuer.main.js';
+import { accessOf } from './edge/access.js';
 import { createAuthenticate } from './edge/authenticate.js';
 import { directoryIn } from './edge/directory.js';
 import type { Submission } from './edge/command-edge.js';
@@ -128,6 +130,9 @@ describe('the HTTP edge', () => {
           return Promise.resolve(ticket === `mine in ${log}` ? { httpStatus: 409, body: `{"code":"${log}"}` } : null);
         },
       },
+      limits: new Limits(),
+      access: (route) =>
+        accessOf('mutation-ledger')(route) ?? { roles: ['viewer', 'operator', 'auditor'], reach: 'tenant' },
       authenticate: createAuthenticate({
         ...ISSUER,
         jwks: { file: join(folder, 'jwks.json') },
@@ -146,7 +151,7 @@ describe('the HTTP edge', () => {
       { logger: false, abortOnError: false },
     );
     harden(app);
-    serveDocs(app, 'things');
+    serveDocs(app, 'things', null);
     app.connectMicroservice({
       strategy: new EventLogTransport({
         start: () => Promise.resolve(),
@@ -231,7 +236,7 @@ describe('the HTTP edge', () => {
     expect((await get('/v1/things?tenant=other', acme)).json()).toMatchObject({ status: 403, code: 'TENANT_FOREIGN' });
     expect((await get('/v1/things/b', acme)).json()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
     expect((await get('/v1/things', await tokenOf('*', 'auditor'))).json<{ items: unknown[] }>().items).toHaveLength(2);
-    expect((await get('/v1/things', await tokenOf('*', 'approver'))).json()).toMatchObject({ code: 'TENANT_FOREIGN' });
+    expect((await get('/v1/things', await tokenOf('*', 'approver'))).json()).toMatchObject({ code: 'ROLE_REQUIRED' });
   });
 
   it('makes a command of a mutating request, with the caller and the key', async () => {

@@ -10,6 +10,8 @@ import type { Kafka, Signing, SigningPlaces } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
 import { ownerOfLog } from '@recourse/messages';
 import type { Logger, Metrics } from '@recourse/telemetry';
+import type { Authenticate } from './edge/authenticate.js';
+import { answerBroken } from './inbound/http/broken.js';
 import { serveDocs } from './inbound/http/docs.js';
 import { harden } from './inbound/http/hardening.js';
 import type { EdgeConfig } from './service-config.js';
@@ -48,6 +50,19 @@ export function connectKafka(
   });
 }
 
+export interface EdgeOptions {
+  readonly bodyBytesMax: number;
+  /** Who reads the OpenAPI pages: whoever has a token; null for everybody. */
+  readonly readers: Authenticate | null;
+  /** Longest a request may take to arrive, headers and body, milliseconds. Default 10,000. */
+  readonly arriveWithinMs?: number;
+}
+
+/** A body of 200 KB arrives in this over 200 kbit/s; whoever sends one byte now and then holds a connection no longer. */
+const ARRIVE_WITHIN_MS = 10_000;
+/** How often connections are looked at for that. */
+const LOOKS_PER_ARRIVAL = 10;
+
 function serviceSigning(places: SigningPlaces, logger: Logger, metrics: Pick<Metrics, 'count'>): Signing | null {
   const signing = signingFrom(places, {
     ownerOf: ownerOfLog,
@@ -68,15 +83,24 @@ function serviceSigning(places: SigningPlaces, logger: Logger, metrics: Pick<Met
 export async function createEdge(
   name: string,
   module: DynamicModule,
-  bodyBytesMax: number,
+  { bodyBytesMax, readers, arriveWithinMs = ARRIVE_WITHIN_MS }: EdgeOptions,
 ): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     module,
-    new FastifyAdapter({ bodyLimit: bodyBytesMax, forceCloseConnections: true }),
+    new FastifyAdapter({
+      bodyLimit: bodyBytesMax,
+      forceCloseConnections: true,
+      requestTimeout: arriveWithinMs,
+      clientErrorHandler: answerBroken,
+      http: {
+        headersTimeout: arriveWithinMs,
+        connectionsCheckingInterval: Math.ceil(arriveWithinMs / LOOKS_PER_ARRIVAL),
+      },
+    }),
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
     { logger: false, abortOnError: false },
   );
   harden(app);
-  serveDocs(app, name);
+  serveDocs(app, name, readers);
   return app;
 }

@@ -11,9 +11,12 @@ import type { Kafka, SchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { createLogger, Metrics, NO_TRACES, traceFile } from '@recourse/telemetry';
 import type { Logger, SpanSpec, Traces } from '@recourse/telemetry';
+import { accessOf } from './edge/access.js';
+import type { ServiceName } from './edge/access.js';
 import { createAuthenticate } from './edge/authenticate.js';
 import { directoryIn } from './edge/directory.js';
 import { CommandEdge } from './edge/command-edge.js';
+import { Limits } from './edge/limits.js';
 import { EventLogTransport } from './event-log.transport.js';
 import { PostgresKeyStore } from './outbound/postgres-key-store.js';
 import { PostgresDatabase } from './outbound/postgres-database.js';
@@ -25,7 +28,7 @@ import { connectKafka, createEdge, runProcess } from './process.js';
 import { gauge, tell } from './runtime-events.js';
 import type { PlacedEvent } from './runtime-events.js';
 import type { RunningService } from './running-service.js';
-import { databaseUrlOf, jwksOf, keyStoreUrlOf } from './service-config.js';
+import { databaseUrlOf, jwksOf, keyStoreUrlOf, limitsOf } from './service-config.js';
 import type { ServiceConfig } from './service-config.js';
 import type { ServiceContext, ServiceDefinition } from './service-context.js';
 import { ServiceHost } from './service-host.js';
@@ -33,7 +36,9 @@ import type { ServiceDatabase } from './service-host.js';
 import { ServiceModule } from './service.module.js';
 import { StandingGauges } from './standing-gauges.js';
 
-export interface ServiceSpec extends Omit<ServiceDefinition, 'cores'> {
+export interface ServiceSpec extends Omit<ServiceDefinition, 'cores' | 'name'> {
+  /** The row of its routes stands in edge/access.ts. */
+  readonly name: ServiceName;
   readonly cores: readonly ServiceCore[];
   /** Counts what an accepted record of the service says, with the rows it changed. Nothing is told in a rebuild. */
   readonly measure?: (
@@ -66,7 +71,10 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
   const logger = createLogger({ service: spec.name, instance: config.instance, level: config.logLevel });
   const { context, host, stop } = assemble(partsOf(config, spec, logger));
   const module = ServiceModule.forService(context, spec.controllers, spec.providers);
-  const app = await createEdge(spec.name, module, BODY_BYTES_MAX);
+  const app = await createEdge(spec.name, module, {
+    bodyBytesMax: BODY_BYTES_MAX,
+    readers: config.docs === 'public' ? null : context.authenticate,
+  });
   // It exits by itself: a process with the id 1, as in a container, does not die of the signal that it would be sent again.
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   app.connectMicroservice({ strategy: new EventLogTransport({ start: () => host.start(), stop }) });
@@ -171,6 +179,8 @@ function contextOf(
     projection,
     metrics,
     keys: destroying(keys, sealing),
+    access: accessOf(spec.name),
+    limits: new Limits(limitsOf(config)),
     shown: (docs) => showLoaded(sealing, docs),
     authenticate: createAuthenticate({
       issuer: config.jwtIssuer,

@@ -13,6 +13,7 @@ import {
   withPassword,
 } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
+import type { LimitRates } from './edge/limits.js';
 
 /** Variables of every program that reads logs, has a database of its own and answers HTTP. */
 export const EDGE_CONFIG = {
@@ -69,6 +70,31 @@ export const EDGE_CONFIG = {
       doc: 'People who have several accounts, as JSON: `{"<subject>": ["<account>", …]}`. Read again when it changes. Without it each account is its own person.',
     }),
   ),
+  docs: oneOf('RECOURSE_DOCS', ['token', 'public'], {
+    doc: 'Who reads the OpenAPI document and its page: whoever has a token, or everybody, as in a development stack.',
+    fallback: 'token',
+  }),
+  addressPerSecond: integer('RECOURSE_ADDRESS_REQUESTS_PER_SECOND', {
+    doc: 'Requests that one address may send in the long run, twice as many at once; beyond that 429. A proxy is one address.',
+    min: 1,
+    max: 1_000_000,
+    unit: 'requests a second',
+    fallback: '5000',
+  }),
+  principalPerSecond: integer('RECOURSE_PRINCIPAL_REQUESTS_PER_SECOND', {
+    doc: 'Requests that one person or program may send in the long run, twice as many at once; beyond that 429.',
+    min: 1,
+    max: 1_000_000,
+    unit: 'requests a second',
+    fallback: '1000',
+  }),
+  badTokensPerSecond: integer('RECOURSE_BAD_TOKENS_PER_SECOND', {
+    doc: 'Tokens that are none which one address may send in the long run, twenty times as many at once; beyond that 429, before they are verified.',
+    min: 1,
+    max: 1_000_000,
+    unit: 'tokens a second',
+    fallback: '5',
+  }),
   instance: text('RECOURSE_INSTANCE', { doc: 'Name of this process among those of its service.', fallback: '1' }),
   logLevel: oneOf('RECOURSE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], {
     doc: 'Least severe level that is logged.',
@@ -119,6 +145,19 @@ export const SERVICE_CONFIG = {
 
 export type EdgeConfig = ConfigOf<typeof EDGE_CONFIG>;
 export type ServiceConfig = ConfigOf<typeof SERVICE_CONFIG>;
+
+/** How often somebody may ask. */
+export function limitsOf({
+  addressPerSecond,
+  principalPerSecond,
+  badTokensPerSecond,
+}: Pick<EdgeConfig, 'addressPerSecond' | 'principalPerSecond' | 'badTokensPerSecond'>): LimitRates {
+  return {
+    address: { burst: 2 * addressPerSecond, perSecond: addressPerSecond },
+    principal: { burst: 2 * principalPerSecond, perSecond: principalPerSecond },
+    badTokens: { burst: 20 * badTokensPerSecond, perSecond: badTokensPerSecond },
+  };
+}
 
 /** Where the keys are. Errors: TypeError unless exactly one place is given. */
 export function jwksOf({

@@ -1,8 +1,10 @@
 // What controllers get: one token with the parts of the service.
 import type { BroadcastView, Doc, KeyStore, ServiceCore } from '@recourse/event-log';
 import type { Metrics } from '@recourse/telemetry';
+import type { Access } from './edge/access.js';
 import type { Authenticate } from './edge/authenticate.js';
 import type { CommandEdge } from './edge/command-edge.js';
+import type { Limits } from './edge/limits.js';
 import type { ProjectionEnd } from './projection-end.js';
 import type { ServiceHost } from './service-host.js';
 
@@ -23,6 +25,9 @@ export interface ServiceContext {
   readonly edge: Pick<CommandEdge, 'submit' | 'lookUp'>;
   readonly projection: Pick<ProjectionEnd, 'isReached'>;
   readonly authenticate: Authenticate;
+  /** Row of a route, by method and pattern; undefined lets nobody in. */
+  readonly access: (route: string) => Access | undefined;
+  readonly limits: Limits;
   readonly metrics: Metrics;
   /** Destroys what seals the data of a subject, a window, or a unit of a subject. */
   readonly keys: Pick<KeyStore, 'destroy' | 'destroyUnits'>;
@@ -40,6 +45,9 @@ export interface EdgeContext {
   readonly definition: Pick<ServiceDefinition, 'name'>;
   readonly host: Pick<ServiceHost, 'health'>;
   readonly authenticate: Authenticate;
+  /** Row of a route, by method and pattern; undefined lets nobody in. */
+  readonly access: (route: string) => Access | undefined;
+  readonly limits: Limits;
   readonly metrics: Metrics;
   readonly onError: (error: unknown) => void;
 }

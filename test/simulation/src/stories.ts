@@ -158,7 +158,7 @@ export class Stories {
           'recourse.registry-commands',
           'RegisterContract',
           contract.name,
-          person('acme', 'rosa', 'contract_owner', 'administrator'),
+          person('*', 'rosa', 'platform_editor'),
           { name: contract.name, body: contract.body, together: [] },
         );
       }
@@ -254,7 +254,7 @@ export class Stories {
     register_again: () => {
       const contract = this.#random.pick(this.contracts);
       const caller = this.#random.chance(0.5)
-        ? person('acme', 'rosa', 'contract_owner', 'administrator')
+        ? person('*', 'rosa', 'platform_editor')
         : person('acme', 'mallory', 'reader');
       void this.outside.command('recourse.registry-commands', 'RegisterContract', contract.name, caller, {
         name: contract.name,

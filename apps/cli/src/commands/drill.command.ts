@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { governing } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Doc, DrillFinding, DrillKit, DrillReport } from '@recourse/sdk';
@@ -122,28 +123,31 @@ function isKit(value: unknown): value is DrillKit {
   );
 }
 
-/** The contracts that stand, one per capability: the tenant's own before that for all, the newest version of it. Those of other adapters come along: a capability may be looked at by them. */
+const ALL_TENANTS = '*';
+
+/** The contracts that bind the tenant, one per capability. Those of other adapters come along: a capability may be looked at by them. */
 async function contractsOf(session: Session, adapter: string): Promise<readonly Contract[]> {
   const { items } = await session
     .service('contracts')
     .list('/v1/contracts', { retired: 'false', tenant: session.tenant }, CONTRACTS_MAX);
-  const standing = new Map<string, Doc>();
-  for (const row of items) {
-    const name = String(row['name']);
-    const known = standing.get(name);
-    if (known === undefined || rankOf(row, session) > rankOf(known, session)) standing.set(name, row);
-  }
-  if (![...standing.keys()].some((name) => name.startsWith(`${adapter}.`)))
+  const names = [...new Set(items.map((row) => String(row['name'])))];
+  if (!names.some((name) => name.startsWith(`${adapter}.`)))
     throw new CliProblem('ADAPTER_UNKNOWN', `no contract of ${adapter} stands`, 'usage', {
       remedy: 'See `recourse contracts list`.',
     });
-  // As they were registered: JSON.
-  return [...standing.values()].map((row) =>
-    shaped(row['contract'] as Parameters<typeof shaped>[0], String(row['name'])),
-  );
+  return names.flatMap((name) => {
+    const named = items.filter((row) => row['name'] === name);
+    const own = newest(named.filter((row) => row['tenant'] !== ALL_TENANTS));
+    const binding = governing(own, newest(named.filter((row) => row['tenant'] === ALL_TENANTS)));
+    return binding === undefined ? [] : [binding.contract];
+  });
 }
 
-/** The tenant's own weighs more than any version. */
-function rankOf(row: Doc, { tenant }: Session): number {
-  return (row['tenant'] === tenant ? Number.MAX_SAFE_INTEGER / 2 : 0) + Number(row['version']);
+/** The newest version of one owner's contract, as it was registered. */
+function newest(rows: readonly Doc[]): { readonly contract: Contract } | undefined {
+  const [row] = [...rows].sort((a, b) => Number(b['version']) - Number(a['version']));
+  // As it was registered: JSON.
+  return row === undefined
+    ? undefined
+    : { contract: shaped(row['contract'] as Parameters<typeof shaped>[0], String(row['name'])) };
 }

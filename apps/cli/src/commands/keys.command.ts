@@ -30,15 +30,25 @@ export function addKeys(program: Command, act: Act): void {
     .option('--tenants <tenants>', 'tenants it speaks for, with commas; * is all', '*')
     .option('--valid-until <instant>', 'until when, ISO 8601')
     .requiredOption('--out <file>', 'file of the private key; it must not be there')
-    .action(act<NewOptions>((session, options, id = '') => Promise.resolve(makeKey(session, options, id))));
+    .action(
+      act<NewOptions>((session, options, id = '') => {
+        makeKey(session, options, id);
+        return Promise.resolve(undefined);
+      }),
+    );
   keys
     .command('check')
     .description('reads a keyring and lists its keys, or says where it is wrong')
     .argument('<keyring>', 'its file')
-    .action(act((session, _options, file = '') => Promise.resolve(checkRing(session, resolve(session.folder, file)))));
+    .action(
+      act((session, _options, file = '') => {
+        checkRing(session, resolve(session.folder, file));
+        return Promise.resolve(undefined);
+      }),
+    );
 }
 
-function makeKey(session: Session, options: NewOptions, id: string): undefined {
+function makeKey(session: Session, options: NewOptions, id: string): void {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   const entry = {
@@ -69,7 +79,6 @@ function makeKey(session: Session, options: NewOptions, id: string): undefined {
       JSON.stringify(entry, null, 2),
     ].join('\n'),
   );
-  return undefined;
 }
 
 const COLUMNS = [
@@ -82,7 +91,7 @@ const COLUMNS = [
   { title: 'REVOKED', of: ({ revokedAt }: KnownKey) => instant(revokedAt) },
 ];
 
-function checkRing(session: Session, file: string): undefined {
+function checkRing(session: Session, file: string): void {
   const keys = [...usable(() => ringIn(file)).values()];
   session.show(
     keys.map(({ keyId, role, names, tenants, validFrom, validUntil, revokedAt }) => ({
@@ -91,7 +100,6 @@ function checkRing(session: Session, file: string): undefined {
     })),
     () => formatTable(COLUMNS, keys),
   );
-  return undefined;
 }
 
 function ringIn(file: string): Keyring {

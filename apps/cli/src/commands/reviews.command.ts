@@ -72,9 +72,16 @@ function overview(item: Doc): string {
     ['owner', item['owner']],
     ['decide by', instant(item['deadline_at'])],
     ['time left', typeof left === 'number' ? (left > 0 ? span(left) : 'none') : null],
+    ['take care', alike(item['lookalikes'])],
     ['you may', item['may']],
     ['action digest', item['action_digest']],
   ]);
+}
+
+/** Names that a reader could take for one another. */
+function alike(groups: unknown): string | null {
+  const told = Array.isArray(groups) ? groups.map((names: unknown) => cellText(names)) : [];
+  return told.length === 0 ? null : `different people, whose names read alike: ${told.join('; ')}`;
 }
 
 function action(item: Doc): string {

@@ -1,6 +1,9 @@
 // HTTP edge of the contract registry.
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { governing, parseContract } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
+import type { Doc } from '@recourse/event-log';
 import {
   ALL_TENANTS,
   Commands,
@@ -13,6 +16,7 @@ import {
   parse,
   Reads,
   seesAllTenants,
+  tenantOfRead,
   tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
@@ -156,7 +160,7 @@ export class ContractsController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Contracts of the tenant and those for all.' })
+  @ApiOperation({ summary: 'Contracts of the tenant and those of the platform.' })
   @ApiQuery({ name: 'name', required: false })
   @ApiQuery({ name: 'retired', required: false })
   @ApiQuery({ name: 'cursor', required: false })
@@ -174,21 +178,20 @@ export class ContractsController {
   }
 
   @Get(':name')
-  @ApiOperation({ summary: 'The newest version of a contract that stands, or the version asked for.' })
+  @ApiOperation({
+    summary:
+      "The contract that binds the tenant: its own, or the platform's where that is stricter; or the version asked for.",
+  })
   @ApiQuery({ name: 'version', required: false })
   @ApiQuery({ name: 'tenant', required: false })
   async one(@FromCaller() caller: Caller, @Param('name') name: string, @Query() query: unknown): Promise<unknown> {
     const { version, tenant } = parse(oneQuery, query);
     const where = { name: parse(idText, name), version };
     const found = { log: CONTRACTS_LOG, kind: CONTRACT_KIND, where, tenant, sharedTenant: ALL_TENANTS };
-    if (version !== undefined) return readable((await this.reads.find(caller, found)).doc);
-    const { items } = await this.reads.list(caller, {
-      ...found,
-      where: { ...where, retired: false },
-      limit: VERSIONS_MAX,
-    });
-    const newest = items.map(readable).sort((a, b) => Number(b['version']) - Number(a['version']))[0];
-    return newest ?? readable((await this.reads.find(caller, found)).doc);
+    const standing = version === undefined ? { ...where, retired: false } : where;
+    const docs = await this.reads.every(caller, { ...found, where: standing }, VERSIONS_MAX);
+    const binding = bindingOf(docs, tenantOfRead(caller.principal, tenant) ?? ALL_TENANTS);
+    return readable(binding ?? (await this.reads.find(caller, found)).doc);
   }
 }
 
@@ -216,7 +219,24 @@ export class ContractProposalsController {
   }
 }
 
-/** Who speaks for all tenants and names none registers for all. */
+/** The newest of the tenant's own, unless the platform's is stricter; a version that was asked for may be of either. */
+function bindingOf(docs: readonly Doc[], tenant: string): Doc | undefined {
+  const newest = (owner: string): Kept | undefined => {
+    const doc = docs
+      .filter((each) => each['tenant'] === owner)
+      .sort((a, b) => Number(b['version']) - Number(a['version']))[0];
+    const read = doc === undefined ? undefined : parseContract(String(doc['body']));
+    return doc !== undefined && read?.ok === true ? { doc, contract: read.contract } : undefined;
+  };
+  return (tenant === ALL_TENANTS ? newest(ALL_TENANTS) : governing(newest(tenant), newest(ALL_TENANTS)))?.doc;
+}
+
+interface Kept {
+  readonly doc: Doc;
+  readonly contract: Contract;
+}
+
+/** Who speaks for all tenants and names none registers for the platform. */
 function tenantOf({ principal }: Caller, named: string | undefined): string | undefined {
   return named ?? (seesAllTenants(principal) ? ALL_TENANTS : undefined);
 }

@@ -13,12 +13,15 @@ import {
   Reads,
   reasonText,
   seesAllTenants,
+  tenantOfRead,
   tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { CONTRACTS_LOG, ENTRY_KIND } from '../rows.js';
 
+/** Owners of one name that are looked at for the tenant's own: two, and all for who speaks for all. */
+const ENTRIES_MAX = 10_000;
 const kindText = z.enum(ENTRY_KINDS);
 /** The registry's own rules say what else an entry must be. */
 const entry = z.strictObject({ name: idText, tenant: tenantText.optional(), entry: z.looseObject({}) });
@@ -84,7 +87,7 @@ export class EntriesController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Entries of the tenant and those for all, of one kind.' })
+  @ApiOperation({ summary: 'Entries of the tenant and those of the platform, of one kind.' })
   @ApiQuery({ name: 'name', required: false })
   @ApiQuery({ name: 'retired', required: false })
   @ApiQuery({ name: 'cursor', required: false })
@@ -107,7 +110,7 @@ export class EntriesController {
   }
 
   @Get(':name')
-  @ApiOperation({ summary: 'One entry, its newest version.' })
+  @ApiOperation({ summary: "One entry, its newest version: the tenant's own before the platform's." })
   @ApiQuery({ name: 'tenant', required: false })
   async one(
     @FromCaller() caller: Caller,
@@ -117,21 +120,15 @@ export class EntriesController {
   ): Promise<unknown> {
     const { tenant } = parse(oneQuery, query);
     const where = { kind: parse(kindText, kind), name: parse(idText, name) };
-    return readable(
-      (
-        await this.reads.find(caller, {
-          log: CONTRACTS_LOG,
-          kind: ENTRY_KIND,
-          where,
-          tenant,
-          sharedTenant: ALL_TENANTS,
-        })
-      ).doc,
-    );
+    const found = { log: CONTRACTS_LOG, kind: ENTRY_KIND, where, tenant, sharedTenant: ALL_TENANTS };
+    const docs = await this.reads.every(caller, found, ENTRIES_MAX);
+    const owner = tenantOfRead(caller.principal, tenant) ?? ALL_TENANTS;
+    const own = docs.find((doc) => doc['tenant'] === owner);
+    return readable(own ?? (await this.reads.find(caller, found)).doc);
   }
 }
 
-/** Who speaks for all tenants and names none registers for all. */
+/** Who speaks for all tenants and names none registers for the platform. */
 function tenantOf({ principal }: Caller, named: string | undefined): string | undefined {
   return named ?? (seesAllTenants(principal) ? ALL_TENANTS : undefined);
 }

@@ -10,6 +10,7 @@ import { dueConsumers } from '../rules/consumer/due.decider.js';
 import { DELIVERY, deliveryIn, deliveryOf } from '../rows/consumer.rows.js';
 import { markedIn } from '../rows/rollback.rows.js';
 import type { RecordedMutation } from '../rules/mutation/mutation.messages.js';
+import { endingRefusal } from './ending.part.js';
 import { refuse } from './refuse.js';
 
 /**
@@ -46,10 +47,12 @@ export function onAck({ state, now }: DecideContext, ack: Ack): Decision {
 }
 
 /** A person says what was done about a silent consumer. */
-export function onReviewDelivery({ state }: DecideContext, command: ReviewDelivery): Decision {
-  const { run_id, mutation_id, consumer, delivery_id } = command;
-  const told = decideReview(deliveryIn(state, run_id, mutation_id, consumer), command);
-  return 'code' in told ? refuse(told) : accepted(200, { delivery_id, reviewed: true }, told);
+export function onReviewDelivery(context: DecideContext, command: ReviewDelivery): Decision {
+  const { run_id, mutation_id, consumer, delivery_id, envelope } = command;
+  const told = decideReview(deliveryIn(context.state, run_id, mutation_id, consumer), command);
+  if ('code' in told) return refuse(told);
+  const refusal = endingRefusal(context, { tenant: envelope.tenant, run_id, mutation_id }, envelope);
+  return refusal === null ? accepted(200, { delivery_id, reviewed: true }, told) : refuse(refusal);
 }
 
 /** A deadline passed. */

@@ -29,6 +29,7 @@ import {
 } from '../rules/rollback/rollback.decider.js';
 import type { RollbackDoc } from '../rules/rollback/rollback.messages.js';
 import { undoIdOf, undoOf, undoPart, undoRefusal } from '../rules/undo/undo.decider.js';
+import { endingRefusal } from './ending.part.js';
 import { refuse } from './refuse.js';
 import { decideOne, fall, fallOf } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
@@ -96,7 +97,9 @@ export function judgeAs(verdict: Verdict): Decide<ConfirmTrigger | RejectTrigger
     if (![envelope.tenant, mutation_id].every(isUsableId))
       return refuse(invalid('Tenant and mutation must be 1 to 200 bytes without NUL.'));
     const standing = rollbackIn(context.state, { tenant: envelope.tenant, run_id, mutation_id });
-    const refusal = judgingRefusal(standing, command);
+    const refusal =
+      judgingRefusal(standing, command) ??
+      endingRefusal(context, { tenant: envelope.tenant, run_id, mutation_id }, envelope);
     if (refusal !== null || standing === undefined) return refuse(refusal ?? ROLLBACK_UNKNOWN);
     const { records, phase } = judged(context, standing, { command, verdict }, policy);
     return accepted(200, { rollback_id, run_id, phase, verdict }, ...records);
@@ -157,7 +160,7 @@ export function onReviewed(context: DecideContext, command: ReviewOutOfBand, pol
   if (![tenant, run_id, mutation_id].every(isUsableId))
     return refuse(invalid('Tenant, run and mutation must be 1 to 200 bytes without NUL.'));
   const standing = rollbackIn(context.state, { tenant, run_id, mutation_id });
-  const refusal = reviewRefusal(standing, command);
+  const refusal = reviewRefusal(standing, command) ?? endingRefusal(context, { tenant, run_id, mutation_id }, envelope);
   if (refusal !== null || standing === undefined) return refuse(refusal ?? ROLLBACK_UNKNOWN);
   const reviewed = reviewedFact(standing, command);
   const isLeft = verdict === 'stands';

@@ -1,5 +1,5 @@
 // What the ledger does about forward actions whose end it does not know yet: worker's answers, cancels, and the clock.
-import { charterFor, intentVerdict, killVerdict } from '@recourse/contract';
+import { charterVerdict, killVerdict } from '@recourse/contract';
 import { accepted, append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import { speaksUnder } from '@recourse/kernel';
@@ -140,8 +140,7 @@ function forbiddenBy(
 ): HoldContext['forbidden'] {
   const entries = views.view('entries');
   if (!killVerdict(entries, { tenant, agent, capability }).admitted) return 'KILL_SWITCH';
-  const charter = charterFor(entries, tenant, agent);
-  return charter === undefined || intentVerdict(charter, capability).admitted ? null : 'CHARTER_REFUSED';
+  return charterVerdict(entries, tenant, agent, capability).admitted ? null : 'CHARTER_REFUSED';
 }
 
 /** What names the contract a mutation ran under. */

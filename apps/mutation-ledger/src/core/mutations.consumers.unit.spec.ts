@@ -236,6 +236,8 @@ describe.each(WAYS)('a consumer that is waited for, $way', ({ isRebuilt }) => {
     ['of another delivery', 404, 'NOT_SILENT', 'olga', { delivery_id: 'dlv_other' }, {}],
     ['without a reason', 422, 'COMMAND_INVALID', 'olga', { reason: ' ' }, {}],
     ['of a program', 403, 'JUDGE_NOT_A_PERSON', 'svc:desk', {}, {}],
+    ['of whom it was done for', 403, 'SELF_APPROVAL', 'ada', {}, {}],
+    ['of who made the contract', 403, 'EDITOR_APPROVAL', 'owner', {}, {}],
   ] as const)('that stays silent is not closed by the word %s', (_whose, httpStatus, code, by, more, asking) => {
     const run = silent().when(review(by, more, asking), MARKED + ASYNC_MS + 1);
     run.thenAnswer({ httpStatus, code });

@@ -163,6 +163,26 @@ describe.each(WAYS)('rollbacks that come faster, $way', ({ isRebuilt }) => {
     on.run.when(review(trend, 'quinn'), next).then().thenAnswer({ httpStatus: 404, code: 'NOT_RISING' });
   });
 
+  it('are not ended by the agent, nor by who owns it', () => {
+    const on = start();
+    const body = JSON.stringify({
+      owner: 'otto',
+      doc: 'd',
+      agent: 'agent-1',
+      purpose: 'p',
+      allowed: ['x'],
+      denied: [],
+    });
+    const named = { kind: 'agent_charter', tenant: 'acme', name: 'a', version: 1, digest: Buffer.alloc(32), body };
+    on.entries.append('a', fact('EntryRegistered', named));
+    const next = on.hours(10, [1, 1, 1, 1, 5, 5, 5, 1]) * HOUR;
+    const trend = on.rising().find(({ scope }) => scope === 'agent');
+    if (trend === undefined) throw new Error('nothing rises');
+    for (const by of ['agent-1', 'Otto'])
+      on.run.when(review(trend, by), next).then().thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' });
+    on.run.when(review(trend), next).then(fact('TrendReviewed'));
+  });
+
   it('are not counted where nobody asked to be told', () => {
     const on = start({ trend: null });
     on.hours(10, [1, 1, 1, 1, 5, 5, 5, 1]);

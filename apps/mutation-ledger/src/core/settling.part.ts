@@ -10,6 +10,7 @@ import {
   settlingRefusal,
   toldByPerson,
 } from '../rules/mutation/settling.decider.js';
+import { endingRefusal } from './ending.part.js';
 import { contractOf, executionFacts, foundOut } from './executions.js';
 import type { FallPolicy } from './falls.part.js';
 import { factsOf } from './forward-legs.js';
@@ -30,7 +31,9 @@ export function onLook({ state, now }: DecideContext, command: ReconcileMutation
 export function onSettle(context: DecideContext, command: SettleMutation, policy: FallPolicy): Decision {
   const { run_id, mutation_id, settled_as } = command;
   const mutation = mutationIn(context.state, run_id, mutation_id);
-  const refusal = settlingRefusal(mutation, command);
+  const refusal =
+    settlingRefusal(mutation, command) ??
+    endingRefusal(context, { tenant: command.envelope.tenant, run_id, mutation_id }, command.envelope);
   if (refusal !== null || mutation === undefined)
     return refuse(refusal ?? { code: 'MUTATION_UNKNOWN', message: 'There is no such mutation.' });
   const answer = { mutation_id, run_id, settled_as };

@@ -9,6 +9,7 @@ import type { MutationRecord } from '../rules/record.messages.js';
 import type { Reviewing } from '../rules/rollback/rollback.messages.js';
 import { raised, reviewed, trendKey, trendsOf } from '../rules/trend/trend.decisions.js';
 import type { TrendLimits, TrendOf } from '../rules/trend/trend.messages.js';
+import { ownerOf } from './ending.part.js';
 import { refuse } from './refuse.js';
 
 /** A rollback that is marked. */
@@ -37,8 +38,10 @@ export function rises(
 }
 
 /** A person says what was done about a rise, or why it may go on. */
-export function onReviewTrend({ state }: DecideContext, command: ReviewTrend): Decision {
+export function onReviewTrend(context: DecideContext, command: ReviewTrend): Decision {
   const { envelope, scope, name, trend_id } = command;
-  const told = reviewed(trendIn(state, { scope, name, tenant: envelope.tenant }), command);
+  const { tenant } = envelope;
+  const concerned = scope === 'agent' ? [name, ownerOf(context, tenant, name)] : [];
+  const told = reviewed(trendIn(context.state, { scope, name, tenant }), command, concerned);
   return 'code' in told ? refuse(told) : accepted(200, { trend_id, reviewed: true }, told);
 }

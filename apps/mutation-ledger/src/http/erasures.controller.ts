@@ -8,7 +8,6 @@ import {
   openApiSchema,
   parse,
   reasonText,
-  requireRole,
   SERVICE_CONTEXT,
   tenantOfCommand,
   tenantText,
@@ -46,7 +45,6 @@ export class ErasuresController {
   })
   @ApiBody({ schema: openApiSchema(erasure) })
   async erase(@FromCaller() { principal }: Caller, @Body() input: unknown): Promise<Erased> {
-    requireRole(principal, 'administrator');
     const { subject, ended_by, tenant: named, reason } = parse(erasure, input);
     if (subject === undefined && ended_by === undefined)
       throw new EdgeRefusal(

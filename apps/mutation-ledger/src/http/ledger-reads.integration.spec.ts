@@ -10,7 +10,7 @@ import type { DatabaseAddress, TestStack } from '@recourse/dev-stack';
 import { withCommonKinds } from '@recourse/event-log';
 import type { ServiceCore } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
-import { createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
+import { accessOf, Limits, createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
 import type { Principal, ServiceContext } from '@recourse/service';
 import { Metrics } from '@recourse/telemetry';
 import type { ToolExecuted } from '@recourse/messages';
@@ -183,6 +183,8 @@ async function start(): Promise<NestFastifyApplication> {
     onError: () => undefined,
     keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) },
     shown: (docs) => Promise.resolve(docs),
+    limits: new Limits(),
+    access: accessOf('mutation-ledger'),
     authenticate: (authorization): Promise<Principal> => {
       const [tenant = '', role = ''] = (authorization ?? '').split(' ').slice(1);
       return Promise.resolve({ subject: 'dana', tenant, roles: [role] });

@@ -11,7 +11,7 @@ import { withCommonKinds } from '@recourse/event-log';
 import type { Row, ServiceCore } from '@recourse/event-log';
 import { EdgeLines, LineageGraph } from '@recourse/lineage';
 import type { ToolExecuted } from '@recourse/messages';
-import { createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
+import { accessOf, Limits, createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
 import type { Principal, ServiceContext } from '@recourse/service';
 import { Metrics } from '@recourse/telemetry';
 import { fact } from '@recourse/testing';
@@ -153,6 +153,8 @@ async function start(): Promise<NestFastifyApplication> {
     keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) },
     shown: (docs) => Promise.resolve(docs),
     view: (name) => Promise.resolve(name === 'fallen' ? first.fallen : name === 'entries' ? first.entries : null),
+    limits: new Limits(),
+    access: accessOf('mutation-ledger'),
     authenticate: (authorization): Promise<Principal> =>
       Promise.resolve({ subject: 'dana', tenant: (authorization ?? '').split(' ')[1] ?? '', roles: ['operator'] }),
   } satisfies ServiceContext;

@@ -1,7 +1,7 @@
 // Cursor of a poll: opaque to callers, bound to no scope.
 //
 //   cursor = base64url(JSON [[partition, seq, member], ...])
-import { cursorText, readCursor } from '@recourse/service';
+import { cursorText, partitionNumber, readCursor } from '@recourse/service';
 import type { CursorHint } from '@recourse/service';
 import { z } from 'zod';
 import type { PollCursor } from '../reads/consumer-queries.js';
@@ -9,11 +9,7 @@ import type { PollCursor } from '../reads/consumer-queries.js';
 /** More partitions than any installation has. */
 const PARTITIONS_MAX = 4_096;
 const place = z.tuple([
-  z
-    .number()
-    .int()
-    .min(0)
-    .max(2 ** 31 - 1),
+  partitionNumber,
   z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
 ]);

@@ -5,15 +5,7 @@
 import { accepted, command } from '@recourse/event-log';
 import type { Asked, CommandsTable, Decision } from '@recourse/event-log';
 import { isUsableId } from '@recourse/kernel';
-import type {
-  ApproveStep,
-  BreakGlass,
-  CloseIncident,
-  CloseTask,
-  CommandEnvelope,
-  ResolveStep,
-} from '@recourse/messages';
-import { record } from '../rules/record.messages.js';
+import type { ApproveStep, CloseIncident, CloseTask, CommandEnvelope, ResolveStep } from '@recourse/messages';
 import type { RecoveryRecord } from '../rules/record.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
 import { openIncident } from '../rules/step/command.decisions.js';
@@ -22,6 +14,7 @@ import {
   breakOpen,
   check,
   deny,
+  endIncident,
   endTask,
   giveUp,
   resolve,
@@ -48,14 +41,14 @@ export function recoveryCommands(policy: CorePolicy): CommandsTable<typeof COMMA
   return {
     ApproveStep: command(['approver'], by(onApprove)),
     DenyStep: command(['approver'], by(aboutStep(deny))),
-    ResolveStep: command(['approver', 'administrator'], by(aboutStep(resolve, resolutionOf))),
-    CloseTask: command('anyone', by(onCloseTask)),
-    BreakGlass: command(['operator', 'administrator'], by(onBreakGlass)),
+    ResolveStep: command(['approver', 'administrator'], by(ending(aboutStep(resolve, resolutionOf)))),
+    CloseTask: command('anyone', by(ending(onCloseTask))),
+    BreakGlass: command(['operator', 'administrator'], by(ending(aboutStep(breakOpen)))),
     RetryStep: command(['approver', 'administrator'], by(aboutStep(retry))),
     CheckStep: command(['approver', 'administrator'], by(aboutStep(check))),
-    AbandonStep: command(['approver', 'administrator'], by(aboutStep(giveUp))),
+    AbandonStep: command(['approver', 'administrator'], by(ending(aboutStep(giveUp)))),
     EscalateStep: command(['reporter', 'approver', 'operator', 'administrator'], by(aboutStep(openIncident))),
-    CloseIncident: command(['approver', 'administrator'], onCloseIncident),
+    CloseIncident: command(['approver', 'administrator'], by(ending(onCloseIncident))),
     RequestForwardApproval: command(['agent'], by(onForwardAsked)),
     DecideForwardApproval: command(['approver'], by(onForwardDecided)),
     UseForwardApproval: command(['agent'], by(onForwardUsed)),
@@ -113,32 +106,14 @@ function resolutionOf({ resolution }: ResolveStep): object {
   return { resolution };
 }
 
-function onCloseIncident({
-  body: { envelope, run_id, incident_id, summary, reason },
-  context,
-}: Asked<CloseIncident>): Decision {
+function onCloseIncident({ body: given, context }: Asked<CloseIncident>, policy: CorePolicy): Decision {
+  const { envelope, run_id, incident_id } = given;
   const incident = isUsableId(incident_id) ? readRow(context.state, 'incident', run_id, incident_id) : undefined;
   if (incident?.tenant !== envelope.tenant)
     return refuse({ code: 'INCIDENT_UNKNOWN', message: 'There is no such incident in this run of this tenant.' });
-  if (incident.phase === 'closed')
-    return refuse({ code: 'INCIDENT_CLOSED', message: 'Somebody has ended this incident already.' });
-  const { step_id, recovery_id, tenant, mutation_id } = incident;
-  return accepted(
-    200,
-    { incident_id, step_id, phase: 'closed' },
-    record('IncidentClosed', {
-      step_id,
-      recovery_id,
-      tenant,
-      run_id,
-      mutation_id,
-      incident_id,
-      summary,
-      by: envelope.principal,
-      reason,
-      command_id: envelope.command_id,
-    }),
-  );
+  const outcome = endIncident(incident, given, stepContext(context, run_id, policy));
+  if ('code' in outcome) return refuse(outcome);
+  return accepted(200, { incident_id, step_id: incident.step_id, phase: 'closed' }, ...outcome);
 }
 
 function onCloseTask({ body: given, context }: Asked<CloseTask>, policy: CorePolicy): Decision {
@@ -151,11 +126,13 @@ function onCloseTask({ body: given, context }: Asked<CloseTask>, policy: CorePol
   return accepted(200, { task_id: task.task_id, step_id: task.step_id, phase }, ...outcome);
 }
 
-/** Reads the contracts first here too: editors may not break the glass. */
-function onBreakGlass(asked: Asked<BreakGlass>, policy: CorePolicy): Decision {
-  const decision = aboutStep(breakOpen)(asked, policy);
-  if (decision.answer?.status === 'accepted') readEditors(asked.context);
-  return decision;
+/** Reads the contracts to their end before it counts: an editor ends nothing, and an edit of a moment ago counts too. */
+function ending<Command>(answer: Answerer<Command>): Answerer<Command> {
+  return (asked, policy) => {
+    const decision = answer(asked, policy);
+    if (decision.answer?.status === 'accepted') readEditors(asked.context);
+    return decision;
+  };
 }
 
 /** To a tenant, another's step does not exist. */

@@ -70,7 +70,8 @@ export function stepContext(
     policy: {
       ...policy,
       ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent),
-      standing: (capability) => contractByName(views.view(contractView.name), capability)?.contract ?? null,
+      standing: (tenant, capability) =>
+        contractByName(views.view(contractView.name), tenant, capability)?.contract ?? null,
       bundleOf: (tenant, name) => bundleOf(views, tenant, name),
     },
     killed: (acting) => {
@@ -81,7 +82,7 @@ export function stepContext(
     dependentsIn: (run) => readRows(state, 'dependent', run),
     nextAt: (tenant, scope, name) => nextPlaceAt(state, tenant, scope, name),
     contractOf: (digest) => contractByDigest(views.view(contractView.name), digest)?.contract ?? null,
-    editorsOf: (digest) => editorsOf(views.view(contractView.name), digest),
+    editorsOf: (tenant, digest) => editorsOf(views.view(contractView.name), tenant, digest),
   };
 }
 

@@ -53,7 +53,7 @@ function routineContext(
   return {
     now,
     contract,
-    standing: standing(capability),
+    standing: standing(tenant, capability),
     rules: routinesFor(views.view(entryView.name), tenant, capability),
     stopped: stoppedBy(context, { tenant, agent_id, capability }),
     letGoAt: (cap) => readLetGo(state, tenant, cap),

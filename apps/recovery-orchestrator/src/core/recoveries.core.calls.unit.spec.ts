@@ -55,6 +55,7 @@ describe.each(WAYS)('a reversal of two calls, $way', ({ isRebuilt }) => {
   const stepOf = (run: CoreHarness): StepDoc => run.rows('step')[0]?.doc as unknown as StepDoc; // rows are typed as JSON
   const reconciled = (run: CoreHarness) =>
     reviewItem(stepOf(run), {
+      reader: 'pia',
       log: 'recourse.recoveries',
       partition: 0,
       now: 12_000,

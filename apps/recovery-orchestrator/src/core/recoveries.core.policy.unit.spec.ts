@@ -123,13 +123,16 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
         .then(planned({ decision: 'request_approval', required_approvals: 2 }), SHOWN);
     });
 
-    it('takes the bundle of the tenant before that for all', () => {
+    it('takes the bundle of the tenant beside that of the platform, which it cannot loosen', () => {
       const { run, rules } = world();
       rules([{ name: 'everyone', when: 'true', approval: 'dual_control', reason: 'r' }], 'refunds', '*');
       rules([{ name: 'ours', when: 'true', approval: 'human', reason: 'r' }]);
       run
         .when(markedInput({ terms: under() }), MARKED_AT)
-        .then(planned({ required_approvals: 1, in_force: { rules: ['refunds@2/ours'] } }), SHOWN);
+        .then(
+          planned({ required_approvals: 2, in_force: { rules: ['refunds@2/platform/everyone', 'refunds@2/ours'] } }),
+          SHOWN,
+        );
     });
 
     it.each([

@@ -375,7 +375,7 @@ describe.each(WAYS)('a message that no rule lets go, $way', ({ isRebuilt }) => {
     const retired = setting({ isRebuilt });
     retired.both.contracts.append(
       'c',
-      fact('ContractRetired', { name: POST, version: 1, digest: contractDigest(retired.contract) }),
+      fact('ContractRetired', { name: POST, version: 1, tenant: '*', digest: contractDigest(retired.contract) }),
     );
     retired.run.when(ask(), 1_000).then(left('CONTRACT_NOT_STANDING'));
   });

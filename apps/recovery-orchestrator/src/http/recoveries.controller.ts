@@ -90,6 +90,7 @@ export class RecoveriesController {
     );
     // Rows of these kinds are steps and questions; opened payloads keep their place.
     return reviewItem((shown ?? doc) as StepDoc, {
+      reader: caller.principal.subject,
       agreedBy: (questions as readonly ForwardDoc[]).flatMap(agreedBy),
       log: RECOVERIES_LOG,
       partition,

@@ -8,7 +8,7 @@ import { createDatabase, dropDatabase, sharedTestStack } from '@recourse/dev-sta
 import type { DatabaseAddress, TestStack } from '@recourse/dev-stack';
 import { withCommonKinds } from '@recourse/event-log';
 import type { ServiceCore } from '@recourse/event-log';
-import { createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
+import { accessOf, Limits, createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
 import type { Principal, ServiceContext } from '@recourse/service';
 import { Metrics } from '@recourse/telemetry';
 import type { CoreHarness } from '@recourse/testing';
@@ -140,6 +140,8 @@ async function start(): Promise<NestFastifyApplication> {
     onError: () => undefined,
     keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) },
     shown: (docs) => Promise.resolve(docs),
+    limits: new Limits(),
+    access: accessOf('recovery-orchestrator'),
     authenticate: (authorization): Promise<Principal> => {
       const [tenant = '', role = ''] = (authorization ?? '').split(' ').slice(1);
       return Promise.resolve({ subject: 'dana', tenant, roles: [role] });

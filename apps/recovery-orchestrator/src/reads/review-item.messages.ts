@@ -158,6 +158,8 @@ export interface ReviewItem {
   readonly action_digest: string | null;
   /** Milliseconds in which a dispatch can still begin; null without a window. */
   readonly time_left_ms: number | null;
+  /** Names of different people that read alike, among those of the item and the reader's. */
+  readonly lookalikes: readonly (readonly string[])[];
   /** Words of the routes that lead there. */
   readonly may: readonly string[];
   readonly links: {
@@ -171,6 +173,8 @@ export interface ReviewItem {
 /** Where the row of a step stands, when it is looked at, milliseconds, and who agreed to its action before the effect. */
 export interface Seen {
   readonly agreedBy: readonly string[];
+  /** Who reads. */
+  readonly reader: string;
   readonly log: string;
   readonly partition: number;
   readonly now: number;

@@ -7,7 +7,7 @@
 //       another letter, and what is long is folded with its hash.
 //   R2. What an agent wrote in prose stands apart, as not to be trusted.
 import { capabilitiesOf } from '@recourse/contract';
-import { traceIdOf } from '@recourse/kernel';
+import { lookAlikes, traceIdOf } from '@recourse/kernel';
 import { VERBS } from '@recourse/messages';
 import type { Observation, ReversalCall } from '@recourse/messages';
 import { callsMs, dispatchableUntil } from '../rules/lease/lease.decisions.js';
@@ -60,9 +60,16 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
     },
     action_digest: step.action_digest?.toString('hex') ?? null,
     time_left_ms: timeLeft(step, seen.now, seen.marginMs),
+    lookalikes: lookAlikes([...peopleOf(step), seen.reader]),
     may: mayBeDone(step, missing, seen),
     links: linksOf(step, seen),
   });
+}
+
+/** Everybody the item names. */
+function peopleOf({ execution, answerable_to, approvals, glass, evidence }: StepDoc): readonly (string | null)[] {
+  const agreed = [...approvals, ...glass].map(({ by }) => by);
+  return [execution.agent_id, execution.initiator, answerable_to, evidence.source, ...agreed];
 }
 
 function proposerOf({ execution }: StepDoc): ReviewItem['proposed_by'] {

@@ -37,8 +37,14 @@ function stepOf(run: ReturnType<typeof harness>): StepDoc {
 }
 
 const TRACES = 'https://traces.example.com/trace/{trace_id}';
-const itemAt = (run: ReturnType<typeof harness>, now: number, agreedBy: readonly string[] = []): ReviewItem =>
+const itemAt = (
+  run: ReturnType<typeof harness>,
+  now: number,
+  agreedBy: readonly string[] = [],
+  reader = 'pia',
+): ReviewItem =>
   reviewItem(stepOf(run), {
+    reader,
     log: 'recourse.recoveries',
     partition: 3,
     now,
@@ -58,6 +64,13 @@ describe('a verb about a step', () => {
 });
 
 describe('a review item', () => {
+  it("marks names of different people that read alike, the reader's among them", () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
+    expect(itemAt(run, 10_000).lookalikes).toEqual([]);
+    expect(itemAt(run, 10_000, [], 'Ines').lookalikes).toEqual([]);
+    expect(itemAt(run, 10_000, [], '1nes').lookalikes).toEqual([['1nes', 'ines']]);
+  });
+
   it('names who agreed to the action before its effect: people, or the rule that let it go', () => {
     const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
     expect(itemAt(run, 10_000, ['policy:notices@1/status']).action.agreed_by).toEqual(['policy:notices@1/status']);

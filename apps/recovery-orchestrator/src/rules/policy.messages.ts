@@ -31,9 +31,9 @@ export interface RecoveryPolicy {
   readonly riskLimit: RiskLevel;
   /** Directory subject of an agent's registered owner; null when none is registered. */
   readonly ownerOf: (tenant: string, agentId: string) => string | null;
-  /** Contract of a capability as it stands; null when none does. */
-  readonly standing: (capability: string) => Contract | null;
-  /** Policy bundle that stands under a name, the tenant's own before that for all; null when none does. */
+  /** Contract of a capability that binds a tenant; null when none stands. */
+  readonly standing: (tenant: string, capability: string) => Contract | null;
+  /** Policy bundle that stands under a name, the tenant's own with what the platform's demands; null when none does. */
   readonly bundleOf: (tenant: string, name: string) => StandingEntry<'policy_bundle'> | null;
 }
 

@@ -119,7 +119,7 @@ export class Stage {
     const registry = edgeClient({ url: this.place.urls.registry, token: () => this.tokenOfAgent() });
     await Promise.all(
       capabilities.map(async (name) => {
-        this.registered.set(name, await registeredContract(registry, name));
+        this.registered.set(name, await registeredContract(registry, this.desk.tenant, name));
       }),
     );
     return contracts.length;

@@ -107,7 +107,23 @@ export function isOver(
   }
 }
 
-/** Several charters of one agent as one: all that is denied is denied, and allowed is what any allows. The first gives its owner. */
+/** A charter and whose it is; tenant `*` is the platform. */
+export interface StandingCharter {
+  readonly tenant: string;
+  readonly entry: EntryBody<'agent_charter'>;
+}
+
+/** What charters of one agent say: the tenant's own and the platform's must both allow it, so that neither loosens the other. */
+export function chartersVerdict(charters: readonly StandingCharter[], intent: string): Verdict {
+  const owners = [...new Set(charters.map(({ tenant }) => tenant))];
+  const verdicts = owners.map((owner) => {
+    const joined = joinedCharter(charters.flatMap(({ tenant, entry }) => (tenant === owner ? [entry] : [])));
+    return joined === undefined ? ADMITTED : intentVerdict(joined, intent);
+  });
+  return verdicts.find(({ admitted }) => !admitted) ?? ADMITTED;
+}
+
+/** Charters of one owner for one agent as one: all that is denied is denied, and allowed is what any allows. The first gives its owner. */
 export function joinedCharter(charters: readonly EntryBody<'agent_charter'>[]): EntryBody<'agent_charter'> | undefined {
   const [first] = charters;
   return first === undefined

@@ -6,8 +6,9 @@ import type { ContractEntries } from '../view.js';
 import type { RoutineRule } from './routine.js';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
-import { isOver, joinedCharter } from './verdicts.js';
-import type { Acting, Verdict } from './verdicts.js';
+import { tightened } from './joins.js';
+import { chartersVerdict, isOver, joinedCharter } from './verdicts.js';
+import type { Acting, StandingCharter, Verdict } from './verdicts.js';
 
 type Doc = Readonly<Record<string, unknown>>;
 
@@ -91,34 +92,50 @@ export interface StandingEntry<Kind extends EntryKind> {
   readonly version: number;
 }
 
-/** Finds what stands under a name, with its version: the tenant's own, else that for all. */
+/** Finds what stands under a name, with its version: the tenant's own with what the platform's demands beside it, else the platform's. */
 export function standingEntry<Kind extends EntryKind>(
   view: ContractEntries,
   kind: Kind,
   tenant: string,
   name: string,
 ): StandingEntry<Kind> | undefined {
-  for (const owner of [tenant, '*']) {
-    const found = view.get(`entry/${kind}/${owner}/${name}`);
-    if (found !== undefined)
-      return { entry: bodyOf(kind, String(found['body']), owner), version: Number(found['version']) };
-  }
-  return undefined;
+  const platform = entryIn(view, kind, '*', name);
+  const own = tenant === '*' ? undefined : entryIn(view, kind, tenant, name);
+  return own === undefined ? platform : { ...own, entry: tightened(kind, own.entry, platform?.entry) };
 }
 
-/** The charters of an agent as one: what any denies is denied, what none allows is not allowed; undefined where there is none. */
+function entryIn<Kind extends EntryKind>(
+  view: ContractEntries,
+  kind: Kind,
+  owner: string,
+  name: string,
+): StandingEntry<Kind> | undefined {
+  const found = view.get(`entry/${kind}/${owner}/${name}`);
+  return found === undefined
+    ? undefined
+    : { entry: bodyOf(kind, String(found['body']), owner), version: Number(found['version']) };
+}
+
+/** The charters of an agent as one, which says who answers for it: the tenant's own first. Undefined where there is none. */
 export function charterFor(
   view: ContractEntries,
   tenant: string,
   agent: string,
 ): EntryBody<'agent_charter'> | undefined {
-  return joinedCharter(
-    [tenant, '*'].flatMap((owner) =>
-      namesIn(view.get(`charter/${owner}/${agent}`)).flatMap((name) => {
-        const found = view.get(`entry/agent_charter/${owner}/${name}`);
-        return found === undefined ? [] : [bodyOf('agent_charter', String(found['body']), owner)];
-      }),
-    ),
+  return joinedCharter(chartersOf(view, tenant, agent).map(({ entry }) => entry));
+}
+
+/** Says whether the charters of an agent allow an intent; without one everything is allowed. */
+export function charterVerdict(view: ContractEntries, tenant: string, agent: string, intent: string): Verdict {
+  return chartersVerdict(chartersOf(view, tenant, agent), intent);
+}
+
+function chartersOf(view: ContractEntries, tenant: string, agent: string): readonly StandingCharter[] {
+  return [...new Set([tenant, '*'])].flatMap((owner) =>
+    namesIn(view.get(`charter/${owner}/${agent}`)).flatMap((name) => {
+      const found = entryIn(view, 'agent_charter', owner, name);
+      return found === undefined ? [] : [{ tenant: owner, entry: found.entry }];
+    }),
   );
 }
 

@@ -134,7 +134,7 @@ describe('a log whose owner signs', () => {
     const owner = revoked.get('owner');
     if (owner === undefined) throw new Error('no owner');
     revoked.set('owner', { ...owner, revokedAt: NOW + 1_000 });
-    scene.clock.advance(2_000);
+    await scene.clock.advance(2_000);
     await scene.append(scene.as('owner'), ['b']);
     expect(await scene.read(0, scene.as('owner', { keyring: () => revoked }))).toEqual(['a', null]);
   });
@@ -210,10 +210,10 @@ describe('a record on a wire', () => {
   it('is stale a week after it was signed, or before it could have been', async () => {
     const scene = await Scene.with();
     await scene.send(scene.as('payments'));
-    scene.clock.advance(8 * 86_400_000);
+    await scene.clock.advance(8 * 86_400_000);
     expect(await scene.voucher()).toBe('SIGNATURE_STALE');
     await scene.send(scene.as('payments'));
-    scene.clock.advance(-600_000);
+    await scene.clock.advance(-600_000);
     expect(await scene.voucher()).toBe('SIGNATURE_STALE');
   });
 });

@@ -23,7 +23,7 @@ export interface ContractRegistered {
   readonly name: string;
   /** From 1. */
   readonly version: number;
-  /** Tenant that owns it; * for all. */
+  /** Tenant that owns it; * for the platform. */
   readonly tenant: string;
   /** SHA-256 of body. */
   readonly digest: Hash;
@@ -47,6 +47,8 @@ export interface ContractRetired {
   readonly decided_at: number;
   /** Capability. */
   readonly name: string;
+  /** Tenant that owns it; * for the platform. */
+  readonly tenant: string;
   /** Version. */
   readonly version: number;
   /** Its digest. */
@@ -145,6 +147,8 @@ export interface RegistrationDropped {
   readonly decided_at: number;
   /** Capability; also the record key. */
   readonly name: string;
+  /** Tenant that owns it; * for the platform. */
+  readonly tenant: string;
   /** Version it would have been. */
   readonly version: number;
   /** Its digest. */

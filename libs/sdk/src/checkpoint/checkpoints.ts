@@ -11,6 +11,7 @@ import type { Clock } from '@recourse/kernel';
 import { SALT_BYTES } from '@recourse/lineage';
 import type { Checkpoint, CommitRef, Gate } from '@recourse/messages';
 import type { Entries } from '../entries/entries.port.js';
+import { standingNamed } from '../entries/named.js';
 import type { RunContext } from '../guard/guard.messages.js';
 import type { Producer } from '../producer/producer.js';
 import { releaseRef, releaseStatement } from '../release.js';
@@ -122,9 +123,7 @@ class RunCheckpoints implements Checkpoints {
         'REGISTRY_UNAVAILABLE',
         `nobody knows which ${gate.bundle} stands: ${answer.cause instanceof Error ? answer.cause.message : String(answer.cause)}`,
       );
-    const named = answer.entries.filter(({ name }) => name === gate.bundle);
-    // The tenant's own comes before that for all.
-    const bundle = named.find((each) => each.tenant === tenant) ?? named[0];
+    const bundle = standingNamed('policy_bundle', answer.entries, { tenant, name: gate.bundle });
     return bundle === undefined
       ? refused('POLICY_UNKNOWN', `no policy bundle ${gate.bundle} is registered`)
       : judge(bundle, gateInputs(gate.inputs, from.evidence), this.tip, saltOf());

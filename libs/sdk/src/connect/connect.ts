@@ -155,7 +155,11 @@ class Connection implements Recourse {
 
   contract(name: string): ReturnType<Recourse['contract']> {
     const { edge, places } = this.reached;
-    return registeredContract(edgeClient({ ...edge(places.contractsUrl), name: 'the contract registry' }), name);
+    return registeredContract(
+      edgeClient({ ...edge(places.contractsUrl), name: 'the contract registry' }),
+      this.tenant,
+      name,
+    );
   }
 
   async guardOptions(contract: string): Promise<GuardOptions> {

@@ -21,12 +21,19 @@ export async function greetRegistry(registry: EdgeClient): Promise<void> {
 }
 
 /**
- * The newest version of a contract that stands.
+ * The contract that binds a tenant: its own, or the platform's where that is stricter.
  *
  * Errors: ConnectProblem(CONTRACTS_UNREACHABLE, TOKEN_REFUSED, CONTRACT_UNKNOWN, CONTRACT_RETIRED, CONTRACT_UNREADABLE).
  */
-export async function registeredContract(registry: EdgeClient, name: string): Promise<RegisteredContract> {
-  const answer = await asked(registry, `/v1/contracts/${encodeURIComponent(name)}`);
+export async function registeredContract(
+  registry: EdgeClient,
+  tenant: string,
+  name: string,
+): Promise<RegisteredContract> {
+  const answer = await asked(
+    registry,
+    `/v1/contracts/${encodeURIComponent(name)}?tenant=${encodeURIComponent(tenant)}`,
+  );
   if (answer.status === 404) throw await unknown(registry, name);
   const { body, digest, retired } = taken(answer);
   if (retired === true) throw new ConnectProblem('CONTRACT_RETIRED', `${name} is retired`);

@@ -7,6 +7,7 @@ import { evidenceVerdict } from '@recourse/contract';
 import type { EntryBody } from '@recourse/contract';
 import type { Clock, Json } from '@recourse/kernel';
 import type { Entries } from '../entries/entries.port.js';
+import { standingNamed } from '../entries/named.js';
 import type { Consents } from './consents.port.js';
 import type { MemoryQuery, MemoryRefusalCode } from './memory.messages.js';
 import type { QueryLog } from './query-log.port.js';
@@ -100,12 +101,17 @@ function isRegistry(sources: Sources | Entries): sources is Entries {
   return typeof sources.standing === 'function';
 }
 
-/** What stands for a tenant, its own before that for all; null when the registry cannot be asked. */
+/** What stands for a tenant, its own with what the platform's demands; null when the registry cannot be asked. */
 async function registered(entries: Entries, tenant: string): Promise<Sources | null> {
   const answer = await entries.standing('context_source', tenant);
   if (answer.kind === 'unavailable') return null;
-  const ownLast = [...answer.entries].sort((a, b) => Number(a.tenant !== '*') - Number(b.tenant !== '*'));
-  return Object.fromEntries(ownLast.map(({ name, entry }) => [name, entry]));
+  const names = [...new Set(answer.entries.map(({ name }) => name))];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const standing = standingNamed('context_source', answer.entries, { tenant, name });
+      return standing === undefined ? [] : [[name, standing.entry] as const];
+    }),
+  );
 }
 
 /** Why something remembered may not be read though its subject agreed; null when it may. Pure. */

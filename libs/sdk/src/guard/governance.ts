@@ -5,11 +5,12 @@
 // Invariants
 //   V1. A switch comes first, then the charter, then admission; the first objection ends it.
 //   V2. What cannot be read objects: who does not know whether a switch stands does not act (P14).
-import { admissionVerdict, intentVerdict, joinedCharter, switchVerdict, valueOf } from '@recourse/contract';
-import type { EntryBody, Verdict } from '@recourse/contract';
+import { admissionVerdict, chartersVerdict, intentVerdict, switchVerdict, valueOf } from '@recourse/contract';
+import type { Verdict } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
 import type { Entries, RegisteredEntry } from '../entries/entries.port.js';
+import { standingNamed } from '../entries/named.js';
 import type { Action } from '../producer/producer.js';
 import type { GuardedCall, GuardOptions, GuardTroubleCode } from './guard.messages.js';
 
@@ -29,8 +30,8 @@ export async function governed(call: GuardedCall, action: Action, options: Guard
   if (killed !== null) return killed;
   const charters = await read(options.entries, 'agent_charter', tenant);
   if ('code' in charters) return charters;
-  const charter = joinedCharter(charters.map(({ entry }) => entry).filter((entry) => entry.agent === agent));
-  const intent = charter === undefined ? null : objectionOf(intentVerdict(charter, capability));
+  const theirs = charters.filter(({ entry }) => entry.agent === agent);
+  const intent = objectionOf(chartersVerdict(theirs, capability));
   return intent ?? (await admitted(call, action, options, options.entries));
 }
 
@@ -46,7 +47,7 @@ async function admitted(
   if ('code' in bundles) return bundles;
   const facts = { gate: gateOf(call, action, valueOf(contract, action.args)), state: call.state ?? {} };
   for (const name of policyBundles) {
-    const bundle = ownOf(bundles, name, action.tenant);
+    const bundle = standingNamed('policy_bundle', bundles, { tenant: action.tenant, name })?.entry;
     const objection =
       bundle === undefined
         ? ({ code: 'POLICY_UNKNOWN', reason: `no policy bundle ${name} is registered` } as const)
@@ -78,16 +79,6 @@ function gateOf(
     value: value === null ? null : { ...value },
   };
   return { ...given, ...known };
-}
-
-/** The tenant's own of a name comes before that for all. */
-function ownOf<Kind extends EntryKind>(
-  entries: readonly RegisteredEntry<Kind>[],
-  name: string,
-  tenant: string,
-): EntryBody<Kind> | undefined {
-  const named = entries.filter((each) => each.name === name);
-  return (named.find((each) => each.tenant === tenant) ?? named[0])?.entry;
 }
 
 async function read<Kind extends EntryKind>(

@@ -73,10 +73,17 @@ describe('a guarded tool of an agent whose charter is registered', () => {
     const { entries, run } = scene();
     entries.register('agent_charter', 'acme', 'one', { ...charter, allowed: ['crm.*'] });
     expect(await run()).toMatchObject({ code: 'INTENT_NOT_ALLOWED' });
-    entries.register('agent_charter', '*', 'two', charter);
+    entries.register('agent_charter', 'acme', 'two', charter);
     expect(await run()).toMatchObject({ kind: 'succeeded' });
     entries.register('agent_charter', 'acme', 'one', { ...charter, denied: ['payments.issue_*'] });
     expect(await run({ stepId: 'next' })).toMatchObject({ code: 'INTENT_DENIED' });
+  });
+
+  it("does nothing that the platform's charter does not allow, whatever the tenant's own says", async () => {
+    const { entries, run } = scene();
+    entries.register('agent_charter', '*', 'theirs', { ...charter, allowed: ['crm.*'] });
+    entries.register('agent_charter', 'acme', 'own', charter);
+    expect(await run()).toMatchObject({ code: 'INTENT_NOT_ALLOWED' });
   });
 
   it('is not bound by the charter of another agent, and is by one given in place', async () => {
@@ -114,13 +121,17 @@ describe('a guarded tool under a policy bundle', () => {
     expect(await run({ gate: { value: { amount_minor: 1 } } })).toMatchObject({ code: 'POLICY_REFUSED' });
   });
 
-  it("is refused when nobody registered it, and takes the tenant's own before that for all", async () => {
+  it("is refused when nobody registered it, and takes the tenant's own beside the platform's, which it cannot loosen", async () => {
     const { entries, run } = scene({ options: { policyBundles } });
     expect(await run()).toMatchObject({ code: 'POLICY_UNKNOWN' });
     entries.register('policy_bundle', '*', 'refunds', bundle('false'));
     expect(await run()).toMatchObject({ code: 'POLICY_REFUSED' });
     entries.register('policy_bundle', 'acme', 'refunds', bundle());
+    expect(await run()).toMatchObject({ code: 'POLICY_REFUSED' });
+    entries.register('policy_bundle', '*', 'refunds', bundle());
     expect(await run()).toMatchObject({ kind: 'succeeded' });
+    entries.register('policy_bundle', 'acme', 'refunds', bundle('false'));
+    expect(await run({ stepId: 'next' })).toMatchObject({ code: 'POLICY_REFUSED' });
   });
 
   it('does not hold up a recovery, which was admitted as one', async () => {

@@ -12,7 +12,7 @@
 //       tool's key or by the claim.
 //   I5. What a slow leg tells on its way, its last report tells again. Once the worker stops no further step is begun.
 //   I6. Where wires are signed, nothing is done that none of our services asked for.
-import { Failure, placeInTrace, speaksUnder, TRACEPARENT } from '@recourse/kernel';
+import { Failure, placeInTrace, TRACEPARENT } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { LegReported, LegRequested } from '@recourse/messages';
@@ -20,6 +20,7 @@ import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, RawReader,
 import { KeyedQueue } from './keyed-queue.js';
 import { LegAnswers } from './leg-answers.js';
 import { flawOf } from './leg.decisions.js';
+import { refusalOf } from './asked-by.js';
 import { PartitionProgress } from './partition-progress.js';
 import { PositionSaver } from './position-saver.js';
 import type { Worker, WorkerOptions, WorkerNote } from './worker.messages.js';
@@ -280,17 +281,6 @@ class LegWorker implements Worker {
   private note(note: WorkerNote): void {
     this.options.onNote?.(note);
   }
-}
-
-/** Services that may ask a worker to act. */
-const ASKERS = ['recovery-orchestrator', 'mutation-ledger'] as const;
-
-/** Why nothing is done on a request; null when it may be. Where wires are signed only those who may ask are heard. */
-function refusalOf({ voucher }: FetchedRecord): string | null {
-  if (voucher === undefined) return null;
-  if (voucher.kind === 'refused') return voucher.reason;
-  const { speaker } = voucher;
-  return speaker.role === 'service' && ASKERS.some((name) => speaksUnder(speaker, name)) ? null : 'SPEAKER_MISMATCH';
 }
 
 /** A record on its way to its answer. */

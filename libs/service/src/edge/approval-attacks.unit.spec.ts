@@ -6,11 +6,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Doc } from '@recourse/event-log';
+import { accessOf, requireAccess } from './access.js';
 import { createAuthenticate } from './authenticate.js';
 import type { Authenticate } from './authenticate.js';
 import { CommandEdge } from './command-edge.js';
 import { directoryIn } from './directory.js';
-import { requireRole, tenantOfCommand } from './principal.js';
+import { tenantOfCommand } from './principal.js';
 
 const ISSUER = 'urn:recourse:production';
 const AUDIENCE = 'recourse';
@@ -281,7 +282,7 @@ describe('who a token is for', () => {
     expect(envelopes()).toMatchObject([{ roles: ['reporter'] }]);
     const principal = await authenticate(`Bearer ${await token({ roles: ['Approver', 'toString'] })}`);
     expect(() => {
-      requireRole(principal, 'approver', 'Approver', 'toString');
+      requireAccess(accessOf('recovery-orchestrator')('POST /v1/steps/:id/approve'), principal, undefined);
     }).toThrow(expect.objectContaining({ code: 'ROLE_REQUIRED' }));
   });
 

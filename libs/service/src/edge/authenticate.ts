@@ -66,7 +66,7 @@ function principalOf(
   const person = directory(sub);
   if (claimed !== undefined && claimed !== person.subject)
     throw new EdgeRefusal('PRINCIPAL_INVALID', 'the token names another person than the directory has for its account');
-  return { ...person, tenant, roles: rolesOf(roles) };
+  return { ...person, tenant, roles: rolesOf(roles, tenant) };
 }
 
 async function verified(

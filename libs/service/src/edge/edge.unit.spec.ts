@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { Failure } from '@recourse/kernel';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { requireRole, ROLES, rolesOf, tenantOfCommand, tenantOfRead } from './principal.js';
+import { requireAccess } from './access.js';
+import { ROLES, rolesOf, tenantOfCommand, tenantOfRead } from './principal.js';
 import { EdgeRefusal, problemOf } from './problem.js';
 import { render } from './render.js';
 import { idText, parse, tenantText } from './validate.js';
@@ -45,7 +46,7 @@ describe('a tenant', () => {
     expect(refused(() => tenantOfCommand(POSING, 'acme'))).toBe('TENANT_FOREIGN');
     expect(
       refused(() => {
-        requireRole(POSING, 'administrator');
+        requireAccess({ roles: ['administrator', 'approver'], reach: 'all' }, POSING, undefined);
       }),
     ).toBe('ROLE_REQUIRED');
   });
@@ -53,10 +54,15 @@ describe('a tenant', () => {
 
 describe('the roles of a token', () => {
   it('are a closed set: what is not in it gives nothing', () => {
-    expect(rolesOf(Object.keys(ROLES).filter((role) => role !== 'approver'))).toHaveLength(
-      Object.keys(ROLES).length - 1,
-    );
-    expect(rolesOf(['approver', 'approver', 'root', '__proto__', 'constructor', 'APPROVER'])).toEqual(['approver']);
+    const ofTenant = Object.keys(ROLES).filter((role) => !role.startsWith('platform_'));
+    expect(
+      rolesOf(
+        ofTenant.filter((role) => role !== 'approver'),
+        'acme',
+      ),
+    ).toHaveLength(ofTenant.length - 1);
+    const words = ['approver', 'approver', 'root', '__proto__', 'constructor', 'APPROVER'];
+    expect(rolesOf(words, 'acme')).toEqual(['approver']);
   });
 
   it('are those of the page about people, with the same words', () => {
@@ -67,11 +73,20 @@ describe('the roles of a token', () => {
   });
 
   it('make nobody contract editor and approver at once; an administrator may be either', () => {
-    expect(refused(() => rolesOf(['contract_editor', 'approver']))).toBe('ROLES_CONFLICT');
-    expect([rolesOf(['administrator', 'approver']), rolesOf(['administrator', 'contract_editor'])]).toEqual([
+    expect(refused(() => rolesOf(['contract_editor', 'approver'], 'acme'))).toBe('ROLES_CONFLICT');
+    for (const roles of [
       ['administrator', 'approver'],
       ['administrator', 'contract_editor'],
-    ]);
+    ])
+      expect(rolesOf(roles, 'acme')).toEqual(roles);
+  });
+
+  it('for all tenants are those alone that say so: what one is in a tenant gives nothing in the others', () => {
+    const everything = Object.keys(ROLES).filter((role) => role !== 'platform_editor');
+    expect(rolesOf(everything, '*')).toEqual(['auditor', 'administrator', 'platform_approver', 'approver']);
+    expect(rolesOf(['approver', 'contract_editor', 'operator'], '*')).toEqual([]);
+    expect(refused(() => rolesOf(['platform_editor', 'platform_approver'], '*'))).toBe('ROLES_CONFLICT');
+    expect(rolesOf(['platform_editor', 'platform_approver', 'viewer'], 'acme')).toEqual(['viewer']);
   });
 });
 

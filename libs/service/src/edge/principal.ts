@@ -23,28 +23,45 @@ export const ROLES = {
   budget_owner: 'sets ceilings',
   agent: 'acts and asks beforehand; a program, which approves nothing',
   auditor: 'reads every tenant',
-  administrator: 'closes items and looks after parked records and keys, in every tenant; edits contracts',
+  administrator:
+    "closes items and edits contracts; of all tenants, looks after parked records, keys and what is the platform's",
+  platform_editor:
+    "registers, confirms and retires what is the platform's: contracts, charters, policies, sources, switches, subscriptions",
+  platform_approver: 'approves in every tenant, as an approver of each',
 } as const satisfies Record<string, string>;
 
-/** Two roles that nobody holds at once for one tenant: who writes the rule would be who it asks. */
-const APART = ['contract_editor', 'approver'] as const;
+export type Role = keyof typeof ROLES;
+
+/** Two roles that nobody holds at once: who writes the rule would be who it asks. */
+const APART = [
+  ['contract_editor', 'approver'],
+  ['platform_editor', 'platform_approver'],
+] as const;
 
 export const ALL_TENANTS = '*';
-/** Only these may carry `*`; a token of anybody else with it speaks for no tenant. */
-const ROLES_OF_ALL: readonly string[] = ['administrator', 'auditor'];
+/** Roles that only a token for all tenants carries. */
+const PLATFORM_ROLES: readonly string[] = ['platform_editor', 'platform_approver'];
+/** Only these count in a token for all tenants: what somebody is in one tenant says nothing about the others. */
+const ROLES_OF_ALL: readonly string[] = ['administrator', 'auditor', ...PLATFORM_ROLES];
 
 /**
- * The roles of a token: those that are known, each once.
+ * The roles of a token for a tenant, or for all: those that count there, each once.
  *
- * Errors: EdgeRefusal(ROLES_CONFLICT) for a contract editor who is approver too.
+ * Shape:  a platform approver is an approver of each tenant.
+ * Errors: EdgeRefusal(ROLES_CONFLICT) for an editor who is approver too.
  */
-export function rolesOf(words: readonly string[]): readonly string[] {
-  const roles = [...new Set(words)].filter((word) => Object.hasOwn(ROLES, word));
-  if (!APART.every((role) => roles.includes(role))) return roles;
+export function rolesOf(words: readonly string[], tenant: string): readonly string[] {
+  const roles = [...new Set(words)].filter((word) => Object.hasOwn(ROLES, word) && counts(word, tenant));
+  const apart = APART.find((pair) => pair.every((role) => roles.includes(role)));
+  if (apart === undefined) return roles.includes('platform_approver') ? [...roles, 'approver'] : roles;
   throw new EdgeRefusal(
     'ROLES_CONFLICT',
-    `one token carries ${APART.join(' and ')} for one tenant; ask the issuer for a token with one of the two`,
+    `one token carries ${apart.join(' and ')}; ask the issuer for a token with one of the two`,
   );
+}
+
+function counts(role: string, tenant: string): boolean {
+  return tenant === ALL_TENANTS ? ROLES_OF_ALL.includes(role) : !PLATFORM_ROLES.includes(role);
 }
 
 /** True for who may see every tenant. */
@@ -90,10 +107,4 @@ function ownTenant({ tenant }: Principal, named: string | undefined): string {
 export function requireSomeRole({ roles }: Principal): void {
   if (roles.length === 0)
     throw new EdgeRefusal('ROLE_REQUIRED', `the token carries none of the roles ${Object.keys(ROLES).join(', ')}`);
-}
-
-/** Errors: EdgeRefusal(ROLE_REQUIRED). */
-export function requireRole(principal: Principal, ...roles: readonly string[]): void {
-  if (roles.some((role) => principal.roles.includes(role))) return;
-  throw new EdgeRefusal('ROLE_REQUIRED', `one of the roles ${roles.join(', ')} is needed`);
 }

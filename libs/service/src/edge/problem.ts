@@ -30,6 +30,14 @@ export const EDGE_REFUSALS = {
     summary:
       'The token makes one person contract editor and approver of one tenant; the issuer must give one of the two.',
   },
+  TOO_MANY_REQUESTS: {
+    httpStatus: 429,
+    summary: 'Somebody asks too often, or sends too many tokens that are none; Retry-After says when to ask again.',
+  },
+  REQUEST_TOO_SLOW: {
+    httpStatus: 408,
+    summary: 'Headers or body did not arrive in time; the connection is closed.',
+  },
   TENANT_FOREIGN: { httpStatus: 403, summary: 'The token speaks for another tenant.' },
   NOT_FOUND: { httpStatus: 404, summary: 'There is nothing under this name for this tenant.' },
   ROUTE_UNKNOWN: {
@@ -68,10 +76,14 @@ export class EdgeRefusal extends Error {
     readonly code: EdgeCode,
     message: string,
     readonly problems: readonly Rejection[] = [],
-    options?: { readonly cause?: unknown },
+    options: { readonly cause?: unknown; readonly retryAfterS?: number } = {},
   ) {
-    super(message, options);
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.retryAfterS = options.retryAfterS ?? null;
   }
+
+  /** When to ask again, seconds; null where asking again helps nothing. */
+  readonly retryAfterS: number | null;
 }
 
 /** Body of an error answer. */

@@ -1,8 +1,10 @@
 // Decides what becomes of a contract that somebody wants to register or retire.
-import { contractBody, reviewContract } from '@recourse/contract';
+//
+// Boundary: a contract belongs to the tenant that it was asked for, or to the platform; what comes in is that owner's alone.
+import { contractBody, looserThan, problem, reviewContract } from '@recourse/contract';
 import type { Contract, ContractProblem } from '@recourse/contract';
 import { assertNever, isAmong, isPerson } from '@recourse/kernel';
-import { EDITOR_ROLES, EVERY_TENANT } from './contract.messages.js';
+import { EDITOR_ROLES, PLATFORM, PLATFORM_EDITOR_ROLES } from './contract.messages.js';
 import type {
   Asker,
   ContractAnswer,
@@ -12,9 +14,8 @@ import type {
   ContractState,
   ContractVersion,
   Outcome,
-  Proposal,
 } from './contract.messages.js';
-import { confirmed, dropped, registerOrPropose } from './registration.decisions.js';
+import { confirmed, dropped, parsed, registerOrPropose } from './registration.decisions.js';
 
 type Register = Extract<ContractCommand, { type: 'RegisterContract' }>;
 type Retire = Extract<ContractCommand, { type: 'RetireContract' }>;
@@ -23,9 +24,8 @@ type Withdraw = Extract<ContractCommand, { type: 'WithdrawRegistration' }>;
 
 /** Answers a command with the record it makes, with what stands already, or with a coded refusal. */
 export function decideContract(command: ContractCommand, state: ContractState): ContractAnswer {
-  if (!EDITOR_ROLES.some((role) => command.asker.roles.includes(role))) {
-    return rejected('ROLE_REQUIRED', `contracts are changed by ${EDITOR_ROLES.join(' or ')}`);
-  }
+  const missing = roleRefusal(command.asker);
+  if (missing !== null) return missing;
   switch (command.type) {
     case 'RegisterContract':
       return register(command, state);
@@ -52,8 +52,34 @@ function register(command: Register, state: ContractState): ContractAnswer {
       'CONTRACT_NAME_MISMATCH',
       `the contract is about ${contract.name}, the command about ${command.name}`,
     );
-  const foreign = foreignTenant(contract.tenant ?? EVERY_TENANT, command.asker, state);
-  return foreign ?? versioned(contract, command.asker, state);
+  const { tenant } = command.asker;
+  if ((contract.tenant ?? tenant) !== tenant)
+    return rejected('TENANT_MISMATCH', `${tenant} registers no contracts of ${String(contract.tenant)}`);
+  const loosened = loosening(contract, state);
+  return loosened ?? versioned(ownedBy(tenant, contract), command.asker, state);
+}
+
+function roleRefusal({ tenant, roles }: Asker): ContractAnswer | null {
+  const editors: readonly string[] = tenant === PLATFORM ? PLATFORM_EDITOR_ROLES : EDITOR_ROLES;
+  if (editors.some((role) => roles.includes(role))) return null;
+  const whose = tenant === PLATFORM ? 'contracts of the platform' : 'contracts';
+  return rejected('ROLE_REQUIRED', `${whose} are changed by ${editors.join(' or ')}`);
+}
+
+/** The body names its owner, so that a digest is of one tenant's contract alone; the platform's names none. */
+function ownedBy(tenant: string, { tenant: _said, ...contract }: Contract): Contract {
+  return tenant === PLATFORM ? contract : { ...contract, tenant };
+}
+
+/** A tenant may be stricter than the platform, and never looser: every field that is looser is named. */
+function loosening(contract: Contract, { platform }: ContractState): ContractAnswer | null {
+  const looser = platform === null ? [] : looserThan(platform, contract);
+  return looser.length === 0
+    ? null
+    : refusedFor(
+        contract.name,
+        looser.map(({ path, reason }) => problem('CONTRACT_LOOSER_THAN_PLATFORM', path, reason)),
+      );
 }
 
 /** Every problem, each with the contract it is about: a request may hold several. */
@@ -61,15 +87,6 @@ function refusedFor(contract: string, found: readonly ContractProblem[]): Contra
   const problems = found.map((each) => ({ ...each, facts: { ...each.facts, contract } }));
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
   return rejected('CONTRACT_REFUSED', `${contract} has ${count}`, { problems });
-}
-
-function foreignTenant(tenant: string, asker: Asker, state: ContractState): ContractAnswer | null {
-  if (tenant !== EVERY_TENANT && tenant !== asker.tenant)
-    return rejected('TENANT_MISMATCH', `${asker.tenant} registers no contracts of ${tenant}`);
-  const other = state.versions.find((version) => version.tenant !== tenant);
-  return other === undefined
-    ? null
-    : rejected('CONTRACT_OF_ANOTHER_TENANT', `${other.name} belongs to ${other.tenant}`);
 }
 
 function versioned(contract: Contract, asker: Asker, state: ContractState): ContractAnswer {
@@ -93,10 +110,9 @@ function versioned(contract: Contract, asker: Asker, state: ContractState): Cont
   return registerOrPropose({ ...contract, version: latest + 1 }, asker, state);
 }
 
-function confirm({ asker, digest }: Confirm, { proposal }: ContractState): ContractAnswer {
+function confirm({ asker, digest }: Confirm, state: ContractState): ContractAnswer {
+  const { proposal } = state;
   if (proposal === null) return rejected('PROPOSAL_UNKNOWN', 'nothing waits for a second person');
-  const foreign = foreignProposal(proposal, asker);
-  if (foreign !== null) return foreign;
   if (proposal.digest !== digest)
     return rejected(
       'PROPOSAL_DIFFERS',
@@ -105,34 +121,30 @@ function confirm({ asker, digest }: Confirm, { proposal }: ContractState): Contr
   if (isAmong([proposal.proposed_by], asker))
     return rejected('SELF_CONFIRMATION', 'a weaker version takes two people, and this is the one who proposed it');
   if (!isPerson(asker.principal)) return rejected('CONFIRMER_NOT_A_PERSON', 'only a person confirms a weaker version');
-  return confirmed(proposal, asker);
+  // The platform may have become stricter since it was proposed.
+  return loosening(parsed(proposal.body), state) ?? confirmed(proposal, asker);
 }
 
 /** Anybody with the role may stop what waits, who proposed it too. */
 function withdraw({ asker }: Withdraw, { proposal }: ContractState): ContractAnswer {
   if (proposal === null) return rejected('PROPOSAL_UNKNOWN', 'nothing waits for a second person');
   const { name, version, digest } = proposal;
-  return (
-    foreignProposal(proposal, asker) ?? {
-      kind: 'recorded',
-      isNew: false,
-      events: [dropped(proposal, 'withdrawn', asker)],
-      outcome: { name, version, digest, state: 'withdrawn' },
-    }
-  );
-}
-
-function foreignProposal({ name, tenant }: Proposal, asker: Asker): ContractAnswer | null {
-  return tenant === EVERY_TENANT || tenant === asker.tenant
-    ? null
-    : rejected('CONTRACT_OF_ANOTHER_TENANT', `${name} belongs to ${tenant}`);
+  return {
+    kind: 'recorded',
+    isNew: false,
+    events: [dropped(proposal, 'withdrawn', asker)],
+    outcome: { name, version, digest, state: 'withdrawn' },
+  };
 }
 
 function retire(command: Retire, state: ContractState): ContractAnswer {
   const standing = state.versions.find(({ version }) => version === command.version);
+  if (standing === undefined && state.versions.length === 0 && state.platform !== null)
+    return rejected(
+      'CONTRACT_OF_PLATFORM',
+      `${command.name} is the platform's; ${PLATFORM_EDITOR_ROLES.join(' or ')} of all tenants retires it`,
+    );
   if (standing === undefined) return rejected('CONTRACT_UNKNOWN', `${command.name} has no version ${command.version}`);
-  if (standing.tenant !== EVERY_TENANT && standing.tenant !== command.asker.tenant)
-    return rejected('CONTRACT_OF_ANOTHER_TENANT', `${standing.name} belongs to ${standing.tenant}`);
   if (standing.retired) return { kind: 'unchanged', outcome: shown(standing) };
   const { asker, name, version } = command;
   return {
@@ -145,6 +157,7 @@ function retire(command: Retire, state: ContractState): ContractAnswer {
         body: {
           name,
           version,
+          tenant: standing.tenant,
           digest: Buffer.from(standing.digest, 'hex'),
           retired_by: asker.principal,
           command_id: asker.commandId,

@@ -36,11 +36,14 @@ export type ContractEvent =
 
 export type ContractEventType = ContractEvent['type'];
 
-/** Roles that may change contracts. */
+/** Owner of what holds for every tenant: the platform. */
+export const PLATFORM = '*';
+
+/** Roles that may change contracts of the tenant they are asked for. */
 export const EDITOR_ROLES = ['contract_editor', 'administrator'] as const;
 
-/** Tenant of a contract that holds for all. */
-export const EVERY_TENANT = '*';
+/** Roles that may change contracts of the platform; the edge lets only tokens for all tenants carry them there. */
+export const PLATFORM_EDITOR_ROLES = ['platform_editor', 'administrator'] as const;
 
 /** Refusals of a command, with their HTTP status. */
 export const CONTRACT_REJECTIONS = {
@@ -48,10 +51,10 @@ export const CONTRACT_REJECTIONS = {
   TENANT_MISMATCH: 403,
   SELF_CONFIRMATION: 403,
   CONFIRMER_NOT_A_PERSON: 403,
+  CONTRACT_OF_PLATFORM: 403,
   CONTRACT_UNKNOWN: 404,
   PROPOSAL_UNKNOWN: 404,
   PROPOSAL_DIFFERS: 409,
-  CONTRACT_OF_ANOTHER_TENANT: 409,
   CONTRACT_RETIRED: 409,
   CONTRACT_VERSION_UNEXPECTED: 409,
   CONTRACT_NAME_MISMATCH: 422,
@@ -93,11 +96,13 @@ export interface Proposal {
 
 /** What a decision about one capability may look at. */
 export interface ContractState {
-  /** Every version of the capability, in any order. */
+  /** Every version of the capability that belongs to who asks, in any order. */
   readonly versions: readonly ContractVersion[];
+  /** The platform's newest standing contract of the capability, which a tenant may tighten and never loosen; null for the platform itself. */
+  readonly platform: Contract | null;
   /** What waits for a second person. */
   readonly proposal: Proposal | null;
-  /** The newest standing contract of another capability that the tenant may use. */
+  /** The standing contract of another capability that binds who asks. */
   readonly contractOf: (name: string) => Contract | undefined;
   /** Database time, epoch milliseconds. */
   readonly now: number;

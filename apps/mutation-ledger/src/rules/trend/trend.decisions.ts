@@ -7,7 +7,7 @@
 //   R2. The usual rate is that of the older windows, so a slow climb does not become usual while it lasts.
 //   R3. Few are no rise, whatever they were before: below the least of a window, and within chance of the usual rate, nobody is asked.
 //   R4. One alert at a time. Once a person has looked at it, the rate of then is the usual one.
-import { deriveId, isPerson } from '@recourse/kernel';
+import { deriveId, isAmong, isPerson } from '@recourse/kernel';
 import type { Evidence, Fallen, ReviewTrend } from '@recourse/messages';
 import { OWNER_OF_TRENDS } from '../owners.js';
 import { record } from '../record.messages.js';
@@ -120,10 +120,11 @@ export function raised(
   });
 }
 
-/** A person's word about a rise, or why it does not count. */
+/** A person's word about a rise, or why it does not count. `concerned`: the agent it is about, and who owns it. */
 export function reviewed(
   standing: TrendDoc | null,
   { envelope, trend_id, reason }: ReviewTrend,
+  concerned: readonly (string | null)[],
 ): MutationRecord | Refusal {
   if (standing?.tenant !== envelope.tenant || standing.trend_id !== trend_id || standing.run_id === null)
     return { code: 'NOT_RISING', message: 'No such rise of this tenant waits for anybody.' };
@@ -131,6 +132,8 @@ export function reviewed(
     return { code: 'COMMAND_INVALID', message: 'Say what was done, or why it may go on: give a reason.' };
   if (!isPerson(envelope.principal))
     return { code: 'JUDGE_NOT_A_PERSON', message: 'Only a person ends this: no agent, no service account.' };
+  if (isAmong(concerned, envelope))
+    return { code: 'SELF_APPROVAL', message: 'Nobody ends what is asked about their own agent.' };
   const { scope, name, tenant, run_id } = standing;
   const { principal: by, command_id } = envelope;
   return record('TrendReviewed', { trend_id, scope, name, tenant, run_id, by, reason, command_id });

@@ -48,7 +48,7 @@ type Standing = Pick<RecoveryPolicy, 'standing' | 'bundleOf'>;
 
 /** What binds the recovery of an effect that was executed under these terms. */
 export function inForce(asked: Governed, terms: ContractTerms, standing: Standing): Binding {
-  const now = standing.standing(terms.contract_name);
+  const now = standing.standing(asked.tenant, terms.contract_name);
   const tightened: ContractTerms = {
     ...terms,
     impact: now !== null && impactOf(terms) === 'ordinary' ? now.impact : terms.impact,

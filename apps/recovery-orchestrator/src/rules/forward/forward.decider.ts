@@ -25,7 +25,7 @@ export interface ForwardContext {
   readonly now: number;
   readonly policy: RecoveryPolicy;
   /** Who wrote or confirmed the contract with a digest, and its newest version. */
-  readonly editorsOf: (digest: Buffer) => readonly string[];
+  readonly editorsOf: (tenant: string, digest: Buffer) => readonly string[];
 }
 
 export type ForwardOutcome =
@@ -150,13 +150,13 @@ function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, no
 }
 
 function approverRefusal(
-  { agent_id, initiator, answerable_to, requested_by, contract_digest }: ForwardDoc,
+  { tenant, agent_id, initiator, answerable_to, requested_by, contract_digest }: ForwardDoc,
   asking: Asking,
   editorsOf: ForwardContext['editorsOf'],
 ): Refusal | null {
   return (
     selfRefusal([agent_id, initiator, answerable_to, requested_by], asking) ??
-    editorRefusal(editorsOf(contract_digest), asking)
+    editorRefusal(editorsOf(tenant, contract_digest), asking)
   );
 }
 

@@ -103,7 +103,7 @@ function routineOf(question: Question, contract: Contract, context: AskContext):
       args: readPayload(args),
       content_type: args.content_type,
       people: question.required_approvals,
-      barred: [agent_id, initiator, answerable_to, requested_by, ...context.editorsOf(contract_digest)],
+      barred: [agent_id, initiator, answerable_to, requested_by, ...context.editorsOf(tenant, contract_digest)],
     },
     context.routine(contract),
   );

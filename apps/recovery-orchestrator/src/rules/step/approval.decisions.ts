@@ -6,6 +6,7 @@ import type { ApproveStep, BreakGlass, DenyStep, ResolveStep } from '@recourse/m
 import { dispatchableUntil } from '../lease/lease.decisions.js';
 import { factsLacked } from './readiness.decisions.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
+import type { RecoveryPolicy } from '../policy.messages.js';
 import type { Refusal } from '../refusal.messages.js';
 
 /** What a command may be refused with depends on the phase. `null` = open to it. */
@@ -30,12 +31,17 @@ const REFUSED_IN = {
 /** What a later version may say is no resolution to this one. */
 const KNOWN_RESOLUTIONS: readonly string[] = RESOLUTION_VALUES;
 
-/** What an approval is judged by beside the step. */
-export interface ApprovalContext {
-  readonly now: number;
-  readonly policy: { readonly marginMs: number };
+/** What everybody who ends an item is judged by beside the step. */
+export interface EndingContext {
+  readonly policy: Pick<RecoveryPolicy, 'ownerOf'>;
   /** Who wrote or confirmed the contract with a digest, and its newest version. */
-  readonly editorsOf: (digest: Buffer) => readonly string[];
+  readonly editorsOf: (tenant: string, digest: Buffer) => readonly string[];
+}
+
+/** What an approval is judged by beside the step. */
+export interface ApprovalContext extends EndingContext {
+  readonly now: number;
+  readonly policy: Pick<RecoveryPolicy, 'ownerOf' | 'marginMs'>;
 }
 
 /**
@@ -44,14 +50,10 @@ export interface ApprovalContext {
  * Errors: none. The first code that applies, from identity to time.
  * Source: P3, P4, P5, P6; docs/design/edge.md.
  */
-export function approvalRefusal(
-  step: StepDoc,
-  command: ApproveStep,
-  { now, policy, editorsOf }: ApprovalContext,
-): Refusal | null {
+export function approvalRefusal(step: StepDoc, command: ApproveStep, context: ApprovalContext): Refusal | null {
+  const { now, policy } = context;
   return (
-    personRefusal(step, command.envelope) ??
-    contractRefusal(step, command.envelope, editorsOf) ??
+    endingRefusal(step, command.envelope, context) ??
     digestRefusal(step, command) ??
     phaseRefusal(step) ??
     readinessRefusal(step) ??
@@ -61,14 +63,10 @@ export function approvalRefusal(
 }
 
 /** Says why the glass is not broken; null when it is. As for an approval: only the role, and how many there are, differ. */
-export function glassRefusal(
-  step: StepDoc,
-  command: BreakGlass,
-  { now, policy, editorsOf }: ApprovalContext,
-): Refusal | null {
+export function glassRefusal(step: StepDoc, command: BreakGlass, context: ApprovalContext): Refusal | null {
+  const { now, policy } = context;
   return (
-    personRefusal(step, command.envelope) ??
-    contractRefusal(step, command.envelope, editorsOf) ??
+    endingRefusal(step, command.envelope, context) ??
     digestRefusal(step, command) ??
     phaseRefusal(step) ??
     readinessRefusal(step) ??
@@ -87,9 +85,13 @@ export function denialRefusal(step: StepDoc, command: DenyStep): Refusal | null 
  * Shape:  whoever acted, or on whose behalf it was done, does not accept their own harm; an agent closes nothing.
  * Source: C55 to C62, A47; P5.
  */
-export function resolutionRefusal(step: StepDoc, { envelope, resolution }: ResolveStep): Refusal | null {
-  const person = personRefusal(step, envelope);
-  if (person !== null) return person;
+export function resolutionRefusal(
+  step: StepDoc,
+  { envelope, resolution }: ResolveStep,
+  context: EndingContext,
+): Refusal | null {
+  const refusal = endingRefusal(step, envelope, context);
+  if (refusal !== null) return refusal;
   if (!KNOWN_RESOLUTIONS.includes(resolution))
     return { code: 'COMMAND_INVALID', message: 'An item is repaired, corrected or accepted.' };
   if (step.phase === 'manual' || step.phase === 'denied') return null;
@@ -100,10 +102,20 @@ export function resolutionRefusal(step: StepDoc, { envelope, resolution }: Resol
   return { code: 'STEP_WRONG_PHASE', message };
 }
 
-/** Says why somebody may not end what waits about a step: it was theirs, or done for them, or they are no person; null when they may. */
-export function personRefusal(step: Pick<StepDoc, 'execution' | 'answerable_to'>, asking: Asking): Refusal | null {
-  const { agent_id: agentId, initiator } = step.execution;
-  const refusal = selfRefusal([agentId, initiator, step.answerable_to], asking);
+/**
+ * Says why somebody may not end what waits about a step, by whichever command; null when they may.
+ *
+ * Shape:  it was theirs, done for them, or done by an agent they own; they are no person; or the contract is of their making.
+ * Source: P5.
+ */
+export function endingRefusal(
+  { execution: { agent_id: agentId, initiator }, answerable_to: answerable, terms, tenant }: StepDoc,
+  asking: Asking,
+  { policy, editorsOf }: EndingContext,
+): Refusal | null {
+  const refusal =
+    selfRefusal([agentId, initiator, answerable, policy.ownerOf(tenant, agentId)], asking) ??
+    (terms === null ? null : editorRefusal(editorsOf(tenant, terms.contract_digest), asking));
   return refusal === null ? null : { ...refusal };
 }
 
@@ -142,11 +154,6 @@ export function editorRefusal(
     code: 'EDITOR_APPROVAL',
     message: 'Nobody approves under a contract they registered or confirmed; ask somebody else.',
   };
-}
-
-function contractRefusal({ terms }: StepDoc, asking: Asking, editorsOf: ApprovalContext['editorsOf']): Refusal | null {
-  const refusal = terms === null ? null : editorRefusal(editorsOf(terms.contract_digest), asking);
-  return refusal === null ? null : { ...refusal };
 }
 
 function digestRefusal(step: StepDoc, command: Pick<ApproveStep, 'action_digest'>): Refusal | null {

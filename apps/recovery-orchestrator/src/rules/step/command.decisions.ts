@@ -19,7 +19,7 @@ import { impactOf, requiredApprovals, riskOf } from '../decision/recovery.decisi
 import { callsMs, dispatchableUntil, grantLookLease, leaseIdOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { personRefusal, selfRefusal } from './approval.decisions.js';
+import { selfRefusal } from './approval.decisions.js';
 import { mayRepeat } from './dispatch.decisions.js';
 import { judgeLook } from './judgement.decisions.js';
 import type { LookJudgement } from './judgement.decisions.js';
@@ -202,9 +202,7 @@ export function lookMissed(step: StepDoc, seen: LookDoc, now: number, policy: Re
 }
 
 /** Gives a step up for good, or says why not. */
-export function abandon(step: StepDoc, { envelope, reason }: Command<'AbandonStep'>, now: number): Refusal | null {
-  const refusal = personRefusal(step, envelope);
-  if (refusal !== null) return refusal;
+export function abandon(step: StepDoc, { reason }: Command<'AbandonStep'>, now: number): Refusal | null {
   if (reason.trim() === '') return { code: 'COMMAND_INVALID', message: 'Giving up needs a reason.' };
   if (!ABANDONABLE.includes(step.phase)) return wrongPhase(`The step is ${step.phase}: it cannot be given up.`);
   return isCopyOut(step, now) ? stillOut(step) : null;

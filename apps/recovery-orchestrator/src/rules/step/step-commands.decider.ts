@@ -6,6 +6,7 @@ import type {
   ApproveStep,
   BreakGlass,
   CheckStep,
+  CloseIncident,
   CloseTask,
   DenyStep,
   ResolveStep,
@@ -15,8 +16,8 @@ import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
 import { closeTask, taskRefusal } from '../task/task.decider.js';
-import type { TaskDoc } from '../task/task.messages.js';
-import { approvalRefusal, denialRefusal, resolutionRefusal } from './approval.decisions.js';
+import type { IncidentDoc, TaskDoc } from '../task/task.messages.js';
+import { approvalRefusal, denialRefusal, endingRefusal, resolutionRefusal } from './approval.decisions.js';
 import { abandon, look, reopen } from './command.decisions.js';
 import { escalated } from './dispatch.decisions.js';
 import { breakGlass } from './glass.decisions.js';
@@ -80,7 +81,7 @@ export function resolve(
   command: ResolveStep,
   context: StepContext,
 ): readonly RecoveryRecord[] | Refusal {
-  const refusal = resolutionRefusal(step, command);
+  const refusal = resolutionRefusal(step, command, context);
   if (refusal !== null) return refusal;
   const { resolution, evidence, reason, envelope } = command;
   const resolved = record('StepResolved', {
@@ -112,7 +113,7 @@ export function check(step: StepDoc, command: CheckStep, context: StepContext): 
 /** Gives a step up: nothing is called any more, and it is accepted as it is. */
 export function giveUp(step: StepDoc, command: AbandonStep, context: StepContext): readonly RecoveryRecord[] | Refusal {
   const { now, policy } = context;
-  const refusal = abandon(step, command, now);
+  const refusal = endingRefusal(step, command.envelope, context) ?? abandon(step, command, now);
   if (refusal !== null) return refusal;
   const {
     envelope: { principal: by, command_id },
@@ -133,10 +134,27 @@ export function giveUp(step: StepDoc, command: AbandonStep, context: StepContext
   return step.phase === 'manual' ? wakeWaiting(over, context) : conclude(over, context);
 }
 
+/** Ends an incident of a step, or says why not. */
+export function endIncident(
+  incident: IncidentDoc,
+  { envelope, summary, reason }: CloseIncident,
+  context: StepContext,
+): readonly RecoveryRecord[] | Refusal {
+  const { step_id, recovery_id, tenant, run_id, mutation_id, incident_id } = incident;
+  const step = context.steps.find((one) => one.step_id === step_id);
+  const refusal = step === undefined ? null : endingRefusal(step, envelope, context);
+  if (refusal !== null) return refusal;
+  if (incident.phase === 'closed')
+    return { code: 'INCIDENT_CLOSED', message: 'Somebody has ended this incident already.' };
+  const about = { step_id, recovery_id, tenant, run_id, mutation_id, incident_id };
+  const { principal: by, command_id } = envelope;
+  return [record('IncidentClosed', { ...about, summary, by, reason, command_id })];
+}
+
 /** Ends a task of people; steps that waited for its step go on. */
 export function endTask(task: TaskDoc, command: CloseTask, context: StepContext): readonly RecoveryRecord[] | Refusal {
   const step = context.steps.find((one) => one.step_id === task.step_id);
-  const refusal = taskRefusal(task, step, command);
+  const refusal = taskRefusal(task, step, command, context);
   if (refusal !== null) return refusal;
   const records = closeTask(task, step, command);
   return step === undefined ? records : wakeWaiting(draft(step, context.now, ...records), context);

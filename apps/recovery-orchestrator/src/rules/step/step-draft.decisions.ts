@@ -16,7 +16,7 @@ export interface StepContext extends Going {
   /** The contract with a digest; null when nobody knows it. */
   readonly contractOf: (digest: Buffer) => Contract | null;
   /** Who wrote or confirmed that contract, and its newest version. */
-  readonly editorsOf: (digest: Buffer) => readonly string[];
+  readonly editorsOf: (tenant: string, digest: Buffer) => readonly string[];
 }
 
 /** A step with the records decided so far, folded into it. */

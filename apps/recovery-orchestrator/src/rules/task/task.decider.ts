@@ -8,7 +8,8 @@ import { TASK_OUTCOME_VALUES } from '@recourse/messages';
 import type { CloseTask, CommandEnvelope, Payload, TaskKind } from '@recourse/messages';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { personRefusal, selfRefusal } from '../step/approval.decisions.js';
+import { endingRefusal, selfRefusal } from '../step/approval.decisions.js';
+import type { EndingContext } from '../step/approval.decisions.js';
 import { identityOf } from '../step/step.messages.js';
 import type { StepDoc } from '../step/step.messages.js';
 import { record } from '../record.messages.js';
@@ -61,11 +62,12 @@ export function taskRefusal(
   task: TaskDoc,
   step: StepDoc | undefined,
   { envelope, outcome, content, correction_ref: correction }: CloseTask,
+  context: EndingContext,
 ): Refusal | null {
   const lacking = roleLacking(task.task_kind, envelope);
   if (lacking !== null) return lacking;
   if (selfRefusal([], envelope) !== null) return { code: 'AUTHOR_NOT_A_PERSON', message: 'Only a person ends a task.' };
-  const own = task.task_kind === 'correction' && step !== undefined ? personRefusal(step, envelope) : null;
+  const own = step === undefined ? null : endingRefusal(step, envelope, context);
   if (own !== null) return own;
   if (task.phase !== 'open') return { code: 'TASK_CLOSED', message: 'Somebody has ended this task already.' };
   if (!TASK_OUTCOME_VALUES.some((known) => known === outcome)) return invalid('A task is done or dropped.');

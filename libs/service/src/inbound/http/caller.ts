@@ -3,9 +3,10 @@ import { createParamDecorator, Inject, Injectable, SetMetadata } from '@nestjs/c
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requireAccess } from '../../edge/access.js';
 import { requireSomeRole } from '../../edge/principal.js';
 import type { Principal } from '../../edge/principal.js';
-import { EdgeRefusal } from '../../edge/problem.js';
+import { EDGE_REFUSALS, EdgeRefusal } from '../../edge/problem.js';
 import { parse, idText } from '../../edge/validate.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { EdgeContext } from '../../service-context.js';
@@ -26,7 +27,7 @@ const principals = new WeakMap<FastifyRequest, Principal>();
 /** The route needs no token. */
 export const Public = (): ReturnType<typeof SetMetadata> => SetMetadata(PUBLIC, true);
 
-/** Lets in who has a good token and any role; everything that is not marked public is behind it. */
+/** Lets in who has a good token, a role of the route's row and its reach; everything that is not marked public is behind it. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
   constructor(
@@ -41,11 +42,40 @@ export class AuthenticationGuard implements CanActivate {
     ]);
     if (isPublic === true) return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const principal = await this.service.authenticate(request.headers.authorization);
+    const principal = await this.known(request);
     requireSomeRole(principal);
+    requireAccess(this.service.access(routeOf(request)), principal, tenantNamedBy(request));
     principals.set(request, principal);
     return true;
   }
+
+  /** Who asks, unless they ask too often. Errors: those of Authenticate; EdgeRefusal(TOO_MANY_REQUESTS). */
+  private async known({ ip, headers: { authorization } }: FastifyRequest): Promise<Principal> {
+    const { limits, authenticate } = this.service;
+    limits.beforeToken(ip, authorization);
+    try {
+      const principal = await authenticate(authorization);
+      limits.tokenTaken(principal.subject, authorization);
+      return principal;
+    } catch (error) {
+      if (error instanceof EdgeRefusal && EDGE_REFUSALS[error.code].httpStatus === 401)
+        limits.tokenRefused(ip, authorization);
+      throw error;
+    }
+  }
+}
+
+/** Method and pattern of the path; what is asked for its headers alone is read like the rest. */
+function routeOf({ method, routeOptions: { url = '' } }: FastifyRequest): string {
+  return `${method === 'HEAD' ? 'GET' : method} ${url}`;
+}
+
+/** The tenant a request names, in its query or body; whatever else stands there the route refuses. */
+function tenantNamedBy({ query, body }: FastifyRequest): string | undefined {
+  for (const part of [query, body])
+    if (typeof part === 'object' && part !== null && 'tenant' in part && typeof part.tenant === 'string')
+      return part.tenant;
+  return undefined;
 }
 
 /** The caller of a route that is not public. Errors: EdgeRefusal(INPUT_INVALID) for an idempotency key that is none. */

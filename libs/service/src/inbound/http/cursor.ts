@@ -1,9 +1,21 @@
 // Cursors of lists: where the next page begins, as text that only we read.
 //
 //   cursor = base64url(JSON)
-import type { z } from 'zod';
+import { z } from 'zod';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { parse } from '../../edge/validate.js';
+
+/** A text of a place: one that rows may hold, so that a forged one never reaches the database. */
+export const placeText = z
+  .string()
+  .max(2_000)
+  .refine((text) => !text.includes('\0') && text.isWellFormed(), 'no row holds such a text');
+/** A partition, as wide as a column of them. */
+export const partitionNumber = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
 
 /** Text of a place in a list. */
 export function cursorText(place: unknown): string {

@@ -4,6 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { onRequestAsyncHookHandler } from 'fastify';
+import type { Authenticate } from '../../edge/authenticate.js';
 
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css',
@@ -15,19 +17,26 @@ const SHOW = "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#ui' });\n";
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/** Adds the routes; both are public: they say what there is, not what it holds. */
-export function serveDocs(app: NestFastifyApplication, title: string): void {
+/** Adds the routes, for whoever has a token; for everybody where `readers` is null. They say what there is, not what it holds. */
+export function serveDocs(app: NestFastifyApplication, title: string, readers: Authenticate | null): void {
   const config = new DocumentBuilder().setTitle(`Recourse: ${title}`).setVersion('1').addBearerAuth().build();
   const document = SwaggerModule.createDocument(app, config);
   const fastify = app.getHttpAdapter().getInstance();
   const folder = assetsFolder();
-  fastify.get('/openapi.json', (_request, reply) => reply.type('application/json').send(JSON.stringify(document)));
-  fastify.get('/docs', (_request, reply) =>
+  const onRequest: onRequestAsyncHookHandler = async ({ headers }) => {
+    await readers?.(headers.authorization);
+  };
+  fastify.get('/openapi.json', { onRequest }, (_request, reply) =>
+    reply.type('application/json').send(JSON.stringify(document)),
+  );
+  fastify.get('/docs', { onRequest }, (_request, reply) =>
     reply.type('text/html').header('content-security-policy', PAGE_POLICY).send(page(title)),
   );
-  fastify.get('/docs/show.js', (_request, reply) => reply.type('text/javascript').send(SHOW));
+  fastify.get('/docs/show.js', { onRequest }, (_request, reply) => reply.type('text/javascript').send(SHOW));
   for (const [name, type] of Object.entries(ASSETS)) {
-    fastify.get(`/docs/${name}`, async (_request, reply) => reply.type(type).send(await readFile(join(folder, name))));
+    fastify.get(`/docs/${name}`, { onRequest }, async (_request, reply) =>
+      reply.type(type).send(await readFile(join(folder, name))),
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Limits } from '../../edge/limits.js';
 import { Controller, Delete } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Metrics } from '@recourse/telemetry';
@@ -88,6 +89,8 @@ beforeAll(async () => {
     },
     edge: { submit: notAsked, lookUp: notAsked },
     projection: { isReached: () => Promise.resolve(true) },
+    limits: new Limits(),
+    access: () => ({ roles: ['operator'], reach: 'tenant' }),
     authenticate: () => Promise.resolve({ subject: 'asha', tenant: 'acme', roles: ['operator'] }),
     metrics: new Metrics({ service: 'things' }),
     keys: { destroy: notAsked, destroyUnits: notAsked },
@@ -96,7 +99,7 @@ beforeAll(async () => {
     onError: () => undefined,
   };
   const module = ServiceModule.forService(context, [Things, CommandsController]);
-  app = await createEdge('things', module, 10_000);
+  app = await createEdge('things', module, { bodyBytesMax: 10_000, readers: null });
   await app.init();
 }, 60_000);
 afterAll(() => app.close());

@@ -2,7 +2,7 @@
 import { Catch, Inject, ServiceUnavailableException } from '@nestjs/common';
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { PROBLEM_TYPE, problemOf } from '../../edge/problem.js';
+import { EdgeRefusal, PROBLEM_TYPE, problemOf } from '../../edge/problem.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { EdgeContext } from '../../service-context.js';
 
@@ -21,7 +21,9 @@ export class ProblemFilter implements ExceptionFilter {
     this.service.metrics.count('requestsRefused', { code: problem.code });
     if (problem.status >= 500) this.service.onError(error);
     if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
-    if (problem.status === 503) void reply.header('retry-after', '1');
+    const retryAfterS = error instanceof EdgeRefusal ? error.retryAfterS : null;
+    if (retryAfterS !== null) void reply.header('retry-after', String(retryAfterS));
+    else if (problem.status === 503) void reply.header('retry-after', '1');
     void reply.status(problem.status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
   }
 }

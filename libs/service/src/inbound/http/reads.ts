@@ -10,7 +10,7 @@ import type { PagePosition, PlacedRow } from '../../projection-reads.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { ServiceContext } from '../../service-context.js';
 import type { Caller } from './caller.js';
-import { cursorText, readCursor } from './cursor.js';
+import { cursorText, partitionNumber, placeText, readCursor } from './cursor.js';
 
 export interface ListQuery {
   readonly log: string;
@@ -40,7 +40,7 @@ export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(LIMIT_MAX).optional(),
 };
 
-const position = z.object({ partition: z.number().int().min(0), group: z.string(), key: z.string() });
+const position = z.object({ partition: partitionNumber, group: placeText, key: placeText });
 
 @Injectable()
 export class Reads {

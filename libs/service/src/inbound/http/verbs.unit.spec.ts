@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Limits } from '../../edge/limits.js';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { readPayload } from '@recourse/contract';
 import type { CommandEnvelope, Payload } from '@recourse/messages';
@@ -68,6 +69,8 @@ beforeAll(async () => {
       lookUp: notAsked,
     },
     projection: { isReached: () => Promise.resolve(true) },
+    limits: new Limits(),
+    access: () => ({ roles: ['operator', 'administrator'], reach: 'tenant' }),
     authenticate: (authorization) =>
       Promise.resolve({
         subject: 'asha',
@@ -81,7 +84,7 @@ beforeAll(async () => {
     onError: () => undefined,
   };
   const module = ServiceModule.forService(context, [Steps, Questions, Budgets]);
-  app = await createEdge('things', module, 10_000);
+  app = await createEdge('things', module, { bodyBytesMax: 10_000, readers: null });
   await app.init();
 }, 60_000);
 afterAll(() => app.close());
@@ -134,7 +137,7 @@ describe('a verb about a thing', () => {
 
   it.each([
     ['a value it does not know', 'escalate', { severity: 'sev9', reason: 'r' }, '/severity'],
-    ['a member too many', 'retry', { reason: 'r', tenant: 'globex' }, '/'],
+    ['a member too many', 'retry', { reason: 'r', tenant: 'acme' }, '/'],
     ['a reason that is missing', 'retry', {}, '/reason'],
     ['a text that is too long', 'escalate', { severity: 'sev1', runbook: 'x'.repeat(2_001), reason: 'r' }, '/runbook'],
   ])('refuses %s', async (_what, verb, body, path) => {

@@ -1,0 +1,45 @@
+// Who ends nothing that waits about an effect or a checkpoint: who did it, for whom it was done, who owns the agent, and who made the
+// contract it ran under (P5).
+import { charterFor, contractView, editorsOf, entryView } from '@recourse/contract';
+import type { DecideContext } from '@recourse/event-log';
+import { isAmong } from '@recourse/kernel';
+import type { Asking } from '@recourse/kernel';
+import type { Refusal } from '../rules/refusal.messages.js';
+import { commitIn } from '../rows/commit.rows.js';
+import { mutationIn } from '../rows/mutation.rows.js';
+
+/** What would be ended is about this. */
+export interface About {
+  readonly tenant: string;
+  readonly run_id: string;
+  /** Of a mutation, or of a checkpoint. */
+  readonly mutation_id: string;
+}
+
+/** Says why somebody may not end what waits about it; null when they may. The contracts are read to their end before it counts. */
+export function endingRefusal(context: DecideContext, about: About, asking: Asking): Refusal | null {
+  const { views, state } = context;
+  const mutation = mutationIn(state, about.run_id, about.mutation_id);
+  const done = mutation?.execution ?? commitIn(state, about.run_id, about.mutation_id)?.checkpoint;
+  if (done === undefined) return null;
+  const { agent_id: agent, initiator } = done;
+  if (isAmong([agent, initiator, ownerOf(context, about.tenant, agent)], asking))
+    return {
+      code: 'SELF_APPROVAL',
+      message: 'Nobody ends what they did themselves, what was done on their behalf, or what their agent did.',
+    };
+  const digest = mutation?.terms?.contract_digest ?? null;
+  if (digest === null) return null;
+  views.readToEnd();
+  return isAmong(editorsOf(views.view(contractView.name), about.tenant, digest), asking)
+    ? {
+        code: 'EDITOR_APPROVAL',
+        message: 'Nobody ends what waits under a contract they registered or confirmed; ask somebody else.',
+      }
+    : null;
+}
+
+/** Who owns an agent, by its charter; null where it has none. */
+export function ownerOf({ views }: Pick<DecideContext, 'views'>, tenant: string, agent: string): string | null {
+  return charterFor(views.view(entryView.name), tenant, agent)?.owner ?? null;
+}

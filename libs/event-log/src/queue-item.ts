@@ -1,0 +1,73 @@
+// Items of the input queue: one a record, whatever becomes of it.
+import type { FetchedRecord, Unreadable } from '@recourse/kafka';
+import type { Speaker } from '@recourse/kernel';
+import { BATCH_UNREADABLE } from './parking.decisions.js';
+import { SPEAKER_MISMATCH } from './refusals.js';
+import type { RefusedItem } from './refusals.js';
+import type { Doc, RecordInput } from './service-core.js';
+import { speakerProblem } from './speakers.js';
+import type { StoredCursor } from './store.port.js';
+
+/** One record as the loop decides it; every item moves a cursor. */
+export interface QueueItem {
+  readonly cursor: StoredCursor;
+  /** False for Progress, void records and the like: passing them alone is worth no record (L3). */
+  readonly isMeaningful: boolean;
+  readonly what:
+    | { readonly kind: 'skip' }
+    | { readonly kind: 'record'; readonly input: RecordInput; readonly raw: FetchedRecord }
+    | {
+        readonly kind: 'bad';
+        readonly reason: string;
+        readonly detail: string;
+        readonly raw: FetchedRecord;
+        readonly topic: string;
+        readonly partition: number;
+      }
+    | RefusedItem;
+}
+
+/** A record and where it lies. */
+interface Placed {
+  readonly raw: FetchedRecord;
+  readonly topic: string;
+  readonly partition: number;
+}
+
+const UNVOUCHED = 'it carries no signature that speaks for anybody; register the key of its sender in the keyring';
+
+/** What lies where records should be is parked, under its offset. */
+export function unreadableItem(cursor: StoredCursor, { raw, ...at }: Placed, { detail, bytes }: Unreadable): QueueItem {
+  const what = { kind: 'bad', reason: BATCH_UNREADABLE, detail, raw: { ...raw, value: bytes }, ...at } as const;
+  return { cursor, isMeaningful: true, what };
+}
+
+/** What nobody may have said is dropped; the loop records that it was. */
+function refusedItem(
+  cursor: StoredCursor,
+  { raw, ...at }: Placed,
+  why: Pick<RefusedItem, 'reason' | 'detail' | 'signingKey'>,
+): QueueItem {
+  const what: RefusedItem = { kind: 'refused', ...at, ...why, offset: raw.offset, value: raw.value };
+  return { cursor, isMeaningful: true, what };
+}
+
+/** Null for what a key vouches for, and where nobody asks for one. */
+export function unvouchedItem(cursor: StoredCursor, at: Placed): QueueItem | null {
+  const { voucher } = at.raw;
+  return voucher?.kind === 'refused'
+    ? refusedItem(cursor, at, { reason: voucher.reason, detail: UNVOUCHED, signingKey: voucher.keyId })
+    : null;
+}
+
+/** Null for what the key of a record may say. */
+export function mismatchItem(
+  cursor: StoredCursor,
+  at: Placed,
+  { speaker, type, body }: { readonly speaker: Speaker; readonly type: string; readonly body: unknown },
+): QueueItem | null {
+  const mismatch = speakerProblem(speaker, type, body as Doc); // what a decoder makes of a record
+  return mismatch === null
+    ? null
+    : refusedItem(cursor, at, { reason: SPEAKER_MISMATCH, detail: mismatch, signingKey: speaker.keyId });
+}

@@ -1,0 +1,181 @@
+// What hostile clients send to the edges as they run: floods, slow bodies, forged cursors, numbers out of range, deep JSON.
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { LIMIT_RATES } from '@recourse/service';
+import { Edges } from './edges.testing.js';
+import type { Edge } from './edges.testing.js';
+
+const ARRIVE_MS = 300;
+let edges: Edges;
+let ledger: Edge;
+let address: { readonly host: string; readonly port: number };
+
+beforeAll(async () => {
+  edges = await Edges.open({
+    isDocsKept: true,
+    arriveWithinMs: ARRIVE_MS,
+    rates: { ...LIMIT_RATES, principal: { burst: 5, perSecond: 1 }, badTokens: { burst: 3, perSecond: 1 } },
+  });
+  const found = edges.all.find(({ name }) => name === 'mutation-ledger');
+  if (found === undefined) throw new Error('no ledger');
+  ledger = found;
+  await ledger.app.listen(0, '127.0.0.1');
+  const { port } = new URL(await ledger.app.getUrl());
+  address = { host: '127.0.0.1', port: Number(port) };
+}, 60_000);
+afterAll(() => edges.close());
+
+const get = (url: string, token: string, remoteAddress = '10.0.0.1') =>
+  ledger.app.inject({ method: 'GET', url, remoteAddress, headers: { authorization: `Bearer ${token}` } });
+
+describe('whoever asks too often', () => {
+  it('is told when to ask again, by their name', async () => {
+    const token = await edges.token('acme', ['viewer'], 'busy');
+    const answers = [];
+    for (let nth = 0; nth < 6; nth += 1) answers.push(await get('/v1/status', token, `10.1.0.${String(nth)}`));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(answers[5]?.headers['retry-after']).toBe('1');
+    expect(answers[5]?.json()).toMatchObject({ code: 'TOO_MANY_REQUESTS' });
+    expect((await get('/v1/status', await edges.token('acme', ['viewer'], 'calm'))).statusCode).toBe(200);
+  });
+
+  it('with tokens that are none is slowed by their address, while a token that was good goes on', async () => {
+    const good = await edges.token('acme', ['viewer'], 'steady');
+    const from = '10.2.0.1';
+    expect((await get('/v1/status', good, from)).statusCode).toBe(200);
+    const answers = [];
+    for (let nth = 0; nth < 5; nth += 1) answers.push((await get('/v1/status', `a.b.${String(nth)}`, from)).statusCode);
+    expect(answers).toEqual([401, 401, 401, 429, 429]);
+    expect((await get('/v1/status', good, from)).statusCode).toBe(200);
+  });
+});
+
+describe('a request that does not arrive', () => {
+  /** What came back until the connection was closed, and after how long. */
+  const sent = (head: string, trickle: string) =>
+    new Promise<{ text: string; ms: number }>((resolve, reject) => {
+      const began = performance.now();
+      let text = '';
+      const socket = connect(address, () => socket.write(head));
+      const timer = setInterval(() => socket.writable && socket.write(trickle), ARRIVE_MS / 6);
+      const ended = (): void => {
+        clearInterval(timer);
+        resolve({ text, ms: performance.now() - began });
+      };
+      socket.on('data', (chunk) => (text += chunk.toString()));
+      socket.on('close', ended);
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') reject(error);
+      });
+    });
+
+  it.each([
+    [
+      'a body of one byte now and then',
+      'POST /v1/undos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{',
+      ' ',
+    ],
+    ['headers of one byte now and then', 'GET /v1/status HTTP/1.1\r\nHost: x\r\nX-Slow: ', 'a'],
+  ])('is cut off: %s', async (_what, head, trickle) => {
+    const { text, ms } = await sent(head, trickle);
+    expect(text).toMatch(/^HTTP\/1\.1 408 /);
+    expect(text).toContain('REQUEST_TOO_SLOW');
+    expect(ms).toBeLessThan(ARRIVE_MS * 5);
+  });
+
+  it('is answered where it is no HTTP', async () => {
+    const { text } = await sent('WHAT IS THIS\r\n\r\n', '');
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text).toContain('REQUEST_REFUSED');
+  });
+});
+
+describe('the OpenAPI pages', () => {
+  it.each(['/openapi.json', '/docs', '/docs/show.js', '/docs/swagger-ui.css'])('want a token: %s', async (url) => {
+    const without = await ledger.app.inject({ method: 'GET', url });
+    expect([without.statusCode, without.json<{ code: string }>().code]).toEqual([401, 'TOKEN_MISSING']);
+    expect((await get(url, await edges.token('acme', ['viewer'], `reader${url.length}`))).statusCode).toBe(200);
+  });
+});
+
+/** Values that no query member may hold, and what a cursor may be forged as. */
+const forged = (place: unknown): string => Buffer.from(JSON.stringify(place)).toString('base64url');
+const HOSTILE: readonly (readonly [string, string])[] = [
+  ['cursor', 'not base64 at all!'],
+  ['cursor', forged(null)],
+  ['cursor', forged({ partition: 2 ** 31, group: 'g', key: 'k' })],
+  ['cursor', forged({ partition: -1, group: 'g', key: 'k' })],
+  ['cursor', forged({ partition: 0, group: 'g\u0000', key: 'k' })],
+  ['cursor', forged({ partition: 0, group: 'g', key: 'k'.repeat(5_000) })],
+  ['cursor', forged({ partition: 0, group: '\ud800', key: 'k' })],
+  ['cursor', forged({ updatedAt: Number.MAX_SAFE_INTEGER * 4, id: 'x' })],
+  ['cursor', forged({ updatedAt: 1, id: 'x\u0000' })],
+  ['cursor', forged({ deadlineAt: 1, key: 'x\u0000' })],
+  ['cursor', forged({ deadlineAt: 2 ** 60, key: 'x' })],
+  ['after', forged([[2 ** 31, 0, 0]])],
+  ['limit', '0'],
+  ['limit', '-1'],
+  ['limit', '1e309'],
+  ['limit', '9'.repeat(40)],
+  ['partition', '99999999999'],
+  ['partition', '-1'],
+  ['version', '1e300'],
+  ['version', String(2 ** 53)],
+  ['within_ms', '1e300'],
+  ['tenant', 'a\u0000b'],
+];
+
+describe('bad input', () => {
+  it('is answered with a code below 500 at every list, and no text blames the database', async () => {
+    const calm = await Edges.open();
+    const wrong: string[] = [];
+    let asked = 0;
+    try {
+      for (const { name, app, routes } of calm.all)
+        for (const { path, row, query } of routes.filter(({ method }) => method === 'GET'))
+          for (const [member, value] of HOSTILE.filter(([each]) => query.includes(each))) {
+            const token = await calm.token('*', ['auditor', 'administrator']);
+            const url = `${path.replaceAll(/\{\w+\}/g, 'x')}?${member}=${encodeURIComponent(value)}`;
+            const answer = await app.inject({ method: 'GET', url, headers: { authorization: `Bearer ${token}` } });
+            asked += 1;
+            const isCoded = answer.statusCode >= 400 && answer.statusCode < 500 && /"code":"[A-Z_]+"/.test(answer.body);
+            const what = `${name} ${row} ${member}=${value.slice(0, 60)}: ${String(answer.statusCode)}`;
+            if (!isCoded || /database/i.test(answer.body)) wrong.push(`${what} ${answer.body.slice(0, 200)}`);
+          }
+    } finally {
+      await calm.close();
+    }
+    expect(wrong).toEqual([]);
+    expect(asked).toBeGreaterThan(300);
+  }, 120_000);
+
+  it('is refused at every command: JSON of hundreds of levels, of none, and of the wrong kind', async () => {
+    const calm = await Edges.open();
+    const deep = '{"reason":'.repeat(500) + '1' + '}'.repeat(500);
+    const token = await calm.token('acme', ['administrator', 'approver', 'operator', 'agent', 'budget_owner']);
+    const wrong: string[] = [];
+    try {
+      for (const { name, app, routes } of calm.all)
+        for (const { path, row } of routes.filter((route) => route.method === 'POST'))
+          for (const payload of [
+            deep,
+            '{',
+            '[]',
+            '"x"',
+            'null',
+            '1',
+            '{"__proto__":{"a":1}}',
+            '{"reason":"\\u0000"}',
+          ]) {
+            const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+            const url = path.replaceAll(/\{\w+\}/g, 'x');
+            const answer = await app.inject({ method: 'POST', url, headers, payload });
+            if (answer.statusCode >= 500 || (answer.statusCode >= 400 && !/"code":"[A-Z_]+"/.test(answer.body)))
+              wrong.push(`${name} ${row} ${payload.slice(0, 20)}: ${String(answer.statusCode)} ${answer.body}`);
+          }
+    } finally {
+      await calm.close();
+    }
+    expect(wrong).toEqual([]);
+  }, 120_000);
+});
