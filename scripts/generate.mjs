@@ -14,7 +14,6 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asyncapiFiles } from './generate/asyncapi.mjs';
 import { checkCatalogue, loadCatalogue } from './generate/catalogue.mjs';
-import { clusterFiles } from './generate/cluster.mjs';
 import { historyProblems, recordHistory } from './generate/history.mjs';
 import { referencePages } from './generate/reference.mjs';
 import { typescriptFiles } from './generate/typescript.mjs';
@@ -49,7 +48,6 @@ const outputs = [
   ...verbFiles(catalogue),
   ...referencePages(catalogue),
   ...asyncapiFiles(catalogue),
-  ...clusterFiles(catalogue),
   ...vectorFiles(root, catalogue),
 ];
 const stale = [

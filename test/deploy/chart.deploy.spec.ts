@@ -158,7 +158,6 @@ describe('the chart', () => {
 
   it.each([
     ['topics and users that somebody else makes', { strimzi: { enabled: false }, kafka: { brokers: ['kafka:9093'] } }],
-    ['certificates instead of passwords', { strimzi: { authentication: 'tls' } }],
     ['nobody who watches, and no policies', { monitoring: { enabled: false }, networkPolicy: { enabled: false } }],
     ['databases that somebody else makes', { postgres: { provision: { enabled: false } } }],
   ])('renders with %s', (_what, values) => {
@@ -296,11 +295,20 @@ describe('topics and users', () => {
     ]);
   });
 
-  it('name each topic and group in full, and give nobody more than reading, writing and describing', () => {
+  it('name each topic and group in full, and give nobody more than reading, writing and looking', () => {
     const acls = ofKind('KafkaUser').flatMap(({ spec }) => spec.authorization.acls);
-    expect(acls.filter(({ resource }) => resource.patternType !== 'literal' || resource.name === '*')).toEqual([]);
-    expect(new Set(acls.flatMap(({ operations }) => operations))).toEqual(new Set(['Read', 'Write', 'Describe']));
-    expect(new Set(acls.map(({ resource }) => resource.type))).toEqual(new Set(['topic', 'group', 'transactionalId']));
+    expect(
+      acls.filter(
+        ({ resource: { type, name, patternType } }) =>
+          type !== 'cluster' && (patternType !== 'literal' || name === '*'),
+      ),
+    ).toEqual([]);
+    expect(new Set(acls.flatMap(({ operations }) => operations))).toEqual(
+      new Set(['Read', 'Write', 'Describe', 'DescribeConfigs']),
+    );
+    expect(new Set(acls.map(({ resource }) => resource.type))).toEqual(
+      new Set(['topic', 'group', 'transactionalId', 'cluster']),
+    );
   });
 
   it('give a group to one user alone', () => {

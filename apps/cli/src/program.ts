@@ -22,6 +22,7 @@ import { addNotifications } from './commands/notifications.command.js';
 import type { Act, Action } from './commands/options.js';
 import { tenantName } from './commands/options.js';
 import { addParked } from './commands/parked.command.js';
+import { addProvision } from './commands/provision.command.js';
 import { addRecoveries } from './commands/recoveries.command.js';
 import { addReplay } from './commands/replay.command.js';
 import { addReport } from './commands/report.command.js';
@@ -85,6 +86,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     addParked,
     addErasures,
     addAudit,
+    addProvision,
     addReplay,
     addLog,
     addCluster,

@@ -27,3 +27,18 @@ export interface SystemSecrets {
   readonly edgeKeyFile: string;
   readonly leaseKeyFile: string;
 }
+
+/** Name of the stack's own user: the broker itself, who makes users and rules, and who writes to the schema registry. */
+export const OWNER = 'stack';
+
+/** The file that holds a user's password; made when it is not there. */
+export function passwordFileOf(folder: string, user: string): string {
+  const users = join(folder, 'users');
+  secretIn(users, `${user}.password`);
+  return join(users, `${user}.password`);
+}
+
+/** The password itself. */
+export function passwordOf(folder: string, user: string): string {
+  return readFileSync(passwordFileOf(folder, user), 'utf8').trim();
+}

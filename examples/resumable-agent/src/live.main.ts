@@ -1,7 +1,7 @@
 // node examples/resumable-agent/dist/live.main.js <brokers> <schema registry> <ledger> <contract registry> <order>
 //
 // Drives the run of an order on running services, from wherever it stands, and says what it did. The token is in RECOURSE_TOKEN.
-import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import { accessIn, createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { cachedEntries, createProducer, HttpEntries, HttpResume, systemClock } from '@recourse/sdk';
 import { drive } from './agent.js';
@@ -20,7 +20,7 @@ if (
 const token = (): Promise<string> => Promise.resolve(held);
 const codecs = createCodecs(createSchemaRegistry({ url: registryUrl }));
 const producer = await createProducer({
-  kafka: createKafka({ brokers: brokers.split(','), clientId: 'delivery-planner' }),
+  kafka: createKafka({ brokers: brokers.split(','), clientId: 'delivery-planner', ...accessIn(process.env) }),
   codecs,
   source: 'delivery-planner',
 });

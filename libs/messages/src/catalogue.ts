@@ -34,19 +34,6 @@ export function recordsOf(topic: string): readonly string[] {
   return records;
 }
 
-/** The catalogue's topics, or others like them, with one request topic per adapter, alike but for their names; the catalogue's own stays. Pure. */
-export function withAdapters<T extends { readonly name: string }>(
-  topics: readonly T[],
-  adapters: readonly string[],
-): readonly T[] {
-  return topics.flatMap((topic) => {
-    const family = FAMILIES.find(({ prefix }) => topic.name.startsWith(prefix));
-    if (family === undefined) return [topic];
-    const siblings = adapters.map((adapter) => `${family.prefix}${adapter}`).filter((name) => name !== topic.name);
-    return [topic, ...siblings.map((name) => ({ ...topic, name }))];
-  });
-}
-
 /** Service that alone writes a log, or a log derived from one; null for a wire, and for what is no topic of ours. */
 export function ownerOfLog(topic: string): string | null {
   const known = CATALOGUE.find(({ name }) => name === topic);

@@ -1,7 +1,7 @@
 export * from './generated/index.js';
 export { VERBS } from './generated/verbs.js';
 export type { Verb, VerbField } from './verb.js';
-export { ownerOfLog, recordsOf, shortName, withAdapters } from './catalogue.js';
+export { ownerOfLog, recordsOf, shortName } from './catalogue.js';
 export { createCodecs, recordOf } from './codecs.js';
 export type { Codecs, SchemaSource } from './codecs.js';
 export type { BadReason, Decoded, DecodedRecord, ForeignRecord } from './readers.js';

@@ -25,6 +25,7 @@ import { measuredKafka, measuredStores } from './measured.js';
 import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { PartitionCounts } from './partition-counts.js';
 import { connectKafka, createEdge, runProcess } from './process.js';
+import { serviceGroup } from './provision/access.js';
 import { gauge, tell } from './runtime-events.js';
 import type { PlacedEvent } from './runtime-events.js';
 import type { RunningService } from './running-service.js';
@@ -204,7 +205,7 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
     registry,
     stores: measuredStores(database, metrics),
     logId: config.logId,
-    groupId: `recourse.${spec.name}`,
+    groupId: serviceGroup(spec.name),
     edgeKey: config.edgeKey,
     sealing,
     sessionTimeoutMs: config.sessionTimeoutMs,

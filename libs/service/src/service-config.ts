@@ -1,5 +1,6 @@
 // Variables that programs share.
 import {
+  file,
   hostPorts,
   integer,
   oneOf,
@@ -21,6 +22,17 @@ export const EDGE_CONFIG = {
   kafkaVia: optional(
     text('RECOURSE_KAFKA_VIA', {
       doc: 'One `host:port` that every connection to a broker goes to, whatever brokers advertise (a tunnel, a proxy).',
+    }),
+  ),
+  kafkaUser: optional(
+    text('RECOURSE_KAFKA_USER', {
+      doc: 'As whom the program speaks to Kafka, by SCRAM-SHA-512. Together with the file of its password.',
+    }),
+  ),
+  kafkaPassword: optional(passwordFile('RECOURSE_KAFKA_PASSWORD_FILE', { doc: "Password of Kafka's user." })),
+  kafkaCa: optional(
+    file('RECOURSE_KAFKA_CA_FILE', {
+      doc: 'Certificates, PEM, that sign those of the brokers: connections are TLS. Without it they are in clear text.',
     }),
   ),
   wires: oneOf('RECOURSE_WIRES', ['strict', 'open'], {

@@ -1,7 +1,8 @@
 // recourse cluster …: what a cluster has to have before the first service starts.
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { TopicSpec } from '@recourse/kafka';
-import { createCodecs, TOPICS, withAdapters } from '@recourse/messages';
+import { createCodecs } from '@recourse/messages';
+import { plannedTopics } from '@recourse/service/provision';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { known } from '../config.js';
@@ -20,7 +21,7 @@ interface TopicOptions extends AdapterOptions {
 /** The first part of a capability's name (libs/contract). */
 const ADAPTER = /^[a-z][a-z0-9-]{0,62}$/;
 const REGISTRY_TIMEOUT_MS = 30_000;
-/** From three copies on a write is taken by two of them at least, and only a copy that has everything may lead. */
+/** From three copies on a write is taken by two of them at least. */
 const COPIES_SAFE = 3;
 
 export function addCluster(program: Command, act: Act): void {
@@ -43,17 +44,13 @@ export function addCluster(program: Command, act: Act): void {
 
 /** The topics of a cluster as they are made. Pure. */
 export function clusterTopics({ partitions, replicationFactor, adapters }: TopicOptions): readonly TopicSpec[] {
-  const safe: Readonly<Record<string, string>> =
-    replicationFactor < COPIES_SAFE ? {} : { 'min.insync.replicas': '2', 'unclean.leader.election.enable': 'false' };
-  return withAdapters<TopicSpec>(
-    TOPICS.map(({ name, partitioned, config }) => ({
-      name,
-      partitions: partitioned ? partitions : 1,
-      replicationFactor,
-      config: { ...config, ...safe },
-    })),
-    adapters,
-  );
+  const copies = replicationFactor < COPIES_SAFE ? 1 : 2;
+  return plannedTopics({
+    partitions,
+    replication: replicationFactor,
+    min_insync_replicas: copies,
+    adapters: [...adapters],
+  });
 }
 
 function adaptersOption(): Option {
@@ -95,7 +92,7 @@ async function makeSchemas(session: Session, { adapters }: AdapterOptions): Prom
     timeoutMs: REGISTRY_TIMEOUT_MS,
   });
   const codecs = createCodecs(registry);
-  const topics = withAdapters<{ readonly name: string }>(TOPICS, adapters);
+  const topics = clusterTopics({ adapters, partitions: 1, replicationFactor: 1 });
   // One topic after the other: a registry that has just started takes no burst.
   for (const { name } of topics) await codecs.prepareWriter(name, { register: true });
   session.show(

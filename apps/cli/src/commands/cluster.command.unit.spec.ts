@@ -19,12 +19,14 @@ describe('the topics of a cluster', () => {
       ]);
   });
 
-  it('take a write of two copies at least, and follow no copy that lacks some of it', () => {
-    const safe = { 'min.insync.replicas': '2', 'unclean.leader.election.enable': 'false' };
-    for (const { config } of clusterTopics({ partitions: 1, replicationFactor: 3, adapters: [] }))
-      expect(config).toMatchObject(safe);
-    for (const { config } of clusterTopics({ partitions: 1, replicationFactor: 1, adapters: [] }))
-      expect(config).not.toHaveProperty('min.insync.replicas');
+  it('take a write of two copies at least where there are three', () => {
+    const taken = (replicationFactor: number): ReadonlySet<string | undefined> =>
+      new Set(
+        clusterTopics({ partitions: 1, replicationFactor, adapters: [] }).map(
+          ({ config }) => config?.['min.insync.replicas'],
+        ),
+      );
+    expect([taken(3), taken(1)]).toEqual([new Set(['2']), new Set(['1'])]);
   });
 
   it('keep every record of a log', () => {

@@ -3,7 +3,7 @@
 // Boundary: composes. What each part does is its own; a part that is given is used as it is.
 import { join, resolve } from 'node:path';
 import { createKafka, createSchemaRegistry, signingFrom, signingPlacesGiven, signingPlacesIn } from '@recourse/kafka';
-import type { Signing } from '@recourse/kafka';
+import type { Kafka, Signing } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
 import type { Clock } from '@recourse/kernel';
 import { createCodecs, ownerOfLog } from '@recourse/messages';
@@ -33,6 +33,7 @@ import type {
   Recourse,
 } from './connect.messages.js';
 import { greetRegistry, registeredContract } from './registered.js';
+import { kafkaAccessFor } from './kafka-access.js';
 import { findStack } from './stack-file.js';
 import type { StackFile } from './stack-file.js';
 import { tenantIn, tokenSource } from './token.js';
@@ -76,9 +77,17 @@ export async function connect(options: ConnectOptions): Promise<Recourse> {
   const tenant = wanted ?? tenantIn(await token());
   if (tenant === null) throw new ConnectProblem('TENANT_UNKNOWN', 'neither anybody nor the token names a tenant');
   const stateDir = resolve(folder, options.stateDir ?? join('.recourse', options.name));
-  // Who brings a cluster of their own says themselves how it is signed.
+  // Who brings a cluster of their own says themselves how it is signed, and as whom it is asked.
   const signing = options.kafka === undefined ? signingOf(environment, stack, clock) : null;
-  return new Connection({ places, edge, tenant, stateDir, options, signing });
+  const kafkaOf = (...users: readonly string[]): Kafka =>
+    options.kafka ??
+    createKafka({
+      brokers: places.brokers,
+      clientId: options.name,
+      signing,
+      ...kafkaAccessFor([options.name, ...users], environment, stack),
+    });
+  return new Connection({ places, edge, tenant, stateDir, options, kafkaOf });
 }
 
 /** Wires are strict unless told otherwise; a development stack that signs nothing says so. Errors: ConnectProblem(KEYS_MISSING). */
@@ -109,7 +118,8 @@ interface Reached {
   readonly tenant: string;
   readonly stateDir: string;
   readonly options: ConnectOptions;
-  readonly signing: Signing | null;
+  /** A client as one of these users, where Kafka asks; the name of the connection comes first. */
+  readonly kafkaOf: (...users: readonly string[]) => Kafka;
 }
 
 class Connection implements Recourse {
@@ -128,11 +138,11 @@ class Connection implements Recourse {
   private isClosed = false;
 
   constructor(private readonly reached: Reached) {
-    const { places, edge, tenant, stateDir, options, signing } = reached;
+    const { places, edge, tenant, stateDir, options, kafkaOf } = reached;
     this.name = options.name;
     this.tenant = tenant;
     this.clock = options.clock ?? systemClock;
-    this.kafka = options.kafka ?? createKafka({ brokers: places.brokers, clientId: options.name, signing });
+    this.kafka = kafkaOf();
     this.codecs = options.codecs ?? createCodecs(createSchemaRegistry({ url: places.registryUrl }));
     this.standing = options.standing ?? new HttpStanding(edge(places.ledgerUrl));
     this.budget = options.budget ?? new HttpBudget(edge(places.budgetUrl));
@@ -190,10 +200,11 @@ class Connection implements Recourse {
 
   async worker({ adapter, capabilities, ...overrides }: ConnectedWorkerOptions): Promise<Worker> {
     this.refuseClosed();
-    await this.refuseUnknown(adapter);
+    const kafka = this.reached.kafkaOf(`${adapter}-worker`);
+    await refuseUnknown(kafka, adapter);
     const folder = join(this.reached.stateDir, adapter);
     const worker = createWorker({
-      kafka: this.kafka,
+      kafka,
       codecs: this.codecs,
       adapter,
       tools: capabilities,
@@ -224,18 +235,19 @@ class Connection implements Recourse {
     await producer?.close();
   }
 
-  private async refuseUnknown(adapter: string): Promise<void> {
-    const admin = await this.kafka.admin();
-    try {
-      const topic = requestsTopic(adapter);
-      if ((await admin.partitionCount(topic)) === null)
-        throw new ConnectProblem('ADAPTER_UNKNOWN', `there is no topic ${topic}: nothing is asked of this adapter`);
-    } finally {
-      await admin.close();
-    }
-  }
-
   private refuseClosed(): void {
     if (this.isClosed) throw new ConnectProblem('CONNECTION_CLOSED', `the connection of ${this.name} is closed`);
+  }
+}
+
+/** Errors: ConnectProblem(ADAPTER_UNKNOWN); those of Kafka. */
+async function refuseUnknown(kafka: Kafka, adapter: string): Promise<void> {
+  const admin = await kafka.admin();
+  try {
+    const topic = requestsTopic(adapter);
+    if ((await admin.partitionCount(topic)) === null)
+      throw new ConnectProblem('ADAPTER_UNKNOWN', `there is no topic ${topic}: nothing is asked of this adapter`);
+  } finally {
+    await admin.close();
   }
 }

@@ -22,6 +22,8 @@ export interface StackFile {
   /** Schema registry. */
   readonly registryUrl: string;
   readonly logId: string;
+  /** Files of passwords, by Kafka's user; empty where Kafka asks nobody who they are. */
+  readonly kafkaUsers: Readonly<Record<string, string>>;
   /** Nothing on its wires is signed, and everybody is believed. */
   readonly areWiresOpen: boolean;
   /** By service. */
@@ -70,9 +72,14 @@ function stackOf(doc: Doc): Omit<StackFile, 'dataDir'> {
     brokers: listIn(doc, 'brokers'),
     registryUrl: textIn(doc, 'registry_url'),
     logId: textIn(doc, 'log_id'),
+    kafkaUsers: textsIn(doc['kafka_users'] ?? {}),
     areWiresOpen: doc['wires'] !== 'strict',
-    databases: Object.fromEntries(Object.entries(docOf(doc['databases'])).map(([name, url]) => [name, String(url)])),
+    databases: textsIn(doc['databases']),
   };
+}
+
+function textsIn(value: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(docOf(value)).map(([name, text]) => [name, String(text)]));
 }
 
 function textIn(doc: Doc, name: string): string {

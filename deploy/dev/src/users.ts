@@ -1,0 +1,76 @@
+// Who speaks to a secure stack: one user for each service and program, with a password in a file of its own (mode 0600).
+//
+// Boundary: says who there is and makes them; what each may do is libs/service/src/provision/access.ts.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProcessSpec as ExampleSpec } from '@recourse/example-drifted-refund';
+import type { KafkaOptions, RegistryWriter } from '@recourse/kafka';
+import { plannedAccess } from '@recourse/service/provision';
+import type { ClusterPlan, ClusterUser } from '@recourse/service/provision';
+import type { Kafka } from '@recourse/kafka';
+import { passwordFileOf, passwordOf } from './secrets.js';
+import type { StackFacts } from './stack.js';
+import { NOTIFIER, SERVICES } from './system.plan.js';
+
+/** Audits and checks for people at the command line. */
+export const OPERATOR = 'operator';
+/** Speaks for programs that have no user of their own: stories, and agents that connect to the stack. */
+export const AGENT = 'agent';
+
+/** Every user of a stack. Pure. */
+export function usersOf(examples: readonly ExampleSpec[], adapters: readonly string[]): readonly ClusterUser[] {
+  const known: readonly ClusterUser[] = [
+    ...[...SERVICES, NOTIFIER].map((name) => ({ as: 'service' as const, name })),
+    { as: 'operator', name: OPERATOR },
+    { as: 'producer', name: AGENT },
+    ...adapters.map((adapter) => ({ as: 'worker' as const, name: `${adapter}-worker`, adapters: [adapter] })),
+  ];
+  const taken = new Set(known.map(({ name }) => name));
+  const more = examples.flatMap(({ name, speaksAs }): readonly ClusterUser[] => {
+    if (speaksAs === undefined || taken.has(name)) return [];
+    return [
+      speaksAs.as === 'worker' ? { name, as: 'worker', adapters: [...speaksAs.adapters] } : { name, ...speaksAs },
+    ];
+  });
+  return [...known, ...more];
+}
+
+/** As whom the stack provisions; nobody in particular where nobody is asked. */
+export function ownerAccess({ owner }: Pick<StackFacts, 'owner'>): Pick<KafkaOptions, 'sasl'> {
+  if (owner === null) return {};
+  return { sasl: { mechanism: 'plain', username: owner.name, password: contentOf(owner.passwordFile) } };
+}
+
+/** Who writes to the registry, where it asks. */
+export function writerOf({ owner }: Pick<StackFacts, 'owner'>): RegistryWriter | null {
+  return owner === null ? null : { username: owner.name, password: contentOf(owner.passwordFile) };
+}
+
+/** Lets the users of a plan in, with the rules that follow from it and no other. */
+export async function makeUsers(kafka: Pick<Kafka, 'admin'>, plan: ClusterPlan, secrets: string): Promise<void> {
+  if (plan.users === null) return;
+  const admin = await kafka.admin();
+  try {
+    await admin.setPasswords(Object.fromEntries(plan.users.map(({ name }) => [name, passwordOf(secrets, name)])));
+    await admin.applyAccess(plannedAccess(plan));
+  } finally {
+    await admin.close();
+  }
+}
+
+/** What a process is told so that it speaks as a user; nothing on a stack that asks nobody. */
+export function userVariables(
+  { owner }: Pick<StackFacts, 'owner'>,
+  dataDir: string,
+  user: string,
+): Readonly<Record<string, string>> {
+  if (owner === null) return {};
+  return {
+    RECOURSE_KAFKA_USER: user,
+    RECOURSE_KAFKA_PASSWORD_FILE: passwordFileOf(join(dataDir, 'secrets'), user),
+  };
+}
+
+function contentOf(file: string): string {
+  return readFileSync(file, 'utf8').trim();
+}
