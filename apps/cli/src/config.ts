@@ -13,7 +13,7 @@ import {
 } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 import { signingFrom, signingPlacesGiven } from '@recourse/kafka';
-import type { Signing } from '@recourse/kafka';
+import type { RegistryWriter, Signing } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
 import { ownerOfLog } from '@recourse/messages';
 import { findStack } from '@recourse/sdk';
@@ -44,6 +44,8 @@ export const CLI_CONFIG = {
       ...HTTP,
     }),
   ),
+  registryUser: optional(text('RECOURSE_REGISTRY_USER', { doc: 'Who may write to it, for `cluster make-schemas`.' })),
+  registryPassword: optional(passwordFile('RECOURSE_REGISTRY_PASSWORD_FILE', { doc: 'Password of who may.' })),
   logId: optional(text('RECOURSE_LOG_ID', { doc: 'Id of the logs; every genesis hash commits to it.' })),
   databaseUrl: optional(
     url('RECOURSE_DATABASE_URL', {
@@ -116,6 +118,8 @@ export interface Settings {
   /** As whom Kafka is asked: the environment's user, else one that a secure development stack keeps. */
   readonly kafkaAs: (user: string) => KafkaUser;
   readonly registryUrl: string | null;
+  /** Who may write to it; null where it asks nobody. */
+  readonly registryWriter: RegistryWriter | null;
   readonly logId: string | null;
   /** How logs are signed; null where they are not. Errors: Failure(KEYRING_INVALID). */
   readonly signing: () => Signing | null;
@@ -143,6 +147,7 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
     brokers: flags.brokers?.split(',') ?? env.brokers ?? system?.brokers ?? null,
     kafkaAs: (user) => kafkaUserOf(user, env, system),
     registryUrl: flags.registry ?? env.registryUrl ?? system?.registryUrl ?? null,
+    registryWriter: registryWriterOf(env),
     logId: flags.logId ?? env.logId ?? system?.logId ?? null,
     signing: () => signingFrom(signingPlacesGiven(environment), { ownerOf: ownerOfLog, clock: systemClock }),
     databaseOf: (service) => {
@@ -153,6 +158,17 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
     tokenFile: flags.tokenFile ?? env.tokenFile ?? null,
     tenant: flags.tenant ?? env.tenant ?? null,
   };
+}
+
+function registryWriterOf({
+  registryUser: username,
+  registryPassword: password,
+}: ConfigOf<typeof CLI_CONFIG>): RegistryWriter | null {
+  if (username !== undefined && password !== undefined) return { username, password };
+  if (username === undefined && password === undefined) return null;
+  throw new CliProblem('ENVIRONMENT_INVALID', 'only half of who writes to the registry is told', 'usage', {
+    remedy: 'Set both of RECOURSE_REGISTRY_USER and RECOURSE_REGISTRY_PASSWORD_FILE, or neither.',
+  });
 }
 
 function kafkaUserOf(wanted: string, env: ConfigOf<typeof CLI_CONFIG>, system: StackFile | null): KafkaUser {

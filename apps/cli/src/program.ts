@@ -48,6 +48,38 @@ const ADDRESS_HELP = [
   'directory of a development stack (--data-dir, or .recourse/data here or in a folder above).',
 ].join('\n');
 
+/** In the order of --help. */
+const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
+  addInit,
+  addKeys,
+  addContracts,
+  addEntries,
+  addMutations,
+  addCommits,
+  addAssumptions,
+  addRecoveries,
+  addReviews,
+  addUndo,
+  addTasks,
+  addIncidents,
+  addAdmission,
+  addReport,
+  addDrill,
+  addApprovals,
+  addBudgets,
+  addItems,
+  addNotifications,
+  addParked,
+  addErasures,
+  addAudit,
+  addProvision,
+  addReplay,
+  addLog,
+  addCluster,
+  addLineage,
+  addConsumers,
+];
+
 /**
  * Makes the program.
  *
@@ -63,37 +95,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
       const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
       onEnd((await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args)) ?? 'done');
     };
-  for (const add of [
-    addInit,
-    addKeys,
-    addContracts,
-    addEntries,
-    addMutations,
-    addCommits,
-    addAssumptions,
-    addRecoveries,
-    addReviews,
-    addUndo,
-    addTasks,
-    addIncidents,
-    addAdmission,
-    addReport,
-    addDrill,
-    addApprovals,
-    addBudgets,
-    addItems,
-    addNotifications,
-    addParked,
-    addErasures,
-    addAudit,
-    addProvision,
-    addReplay,
-    addLog,
-    addCluster,
-    addLineage,
-    addConsumers,
-  ])
-    add(program, act);
+  for (const add of COMMANDS) add(program, act);
   return program;
 }
 

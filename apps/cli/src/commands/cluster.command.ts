@@ -1,11 +1,12 @@
 // recourse cluster …: what a cluster has to have before the first service starts.
-import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import { createSchemaRegistry } from '@recourse/kafka';
 import type { TopicSpec } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { plannedTopics } from '@recourse/service/provision';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { known } from '../config.js';
+import { known, OPERATOR } from '../config.js';
+import { kafkaAs } from '../kafka.js';
 import type { Session } from '../session.js';
 import { positiveInteger } from './options.js';
 import type { Act } from './options.js';
@@ -67,10 +68,7 @@ function adapterNames(text: string): readonly string[] {
 }
 
 async function makeTopics(session: Session, options: TopicOptions): Promise<void> {
-  const kafka = createKafka({
-    brokers: known(session.settings.brokers, 'where Kafka is', '--brokers'),
-    clientId: 'recourse-cli',
-  });
+  const kafka = kafkaAs(session.settings, OPERATOR);
   const topics = clusterTopics(options);
   const admin = await kafka.admin();
   try {
@@ -87,9 +85,11 @@ async function makeTopics(session: Session, options: TopicOptions): Promise<void
 }
 
 async function makeSchemas(session: Session, { adapters }: AdapterOptions): Promise<void> {
+  const { registryUrl, registryWriter: writer } = session.settings;
   const registry = createSchemaRegistry({
-    url: known(session.settings.registryUrl, 'where the schema registry is', '--registry'),
+    url: known(registryUrl, 'where the schema registry is', '--registry'),
     timeoutMs: REGISTRY_TIMEOUT_MS,
+    ...(writer === null ? {} : { writer }),
   });
   const codecs = createCodecs(registry);
   const topics = clusterTopics({ adapters, partitions: 1, replicationFactor: 1 });

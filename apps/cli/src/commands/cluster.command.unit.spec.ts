@@ -51,4 +51,11 @@ describe('a call', () => {
     expect(await call('cluster', 'make-schemas')).toBe(2);
     expect(note()).toContain('--registry');
   });
+
+  it('that names only half of who writes to the registry is told to name both', async () => {
+    const environment = { RECOURSE_REGISTRY_URL: 'http://registry.test', RECOURSE_REGISTRY_USER: 'provisioner' };
+    const { call, note } = desk(() => undefined, { environment });
+    expect(await call('cluster', 'make-schemas')).toBe(2);
+    expect(note()).toContain('RECOURSE_REGISTRY_PASSWORD_FILE');
+  });
 });
