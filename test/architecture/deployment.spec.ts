@@ -189,16 +189,6 @@ describe('alerts and dashboard', () => {
     for (const { alert, annotations } of rules)
       expect(annotations['runbook_url']).toBe(`https://runbooks.invalid/runbooks.md#${alert.toLowerCase()}`);
   });
-
-  it('commands of the runbooks and of the guide to deploying are commands that there are', () => {
-    const known = [...textOf('docs/reference/cli.md').matchAll(/^##+ (recourse .*)$/gm)].map(([, name = '']) => name);
-    const said = [RUNBOOKS, 'docs/guides/deploy.md'].flatMap((path) =>
-      [...textOf(path).matchAll(/(?:`|npx |^)(recourse(?: [a-z][a-z-]*)+)/gm)].map(([, words = '']) => words),
-    );
-    expect(said.length).toBeGreaterThan(10);
-    const isKnown = (words: string): boolean => known.some((name) => words === name || words.startsWith(`${name} `));
-    expect(said.filter((words) => !isKnown(words))).toEqual([]);
-  });
 });
 
 describe('the threat model', () => {
@@ -207,12 +197,9 @@ describe('the threat model', () => {
     .split('\n')
     .filter((line) => /^\| (?!Attack|---)/.test(line));
 
-  it('has a spec behind each control, or says which part it waits for', () => {
+  it('has a spec behind each control', () => {
     expect(rows.length).toBeGreaterThan(20);
-    const bare = rows.filter((row) => {
-      const proof = row.split('|').at(-2) ?? '';
-      return !/\]\([^)]+\.spec\.ts\)/.test(proof) && !/PENDING\(\w+\)/.test(proof);
-    });
+    const bare = rows.filter((row) => !/\]\([^)]+\.spec\.ts\)/.test(row.split('|').at(-2) ?? ''));
     expect(bare).toEqual([]);
   });
 });
