@@ -6,6 +6,7 @@ import { addApprovals } from './commands/approvals.command.js';
 import { addAudit } from './commands/audit.command.js';
 import { addBudgets } from './commands/budgets.command.js';
 import { addAssumptions } from './commands/assumptions.command.js';
+import { addCluster } from './commands/cluster.command.js';
 import { addCommits } from './commands/commits.command.js';
 import { addConsumers } from './commands/consumers.command.js';
 import { addContracts } from './commands/contracts.command.js';
@@ -74,6 +75,7 @@ const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
   addProvision,
   addReplay,
   addLog,
+  addCluster,
   addLineage,
   addConsumers,
 ];

@@ -76,7 +76,8 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
     bodyBytesMax: BODY_BYTES_MAX,
     readers: config.docs === 'public' ? null : context.authenticate,
   });
-  app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
+  // It exits by itself: a process with the id 1, as in a container, does not die of the signal that it would be sent again.
+  app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   app.connectMicroservice({ strategy: new EventLogTransport({ start: () => host.start(), stop }) });
   await app.listen(config.httpPort, config.httpHost);
   logger.info({ url: await app.getUrl() }, 'listening');

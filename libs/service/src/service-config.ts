@@ -1,5 +1,18 @@
 // Variables that programs share.
-import { file, hostPorts, integer, oneOf, optional, passwordFile, port, secretFile, text, url } from '@recourse/config';
+import {
+  file,
+  hostPorts,
+  integer,
+  oneOf,
+  optional,
+  passwordFile,
+  port,
+  secretFile,
+  secretPath,
+  text,
+  url,
+  withPassword,
+} from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 import type { LimitRates } from './edge/limits.js';
 
@@ -32,7 +45,7 @@ export const EDGE_CONFIG = {
     }),
   ),
   signingKeyFile: optional(
-    text('RECOURSE_SIGNING_KEY_FILE', {
+    secretPath('RECOURSE_SIGNING_KEY_FILE', {
       doc: 'Ed25519 private key of this process, PKCS#8 in PEM. Needed by whoever writes where wires are strict.',
     }),
   ),
@@ -182,11 +195,4 @@ export function keyStoreUrlOf({
   keyStorePassword,
 }: Pick<ServiceConfig, 'keyStoreUrl' | 'keyStorePassword'>): string {
   return withPassword(keyStoreUrl, keyStorePassword);
-}
-
-function withPassword(url: string, password: string | undefined): string {
-  if (password === undefined) return url;
-  const address = new URL(url);
-  address.password = encodeURIComponent(password);
-  return address.toString();
 }

@@ -37,9 +37,11 @@ function onTopic(user: ClusterUser, topic: CatalogueTopic): readonly Right[] {
   if (user.as === 'operator')
     return [may('DESCRIBE'), may('DESCRIBE_CONFIGS'), ...(topic.kind === 'wire' ? [] : [may('READ')])];
   const writes = isNamed(user, topic.name, wordsOf(topic.written_by));
-  // An owner reads its own log before it writes to it.
-  const reads = isNamed(user, topic.name, wordsOf(topic.read_by)) || (writes && topic.kind !== 'wire');
-  return [...(reads ? [may('READ')] : []), ...(writes ? [may('WRITE')] : [])];
+  const hears = isNamed(user, topic.name, wordsOf(topic.read_by));
+  // An owner reads its own log before it writes to it; a service sends home what lies on the wrong partition of a wire (L14).
+  const reads = hears || (writes && topic.kind !== 'wire');
+  const sendsHome = hears && user.as === 'service' && topic.kind === 'wire';
+  return [...(reads ? [may('READ')] : []), ...(writes || sendsHome ? [may('WRITE')] : [])];
 }
 
 function isNamed(user: ClusterUser, topic: string, words: readonly string[]): boolean {

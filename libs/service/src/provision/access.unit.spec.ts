@@ -49,9 +49,20 @@ describe('the rules of access', () => {
     ]);
   });
 
-  it('let workers alone report, and consumers alone acknowledge', () => {
-    expect(whoMay('WRITE', 'TOPIC', 'recourse.tool-results')).toEqual(['mail-worker', 'payments-worker']);
-    expect(whoMay('WRITE', 'TOPIC', 'recourse.consumer-acks')).toEqual(['loyalty']);
+  it('let workers alone report, and consumers alone acknowledge, beside the services that hear it', () => {
+    const heardBy = (topic: string): readonly string[] => whoMay('READ', 'TOPIC', topic);
+    const others = (topic: string): readonly string[] =>
+      whoMay('WRITE', 'TOPIC', topic).filter((name) => !heardBy(topic).includes(name));
+    expect(others('recourse.tool-results')).toEqual(['mail-worker', 'payments-worker']);
+    expect(others('recourse.consumer-acks')).toEqual(['loyalty']);
+  });
+
+  it('let a service send home what lies on the wrong partition of a wire that it hears (L14), and of no log', () => {
+    for (const { name, kind, read_by } of TOPICS)
+      for (const service of wordsOf(read_by).filter((word) => SERVICES.includes(word))) {
+        const sends = whoMay('WRITE', 'TOPIC', name).includes(service);
+        expect([name, service, sends]).toEqual([name, service, (kind as string) === 'wire' || sends]);
+      }
   });
 
   it('let commands be written by the edge of their own service alone, and by critics what they may ask', () => {
