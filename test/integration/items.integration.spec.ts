@@ -46,7 +46,7 @@ beforeAll(async () => {
     tenants: 'all',
     tell_ends: true,
   };
-  writeFileSync(webhooksFile, JSON.stringify({ allow_loopback: true, endpoints: [endpoint] }));
+  writeFileSync(webhooksFile, JSON.stringify({ allow_loopback: true, endpoints: [endpoint] }), { mode: 0o600 });
   system = await startSystem({
     adapters: ['inventory', 'flags'],
     notifier: { webhooksFile },
