@@ -1,5 +1,5 @@
 // Traps of the clients, each with its spec on a real broker.
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Failure, systemClock } from '@recourse/kernel';
 import type { Kafka, LogProducer } from './kafka.port.js';
 import { createKafka } from './create.kafka.js';
@@ -106,6 +106,21 @@ describe('the log producer of a broker', () => {
     expect(await highOf(log)).toBe(2);
   });
 
+  it('names the clock when the broker refuses its timestamps, and so does a wire producer, at once', async () => {
+    const log = await topic();
+    const [producer, wires] = [keep(await direct().logProducer()), keep(await direct().wireProducer())];
+    const clock = jest.spyOn(systemClock, 'now').mockReturnValue(Date.now() + 2 * 3_600_000);
+    try {
+      expect(await producer.send(log, 0, [record('a')])).toMatchObject({
+        kind: 'unknown',
+        cause: { code: 'CLOCK_REFUSED' },
+      });
+      await expect(wires.send(log, [record('b')])).rejects.toMatchObject({ code: 'CLOCK_REFUSED' });
+    } finally {
+      clock.mockRestore();
+    }
+  }, 10_000);
+
   it('works through a slow connection', async () => {
     const log = await topic();
     const { proxy, producer } = await proxied();
@@ -130,6 +145,21 @@ describe('a kafkajs consumer', () => {
     idle.consumer.resume(idle.owned());
     await until('it gets what came', () => idle.taken.length === 1);
   });
+
+  it('tells within five seconds that its broker says nothing, and goes on when it answers again', async () => {
+    const wire = await topic();
+    const proxy = keep(await brokerProxy());
+    const reading = await owner(kafkaThrough(proxy), wire);
+    await keep(await direct().logProducer()).send(wire, 0, [record('a')]);
+    await until('it reads', () => reading.taken.length === 1);
+    proxy.setMode('freeze');
+    const waited = await elapsedMs(() => until('it is told', () => reading.crashes.length > 0));
+    expect(waited).toBeLessThan(5_000);
+    expect(reading.crashes).toMatchObject([{ code: 'BROKER_UNAVAILABLE' }]);
+    proxy.setMode('pass');
+    await keep(await direct().logProducer()).send(wire, 0, [record('b')]);
+    await until('it goes on', () => reading.taken.length === 2);
+  }, 40_000);
 
   it('never commits an offset', async () => {
     const wire = await topic(2);

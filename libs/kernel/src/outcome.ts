@@ -109,6 +109,18 @@ export const FAILURES = {
     httpStatus: 503,
     summary: 'Database time is behind the chain by more than the margin; nothing is decided until it has caught up.',
   },
+  CLOCK_AHEAD: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'Database time is further ahead of the clock of the service than RECOURSE_CLOCK_AHEAD_MAX_MS; nothing is decided until one of the two is corrected.',
+  },
+  CLOCK_REFUSED: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'A broker refuses what is sent for its timestamp: the clock of the service is more than an hour off the clock of the broker. Correct the one that is wrong.',
+  },
   PROJECTION_FENCED: {
     retry: 'backoff',
     httpStatus: 503,

@@ -207,6 +207,7 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
     edgeKey: config.edgeKey,
     sealing,
     sessionTimeoutMs: config.sessionTimeoutMs,
+    settings: { clockAheadMaxMs: config.clockAheadMaxMs },
     onEvent: (event) => {
       observe(event, parts);
     },

@@ -10,8 +10,7 @@
 //   I5. A partition whose fetch has no answer is told of and asked for again after a rest; the others go on.
 //   I4. A broker that waits for records holds up no other broker.
 import type { Connection } from '@platformatic/kafka';
-import { systemClock } from '@recourse/kernel';
-import type { Failure } from '@recourse/kernel';
+import { Failure, systemClock } from '@recourse/kernel';
 import type { FetchedBatch, TopicPartition } from '../kafka.port.js';
 import { REQUEST_TIMEOUT_MS } from '../options.js';
 import type { KafkaOptions } from '../options.js';
@@ -21,6 +20,8 @@ import { asFailure } from './failures.kafka.js';
 import { fetchFrom } from './fetch.kafka.js';
 
 const MAX_BYTES = 1 << 20;
+/** A broker answers a fetch within its wait; one that is silent for so long is away, or as good as that. */
+const SILENT_MS = 3_000;
 /** Above the time-out of a request. */
 const ANSWER_WITHIN_MS = 15_000;
 const FIRST_PAUSE_MS = 50;
@@ -67,6 +68,13 @@ export interface FetcherHandlers {
   onCrash(cause: Failure): void;
 }
 
+export interface FetchTimes {
+  /** Longest wait of a broker for records, milliseconds. */
+  readonly waitMs: number;
+  /** Time beyond that after which an owner hears that a broker says nothing, milliseconds. Default 3,000. */
+  readonly silentMs?: number;
+}
+
 export class PartitionFetcher {
   private readonly positions = new Map<string, Position>();
   /** Partitions that flow though nobody has sought them yet. */
@@ -80,7 +88,7 @@ export class PartitionFetcher {
 
   constructor(
     private readonly from: FetchedFrom,
-    private readonly waitMs: number,
+    private readonly times: FetchTimes,
     private readonly handlers: FetcherHandlers,
   ) {
     void this.follow();
@@ -160,8 +168,12 @@ export class PartitionFetcher {
       position.isAsked = true;
       return { position, topic: position.topic, partition: position.partition, offset: position.offset };
     });
+    const { waitMs, silentMs = SILENT_MS } = this.times;
+    const listening = setTimeout(() => {
+      this.tellSilence(asking, waitMs + silentMs);
+    }, waitMs + silentMs);
     try {
-      const limits = { waitMs: this.waitMs, maxBytes: MAX_BYTES };
+      const limits = { waitMs, maxBytes: MAX_BYTES };
       const answers = await within(this.from.fetch(broker, asking, limits), ANSWER_WITHIN_MS, 'a fetch');
       this.failures = 0;
       for (const [asked, { failure, records, nextOffset }] of answers) {
@@ -171,6 +183,7 @@ export class PartitionFetcher {
     } catch (error) {
       await this.failed(error, asking);
     } finally {
+      clearTimeout(listening);
       for (const { position } of asking) position.isAsked = false;
       this.polled.delete(broker);
       this.look();
@@ -183,6 +196,16 @@ export class PartitionFetcher {
     if (nextOffset === offset) return;
     position.offset = nextOffset;
     this.handlers.onBatch({ topic, partition, fetchedOffset: offset, nextOffset, records });
+  }
+
+  /** The fetch is still waited for; its answer ends the trouble. */
+  private tellSilence(asking: readonly Asking[], ms: number): void {
+    const cause = new Failure('BROKER_UNAVAILABLE', `no answer to a fetch for ${String(ms)} ms`);
+    for (const asked of asking)
+      if (this.stands(asked)) {
+        asked.position.isTroubled = true;
+        this.handlers.onTrouble({ topic: asked.topic, partition: asked.partition }, cause);
+      }
   }
 
   private tellTrouble(position: Position, cause: Failure | null): void {
