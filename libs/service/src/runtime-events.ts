@@ -14,7 +14,7 @@ const REFUSED = 'dropped records of a wire that speak for nobody, or for somebod
 const BROKEN_FETCH =
   'a broker cannot answer for a partition of an input, which is asked for again: look at its disk, or have another replica lead it';
 
-export type EventLogger = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+type EventLogger = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 /** Counts and logs one event. */
 export function tell(event: PlacedEvent, metrics: Metrics, logger: EventLogger): void {
