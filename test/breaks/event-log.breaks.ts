@@ -476,6 +476,15 @@ export const BREAKS: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'l13-open-transaction-untold',
+    requirement: 'L13/transactions',
+    spec: 'libs/kafka/src/platformatic/partition-fetcher.kafka.unit.spec.ts',
+    test: 'a partition fetcher tells of a transaction that stays open for long, and of its end; not of one that ends soon',
+    file: 'libs/kafka/src/platformatic/partition-fetcher.kafka.ts',
+    find: 'if (position.heldSince === null || now - position.heldSince < heldMs) return null;',
+    replace: 'if (position.heldSince === null || now - position.heldSince >= 0) return null;',
+  },
+  {
     id: 'p14-silence-of-a-broker-untold',
     requirement: 'P14/broker',
     spec: 'libs/kafka/src/platformatic/partition-fetcher.kafka.unit.spec.ts',

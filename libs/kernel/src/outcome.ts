@@ -66,6 +66,12 @@ export const FAILURES = {
     summary:
       'A broker cannot answer for a partition: it says that its copy is damaged, or gives bytes that lead nowhere and no position behind them. It is asked again. Look at its disk, or have another replica lead the partition.',
   },
+  TRANSACTION_OPEN: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      "A partition of an input is held by a transaction that its producer does not end. It goes on when the transaction ends, at the latest after the producer's transaction time-out. `kafka-transactions.sh` finds and aborts it.",
+  },
   KEYRING_INVALID: {
     retry: 'never',
     httpStatus: 503,

@@ -11,8 +11,7 @@ const MISPLACED =
 
 const REFUSED = 'dropped records of a wire that speak for nobody, or for somebody else; the log keeps the evidence';
 /** What whoever runs the broker reads. */
-const BROKEN_FETCH =
-  'a broker cannot answer for a partition of an input, which is asked for again: look at its disk, or have another replica lead it';
+const UNREAD = 'a partition of an input cannot be read now, and is asked for again: its code says why, and what to do';
 
 type EventLogger = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
@@ -70,7 +69,7 @@ function tellTrouble(
   } else {
     const { topic, code } = event;
     metrics.count('fetchesFailed', { log, topic, code });
-    logger.warn({ ...at, topic, code }, BROKEN_FETCH);
+    logger.warn({ ...at, topic, code }, UNREAD);
   }
 }
 

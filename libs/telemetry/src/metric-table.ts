@@ -41,7 +41,7 @@ export const METRICS = {
   fetchesFailed: {
     name: 'recourse_fetches_failed_total',
     kind: 'counter',
-    help: 'Fetches of an input that a broker could not answer: its copy is damaged, or its bytes lead nowhere.',
+    help: 'Fetches of an input that brought nothing, by code: its broker is silent or its copy damaged, or a transaction is open.',
     labels: ['log', 'topic', 'code'],
   },
   loopFailures: {

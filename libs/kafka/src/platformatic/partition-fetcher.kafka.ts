@@ -24,6 +24,8 @@ const MAX_BYTES = 1 << 20;
 const SILENT_MS = 3_000;
 /** Above the time-out of a request. */
 const ANSWER_WITHIN_MS = 15_000;
+/** Above what a transaction of an exactly-once client takes. */
+const HELD_MS = 30_000;
 const FIRST_PAUSE_MS = 50;
 const PAUSE_MAX_MS = 1_000;
 
@@ -36,6 +38,8 @@ interface Position extends TopicPartition {
   /** Its last fetch had no answer, and the next waits. */
   rests: boolean;
   isTroubled: boolean;
+  /** Since when an open transaction has held it, monotonic milliseconds; null when none does. */
+  heldSince: number | null;
 }
 
 /** A position and from where it was asked for. */
@@ -73,6 +77,8 @@ export interface FetchTimes {
   readonly waitMs: number;
   /** Time beyond that after which an owner hears that a broker says nothing, milliseconds. Default 3,000. */
   readonly silentMs?: number;
+  /** Time for which an open transaction may hold a partition before an owner hears of it, milliseconds. Default 30,000. */
+  readonly heldMs?: number;
 }
 
 export class PartitionFetcher {
@@ -97,7 +103,16 @@ export class PartitionFetcher {
   seek({ topic, partition }: TopicPartition, offset: number): void {
     const key = keyOf({ topic, partition });
     const flows = this.flowing.has(key);
-    this.positions.set(key, { topic, partition, offset, flows, isAsked: false, rests: false, isTroubled: false });
+    this.positions.set(key, {
+      topic,
+      partition,
+      offset,
+      flows,
+      isAsked: false,
+      rests: false,
+      isTroubled: false,
+      heldSince: null,
+    });
     this.look();
   }
 
@@ -176,8 +191,9 @@ export class PartitionFetcher {
       const limits = { waitMs, maxBytes: MAX_BYTES };
       const answers = await within(this.from.fetch(broker, asking, limits), ANSWER_WITHIN_MS, 'a fetch');
       this.failures = 0;
-      for (const [asked, { failure, records, nextOffset }] of answers) {
-        this.tellTrouble(asked.position, failure ?? null);
+      for (const [asked, { failure, records, nextOffset, isHeld }] of answers) {
+        const held = this.heldLong(asked, isHeld === true && nextOffset === asked.offset);
+        this.tellTrouble(asked.position, failure ?? held);
         if (failure === undefined) this.take(asked, records, nextOffset);
       }
     } catch (error) {
@@ -206,6 +222,16 @@ export class PartitionFetcher {
         asked.position.isTroubled = true;
         this.handlers.onTrouble({ topic: asked.topic, partition: asked.partition }, cause);
       }
+  }
+
+  /** Transactions are short, mostly, and nobody is told of those. */
+  private heldLong({ position, offset }: Asking, isHeld: boolean): Failure | null {
+    const now = systemClock.monotonic();
+    position.heldSince = isHeld ? (position.heldSince ?? now) : null;
+    const { heldMs = HELD_MS } = this.times;
+    if (position.heldSince === null || now - position.heldSince < heldMs) return null;
+    const at = `${keyOf(position)}@${String(offset)}`;
+    return new Failure('TRANSACTION_OPEN', `${at}: a transaction has been open for ${String(heldMs)} ms or longer`);
   }
 
   private tellTrouble(position: Position, cause: Failure | null): void {

@@ -15,6 +15,8 @@ interface Pending {
   readonly answer: (found?: Readonly<Record<number, readonly number[]>>, next?: number) => void;
   /** The same, but one partition has no answer. */
   readonly without: (partition: number, found: Readonly<Record<number, readonly number[]>>) => void;
+  /** Nothing, since somebody's transaction is open at the position. */
+  readonly hold: () => void;
   readonly refuse: (cause: Error) => void;
 }
 
@@ -26,7 +28,7 @@ const troubles: string[] = [];
 let fetcher: PartitionFetcher;
 
 /** Each partition has a broker of its own when there are several. */
-function following({ brokers = 1, silentMs = 3_000 } = {}): PartitionFetcher {
+function following({ brokers = 1, silentMs = 3_000, heldMs = 30_000 } = {}): PartitionFetcher {
   const connections = Array.from({ length: brokers }, () => new Connection('spec'));
   const from: FetchedFrom = {
     cluster: () => ({
@@ -38,6 +40,9 @@ function following({ brokers = 1, silentMs = 3_000 } = {}): PartitionFetcher {
         const fetch: Pending = {
           asked: positions.map(({ partition, offset }) => `${String(partition)}@${String(offset)}`).join(' '),
           refuse,
+          hold: () => {
+            resolve(new Map(positions.map((position) => [position, { ...fetchedAt(position, {}), isHeld: true }])));
+          },
           answer: (found = {}, next) => {
             resolve(new Map(positions.map((position) => [position, fetchedAt(position, found, next)])));
           },
@@ -64,7 +69,7 @@ function following({ brokers = 1, silentMs = 3_000 } = {}): PartitionFetcher {
     onTrouble: ({ partition }, cause) => troubles.push(`${String(partition)} ${cause?.code ?? 'goes on'}`),
     onCrash: (cause) => crashes.push(cause),
   };
-  fetcher = new PartitionFetcher(from, { waitMs: silentMs > 100 ? 100 : 0, silentMs }, handlers);
+  fetcher = new PartitionFetcher(from, { waitMs: silentMs > 100 ? 100 : 0, silentMs, heldMs }, handlers);
   return fetcher;
 }
 
@@ -158,6 +163,27 @@ describe('a partition fetcher', () => {
     first.answer({ 0: [5] });
     await told('0 BROKER_UNAVAILABLE', '1 BROKER_UNAVAILABLE', '0 goes on', '1 goes on');
     expect(taken).toEqual(['0@5: 5']);
+  });
+
+  it('tells of a transaction that stays open for long, and of its end; not of one that ends soon', async () => {
+    const one = following({ heldMs: 30 });
+    one.seek(AT(0), 5);
+    one.flow([AT(0)], true);
+    (await nextFetch()).hold();
+    (await nextFetch()).answer({ 0: [5] });
+    (await nextFetch()).hold();
+    await new Promise((resolve) => {
+      setTimeout(resolve, 40);
+    });
+    expect(troubles).toEqual([]);
+    (await nextFetch()).hold();
+    await told('0 TRANSACTION_OPEN');
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1_000);
+    });
+    (await nextFetch()).answer({ 0: [6] });
+    await told('0 TRANSACTION_OPEN', '0 goes on');
+    expect(taken).toEqual(['0@5: 5', '0@6: 6']);
   });
 
   it('is held up at no broker by another that waits', async () => {
