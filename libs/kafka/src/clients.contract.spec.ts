@@ -4,6 +4,7 @@ import { Failure, systemClock } from '@recourse/kernel';
 import type { Kafka, LogProducer } from './kafka.port.js';
 import { createKafka } from './create.kafka.js';
 import { asFailure, protocolErrorType } from './kafkajs/failures.kafka.js';
+import { brokersOf, PartitionFetcher } from './platformatic/partition-fetcher.kafka.js';
 import { record, TestOwner, until } from './testing/owner.testing.js';
 import { brokerProxy, kafkaThrough, plainClient, testStack } from './testing/real-broker.js';
 import type { TcpProxy } from './testing/tcp-proxy.js';
@@ -225,6 +226,34 @@ describe('a seek to where a batch in hand begins', () => {
 });
 
 describe('records of transactions of others', () => {
+  it('that stay open are told of, and read once they are committed', async () => {
+    const wire = await topic();
+    const other = plainClient().producer({ transactionalId: `${wire}-tx`, maxInFlightRequests: 1, idempotent: true });
+    await other.connect();
+    const transaction = await other.transaction();
+    await transaction.send({ topic: wire, messages: [{ key: 'a', value: 'a', partition: 0 }] });
+    const [troubles, values]: [(string | null)[], string[]] = [[], []];
+    const options = { brokers: testStack().kafka.brokers, clientId: 'traps' };
+    const fetcher = new PartitionFetcher(
+      brokersOf(options),
+      { waitMs: 50, heldMs: 300 },
+      {
+        onBatch: ({ records }) => values.push(...records.map(({ value }) => String(value))),
+        onTrouble: (_, cause) => troubles.push(cause?.code ?? null),
+        onCrash: () => undefined,
+      },
+    );
+    keep(fetcher);
+    fetcher.seek({ topic: wire, partition: 0 }, 0);
+    fetcher.flow([{ topic: wire, partition: 0 }], true);
+    await until('it is told', () => troubles.includes('TRANSACTION_OPEN'));
+    expect(values).toEqual([]);
+    await transaction.commit();
+    await other.disconnect();
+    await until('it is read', () => values.length === 1);
+    expect(troubles.at(-1)).toBeNull();
+  }, 20_000);
+
   it('are read once committed; control records and aborted ones leave no gap an owner could see', async () => {
     const wire = await topic();
     const other = plainClient().producer({ transactionalId: `${wire}-tx`, maxInFlightRequests: 1, idempotent: true });
