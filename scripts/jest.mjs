@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bootstrap, main } from './lib/bootstrap.mjs';
+import { prepareClusterTools } from './lib/cluster-tools.mjs';
 import { cacheDir, root } from './lib/paths.mjs';
 import { runNode } from './lib/run.mjs';
 import { JEST_SUITES, specsOf } from './lib/suites.mjs';
@@ -28,6 +29,7 @@ await main(async () => {
     writeFileSync(results, JSON.stringify({ numPassedTests: 0, numFailedTests: 0, numFailedTestSuites: 0 }));
     return 0;
   }
+  if (suite.tools === 'cluster') await prepareClusterTools();
   const options = args.filter((arg) => arg.startsWith('--') && arg !== '--');
   const run = () => runNode(jestArguments(suite, results, options, specs), { leadsGroup: true });
   const code = suite.stack === 'shared' ? await withTestStack(run) : await run();

@@ -21,6 +21,7 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
 const { accessPage } = await import('./generate/access-page.mjs');
 const { cliPage } = await import('./generate/cli-page.mjs');
 const { contractPage, contractSchemaFile } = await import('./generate/contract-page.mjs');
+const { clusterFile } = await import('./generate/cluster-file.mjs');
 const { configPage } = await import('./generate/config-page.mjs');
 const { failuresPage } = await import('./generate/failures-page.mjs');
 const { machinesPage } = await import('./generate/machines-page.mjs');
@@ -37,6 +38,7 @@ const pages = [
   { path: 'docs/reference/config.md', text: await configPage(built) },
   { path: 'docs/reference/contracts.md', text: await contractPage(built) },
   { path: 'schemas/reversal-contract.schema.json', text: await contractSchemaFile(built) },
+  { path: 'deploy/helm/recourse/files/cluster.json', text: await clusterFile(built) },
   { path: 'docs/reference/cli.md', text: await cliPage(built) },
   { path: 'docs/traceability.md', text: traceabilityPage(readRequirements(), await readBreaks()) },
 ];

@@ -11,22 +11,9 @@ import { canonicalForms, fingerprintVector, frames } from './schema-vectors.mjs'
 
 const FOLDER = 'schemas/vectors';
 
-/** Vector files, as `{ path, text }`. */
-export function vectorFiles(root, catalogue) {
-  const released = messageNames(catalogue).flatMap((message) =>
-    versionsOf(root, message).map((entry) => ({ message, ...entry })),
-  );
+/** Vectors that rest on no schema of ours. */
+function chainFiles() {
   return [
-    file(
-      'frames',
-      'Framed values. `body` is the record; `schema` is schemas/history/<message>/<version>.avsc.',
-      released.flatMap(frames),
-    ),
-    file(
-      'fingerprints',
-      'SHA-256 of the Parsing Canonical Form of schemas/history/<message>/<version>.avsc.',
-      released.map(fingerprintVector),
-    ),
     file('canonical-forms', 'Parsing Canonical Form and its SHA-256.', canonicalForms()),
     file(
       'leaf-hashes',
@@ -51,6 +38,26 @@ export function vectorFiles(root, catalogue) {
       'eff_ + hex SHA-256 of the canonical JSON (RFC 8785) of [step, capability, target, hex SHA-256 of the canonical JSON of args]; mut_ + the first 32 hex digits of SHA-256 over tenant, run and key, each after its length in UTF-16 units and a colon.',
       effectKeys(),
     ),
+  ];
+}
+
+/** Vector files, as `{ path, text }`. */
+export function vectorFiles(root, catalogue) {
+  const released = messageNames(catalogue).flatMap((message) =>
+    versionsOf(root, message).map((entry) => ({ message, ...entry })),
+  );
+  return [
+    file(
+      'frames',
+      'Framed values. `body` is the record; `schema` is schemas/history/<message>/<version>.avsc.',
+      released.flatMap(frames),
+    ),
+    file(
+      'fingerprints',
+      'SHA-256 of the Parsing Canonical Form of schemas/history/<message>/<version>.avsc.',
+      released.map(fingerprintVector),
+    ),
+    ...chainFiles(),
   ];
 }
 

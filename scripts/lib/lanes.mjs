@@ -40,6 +40,17 @@ export const LANES = [
     all: [],
     kind: 'e2e',
   },
+  // Charts, rules and container files read by the tools of a cluster, without one. Builds those tools once, with Go.
+  {
+    name: 'deploy',
+    script: 'jest.mjs',
+    args: ['deploy'],
+    command: 'npm run test:deploy',
+    test: null,
+    ci: [],
+    all: [],
+    kind: 'deploy',
+  },
   // The quick runs kill each process once; all of them make a third of their runs on two instances of every service, and end with
   // twelve kills of workers in legs.
   { name: 'crash', script: 'crash.mjs', command: 'npm run test:crash', test: ['--quick'], ci: [], all: [] },

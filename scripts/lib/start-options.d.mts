@@ -2,6 +2,7 @@ export interface StartOptions {
   readonly once: boolean;
   readonly scenario: string;
   readonly breakWhat: string | null;
+  readonly secure: boolean;
   readonly reset: boolean;
   readonly help: boolean;
   /** Absolute. */

@@ -20,6 +20,9 @@ refund and tells what happens, then stays up and prints where everything is. Ctr
                              checkout: reserve, charge, book, notify, with each failure of each step
   --break <what>             ${BREAKS.join(' | ')}: the provider answers 200 and undoes nothing;
                              the story has to notice it and exits non-zero
+  --secure                   Kafka and the schema registry ask who somebody is: a user with a password for
+                             each service and program, who may do what schemas/topics.json says of it.
+                             Without it anybody on this machine may write to both
   --reset                    wipe the data of an earlier run first (Kafka, registry and PostgreSQL)
   --data-dir <directory>     where the data lives (default RECOURSE_DATA_DIR, else .recourse/data);
                              another directory gives a second stack beside the first
@@ -34,7 +37,7 @@ ports that were free; logs are in <data-dir>/logs.
 /**
  * @param {readonly string[]} args
  * @param {Readonly<Record<string, string | undefined>>} [environment] RECOURSE_DATA_DIR is read, as the command line reads it
- * @returns {{once: boolean, scenario: string, breakWhat: string | null, reset: boolean, help: boolean, dataDir: string}}
+ * @returns {{once: boolean, scenario: string, breakWhat: string | null, secure: boolean, reset: boolean, help: boolean, dataDir: string}}
  * Errors: a message that names the flag and what it takes.
  */
 export function parseStartOptions(args, environment = process.env) {
@@ -44,6 +47,7 @@ export function parseStartOptions(args, environment = process.env) {
       once: { type: 'boolean', default: false },
       scenario: { type: 'string', default: SCENARIOS[0] },
       break: { type: 'string' },
+      secure: { type: 'boolean', default: false },
       reset: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
       'data-dir': { type: 'string' },
@@ -56,6 +60,7 @@ export function parseStartOptions(args, environment = process.env) {
     once: values.once,
     scenario: values.scenario,
     breakWhat: values.break ?? null,
+    secure: values.secure,
     reset: values.reset,
     help: values.help,
     dataDir: dataDir === undefined ? defaultDataDir : absolute(dataDir),

@@ -5,7 +5,7 @@ import { root } from './paths.mjs';
 
 /**
  * Suites that run on Jest. `stack`: they need Kafka, registry and PostgreSQL, either one stack that is shared by all specs or
- * the `own` ones that each spec starts. `workers`: in how many processes.
+ * the `own` ones that each spec starts. `workers`: in how many processes. `tools`: what is fetched first, once.
  */
 export const JEST_SUITES = {
   unit: { stack: 'none', workers: 2 },
@@ -13,6 +13,7 @@ export const JEST_SUITES = {
   simulation: { stack: 'none', workers: 2 },
   integration: { stack: 'shared', workers: 2 },
   e2e: { stack: 'own', workers: 2 },
+  deploy: { stack: 'none', workers: 1, tools: 'cluster' },
 };
 
 /** Specs about the tree itself: they are quick, need nothing, and run with the unit specs. */

@@ -70,7 +70,7 @@ export class Edges {
     const folder = mkdtempSync(join(tmpdir(), 'recourse-edges-'));
     const { privateKey, publicKey } = await generateKeyPair('EdDSA');
     writeFileSync(join(folder, 'jwks.json'), JSON.stringify({ keys: [await exportJWK(publicKey)] }));
-    writeFileSync(join(folder, 'key'), 'k'.repeat(64));
+    writeFileSync(join(folder, 'key'), 'k'.repeat(64), { mode: 0o600 });
     const specs = [
       registry(),
       ledger(loadConfig(LEDGER, environment(folder))),

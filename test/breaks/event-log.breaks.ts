@@ -850,7 +850,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/refusals.unit.spec.ts',
     test: 'a wire whose records are signed refuses a record that is not for its role',
     file: 'libs/event-log/src/speakers.ts',
-    find: 'if (!rule.roles.includes(speaker.role))',
+    find: 'if (!rule.roles.some((role) => speaker.roles.includes(role)))',
     replace: 'if (rule.roles.length === 0)',
   },
   {

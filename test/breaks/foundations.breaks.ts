@@ -253,8 +253,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/kafka/src/signed/signed.kafka.unit.spec.ts',
     test: 'a log whose owner signs makes void what another service signed, and goes on behind it',
     file: 'libs/kafka/src/signed/signed.kafka.ts',
-    find: "speaker.role === 'service' && speaksUnder(speaker, owner)",
-    replace: "speaker.role === 'service'",
+    find: "speaker.roles.includes('service') && speaksUnder(speaker, owner)",
+    replace: "speaker.roles.includes('service')",
   },
   {
     id: 'logs-read-inside-a-batch',

@@ -1849,7 +1849,8 @@ export const BREAKS: readonly Break[] = [
     test: 'a report, straight counts from a worker of its adapter alone, where reports are signed',
     file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
     find: 'if (speaker !== undefined && !mayReport(speaker, message, context.steps))',
-    replace: "if (speaker !== undefined && speaker.role === 'consumer' && !mayReport(speaker, message, context.steps))",
+    replace:
+      "if (speaker !== undefined && speaker.roles.includes('consumer') && !mayReport(speaker, message, context.steps))",
   },
   {
     id: 'a100-routine-beyond-its-cap',

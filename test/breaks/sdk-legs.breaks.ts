@@ -226,7 +226,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/worker/worker.signed.unit.spec.ts',
     test: 'a worker on signed wires does nothing about what a service signed that asks no worker, says so, and goes on',
     file: 'libs/sdk/src/worker/asked-by.ts',
-    find: "return speaker.role === 'service' && ASKERS.some((name) => speaksUnder(speaker, name)) ? null : 'SPEAKER_MISMATCH';",
-    replace: "return speaker.role === 'service' ? null : 'SPEAKER_MISMATCH';",
+    find: "return speaker.roles.includes('service') && ASKERS.some((name) => speaksUnder(speaker, name)) ? null : 'SPEAKER_MISMATCH';",
+    replace: "return speaker.roles.includes('service') ? null : 'SPEAKER_MISMATCH';",
   },
 ];

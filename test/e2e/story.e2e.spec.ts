@@ -63,7 +63,19 @@ describe('the launcher with --once', () => {
     'plays the drifted refund to a compensation that was verified, and exits 0',
     async () => {
       const { code, output } = await launch();
+      expect(output).toContain('Anybody on this machine may write to the broker');
       expect(output).toContain('held    the ledger says compensated');
+      expect(output).toMatch(/All \d+ checks held\./);
+      expect(code).toBe(0);
+    },
+    LAUNCH_MS,
+  );
+
+  it(
+    'plays it where Kafka and the registry ask who somebody is, and says so',
+    async () => {
+      const { code, output } = await launch('--secure');
+      expect(output).toContain('Secure: Kafka knows each service and program by a password');
       expect(output).toMatch(/All \d+ checks held\./);
       expect(code).toBe(0);
     },

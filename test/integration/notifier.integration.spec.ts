@@ -37,7 +37,7 @@ beforeAll(async () => {
     { name: 'slow', url: await slow.open(), shape: 'generic', secrets: [SECRET], tenants: 'all', kinds: ['approval'] },
     { name: 'others', url: 'https://others.example.org/hook', shape: 'slack', tenants: ['globex'] },
   ];
-  writeFileSync(webhooksFile, JSON.stringify({ allow_loopback: true, endpoints }));
+  writeFileSync(webhooksFile, JSON.stringify({ allow_loopback: true, endpoints }), { mode: 0o600 });
   system = await startSystem({
     notifier: {
       webhooksFile,

@@ -28,7 +28,7 @@ beforeAll(async () => {
     secrets: [`whsec_${Buffer.alloc(32, 7).toString('base64')}`],
     tenants: 'all',
   };
-  writeFileSync(webhooksFile, JSON.stringify({ allow_loopback: true, endpoints: [endpoint] }));
+  writeFileSync(webhooksFile, JSON.stringify({ allow_loopback: true, endpoints: [endpoint] }), { mode: 0o600 });
   system = await startSystem({ adapters: ['inventory'], notifier: { webhooksFile } });
   open = await openWarehouse(system);
 }, 400_000);

@@ -1,11 +1,23 @@
 // Where everything is: flags first, then the environment, then the file that a development stack leaves in its data directory.
-import { hostPorts, optional, readConfig, text, url } from '@recourse/config';
+import { readFileSync } from 'node:fs';
+import {
+  file,
+  hostPorts,
+  optional,
+  passwordFile,
+  readConfig,
+  secretPath,
+  text,
+  url,
+  withPassword,
+} from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 import { signingFrom, signingPlacesGiven } from '@recourse/kafka';
-import type { Signing } from '@recourse/kafka';
+import type { RegistryWriter, Signing } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
 import { ownerOfLog } from '@recourse/messages';
 import { findStack } from '@recourse/sdk';
+import type { StackFile } from '@recourse/sdk';
 import { CliProblem } from './problem.js';
 
 const HTTP = { protocols: ['http:', 'https:'] } as const;
@@ -21,18 +33,28 @@ export const CLI_CONFIG = {
   brokers: optional(
     hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers, for audits, replays and `log accept-…`.' }),
   ),
+  kafkaUser: optional(text('RECOURSE_KAFKA_USER', { doc: 'As whom Kafka is asked, by SCRAM-SHA-512.' })),
+  kafkaPassword: optional(passwordFile('RECOURSE_KAFKA_PASSWORD_FILE', { doc: "Password of Kafka's user." })),
+  kafkaCa: optional(
+    file('RECOURSE_KAFKA_CA_FILE', { doc: 'Certificates, PEM, that sign those of the brokers: connections are TLS.' }),
+  ),
   registryUrl: optional(
     url('RECOURSE_REGISTRY_URL', {
       doc: 'Schema registry, Confluent interface, for audits, replays and `log accept-…`.',
       ...HTTP,
     }),
   ),
+  registryUser: optional(text('RECOURSE_REGISTRY_USER', { doc: 'Who may write to it, for `cluster make-schemas`.' })),
+  registryPassword: optional(passwordFile('RECOURSE_REGISTRY_PASSWORD_FILE', { doc: 'Password of who may.' })),
   logId: optional(text('RECOURSE_LOG_ID', { doc: 'Id of the logs; every genesis hash commits to it.' })),
   databaseUrl: optional(
     url('RECOURSE_DATABASE_URL', {
       doc: 'Database of the service whose log is meant, for `replay --compare` and `log accept-…`.',
       protocols: ['postgres:', 'postgresql:'],
     }),
+  ),
+  databasePassword: optional(
+    passwordFile('RECOURSE_DATABASE_PASSWORD_FILE', { doc: 'Password for it, when the address has none.' }),
   ),
   wires: optional(
     text('RECOURSE_WIRES', {
@@ -43,7 +65,7 @@ export const CLI_CONFIG = {
     text('RECOURSE_KEYRING_FILE', { doc: 'Public keys that sign logs: what their owners did not sign is void then.' }),
   ),
   signingKeyFile: optional(
-    text('RECOURSE_SIGNING_KEY_FILE', { doc: 'Private key of the service that owns a log, for `log accept-…`.' }),
+    secretPath('RECOURSE_SIGNING_KEY_FILE', { doc: 'Private key of the service that owns a log, for `log accept-…`.' }),
   ),
   signingKeyId: optional(text('RECOURSE_SIGNING_KEY_ID', { doc: 'Id under which the keyring holds that key.' })),
   token: optional(text('RECOURSE_TOKEN', { doc: 'Bearer token. Prefer a file.' })),
@@ -76,6 +98,16 @@ export interface Flags {
   readonly roles?: string;
 }
 
+/** A user of Kafka, and who signs its brokers; what is null is not asked. */
+export interface KafkaUser {
+  readonly user: string | null;
+  readonly password: string | null;
+  readonly ca: string | null;
+}
+
+/** Who audits and checks on a secure development stack. */
+export const OPERATOR = 'operator';
+
 /** Everything that is known; what is missing is asked for when it is needed. */
 export interface Settings {
   /** Data directory of the development stack that was found; null without one. */
@@ -83,7 +115,11 @@ export interface Settings {
   readonly services: Readonly<Record<Service, string | null>>;
   readonly issuerUrl: string | null;
   readonly brokers: readonly string[] | null;
+  /** As whom Kafka is asked: the environment's user, else one that a secure development stack keeps. */
+  readonly kafkaAs: (user: string) => KafkaUser;
   readonly registryUrl: string | null;
+  /** Who may write to it; null where it asks nobody. */
+  readonly registryWriter: RegistryWriter | null;
   readonly logId: string | null;
   /** How logs are signed; null where they are not. Errors: Failure(KEYRING_INVALID). */
   readonly signing: () => Signing | null;
@@ -109,14 +145,41 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
     },
     issuerUrl: flags.issuerUrl ?? env.issuerUrl ?? system?.urls.issuer ?? null,
     brokers: flags.brokers?.split(',') ?? env.brokers ?? system?.brokers ?? null,
+    kafkaAs: (user) => kafkaUserOf(user, env, system),
     registryUrl: flags.registry ?? env.registryUrl ?? system?.registryUrl ?? null,
+    registryWriter: registryWriterOf(env),
     logId: flags.logId ?? env.logId ?? system?.logId ?? null,
     signing: () => signingFrom(signingPlacesGiven(environment), { ownerOf: ownerOfLog, clock: systemClock }),
-    databaseOf: (service) => flags.databaseUrl ?? env.databaseUrl ?? system?.databases[service] ?? null,
+    databaseOf: (service) => {
+      const named = flags.databaseUrl ?? env.databaseUrl;
+      return named === undefined ? (system?.databases[service] ?? null) : withPassword(named, env.databasePassword);
+    },
     token: flags.token ?? (flags.tokenFile === undefined ? (env.token ?? null) : null),
     tokenFile: flags.tokenFile ?? env.tokenFile ?? null,
     tenant: flags.tenant ?? env.tenant ?? null,
   };
+}
+
+function registryWriterOf({
+  registryUser: username,
+  registryPassword: password,
+}: ConfigOf<typeof CLI_CONFIG>): RegistryWriter | null {
+  if (username !== undefined && password !== undefined) return { username, password };
+  if (username === undefined && password === undefined) return null;
+  throw new CliProblem('ENVIRONMENT_INVALID', 'only half of who writes to the registry is told', 'usage', {
+    remedy: 'Set both of RECOURSE_REGISTRY_USER and RECOURSE_REGISTRY_PASSWORD_FILE, or neither.',
+  });
+}
+
+function kafkaUserOf(wanted: string, env: ConfigOf<typeof CLI_CONFIG>, system: StackFile | null): KafkaUser {
+  const { kafkaUser = null, kafkaPassword = null, kafkaCa: ca = null } = env;
+  if ((kafkaUser === null) !== (kafkaPassword === null))
+    throw new CliProblem('ENVIRONMENT_INVALID', "only half of Kafka's user is told", 'usage', {
+      remedy: 'Set both of RECOURSE_KAFKA_USER and RECOURSE_KAFKA_PASSWORD_FILE, or neither.',
+    });
+  const kept = system?.kafkaUsers[wanted];
+  if (kafkaUser !== null || kept === undefined) return { user: kafkaUser, password: kafkaPassword, ca };
+  return { user: wanted, password: readFileSync(kept, 'utf8').trimEnd(), ca };
 }
 
 /** Only our own variables are looked at: a shell may well hold those of the services. */

@@ -30,7 +30,7 @@ describe('recourse keys', () => {
     const ring = parseKeyring(JSON.stringify({ keys: [entry] }));
     const signature = signerOf('crm-1', readFileSync(out, 'utf8')).sign('text');
     expect(speakerOf(ring, { keyId: 'crm-1', text: 'text', signature, signedAt: 0 })).toMatchObject({
-      role: 'source',
+      roles: ['source'],
       names: ['crm', 'erp'],
       tenants: ['acme'],
     });

@@ -6,6 +6,7 @@ import { addApprovals } from './commands/approvals.command.js';
 import { addAudit } from './commands/audit.command.js';
 import { addBudgets } from './commands/budgets.command.js';
 import { addAssumptions } from './commands/assumptions.command.js';
+import { addCluster } from './commands/cluster.command.js';
 import { addCommits } from './commands/commits.command.js';
 import { addConsumers } from './commands/consumers.command.js';
 import { addContracts } from './commands/contracts.command.js';
@@ -21,6 +22,7 @@ import { addNotifications } from './commands/notifications.command.js';
 import type { Act, Action } from './commands/options.js';
 import { tenantName } from './commands/options.js';
 import { addParked } from './commands/parked.command.js';
+import { addProvision } from './commands/provision.command.js';
 import { addRecoveries } from './commands/recoveries.command.js';
 import { addReplay } from './commands/replay.command.js';
 import { addReport } from './commands/report.command.js';
@@ -46,6 +48,38 @@ const ADDRESS_HELP = [
   'directory of a development stack (--data-dir, or .recourse/data here or in a folder above).',
 ].join('\n');
 
+/** Groups of commands, in the order in which help lists them. */
+const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
+  addInit,
+  addKeys,
+  addContracts,
+  addEntries,
+  addMutations,
+  addCommits,
+  addAssumptions,
+  addRecoveries,
+  addReviews,
+  addUndo,
+  addTasks,
+  addIncidents,
+  addAdmission,
+  addReport,
+  addDrill,
+  addApprovals,
+  addBudgets,
+  addItems,
+  addNotifications,
+  addParked,
+  addErasures,
+  addAudit,
+  addProvision,
+  addReplay,
+  addLog,
+  addCluster,
+  addLineage,
+  addConsumers,
+];
+
 /**
  * Makes the program.
  *
@@ -61,35 +95,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
       const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
       onEnd((await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args)) ?? 'done');
     };
-  for (const add of [
-    addInit,
-    addKeys,
-    addContracts,
-    addEntries,
-    addMutations,
-    addCommits,
-    addAssumptions,
-    addRecoveries,
-    addReviews,
-    addUndo,
-    addTasks,
-    addIncidents,
-    addAdmission,
-    addReport,
-    addDrill,
-    addApprovals,
-    addBudgets,
-    addItems,
-    addNotifications,
-    addParked,
-    addErasures,
-    addAudit,
-    addReplay,
-    addLog,
-    addLineage,
-    addConsumers,
-  ])
-    add(program, act);
+  for (const add of COMMANDS) add(program, act);
   return program;
 }
 

@@ -1,5 +1,5 @@
 // Endpoints as the operator writes them: a JSON file. Every problem is found at once, each with a code and its place.
-import { file } from '@recourse/config';
+import { secretTextFile } from '@recourse/config';
 import type { Variable } from '@recourse/config';
 import { z } from 'zod';
 import { ITEM_KINDS } from './rules/item/item.messages.js';
@@ -74,11 +74,10 @@ export function readEndpoints(text: string): EndpointsRead {
 
 /** Names the file that holds the endpoints. */
 export function endpointsFile(name: string, options: { readonly doc: string }): Variable<readonly Endpoint[]> {
-  const { schema, ...rest } = file(name, options);
+  const { schema, ...rest } = secretTextFile(name, options);
   return {
     ...rest,
-    isSecretFile: true,
-    range: 'path of a JSON file of endpoints',
+    range: 'path of a JSON file of endpoints, closed to others (mode 0640 or less)',
     schema: schema.transform((text, context) => {
       const read = readEndpoints(text);
       if (read.ok) return read.endpoints;

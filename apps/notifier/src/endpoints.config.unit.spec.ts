@@ -106,6 +106,7 @@ describe('the file of endpoints', () => {
     writeFileSync(
       path,
       JSON.stringify({ endpoints: [{ ...DESK, url: 'http://desk.example.org/s3cr3t', secrets: ['whsec_n0t-good'] }] }),
+      { mode: 0o600 },
     );
     const read = readConfig(
       { endpoints: endpointsFile('RECOURSE_WEBHOOKS_FILE', { doc: 'Endpoints.' }) },

@@ -1,7 +1,6 @@
 // Adapters: which ones workers may be asked through. Each has a request topic of its own, made like that of the catalogue.
 import { loadConfig, names } from '@recourse/config';
 import type { ConfigOf, Environment } from '@recourse/config';
-import type { TopicSpec } from '@recourse/kafka';
 import { CONNECT_VARIABLES } from '@recourse/sdk';
 
 /** Environment of the development stack. */
@@ -18,9 +17,6 @@ export const STACK_CONFIG = {
 /** Where a shell tells the command line and the SDK a stack is. Services are told by the stack itself. */
 const OF_CLIENTS: readonly string[] = [...CONNECT_VARIABLES, 'RECOURSE_NOTIFIER_URL'];
 
-/** Adapter whose topic stands for its siblings in schemas/topics.json. */
-const FAMILY = 'recourse.tool-requests.';
-
 /** Reads what of an environment is the stack's own. Errors: ConfigInvalid. */
 export function adaptersIn(environment: Environment): ConfigOf<typeof STACK_CONFIG>['adapters'] {
   const own = Object.fromEntries(Object.values(STACK_CONFIG).map(({ name }) => [name, environment[name]]));
@@ -31,13 +27,4 @@ export function adaptersIn(environment: Environment): ConfigOf<typeof STACK_CONF
 export function withoutStackVariables(environment: Environment): Environment {
   const own = new Set<string>([...Object.values(STACK_CONFIG).map(({ name }) => name), ...OF_CLIENTS]);
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !own.has(name)));
-}
-
-/** The topics with one request topic per adapter, alike but for their names. The catalogue's own stays. Pure. */
-export function withAdapterTopics(topics: readonly TopicSpec[], adapters: readonly string[]): readonly TopicSpec[] {
-  return topics.flatMap((topic) => {
-    if (!topic.name.startsWith(FAMILY)) return [topic];
-    const siblings = adapters.map((adapter) => `${FAMILY}${adapter}`).filter((name) => name !== topic.name);
-    return [topic, ...siblings.map((name) => ({ ...topic, name }))];
-  });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConfigInvalid } from '@recourse/config';
-import { adaptersIn, withAdapterTopics, withoutStackVariables } from './adapters.js';
+import { adaptersIn, withoutStackVariables } from './adapters.js';
 import { topicSpecs } from './provision.js';
 
 function problemsOf(
@@ -61,7 +61,7 @@ describe('the topics of a stack', () => {
   it('are those of the catalogue when nothing is asked for, once each', () => {
     expect(requests(['payments'])).toHaveLength(1);
     expect(
-      withAdapterTopics(topicSpecs(2), ['payments', 'mail'])
+      topicSpecs(2, ['payments', 'mail'])
         .map(({ name }) => name)
         .filter((name, at, all) => all.indexOf(name) !== at),
     ).toEqual([]);

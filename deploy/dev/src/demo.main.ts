@@ -1,4 +1,5 @@
 // npm start: the stack, the services, an example, and its story.
+import { kafkaAccessIn } from '@recourse/sdk';
 import { spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline/promises';
 import { playCheckout } from '@recourse/example-checkout';
@@ -12,6 +13,7 @@ import type { Programme } from './launcher.js';
 import { planSystem } from './system.js';
 import type { SystemPlan } from './system.plan.js';
 import type { StackFacts } from './stack.js';
+import { AGENT, userVariables } from './users.js';
 
 /** Stories over the little services; every other is the drifted refund's. */
 const LITTLE_STORIES = { 'twelve-calls': playTwelveCalls, checkout: playCheckout } as const;
@@ -46,7 +48,7 @@ function demo(): Programme {
     },
     story: async (stack, _processes, options) => {
       if (plan === null) return false;
-      if (isLittle(options.scenario)) return playLittle(options.scenario, plan, stack);
+      if (isLittle(options.scenario)) return playLittle(options.scenario, plan, stack, folder);
       const { ok, mutationId } = await playStory({
         urls: plan.urls,
         scenario: options.scenario === 'window-closed' ? 'window-closed' : 'refund',
@@ -105,9 +107,12 @@ const DRAW_TIMEOUT_MS = 30_000;
 async function playLittle(
   story: LittleStory,
   { urls }: SystemPlan,
-  { kafka, registryUrl }: StackFacts,
+  stack: StackFacts,
+  dataDir: string,
 ): Promise<boolean> {
-  const { ok } = await LITTLE_STORIES[story]({ urls, brokers: kafka.brokers, registryUrl, say });
+  const { kafka, registryUrl } = stack;
+  const access = kafkaAccessIn(userVariables(stack, dataDir, AGENT));
+  const { ok } = await LITTLE_STORIES[story]({ urls, brokers: kafka.brokers, registryUrl, access, say });
   return ok;
 }
 

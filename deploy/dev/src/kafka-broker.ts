@@ -1,13 +1,14 @@
 // Kafka 4.3: one KRaft node that is broker and controller.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Java } from '../../../scripts/lib/prerequisites.mjs';
 import { archiveFile, archiveFlags, type TrainingRun } from './java-archive.js';
 import type { ChildPlan } from './child.js';
 import { fetchClusterMetadata, hasCoordinator } from './kafka-metadata.js';
+import type { BrokerAddress, BrokerUser } from './kafka-metadata.js';
 import { choosePorts } from './ports.js';
 
 export interface BrokerPlace {
@@ -17,6 +18,8 @@ export interface BrokerPlace {
   readonly folder: string;
   readonly logFile: string;
   readonly ports: { readonly kafka: number; readonly controller: number };
+  /** The stack's own user, where the broker asks everybody who they are. */
+  readonly owner?: BrokerUser;
   /** Beside or instead of those below, for instance `log.flush.interval.messages: '1'`. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -66,12 +69,13 @@ export function brokerPlan(
   settings: Readonly<Record<string, string>> = {},
 ): ChildPlan {
   const flags = archiveFlags(archiveFile(place.jars, place.java));
+  const broker = addressOf(place);
   return planWith({ ...place, settings }, flags, async () => {
-    const seen = await fetchClusterMetadata(place.ports.kafka);
+    const seen = await fetchClusterMetadata(broker);
     return (
       seen.clusterId === clusterId &&
       seen.brokers.includes(`127.0.0.1:${String(place.ports.kafka)}`) &&
-      hasCoordinator(place.ports.kafka)
+      hasCoordinator(broker)
     );
   });
 }
@@ -86,7 +90,8 @@ export function brokerTraining(jars: string, java: Java): TrainingRun {
       ...planWith(
         place,
         flags,
-        async () => (await fetchClusterMetadata(ports.kafka)).brokers.length > 0 && hasCoordinator(ports.kafka),
+        async () =>
+          (await fetchClusterMetadata(addressOf(place))).brokers.length > 0 && hasCoordinator(addressOf(place)),
       ),
       triesMax: 1,
       stopWithinMs: 60_000,
@@ -110,6 +115,10 @@ function planWith(place: BrokerPlace, flags: readonly string[], probe: () => Pro
   };
 }
 
+function addressOf({ ports, owner }: BrokerPlace): BrokerAddress {
+  return { port: ports.kafka, user: owner ?? null };
+}
+
 function jvmFlags(place: BrokerPlace): readonly string[] {
   return [
     '-Xmx256m',
@@ -124,10 +133,17 @@ function writeConfig(place: BrokerPlace): string {
   const file = join(place.folder, 'kafka.properties');
   writeFileSync(
     file,
-    `${Object.entries({ ...brokerConfig(place), ...place.settings })
+    `${Object.entries({
+      ...brokerConfig(place),
+      ...(place.owner === undefined ? {} : secureConfig(place, place.owner)),
+      ...place.settings,
+    })
       .map(([name, value]) => `${name}=${value}`)
       .join('\n')}\n`,
+    { mode: 0o600 },
   );
+  // One that was there keeps its mode, and now may hold a password.
+  chmodSync(file, 0o600);
   writeFileSync(join(place.folder, 'log4j2.properties'), LOG4J);
   return file;
 }
@@ -167,6 +183,40 @@ export function brokerConfig(place: Pick<BrokerPlace, 'folder' | 'ports'>): Read
     'log.cleaner.dedupe.buffer.size': '4194304',
     'num.network.threads': '2',
     'num.io.threads': '4',
+  };
+}
+
+/**
+ * What a broker is told beside, so that it asks everybody who they are and holds them to rules of access.
+ *
+ * Clients are known by SCRAM-SHA-512. The stack itself, as broker towards its controller and as who makes users and rules,
+ * has PLAIN and this file: somebody has to be there before there are users. Nobody else is above the rules.
+ */
+export function secureConfig(
+  { ports }: Pick<BrokerPlace, 'ports'>,
+  { name, password }: BrokerUser,
+): Readonly<Record<string, string>> {
+  const plain = `org.apache.kafka.common.security.plain.PlainLoginModule required username="${name}" password="${password}" user_${name}="${password}";`;
+  const [clients, controller] = [
+    `CLIENTS://127.0.0.1:${String(ports.kafka)}`,
+    `CONTROLLER://127.0.0.1:${String(ports.controller)}`,
+  ];
+  return {
+    listeners: `${clients},${controller}`,
+    'advertised.listeners': `${clients},${controller}`,
+    'listener.security.protocol.map': 'CLIENTS:SASL_PLAINTEXT,CONTROLLER:SASL_PLAINTEXT',
+    'inter.broker.listener.name': 'CLIENTS',
+    'sasl.mechanism.inter.broker.protocol': 'PLAIN',
+    'sasl.mechanism.controller.protocol': 'PLAIN',
+    'listener.name.clients.sasl.enabled.mechanisms': 'SCRAM-SHA-512,PLAIN',
+    'listener.name.clients.scram-sha-512.sasl.jaas.config':
+      'org.apache.kafka.common.security.scram.ScramLoginModule required;',
+    'listener.name.clients.plain.sasl.jaas.config': plain,
+    'listener.name.controller.sasl.enabled.mechanisms': 'PLAIN',
+    'listener.name.controller.plain.sasl.jaas.config': plain,
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'super.users': `User:${name}`,
+    'allow.everyone.if.no.acl.found': 'false',
   };
 }
 

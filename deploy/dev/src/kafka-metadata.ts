@@ -8,12 +8,19 @@
 //                   nullable string rack) · nullable string cluster id · …
 //   coordinator 0   body: string group
 //                   answer: int32 correlation · int16 error code · …
-import { connect } from 'node:net';
+//   handshake 1     body: string mechanism; before anything else, where a broker asks who somebody is
+//                   answer: int32 correlation · int16 error code · …
+//   authenticate 0  body: int32 length · of PLAIN: 0 · user · 0 · password
+//                   answer: int32 correlation · int16 error code · …
+import { connect, type Socket } from 'node:net';
 
 const METADATA = { key: 3, version: 4 };
 const FIND_COORDINATOR = { key: 10, version: 0 };
+const HANDSHAKE = { key: 17, version: 1 };
+const AUTHENTICATE = { key: 36, version: 0 };
 const CLIENT_ID = 'recourse-probe';
 const CORRELATION = 1;
+const HOST = '127.0.0.1';
 const ANSWER_WITHIN_MS = 1_000;
 
 export interface ClusterMetadata {
@@ -22,13 +29,29 @@ export interface ClusterMetadata {
   readonly brokers: readonly string[];
 }
 
+/** Where a broker is, and as whom it is asked; null: it does not ask. */
+export interface BrokerAddress {
+  readonly port: number;
+  readonly user: BrokerUser | null;
+}
+
+export interface BrokerUser {
+  readonly name: string;
+  readonly password: string;
+}
+
+interface Request {
+  readonly api: { readonly key: number; readonly version: number };
+  readonly body: Buffer;
+}
+
 /**
  * Fetches a broker's view of its cluster.
  *
  * Errors: the socket's, or a time-out after one second.
  */
-export async function fetchClusterMetadata(port: number, host = '127.0.0.1'): Promise<ClusterMetadata> {
-  return parseMetadata(await ask(host, port, METADATA, Buffer.alloc(4 + 1)));
+export async function fetchClusterMetadata(broker: BrokerAddress): Promise<ClusterMetadata> {
+  return parseMetadata(await ask(broker, { api: METADATA, body: Buffer.alloc(4 + 1) }));
 }
 
 /**
@@ -36,46 +59,66 @@ export async function fetchClusterMetadata(port: number, host = '127.0.0.1'): Pr
  *
  * Errors: the socket's, or a time-out after one second.
  */
-export async function hasCoordinator(port: number, host = '127.0.0.1'): Promise<boolean> {
-  const frame = await ask(host, port, FIND_COORDINATOR, string(CLIENT_ID));
-  return frame.readInt16BE(4) === 0;
+export async function hasCoordinator(broker: BrokerAddress): Promise<boolean> {
+  return errorIn(await ask(broker, { api: FIND_COORDINATOR, body: string(CLIENT_ID) })) === 0;
 }
 
-/** Sends one request and resolves to its answer, without the length. */
-function ask(
-  host: string,
-  port: number,
-  api: { readonly key: number; readonly version: number },
-  body: Buffer,
-): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host });
-    const chunks: Buffer[] = [];
-    const fail = (cause: Error): void => {
-      socket.destroy();
-      reject(cause);
-    };
-    socket.setTimeout(ANSWER_WITHIN_MS, () => {
-      fail(new Error('the broker does not answer'));
-    });
-    socket.once('error', fail);
-    socket.once('close', () => {
-      fail(new Error('the broker closed the connection'));
-    });
-    socket.once('connect', () => {
-      socket.write(requestOf(api, body));
-    });
-    socket.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      const frame = wholeFrame(Buffer.concat(chunks));
-      if (frame === null) return;
-      resolve(frame);
-      socket.destroy();
-    });
+/** Sends one request, after those that say who asks, and resolves to its answer, without the length. */
+async function ask({ port, user }: BrokerAddress, request: Request): Promise<Buffer> {
+  const socket = connect({ port, host: HOST });
+  try {
+    for (const first of user === null ? [] : introduction(user)) {
+      if (errorIn(await exchange(socket, first)) !== 0) throw new Error('the broker refuses this user');
+    }
+    return await exchange(socket, request);
+  } finally {
+    socket.destroy();
+  }
+}
+
+function introduction({ name, password }: BrokerUser): readonly Request[] {
+  const token = Buffer.from(`\0${name}\0${password}`);
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(token.length);
+  return [
+    { api: HANDSHAKE, body: string('PLAIN') },
+    { api: AUTHENTICATE, body: Buffer.concat([length, token]) },
+  ];
+}
+
+function errorIn(frame: Buffer): number {
+  return frame.readInt16BE(4);
+}
+
+/** Sends one request on a socket that carries nothing else meanwhile. */
+function exchange(socket: Socket, request: Request): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  const hear = (chunk: Buffer): void => {
+    chunks.push(chunk);
+    const frame = wholeFrame(Buffer.concat(chunks));
+    if (frame !== null) resolve(frame);
+  };
+  const closed = (): void => {
+    reject(new Error('the broker closed the connection'));
+  };
+  socket.setTimeout(ANSWER_WITHIN_MS, () => {
+    reject(new Error('the broker does not answer'));
+  });
+  socket.on('error', reject);
+  socket.on('close', closed);
+  socket.on('data', hear);
+  // Before the connection is there, it waits for it.
+  socket.write(requestOf(request));
+  return promise.finally(() => {
+    socket.off('data', hear);
+    socket.off('close', closed);
+    // The next exchange, or the end, has a listener of its own; until then an error is nobody's.
+    socket.on('error', () => undefined);
   });
 }
 
-function requestOf(api: { readonly key: number; readonly version: number }, body: Buffer): Buffer {
+function requestOf({ api, body }: Request): Buffer {
   const head = Buffer.alloc(2 + 2 + 4);
   head.writeInt32BE(CORRELATION, head.writeInt16BE(api.version, head.writeInt16BE(api.key, 0)));
   const request = Buffer.concat([head, string(CLIENT_ID), body]);

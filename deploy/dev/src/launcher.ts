@@ -20,6 +20,17 @@ export interface Programme {
   readonly whereabouts: () => readonly string[];
 }
 
+/** What nobody should take for granted. */
+const OPEN = [
+  '  Anybody on this machine may write to the broker and to the schema registry: `npm start -- --secure` asks who they are.',
+];
+const SECURE = [
+  '  Secure: Kafka knows each service and program by a password (SCRAM-SHA-512) and lets it do what schemas/topics.json says',
+  '  of it; the schema registry lets strangers read only; records of wires and batches of logs are signed, and nobody without a',
+  '  key in the keyring is believed. Not so: connections stay on this machine in clear text, and the issuer hands a token for',
+  '  anybody to anybody.',
+];
+
 interface Session {
   stack: DevStack | null;
   processes: Processes | null;
@@ -67,6 +78,7 @@ async function runProgramme(
   const stack = await step('starting Kafka, registry and PostgreSQL', (say) =>
     startStack({
       dataDir: options.dataDir,
+      secure: options.secure,
       reset: options.reset,
       onProgress: say,
       handleSignals: false,
@@ -76,6 +88,7 @@ async function runProgramme(
     }),
   );
   session.stack = stack;
+  process.stdout.write(`${(options.secure ? SECURE : OPEN).join('\n')}\n`);
   const specs = await programme.processes(stack, options);
   const processes = await step(`starting ${String(specs.length)} processes`, (say) =>
     startProcesses(specs, {

@@ -59,6 +59,7 @@ describe('the flags of npm start', () => {
       once: false,
       scenario: 'drifted-refund',
       breakWhat: null,
+      secure: false,
       reset: false,
       help: false,
     });
@@ -66,9 +67,12 @@ describe('the flags of npm start', () => {
 
   it('take a scenario, a break and a data directory', () => {
     expect(
-      parseStartOptions(['--once', '--scenario', 'window-closed', '--break', 'phantom-undo', '--data-dir', '/tmp/x']),
+      parseStartOptions([
+        ...['--once', '--secure', '--scenario', 'window-closed', '--break', 'phantom-undo', '--data-dir', '/tmp/x'],
+      ]),
     ).toMatchObject({
       once: true,
+      secure: true,
       scenario: 'window-closed',
       breakWhat: 'phantom-undo',
       dataDir: '/tmp/x',

@@ -1,9 +1,7 @@
 // Makes what the services expect to find: the topics of schemas/topics.json and a database for each of them.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Kafka, TopicSpec } from '@recourse/kafka';
-import { root } from '../../../scripts/lib/paths.mjs';
-import { withAdapterTopics } from './adapters.js';
+import { plannedTopics } from '@recourse/service/provision';
+import type { ClusterPlan } from '@recourse/service/provision';
 import { createDatabase, type DatabaseAddress } from './databases.js';
 import type { PostgresAddress } from './postgres-server.js';
 
@@ -21,27 +19,18 @@ export interface Catalogue {
 /** Partitions of a partitioned topic in development: enough that keys are spread and a second owner has work. */
 const PARTITIONS = 2;
 
-/** The topics of schemas/topics.json for one broker, with a request topic per adapter. */
-export function topicSpecs(partitions: number = PARTITIONS, adapters: readonly string[] = []): readonly TopicSpec[] {
-  // Checked by `node scripts/generate.mjs --check`.
-  const { topics } = JSON.parse(readFileSync(join(root, 'schemas', 'topics.json'), 'utf8')) as {
-    readonly topics: readonly CatalogueTopic[];
-  };
-  return withAdapterTopics(
-    topics.map(({ name, partitioned, config }) => ({
-      name,
-      partitions: partitioned ? partitions : 1,
-      replicationFactor: 1,
-      config,
-    })),
-    adapters,
-  );
+/** What a cluster of one broker should be, with a request topic per adapter. Without users it asks nobody who they are. */
+export function planOf(
+  partitions: number = PARTITIONS,
+  adapters: readonly string[] = [],
+  users: ClusterPlan['users'] = null,
+): ClusterPlan {
+  return { partitions, replication: 1, min_insync_replicas: 1, adapters: [...adapters], users };
 }
 
-interface CatalogueTopic {
-  readonly name: string;
-  readonly partitioned: boolean;
-  readonly config: Readonly<Record<string, string>>;
+/** The topics of schemas/topics.json for one broker, with a request topic per adapter. */
+export function topicSpecs(partitions?: number, adapters?: readonly string[]): readonly TopicSpec[] {
+  return plannedTopics(planOf(partitions, adapters));
 }
 
 /**

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs, SCHEMAS, TOPICS } from '@recourse/messages';
 import type { StackFacts } from './stack.js';
+import { writerOf } from './users.js';
 
 /** Topics whose schemas are registered side by side; a cold registry takes no more. */
 const REGISTER_AT_ONCE = 3;
@@ -22,7 +23,10 @@ export async function registerSchemas(stack: StackFacts, { dataDir, topics, say 
     .digest('hex');
   const marker = join(dataDir, 'schemas-registered');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
-  const codecs = createCodecs(createSchemaRegistry({ url: stack.registryUrl, timeoutMs: 30_000 }));
+  const writer = writerOf(stack);
+  const codecs = createCodecs(
+    createSchemaRegistry({ url: stack.registryUrl, timeoutMs: 30_000, ...(writer === null ? {} : { writer }) }),
+  );
   const waiting = [...topics];
   let done = 0;
   await Promise.all(

@@ -1,9 +1,10 @@
 // Apicurio 3.3 with file storage, spoken to through its Confluent-compatible API.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Java } from '../../../scripts/lib/prerequisites.mjs';
 import type { ChildPlan } from './child.js';
 import { archiveFile, archiveFlags, type TrainingRun } from './java-archive.js';
+import type { BrokerUser } from './kafka-metadata.js';
 import { choosePorts } from './ports.js';
 
 export interface RegistryPlace {
@@ -14,6 +15,8 @@ export interface RegistryPlace {
   readonly folder: string;
   readonly logFile: string;
   readonly ports: { readonly registry: number; readonly registryManagement: number };
+  /** Who alone may write; anybody may read. Without it anybody writes. */
+  readonly owner?: BrokerUser;
 }
 
 const READY_WITHIN_MS = 60_000;
@@ -58,7 +61,7 @@ function planWith(place: RegistryPlace, flags: readonly string[]): ChildPlan {
           '-jar',
           join(place.app, 'quarkus-run.jar'),
         ],
-        env: { ...process.env, ...registryEnvironment(place) },
+        env: { ...process.env, ...registryEnvironment(place), ...ownedBy(place) },
         cwd: place.folder,
       };
     },
@@ -85,5 +88,33 @@ export function registryEnvironment(place: Pick<RegistryPlace, 'folder' | 'ports
     QUARKUS_HTTP_PORT: String(place.ports.registry),
     QUARKUS_MANAGEMENT_HOST: '127.0.0.1',
     QUARKUS_MANAGEMENT_PORT: String(place.ports.registryManagement),
+  };
+}
+
+/** Settings that only hold with an owner go by a file of their own: the password is in no environment. */
+function ownedBy({ folder, owner }: RegistryPlace): Readonly<Record<string, string>> {
+  if (owner === undefined) return {};
+  const file = join(folder, 'owner.properties');
+  rmSync(file, { force: true });
+  writeFileSync(
+    file,
+    `${Object.entries(ownerSettings(owner))
+      .map(([name, value]) => `${name}=${value}`)
+      .join('\n')}\n`,
+    { mode: 0o600 },
+  );
+  return { QUARKUS_CONFIG_LOCATIONS: file };
+}
+
+/** Basic authentication of one user who is administrator; without it a request may only read. */
+export function ownerSettings({ name, password }: BrokerUser): Readonly<Record<string, string>> {
+  return {
+    'quarkus.http.auth.basic': 'true',
+    'quarkus.security.users.embedded.plain-text': 'true',
+    [`quarkus.security.users.embedded.users.${name}`]: password,
+    [`quarkus.security.users.embedded.roles.${name}`]: 'sr-admin',
+    'apicurio.authn.enabled': 'true',
+    'apicurio.auth.role-based-authorization': 'true',
+    'apicurio.auth.anonymous-read-access.enabled': 'true',
   };
 }

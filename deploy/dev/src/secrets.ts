@@ -1,5 +1,5 @@
 // Secrets of a development stack: made at the first start, kept with its data.
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -26,4 +26,35 @@ export function logIdIn(folder: string): string {
 export interface SystemSecrets {
   readonly edgeKeyFile: string;
   readonly leaseKeyFile: string;
+}
+
+/** Name of the stack's own user: the broker itself, who makes users and rules, and who writes to the schema registry. */
+export const OWNER = 'stack';
+
+/** The file that holds a user's password; made when it is not there. */
+export function passwordFileOf(folder: string, user: string): string {
+  const users = join(folder, 'users');
+  secretIn(users, `${user}.password`);
+  return join(users, `${user}.password`);
+}
+
+/** The file that holds a user's signing key; made when it is not there. */
+export function signingKeyOf(folder: string, user: string): string {
+  const keys = join(folder, 'keys');
+  mkdirSync(keys, { recursive: true, mode: 0o700 });
+  const path = join(keys, `${user}.pem`);
+  if (existsSync(path)) return path;
+  const { privateKey } = generateKeyPairSync('ed25519');
+  writeFileSync(path, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
+  return path;
+}
+
+/** Where the keyring of a secure stack stands. */
+export function keyringFileOf(folder: string): string {
+  return join(folder, 'keyring.json');
+}
+
+/** The password itself. */
+export function passwordOf(folder: string, user: string): string {
+  return readFileSync(passwordFileOf(folder, user), 'utf8').trim();
 }

@@ -18,6 +18,7 @@ import {
   type ServerPlace,
 } from './postgres-server.js';
 import { registryPlan, registryTraining, registryUrl, type RegistryPlace } from './schema-registry.js';
+import { OWNER, passwordFileOf, passwordOf } from './secrets.js';
 import { keptCluster, wipeData, type Layout } from './stack-data.js';
 import type { StateBook } from './state-file.js';
 
@@ -25,6 +26,8 @@ export const PARTS = ['kafka', 'registry', 'postgres'] as const;
 export type PartName = (typeof PARTS)[number];
 
 export interface ServerOptions {
+  /** Kafka and registry ask who somebody is, and hold them to rules. Default false: anybody on this machine may do anything. */
+  readonly secure?: boolean;
   /** Wished ports; another is taken when one is not free. */
   readonly ports?: Partial<StackPorts>;
   /** More settings for PostgreSQL, for instance `fsync: 'off'`. */
@@ -41,6 +44,13 @@ export interface StackFacts {
   /** Base address including `/apis/ccompat/v7`. */
   readonly registryUrl: string;
   readonly postgres: PostgresAddress;
+  /** Of a secure stack: the user above the rules, who makes the others, and writes to the registry. Null: nobody is asked. */
+  readonly owner: StackOwner | null;
+}
+
+export interface StackOwner {
+  readonly name: string;
+  readonly passwordFile: string;
 }
 
 interface Tools {
@@ -124,18 +134,15 @@ interface Planning {
 
 function serversOf(
   { java, artifacts }: Tools,
-  { kafka, registry, logDir }: Layout,
+  { dataDir, kafka, registry, logDir }: Layout,
   { identity: { clusterId, ports, postgres, postgresFolder, isKept }, account, options, book }: Planning,
 ): Servers {
   const logFile = (name: PartName): string => join(logDir, `${name}.log`);
-  const broker: BrokerPlace = { jars: artifacts.kafka, java, folder: kafka, logFile: logFile('kafka'), ports };
-  const schemas: RegistryPlace = {
-    app: artifacts.registry,
-    java,
-    folder: registry,
-    logFile: logFile('registry'),
-    ports,
-  };
+  const secrets = join(dataDir, 'secrets');
+  const owned = options.secure === true ? { owner: { name: OWNER, password: passwordOf(secrets, OWNER) } } : {};
+  const common = { java, ports, ...owned };
+  const broker: BrokerPlace = { ...common, jars: artifacts.kafka, folder: kafka, logFile: logFile('kafka') };
+  const schemas: RegistryPlace = { ...common, app: artifacts.registry, folder: registry, logFile: logFile('registry') };
   const server: ServerPlace = { account, folder: postgresFolder, logFile: logFile('postgres'), address: postgres };
   const supervise = (part: PartName, plan: ChildPlan): SupervisedChild =>
     superviseChild(plan, book, (_name, how) => options.onPartExit?.(part, how));
@@ -145,6 +152,7 @@ function serversOf(
       kafka: { brokers: [`127.0.0.1:${String(ports.kafka)}`], clusterId },
       registryUrl: registryUrl(ports.registry),
       postgres,
+      owner: options.secure === true ? { name: OWNER, passwordFile: passwordFileOf(secrets, OWNER) } : null,
     },
     ports,
     children: {

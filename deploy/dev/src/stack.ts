@@ -102,6 +102,9 @@ class Running implements DevStack {
   get postgres(): PostgresAddress {
     return this.servers.facts.postgres;
   }
+  get owner(): StackFacts['owner'] {
+    return this.servers.facts.owner;
+  }
   get ports(): StackPorts {
     return this.servers.ports;
   }

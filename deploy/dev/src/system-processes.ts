@@ -14,6 +14,7 @@ import { NOTIFIER, SERVICES } from './system.plan.js';
 import type { ServiceName, SystemOptions, SystemPlan } from './system.plan.js';
 import type { StackFacts } from './stack.js';
 import { layoutOf } from './stack-data.js';
+import { userVariables } from './users.js';
 
 /** A development stack lets every source roll back by itself, as often as it likes; production is careful (docs/reference/config.md). */
 const OPEN_ADMISSION = { RECOURSE_SOURCE_TRUST: 'off', RECOURSE_STORM_LIMIT: '0', RECOURSE_CLOSURE_MAX: '0' } as const;
@@ -91,6 +92,7 @@ export function serviceProcesses(plan: Planning): readonly ProcessSpec[] {
           RECOURSE_KAFKA_BROKERS: (plan.serviceBrokers ?? plan.stack.kafka.brokers).join(','),
           RECOURSE_WIRES: 'open',
           RECOURSE_REGISTRY_URL: plan.stack.registryUrl,
+          ...userVariables(plan.stack, plan.dataDir, service),
           RECOURSE_LOG_ID: plan.logId,
           RECOURSE_DATABASE_URL: plan.databases[service].url,
           RECOURSE_KEY_STORE_URL: plan.keyStoreUrl,
@@ -131,6 +133,7 @@ export function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
         RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','),
         RECOURSE_WIRES: 'open',
         RECOURSE_REGISTRY_URL: stack.registryUrl,
+        ...userVariables(stack, dataDir, NOTIFIER),
         RECOURSE_LOG_ID: logId,
         RECOURSE_DATABASE_URL: plan.notifierDatabaseUrl,
         RECOURSE_HTTP_PORT: String(ports[NOTIFIER]),
@@ -195,7 +198,7 @@ export function exampleProcesses(plan: Planning, examples: readonly ExampleSpec[
     SERVICES_URL: urls.services,
     ADAPTERS: ADAPTERS.join(','),
   };
-  return examples.map(({ name, entry, variables, optional }): ProcessSpec => {
+  return examples.map(({ name, entry, variables, optional, speaksAs }): ProcessSpec => {
     const port = String(ports[name]);
     const wanted = [...variables, ...optional].filter((variable) => known[variable] !== undefined);
     return {
@@ -206,6 +209,7 @@ export function exampleProcesses(plan: Planning, examples: readonly ExampleSpec[
       env: {
         PORT: port,
         DATA_DIR: join(layoutOf(dataDir).programs, name),
+        ...(speaksAs === undefined ? {} : userVariables(stack, dataDir, name)),
         ...Object.fromEntries(wanted.map((variable) => [variable, known[variable] ?? ''])),
       },
     };

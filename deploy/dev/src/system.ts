@@ -8,12 +8,14 @@ import { PROCESSES, RECEIVER } from '@recourse/example-drifted-refund';
 import type { ProcessSpec as ExampleSpec } from '@recourse/example-drifted-refund';
 import { ADAPTERS, LITTLE_PROCESSES } from '@recourse/example-little-services';
 import { createKafka } from '@recourse/kafka';
+import { plannedTopics } from '@recourse/service/provision';
+import type { ClusterPlan } from '@recourse/service/provision';
 import type { DatabaseAddress } from './databases.js';
 import { choosePorts } from './ports.js';
-import { provision, topicSpecs } from './provision.js';
+import { planOf, provision } from './provision.js';
 import type { DatabaseSpec } from './provision.js';
 import { registerSchemas } from './register-schemas.js';
-import { keysIn, logIdIn, secretIn } from './secrets.js';
+import { keysIn, logIdIn, keyringFileOf, passwordFileOf, signingKeyOf, secretIn } from './secrets.js';
 import type { StackFacts } from './stack.js';
 import { NOTIFIER, SERVICES } from './system.plan.js';
 import type { SystemOptions, SystemPlan } from './system.plan.js';
@@ -26,6 +28,7 @@ import {
   urlsOf,
 } from './system-processes.js';
 import type { Planning } from './system-processes.js';
+import { makeKeyring, makeUsers, ownerAccess, usersOf } from './users.js';
 
 /** Database of the keys that seal payloads: apart from every service's own. */
 const KEYS = 'keys';
@@ -35,8 +38,9 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
   const { dataDir, instances = 1, withNotifier = false } = options;
   const secrets = keysIn(join(dataDir, 'secrets'));
   const logId = logIdIn(join(dataDir, 'secrets'));
-  const { databases, keyStoreUrl, notifierDatabaseUrl } = await provisionSystem(stack, options);
   const examples = examplesOf(options);
+  const cluster = clusterOf(stack, options, examples);
+  const { databases, keyStoreUrl, notifierDatabaseUrl } = await provisionSystem(stack, options, cluster);
   const ports = await choosePorts([
     'issuer',
     ...SERVICES.flatMap((name) => Array.from({ length: instances }, (_, index) => processName(name, index))),
@@ -45,7 +49,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
   ]);
   const urls = urlsOf(ports);
   const plan = { ...options, stack, secrets, logId, databases, keyStoreUrl, notifierDatabaseUrl, ports, instances };
-  writeSystemFile(dataDir, { stack, urls, logId, databases, keyStoreUrl });
+  writeSystemFile(dataDir, { stack, urls, logId, databases, keyStoreUrl, cluster });
   return {
     processes: [
       issuerProcess(plan),
@@ -65,18 +69,36 @@ function examplesOf({ withExample = true, withLittleServices = false }: SystemOp
   return [...(withExample ? PROCESSES : []), ...(withLittleServices ? LITTLE_PROCESSES : [])];
 }
 
+/** What the cluster should be, kept where `recourse provision --check` finds it. */
+function clusterOf(stack: StackFacts, options: SystemOptions, examples: readonly ExampleSpec[]): ClusterPlan {
+  const { dataDir, partitions, withLittleServices = false, adapters: given = [] } = options;
+  const adapters = [...new Set([...given, ...(withLittleServices ? ADAPTERS : [])])];
+  const users = stack.owner === null ? null : [...usersOf(examples, adapters)];
+  const plan = planOf(partitions, adapters, users);
+  makeKeyring(plan, join(dataDir, 'secrets'));
+  writeFileSync(join(dataDir, 'cluster.json'), `${JSON.stringify(plan, null, 2)}\n`);
+  return plan;
+}
+
 type Provisioned = Pick<Planning, 'databases' | 'keyStoreUrl' | 'notifierDatabaseUrl'>;
 
-/** Makes topics, databases and schemas. */
-async function provisionSystem(stack: StackFacts, options: SystemOptions): Promise<Provisioned> {
-  const { dataDir, partitions = 2, withLittleServices = false, withNotifier = false, adapters = [] } = options;
-  const { onProgress: say = () => undefined } = options;
-  const topics = topicSpecs(partitions, [...new Set([...adapters, ...(withLittleServices ? ADAPTERS : [])])]);
+/** Makes topics, users, databases and schemas. */
+async function provisionSystem(
+  stack: StackFacts,
+  { dataDir, withNotifier = false, onProgress: say = () => undefined }: SystemOptions,
+  cluster: ClusterPlan,
+): Promise<Provisioned> {
+  const topics = plannedTopics(cluster);
   const owners = [...SERVICES, KEYS, ...(withNotifier ? [NOTIFIER] : [])];
-  const kafka = createKafka({ brokers: [...stack.kafka.brokers], clientId: 'provisioning' });
+  const kafka = createKafka({
+    brokers: [...stack.kafka.brokers],
+    clientId: 'provisioning',
+    ...ownerAccess(stack),
+  });
   const [addresses] = await Promise.all([
     provision(stack, kafka, { topics, databases: owners.map((name) => databaseSpec(dataDir, name)) }),
     registerSchemas(stack, { dataDir, topics: topics.map(({ name }) => name), say }),
+    makeUsers(kafka, cluster, join(dataDir, 'secrets')),
   ]);
   const addressOf = (owner: string): DatabaseAddress | undefined =>
     addresses.find(({ database }) => database === databaseName(owner));
@@ -106,7 +128,11 @@ function writeSystemFile(
     logId,
     databases,
     keyStoreUrl,
-  }: Pick<SystemPlan, 'urls' | 'logId' | 'databases' | 'keyStoreUrl'> & { readonly stack: StackFacts },
+    cluster,
+  }: Pick<SystemPlan, 'urls' | 'logId' | 'databases' | 'keyStoreUrl'> & {
+    readonly stack: StackFacts;
+    readonly cluster: ClusterPlan;
+  },
 ): void {
   const addresses = Object.fromEntries(Object.entries(databases).map(([name, { url }]) => [name, url]));
   const system = {
@@ -116,6 +142,14 @@ function writeSystemFile(
     log_id: logId,
     databases: addresses,
     key_store_url: keyStoreUrl,
+    keyring_file: cluster.users === null ? null : keyringFileOf(join(dataDir, 'secrets')),
+    // Files of private keys and of passwords, by user; empty where nobody is asked.
+    signing_keys: Object.fromEntries(
+      (cluster.users ?? []).map(({ name }) => [name, signingKeyOf(join(dataDir, 'secrets'), name)]),
+    ),
+    kafka_users: Object.fromEntries(
+      (cluster.users ?? []).map(({ name }) => [name, passwordFileOf(join(dataDir, 'secrets'), name)]),
+    ),
   };
   writeFileSync(join(dataDir, 'system.json'), `${JSON.stringify(system, null, 2)}\n`, { mode: 0o600 });
 }

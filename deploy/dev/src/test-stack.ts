@@ -36,12 +36,13 @@ export function factsIn(env: NodeJS.ProcessEnv): StackFacts | null {
 
 /** What another process needs to reach the stack. */
 export function factsOf(stack: StackFacts): StackFacts {
-  return { kafka: stack.kafka, registryUrl: stack.registryUrl, postgres: stack.postgres };
+  const { kafka, registryUrl, postgres, owner } = stack;
+  return { kafka, registryUrl, postgres, owner };
 }
 
 /** Starts a stack of its own, whose servers a test may kill; its data goes away with it. */
 export async function startTestStack(
-  options: Pick<StackOptions, 'kafkaSettings' | 'onProgress'> = {},
+  options: Pick<StackOptions, 'kafkaSettings' | 'onProgress' | 'secure'> = {},
 ): Promise<DevStack> {
   await removeAbandoned();
   const { stack, dataDir } = await startSomewhere(options);
@@ -57,7 +58,7 @@ const TRIES_MAX = 3;
 const PORT_LOST = /in use|EADDRINUSE/i;
 
 async function startSomewhere(
-  options: Pick<StackOptions, 'kafkaSettings' | 'onProgress'>,
+  options: Pick<StackOptions, 'kafkaSettings' | 'onProgress' | 'secure'>,
 ): Promise<{ readonly stack: DevStack; readonly dataDir: string }> {
   for (let attempt = 1; ; attempt += 1) {
     const dataDir = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));

@@ -1,4 +1,5 @@
 // The downstream service as a process: follows rollbacks until it is told to stop.
+import { kafkaAccessIn } from '@recourse/sdk';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { startDownstream } from './downstream.js';
@@ -11,7 +12,11 @@ const env = (name: string): string => {
 
 const downstream = await startDownstream({
   databaseUrl: env('DATABASE_URL'),
-  kafka: createKafka({ brokers: env('RECOURSE_KAFKA_BROKERS').split(','), clientId: 'refund-reports' }),
+  kafka: createKafka({
+    brokers: env('RECOURSE_KAFKA_BROKERS').split(','),
+    clientId: 'refund-reports',
+    ...kafkaAccessIn(process.env),
+  }),
   codecs: createCodecs(createSchemaRegistry({ url: env('RECOURSE_REGISTRY_URL') })),
   logId: env('RECOURSE_LOG_ID'),
   partitionCount: Number(env('RECOURSE_PARTITIONS')),

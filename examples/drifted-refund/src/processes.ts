@@ -12,6 +12,9 @@ export interface ProcessSpec {
   readonly variables: readonly string[];
   /** Variables it takes and can do without. */
   readonly optional: readonly string[];
+  /** What it is to Kafka, where Kafka asks: it gets a user of its own name. Absent: it does not speak to Kafka. */
+  readonly speaksAs?:
+    { readonly as: 'producer' | 'consumer' } | { readonly as: 'worker'; readonly adapters: readonly string[] };
 }
 
 const entry = (name: string): string => fileURLToPath(new URL(`./${name}.main.js`, import.meta.url));
@@ -20,24 +23,33 @@ const KAFKA = ['RECOURSE_KAFKA_BROKERS', 'RECOURSE_REGISTRY_URL'] as const;
 /** In an order in which each finds what it needs already there. */
 export const PROCESSES: readonly ProcessSpec[] = [
   { name: 'payment-provider', entry: entry('payment-provider'), variables: [], optional: [] },
-  { name: 'warehouse', entry: entry('warehouse'), variables: [...KAFKA], optional: ['TENANT'] },
+  {
+    name: 'warehouse',
+    entry: entry('warehouse'),
+    variables: [...KAFKA],
+    optional: ['TENANT'],
+    speaksAs: { as: 'producer' },
+  },
   {
     name: 'loyalty',
     entry: entry('loyalty'),
     variables: [...KAFKA, 'RECOURSE_LOG_ID'],
     optional: ['SUBSCRIBED_AS', 'TENANT'],
+    speaksAs: { as: 'consumer' },
   },
   {
     name: 'worker',
     entry: entry('worker'),
     variables: [...KAFKA, 'PROVIDER_URL'],
     optional: ['WORKER_ID', 'CALL_TIMEOUT_MS', 'RECOURSE_KAFKA_VIA', 'RECOURSE_TRACE_FILE'],
+    speaksAs: { as: 'worker', adapters: ['payments'] },
   },
   {
     name: 'agent',
     entry: entry('agent'),
     variables: [...KAFKA, 'RECOURSE_CONTRACTS_URL', 'RECOURSE_ISSUER_URL', 'PROVIDER_URL'],
     optional: ['RECOURSE_BUDGET_URL', 'LOYALTY_URL', 'TENANT'],
+    speaksAs: { as: 'producer' },
   },
 ];
 

@@ -1,6 +1,6 @@
 // Worker of the adapter payments: reverses refunds and observes them.
 import { join } from 'node:path';
-import { createWorker, FileClaimStore, FilePositionStore, spanFile, systemClock } from '@recourse/sdk';
+import { createWorker, FileClaimStore, FilePositionStore, kafkaAccessIn, spanFile, systemClock } from '@recourse/sdk';
 import type { WorkerNote } from '@recourse/sdk';
 import { GET_REFUND, REVERSE_REFUND } from './common/contracts.js';
 import { readEnvironment } from './common/environment.js';
@@ -25,7 +25,10 @@ const env = readEnvironment(
 const notes: object[] = [];
 const { reverseRefund, getRefund } = paymentTools(env.PROVIDER_URL, 2 * env.CALL_TIMEOUT_MS);
 const worker = createWorker({
-  ...reachRecourse(env.RECOURSE_KAFKA_BROKERS, env.RECOURSE_REGISTRY_URL, env.WORKER_ID, env.RECOURSE_KAFKA_VIA),
+  ...reachRecourse(env.RECOURSE_KAFKA_BROKERS, env.RECOURSE_REGISTRY_URL, env.WORKER_ID, {
+    ...kafkaAccessIn(process.env),
+    via: env.RECOURSE_KAFKA_VIA,
+  }),
   adapter: 'payments',
   tools: { [REVERSE_REFUND]: reverseRefund, [GET_REFUND]: getRefund },
   clock: systemClock,

@@ -49,7 +49,7 @@ function workerOf(adapter: string): Worker {
     claimStore: new FileClaimStore(join(env.DATA_DIR, adapter, 'claims')),
     positions: new FilePositionStore(join(env.DATA_DIR, adapter, 'positions')),
     workerId: `little-${adapter}`,
-    groupId: `little-${adapter}-workers`,
+    groupId: `${adapter}-workers`,
     callTimeoutMs: CALL_TIMEOUT_MS,
     onNote: (note) => {
       remember(adapter, note);

@@ -3,7 +3,7 @@
 // Drives the run of an order on running services, from wherever it stands, and says what it did. The token is in RECOURSE_TOKEN.
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
-import { cachedEntries, createProducer, HttpEntries, HttpResume, systemClock } from '@recourse/sdk';
+import { cachedEntries, createProducer, HttpEntries, HttpResume, kafkaAccessIn, systemClock } from '@recourse/sdk';
 import { drive } from './agent.js';
 
 const [, , brokers, registryUrl, ledgerUrl, contractsUrl, order] = process.argv;
@@ -20,7 +20,7 @@ if (
 const token = (): Promise<string> => Promise.resolve(held);
 const codecs = createCodecs(createSchemaRegistry({ url: registryUrl }));
 const producer = await createProducer({
-  kafka: createKafka({ brokers: brokers.split(','), clientId: 'delivery-planner' }),
+  kafka: createKafka({ brokers: brokers.split(','), clientId: 'delivery-planner', ...kafkaAccessIn(process.env) }),
   codecs,
   source: 'delivery-planner',
 });

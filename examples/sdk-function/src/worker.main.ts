@@ -1,6 +1,7 @@
 // node examples/sdk-function/dist/worker.main.js <brokers> <schema registry> <shop> <directory>
 //
 // Serves the adapter `inventory` until it is told to stop.
+import { kafkaAccessIn } from '@recourse/sdk';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { stockWorker } from './stock.worker.js';
@@ -10,7 +11,7 @@ if (brokers === undefined || registryUrl === undefined || shopUrl === undefined 
   throw new Error('name brokers, schema registry, shop and directory');
 
 const worker = stockWorker({
-  kafka: createKafka({ brokers: brokers.split(','), clientId: 'stock-worker' }),
+  kafka: createKafka({ brokers: brokers.split(','), clientId: 'stock-worker', ...kafkaAccessIn(process.env) }),
   codecs: createCodecs(createSchemaRegistry({ url: registryUrl })),
   shopUrl,
   dataDir,

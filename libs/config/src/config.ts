@@ -1,14 +1,18 @@
 // Configuration is resolved once, at start: every problem at once, or plain readonly data.
 import { Failure } from '@recourse/kernel';
-import type { Variable } from './variable.js';
+import type { z } from 'zod';
+import type { FileProblem, Variable } from './variable.js';
 
 export type ConfigSpec = Readonly<Record<string, Variable<unknown>>>;
 export type ConfigOf<S extends ConfigSpec> = { readonly [K in keyof S]: S[K] extends Variable<infer T> ? T : never };
 
 /** One thing that is wrong with the environment. */
 export interface ConfigProblem {
-  /** CONFLICT: each value is good, together they are not. */
-  readonly code: 'MISSING' | 'INVALID' | 'UNKNOWN' | 'CONFLICT';
+  /**
+   * CONFLICT: each value is good, together they are not. UNREADABLE: the file that is named cannot be read. EXPOSED: everybody on
+   * the machine may read or write the file of a secret.
+   */
+  readonly code: 'MISSING' | 'INVALID' | 'UNKNOWN' | 'CONFLICT' | FileProblem;
   readonly variable: string;
   /** As it stands in the environment; null where it is missing. */
   readonly value: string | null;
@@ -173,7 +177,7 @@ function valueOf(variable: Variable<unknown>, given: string | undefined, problem
     .filter((message) => message !== 'Invalid input');
   const shown = value.replace(CREDENTIALS, '//…@');
   problems.push({
-    code: 'INVALID',
+    code: fileProblemOf(parsed.error.issues) ?? 'INVALID',
     variable: name,
     value: shown,
     range,
@@ -181,6 +185,12 @@ function valueOf(variable: Variable<unknown>, given: string | undefined, problem
     message: `${name} is ${JSON.stringify(shown)}; it must be ${inWords(variable)}${own.length > 0 ? ` (${own.join('; ')})` : ''}`,
   });
   return undefined;
+}
+
+function fileProblemOf(issues: readonly z.core.$ZodIssue[]): FileProblem | undefined {
+  const [first] = issues;
+  // Set by variable.ts alone.
+  return first?.code === 'custom' ? (first.params?.['problem'] as FileProblem | undefined) : undefined;
 }
 
 function unknownVariables(spec: ConfigSpec, environment: Environment): readonly ConfigProblem[] {

@@ -1,15 +1,27 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { ConfigInvalid, describeConfig, loadConfig, readConfig } from './config.js';
-import { hostPorts, integer, oneOf, optional, port, secretFile, text, url } from './variable.js';
+import {
+  file,
+  hostPorts,
+  integer,
+  oneOf,
+  optional,
+  passwordFile,
+  port,
+  secretFile,
+  secretPath,
+  text,
+  url,
+} from './variable.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'recourse-config-'));
 const keyFile = join(folder, 'key');
 const shortFile = join(folder, 'short');
-writeFileSync(keyFile, `${'ab'.repeat(32)}\n`);
-writeFileSync(shortFile, 'too short');
+writeFileSync(keyFile, `${'ab'.repeat(32)}\n`, { mode: 0o600 });
+writeFileSync(shortFile, 'too short', { mode: 0o600 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
@@ -67,7 +79,7 @@ describe('a configuration', () => {
       'INVALID RECOURSE_PORT',
       'INVALID RECOURSE_PATIENCE_MS',
       'INVALID RECOURSE_MODE',
-      'INVALID RECOURSE_KEY_FILE',
+      'UNREADABLE RECOURSE_KEY_FILE',
       'UNKNOWN RECOURSE_PATIENCE',
     ]);
     expect(problems[3]).toMatchObject({ value: '5s', range: 'a whole number, 10 to 60000', unit: 'milliseconds' });
@@ -89,6 +101,43 @@ describe('a configuration', () => {
     );
     const read = readConfig(SPEC, { ...GOOD, RECOURSE_KEY_FILE: shortFile, RECOURSE_BROKERS: '' });
     expect(read.ok ? [] : read.problems.map(({ code }) => code)).toEqual(['MISSING', 'INVALID']);
+  });
+
+  it.each([
+    ['that others may read', 0o644, 'EXPOSED'],
+    ['that others may write', 0o602, 'EXPOSED'],
+    ['that is a folder', null, 'UNREADABLE'],
+    ['of its owner and group', 0o440, 'taken'],
+    ['of its owner', 0o400, 'taken'],
+  ] as const)('with a secret in a file %s is judged by the file, whatever it holds', (_what, mode, expected) => {
+    const spec = {
+      key: secretFile('RECOURSE_KEY_FILE', { doc: 'Key.' }),
+      password: passwordFile('RECOURSE_PASSWORD_FILE', { doc: 'Password.' }),
+      place: secretPath('RECOURSE_PLACE_FILE', { doc: 'Place.' }),
+    };
+    const path = mode === null ? folder : join(folder, `secret-${mode.toString(8)}`);
+    if (mode !== null) {
+      writeFileSync(path, 'cd'.repeat(32));
+      chmodSync(path, mode);
+    }
+    const read = readConfig(spec, {
+      RECOURSE_KEY_FILE: path,
+      RECOURSE_PASSWORD_FILE: path,
+      RECOURSE_PLACE_FILE: path,
+    });
+    const codes = read.ok ? ['taken', 'taken', 'taken'] : read.problems.map(({ code }) => code);
+    expect(codes).toEqual([expected, expected, expected]);
+    if (read.ok) expect(read.config.place).toBe(path);
+    if (!read.ok) for (const { message } of read.problems) expect(message).not.toContain('cdcd');
+  });
+
+  it('with a file that is no secret takes it whoever may read it, and says when nobody can', () => {
+    const spec = { authority: file('RECOURSE_AUTHORITY_FILE', { doc: 'Authority.' }) };
+    const open = join(folder, 'authority');
+    writeFileSync(open, 'PEM', { mode: 0o644 });
+    expect(loadConfig(spec, { RECOURSE_AUTHORITY_FILE: open }).authority).toBe('PEM');
+    const read = readConfig(spec, { RECOURSE_AUTHORITY_FILE: join(folder, 'gone') });
+    expect(read.ok ? [] : read.problems.map(({ code }) => code)).toEqual(['UNREADABLE']);
   });
 
   it('refuses values that do not go together, with everything else that is wrong, and only where each is good by itself', () => {

@@ -10,7 +10,10 @@ export {
   passwordFile,
   port,
   secretFile,
+  secretPath,
+  secretTextFile,
   text,
   url,
+  withPassword,
 } from './variable.js';
 export type { Variable, VariableOptions } from './variable.js';

@@ -1,5 +1,5 @@
 // One environment variable: what it must be, said once for reading, for problems and for docs/reference/config.md.
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 /** How a variable is read. */
@@ -21,6 +21,9 @@ export interface Variable<T> {
   readonly schema: z.ZodType<T, string>;
 }
 
+/** What can be wrong with the file itself, whatever it holds. */
+export type FileProblem = 'UNREADABLE' | 'EXPOSED';
+
 export interface VariableOptions {
   readonly doc: string;
   readonly fallback?: string;
@@ -28,6 +31,9 @@ export interface VariableOptions {
 
 const HOST_PORT = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}$/;
 const KEY_BYTES_MIN = 32;
+/** Reading and writing by those who are neither owner nor in the file's group. */
+const OTHERS = 0o006;
+const OURS_ALONE = ', closed to others (mode 0640 or less)';
 const TEXT_MAX = 1_024;
 
 /** Some text. */
@@ -105,15 +111,22 @@ export function names(
   return make(name, options, { range: `${form}, several separated by commas`, schema });
 }
 
-/** A path to a file that can be read; the value is its content. */
+/** A path to a file that can be read and holds no secret; the value is its content. */
 export function file(name: string, options: VariableOptions): Variable<string> {
-  return make(name, options, {
-    range: 'path of a readable file',
-    schema: z
-      .string()
-      .min(1)
-      .transform((path, context) => content(path, context)?.toString('utf8') ?? z.NEVER),
-  });
+  const schema = z
+    .string()
+    .min(1)
+    .transform((path, context) => read(path, context, { closed: false })?.toString('utf8') ?? z.NEVER);
+  return make(name, options, { range: 'path of a readable file', schema });
+}
+
+/** A path to a file with a secret text; the value is its content. */
+export function secretTextFile(name: string, options: VariableOptions): Variable<string> {
+  const schema = z
+    .string()
+    .min(1)
+    .transform((path, context) => secretIn(path, context)?.toString('utf8') ?? z.NEVER);
+  return { ...make(name, options, { range: `path of a readable file${OURS_ALONE}`, schema }), isSecretFile: true };
 }
 
 /**
@@ -126,7 +139,7 @@ export function secretFile(name: string, options: VariableOptions): Variable<Buf
     .string()
     .min(1)
     .transform((path, context) => {
-      const bytes = content(path, context);
+      const bytes = secretIn(path, context);
       if (!bytes) return z.NEVER;
       const key = keyOf(bytes);
       if (key.length >= KEY_BYTES_MIN) return key;
@@ -138,17 +151,34 @@ export function secretFile(name: string, options: VariableOptions): Variable<Buf
     });
   return {
     ...make(name, options, {
-      range: `path of a readable file with at least ${String(KEY_BYTES_MIN)} bytes (or their hex digits)`,
+      range: `path of a readable file with at least ${String(KEY_BYTES_MIN)} bytes (or their hex digits)${OURS_ALONE}`,
       schema,
     }),
     isSecretFile: true,
   };
 }
 
+/** A path to a file with a secret that somebody else reads; the value is the path, of a file that fits now. */
+export function secretPath(name: string, options: VariableOptions): Variable<string> {
+  const schema = z
+    .string()
+    .min(1)
+    .transform((path, context) => (secretIn(path, context) === null ? z.NEVER : path));
+  return { ...make(name, options, { range: `path of a readable file${OURS_ALONE}`, schema }), isSecretFile: true };
+}
+
 /** A path to a file that holds a password; the value is its text without the line's end. */
 export function passwordFile(name: string, options: VariableOptions): Variable<string> {
-  const { schema, ...rest } = file(name, options);
-  return { ...rest, isSecretFile: true, schema: schema.transform((password) => password.trimEnd()) };
+  const { schema, ...rest } = secretTextFile(name, options);
+  return { ...rest, schema: schema.transform((password) => password.trimEnd()) };
+}
+
+/** An address with the password of a file, where there is one. */
+export function withPassword(address: string, password: string | undefined): string {
+  if (password === undefined) return address;
+  const parsed = new URL(address);
+  parsed.password = encodeURIComponent(password);
+  return parsed.toString();
 }
 
 /** The variable may be absent; the value is then undefined. */
@@ -164,15 +194,29 @@ function make<T>(
   return { name, doc, range, unit: null, fallback: fallback ?? null, isOptional: false, isSecretFile: false, schema };
 }
 
-function content(path: string, context: z.RefinementCtx): Buffer | null {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    context.addIssue({
-      code: 'custom',
-      message: `the file cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    });
+/** Reads what its owner and its group alone may open. */
+function secretIn(path: string, context: z.RefinementCtx): Buffer | null {
+  return read(path, context, { closed: true });
+}
+
+/** The file that is judged is the one that is read. */
+function read(path: string, context: z.RefinementCtx, { closed }: { readonly closed: boolean }): Buffer | null {
+  const refuse = (problem: FileProblem, message: string): null => {
+    context.addIssue({ code: 'custom', message, params: { problem } });
     return null;
+  };
+  try {
+    const opened = openSync(path, 'r');
+    try {
+      const { mode } = fstatSync(opened);
+      if (!closed || (mode & OTHERS) === 0) return readFileSync(opened);
+      const shown = (mode & 0o777).toString(8).padStart(4, '0');
+      return refuse('EXPOSED', `everybody on the machine may use the file (mode ${shown}): chmod o-rwx ${path}`);
+    } finally {
+      closeSync(opened);
+    }
+  } catch (error) {
+    return refuse('UNREADABLE', `the file cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

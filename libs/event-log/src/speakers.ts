@@ -34,10 +34,10 @@ const NOBODY: Rule = { roles: [], name: null };
 
 /** Why this key may not say this; null when it may. Services of ours speak for all. */
 export function speakerProblem(speaker: Speaker, type: string, body: Doc): string | null {
-  if (speaker.role === 'service') return null;
+  if (speaker.roles.includes('service')) return null;
   const rule = RULES[type] ?? (body['envelope'] === undefined ? NOBODY : COMMAND);
-  if (!rule.roles.includes(speaker.role))
-    return `the key ${speaker.keyId} speaks as ${speaker.role}; ${type} is not for it to say`;
+  if (!rule.roles.some((role) => speaker.roles.includes(role)))
+    return `the key ${speaker.keyId} speaks as ${speaker.roles.join(', ')}; ${type} is not for it to say`;
   const tenant = at(body, ['tenant']) ?? at(body, ['envelope', 'tenant']);
   if (typeof tenant !== 'string' || !speaksFor(speaker, tenant))
     return `the key ${speaker.keyId} does not speak for the tenant ${String(tenant)}`;

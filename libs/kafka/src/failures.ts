@@ -17,6 +17,15 @@ export function failureOf(refusal: string | null, what: string, cause: unknown):
       return new Failure('TOPIC_MISSING', what, { cause });
     case 'INVALID_TIMESTAMP':
       return new Failure('CLOCK_REFUSED', what, { cause });
+    case 'TOPIC_AUTHORIZATION_FAILED':
+    case 'GROUP_AUTHORIZATION_FAILED':
+    case 'CLUSTER_AUTHORIZATION_FAILED':
+    case 'TRANSACTIONAL_ID_AUTHORIZATION_FAILED':
+    case 'SASL_AUTHENTICATION_FAILED':
+    case 'ILLEGAL_SASL_STATE':
+      return new Failure('BROKER_REFUSED', `${what}: ${refusal}`, { cause });
+    case 'SECURITY_DISABLED':
+      return new Failure('CONFIG_INVALID', `${what}: the cluster has no authorizer`, { cause });
     default:
       return new Failure('BROKER_UNAVAILABLE', what, { cause });
   }

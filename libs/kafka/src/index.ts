@@ -1,4 +1,5 @@
 export type {
+  AccessRule,
   Assignment,
   FetchedBatch,
   FetchedRecord,
@@ -16,6 +17,7 @@ export type {
   ReadPosition,
   SchemaRegistry,
   SendOutcome,
+  TopicFacts,
   TopicPartition,
   TopicSpec,
   Unreadable,
@@ -23,6 +25,8 @@ export type {
   WireProducer,
 } from './kafka.port.js';
 export { murmur2, partitionForKey } from './murmur2.js';
+export { ACCESS_VARIABLES, accessIn, accessOf } from './access.js';
+export type { KafkaAccess } from './access.js';
 export { createKafka } from './create.kafka.js';
 export { signedKafka } from './signed/signed.kafka.js';
 export type { Signing } from './signed/signed.kafka.js';
@@ -35,13 +39,18 @@ export type { Gate, GateOperation, GateVerdict } from './memory/gate.memory.js';
 export { MemoryBroker } from './memory/broker.memory.js';
 export type { MemoryBrokerOptions } from './memory/broker.memory.js';
 export { createSchemaRegistry } from './registry/registry.confluent.js';
-export type { RegistryOptions } from './registry/registry.confluent.js';
+export type { RegistryOptions, RegistryWriter } from './registry/registry.confluent.js';
+export { viewRegistry } from './registry/registry-view.js';
+export type { RegistryView } from './registry/registry-view.js';
 export { MemoryRegistry } from './registry/registry.memory.js';
 export { alterStored } from './testing/alter-stored.js';
 export { cutTopic } from './testing/cut-topic.js';
+export { tryGroup } from './testing/raw-group.js';
+export type { GroupAttempts } from './testing/raw-group.js';
+export { rawClient } from './testing/raw-client.js';
 export { trimTopic } from './testing/trim-topic.js';
 export type { TopicCut } from './testing/cut-topic.js';
-export { testKeys } from './testing/keys.testing.js';
-export type { KeyWanted, TestKeys } from './testing/keys.testing.js';
+export { testKeys } from './testing/test-keys.js';
+export type { KeyWanted, TestKeys } from './testing/test-keys.js';
 export { startTcpProxy } from './testing/tcp-proxy.js';
 export type { ProxyMode, TcpProxy } from './testing/tcp-proxy.js';

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals'
 import { runCases, type Cases } from '@recourse/testing';
 import { INPUT_CONSUMER } from './input-consumer.contract.js';
 import { KafkaScene, type KafkaHarness } from './kafka-scene.contract.js';
+import type { AccessRule } from './kafka.port.js';
 import { LOG_PRODUCER } from './log-producer.contract.js';
 import { RAW_READER } from './raw-reader.contract.js';
 import { codeOf, PATIENCE_MS, record } from './testing/owner.testing.js';
@@ -15,6 +16,16 @@ const JAVA_PARTITIONS_OF_12 = {
   'a-little-bit-longer-string': 11,
   abc: 3,
 } as const;
+
+const RULE: AccessRule = {
+  principal: 'User:agent',
+  host: '*',
+  permission: 'ALLOW',
+  operation: 'READ',
+  resource: 'TOPIC',
+  name: 'anything',
+  pattern: 'LITERAL',
+};
 
 /** Runs the contract against one adapter. */
 export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): void {
@@ -101,6 +112,22 @@ const CASES: Cases<KafkaScene> = {
       await admin.ensureTopics([{ name, partitions: 3 }]);
       expect(await codeOf(admin.ensureTopics([{ name, partitions: 4 }]))).toBe('PARTITION_COUNT_CHANGED');
       expect(await admin.partitionCount(name)).toBe(3);
+    },
+
+    'tells a topic as it stands': async ({ kafka, marker, kept }) => {
+      const name = `${marker}-kept`;
+      const admin = kept(await kafka.admin());
+      await admin.ensureTopics([{ name, partitions: 2, config: { 'retention.ms': '604800000' } }]);
+      const [facts, ...others] = await admin.topicFacts([name, `${marker}-nowhere`]);
+      expect(others).toEqual([]);
+      expect(facts).toMatchObject({ name, partitions: 2, replicationFactor: 1 });
+      expect(facts?.config['retention.ms']).toBe('604800000');
+    },
+
+    'knows no rules of access where nobody is asked who they are, and makes none': async ({ kafka, kept }) => {
+      const admin = kept(await kafka.admin());
+      expect(await admin.accessRules()).toBeNull();
+      expect(await codeOf(admin.applyAccess([RULE]))).toBe('CONFIG_INVALID');
     },
   },
 

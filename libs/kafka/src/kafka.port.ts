@@ -184,12 +184,54 @@ export interface TopicSpec {
   readonly config?: Readonly<Record<string, string>>;
 }
 
+/** A topic as it stands. */
+export interface TopicFacts {
+  readonly name: string;
+  readonly partitions: number;
+  /** Of the partition that has the fewest. */
+  readonly replicationFactor: number;
+  /** Every setting that holds for it, whoever made it. */
+  readonly config: Readonly<Record<string, string>>;
+}
+
+/** One rule of access, in Kafka's own words. */
+export interface AccessRule {
+  /** `User:<name>`, or `User:*` for everybody. */
+  readonly principal: string;
+  readonly host: string;
+  readonly permission: 'ALLOW' | 'DENY';
+  readonly operation:
+    | 'ALL'
+    | 'READ'
+    | 'WRITE'
+    | 'CREATE'
+    | 'DELETE'
+    | 'ALTER'
+    | 'DESCRIBE'
+    | 'CLUSTER_ACTION'
+    | 'DESCRIBE_CONFIGS'
+    | 'ALTER_CONFIGS'
+    | 'IDEMPOTENT_WRITE';
+  readonly resource: 'TOPIC' | 'GROUP' | 'CLUSTER' | 'TRANSACTIONAL_ID' | 'DELEGATION_TOKEN';
+  /** Name, or beginning of names; of the cluster `kafka-cluster`. */
+  readonly name: string;
+  readonly pattern: 'LITERAL' | 'PREFIXED';
+}
+
 export interface KafkaAdmin {
   /** Partition count, or null when the topic does not exist. */
   partitionCount(topic: string): Promise<number | null>;
   /** Creates what is missing. Errors: Failure(PARTITION_COUNT_CHANGED) when a topic exists with another count. */
   ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
   listTopics(): Promise<readonly string[]>;
+  /** Those of the topics that exist, as they stand. */
+  topicFacts(topics: readonly string[]): Promise<readonly TopicFacts[]>;
+  /** Every rule of access; null where the cluster asks nobody who they are. */
+  accessRules(): Promise<readonly AccessRule[] | null>;
+  /** Makes these the rules of access, and no other. Errors: Failure(CONFIG_INVALID) where the cluster asks nobody who they are. */
+  applyAccess(rules: readonly AccessRule[]): Promise<void>;
+  /** Lets users in by SCRAM-SHA-512 with these passwords, whatever they had before. */
+  setPasswords(passwords: Readonly<Record<string, string>>): Promise<void>;
   clusterId(): Promise<string>;
   close(): Promise<void>;
 }

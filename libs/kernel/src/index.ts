@@ -6,7 +6,16 @@ export { isTooDeep, JSON_DEPTH_MAX, readJson } from './json-text.js';
 export { lookAlikes } from './alike.js';
 export { isAmong, isPerson, isSubject, personKey, policyDecider, SUBJECT_FORM } from './person.js';
 export type { Asking } from './person.js';
-export { KEY_PROBLEMS, parseKeyring, publicKeyText, signerOf, SPEAKER_ROLES, speakerOf, speaksFor, speaksUnder } from './keyring.js';
+export {
+  KEY_PROBLEMS,
+  parseKeyring,
+  publicKeyText,
+  signerOf,
+  SPEAKER_ROLES,
+  speakerOf,
+  speaksFor,
+  speaksUnder,
+} from './keyring.js';
 export type { KeyProblem, Keyring, KnownKey, SignedText, Signer, Speaker, SpeakerRole } from './keyring.js';
 export { canonicalJson } from './canonical.js';
 export type { Json } from './canonical.js';

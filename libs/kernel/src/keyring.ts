@@ -4,7 +4,7 @@
 // vouch for, is not decided here.
 //
 // Invariants
-//   K1. A key speaks in one role, under the names and for the tenants that the keyring gives it, and for nothing a record says of itself.
+//   K1. A key speaks in the roles, under the names and for the tenants that the keyring gives it, and for nothing a record says of itself.
 //   K2. What was signed before a key was valid, or after it was revoked or ran out, is not vouched for.
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
@@ -14,10 +14,10 @@ import { Failure } from './outcome.js';
 export const SPEAKER_ROLES = ['service', 'producer', 'source', 'worker', 'consumer', 'critic'] as const;
 export type SpeakerRole = (typeof SPEAKER_ROLES)[number];
 
-/** Whom a key speaks for. `names`: services, agents, sources, adapters or consumers, by its role; `*` is all of them. */
+/** Whom a key speaks for. `names`: services, agents, sources, adapters or consumers, by its roles; `*` is all of them. */
 export interface Speaker {
   readonly keyId: string;
-  readonly role: SpeakerRole;
+  readonly roles: readonly SpeakerRole[];
   readonly names: readonly string[];
   readonly tenants: readonly string[];
 }
@@ -128,11 +128,13 @@ export function speaksFor({ tenants }: Pick<Speaker, 'tenants'>, tenant: string)
 function knownKey(entry: Readonly<Record<string, unknown>>, at: string): KnownKey {
   const { id, speaks_as } = entry;
   if (typeof id !== 'string' || !ID.test(id)) throw invalid(`${at}/id`, 'an id of letters, digits and . _ : -');
-  const role = SPEAKER_ROLES.find((known) => known === speaks_as);
-  if (role === undefined) throw invalid(`${at}/speaks_as`, `one of ${SPEAKER_ROLES.join(', ')}`);
+  const wanted = typeof speaks_as === 'string' ? [speaks_as] : texts(speaks_as, `${at}/speaks_as`);
+  const roles = SPEAKER_ROLES.filter((known) => wanted.includes(known));
+  if (roles.length === 0 || roles.length < wanted.length)
+    throw invalid(`${at}/speaks_as`, `one of ${SPEAKER_ROLES.join(', ')}, or a list of them`);
   return {
     keyId: id,
-    role,
+    roles,
     names: texts(entry['names'], `${at}/names`),
     tenants: texts(entry['tenants'], `${at}/tenants`),
     publicKey: publicKey(entry['public_key'], `${at}/public_key`),

@@ -17,7 +17,7 @@ describe('a keyring', () => {
     const signer = signerOf('ledger-1', pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
     const signature = signer.sign('text');
     const speaker = speakerOf(parseKeyring(ringOf(entry)), { keyId: 'ledger-1', text: 'text', signature, signedAt: 1 });
-    expect(speaker).toMatchObject({ role: 'service', names: ['mutation-ledger'], tenants: ['*'] });
+    expect(speaker).toMatchObject({ roles: ['service'], names: ['mutation-ledger'], tenants: ['*'] });
   });
 
   it('tells names and tenants from others', () => {
@@ -41,6 +41,7 @@ describe('a keyring', () => {
     ['an id twice', ringOf(entry, entry), '/keys/1/id'],
     ['a short key', ringOf({ ...entry, public_key: 'AAAA' }), '/keys/0/public_key'],
     ['a role nobody has', ringOf({ ...entry, speaks_as: 'root' }), '/keys/0/speaks_as'],
+    ['a role twice', ringOf({ ...entry, speaks_as: ['worker', 'worker'] }), '/keys/0/speaks_as'],
     ['no names', ringOf({ ...entry, names: [] }), '/keys/0/names'],
     ['a name that is empty', ringOf({ ...entry, names: [''] }), '/keys/0/names'],
     ['no tenants', ringOf({ ...entry, tenants: undefined }), '/keys/0/tenants'],

@@ -110,6 +110,12 @@ export const FAILURES = {
     summary: 'The key that sealed this data was destroyed: it is erased, for good.',
   },
   BROKER_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'No Kafka broker answers.' },
+  BROKER_REFUSED: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'Kafka refuses this user: the password is wrong, or no rule of access lets it do that. `recourse provision --check` names rules that are missing.',
+  },
   CLOCK_BEHIND: {
     retry: 'backoff',
     httpStatus: 503,

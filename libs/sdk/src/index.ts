@@ -39,6 +39,7 @@ export type {
 } from './connect/connect.messages.js';
 export { CONNECT_REMEDIES, ConnectProblem } from './connect/connect.problem.js';
 export type { ConnectCode } from './connect/connect.problem.js';
+export { kafkaAccessIn } from './connect/kafka-access.js';
 export { registeredContract } from './connect/registered.js';
 export type { RegisteredContract } from './connect/registered.js';
 export { findStack } from './connect/stack-file.js';

@@ -5,7 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigInvalid } from '@recourse/config';
-import { createKafka, signingFrom } from '@recourse/kafka';
+import { accessOf, createKafka, signingFrom } from '@recourse/kafka';
 import type { Kafka, Signing, SigningPlaces } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
 import { ownerOfLog } from '@recourse/messages';
@@ -31,17 +31,19 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** A Kafka client of one process, which logs where the process does. */
+/** A Kafka client of one process, which logs where the process does. Errors: TypeError when only half of its user is told. */
 export function connectKafka(
   name: string,
-  config: Pick<EdgeConfig, 'brokers' | 'instance' | 'kafkaVia'> & SigningPlaces,
+  config: Pick<EdgeConfig, 'brokers' | 'instance' | 'kafkaVia' | 'kafkaUser' | 'kafkaPassword' | 'kafkaCa'> &
+    SigningPlaces,
   logger: Logger,
   metrics: Pick<Metrics, 'count'>,
 ): Kafka {
-  const { brokers, instance, kafkaVia } = config;
+  const { brokers, instance, kafkaVia, kafkaUser, kafkaPassword, kafkaCa } = config;
   return createKafka({
     brokers,
     clientId: `${name}-${instance}`,
+    ...accessOf({ user: kafkaUser, password: kafkaPassword, ca: kafkaCa }),
     ...(kafkaVia === undefined ? {} : { via: kafkaVia }),
     signing: serviceSigning(config, logger, metrics),
     logger: ({ level, message, fields }) => {

@@ -5,7 +5,7 @@
 // that a person waits for loads no web server.
 import { OwnLog, replayPartition, withCommonKinds } from '@recourse/event-log';
 import type { OwnLogOptions, ReplayBounds, Replayed, ServiceCore } from '@recourse/event-log';
-import { createKafka, createSchemaRegistry, signingFrom, signingPlacesGiven } from '@recourse/kafka';
+import { accessOf, createKafka, createSchemaRegistry, signingFrom, signingPlacesGiven } from '@recourse/kafka';
 import { Failure, sha256Hex, systemClock } from '@recourse/kernel';
 import { createCodecs, ownerOfLog } from '@recourse/messages';
 import { z } from 'zod';
@@ -17,6 +17,12 @@ import type { ReplayVerdict, StateAt } from './replay.decisions.js';
 
 const request = z.strictObject({
   brokers: z.array(z.string()).min(1),
+  /** As whom Kafka is asked, and who signs its brokers; null: nobody in particular, in clear text. */
+  kafka_user: z.strictObject({
+    user: z.string().nullable(),
+    password: z.string().nullable(),
+    ca: z.string().nullable(),
+  }),
   registry_url: z.string(),
   log_id: z.string(),
   log: z.string(),
@@ -86,9 +92,11 @@ async function replayLog(
   input: ReplayRequest,
   coresOf: (partitionCount: number) => readonly ServiceCore[],
 ): Promise<void> {
+  const { user, password, ca } = input.kafka_user;
   const kafka = createKafka({
     brokers: input.brokers,
     clientId: 'recourse-replay',
+    ...accessOf({ user: user ?? undefined, password: password ?? undefined, ca: ca ?? undefined }),
     signing: signingFrom(signingPlacesGiven(process.env), { ownerOf: ownerOfLog, clock: systemClock }),
   });
   const partitionCount = await new PartitionCounts(kafka).of(input.log);

@@ -25,6 +25,7 @@ import { measuredKafka, measuredStores } from './measured.js';
 import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { PartitionCounts } from './partition-counts.js';
 import { connectKafka, createEdge, runProcess } from './process.js';
+import { serviceGroup } from './provision/access.js';
 import { gauge, tell } from './runtime-events.js';
 import type { PlacedEvent } from './runtime-events.js';
 import type { RunningService } from './running-service.js';
@@ -75,7 +76,8 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
     bodyBytesMax: BODY_BYTES_MAX,
     readers: config.docs === 'public' ? null : context.authenticate,
   });
-  app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
+  // It exits by itself: a process with the id 1, as in a container, does not die of the signal that it would be sent again.
+  app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   app.connectMicroservice({ strategy: new EventLogTransport({ start: () => host.start(), stop }) });
   await app.listen(config.httpPort, config.httpHost);
   logger.info({ url: await app.getUrl() }, 'listening');
@@ -203,7 +205,7 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
     registry,
     stores: measuredStores(database, metrics),
     logId: config.logId,
-    groupId: `recourse.${spec.name}`,
+    groupId: serviceGroup(spec.name),
     edgeKey: config.edgeKey,
     sealing,
     sessionTimeoutMs: config.sessionTimeoutMs,

@@ -34,16 +34,9 @@ export function tell(event: PlacedEvent, metrics: Metrics, logger: EventLogger):
       logger.info({ ...at, seq: event.seq, replayed: event.replayed, voids: event.voids }, 'owns the partition');
       return;
     case 'parked':
-      metrics.count('recordsParked', { log, reason: event.reason });
-      logger.warn({ ...at, reason: event.reason }, 'parked a record');
-      return;
     case 'redirected':
-      metrics.count('recordsRedirected', { log, topic: event.topic });
-      logger.warn({ ...at, topic: event.topic, producer: event.producer }, MISPLACED);
-      return;
     case 'refused':
-      metrics.count('recordsRefused', { log, topic: event.topic, reason: event.reason }, event.records);
-      logger.warn({ ...at, topic: event.topic, reason: event.reason, records: event.records }, REFUSED);
+      tellSetAside(event, metrics, logger);
       return;
     case 'fetch_failed':
     case 'halted':
@@ -52,6 +45,27 @@ export function tell(event: PlacedEvent, metrics: Metrics, logger: EventLogger):
       return;
     case 'accepted':
       return;
+  }
+}
+
+/** What was not decided on: parked, sent home, or dropped. */
+function tellSetAside(
+  event: Extract<PlacedEvent, { readonly kind: 'parked' | 'redirected' | 'refused' }>,
+  metrics: Metrics,
+  logger: Pick<Logger, 'warn'>,
+): void {
+  const { log, partition } = event;
+  const at = { log, partition };
+  if (event.kind === 'parked') {
+    metrics.count('recordsParked', { log, reason: event.reason });
+    logger.warn({ ...at, reason: event.reason }, 'parked a record');
+  } else if (event.kind === 'redirected') {
+    metrics.count('recordsRedirected', { log, topic: event.topic });
+    logger.warn({ ...at, topic: event.topic, producer: event.producer }, MISPLACED);
+  } else {
+    const { topic, reason, records } = event;
+    metrics.count('recordsRefused', { log, topic, reason }, records);
+    logger.warn({ ...at, topic, reason, records }, REFUSED);
   }
 }
 

@@ -1,5 +1,18 @@
 // Variables that programs share.
-import { hostPorts, integer, oneOf, optional, passwordFile, port, secretFile, text, url } from '@recourse/config';
+import {
+  file,
+  hostPorts,
+  integer,
+  oneOf,
+  optional,
+  passwordFile,
+  port,
+  secretFile,
+  secretPath,
+  text,
+  url,
+  withPassword,
+} from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 import type { LimitRates } from './edge/limits.js';
 
@@ -9,6 +22,17 @@ export const EDGE_CONFIG = {
   kafkaVia: optional(
     text('RECOURSE_KAFKA_VIA', {
       doc: 'One `host:port` that every connection to a broker goes to, whatever brokers advertise (a tunnel, a proxy).',
+    }),
+  ),
+  kafkaUser: optional(
+    text('RECOURSE_KAFKA_USER', {
+      doc: 'As whom the program speaks to Kafka, by SCRAM-SHA-512. Together with the file of its password.',
+    }),
+  ),
+  kafkaPassword: optional(passwordFile('RECOURSE_KAFKA_PASSWORD_FILE', { doc: "Password of Kafka's user." })),
+  kafkaCa: optional(
+    file('RECOURSE_KAFKA_CA_FILE', {
+      doc: 'Certificates, PEM, that sign those of the brokers: connections are TLS. Without it they are in clear text.',
     }),
   ),
   wires: oneOf('RECOURSE_WIRES', ['strict', 'open'], {
@@ -21,7 +45,7 @@ export const EDGE_CONFIG = {
     }),
   ),
   signingKeyFile: optional(
-    text('RECOURSE_SIGNING_KEY_FILE', {
+    secretPath('RECOURSE_SIGNING_KEY_FILE', {
       doc: 'Ed25519 private key of this process, PKCS#8 in PEM. Needed by whoever writes where wires are strict.',
     }),
   ),
@@ -178,11 +202,4 @@ export function keyStoreUrlOf({
   keyStorePassword,
 }: Pick<ServiceConfig, 'keyStoreUrl' | 'keyStorePassword'>): string {
   return withPassword(keyStoreUrl, keyStorePassword);
-}
-
-function withPassword(url: string, password: string | undefined): string {
-  if (password === undefined) return url;
-  const address = new URL(url);
-  address.password = encodeURIComponent(password);
-  return address.toString();
 }

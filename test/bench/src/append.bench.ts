@@ -2,12 +2,14 @@
 //
 // Ours: the log writer of the loop. Every batch is sealed (encoded, read back, hashed, linked), begins with Progress, is
 // sent as one produce request and taken only at the expected base offset. Raw: kafkajs sends the very same bytes.
-// Both have one request in flight, on the same broker, in turns.
+// Both have one request in flight, on the same broker, in turns. Signed: ours again, to another partition, with each batch signed;
+// reading both back says what checking the signatures costs a reader.
 import { OwnLog } from '@recourse/event-log';
 import type { Decided } from '@recourse/event-log';
-import type { OutgoingRecord } from '@recourse/kafka';
+import { signedKafka, testKeys } from '@recourse/kafka';
+import type { Kafka, OutgoingRecord } from '@recourse/kafka';
 import { plainPayload } from '@recourse/contract';
-import { sha256Hex } from '@recourse/kernel';
+import { sha256Hex, systemClock } from '@recourse/kernel';
 import type { Producer } from 'kafkajs';
 import { emptyTopics, freshLogId, makeTopics, PARTITIONS, prepareWriters, say, withStack } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
@@ -46,66 +48,107 @@ export async function benchAppend(size: AppendSize): Promise<Measured> {
       retry: { retries: 0 },
     });
     await producer.connect();
-    const { kafka, codecs } = bench;
-    const log = new OwnLog({
-      kafka,
-      codecs,
-      topic: LOG,
-      partition: 0,
-      partitionCount: PARTITIONS,
-      logId: freshLogId(),
-    });
-    await log.prepare();
+    const logs = { plain: logOver(bench, bench.kafka, 0), signed: logOver(bench, signing(bench.kafka), 1) };
+    await Promise.all([logs.plain.prepare(), logs.signed.prepare()]);
     try {
-      return await measure(bench, log, producer, size);
+      return await measure(bench, logs, producer, size);
     } finally {
-      await log.close();
+      await Promise.all([logs.plain.close(), logs.signed.close()]);
       await producer.disconnect();
     }
   });
 }
 
+interface Logs {
+  readonly plain: OwnLog;
+  /** The same log with each batch signed, on a partition of its own. */
+  readonly signed: OwnLog;
+}
+
+function logOver({ codecs }: BenchStack, kafka: Kafka, partition: number): OwnLog {
+  return new OwnLog({ kafka, codecs, topic: LOG, partition, partitionCount: PARTITIONS, logId: freshLogId() });
+}
+
+function signing(kafka: Kafka): Kafka {
+  const keys = testKeys({ ledger: { role: 'service', names: ['mutation-ledger'] } });
+  const [signer, keyring] = [keys.signer('ledger'), () => keys.keyring];
+  return signedKafka(kafka, { signer, keyring, ownerOf: () => 'mutation-ledger', clock: systemClock });
+}
+
 async function measure(
   bench: BenchStack,
-  log: OwnLog,
+  { plain: log, signed: signedLog }: Logs,
   producer: Producer,
   { rounds, batches }: AppendSize,
 ): Promise<Measured> {
   const facts = paddedFacts(log, BATCH_RECORDS);
-  say('warming up');
-  let last = await appendRound(log, facts, batches);
-  await rawRound(producer, last.sent);
+  let last = await warmUp({ plain: log, signed: signedLog }, producer, facts, batches);
+  const signed: Round[] = [];
   const measured = await interleaved(rounds, {
     ours: async (round) => {
       say(`round ${String(round + 1)} of ${String(rounds)}`);
+      // Whichever comes first warms the broker for the other.
+      if (round % 2 === 0) signed.push(await appendRound(signedLog, facts, batches));
       last = await appendRound(log, facts, batches);
+      if (round % 2 === 1) signed.push(await appendRound(signedLog, facts, batches));
       return last;
     },
     raw: () => rawRound(producer, last.sent),
   });
   const readBack = await readAll(log);
+  const readSigned = await readAll(signedLog);
   const appended = (rounds + 1) * batches * (BATCH_RECORDS + 1);
   const isOfTheSize = ({ value }: OutgoingRecord): boolean => Math.abs(value.length - RECORD_BYTES) <= GROWTH;
-  return measuredOf({ rounds, batches }, measured, {
-    valueBytes: last.sent[0]?.[1]?.value.length ?? 0,
-    gates: {
-      append_records_are_of_the_size: last.sent.every((batch) => batch.slice(1).every(isOfTheSize)),
-      append_all_accepted: readBack.accepted === appended && readBack.voids === 0 && readBack.isHead,
-      append_raw_all_stored: (await endOf(bench, RAW_TOPIC)) === appended,
+  return measuredOf(
+    { rounds, batches },
+    { ...measured, signed },
+    {
+      readMs: { plain: readBack.ms, signed: readSigned.ms },
+      valueBytes: last.sent[0]?.[1]?.value.length ?? 0,
+      gates: {
+        append_records_are_of_the_size: last.sent.every((batch) => batch.slice(1).every(isOfTheSize)),
+        append_all_accepted: readBack.accepted === appended && readBack.voids === 0 && readBack.isHead,
+        append_signed_all_accepted: readSigned.accepted === appended && readSigned.voids === 0 && readSigned.isHead,
+        append_raw_all_stored: (await endOf(bench, RAW_TOPIC)) === appended,
+      },
     },
-  });
+  );
+}
+
+async function warmUp(
+  { plain, signed }: Logs,
+  producer: Producer,
+  facts: readonly Decided[],
+  batches: number,
+): Promise<Round> {
+  say('warming up');
+  const last = await appendRound(plain, facts, batches);
+  await appendRound(signed, facts, batches);
+  await rawRound(producer, last.sent);
+  return last;
 }
 
 type Timed = readonly { readonly done: number; readonly ms: number }[];
 
 function measuredOf(
   { rounds, batches }: AppendSize,
-  { ours, raw }: { readonly ours: Timed; readonly raw: Timed },
-  { valueBytes, gates }: { readonly valueBytes: number; readonly gates: Measured['gates'] },
+  { ours, raw, signed }: { readonly ours: Timed; readonly raw: Timed; readonly signed: Timed },
+  {
+    valueBytes,
+    gates,
+    readMs,
+  }: Pick<Measured, 'gates'> & {
+    readonly valueBytes: number;
+    readonly readMs: { readonly plain: number; readonly signed: number };
+  },
 ): Measured {
   return {
-    figures: { append_per_s: rateOf(ours), append_raw_per_s: rateOf(raw) },
-    ratios: { append_vs_raw: median(ours.map(({ ms }, round) => (raw[round]?.ms ?? NaN) / ms)) },
+    figures: { append_per_s: rateOf(ours), append_raw_per_s: rateOf(raw), append_signed_per_s: rateOf(signed) },
+    ratios: {
+      append_vs_raw: median(ours.map(({ ms }, round) => (raw[round]?.ms ?? NaN) / ms)),
+      append_signed_vs_unsigned: median(signed.map(({ ms }, round) => (ours[round]?.ms ?? NaN) / ms)),
+      append_signed_read_vs_unsigned: readMs.plain / readMs.signed,
+    },
     counts: {
       append_rounds: rounds,
       append_records: rounds * batches * BATCH_RECORDS,
@@ -199,12 +242,14 @@ function statement(index: number, padding: string): Decided {
 
 async function readAll(
   log: OwnLog,
-): Promise<{ readonly accepted: number; readonly voids: number; readonly isHead: boolean }> {
+): Promise<{ readonly accepted: number; readonly voids: number; readonly isHead: boolean; readonly ms: number }> {
+  const startedAt = performance.now();
   const head = log.position.head;
   let accepted = 0;
   for await (const records of log.read(log.origin())) accepted += records.length;
   return {
     accepted,
+    ms: performance.now() - startedAt,
     voids: log.voids.count,
     isHead: log.position.head.seq === head.seq && log.position.head.hash.equals(head.hash),
   };

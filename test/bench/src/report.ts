@@ -35,6 +35,7 @@ interface Target {
 
 export const TARGETS: readonly Target[] = [
   { key: 'append_vs_raw', bound: 'min', value: 0.85 },
+  { key: 'append_signed_vs_unsigned', bound: 'min', value: 0.9 },
   { key: 'ingest_vs_merge', bound: 'min', value: 0.7 },
   { key: 'ingest_per_s', bound: 'min', value: 20_000 },
   { key: 'ingest_full_vs_merge', bound: 'min', value: 0.7 },

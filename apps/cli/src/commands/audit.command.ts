@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Head } from '@recourse/chain';
-import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import { createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry } from '@recourse/kafka';
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -11,7 +11,8 @@ import { auditDump, createDump } from '../audit/dump.js';
 import { auditReport, describeReport, partitionName } from '../audit/report.js';
 import type { AuditReport, KnownHeads } from '../audit/report.js';
 import { auditTopics, LOG_TOPICS } from '../audit/topics.js';
-import { known } from '../config.js';
+import { known, OPERATOR } from '../config.js';
+import { kafkaAs } from '../kafka.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
@@ -113,10 +114,9 @@ function cluster({ settings }: Session): {
   readonly registry: SchemaRegistry;
   readonly logId: string;
 } {
-  const brokers = known(settings.brokers, 'where Kafka is', '--brokers');
   const url = known(settings.registryUrl, 'where the schema registry is', '--registry');
   return {
-    kafka: createKafka({ brokers, clientId: 'recourse-cli', signing: settings.signing() }),
+    kafka: kafkaAs(settings, OPERATOR),
     registry: createSchemaRegistry({ url, timeoutMs: REGISTRY_TIMEOUT_MS }),
     logId: known(settings.logId, 'the id of the logs', '--log-id'),
   };

@@ -83,7 +83,7 @@ function makeKey(session: Session, options: NewOptions, id: string): void {
 
 const COLUMNS = [
   { title: 'KEY', of: ({ keyId }: KnownKey) => keyId },
-  { title: 'SPEAKS AS', of: ({ role }: KnownKey) => role },
+  { title: 'SPEAKS AS', of: ({ roles }: KnownKey) => roles.join(', ') },
   { title: 'NAMES', of: ({ names }: KnownKey) => names.join(', ') },
   { title: 'TENANTS', of: ({ tenants }: KnownKey) => tenants.join(', ') },
   { title: 'FROM', of: ({ validFrom }: KnownKey) => instant(validFrom) },
@@ -94,8 +94,8 @@ const COLUMNS = [
 function checkRing(session: Session, file: string): void {
   const keys = [...usable(() => ringIn(file)).values()];
   session.show(
-    keys.map(({ keyId, role, names, tenants, validFrom, validUntil, revokedAt }) => ({
-      ...{ id: keyId, speaks_as: role, names, tenants },
+    keys.map(({ keyId, roles, names, tenants, validFrom, validUntil, revokedAt }) => ({
+      ...{ id: keyId, speaks_as: roles, names, tenants },
       ...{ valid_from: validFrom, valid_until: validUntil, revoked_at: revokedAt },
     })),
     () => formatTable(COLUMNS, keys),

@@ -1,9 +1,10 @@
 // recourse log …: what an operator decides about a log itself.
-import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import { createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { known } from '../config.js';
+import { kafkaAs } from '../kafka.js';
 import { acceptLoss, lookAtLoss, nothingLost, openLog, rewritten } from '../log/accept-cut.js';
 import type { Seen } from '../log/accept-cut.js';
 import { acceptWireLoss, lookAtWire, nothingGone } from '../log/accept-loss.js';
@@ -97,11 +98,8 @@ async function logOptions(
   { settings }: Session,
   { log: topic, partition }: LossOptions,
 ): Promise<Parameters<typeof openLog>[0]> {
-  const kafka = createKafka({
-    brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
-    clientId: 'recourse-cli',
-    signing: settings.signing(),
-  });
+  // What is accepted is written to the log, and only its owner writes there.
+  const kafka = kafkaAs(settings, OWNED_LOGS.get(topic) ?? '');
   const registry = createSchemaRegistry({
     url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
     timeoutMs: REGISTRY_TIMEOUT_MS,

@@ -1,6 +1,6 @@
 // recourse replay …: the state that a log makes, rebuilt from its first record, beside the one in the database.
 import type { Command } from 'commander';
-import { known } from '../config.js';
+import { known, OPERATOR } from '../config.js';
 import { OWNED_LOGS } from '../log/owned-logs.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
@@ -69,6 +69,7 @@ function askedOf(
 ): ReplayAsked {
   return {
     brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
+    kafka_user: settings.kafkaAs(OPERATOR),
     registry_url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
     log_id: known(settings.logId, 'the id of the logs', '--log-id'),
     log,

@@ -9,12 +9,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { FAILURES } from '@recourse/kernel';
 import { z } from 'zod';
+import type { KafkaUser } from '../config.js';
 import { CliProblem } from '../problem.js';
 import type { ReplayedPartition } from './replay.report.js';
 
 /** What is asked; names as they stand on the wire. */
 export interface ReplayAsked {
   readonly brokers: readonly string[];
+  readonly kafka_user: KafkaUser;
   readonly registry_url: string;
   readonly log_id: string;
   readonly log: string;

@@ -49,7 +49,7 @@ describe.each(WAYS)('a report, $way', ({ isRebuilt }) => {
     const steps = [told(3, 'verified'), told(2, 'verified'), told(1, 'verified')];
     const signedBy = (...names: readonly string[]) => ({
       ...reported(second, steps),
-      speaker: { keyId: 'key', role: 'worker' as const, names, tenants: ['*'] },
+      speaker: { keyId: 'key', roles: ['worker' as const], names, tenants: ['*'] },
     });
     run.when(signedBy('mail'), AT + 2).then(fact('ReportRefused', { leg_id: second.leg_id, code: 'WORKER_MISMATCH' }));
     expect(phasesOf(run)).toMatchObject({ [idOf(3)]: 'dispatched' });

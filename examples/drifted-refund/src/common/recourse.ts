@@ -1,9 +1,9 @@
 // How a process of the example reaches Recourse: Kafka, schemas, tokens of the development issuer.
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
-import type { Kafka } from '@recourse/kafka';
+import type { Kafka, KafkaAccess } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
-import { systemClock } from '@recourse/sdk';
+import { kafkaAccessIn, systemClock } from '@recourse/sdk';
 import { ask } from './http.js';
 
 export interface Recourse {
@@ -11,15 +11,21 @@ export interface Recourse {
   readonly codecs: Codecs;
 }
 
-/** `via`: one `host:port` that every connection to a broker goes to. */
+/** How Kafka is reached, beside where it is. */
+export interface Reaching extends KafkaAccess {
+  /** One `host:port` that every connection to a broker goes to. */
+  readonly via?: string | undefined;
+}
+
+/** As whom a process speaks to Kafka stands in its environment, unless told. */
 export function reachRecourse(
   brokers: readonly string[],
   registryUrl: string,
   clientId: string,
-  via?: string,
+  { via, ...access }: Reaching = kafkaAccessIn(process.env),
 ): Recourse {
   return {
-    kafka: createKafka({ brokers, clientId, ...(via === undefined ? {} : { via }) }),
+    kafka: createKafka({ brokers, clientId, ...access, ...(via === undefined ? {} : { via }) }),
     codecs: createCodecs(createSchemaRegistry({ url: registryUrl })),
   };
 }

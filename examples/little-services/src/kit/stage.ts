@@ -24,6 +24,7 @@ import {
   registeredContract,
   systemClock,
 } from '@recourse/sdk';
+import type { KafkaAccess } from '@recourse/kafka';
 import type { GuardedResult, Producer, RegisteredContract, RunContext } from '@recourse/sdk';
 import { z } from 'zod';
 import { ServicesClient } from '../adapters/client.js';
@@ -47,6 +48,8 @@ export interface Place {
   readonly brokers: readonly string[];
   /** Schema registry. */
   readonly registryUrl: string;
+  /** As whom the agent speaks to Kafka; nobody in particular unless told. */
+  readonly access?: KafkaAccess;
   readonly tenant?: string;
   readonly say: (line: string) => void;
 }
@@ -92,9 +95,9 @@ export class Stage {
   ) {}
 
   static async open(place: Place): Promise<Stage> {
-    const { urls, brokers, registryUrl, tenant = TENANT, say } = place;
+    const { urls, brokers, registryUrl, access = {}, tenant = TENANT, say } = place;
     const producer = await createProducer({
-      ...reachRecourse(brokers, registryUrl, 'little-agent'),
+      ...reachRecourse(brokers, registryUrl, 'little-agent', access),
       source: 'little-agent',
     });
     return new Stage(place, new Desk<keyof LittleUrls>(urls, tenant, { ask, ...systemClock }, say), producer);

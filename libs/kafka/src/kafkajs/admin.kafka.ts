@@ -1,7 +1,9 @@
 // Administration over kafkajs: counts, topics, the cluster's id.
+import kafkajs from 'kafkajs';
 import type { Admin } from 'kafkajs';
 import { Failure, systemClock } from '@recourse/kernel';
-import type { KafkaAdmin, TopicSpec } from '../kafka.port.js';
+import type { AccessRule, KafkaAdmin, TopicFacts, TopicSpec } from '../kafka.port.js';
+import { fetchAccessRules, makeAccessRules } from './access-rules.kafka.js';
 import { clientFor } from './client.kafka.js';
 import type { KafkaOptions } from '../options.js';
 import { asFailure } from './failures.kafka.js';
@@ -23,11 +25,14 @@ const SPREAD_WAIT_MS = 100;
 export async function connectAdmin(options: KafkaOptions): Promise<KafkaAdmin> {
   const admin = clientFor(options, { retry: RETRY }).admin({ retry: RETRY });
   await coded('admin', () => admin.connect());
-  return new KafkaJsAdmin(admin);
+  return new KafkaJsAdmin(admin, options);
 }
 
 class KafkaJsAdmin implements KafkaAdmin {
-  constructor(private readonly admin: Admin) {}
+  constructor(
+    private readonly admin: Admin,
+    private readonly options: KafkaOptions,
+  ) {}
 
   async partitionCount(topic: string): Promise<number | null> {
     const counts = await this.partitionCounts([topic]);
@@ -81,6 +86,43 @@ class KafkaJsAdmin implements KafkaAdmin {
 
   listTopics(): Promise<readonly string[]> {
     return coded('list topics', async () => (await this.admin.listTopics()).sort());
+  }
+
+  topicFacts(topics: readonly string[]): Promise<readonly TopicFacts[]> {
+    return coded('describe topics', async () => {
+      const existing = new Set(await this.admin.listTopics());
+      const wanted = topics.filter((name) => existing.has(name));
+      if (wanted.length === 0) return [];
+      const [{ topics: found }, { resources }] = await Promise.all([
+        this.admin.fetchTopicMetadata({ topics: wanted }),
+        this.admin.describeConfigs({
+          includeSynonyms: false,
+          resources: wanted.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name })),
+        }),
+      ]);
+      const configs = new Map(resources.map(({ resourceName, configEntries }) => [resourceName, configEntries]));
+      return found.map(({ name, partitions }) => ({
+        name,
+        partitions: partitions.length,
+        replicationFactor: Math.min(...partitions.map(({ replicas }) => replicas.length)),
+        config: Object.fromEntries(
+          (configs.get(name) ?? []).map(({ configName, configValue }) => [configName, configValue]),
+        ),
+      }));
+    });
+  }
+
+  accessRules(): Promise<readonly AccessRule[] | null> {
+    return coded('rules of access', () => fetchAccessRules(this.admin));
+  }
+
+  applyAccess(rules: readonly AccessRule[]): Promise<void> {
+    return coded('rules of access', () => makeAccessRules(this.admin, rules));
+  }
+
+  async setPasswords(passwords: Readonly<Record<string, string>>): Promise<void> {
+    const { setPasswords } = await import('../platformatic/passwords.kafka.js');
+    await setPasswords(this.options, passwords);
   }
 
   clusterId(): Promise<string> {

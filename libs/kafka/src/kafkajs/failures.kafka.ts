@@ -6,6 +6,7 @@ import { failureOf } from '../failures.js';
 export function protocolErrorType(error: unknown): string | null {
   for (let at: unknown = error; isObject(at); at = at['cause']) {
     if (typeof at['type'] === 'string') return at['type'];
+    if (at['name'] === 'KafkaJSSASLAuthenticationError') return 'SASL_AUTHENTICATION_FAILED';
   }
   return null;
 }

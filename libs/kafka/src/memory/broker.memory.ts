@@ -8,6 +8,7 @@ import type {
   KafkaAdmin,
   OutgoingRecord,
   RawReader,
+  TopicFacts,
   TopicSpec,
   Unreadable,
 } from '../kafka.port.js';
@@ -43,6 +44,7 @@ const BATCH_RECORDS_MAX = 500;
 export class MemoryBroker {
   readonly batchRecordsMax: number;
   private readonly topics = new Map<string, readonly PartitionLog[]>();
+  private readonly configs = new Map<string, Readonly<Record<string, string>>>();
   private readonly groups = new Map<string, MemoryGroup>();
   private readonly consumers = new Set<MemoryInputConsumer>();
   private readonly actors = new Set<Actor>();
@@ -132,14 +134,15 @@ export class MemoryBroker {
 
   /** Creates topics, or compares counts, without a gate. Errors: Failure(PARTITION_COUNT_CHANGED). */
   ensureTopics(topics: readonly TopicSpec[]): void {
-    for (const { name, partitions } of topics) {
+    for (const { name, partitions, config = {} } of topics) {
       const found = this.partitionCountOf(name);
-      if (found === null)
+      if (found === null) {
         this.topics.set(
           name,
           Array.from({ length: partitions }, (_, partition) => new PartitionLog(name, partition)),
         );
-      else if (found !== partitions)
+        this.configs.set(name, config);
+      } else if (found !== partitions)
         throw new Failure(
           'PARTITION_COUNT_CHANGED',
           `${name} has ${String(found)} partitions, wanted ${String(partitions)}`,
@@ -233,9 +236,26 @@ export class MemoryBroker {
           this.ensureTopics(topics);
         }),
       listTopics: () => actor.ask({ kind: 'admin' }, () => [...this.topics.keys()].sort()),
+      topicFacts: (topics) => actor.ask({ kind: 'admin' }, () => this.factsOf(topics)),
+      // It asks nobody who they are.
+      accessRules: () => actor.ask({ kind: 'admin' }, () => null),
+      applyAccess: () =>
+        actor.ask({ kind: 'admin' }, () => {
+          throw new Failure('CONFIG_INVALID', 'the cluster has no authorizer');
+        }),
+      setPasswords: () => actor.ask({ kind: 'admin' }, () => undefined),
       clusterId: () => actor.ask({ kind: 'admin' }, () => 'memory'),
       close: () => Promise.resolve(),
     };
+  }
+
+  private factsOf(topics: readonly string[]): readonly TopicFacts[] {
+    return topics.flatMap((name) => {
+      const partitions = this.partitionCountOf(name);
+      return partitions === null
+        ? []
+        : [{ name, partitions, replicationFactor: 1, config: this.configs.get(name) ?? {} }];
+    });
   }
 
   private existing(topic: string, partition: number): PartitionLog {

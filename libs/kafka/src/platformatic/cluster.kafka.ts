@@ -71,7 +71,7 @@ export class BrokerCluster {
   }
 
   /** To the first broker that answers: one we were told of, or one of the cluster as it was seen last. */
-  private async anyConnection(): Promise<Connection> {
+  async anyConnection(): Promise<Connection> {
     let failure: unknown = new Error('no broker is named');
     for (const address of [...this.options.brokers.map(addressOf), ...this.brokers.values()]) {
       try {

@@ -1,5 +1,5 @@
 // What @platformatic/kafka throws, told as the port's failures.
-import { ResponseError } from '@platformatic/kafka';
+import { AuthenticationError, ResponseError } from '@platformatic/kafka';
 import type { Failure } from '@recourse/kernel';
 import { failureOf } from '../failures.js';
 
@@ -12,8 +12,15 @@ export function asFailure(error: unknown, what: string): Failure {
 
 /** What the broker refused. Of several partitions, one that is out of range matters most: no attempt will mend it. */
 function refusalIn(error: unknown): string | null {
+  if (isOfUser(error)) return 'SASL_AUTHENTICATION_FAILED';
   if (!(error instanceof ResponseError)) return null;
   const refusals = error.errors.map(({ apiId }: { readonly apiId?: unknown }) => apiId);
   const refusal = refusals.includes(OUT_OF_RANGE) ? OUT_OF_RANGE : refusals[0];
   return typeof refusal === 'string' ? refusal : null;
+}
+
+/** Who a user is, is refused while connecting: somewhere below what the connection says. */
+function isOfUser(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof AuthenticationError) return true;
+  return false;
 }

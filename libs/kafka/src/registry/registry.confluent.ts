@@ -14,6 +14,14 @@ export interface RegistryOptions {
   readonly url: string;
   /** Longest wait for an answer, in milliseconds, asked twice more within it. Default 15,000. */
   readonly timeoutMs?: number;
+  /** Who writes, where a registry asks; reading needs none. */
+  readonly writer?: RegistryWriter;
+}
+
+/** Basic authentication. */
+export interface RegistryWriter {
+  readonly username: string;
+  readonly password: string;
 }
 
 const TIMEOUT_MS = 15_000;
@@ -36,14 +44,20 @@ class ConfluentRegistry implements SchemaRegistry {
   private readonly url: string;
   private readonly timeoutMs: number;
   private readonly asking: Asking;
+  private readonly writer: RegistryWriter | undefined;
   private readonly schemas = new PromiseCache<string>();
   private readonly ids = new PromiseCache<number>();
 
-  constructor({ url, timeoutMs = TIMEOUT_MS }: RegistryOptions) {
+  constructor({ url, timeoutMs = TIMEOUT_MS, writer }: RegistryOptions) {
     this.url = url.replace(/\/+$/, '');
     this.timeoutMs = timeoutMs;
     this.asking = new Asking(timeoutMs);
-    this.client = new Client({ host: this.url, retry: RETRY });
+    this.writer = writer;
+    this.client = new Client({
+      host: this.url,
+      retry: RETRY,
+      ...(writer === undefined ? {} : { auth: { ...writer } }),
+    });
   }
 
   schemaById(id: number): Promise<string> {
@@ -114,7 +128,7 @@ class ConfluentRegistry implements SchemaRegistry {
     const response = await fetch(`${this.url}${path}`, {
       method,
       signal: AbortSignal.timeout(this.timeoutMs),
-      headers: { accept: 'application/json', 'content-type': 'application/json' },
+      headers: { accept: 'application/json', 'content-type': 'application/json', ...authorization(this.writer) },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     const text = await response.text();
@@ -132,6 +146,13 @@ class ConfluentRegistry implements SchemaRegistry {
       throw asFailure(error, what);
     }
   }
+}
+
+function authorization(writer: RegistryWriter | undefined): Readonly<Record<string, string>> {
+  if (writer === undefined) return {};
+  return {
+    authorization: `Basic ${Buffer.from(`${writer.username}:${writer.password}`).toString('base64')}`,
+  };
 }
 
 /** An avsc type, of which only the printing is needed. */

@@ -115,7 +115,7 @@ function logJudge({ ownerOf, keyring, onUnvouched }: Signing): LogJudge {
       return (batch, { keyId, signedAt, signature }) => {
         const text = logText({ topic, partition, signedAt }, batch);
         const speaker = speakerOf(keyring(), { keyId, text, signature, signedAt });
-        return typeof speaker !== 'string' && speaker.role === 'service' && speaksUnder(speaker, owner);
+        return typeof speaker !== 'string' && speaker.roles.includes('service') && speaksUnder(speaker, owner);
       };
     },
     onUnvouched: (topic, partition, records) => onUnvouched?.(topic, partition, records),
@@ -139,8 +139,8 @@ export function voucherOf(topic: string, record: FetchedRecord, signing: Signing
   const text = wireText(topic, signedAt, record);
   const speaker = speakerOf(signing.keyring(), { keyId, text, signature, signedAt }, signing.clock.now());
   if (typeof speaker === 'string') return refused(speaker);
-  const { role, names, tenants } = speaker;
-  return { kind: 'vouched', speaker: { keyId, role, names, tenants } };
+  const { roles, names, tenants } = speaker;
+  return { kind: 'vouched', speaker: { keyId, roles, names, tenants } };
 }
 
 function isStale({ signedAt }: SignatureHeader, { clock, windowMs = WINDOW_MS }: Signing): boolean {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '@recourse/kernel';
 import type { FetchedBatch, Kafka, OutgoingRecord } from '../kafka.port.js';
 import { MemoryBroker } from '../memory/broker.memory.js';
-import { testKeys } from '../testing/keys.testing.js';
+import { testKeys } from '../testing/test-keys.js';
 import { SIGNATURE } from './signature.js';
 import { signedKafka } from './signed.kafka.js';
 import type { Signing } from './signed.kafka.js';
@@ -173,7 +173,7 @@ describe('a record on a wire', () => {
     await scene.send(scene.as('payments'));
     expect(await scene.voucher()).toEqual({
       kind: 'vouched',
-      speaker: { keyId: 'payments', role: 'worker', names: ['payments'], tenants: ['acme'] },
+      speaker: { keyId: 'payments', roles: ['worker'], names: ['payments'], tenants: ['acme'] },
     });
   });
 

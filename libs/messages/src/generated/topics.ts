@@ -23,7 +23,7 @@ export const TOPICS = [
       "recourse.executions.CheckpointTaken",
       "recourse.executions.StateChunk"
     ],
-    "written_by": "any producer",
+    "written_by": "producers, consumers (what they derive)",
     "read_by": "mutation-ledger",
     "doc": "What agents did.",
     "config": {
@@ -42,7 +42,7 @@ export const TOPICS = [
       "recourse.assumptions.AssumptionInvalidated",
       "recourse.assumptions.AssumptionReaffirmed"
     ],
-    "written_by": "any producer",
+    "written_by": "producers, critics",
     "read_by": "mutation-ledger",
     "doc": "What the outside world says about assumptions.",
     "config": {
@@ -66,7 +66,7 @@ export const TOPICS = [
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked"
     ],
-    "written_by": "HTTP edge, CLI",
+    "written_by": "contract-registry (its edge)",
     "read_by": "contract-registry",
     "doc": "Commands to the contract registry.",
     "config": {
@@ -97,7 +97,7 @@ export const TOPICS = [
       "recourse.mutations.ReviewTrend",
       "recourse.mutations.ReviewDelivery"
     ],
-    "written_by": "HTTP edge, critics",
+    "written_by": "mutation-ledger (its edge), critics",
     "read_by": "mutation-ledger",
     "doc": "Commands to the mutation ledger.",
     "config": {
@@ -128,7 +128,7 @@ export const TOPICS = [
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked"
     ],
-    "written_by": "HTTP edge",
+    "written_by": "recovery-orchestrator (its edge)",
     "read_by": "recovery-orchestrator",
     "doc": "Commands to the recovery orchestrator.",
     "config": {
@@ -150,7 +150,7 @@ export const TOPICS = [
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked"
     ],
-    "written_by": "HTTP edge, SDK",
+    "written_by": "budget-accountant (its edge)",
     "read_by": "budget-accountant",
     "doc": "Commands to the budget accountant.",
     "config": {

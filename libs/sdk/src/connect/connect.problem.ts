@@ -7,6 +7,8 @@ export const CONNECT_REMEDIES = {
     'Start a stack with `npm start`, name its data directory (`dataDir`, or RECOURSE_DATA_DIR), or give the addresses themselves',
   STACK_FILE_UNREADABLE: 'Name the data directory of a stack that was started with `npm start`',
   ADDRESS_INVALID: 'Write it as `http://host:port`, and brokers as `host:port` with commas between',
+  KAFKA_ACCESS_INVALID:
+    'Give both of RECOURSE_KAFKA_USER and RECOURSE_KAFKA_PASSWORD_FILE, and files that can be read; a secure development stack keeps a file for each of its users',
   TOKEN_MISSING: 'Give a `token`, RECOURSE_TOKEN_FILE or RECOURSE_TOKEN; a development stack has an issuer of its own',
   TOKEN_REFUSED: 'Ask the issuer that the services trust for a new one',
   TENANT_UNKNOWN: 'Name a `tenant`, or set RECOURSE_TENANT',

@@ -2,11 +2,10 @@
 //
 // Boundary: composes. What each part does is its own; a part that is given is used as it is.
 import { join, resolve } from 'node:path';
-import { createKafka, createSchemaRegistry, signingFrom, signingPlacesGiven, signingPlacesIn } from '@recourse/kafka';
-import type { Signing } from '@recourse/kafka';
+import { createKafka, createSchemaRegistry } from '@recourse/kafka';
+import type { Kafka } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
-import type { Clock } from '@recourse/kernel';
-import { createCodecs, ownerOfLog } from '@recourse/messages';
+import { createCodecs } from '@recourse/messages';
 import { edgeClient } from '../edge/edge.js';
 import type { EdgeOptions } from '../edge/edge.js';
 import { cachedEntries } from '../entries/entries.cached.js';
@@ -33,14 +32,14 @@ import type {
   Recourse,
 } from './connect.messages.js';
 import { greetRegistry, registeredContract } from './registered.js';
+import { kafkaAccessFor, signingFor } from './kafka-access.js';
 import { findStack } from './stack-file.js';
-import type { StackFile } from './stack-file.js';
 import { tenantIn, tokenSource } from './token.js';
 import type { TokenSource } from './token.js';
 import { callAt, forwardTool } from './typed-tool.js';
 import type { ToolLike } from './typed-tool.js';
 import { valueIn, whereaboutsOf } from './whereabouts.js';
-import type { Environment, Whereabouts } from './whereabouts.js';
+import type { Whereabouts } from './whereabouts.js';
 
 /** What a program asks a development issuer for: it acts, says what went wrong, and asks for undos. */
 const ROLES = ['agent', 'reporter', 'requester'] as const;
@@ -76,19 +75,16 @@ export async function connect(options: ConnectOptions): Promise<Recourse> {
   const tenant = wanted ?? tenantIn(await token());
   if (tenant === null) throw new ConnectProblem('TENANT_UNKNOWN', 'neither anybody nor the token names a tenant');
   const stateDir = resolve(folder, options.stateDir ?? join('.recourse', options.name));
-  // Who brings a cluster of their own says themselves how it is signed.
-  const signing = options.kafka === undefined ? signingOf(environment, stack, clock) : null;
-  return new Connection({ places, edge, tenant, stateDir, options, signing });
-}
-
-/** Wires are strict unless told otherwise; a development stack that signs nothing says so. Errors: ConnectProblem(KEYS_MISSING). */
-function signingOf(environment: Environment, stack: StackFile | null, clock: Clock): Signing | null {
-  try {
-    const places = stack?.areWiresOpen === true ? signingPlacesGiven(environment) : signingPlacesIn(environment);
-    return signingFrom(places, { ownerOf: ownerOfLog, clock });
-  } catch (cause) {
-    throw new ConnectProblem('KEYS_MISSING', cause instanceof Error ? cause.message : String(cause), { cause });
-  }
+  // Who brings a cluster of their own says themselves how it is signed, and as whom it is asked.
+  const kafkaOf = (...users: readonly string[]): Kafka =>
+    options.kafka ??
+    createKafka({
+      brokers: places.brokers,
+      clientId: options.name,
+      signing: signingFor([options.name, ...users], environment, { stack, clock }),
+      ...kafkaAccessFor([options.name, ...users], environment, stack),
+    });
+  return new Connection({ places, edge, tenant, stateDir, options, kafkaOf });
 }
 
 /** How each service is asked. */
@@ -109,7 +105,8 @@ interface Reached {
   readonly tenant: string;
   readonly stateDir: string;
   readonly options: ConnectOptions;
-  readonly signing: Signing | null;
+  /** A client as one of these users, where Kafka asks; the name of the connection comes first. */
+  readonly kafkaOf: (...users: readonly string[]) => Kafka;
 }
 
 class Connection implements Recourse {
@@ -128,11 +125,11 @@ class Connection implements Recourse {
   private isClosed = false;
 
   constructor(private readonly reached: Reached) {
-    const { places, edge, tenant, stateDir, options, signing } = reached;
+    const { places, edge, tenant, stateDir, options, kafkaOf } = reached;
     this.name = options.name;
     this.tenant = tenant;
     this.clock = options.clock ?? systemClock;
-    this.kafka = options.kafka ?? createKafka({ brokers: places.brokers, clientId: options.name, signing });
+    this.kafka = kafkaOf();
     this.codecs = options.codecs ?? createCodecs(createSchemaRegistry({ url: places.registryUrl }));
     this.standing = options.standing ?? new HttpStanding(edge(places.ledgerUrl));
     this.budget = options.budget ?? new HttpBudget(edge(places.budgetUrl));
@@ -190,10 +187,11 @@ class Connection implements Recourse {
 
   async worker({ adapter, capabilities, ...overrides }: ConnectedWorkerOptions): Promise<Worker> {
     this.refuseClosed();
-    await this.refuseUnknown(adapter);
+    const kafka = this.reached.kafkaOf(`${adapter}-worker`);
+    await refuseUnknown(kafka, adapter);
     const folder = join(this.reached.stateDir, adapter);
     const worker = createWorker({
-      kafka: this.kafka,
+      kafka,
       codecs: this.codecs,
       adapter,
       tools: capabilities,
@@ -224,18 +222,19 @@ class Connection implements Recourse {
     await producer?.close();
   }
 
-  private async refuseUnknown(adapter: string): Promise<void> {
-    const admin = await this.kafka.admin();
-    try {
-      const topic = requestsTopic(adapter);
-      if ((await admin.partitionCount(topic)) === null)
-        throw new ConnectProblem('ADAPTER_UNKNOWN', `there is no topic ${topic}: nothing is asked of this adapter`);
-    } finally {
-      await admin.close();
-    }
-  }
-
   private refuseClosed(): void {
     if (this.isClosed) throw new ConnectProblem('CONNECTION_CLOSED', `the connection of ${this.name} is closed`);
+  }
+}
+
+/** Errors: ConnectProblem(ADAPTER_UNKNOWN); those of Kafka. */
+async function refuseUnknown(kafka: Kafka, adapter: string): Promise<void> {
+  const admin = await kafka.admin();
+  try {
+    const topic = requestsTopic(adapter);
+    if ((await admin.partitionCount(topic)) === null)
+      throw new ConnectProblem('ADAPTER_UNKNOWN', `there is no topic ${topic}: nothing is asked of this adapter`);
+  } finally {
+    await admin.close();
   }
 }

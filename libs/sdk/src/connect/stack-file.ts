@@ -22,8 +22,12 @@ export interface StackFile {
   /** Schema registry. */
   readonly registryUrl: string;
   readonly logId: string;
-  /** Nothing on its wires is signed, and everybody is believed. */
-  readonly areWiresOpen: boolean;
+  /** Files of passwords, by Kafka's user; empty where Kafka asks nobody who they are. */
+  readonly kafkaUsers: Readonly<Record<string, string>>;
+  /** Public keys that speak on its wires; null where nothing is signed, and everybody believed. */
+  readonly keyringFile: string | null;
+  /** Files of private keys, by user. */
+  readonly signingKeys: Readonly<Record<string, string>>;
   /** By service. */
   readonly databases: Readonly<Record<string, string>>;
 }
@@ -70,9 +74,15 @@ function stackOf(doc: Doc): Omit<StackFile, 'dataDir'> {
     brokers: listIn(doc, 'brokers'),
     registryUrl: textIn(doc, 'registry_url'),
     logId: textIn(doc, 'log_id'),
-    areWiresOpen: doc['wires'] !== 'strict',
-    databases: Object.fromEntries(Object.entries(docOf(doc['databases'])).map(([name, url]) => [name, String(url)])),
+    kafkaUsers: textsIn(doc['kafka_users'] ?? {}),
+    keyringFile: typeof doc['keyring_file'] === 'string' ? doc['keyring_file'] : null,
+    signingKeys: textsIn(doc['signing_keys'] ?? {}),
+    databases: textsIn(doc['databases']),
   };
+}
+
+function textsIn(value: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(docOf(value)).map(([name, text]) => [name, String(text)]));
 }
 
 function textIn(doc: Doc, name: string): string {

@@ -10,5 +10,7 @@ export function refusalOf({ voucher }: FetchedRecord): string | null {
   if (voucher === undefined) return null;
   if (voucher.kind === 'refused') return voucher.reason;
   const { speaker } = voucher;
-  return speaker.role === 'service' && ASKERS.some((name) => speaksUnder(speaker, name)) ? null : 'SPEAKER_MISMATCH';
+  return speaker.roles.includes('service') && ASKERS.some((name) => speaksUnder(speaker, name))
+    ? null
+    : 'SPEAKER_MISMATCH';
 }

@@ -43,7 +43,7 @@ describe('a worker on signed wires', () => {
         ),
       )
     ).flat();
-    expect(reported?.voucher).toMatchObject({ kind: 'vouched', speaker: { role: 'worker', names: ['payments'] } });
+    expect(reported?.voucher).toMatchObject({ kind: 'vouched', speaker: { roles: ['worker'], names: ['payments'] } });
   });
 
   it.each([

@@ -25,7 +25,8 @@ export interface AnswerContext extends HoldContext {
   readonly record: (event: ToolExecuted, found: FoundOut) => readonly MutationRecord[];
 }
 
-export type AnswerRefusal = 'KEY_MISMATCH' | 'LEASE_UNKNOWN' | 'WORKER_MISMATCH' | 'REFUSED_LATE' | 'ALREADY_ANSWERED' | 'OVERTAKEN';
+export type AnswerRefusal =
+  'KEY_MISMATCH' | 'LEASE_UNKNOWN' | 'WORKER_MISMATCH' | 'REFUSED_LATE' | 'ALREADY_ANSWERED' | 'OVERTAKEN';
 
 /** Refuses an answer. */
 export function refuseAnswer(

@@ -77,7 +77,17 @@ function asked(
 ): Moved {
   const { leg_id, attempt, lease_id } = request;
   const kind = request.kind as AskKind; // the ledger asks for nothing else
-  const ask: Ask = { leg_id, adapter, kind, attempt, lease_id, answer_by, first_asked_at, answered: null, retry_at: null };
+  const ask: Ask = {
+    leg_id,
+    adapter,
+    kind,
+    attempt,
+    lease_id,
+    answer_by,
+    first_asked_at,
+    answered: null,
+    retry_at: null,
+  };
   return {
     forward: {
       ...forward,

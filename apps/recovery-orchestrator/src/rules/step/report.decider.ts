@@ -26,7 +26,7 @@ import { settledBy, verdictOn } from './verdict.decisions.js';
 export function report(
   message: LegReported,
   context: StepContext,
-  speaker?: Pick<Speaker, 'role' | 'names'>,
+  speaker?: Pick<Speaker, 'roles' | 'names'>,
 ): readonly RecoveryRecord[] {
   if (speaker !== undefined && !mayReport(speaker, message, context.steps))
     return [refusedReport(message, 'WORKER_MISMATCH')];
@@ -46,11 +46,11 @@ export function report(
 
 /** A worker answers for its own adapters: who overheard a request, lease and all, does not. */
 function mayReport(
-  speaker: Pick<Speaker, 'role' | 'names'>,
+  speaker: Pick<Speaker, 'roles' | 'names'>,
   { tenant, leg_id }: LegReported,
   steps: readonly StepDoc[],
 ): boolean {
-  if (speaker.role === 'service') return true;
+  if (speaker.roles.includes('service')) return true;
   return steps
     .filter((step) => step.tenant === tenant)
     .flatMap(({ legs, look, facts_ask }) => [...legs, look, facts_ask])

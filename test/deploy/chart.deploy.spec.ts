@@ -1,0 +1,341 @@
+// The chart as a cluster would get it: rendered, read by the schemas of Kubernetes, Strimzi and the Prometheus operator, and held
+// to what docs/guides/deploy.md says. There is no cluster here; nothing of it is applied.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+import { clusterTools, KUBERNETES } from '../../scripts/lib/cluster-tools.mjs';
+import { root } from '../../scripts/lib/paths.mjs';
+import { textOf } from '../architecture/tree.testing.js';
+import { containerStages, PROGRAMS, stageOf } from './containers.testing.js';
+import { requiredOf, variablesOf } from './programs.testing.js';
+
+const CHART = join(root, 'deploy', 'helm', 'recourse');
+const EXAMPLE = join(root, 'deploy', 'check', 'values.yaml');
+const OLDEST = KUBERNETES[0] ?? '';
+const OWN_SCHEMAS = join(root, 'deploy', 'check', 'schemas', '{{ .ResourceKind }}{{ .KindSuffix }}.json');
+const tools = clusterTools();
+const scratch = mkdtempSync(join(tmpdir(), 'recourse-chart-'));
+afterAll(() => {
+  rmSync(scratch, { recursive: true });
+});
+
+interface Ran {
+  readonly status: number | null;
+  readonly out: string;
+}
+function run(program: string, args: readonly string[], input?: string): Ran {
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    encoding: 'utf8',
+    cwd: root,
+    input,
+    env: { HOME: scratch },
+  });
+  return { status, out: `${stdout}${stderr}` };
+}
+
+type Values = Readonly<Record<string, unknown>>;
+let written = 0;
+/** Renders the example's values with some changed. */
+function render(changed: Values = {}): Ran {
+  written += 1;
+  const file = join(scratch, `values-${String(written)}.yaml`);
+  writeFileSync(file, stringify(changed));
+  return run(tools.helm, [
+    'template',
+    'recourse',
+    CHART,
+    '-n',
+    'recourse',
+    '--kube-version',
+    OLDEST,
+    '-f',
+    EXAMPLE,
+    '-f',
+    file,
+  ]);
+}
+
+interface Container {
+  readonly env?: readonly { readonly name: string; readonly value?: string }[];
+  readonly securityContext: Readonly<Record<string, unknown>>;
+  readonly resources: { readonly requests: object; readonly limits: object };
+  readonly startupProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+}
+interface Probe {
+  readonly httpGet: { readonly path: string };
+}
+interface Pod {
+  readonly automountServiceAccountToken: boolean;
+  readonly securityContext: Readonly<Record<string, unknown>>;
+  readonly containers: readonly [Container];
+  readonly volumes: readonly { readonly name: string; readonly projected?: { readonly defaultMode: number } }[];
+}
+interface Acl {
+  readonly resource: { readonly type: string; readonly name: string; readonly patternType: string };
+  readonly operations: readonly string[];
+}
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec: {
+    readonly strategy: { readonly type: string };
+    readonly template: { readonly spec: Pod };
+    readonly authorization: { readonly acls: readonly Acl[] };
+    readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly policyTypes: readonly string[];
+    readonly ingress?: unknown;
+    readonly egress?: unknown;
+    readonly maxUnavailable: number;
+    readonly partitions: number;
+    readonly replicas: number;
+    readonly config: Readonly<Record<string, string>>;
+    readonly groups: unknown;
+  };
+}
+/** What a cluster would be given. */
+function manifests({ out, status }: Ran): readonly Manifest[] {
+  if (status !== 0) throw new Error(out);
+  // Its shape is what kubeconform checks below.
+  return parseAllDocuments(out).flatMap((document) =>
+    document.contents === null ? [] : [document.toJS() as Manifest],
+  );
+}
+
+const whole = render();
+const rendered = manifests(whole);
+const ofKind = (kind: string): readonly Manifest[] => rendered.filter((manifest) => manifest.kind === kind);
+const named = (kind: string, name: string): Manifest => {
+  const found = ofKind(kind).find(({ metadata }) => metadata.name === name);
+  if (found === undefined) throw new Error(`no ${kind} ${name}`);
+  return found;
+};
+const podOf = (manifest: Manifest): Pod => manifest.spec.template.spec;
+
+describe('the chart', () => {
+  it('has nothing that Helm warns of', () => {
+    const { status, out } = run(tools.helm, ['lint', '--strict', '--kube-version', OLDEST, CHART, '-f', EXAMPLE]);
+    expect([status, out]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
+  });
+
+  it.each(KUBERNETES)(
+    'is made of resources that Kubernetes %s, Strimzi and the Prometheus operator know, to the last field',
+    (version) => {
+      const places = [join(tools.schemas, version, '{{ .ResourceKind }}{{ .KindSuffix }}.json'), OWN_SCHEMAS];
+      const where = places.flatMap((place) => ['-schema-location', place]);
+      const check = (text: string): Ran =>
+        run(tools.kubeconform, ['-strict', '-summary', '-kubernetes-version', version, ...where], text);
+      const { status, out } = check(whole.out);
+      expect([status, out]).toEqual([
+        0,
+        expect.stringContaining(`Valid: ${String(rendered.length)}, Invalid: 0, Errors: 0, Skipped: 0`),
+      ]);
+      expect(check(whole.out.replaceAll('readOnlyRootFilesystem', 'readOnlyRoot')).status).toBe(1);
+    },
+  );
+
+  it.each([
+    ['no id of the logs', { logId: '' }, 'logId'],
+    ['a tag that moves', { image: { tag: 'latest' } }, 'tag'],
+    ['two copies of a topic', { strimzi: { replicas: 2 } }, 'replicas'],
+    ['keys of the issuer in the clear', { issuer: { jwksUrl: 'http://id.example.org' } }, 'jwksUrl'],
+    [
+      'a secret among the variables',
+      { programs: { notifier: { env: { RECOURSE_DATABASE_PASSWORD: 'x' } } } },
+      'RECOURSE_DATABASE_PASSWORD',
+    ],
+    ['a worker of an adapter that has no topic', { strimzi: { workers: [{ name: 'w', adapters: ['crm'] }] } }, 'crm'],
+    ['a word that nobody reads', { replicas: 3 }, 'replicas'],
+  ])('is refused with %s, and says where', (_what, values, says) => {
+    const { status, out } = render(values);
+    expect([status, out]).toEqual([1, expect.stringContaining(says)]);
+  });
+
+  it.each([
+    ['topics and users that somebody else makes', { strimzi: { enabled: false }, kafka: { brokers: ['kafka:9093'] } }],
+    ['nobody who watches, and no policies', { monitoring: { enabled: false }, networkPolicy: { enabled: false } }],
+    ['databases that somebody else makes', { postgres: { provision: { enabled: false } } }],
+  ])('renders with %s', (_what, values) => {
+    const { out } = render(values);
+    const where = [
+      '-schema-location',
+      join(tools.schemas, OLDEST, '{{ .ResourceKind }}{{ .KindSuffix }}.json'),
+      '-schema-location',
+      OWN_SCHEMAS,
+    ];
+    expect(run(tools.kubeconform, ['-strict', '-kubernetes-version', OLDEST, ...where], out)).toEqual({
+      status: 0,
+      out: '',
+    });
+  });
+});
+
+describe('a pod', () => {
+  const pods = [...ofKind('Deployment'), ...ofKind('Job')].map(
+    (manifest) => [manifest.metadata.name, podOf(manifest)] as const,
+  );
+
+  it.each(pods)(
+    '%s runs as nobody, writes nothing below its root, has no more rights, no token and a limit',
+    (_name, pod) => {
+      const [container] = pod.containers;
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect(container.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(container.resources).toMatchObject({ requests: { cpu: expect.anything(), memory: expect.anything() } });
+      expect(container.resources).toMatchObject({ limits: { memory: expect.anything() } });
+    },
+  );
+
+  it.each(PROGRAMS)(
+    '%s is told what it needs, nothing it does not read, and its secrets in files that others cannot open',
+    (program) => {
+      const pod = podOf(named('Deployment', `recourse-${program}`));
+      const env = new Map(pod.containers[0].env?.map(({ name, value }) => [name, value]));
+      const { env: ofImage } = stageOf(containerStages(), program);
+      expect(requiredOf(program).filter((name) => !env.has(name) && ofImage[name] === undefined)).toEqual([]);
+      expect([...env.keys()].filter((name) => !variablesOf(program).all.includes(name))).toEqual([]);
+      expect([...env.values()].join('\n')).not.toMatch(/:\/\/[^/@\s]+:[^/@\s]+@/);
+      expect(pod.volumes.find(({ name }) => name === 'secrets')?.projected?.defaultMode).toBe(0o440);
+    },
+  );
+
+  it.each(PROGRAMS)('%s is asked on routes that it has, and may be moved one at a time', (program) => {
+    const [{ startupProbe, livenessProbe, readinessProbe }] = podOf(
+      named('Deployment', `recourse-${program}`),
+    ).containers;
+    const routes = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet.path);
+    expect(routes).toEqual(['/health/startup', '/health/live', '/health/ready']);
+    const controller = textOf('libs/service/src/inbound/http/health.controller.ts');
+    for (const route of routes) expect(controller).toContain(`@Get('${(route ?? '').slice(1)}')`);
+    expect(named('PodDisruptionBudget', `recourse-${program}`).spec.maxUnavailable).toBe(1);
+  });
+});
+
+describe('an upgrade', () => {
+  const strategies = (values: Values): ReadonlySet<string> =>
+    new Set(
+      manifests(render(values))
+        .filter(({ kind }) => kind === 'Deployment')
+        .map(({ spec }) => spec.strategy.type),
+    );
+
+  it('brings a new instance before an old one goes, and lets all go first where rows change their shape', () => {
+    expect(strategies({})).toEqual(new Set(['RollingUpdate']));
+    expect(strategies({ rollout: 'recreate' })).toEqual(new Set(['Recreate']));
+  });
+});
+
+describe('the network', () => {
+  it('lets nothing in and nothing out that no policy names', () => {
+    const { spec } = named('NetworkPolicy', 'recourse-closed');
+    expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
+    expect([spec.ingress, spec.egress]).toEqual([undefined, undefined]);
+    const everything = { 'app.kubernetes.io/part-of': 'recourse', 'app.kubernetes.io/instance': 'recourse' };
+    expect(spec.podSelector.matchLabels).toEqual(everything);
+  });
+
+  it('lets nobody in where nobody is named', () => {
+    const closed = manifests(render({ networkPolicy: { clients: [], monitoring: [] } }));
+    const policies = closed.filter(({ kind }) => kind === 'NetworkPolicy');
+    expect(policies.filter(({ spec }) => spec.ingress !== undefined)).toEqual([]);
+  });
+});
+
+describe('topics and users', () => {
+  const may = (operation: string, topic: string): readonly string[] =>
+    ofKind('KafkaUser')
+      .filter(({ spec }) =>
+        spec.authorization.acls.some(
+          ({ resource, operations }) =>
+            resource.type === 'topic' && resource.name === topic && operations.includes(operation),
+        ),
+      )
+      .map(({ metadata }) => metadata.name);
+
+  it('have three copies each, follow no copy that lacks some of it, and stay when the chart goes', () => {
+    expect(ofKind('KafkaTopic').length).toBeGreaterThan(14);
+    for (const { spec, metadata } of ofKind('KafkaTopic')) {
+      expect(spec.replicas).toBe(3);
+      expect(spec.config).toMatchObject({ 'min.insync.replicas': '2', 'unclean.leader.election.enable': 'false' });
+      expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
+    }
+  });
+
+  it('let only its owner write a log', () => {
+    const owners = {
+      'recourse.contracts': 'contract-registry',
+      'recourse.assumptions': 'mutation-ledger',
+      'recourse.mutations': 'mutation-ledger',
+      'recourse.rollback-notifications': 'mutation-ledger',
+      'recourse.recoveries': 'recovery-orchestrator',
+      'recourse.budgets': 'budget-accountant',
+    };
+    for (const [log, owner] of Object.entries(owners))
+      expect([log, may('Write', log)]).toEqual([log, [`recourse-${owner}-kafka`]]);
+  });
+
+  it('let only the worker of its adapter read a request topic', () => {
+    expect(may('Read', 'recourse.tool-requests.payments')).toEqual(['payments-worker']);
+    expect(may('Read', 'recourse.tool-requests.mail')).toEqual(['mail-worker']);
+    expect(may('Write', 'recourse.tool-requests.mail')).toEqual([
+      'recourse-mutation-ledger-kafka',
+      'recourse-recovery-orchestrator-kafka',
+    ]);
+  });
+
+  it('name each topic and group in full, and give nobody more than reading, writing and looking', () => {
+    const acls = ofKind('KafkaUser').flatMap(({ spec }) => spec.authorization.acls);
+    expect(
+      acls.filter(
+        ({ resource: { type, name, patternType } }) =>
+          type !== 'cluster' && (patternType !== 'literal' || name === '*'),
+      ),
+    ).toEqual([]);
+    expect(new Set(acls.flatMap(({ operations }) => operations))).toEqual(
+      new Set(['Read', 'Write', 'Describe', 'DescribeConfigs']),
+    );
+    expect(new Set(acls.map(({ resource }) => resource.type))).toEqual(
+      new Set(['topic', 'group', 'transactionalId', 'cluster']),
+    );
+  });
+
+  it('give a group to one user alone', () => {
+    const groups = ofKind('KafkaUser').flatMap(({ spec }) =>
+      spec.authorization.acls.filter(({ resource }) => resource.type === 'group').map(({ resource }) => resource.name),
+    );
+    expect(groups).toHaveLength(new Set(groups).size);
+    expect(groups).toEqual(expect.arrayContaining(['recourse.mutation-ledger', 'payments-workers', 'loyalty']));
+  });
+});
+
+describe('alerts', () => {
+  it('are rules that Prometheus reads', () => {
+    const { status, out } = run(tools.promtool, ['check', 'rules', 'deploy/helm/recourse/files/alerts.yaml']);
+    expect([status, out]).toEqual([0, expect.stringMatching(/SUCCESS: \d+ rules found/)]);
+  });
+
+  it('fire when they should, and not before', () => {
+    const { status, out } = run(tools.promtool, ['test', 'rules', 'deploy/check/alerts.test.yaml']);
+    expect([status, out]).toEqual([0, expect.stringContaining('SUCCESS')]);
+  });
+
+  it('reach the cluster as they stand, with runbooks where they are published, and so does the dashboard', () => {
+    const alerts = textOf('deploy/helm/recourse/files/alerts.yaml');
+    const published = alerts.replaceAll('https://runbooks.invalid/runbooks.md', 'https://docs.example.org/runbooks.md');
+    expect(named('PrometheusRule', 'recourse').spec).toEqual(parse(published));
+    const dashboard = textOf('deploy/helm/recourse/files/dashboard.json');
+    expect(named('ConfigMap', 'recourse-dashboard').data).toEqual({ 'recourse.json': dashboard });
+  });
+});
