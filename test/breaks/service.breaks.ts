@@ -239,4 +239,22 @@ export const BREAKS: readonly Break[] = [
     find: 'partition: partitionNumber, group: placeText, key: placeText',
     replace: 'partition: z.number(), group: z.string(), key: z.string()',
   },
+  {
+    id: 'p14-command-waits-for-its-broker',
+    requirement: 'P14/broker',
+    spec: 'libs/service/src/edge/command-edge.unit.spec.ts',
+    test: 'a submitted command is refused within its patience while no broker answers, and may be sent again under its key',
+    file: 'libs/service/src/edge/command-edge.ts',
+    find: 'Math.max(patienceMs, PUBLISH_MS)',
+    replace: '60 * Math.max(patienceMs, PUBLISH_MS)',
+  },
+  {
+    id: 'l8-missing-tables-stay-away',
+    requirement: 'L8/dropped',
+    spec: 'libs/service/src/outbound/mended-stores.unit.spec.ts',
+    test: 'tables that went away under a service are made anew, once for all who miss them: 42P01',
+    file: 'libs/service/src/outbound/mended-stores.ts',
+    find: 'if (isTableMissing(error)) await makeTables();',
+    replace: 'isTableMissing(error);',
+  },
 ];

@@ -53,16 +53,34 @@ export function progressAloneIsDue(
 /** Record names that never cause a Progress (L3). */
 export const SILENT_TYPES: ReadonlySet<string> = new Set(['Progress', 'SpreadThrough']);
 
-/** How database time relates to the chain (L1). */
+/** How database time relates to the chain and to the clock of the service (L1). */
 export type ClockJudgement =
-  { readonly kind: 'decide_at'; readonly now: number } | { readonly kind: 'behind'; readonly byMs: number };
+  | { readonly kind: 'decide_at'; readonly now: number }
+  | { readonly kind: 'behind'; readonly byMs: number }
+  | { readonly kind: 'ahead'; readonly byMs: number };
+
+/** What database time is compared with. */
+export interface ClockBounds {
+  readonly headDecidedAt: number;
+  /** Clock of the service itself. */
+  readonly ownNow: number;
+  /** How far behind the head it may be. */
+  readonly marginMs: number;
+  /** How far ahead of the service's own clock it may be. */
+  readonly aheadMaxMs: number;
+}
 
 /**
- * Time of the next decision: never below the head's, and none at all while the clock is behind it by more than the margin.
+ * Time of the next decision: never below the head's, and none at all while the clock is behind it by more than the margin,
+ * or so far ahead of the service's own that one of the two must be wrong: what is decided can never be earlier again.
  *
- * Units: epoch milliseconds, margin in milliseconds.
+ * Units: epoch milliseconds, bounds in milliseconds.
  */
-export function judgeClock(databaseNow: number, headDecidedAt: number, marginMs: number): ClockJudgement {
+export function judgeClock(
+  databaseNow: number,
+  { headDecidedAt, ownNow, marginMs, aheadMaxMs }: ClockBounds,
+): ClockJudgement {
+  if (databaseNow > ownNow + aheadMaxMs) return { kind: 'ahead', byMs: databaseNow - ownNow };
   if (databaseNow < headDecidedAt - marginMs) return { kind: 'behind', byMs: headDecidedAt - databaseNow };
   return { kind: 'decide_at', now: Math.max(databaseNow, headDecidedAt) };
 }

@@ -84,13 +84,18 @@ describe('a batch of Progress alone', () => {
 });
 
 describe('the time of a decision', () => {
+  const bounds = { headDecidedAt: 4_000, ownNow: 4_000, marginMs: 2_000, aheadMaxMs: 60_000 };
   it('is database time, and never below the head of the chain', () => {
-    expect(judgeClock(5_000, 4_000, 2_000)).toEqual({ kind: 'decide_at', now: 5_000 });
-    expect(judgeClock(3_000, 4_000, 2_000)).toEqual({ kind: 'decide_at', now: 4_000 });
-    expect(judgeClock(2_000, 4_000, 2_000)).toEqual({ kind: 'decide_at', now: 4_000 });
+    expect(judgeClock(5_000, bounds)).toEqual({ kind: 'decide_at', now: 5_000 });
+    expect(judgeClock(3_000, bounds)).toEqual({ kind: 'decide_at', now: 4_000 });
+    expect(judgeClock(2_000, bounds)).toEqual({ kind: 'decide_at', now: 4_000 });
   });
   it('is none while the clock is behind by more than the margin', () => {
-    expect(judgeClock(1_999, 4_000, 2_000)).toEqual({ kind: 'behind', byMs: 2_001 });
+    expect(judgeClock(1_999, bounds)).toEqual({ kind: 'behind', byMs: 2_001 });
+  });
+  it('is none while the clock is further ahead of the own one than it may be', () => {
+    expect(judgeClock(64_000, bounds)).toEqual({ kind: 'decide_at', now: 64_000 });
+    expect(judgeClock(64_001, bounds)).toEqual({ kind: 'ahead', byMs: 60_001 });
   });
 });
 

@@ -42,6 +42,7 @@ export class OwnLog {
   #producer: LogProducer | null = null;
   #reader: RawReader | null = null;
   #position: LogPosition;
+  #doubt: unknown = null;
   readonly voids = { count: 0 };
 
   constructor(readonly options: OwnLogOptions) {
@@ -175,10 +176,16 @@ export class OwnLog {
     this.#producer ??= await kafka.logProducer();
     const outcome = await this.#producer.send(topic, partition, batch.outgoing);
     const judgement = judgeAppend(this.#position.offset, outcome);
+    this.#doubt = outcome.kind === 'unknown' ? outcome.cause : null;
     if (judgement === 'accepted')
       this.#position = { head: batch.head, offset: this.#position.offset + batch.outgoing.length };
     else await this.dropProducer();
     return judgement;
+  }
+
+  /** Why the last append was not confirmed; null where it was, or where somebody else wrote in between. */
+  get doubt(): unknown {
+    return this.#doubt;
   }
 
   async dropProducer(): Promise<void> {

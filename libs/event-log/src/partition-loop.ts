@@ -30,6 +30,7 @@ import { Lacks } from './lacks.js';
 import { checkInputs, checkProjection } from './loop-start.js';
 import type { InputPlace } from './loop-start.js';
 import { clockAgeMs, inputsBeside, judgeClock } from './loop.decisions.js';
+import type { ClockJudgement } from './loop.decisions.js';
 import { LoopLife } from './loop.phases.js';
 import { Obligations } from './obligations.js';
 import { OwnLog } from './own-log.js';
@@ -60,6 +61,8 @@ export interface LoopSettings {
   readonly groupsMax: number;
   /** Margin of the database clock behind the chain, milliseconds (P6). */
   readonly clockMarginMs: number;
+  /** Longest lead of the database clock over the service's own, milliseconds. */
+  readonly clockAheadMaxMs: number;
   /** An estimate of database time is decided at while it is younger, milliseconds; below the margin of 2 s (P6). */
   readonly timeAgeMs: number;
   /** A batch of Progress alone waits this long, milliseconds (L3). */
@@ -78,6 +81,7 @@ export const LOOP_SETTINGS: LoopSettings = {
   itemsMax: 500,
   groupsMax: 50_000,
   clockMarginMs: 2_000,
+  clockAheadMaxMs: 60_000,
   timeAgeMs: 1_000,
   lazyProgressMs: 1_000,
   headCheckMs: 2_000,
@@ -112,7 +116,8 @@ export interface PartitionLoopOptions {
 /** What an observer may count and log; nothing depends on it. */
 export type LoopEvent =
   | { readonly kind: 'appended'; readonly records: number }
-  | { readonly kind: 'append_unknown' }
+  /** `cause` is null where somebody else wrote in between. */
+  | { readonly kind: 'append_unknown'; readonly cause: unknown }
   | { readonly kind: 'recovered'; readonly seq: number; readonly replayed: number; readonly voids: number }
   | { readonly kind: 'parked'; readonly reason: string }
   | { readonly kind: 'refused'; readonly topic: string; readonly reason: string; readonly records: number }
@@ -174,6 +179,8 @@ export class PartitionLoop {
   readonly #pace = new TurnPace();
   readonly #foresight = new Foresight();
   #problem: string | null = null;
+  /** Why the last append was not confirmed, while something still waits to be appended. */
+  #unappended: string | null = null;
   #decidedAt = 0;
   /** Monotonic milliseconds. */
   #appendedAt = -Infinity;
@@ -277,16 +284,17 @@ export class PartitionLoop {
 
   health(): LoopHealth {
     const { phase } = this.#life;
+    const problem = this.#problem ?? this.#unappended;
     return {
       log: this.#core.log,
       partition: this.options.partition,
-      state: phase === 'open' ? (this.#problem === null ? 'ready' : 'waiting') : phase,
+      state: phase === 'open' ? (problem === null ? 'ready' : 'waiting') : phase,
       seq: this.#log.position.head.seq,
       projectedSeq: this.#projector.projectedSeq,
       reactedSeq: this.#reactor.reactedSeq,
       owedSince: this.#obligations.owedSince(),
       waiting: this.#queue.size,
-      problem: this.#problem,
+      problem,
     };
   }
 
@@ -304,7 +312,7 @@ export class PartitionLoop {
   }
 
   #failed(cause: unknown): 'retry' | 'end' {
-    this.#problem = cause instanceof Error ? cause.message : String(cause);
+    this.#problem = messageOf(cause);
     if (isFinal(cause)) {
       this.#life.move('Halted');
       this.options.onEvent?.({ kind: 'halted', cause });
@@ -324,7 +332,11 @@ export class PartitionLoop {
     if (this.#passSilently()) return 0;
     const material = await this.#material();
     if (!this.isPositioned) return 0;
-    if (material === null) return this.#rest();
+    if (material === null) {
+      // Before the inputs were read to their end, what waits may not have come back yet.
+      if (this.#life.isOpen) this.#unappended = null;
+      return this.#rest();
+    }
     await this.#decideAndAppend(material);
     return 0;
   }
@@ -448,11 +460,19 @@ export class PartitionLoop {
     if (judgement === 'log_cut')
       throw new Failure('LOG_CUT', `${this.#core.log}/${this.options.partition}: a base offset below the expected one`);
     if (judgement === 'reread') {
-      this.options.onEvent?.({ kind: 'append_unknown' });
-      this.reset();
+      this.#unconfirmed();
       return;
     }
     this.#accept(result, material, overlay, { sealer, offset });
+  }
+
+  /** What a broker refuses is refused again: it is told until an append is taken. */
+  #unconfirmed(): void {
+    const { doubt } = this.#log;
+    this.#unappended = doubt === null ? null : messageOf(doubt);
+    this.options.onEvent?.({ kind: 'append_unknown', cause: doubt });
+    this.reset();
+    if (doubt instanceof Failure && doubt.code === 'CLOCK_REFUSED') throw doubt;
   }
 
   #accept(
@@ -461,6 +481,7 @@ export class PartitionLoop {
     overlay: Overlay,
     { sealer, offset }: { readonly sealer: BatchSealer; readonly offset: number },
   ): void {
+    this.#unappended = null;
     this.#decidedAt = sealer.decidedAt;
     this.#appendedAt = this.#hostNow();
     this.#cursors.accept(items);
@@ -675,10 +696,15 @@ export class PartitionLoop {
   }
 
   #judgedTime(databaseNow: number): number {
-    const judged = judgeClock(databaseNow, this.#decidedAt, this.#settings.clockMarginMs);
+    const judged = judgeClock(databaseNow, {
+      headDecidedAt: this.#decidedAt,
+      ownNow: this.options.clock.now(),
+      marginMs: this.#settings.clockMarginMs,
+      aheadMaxMs: this.#settings.clockAheadMaxMs,
+    });
     if (judged.kind === 'decide_at') return judged.now;
     this.#time.forget();
-    throw new Failure('CLOCK_BEHIND', `database time is ${judged.byMs} ms behind the chain`);
+    throw clockFailure(judged);
   }
 
   /** What the batch is likely to lack, and views as new as they must be. True: they were read to their end. */
@@ -787,6 +813,19 @@ export class PartitionLoop {
   #report(where: string, cause: unknown): void {
     this.options.onEvent?.({ kind: 'error', where, cause });
   }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function clockFailure({ kind, byMs }: Exclude<ClockJudgement, { readonly kind: 'decide_at' }>): Failure {
+  return kind === 'behind'
+    ? new Failure('CLOCK_BEHIND', `database time is ${byMs} ms behind the chain; decisions go on when it has caught up`)
+    : new Failure(
+        'CLOCK_AHEAD',
+        `database time is ${byMs} ms ahead of this service's clock: correct the one that is wrong`,
+      );
 }
 
 function redirectedEvent({ body: { topic, producer } }: AcceptedRecord): LoopEvent {

@@ -297,6 +297,18 @@ describe('a database that is only a cache', () => {
     expect(await settledHash(world.partitionOf('r1'))).toBe(before);
   });
 
+  it('is made again from the log when it was emptied under its service', async () => {
+    const empty = world.database.snapshot();
+    const runtime = await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('one', recorded('r1:1'));
+    await projected();
+    const before = await settledHash(world.partitionOf('r1'));
+    world.database.restore(empty);
+    await world.until('made again', async () => (await settledHash(world.partitionOf('r1'))) === before);
+    await world.until('ready', () => runtime.health().ready);
+  });
+
   it('that is ahead of the log stops the partition: the log was cut', async () => {
     await world.start('a');
     await world.state([

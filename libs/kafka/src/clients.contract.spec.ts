@@ -1,9 +1,10 @@
 // Traps of the clients, each with its spec on a real broker.
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Failure, systemClock } from '@recourse/kernel';
 import type { Kafka, LogProducer } from './kafka.port.js';
 import { createKafka } from './create.kafka.js';
 import { asFailure, protocolErrorType } from './kafkajs/failures.kafka.js';
+import { brokersOf, PartitionFetcher } from './platformatic/partition-fetcher.kafka.js';
 import { record, TestOwner, until } from './testing/owner.testing.js';
 import { brokerProxy, kafkaThrough, plainClient, testStack } from './testing/real-broker.js';
 import type { TcpProxy } from './testing/tcp-proxy.js';
@@ -106,6 +107,21 @@ describe('the log producer of a broker', () => {
     expect(await highOf(log)).toBe(2);
   });
 
+  it('names the clock when the broker refuses its timestamps, and so does a wire producer, at once', async () => {
+    const log = await topic();
+    const [producer, wires] = [keep(await direct().logProducer()), keep(await direct().wireProducer())];
+    const clock = jest.spyOn(systemClock, 'now').mockReturnValue(Date.now() + 2 * 3_600_000);
+    try {
+      expect(await producer.send(log, 0, [record('a')])).toMatchObject({
+        kind: 'unknown',
+        cause: { code: 'CLOCK_REFUSED' },
+      });
+      await expect(wires.send(log, [record('b')])).rejects.toMatchObject({ code: 'CLOCK_REFUSED' });
+    } finally {
+      clock.mockRestore();
+    }
+  }, 10_000);
+
   it('works through a slow connection', async () => {
     const log = await topic();
     const { proxy, producer } = await proxied();
@@ -130,6 +146,21 @@ describe('a kafkajs consumer', () => {
     idle.consumer.resume(idle.owned());
     await until('it gets what came', () => idle.taken.length === 1);
   });
+
+  it('tells within five seconds that its broker says nothing, and goes on when it answers again', async () => {
+    const wire = await topic();
+    const proxy = keep(await brokerProxy());
+    const reading = await owner(kafkaThrough(proxy), wire);
+    await keep(await direct().logProducer()).send(wire, 0, [record('a')]);
+    await until('it reads', () => reading.taken.length === 1);
+    proxy.setMode('freeze');
+    const waited = await elapsedMs(() => until('it is told', () => reading.crashes.length > 0));
+    expect(waited).toBeLessThan(5_000);
+    expect(reading.crashes).toMatchObject([{ code: 'BROKER_UNAVAILABLE' }]);
+    proxy.setMode('pass');
+    await keep(await direct().logProducer()).send(wire, 0, [record('b')]);
+    await until('it goes on', () => reading.taken.length === 2);
+  }, 40_000);
 
   it('never commits an offset', async () => {
     const wire = await topic(2);
@@ -195,6 +226,34 @@ describe('a seek to where a batch in hand begins', () => {
 });
 
 describe('records of transactions of others', () => {
+  it('that stay open are told of, and read once they are committed', async () => {
+    const wire = await topic();
+    const other = plainClient().producer({ transactionalId: `${wire}-tx`, maxInFlightRequests: 1, idempotent: true });
+    await other.connect();
+    const transaction = await other.transaction();
+    await transaction.send({ topic: wire, messages: [{ key: 'a', value: 'a', partition: 0 }] });
+    const [troubles, values]: [(string | null)[], string[]] = [[], []];
+    const options = { brokers: testStack().kafka.brokers, clientId: 'traps' };
+    const fetcher = new PartitionFetcher(
+      brokersOf(options),
+      { waitMs: 50, heldMs: 300 },
+      {
+        onBatch: ({ records }) => values.push(...records.map(({ value }) => String(value))),
+        onTrouble: (_, cause) => troubles.push(cause?.code ?? null),
+        onCrash: () => undefined,
+      },
+    );
+    keep(fetcher);
+    fetcher.seek({ topic: wire, partition: 0 }, 0);
+    fetcher.flow([{ topic: wire, partition: 0 }], true);
+    await until('it is told', () => troubles.includes('TRANSACTION_OPEN'));
+    expect(values).toEqual([]);
+    await transaction.commit();
+    await other.disconnect();
+    await until('it is read', () => values.length === 1);
+    expect(troubles.at(-1)).toBeNull();
+  }, 20_000);
+
   it('are read once committed; control records and aborted ones leave no gap an owner could see', async () => {
     const wire = await topic();
     const other = plainClient().producer({ transactionalId: `${wire}-tx`, maxInFlightRequests: 1, idempotent: true });

@@ -15,6 +15,8 @@ export function failureOf(refusal: string | null, what: string, cause: unknown):
     case 'UNKNOWN_TOPIC_OR_PARTITION':
     case 'INVALID_TOPIC_EXCEPTION':
       return new Failure('TOPIC_MISSING', what, { cause });
+    case 'INVALID_TIMESTAMP':
+      return new Failure('CLOCK_REFUSED', what, { cause });
     case 'TOPIC_AUTHORIZATION_FAILED':
     case 'GROUP_AUTHORIZATION_FAILED':
     case 'CLUSTER_AUTHORIZATION_FAILED':

@@ -33,6 +33,7 @@ export type { Signing } from './signed/signed.kafka.js';
 export { signingFrom, signingPlacesGiven, signingPlacesIn } from './signed/signing-files.js';
 export type { SigningPlaces } from './signed/signing-files.js';
 export type { KafkaLogger, KafkaLogLine, KafkaOptions } from './options.js';
+export { within } from './time-limit.js';
 export { openGate } from './memory/gate.memory.js';
 export type { Gate, GateOperation, GateVerdict } from './memory/gate.memory.js';
 export { MemoryBroker } from './memory/broker.memory.js';

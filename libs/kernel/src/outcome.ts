@@ -66,6 +66,12 @@ export const FAILURES = {
     summary:
       'A broker cannot answer for a partition: it says that its copy is damaged, or gives bytes that lead nowhere and no position behind them. It is asked again. Look at its disk, or have another replica lead the partition.',
   },
+  TRANSACTION_OPEN: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      "A partition of an input is held by a transaction that its producer does not end. It goes on when the transaction ends, at the latest after the producer's transaction time-out. `kafka-transactions.sh` finds and aborts it.",
+  },
   KEYRING_INVALID: {
     retry: 'never',
     httpStatus: 503,
@@ -114,6 +120,18 @@ export const FAILURES = {
     retry: 'backoff',
     httpStatus: 503,
     summary: 'Database time is behind the chain by more than the margin; nothing is decided until it has caught up.',
+  },
+  CLOCK_AHEAD: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'Database time is further ahead of the clock of the service than RECOURSE_CLOCK_AHEAD_MAX_MS; nothing is decided until one of the two is corrected.',
+  },
+  CLOCK_REFUSED: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'A broker refuses what is sent for its timestamp: the clock of the service is more than an hour off the clock of the broker. Correct the one that is wrong.',
   },
   PROJECTION_FENCED: {
     retry: 'backoff',

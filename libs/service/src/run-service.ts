@@ -209,6 +209,7 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
     edgeKey: config.edgeKey,
     sealing,
     sessionTimeoutMs: config.sessionTimeoutMs,
+    settings: { clockAheadMaxMs: config.clockAheadMaxMs },
     onEvent: (event) => {
       observe(event, parts);
     },

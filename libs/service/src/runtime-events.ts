@@ -1,5 +1,6 @@
 // What the loop says of itself, as metrics and log lines. Nothing depends on it.
 import type { LoopEvent, LoopHealth } from '@recourse/event-log';
+import { Failure } from '@recourse/kernel';
 import type { Logger, Metrics } from '@recourse/telemetry';
 
 export type PlacedEvent = LoopEvent & { readonly log: string; readonly partition: number };
@@ -10,15 +11,12 @@ const MISPLACED =
 
 const REFUSED = 'dropped records of a wire that speak for nobody, or for somebody else; the log keeps the evidence';
 /** What whoever runs the broker reads. */
-const BROKEN_FETCH =
-  'a broker cannot answer for a partition of an input, which is asked for again: look at its disk, or have another replica lead it';
+const UNREAD = 'a partition of an input cannot be read now, and is asked for again: its code says why, and what to do';
+
+type EventLogger = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 /** Counts and logs one event. */
-export function tell(
-  event: PlacedEvent,
-  metrics: Metrics,
-  logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>,
-): void {
+export function tell(event: PlacedEvent, metrics: Metrics, logger: EventLogger): void {
   const { log, partition } = event;
   const at = { log, partition };
   switch (event.kind) {
@@ -28,7 +26,7 @@ export function tell(
       return;
     case 'append_unknown':
       metrics.count('appendsUnknown', at);
-      logger.warn(at, 'an append had an unknown outcome; the tail is read anew');
+      logger.warn({ ...at, err: event.cause }, 'an append had an unknown outcome; the tail is read anew');
       return;
     case 'recovered':
       metrics.count('takeOvers', { log });
@@ -74,16 +72,18 @@ function tellSetAside(
 function tellTrouble(
   event: Extract<PlacedEvent, { readonly kind: 'fetch_failed' | 'halted' | 'error' }>,
   metrics: Metrics,
-  logger: Pick<Logger, 'warn' | 'error'>,
+  logger: EventLogger,
 ): void {
   const { log, partition, cause: err } = event;
   const at = { log, partition, err };
   if (event.kind === 'halted') logger.error(at, 'halted: a person has to act');
-  else if (event.kind === 'error') logger.warn({ ...at, where: event.where }, 'an operation failed and is tried again');
-  else {
+  else if (event.kind === 'error') {
+    metrics.count('loopFailures', { log, code: err instanceof Failure ? err.code : 'unexpected' });
+    logger.warn({ ...at, where: event.where }, 'an operation failed and is tried again');
+  } else {
     const { topic, code } = event;
     metrics.count('fetchesFailed', { log, topic, code });
-    logger.warn({ ...at, topic, code }, BROKEN_FETCH);
+    logger.warn({ ...at, topic, code }, UNREAD);
   }
 }
 

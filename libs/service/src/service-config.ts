@@ -124,6 +124,13 @@ export const SERVICE_CONFIG = {
     unit: 'milliseconds',
     fallback: '6000',
   }),
+  clockAheadMaxMs: integer('RECOURSE_CLOCK_AHEAD_MAX_MS', {
+    doc: 'How far the clock of the database may be ahead of the clock of the service; beyond that nothing is decided.',
+    min: 1_000,
+    max: 86_400_000,
+    unit: 'milliseconds',
+    fallback: '60000',
+  }),
   keyStoreUrl: url('RECOURSE_KEY_STORE_URL', {
     doc: "Database of the keys that seal payloads, apart from every service's own.",
     protocols: ['postgres:', 'postgresql:'],

@@ -41,8 +41,14 @@ export const METRICS = {
   fetchesFailed: {
     name: 'recourse_fetches_failed_total',
     kind: 'counter',
-    help: 'Fetches of an input that a broker could not answer: its copy is damaged, or its bytes lead nowhere.',
+    help: 'Fetches of an input that brought nothing, by code: its broker is silent or its copy damaged, or a transaction is open.',
     labels: ['log', 'topic', 'code'],
+  },
+  loopFailures: {
+    name: 'recourse_loop_failures_total',
+    kind: 'counter',
+    help: 'Operations of a loop that failed and are tried again, by code: `CLOCK_AHEAD`, `CLOCK_BEHIND`, `DATABASE_UNAVAILABLE` and the like.',
+    labels: ['log', 'code'],
   },
   appendsUnknown: {
     name: 'recourse_appends_unknown_total',

@@ -96,22 +96,26 @@ export class KafkaJsInputConsumer implements InputConsumer {
   /** @platformatic/kafka is loaded by who first needs it: that takes a process half a second. */
   private async openFetcher(): Promise<PartitionFetcher> {
     const { PartitionFetcher: Fetcher, brokersOf } = await import('../platformatic/partition-fetcher.kafka.js');
-    return new Fetcher(brokersOf(this.kafka), this.options.maxWaitMs ?? MAX_WAIT_MS, {
-      onBatch: (batch) => {
-        this.guarded((handlers) => {
-          handlers.onBatch(batch);
-        });
+    return new Fetcher(
+      brokersOf(this.kafka),
+      { waitMs: this.options.maxWaitMs ?? MAX_WAIT_MS },
+      {
+        onBatch: (batch) => {
+          this.guarded((handlers) => {
+            handlers.onBatch(batch);
+          });
+        },
+        onTrouble: (at, cause) => {
+          this.guarded((handlers) => {
+            handlers.onTrouble(at, cause);
+          });
+        },
+        onCrash: (cause) => {
+          this.crash(cause);
+          void this.stop();
+        },
       },
-      onTrouble: (at, cause) => {
-        this.guarded((handlers) => {
-          handlers.onTrouble(at, cause);
-        });
-      },
-      onCrash: (cause) => {
-        this.crash(cause);
-        void this.stop();
-      },
-    });
+    );
   }
 
   seek(topic: string, partition: number, offset: number): void {

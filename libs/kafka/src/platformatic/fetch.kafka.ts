@@ -40,7 +40,11 @@ export type PartitionAnswer = Pick<ClientAnswer, 'partitionIndex' | 'highWaterma
 };
 
 /** What one request brought of one partition; with a failure where the partition has no answer, and the others have. */
-export type Fetched = ReadBatch & { readonly failure?: Failure };
+export type Fetched = ReadBatch & {
+  readonly failure?: Failure;
+  /** Nothing more may be read, since somebody's transaction is open there. */
+  readonly isHeld?: boolean;
+};
 interface TopicAnswer {
   readonly topic: string;
   readonly partitions: readonly PartitionAnswer[];
@@ -160,7 +164,8 @@ async function batchOf(
   const { topic, partition, offset } = position;
   const end = Number(answer.highWatermark);
   const { records, nextOffset } = visibleIn(answer, offset);
-  const stands = { topic, partition, fetchedOffset: offset, nextOffset, records, end };
+  const isHeld = stableEndOf(answer) < end && nextOffset >= stableEndOf(answer);
+  const stands = { topic, partition, fetchedOffset: offset, nextOffset, records, end, isHeld };
   if (answer.isCorrupt) return { ...stands, failure: corrupt(position, 'the broker says that its copy is damaged') };
   if (records.length > 0) return stands;
   if (nextOffset === offset) return isEmpty(answer, offset) ? stands : passing(broker, position, stands);

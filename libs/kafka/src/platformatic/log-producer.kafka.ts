@@ -59,7 +59,8 @@ class BrokerLogProducer implements LogProducer {
     try {
       const answer = await within(this.produce(topic, partition, records), this.answerWithinMs, topic);
       return { kind: 'landed', baseOffset: baseOffsetIn(answer, partition) };
-    } catch (cause) {
+    } catch (error) {
+      const cause = asFailure(error, topic);
       this.dead ??= { cause };
       return { kind: 'unknown', cause };
     }

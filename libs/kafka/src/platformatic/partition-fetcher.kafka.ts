@@ -10,8 +10,7 @@
 //   I5. A partition whose fetch has no answer is told of and asked for again after a rest; the others go on.
 //   I4. A broker that waits for records holds up no other broker.
 import type { Connection } from '@platformatic/kafka';
-import { systemClock } from '@recourse/kernel';
-import type { Failure } from '@recourse/kernel';
+import { Failure, systemClock } from '@recourse/kernel';
 import type { FetchedBatch, TopicPartition } from '../kafka.port.js';
 import { REQUEST_TIMEOUT_MS } from '../options.js';
 import type { KafkaOptions } from '../options.js';
@@ -21,8 +20,12 @@ import { asFailure } from './failures.kafka.js';
 import { fetchFrom } from './fetch.kafka.js';
 
 const MAX_BYTES = 1 << 20;
+/** A broker answers a fetch within its wait; one that is silent for so long is away, or as good as that. */
+const SILENT_MS = 3_000;
 /** Above the time-out of a request. */
 const ANSWER_WITHIN_MS = 15_000;
+/** Above what a transaction of an exactly-once client takes. */
+const HELD_MS = 30_000;
 const FIRST_PAUSE_MS = 50;
 const PAUSE_MAX_MS = 1_000;
 
@@ -35,6 +38,8 @@ interface Position extends TopicPartition {
   /** Its last fetch had no answer, and the next waits. */
   rests: boolean;
   isTroubled: boolean;
+  /** Since when an open transaction has held it, monotonic milliseconds; null when none does. */
+  heldSince: number | null;
 }
 
 /** A position and from where it was asked for. */
@@ -67,6 +72,15 @@ export interface FetcherHandlers {
   onCrash(cause: Failure): void;
 }
 
+export interface FetchTimes {
+  /** Longest wait of a broker for records, milliseconds. */
+  readonly waitMs: number;
+  /** Time beyond that after which an owner hears that a broker says nothing, milliseconds. Default 3,000. */
+  readonly silentMs?: number;
+  /** Time for which an open transaction may hold a partition before an owner hears of it, milliseconds. Default 30,000. */
+  readonly heldMs?: number;
+}
+
 export class PartitionFetcher {
   private readonly positions = new Map<string, Position>();
   /** Partitions that flow though nobody has sought them yet. */
@@ -80,7 +94,7 @@ export class PartitionFetcher {
 
   constructor(
     private readonly from: FetchedFrom,
-    private readonly waitMs: number,
+    private readonly times: FetchTimes,
     private readonly handlers: FetcherHandlers,
   ) {
     void this.follow();
@@ -89,7 +103,16 @@ export class PartitionFetcher {
   seek({ topic, partition }: TopicPartition, offset: number): void {
     const key = keyOf({ topic, partition });
     const flows = this.flowing.has(key);
-    this.positions.set(key, { topic, partition, offset, flows, isAsked: false, rests: false, isTroubled: false });
+    this.positions.set(key, {
+      topic,
+      partition,
+      offset,
+      flows,
+      isAsked: false,
+      rests: false,
+      isTroubled: false,
+      heldSince: null,
+    });
     this.look();
   }
 
@@ -160,17 +183,23 @@ export class PartitionFetcher {
       position.isAsked = true;
       return { position, topic: position.topic, partition: position.partition, offset: position.offset };
     });
+    const { waitMs, silentMs = SILENT_MS } = this.times;
+    const listening = setTimeout(() => {
+      this.tellSilence(asking, waitMs + silentMs);
+    }, waitMs + silentMs);
     try {
-      const limits = { waitMs: this.waitMs, maxBytes: MAX_BYTES };
+      const limits = { waitMs, maxBytes: MAX_BYTES };
       const answers = await within(this.from.fetch(broker, asking, limits), ANSWER_WITHIN_MS, 'a fetch');
       this.failures = 0;
-      for (const [asked, { failure, records, nextOffset }] of answers) {
-        this.tellTrouble(asked.position, failure ?? null);
+      for (const [asked, { failure, records, nextOffset, isHeld }] of answers) {
+        const held = this.heldLong(asked, isHeld === true && nextOffset === asked.offset);
+        this.tellTrouble(asked.position, failure ?? held);
         if (failure === undefined) this.take(asked, records, nextOffset);
       }
     } catch (error) {
       await this.failed(error, asking);
     } finally {
+      clearTimeout(listening);
       for (const { position } of asking) position.isAsked = false;
       this.polled.delete(broker);
       this.look();
@@ -183,6 +212,26 @@ export class PartitionFetcher {
     if (nextOffset === offset) return;
     position.offset = nextOffset;
     this.handlers.onBatch({ topic, partition, fetchedOffset: offset, nextOffset, records });
+  }
+
+  /** The fetch is still waited for; its answer ends the trouble. */
+  private tellSilence(asking: readonly Asking[], ms: number): void {
+    const cause = new Failure('BROKER_UNAVAILABLE', `no answer to a fetch for ${String(ms)} ms`);
+    for (const asked of asking)
+      if (this.stands(asked)) {
+        asked.position.isTroubled = true;
+        this.handlers.onTrouble({ topic: asked.topic, partition: asked.partition }, cause);
+      }
+  }
+
+  /** Transactions are short, mostly, and nobody is told of those. */
+  private heldLong({ position, offset }: Asking, isHeld: boolean): Failure | null {
+    const now = systemClock.monotonic();
+    position.heldSince = isHeld ? (position.heldSince ?? now) : null;
+    const { heldMs = HELD_MS } = this.times;
+    if (position.heldSince === null || now - position.heldSince < heldMs) return null;
+    const at = `${keyOf(position)}@${String(offset)}`;
+    return new Failure('TRANSACTION_OPEN', `${at}: a transaction has been open for ${String(heldMs)} ms or longer`);
   }
 
   private tellTrouble(position: Position, cause: Failure | null): void {

@@ -4,7 +4,7 @@ import { Failure } from '@recourse/kernel';
 import type { FetchedBatch, ReadPosition } from '../kafka.port.js';
 import type { Fetched } from './fetch.kafka.js';
 import { PartitionFetcher } from './partition-fetcher.kafka.js';
-import type { FetchedFrom } from './partition-fetcher.kafka.js';
+import type { FetchedFrom, FetcherHandlers } from './partition-fetcher.kafka.js';
 
 const WIRE = 'spec.wire';
 const AT = (partition: number): { topic: string; partition: number } => ({ topic: WIRE, partition });
@@ -15,6 +15,8 @@ interface Pending {
   readonly answer: (found?: Readonly<Record<number, readonly number[]>>, next?: number) => void;
   /** The same, but one partition has no answer. */
   readonly without: (partition: number, found: Readonly<Record<number, readonly number[]>>) => void;
+  /** Nothing, since somebody's transaction is open at the position. */
+  readonly hold: () => void;
   readonly refuse: (cause: Error) => void;
 }
 
@@ -26,7 +28,7 @@ const troubles: string[] = [];
 let fetcher: PartitionFetcher;
 
 /** Each partition has a broker of its own when there are several. */
-function following({ brokers = 1 } = {}): PartitionFetcher {
+function following({ brokers = 1, silentMs = 3_000, heldMs = 30_000 } = {}): PartitionFetcher {
   const connections = Array.from({ length: brokers }, () => new Connection('spec'));
   const from: FetchedFrom = {
     cluster: () => ({
@@ -38,6 +40,9 @@ function following({ brokers = 1 } = {}): PartitionFetcher {
         const fetch: Pending = {
           asked: positions.map(({ partition, offset }) => `${String(partition)}@${String(offset)}`).join(' '),
           refuse,
+          hold: () => {
+            resolve(new Map(positions.map((position) => [position, { ...fetchedAt(position, {}), isHeld: true }])));
+          },
           answer: (found = {}, next) => {
             resolve(new Map(positions.map((position) => [position, fetchedAt(position, found, next)])));
           },
@@ -57,13 +62,14 @@ function following({ brokers = 1 } = {}): PartitionFetcher {
         asked.push(fetch);
       }),
   };
-  fetcher = new PartitionFetcher(from, 100, {
+  const handlers: FetcherHandlers = {
     onBatch: ({ partition, fetchedOffset, records }) => {
       taken.push(`${String(partition)}@${String(fetchedOffset)}: ${records.map(({ offset }) => offset).join(' ')}`);
     },
     onTrouble: ({ partition }, cause) => troubles.push(`${String(partition)} ${cause?.code ?? 'goes on'}`),
     onCrash: (cause) => crashes.push(cause),
-  });
+  };
+  fetcher = new PartitionFetcher(from, { waitMs: silentMs > 100 ? 100 : 0, silentMs, heldMs }, handlers);
   return fetcher;
 }
 
@@ -93,6 +99,14 @@ async function nextFetch(): Promise<Pending> {
   const next = pending.shift();
   if (next === undefined) throw new Error('nothing was asked');
   return next;
+}
+
+async function told(...expected: readonly string[]): Promise<void> {
+  for (let turn = 0; turn < 500 && troubles.length < expected.length; turn += 1)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1);
+    });
+  expect(troubles).toEqual(expected);
 }
 
 describe('a partition fetcher', () => {
@@ -138,6 +152,38 @@ describe('a partition fetcher', () => {
     second.answer({ 0: [8] });
     await nextFetch();
     expect(taken).toEqual(['0@5: ', '0@8: 8']);
+  });
+
+  it('tells of a broker that says nothing while it still waits for its answer, and of the answer', async () => {
+    const one = following({ silentMs: 20 });
+    for (const partition of [0, 1]) one.seek(AT(partition), 5);
+    one.flow([AT(0), AT(1)], true);
+    const first = await nextFetch();
+    await told('0 BROKER_UNAVAILABLE', '1 BROKER_UNAVAILABLE');
+    first.answer({ 0: [5] });
+    await told('0 BROKER_UNAVAILABLE', '1 BROKER_UNAVAILABLE', '0 goes on', '1 goes on');
+    expect(taken).toEqual(['0@5: 5']);
+  });
+
+  it('tells of a transaction that stays open for long, and of its end; not of one that ends soon', async () => {
+    const one = following({ heldMs: 30 });
+    one.seek(AT(0), 5);
+    one.flow([AT(0)], true);
+    (await nextFetch()).hold();
+    (await nextFetch()).answer({ 0: [5] });
+    (await nextFetch()).hold();
+    await new Promise((resolve) => {
+      setTimeout(resolve, 40);
+    });
+    expect(troubles).toEqual([]);
+    (await nextFetch()).hold();
+    await told('0 TRANSACTION_OPEN');
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1_000);
+    });
+    (await nextFetch()).answer({ 0: [6] });
+    await told('0 TRANSACTION_OPEN', '0 goes on');
+    expect(taken).toEqual(['0@5: 5', '0@6: 6']);
   });
 
   it('is held up at no broker by another that waits', async () => {

@@ -7,6 +7,7 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { signCommand } from '@recourse/event-log';
 import type { CommandDoc, Doc, Row } from '@recourse/event-log';
+import { within } from '@recourse/kafka';
 import type { WireProducer } from '@recourse/kafka';
 import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Codecs, CommandEnvelope } from '@recourse/messages';
@@ -53,7 +54,7 @@ export interface CommandEdgeOptions {
   /** Row of the command, null while it is not projected. Errors: Failure(DATABASE_UNAVAILABLE). */
   readonly commandRow: (log: string, commandId: string) => Promise<Row | null>;
   readonly edgeKey: Buffer;
-  /** Longest wait for an answer, milliseconds. Default 10,000. */
+  /** Longest wait for the broker and for an answer together, milliseconds. Default 10,000. */
   readonly patienceMs?: number;
   /** Epoch milliseconds; for `issued_at`, which no decision reads. */
   readonly now?: () => number;
@@ -61,6 +62,8 @@ export interface CommandEdgeOptions {
 }
 
 const PATIENCE_MS = 10_000;
+/** A command is given this long to reach its wire, however little its caller waits for the outcome; milliseconds. */
+const PUBLISH_MS = 1_000;
 /** A projected answer is there after 5 to 20 ms when all is well; then the polls get rarer. */
 const POLL_FIRST_MS = 5;
 const POLL_MAX_MS = 25;
@@ -79,8 +82,8 @@ export class CommandEdge {
     const envelope = this.envelopeOf(submission);
     const standing = await this.answerOf(submission, envelope);
     if (standing) return standing;
-    await this.publish(submission, envelope);
-    return (await this.awaitAnswer(submission, envelope)) ?? this.later(submission, envelope);
+    const sentAfterMs = await this.publishInTime(submission, envelope);
+    return (await this.awaitAnswer(submission, envelope, sentAfterMs)) ?? this.later(submission, envelope);
   }
 
   /** What became of a command, by the ticket its caller got. Null for a ticket that is not this caller's, or of another log. */
@@ -121,6 +124,14 @@ export class CommandEdge {
     };
   }
 
+  /** A broker that says nothing is waited for as long as for an answer; what is sent late all the same is the same command. */
+  private async publishInTime(submission: Submission, envelope: CommandEnvelope): Promise<number> {
+    const { patienceMs = PATIENCE_MS } = this.options;
+    const startedAt = performance.now();
+    await within(this.publish(submission, envelope), Math.max(patienceMs, PUBLISH_MS), submission.topic);
+    return performance.now() - startedAt;
+  }
+
   private async publish({ topic, type, key, build }: Submission, envelope: CommandEnvelope): Promise<void> {
     const signature = signCommand(this.options.edgeKey, { topic, type, body: build(envelope) });
     await this.prepare(topic);
@@ -133,9 +144,13 @@ export class CommandEdge {
     await producer.send(topic, [{ key: Buffer.from(key, 'utf8'), value }]);
   }
 
-  private async awaitAnswer(submission: Submission, envelope: CommandEnvelope): Promise<EdgeAnswer | null> {
+  private async awaitAnswer(
+    submission: Submission,
+    envelope: CommandEnvelope,
+    sentAfterMs: number,
+  ): Promise<EdgeAnswer | null> {
     const { patienceMs = PATIENCE_MS, sleep = pause } = this.options;
-    let waitedMs = 0;
+    let waitedMs = Math.floor(sentAfterMs);
     for (let pollMs = POLL_FIRST_MS; waitedMs < patienceMs; pollMs = Math.min(pollMs * POLL_GROWTH, POLL_MAX_MS)) {
       await sleep(pollMs);
       waitedMs += pollMs;

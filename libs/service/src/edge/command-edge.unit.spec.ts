@@ -28,7 +28,7 @@ interface Sent {
 }
 
 /** An edge whose loop answers each command as told, after some polls. */
-function edgeWith({ answerAfterPolls = 1, patienceMs = 1_000, producerFailures = 0 } = {}) {
+function edgeWith({ answerAfterPolls = 1, patienceMs = 1_000, producerFailures = 0, isSilent = false } = {}) {
   const sent: Sent[] = [];
   const rows = new Map<string, PlacedRow>();
   let polls = 0;
@@ -62,6 +62,7 @@ function edgeWith({ answerAfterPolls = 1, patienceMs = 1_000, producerFailures =
       }
       return Promise.resolve({
         send: (topic, records) => {
+          if (isSilent) return new Promise<void>(() => undefined);
           sent.push({ topic, key: records[0]?.key.toString() ?? '', ...encoding });
           return Promise.resolve();
         },
@@ -83,6 +84,11 @@ function edgeWith({ answerAfterPolls = 1, patienceMs = 1_000, producerFailures =
 }
 
 describe('a submitted command', () => {
+  it('is refused within its patience while no broker answers, and may be sent again under its key', async () => {
+    const { edge } = edgeWith({ isSilent: true, patienceMs: 50 });
+    await expect(edge.submit(SUBMISSION)).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
+  }, 3_000);
+
   it('is signed, keyed and answered with what the log recorded', async () => {
     const { edge, sent } = edgeWith();
     expect(await edge.submit(SUBMISSION)).toEqual({ httpStatus: 201, body: '{"ok":true}' });

@@ -7,7 +7,8 @@ import { DataSource } from 'typeorm';
 import type { EntitySchema, MigrationInterface, SelectQueryBuilder } from 'typeorm';
 import { CLIENT_GRACE_MS, coded, CONNECT_TIMEOUT_MS, createPool } from './postgres-connection.js';
 import type { PostgresOptions } from './postgres-connection.js';
-import { entityName, entityOf, migrationOf, tableOf } from './postgres-schema.js';
+import { mendedStores } from './mended-stores.js';
+import { entityName, entityOf, migrationOf, tableOf, tablesOf } from './postgres-schema.js';
 import type { ProjectedEntity, ProjectedLog } from './postgres-schema.js';
 import { rowOf } from './postgres-statements.js';
 import { createPostgresStores } from './postgres-store.js';
@@ -30,16 +31,21 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
 
   /** Connects and brings the tables to shape. Errors: Failure(DATABASE_UNAVAILABLE). */
   static async open(options: PostgresOptions, logs: readonly ProjectedLog[]): Promise<PostgresDatabase> {
-    const source = await migrate({
+    const shape = {
       url: options.url,
       applicationName: 'recourse-reads',
+      migrations: [migrationOf(logs)],
+      tables: tablesOf(logs),
+    };
+    const source = await migrate({
+      ...shape,
       poolSize: 4,
       statementTimeoutMs: READ_TIMEOUT_MS,
-      migrations: [migrationOf(logs)],
       entities: logs.flatMap(({ log, kinds }) => kinds.map((spec) => entityOf(log, spec))),
     });
     const pool = createPool(options);
-    return new PostgresDatabase(createPostgresStores(pool, logs), pool, source, logs);
+    const makeTables = async (): Promise<void> => (await migrate(shape)).destroy();
+    return new PostgresDatabase(mendedStores(createPostgresStores(pool, logs), makeTables), pool, source, logs);
   }
 
   partition(log: string, partition: number): PartitionStore {
@@ -125,6 +131,8 @@ export interface MigrateOptions {
   readonly applicationName: string;
   readonly migrations: readonly (new () => MigrationInterface)[];
   readonly entities?: readonly EntitySchema<ProjectedEntity>[];
+  /** Qualified names of tables that the migrations make: where one is missing, what was migrated before counts as not done. */
+  readonly tables?: readonly string[];
   /** Connections of the source. Default 1. */
   readonly poolSize?: number;
   /** Longest statement, milliseconds; none when absent. */
@@ -136,6 +144,7 @@ export function migrate({
   url,
   migrations,
   entities = [],
+  tables = [],
   poolSize = 1,
   statementTimeoutMs,
   applicationName,
@@ -155,11 +164,16 @@ export function migrate({
       ? {}
       : { extra: { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + CLIENT_GRACE_MS } }),
   });
-  return coded('migrate', () => locked(url, () => initialised(source)));
+  return coded('migrate', () =>
+    locked(url, async (client) => {
+      if (await isAnyMissing(client, tables)) await client.query('DROP TABLE IF EXISTS migrations');
+      return initialised(source);
+    }),
+  );
 }
 
 /** Runs work while no other instance migrates this database. */
-async function locked<T>(url: string, work: () => Promise<T>): Promise<T> {
+async function locked<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const lock = new Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -169,10 +183,18 @@ async function locked<T>(url: string, work: () => Promise<T>): Promise<T> {
   await lock.connect();
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    return await work();
+    return await work(lock);
   } finally {
     await lock.end();
   }
+}
+
+async function isAnyMissing(client: Client, tables: readonly string[]): Promise<boolean> {
+  const { rows } = await client.query<{ readonly missing: boolean }>(
+    'SELECT bool_or(to_regclass(name) IS NULL) AS missing FROM unnest($1::text[]) AS name',
+    [tables],
+  );
+  return rows[0]?.missing === true;
 }
 
 async function initialised(source: DataSource): Promise<DataSource> {

@@ -38,6 +38,13 @@ export function tableOf(log: string, table: string): string {
   return `${quoted(schemaOf(log))}.${quoted(table)}`;
 }
 
+/** Qualified names of all tables. */
+export function tablesOf(logs: readonly ProjectedLog[]): readonly string[] {
+  return logs.flatMap(({ log, kinds }) =>
+    [HEADS_TABLE, ...kinds.map(({ table }) => table)].map((table) => tableOf(log, table)),
+  );
+}
+
 /** Statements that make all tables from nothing. */
 export function schemaStatements(logs: readonly ProjectedLog[]): readonly string[] {
   return logs.flatMap(({ log, kinds, views = [] }) => [

@@ -49,6 +49,38 @@ const LOGS = [{ log: CONTRACT_LOG, kinds: withCommonKinds(CONTRACT_KINDS) }];
     await Promise.all(again.map((one) => one.close()));
   });
 
+  it('is made anew when it was dropped while it is open, by two at once, and so are tables that were', async () => {
+    const other = `${name}_dropped`;
+    await asAdmin(`CREATE DATABASE ${other}`);
+    const opened = await Promise.all([1, 2].map(() => PostgresDatabase.open({ url: urlOf(other) }, LOGS)));
+    const stores = opened.map((one) => one.partition(CONTRACT_LOG, 0));
+    const again = async <T>(work: () => Promise<T>): Promise<T> => {
+      for (let turn = 0; turn < 50; turn += 1) {
+        const done = await work().then(
+          (value) => ({ value }),
+          () => null,
+        );
+        if (done !== null) return done.value;
+      }
+      throw new Error('it was not made anew');
+    };
+    for (const drop of [
+      async () => {
+        await asAdmin(`DROP DATABASE ${other} WITH (FORCE)`);
+        await asAdmin(`CREATE DATABASE ${other}`);
+      },
+      () => asAdmin('DROP SCHEMA mutations CASCADE', other),
+    ]) {
+      for (const store of stores) expect(await store.head()).toBeNull();
+      expect(await stores[0]?.project(null, HEAD, [])).toBe('projected');
+      await drop();
+      const heads = await Promise.all(stores.map((store) => again(() => store.load([]))));
+      expect(heads.map(({ headSeq }) => headSeq)).toEqual([null, null]);
+    }
+    await Promise.all(opened.map((one) => one.close()));
+    await asAdmin(`DROP DATABASE ${other} WITH (FORCE)`);
+  }, 60_000);
+
   it('starts empty when a kind changes shape, and again when it changes back', async () => {
     const other = `${name}_shape`;
     await asAdmin(`CREATE DATABASE ${other}`);
