@@ -26,7 +26,9 @@ export function yamlIn(guide: string): string {
 /** Writes a file below a folder. */
 export function put(folder: string, file: string, content: unknown): void {
   mkdirSync(dirname(join(folder, file)), { recursive: true });
-  writeFileSync(join(folder, file), typeof content === 'string' ? content : JSON.stringify(content));
+  // Files with secrets are refused when others may open them.
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  writeFileSync(join(folder, file), text, { mode: 0o600 });
 }
 
 /** Runs a command of a guide as a person would. Knows quotes, `$NAME` in quotes, and `> file`; nothing else of a shell. */
