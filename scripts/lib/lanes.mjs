@@ -87,7 +87,7 @@ export const LANES = [
     script: 'simulate.mjs',
     command: 'npm run simulate',
     test: null,
-    ci: ['--seeds', '401..800', '--events', '100'],
+    ci: ['--seeds', '401..500', '--events', '100'],
     all: ['--seeds', '401..800', '--events', '100'],
   },
   {
