@@ -3,6 +3,8 @@
 // Invariants
 //   D1. Kafka, registry and PostgreSQL data, and what the programs on top keep, are wiped together or not at all: schema ids
 //       live in Kafka's records, and a program that remembers records of another cluster waits for them for ever.
+//   D3. Logs are signed from their first record or not at all: data that was begun open is not gone on with strictly, nor the
+//       other way about, since what no owner signed is void.
 //   D2. `complete.json` is written after all three answered for the first time; without it the data is made anew.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,11 +32,18 @@ export function layoutOf(dataDir: string): Layout {
   };
 }
 
-/** The cluster id of complete data, null when the data was never complete. Errors: when a part of complete data is missing. */
-export function keptCluster(layout: Layout): string | null {
+/**
+ * The cluster id of complete data, null when the data was never complete.
+ *
+ * Errors: when a part of complete data is missing, or its logs were begun with signatures and are to go on without, or without.
+ */
+export function keptCluster(layout: Layout, isSigned = false): string | null {
   if (!existsSync(layout.completeFile)) return null;
   // Written by startAll, whole.
-  const { clusterId } = JSON.parse(readFileSync(layout.completeFile, 'utf8')) as { readonly clusterId: string };
+  const { clusterId, signed = false } = JSON.parse(readFileSync(layout.completeFile, 'utf8')) as {
+    readonly clusterId: string;
+    readonly signed?: boolean;
+  };
   const postgres = readState(layout.dataDir).postgres?.dataDir;
   const missing = [layout.kafka, layout.registry, ...(postgres === undefined ? ['stack.json'] : [postgres])].filter(
     (folder) => !existsSync(folder),
@@ -42,6 +51,10 @@ export function keptCluster(layout: Layout): string | null {
   if (missing.length > 0)
     throw new Error(
       `The data in ${layout.dataDir} is incomplete: ${missing.join(', ')} is missing. Kafka, registry and PostgreSQL data belong together; run with --reset to start over.`,
+    );
+  if (signed !== isSigned)
+    throw new Error(
+      `The logs in ${layout.dataDir} were begun ${signed ? 'signed' : 'without signatures'}, and a log is signed from its first record or not at all. Start ${signed ? 'with' : 'without'} --secure, name another --data-dir, or run with --reset to start over.`,
     );
   return clusterId;
 }
@@ -67,6 +80,6 @@ export function wipeData(layout: Layout): void {
 }
 
 /** Marks the data as complete. */
-export function markComplete({ completeFile }: Layout, clusterId: string): void {
-  writeFileSync(completeFile, JSON.stringify({ clusterId }));
+export function markComplete({ completeFile }: Layout, clusterId: string, isSigned = false): void {
+  writeFileSync(completeFile, JSON.stringify({ clusterId, signed: isSigned }));
 }

@@ -113,7 +113,7 @@ async function identify(
   book: StateBook,
   account: Account | null,
 ): Promise<Identity> {
-  const cluster = keptCluster(layout);
+  const cluster = keptCluster(layout, options.secure);
   if (cluster === null) wipeData(layout);
   const clusterId = cluster ?? newClusterId();
   const ports = await choosePorts(PORT_NAMES, { ...book.state.ports, ...options.ports });

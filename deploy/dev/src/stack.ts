@@ -139,7 +139,7 @@ class Running implements DevStack {
       }),
     );
     await this.#refuse(firstFailure);
-    markComplete(this.layout, this.kafka.clusterId);
+    markComplete(this.layout, this.kafka.clusterId, this.owner !== null);
     this.#readyMs = performance.now() - this.startedAt;
   }
 
