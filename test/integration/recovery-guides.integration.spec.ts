@@ -457,8 +457,7 @@ const OPERATE: readonly Expected[] = [
   { of: /mutations settle "\$EXPOSED"/, shows: /settled_as +accepted/ },
   {
     of: /items --kind escalated/,
-    shows:
-      /escalated +acme +run-denied +payments\.issue_refund +POLICY_DENIED[\s\S]+recourse mutations settle mut_\S+/,
+    shows: /escalated +acme +run-denied +payments\.issue_refund +POLICY_DENIED[\s\S]+recourse mutations settle mut_\S+/,
     before: async () => {
       variables['ESCALATED'] = await escalated();
     },
