@@ -444,6 +444,12 @@ const OPERATE: readonly Expected[] = [
     before: async () => {
       await comesTo('compensated', 'LATE')();
       await comesTo('compensated', 'EARLY')();
+      // The orchestrator knows first; the ledger's report follows its log.
+      await until('the report of the undo to be whole', async () =>
+        (await system.get('ledger', `/v1/undos/${String(variables['UNDO'])}`)).body['outcome'] === 'partly_undone'
+          ? true
+          : null,
+      );
     },
   },
   {
