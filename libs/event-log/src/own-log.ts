@@ -147,7 +147,7 @@ export class OwnLog {
     if (head === null)
       throw new Failure(
         'CHAIN_BROKEN',
-        `${this.options.topic}/${this.options.partition}@${offset} has no readable head`,
+        `${this.options.topic}/${this.options.partition}@${offset} has no readable head, or is not signed by the log's owner`,
       );
     return { head: { seq: head.seq - 1, hash: head.prevHash }, offset };
   }
@@ -158,7 +158,10 @@ export class OwnLog {
     const record = await this.#recordAt(offset);
     const id = schemaIdOf(record.value);
     if (id === null || record.value === null)
-      throw new Failure('CHAIN_BROKEN', `${this.options.topic}/${this.options.partition}@${offset} is not framed`);
+      throw new Failure(
+        'CHAIN_BROKEN',
+        `${this.options.topic}/${this.options.partition}@${offset} is not framed, or not signed by the log's owner`,
+      );
     await codecs.load(id);
     const fingerprint = codecs.fingerprintOf(id);
     if (fingerprint === null) throw new Failure('UNKNOWN_SCHEMA', `schema ${id} in ${this.options.topic}`);

@@ -19,26 +19,21 @@ export interface Sifted {
 }
 
 /**
- * Sifts consecutive records of one partition, of which the first is not inside a batch.
+ * Sifts consecutive records of one partition, of which the first is not inside a batch, up to one that says that a batch begins
+ * which ends behind them: whether it does is seen by reading on.
  *
- * Shape:  `records` and `rest` together are as many as were given. `isEnd`: nothing follows, so a batch that is not whole is none.
+ * Shape:  `records` and `rest` together are as many as were given.
  */
-export function sift(given: readonly FetchedRecord[], isGenuine: IsGenuine, isEnd = false): Sifted {
+export function sift(given: readonly FetchedRecord[], isGenuine: IsGenuine): Sifted {
   const records: FetchedRecord[] = [];
   let unvouched = 0;
   let at = 0;
-  while (at < given.length) {
+  for (let first = given[at]; first !== undefined; first = given[at]) {
     const size = genuineAt(given, at, isGenuine);
-    if (size === 'unfinished') {
-      if (!isEnd && !holdsGenuine(given, at + 1, isGenuine)) return { records, unvouched, rest: given.slice(at) };
-    } else if (size > 0) {
-      records.push(...given.slice(at, at + size));
-      at += size;
-      continue;
-    }
-    records.push(voided(given[at]));
-    unvouched += 1;
-    at += 1;
+    if (size === 'unfinished') return { records, unvouched, rest: given.slice(at) };
+    records.push(...(size === 0 ? [voided(first)] : given.slice(at, at + size)));
+    unvouched += size === 0 ? 1 : 0;
+    at += Math.max(1, size);
   }
   return { records, unvouched, rest: [] };
 }
@@ -54,17 +49,7 @@ function genuineAt(given: readonly FetchedRecord[], at: number, isGenuine: IsGen
   return isWhole && isGenuine(given.slice(at, at + header.count), header) ? header.count : 0;
 }
 
-/** Batches do not lie in one another: where a genuine one follows, what seemed to begin before it did not. */
-function holdsGenuine(given: readonly FetchedRecord[], from: number, isGenuine: IsGenuine): boolean {
-  for (let at = from; at < given.length; at += 1) {
-    const size = genuineAt(given, at, isGenuine);
-    if (size !== 'unfinished' && size > 0) return true;
-  }
-  return false;
-}
-
-function voided(record: FetchedRecord | undefined): FetchedRecord {
-  if (record === undefined) throw new RangeError('there is no such record');
-  const { offset, timestamp, headers } = record;
+/** The same place without key and value, which makes it void. */
+export function voided({ offset, timestamp, headers }: FetchedRecord): FetchedRecord {
   return { offset, timestamp, headers, key: null, value: null };
 }

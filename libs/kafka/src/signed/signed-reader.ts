@@ -10,9 +10,10 @@ import type {
   ReadBatch,
   ReadManyOptions,
   ReadPosition,
+  TopicPartition,
 } from '../kafka.port.js';
 import { readHeader, SIGNATURE, SIGNED_RECORDS_MAX } from './signature.js';
-import { sift } from './sifting.js';
+import { sift, voided } from './sifting.js';
 import type { IsGenuine, Sifted } from './sifting.js';
 
 /** A batch of a log is smaller (L4), so one fetch holds it whole. */
@@ -50,18 +51,22 @@ export class LogSieve {
     return { ...batch, records: kept, nextOffset: Math.max(next, fetchedOffset) };
   }
 
-  /** Sifts; what seems to begin a batch that the log does not hold whole begins none, since a batch is appended in one piece. */
-  private async found(
-    { topic, partition }: FetchedBatch,
-    records: readonly FetchedRecord[],
-    isGenuine: IsGenuine,
-  ): Promise<Sifted> {
-    const found = sift(records, isGenuine);
-    const [begun] = found.rest;
-    if (begun === undefined) return found;
-    const { high } = await (await this.reader()).range(topic, partition);
-    const size = readHeader(begun.headers[SIGNATURE])?.count ?? 1;
-    return begun.offset + size > high ? sift(records, isGenuine, true) : found;
+  /** Sifts; where a batch seems to go on behind what was read, reads on to see whether it does: a stranger may say so as well. */
+  private async found(place: TopicPartition, records: readonly FetchedRecord[], isGenuine: IsGenuine): Promise<Sifted> {
+    const ahead = new Ahead(place, this.reader);
+    const kept: FetchedRecord[] = [];
+    let unvouched = 0;
+    for (let left = records; ;) {
+      const found = sift(left, isGenuine);
+      kept.push(...found.records);
+      unvouched += found.unvouched;
+      const [begun] = found.rest;
+      if (begun === undefined || (await ahead.isBatch(found.rest, isGenuine)))
+        return { records: kept, unvouched, rest: found.rest };
+      kept.push(voided(begun));
+      unvouched += 1;
+      left = found.rest.slice(1);
+    }
   }
 
   private async recordsBefore(
@@ -81,6 +86,47 @@ export class LogSieve {
     }
     return reachingInto(before, first);
   }
+}
+
+/** What lies behind a fetch, read once and only as far as it is asked for. */
+class Ahead {
+  private readonly records: FetchedRecord[] = [];
+
+  constructor(
+    private readonly place: TopicPartition,
+    private readonly reader: () => Promise<Pick<RawReader, 'read' | 'range'>>,
+  ) {}
+
+  /** Is there a genuine batch that begins with these, the last that were fetched, and goes on behind them? */
+  async isBatch(begun: readonly FetchedRecord[], isGenuine: IsGenuine): Promise<boolean> {
+    const [first] = begun;
+    const header = readHeader(first?.headers[SIGNATURE]);
+    if (first === undefined || header === null) return false;
+    const { high } = await (await this.reader()).range(this.place.topic, this.place.partition);
+    if (first.offset + header.count > high) return false;
+    const whole = [...begun];
+    for (const more of this.records) whole.push(more);
+    // A batch of a log is smaller than a fetch (L4): what is larger is none.
+    while (whole.length < header.count && bytesOf(whole) < FETCH_BYTES) {
+      const next = await this.readOn((whole.at(-1)?.offset ?? 0) + 1);
+      if (next.length === 0) return false;
+      whole.push(...next);
+    }
+    const batch = whole.slice(0, header.count);
+    return batch.length === header.count && bytesOf(batch) < FETCH_BYTES && isGenuine(batch, header);
+  }
+
+  private async readOn(from: number): Promise<readonly FetchedRecord[]> {
+    const { topic, partition } = this.place;
+    const { records } = await (await this.reader()).read(topic, partition, from, FETCH_BYTES);
+    const next = records.filter(({ offset }) => offset >= from);
+    this.records.push(...next);
+    return next;
+  }
+}
+
+function bytesOf(records: readonly FetchedRecord[]): number {
+  return records.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0);
 }
 
 /** Only the batch that reaches into what follows is of interest: it begins where a header says so, of a forger's perhaps. */

@@ -122,6 +122,21 @@ describe('a log whose owner signs', () => {
     expect(scene.unvouched.length).toBeGreaterThan(0);
   });
 
+  it('is read on behind a stranger’s record that fills a fetch and claims that a batch goes on', async () => {
+    const scene = await Scene.with(['a']);
+    await scene.append(scene.raw(), ['x'.repeat(1_200_000)], { [SIGNATURE]: 'v1 owner 1 3 AAAA' });
+    await scene.append(scene.as('owner'), ['b']);
+    await scene.append(scene.as('owner'), ['c', 'd']);
+    const reader = await scene.as('owner').rawReader();
+    const values: (string | null)[] = [];
+    for (let [at, reads] = [0, 0]; at < 5 && reads < 10; reads += 1) {
+      const { records, nextOffset } = await reader.read(LOG, 0, at);
+      values.push(...records.map(({ value }) => value?.toString() ?? null));
+      at = nextOffset;
+    }
+    expect(values).toEqual(['a', null, 'b', 'c', 'd']);
+  });
+
   it('makes void a batch of which one octet is another', async () => {
     const scene = await Scene.with(['a']);
     await scene.append(scene.raw(), ['b'], { [SIGNATURE]: await scene.headerAt(0) });
