@@ -60,6 +60,6 @@ describe('recourse keys', () => {
     const file = inFolder('keyring.json');
     writeFileSync(file, '{"keys": [{"id": "a", "speaks_as": "source"}]}');
     expect(await at.call('keys', 'check', file)).toBe(2);
-    expect(at.note()).toContain('/keys/0/');
+    expect(at.note()).toContain('KEYRING_INVALID: /keys/0/names must be');
   });
 });

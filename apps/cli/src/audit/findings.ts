@@ -65,7 +65,7 @@ function ofChain(finding: Finding): string {
     case 'foreign_genesis':
       return `the record at offset ${finding.offset} begins another chain: it belongs to another log id, topic, partition or partition count`;
     case 'unreadable':
-      return `the record at offset ${finding.offset} is no log record: it was put there, or damaged`;
+      return `the record at offset ${finding.offset} is no log record, or none that its owner signed: it was put there, or damaged`;
     case 'unknown_schema':
       return `the schema ${finding.id} of the record at offset ${finding.offset} is not known: nothing after it could be verified`;
     case 'cut_tail':

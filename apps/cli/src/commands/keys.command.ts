@@ -110,7 +110,8 @@ function usable<T>(read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new CliProblem('KEYRING_INVALID', cause instanceof Error ? cause.message : String(cause), 'usage', { cause });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CliProblem('KEYRING_INVALID', why.replace(/^KEYRING_INVALID: /u, ''), 'usage', { cause });
   }
 }
 
