@@ -4,6 +4,8 @@ import type { Change, Folds, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, RecordTypeOf } from '@recourse/messages';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
+import { autonomyChanged, told } from './rows/autonomy.rows.js';
+import { outcomeCounted } from './rows/outcome.rows.js';
 import { budgets, debitedUnder, escalations, reservations, standingBudget } from './rows/kinds.js';
 import type { BudgetKey } from './rows/kinds.js';
 import type { Escalation, Reservation } from './rules/budget/budget.messages.js';
@@ -35,6 +37,9 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
     ...withdrawn(state, body.reservation_id),
   ],
   BudgetRefunded: (body, state) => moved(state, body, 'Refunded', {}, -body.debit.amount_minor),
+  AutonomyChanged: autonomyChanged,
+  SignalRefused: ({ told_id, content_hash }) => [told(told_id, content_hash)],
+  OutcomeCounted: outcomeCounted,
 };
 
 function opened(body: Body<'BudgetOpened'>, state: StateView): readonly Change[] {
