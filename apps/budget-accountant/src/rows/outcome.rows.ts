@@ -39,7 +39,34 @@ const outcomes = row<Outcome>({
   ],
 });
 
-export const OUTCOME_ROWS = [outcomes];
+/** What a compensation was debited: the cost of a recovery. */
+interface RecoveryCost {
+  readonly reservation_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  /** Minor units. */
+  readonly amount_minor: number;
+  readonly currency: string;
+}
+
+const recoveryCosts = row<RecoveryCost>({
+  kind: 'recovery_cost',
+  table: 'recovery_costs',
+  group: ({ reservation_id }) => reservation_id,
+  key: ({ currency }) => currency,
+  columns: { tenant: 'text', run_id: 'text', amount_minor: 'bigint', currency: 'text' },
+  indexes: [['tenant', 'run_id']],
+});
+
+export const OUTCOME_ROWS = [outcomes, recoveryCosts];
+
+/** A compensation was debited, which is what its recovery cost. */
+export const recoveryCosted: Fold<'recourse.budgets', 'BudgetDebited'> = ({
+  reservation_id,
+  tenant,
+  run_id,
+  debit,
+}) => [recoveryCosts.put({ reservation_id, tenant, run_id, ...debit })];
 
 /** An outcome that counts. */
 export const outcomeCounted: Fold<'recourse.budgets', 'OutcomeCounted'> = (body) => {

@@ -68,7 +68,9 @@ export function addEntries(program: Command, act: Act): void {
   const entries = program
     .command('entry')
     .alias('entries')
-    .description('policy bundles, agent charters, context sources, kill switches, consumer subscriptions and autonomy policies');
+    .description(
+      'policy bundles, agent charters, context sources, kill switches, consumer subscriptions and autonomy policies',
+    );
   addReads(entries, act);
   addChanges(entries, act);
   addSwitches(program, act);

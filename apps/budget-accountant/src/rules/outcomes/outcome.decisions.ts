@@ -2,7 +2,7 @@
 import { isSubject, isUsableId } from '@recourse/kernel';
 import type { Money, OutcomeRecorded } from '@recourse/messages';
 import type { SignalRefusal } from '../autonomy/autonomy.messages.js';
-import type { OutcomeRatios, OutcomeSums } from './outcome.messages.js';
+import type { CostedMoney, OutcomeMoney, OutcomeRatios, OutcomeSums } from './outcome.messages.js';
 
 /** How far the clock of a source may be ahead of ours, milliseconds. */
 const AHEAD_MS = 300_000;
@@ -45,18 +45,28 @@ function isFitting(money: Money | null): boolean {
   return Number.isSafeInteger(money.amount_minor) && money.amount_minor >= 0 && /^[A-Z]{3}$/u.test(money.currency);
 }
 
-/** What the sums mean. What was spent on work that is not trusted counts towards what a trusted outcome costs. */
+/** What the sums mean. */
 export function ratiosOf(sums: OutcomeSums): OutcomeRatios {
-  const { trusted, costed, cost_minor, total_tokens, retry_tokens, eval_tokens, cache_lookups, cache_hits } = sums;
+  const { outcomes, trusted, total_tokens: tokens, cache_lookups, cache_hits, csat_permille, csat_asked } = sums;
   return {
-    cost_per_trusted_outcome_minor: costed === 0 ? null : part(cost_minor, trusted),
-    retry_token_ratio: part(retry_tokens, total_tokens),
-    eval_overhead_ratio: part(eval_tokens, total_tokens),
+    trusted_ratio: part(trusted, outcomes),
+    retry_token_ratio: part(sums.retry_tokens, tokens),
+    eval_overhead_ratio: part(sums.eval_tokens, tokens),
     cache_hit_rate: part(cache_hits, cache_lookups),
+    success_rate: part(sums.succeeded, sums.success_asked),
+    conversion_rate: part(sums.converted, sums.conversion_asked),
+    deflection_rate: part(sums.deflected, sums.deflection_asked),
+    csat: part(csat_permille, csat_asked * SATISFACTION_MAX_PERMILLE),
   };
 }
 
+/** What one trusted outcome costs: what was spent on those that are not trusted counts towards it (D41). */
+export function costed(money: OutcomeMoney, trusted: number): CostedMoney {
+  const { cost_minor } = money;
+  return { ...money, cost_per_trusted_outcome_minor: cost_minor === null ? null : part(cost_minor, trusted) };
+}
+
 /** Null where there is nothing to divide by. */
-export function part(some: number, all: number): number | null {
+function part(some: number, all: number): number | null {
   return all === 0 ? null : some / all;
 }

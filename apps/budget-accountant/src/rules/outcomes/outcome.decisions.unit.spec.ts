@@ -1,18 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isTrusted, outcomeProblem, ratiosOf } from './outcome.decisions.js';
+import { costed, isTrusted, outcomeProblem, ratiosOf } from './outcome.decisions.js';
 
 const NOTHING = {
   outcomes: 0,
   trusted: 0,
-  cost_minor: 0,
-  costed: 0,
   total_tokens: 0,
   retry_tokens: 0,
   eval_tokens: 0,
   cache_lookups: 0,
   cache_hits: 0,
+  success_asked: 0,
+  succeeded: 0,
+  conversion_asked: 0,
+  converted: 0,
+  deflection_asked: 0,
+  deflected: 0,
+  csat_asked: 0,
+  csat_permille: 0,
 };
+const MONEY = { currency: 'USD', cost_minor: 90, revenue_minor: null, recovery_cost_minor: 7 };
 const SAID = {
   event_id: 'e1',
   tenant: 'acme',
@@ -59,42 +66,53 @@ describe('an outcome is trusted', () => {
 
 describe('sums', () => {
   it('without a trusted outcome have no cost of one: null, not 0 (D41)', () => {
-    expect(ratiosOf({ ...NOTHING, outcomes: 3, costed: 3, cost_minor: 90 }).cost_per_trusted_outcome_minor).toBeNull();
-    expect(
-      ratiosOf({ ...NOTHING, outcomes: 3, costed: 3, trusted: 2, cost_minor: 90 }).cost_per_trusted_outcome_minor,
-    ).toBe(45);
+    expect(costed(MONEY, 0)).toEqual({ ...MONEY, cost_per_trusted_outcome_minor: null });
+    expect(costed(MONEY, 2).cost_per_trusted_outcome_minor).toBe(45);
+    expect(costed({ ...MONEY, cost_minor: 0 }, 2).cost_per_trusted_outcome_minor).toBe(0);
   });
 
   it('of which nobody said a cost have none either', () => {
-    expect(ratiosOf({ ...NOTHING, outcomes: 1, trusted: 1 }).cost_per_trusted_outcome_minor).toBeNull();
-    expect(ratiosOf({ ...NOTHING, outcomes: 1, trusted: 1, costed: 1 }).cost_per_trusted_outcome_minor).toBe(0);
+    expect(costed({ ...MONEY, cost_minor: null }, 2).cost_per_trusted_outcome_minor).toBeNull();
   });
 
-  it('have three ratios, each null where there is nothing to divide by (D42)', () => {
-    expect(ratiosOf(NOTHING)).toEqual({
-      cost_per_trusted_outcome_minor: null,
-      retry_token_ratio: null,
-      eval_overhead_ratio: null,
-      cache_hit_rate: null,
-    });
+  it('have ratios, each null where there is nothing to divide by (D42, D66)', () => {
+    expect(Object.values(ratiosOf(NOTHING))).toEqual(Array.from({ length: 8 }, () => null));
     expect(
-      ratiosOf({ ...NOTHING, total_tokens: 200, retry_tokens: 50, eval_tokens: 20, cache_lookups: 4, cache_hits: 3 }),
-    ).toMatchObject({ retry_token_ratio: 0.25, eval_overhead_ratio: 0.1, cache_hit_rate: 0.75 });
+      ratiosOf({
+        ...NOTHING,
+        ...{ total_tokens: 200, retry_tokens: 50, eval_tokens: 20, cache_lookups: 4, cache_hits: 3 },
+        ...{ outcomes: 4, trusted: 1, success_asked: 2, succeeded: 1, csat_asked: 2, csat_permille: 1_500 },
+      }),
+    ).toEqual({
+      trusted_ratio: 0.25,
+      retry_token_ratio: 0.25,
+      eval_overhead_ratio: 0.1,
+      cache_hit_rate: 0.75,
+      success_rate: 0.5,
+      conversion_rate: null,
+      deflection_rate: null,
+      csat: 0.75,
+    });
   });
 
   it('never say 0 for nothing', () => {
-    const count = fc.nat(1_000);
-    const sums = fc.record({
-      ...{ outcomes: count, trusted: count, cost_minor: count, costed: count, total_tokens: count },
-      ...{ retry_tokens: count, eval_tokens: count, cache_lookups: count, cache_hits: count },
-    });
+    const count = fc.nat(3);
+    const sums = fc.record(
+      Object.fromEntries(Object.keys(NOTHING).map((name) => [name, count])) as Record<
+        keyof typeof NOTHING,
+        typeof count
+      >,
+    );
     fc.assert(
       fc.property(sums, (drawn) => {
         const told = ratiosOf(drawn);
-        expect(told.cost_per_trusted_outcome_minor === null).toBe(drawn.trusted === 0 || drawn.costed === 0);
+        expect(told.trusted_ratio === null).toBe(drawn.outcomes === 0);
         expect(told.retry_token_ratio === null).toBe(drawn.total_tokens === 0);
         expect(told.eval_overhead_ratio === null).toBe(drawn.total_tokens === 0);
         expect(told.cache_hit_rate === null).toBe(drawn.cache_lookups === 0);
+        expect(told.success_rate === null).toBe(drawn.success_asked === 0);
+        expect(told.csat === null).toBe(drawn.csat_asked === 0);
+        expect(costed(MONEY, drawn.trusted).cost_per_trusted_outcome_minor === null).toBe(drawn.trusted === 0);
       }),
     );
   });

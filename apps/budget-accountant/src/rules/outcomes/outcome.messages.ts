@@ -14,25 +14,51 @@ export interface Outcome extends Omit<OutcomeCounted, ChainFields | 'content_has
   readonly revenue_currency: string | null;
 }
 
-/** Sums over the outcomes of a workflow, intent, version and currency; what the ratios are made of. */
+/** Sums over outcomes, as a database gives them; what the ratios are made of. */
 export interface OutcomeSums {
   readonly outcomes: number;
   readonly trusted: number;
-  /** Minor units of what the outcomes cost that say so, trusted or not. */
-  readonly cost_minor: number;
-  /** Outcomes that say what they cost. */
-  readonly costed: number;
   readonly total_tokens: number;
   readonly retry_tokens: number;
   readonly eval_tokens: number;
   readonly cache_lookups: number;
   readonly cache_hits: number;
+  /** Outcomes of which it was said whether the business got what it wanted, and those that did. */
+  readonly success_asked: number;
+  readonly succeeded: number;
+  readonly conversion_asked: number;
+  readonly converted: number;
+  readonly deflection_asked: number;
+  readonly deflected: number;
+  readonly csat_asked: number;
+  /** Thousandths, summed. */
+  readonly csat_permille: number;
 }
 
-/** What is made of sums; null where there is nothing to divide by, never 0 (D41, D42). */
+/** What is made of sums; null where there is nothing to divide by, never 0 (D42, D66). */
 export interface OutcomeRatios {
-  readonly cost_per_trusted_outcome_minor: number | null;
+  readonly trusted_ratio: number | null;
   readonly retry_token_ratio: number | null;
   readonly eval_overhead_ratio: number | null;
   readonly cache_hit_rate: number | null;
+  readonly success_rate: number | null;
+  readonly conversion_rate: number | null;
+  readonly deflection_rate: number | null;
+  /** Mean satisfaction, 0 to 1. */
+  readonly csat: number | null;
+}
+
+/** Money of a group of outcomes in one currency, minor units; null where nobody said anything. */
+export interface OutcomeMoney {
+  readonly currency: string;
+  /** Of all of them, trusted or not. */
+  readonly cost_minor: number | null;
+  readonly revenue_minor: number | null;
+  /** What compensations in the runs of these outcomes were debited. */
+  readonly recovery_cost_minor: number | null;
+}
+
+/** The same, with what one trusted outcome costs: null without any, never 0 (D41). */
+export interface CostedMoney extends OutcomeMoney {
+  readonly cost_per_trusted_outcome_minor: number | null;
 }
