@@ -97,3 +97,33 @@ export function judged(effect: string, confirmed: boolean, tenant = TENANT): Rec
     { partition: 3 },
   );
 }
+
+/** What a piece of work cost and what came of it, as the platform says. */
+export function outcome(event_id: string, more: object = {}, key = TENANT): RecordInput {
+  const said = {
+    event_id,
+    tenant: TENANT,
+    source: 'platform',
+    agent_id: AGENT,
+    workflow_id: 'refunds',
+    run_id: RUN,
+    intent: 'refund',
+    version: 'v1',
+    accepted: true,
+    grounded: true,
+    policy_compliant: true,
+    cost: { amount_minor: 12, currency: 'USD' },
+    total_tokens: 100,
+    retry_tokens: 10,
+    eval_tokens: 20,
+    cache_lookups: 4,
+    cache_hits: 1,
+    succeeded: null,
+    converted: null,
+    deflected: null,
+    csat_permille: null,
+    revenue: null,
+    ended_at: 1_000,
+  };
+  return wire(AGENT_SIGNALS, 'OutcomeRecorded', { ...said, ...more }, { key });
+}
