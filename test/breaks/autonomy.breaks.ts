@@ -139,7 +139,7 @@ export const BREAKS: readonly Break[] = [
     id: 'd37-corrections-do-not-freeze',
     requirement: 'D37',
     ...STANDING,
-    test: "a freeze (D37, D38) follows 3 corrections, each 0 ms after the other: 'corrections'",
+    test: 'a freeze (D37, D38) follows 3 corrections, each 0 ms after the other: corrections',
     find: 'recent.length >= corrections.count',
     replace: 'recent.length > corrections.count',
   },

@@ -98,8 +98,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
     test: 'a guarded tool with a dry run rehearses first, and shows people what it would do',
     file: 'libs/sdk/src/guard/before.ts',
-    find: 'const stopped = (await approve(situation, rehearsed.rehearsal, found.attempt)) ?? (await reserve(situation));',
-    replace: 'const stopped = (await approve(situation, null, found.attempt)) ?? (await reserve(situation));',
+    find: '{ ...rehearsed, ...reserved, attempt: found.attempt }',
+    replace: '{ rehearsal: null, ...reserved, attempt: found.attempt }',
   },
   {
     id: 'a54-catalog-outlives-tombstone',

@@ -84,8 +84,6 @@ export {
 } from './entries/verdicts.js';
 export type { Acting, RecoveryVerdict, StandingSwitch, Verdict, VerdictCode } from './entries/verdicts.js';
 export {
-  autonomiesFor,
-  autonomyOf,
   bundleDigests,
   charterFor,
   charterVerdict,
@@ -97,7 +95,9 @@ export {
   standingEntry,
   subscriptionsOf,
 } from './entries/view.js';
-export type { StandingAutonomy, StandingEntry, StandingRoutine, StandingSubscription } from './entries/view.js';
+export type { StandingEntry, StandingRoutine, StandingSubscription } from './entries/view.js';
+export { autonomiesFor, autonomyOf } from './entries/autonomy.view.js';
+export type { StandingAutonomy } from './entries/autonomy.view.js';
 export { tightened } from './entries/joins.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';

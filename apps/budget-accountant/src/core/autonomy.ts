@@ -18,13 +18,12 @@ import type { FreezeAnswer, FreezeFacts } from '../rules/autonomy/freeze.decider
 import { allowanceOf } from '../rules/autonomy/grant.decisions.js';
 import type { Allowance } from '../rules/autonomy/grant.decisions.js';
 import { changed, happeningOf, signalProblem } from '../rules/autonomy/signal.decider.js';
-import type { Said } from '../rules/autonomy/signal.decider.js';
-import type { Happening, TaskFacts } from '../rules/autonomy/standing.decisions.js';
+import type { Change } from '../rules/autonomy/signal.decider.js';
+import type { TaskFacts } from '../rules/autonomy/standing.decisions.js';
 import { autonomies, autonomyIdOf, countedIn } from '../rows/autonomy.rows.js';
 import { hashOfSaid, misplacedTelling, refusedTelling, toldBefore } from './tellings.js';
 
-const MUTATIONS_LOG = 'recourse.mutations';
-type MutationsBody<Type extends RecordOf<typeof MUTATIONS_LOG>['type']> = BodyOf<typeof MUTATIONS_LOG, Type>;
+type MutationsBody<Type extends RecordOf<'recourse.mutations'>['type']> = BodyOf<'recourse.mutations', Type>;
 
 /** By class (D35), in millionths; nothing declared counts as irreversible. */
 const REVERSIBILITY_PPM = { reversible: WHOLE_PPM, compensable: WHOLE_PPM / 2, irreversible: 0 } as const;
@@ -113,7 +112,7 @@ export function onAutonomyDue(context: DecideContext, { address }: TimerInput): 
 }
 
 /** Does a person say of a trigger of ours that it was wrong? */
-export function isJudgedFalse(record: RecordOf<typeof MUTATIONS_LOG>, owns: Owns): boolean {
+export function isJudgedFalse(record: RecordOf<'recourse.mutations'>, owns: Owns): boolean {
   return (
     record.type === 'SourceJudged' && !record.body.confirmed && record.body.tenant !== '' && owns(record.body.tenant)
   );
@@ -215,7 +214,7 @@ function answered(answer: FreezeAnswer): Decision {
   );
 }
 
-function also(decision: Decision, changes: readonly Said[]): Decision {
+function also(decision: Decision, changes: readonly Change[]): Decision {
   if (changes.length === 0) return decision;
   return { ...decision, records: [...decision.records, ...changes.map((body) => ({ type: 'AutonomyChanged', body }))] };
 }

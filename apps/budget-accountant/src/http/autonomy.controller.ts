@@ -32,8 +32,9 @@ export const AutonomyListsController = listsController({
         agent_id: idText.optional(),
         run_id: idText.optional(),
         intent: idText.optional(),
-        version: idText.optional(),
+        release: idText.optional(),
       },
+      columns: { release: 'version' },
     },
   },
 });

@@ -14,7 +14,7 @@ const reportQuery = z.strictObject({
   limit: pageQuery.limit,
   workflow_id: idText.optional(),
   intent: idText.optional(),
-  version: idText.optional(),
+  release: idText.optional(),
   from: instant,
   to: instant,
 });
@@ -32,13 +32,13 @@ export class OutcomesController {
   })
   @ApiQuery({ name: 'workflow_id', required: false })
   @ApiQuery({ name: 'intent', required: false })
-  @ApiQuery({ name: 'version', required: false })
+  @ApiQuery({ name: 'release', required: false, description: 'Version of the agent.' })
   @ApiQuery({ name: 'from', required: false, description: 'Ended at or after it; epoch milliseconds.' })
   @ApiQuery({ name: 'to', required: false, description: 'Ended before it; epoch milliseconds.' })
   @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
   @ApiQuery({ name: 'limit', required: false })
   outcomes(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<Limited<ReportedOutcomes>> {
-    const { tenant, limit = LIMIT_DEFAULT, ...filter } = parse(reportQuery, query);
-    return this.queries.outcomes({ ...filter, tenant: tenantOfRead(principal, tenant) }, limit);
+    const { tenant, limit = LIMIT_DEFAULT, release: version, ...filter } = parse(reportQuery, query);
+    return this.queries.outcomes({ ...filter, version, tenant: tenantOfRead(principal, tenant) }, limit);
   }
 }

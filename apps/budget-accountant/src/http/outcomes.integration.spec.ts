@@ -177,7 +177,7 @@ describe('the report of outcomes', () => {
   });
 
   it('says null, not 0, where there is nothing to divide by (D41)', async () => {
-    const [v2] = (await get('?version=v2')).body.items;
+    const [v2] = (await get('?release=v2')).body.items;
     expect(v2).toMatchObject({ outcomes: 1, trusted: 0, cache_hit_rate: null, success_rate: null, csat: null });
     expect(v2?.['money']).toEqual([
       {

@@ -97,7 +97,7 @@ function addOutcomes(report: Command, act: Act): void {
         const told = await session.service('budgets').get('/v1/reports/outcomes', {
           workflow_id: workflow,
           intent,
-          version: release,
+          release,
           from: instantOf(from),
           to: instantOf(to),
           tenant: session.tenant,

@@ -76,7 +76,7 @@ describe('report outcomes', () => {
       ...['--from', '1970-01-01T00:00:01Z', '--to', '1970-01-02'],
     );
     expect(asked[0]?.path).toBe(
-      '/v1/reports/outcomes?workflow_id=w&intent=i&version=v2&from=1000&to=86400000&limit=200',
+      '/v1/reports/outcomes?workflow_id=w&intent=i&release=v2&from=1000&to=86400000&limit=200',
     );
   });
 

@@ -77,8 +77,7 @@ export const autonomyShape = {
     .optional(),
 } as const;
 
-const wholeShape = z.strictObject(autonomyShape);
-type Policy = z.infer<typeof wholeShape>;
+type Policy = z.infer<z.ZodObject<typeof autonomyShape, z.core.$strict>>;
 type Grants = NonNullable<Policy['rungs']>;
 /** What a rung lets an agent do. */
 export type Grant = z.infer<ReturnType<typeof grantShape>>;
@@ -113,16 +112,22 @@ export interface AutonomyPolicy {
 
 /** The policy in force; without one, of a capability alone, nothing is granted and nothing held back. */
 export function autonomyPolicy(written: Policy | undefined, capability: string): AutonomyPolicy {
+  const policy: Policy = written ?? { capabilities: [capability] };
   return {
-    capabilities: written?.capabilities ?? [capability],
-    thresholds: written?.thresholds ?? DEFAULT_THRESHOLDS,
-    caps: written?.caps ?? [],
-    sources: written?.sources ?? null,
-    corrections: written?.corrections ?? DEFAULT_CORRECTIONS,
-    undone_permille: written?.undone_permille ?? DEFAULT_UNDONE_PERMILLE,
-    hold_ms: written?.hold_ms ?? DEFAULT_HOLD_MS,
-    rungs: written?.rungs ?? {},
+    capabilities: policy.capabilities,
+    thresholds: policy.thresholds ?? DEFAULT_THRESHOLDS,
+    caps: policy.caps ?? [],
+    sources: policy.sources ?? null,
+    corrections: policy.corrections ?? DEFAULT_CORRECTIONS,
+    undone_permille: policy.undone_permille ?? DEFAULT_UNDONE_PERMILLE,
+    hold_ms: policy.hold_ms ?? DEFAULT_HOLD_MS,
+    rungs: policy.rungs ?? {},
   };
+}
+
+/** Where the names of the policies about a capability stand in the view of entries. */
+export function autonomyKey(tenant: string, capability: string): string {
+  return `autonomy/${tenant}/${capability}`;
 }
 
 /** Rungs that would be earned later than the one above them, each with why; empty where none is. */

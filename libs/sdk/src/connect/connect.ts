@@ -233,9 +233,10 @@ class Connection implements Recourse {
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.all(this.workers.splice(0).map((worker) => worker.stop()));
-    const opened = [this.opening, this.openingSignals].map((opening) => opening?.catch(() => null));
+    const [producer, signals] = [await this.opening?.catch(() => null), await this.openingSignals?.catch(() => null)];
     [this.opening, this.openingSignals] = [null, null];
-    for (const each of await Promise.all(opened)) await each?.close();
+    await producer?.close();
+    await signals?.close();
   }
 
   private refuseClosed(): void {

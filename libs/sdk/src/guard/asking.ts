@@ -26,7 +26,7 @@ interface Question extends Earned {
 
 /** Asks people where the contract wants them, or the rung of the agent. A recovery was approved as one, before it came here. */
 export async function approve({ call, action, options }: Situation, question: Question): Promise<Stop | null> {
-  const { rehearsal, attempt, rungMode } = question;
+  const { rungMode, ...asked } = question;
   const mode = stricterMode(options.contract.forward_approval ?? 'policy', rungMode);
   if (mode === 'policy' || call.recovery !== undefined) return null;
   if (options.approvals === undefined)
@@ -50,8 +50,7 @@ export async function approve({ call, action, options }: Situation, question: Qu
     mode,
     actionDigest,
     args,
-    rehearsal,
-    attempt,
+    ...asked,
   });
   switch (answer.kind) {
     case 'approved':

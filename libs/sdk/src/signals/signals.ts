@@ -146,34 +146,39 @@ export function signalBody(
   });
 }
 
+/** What counts where nobody says anything. */
+const UNSAID = {
+  ...{ runId: null, intent: null, version: null, cost: null, revenue: null },
+  ...{ totalTokens: 0, retryTokens: 0, evalTokens: 0, cacheLookups: 0, cacheHits: 0 },
+  ...{ succeeded: null, converted: null, deflected: null, csatPermille: null },
+} as const;
+
 /** Body of an OutcomeRecorded. */
-export function outcomeBody(
-  speaker: string,
-  { eventId, source = speaker, tenant, agentId, ...said }: SaidOutcome,
-): OutcomeRecorded {
+export function outcomeBody(speaker: string, { eventId, source = speaker, ...told }: SaidOutcome): OutcomeRecorded {
+  const said = { ...UNSAID, ...told };
   return identified(eventId, {
     event_id: '',
-    tenant,
+    tenant: said.tenant,
     source,
-    agent_id: agentId,
+    agent_id: said.agentId,
     workflow_id: said.workflowId,
-    run_id: said.runId ?? null,
-    intent: said.intent ?? null,
-    version: said.version ?? null,
+    run_id: said.runId,
+    intent: said.intent,
+    version: said.version,
     accepted: said.accepted,
     grounded: said.grounded,
     policy_compliant: said.policyCompliant,
-    cost: said.cost ?? null,
-    total_tokens: said.totalTokens ?? 0,
-    retry_tokens: said.retryTokens ?? 0,
-    eval_tokens: said.evalTokens ?? 0,
-    cache_lookups: said.cacheLookups ?? 0,
-    cache_hits: said.cacheHits ?? 0,
-    succeeded: said.succeeded ?? null,
-    converted: said.converted ?? null,
-    deflected: said.deflected ?? null,
-    csat_permille: said.csatPermille ?? null,
-    revenue: said.revenue ?? null,
+    cost: said.cost,
+    total_tokens: said.totalTokens,
+    retry_tokens: said.retryTokens,
+    eval_tokens: said.evalTokens,
+    cache_lookups: said.cacheLookups,
+    cache_hits: said.cacheHits,
+    succeeded: said.succeeded,
+    converted: said.converted,
+    deflected: said.deflected,
+    csat_permille: said.csatPermille,
+    revenue: said.revenue,
     ended_at: said.endedAt,
   });
 }

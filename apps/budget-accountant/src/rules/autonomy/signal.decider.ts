@@ -22,14 +22,13 @@ export interface SignalFacts {
 
 /** Why a signal does not count; null when it does. */
 export function signalProblem(said: AgentSignalled, { standing, task, now }: SignalFacts): SignalRefusal | null {
-  const { signal, value, source, agent_id, task_kind, event_id, run_id, stated_at } = said;
-  const names = [task_kind, event_id, ...(run_id === null ? [] : [run_id])];
-  if (!isSubject(agent_id) || !isSubject(source) || !names.every(isUsableId)) return 'SIGNAL_NAME_INVALID';
+  const { signal, value, source, agent_id, stated_at } = said;
+  if (!isNamed(said)) return 'SIGNAL_NAME_INVALID';
   if (isDerived(signal)) return 'SIGNAL_DERIVED';
   if (!isScore(signal) && !isIncident(signal)) return 'SIGNAL_UNKNOWN';
   if (isOneself(source, agent_id)) return 'SIGNAL_OF_ONESELF';
   if (task.policy.sources?.includes(source) === false) return 'SOURCE_NOT_TRUSTED';
-  if (isScore(signal) ? !isPart(value) : value !== null) return 'SIGNAL_OUT_OF_RANGE';
+  if (!isFitting(signal, value)) return 'SIGNAL_OUT_OF_RANGE';
   if (stated_at > now + AHEAD_MS) return 'SIGNAL_AHEAD';
   const newest = standing?.signals.find((one) => one.signal === signal)?.stated_at ?? null;
   return newest !== null && stated_at < newest ? 'SIGNAL_SUPERSEDED' : null;
@@ -94,9 +93,14 @@ function isIncident(signal: string): signal is Incident {
   return signal in INCIDENTS;
 }
 
-/** NaN is no part of anything. */
-function isPart(value: number | null): boolean {
+/** A score is a part, an incident has none; NaN is no part of anything. */
+function isFitting(signal: string, value: number | null): boolean {
+  if (!isScore(signal)) return value === null;
   return value !== null && value >= 0 && value <= 1;
+}
+
+function isNamed({ agent_id, source, task_kind, event_id, run_id }: AgentSignalled): boolean {
+  return isSubject(agent_id) && isSubject(source) && [task_kind, event_id, run_id ?? event_id].every(isUsableId);
 }
 
 /** However the name is spelt. */
