@@ -8,9 +8,8 @@ import { describeExposure, exposureOf, percent, rowsOf } from '../reports/exposu
 import { csvOfOutcomes, describeOutcomes } from '../reports/outcomes.js';
 import { manualOf } from '../reports/manual.js';
 import type { ManualReport } from '../reports/manual.js';
-import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
-import { LIMIT } from './options.js';
+import { epochMs, LIMIT } from './options.js';
 import type { Act } from './options.js';
 import { addReportAction, ROWS_MAX } from './shapes.js';
 
@@ -73,8 +72,8 @@ interface OutcomeOptions {
   readonly workflow?: string;
   readonly intent?: string;
   readonly release?: string;
-  readonly from?: string;
-  readonly to?: string;
+  readonly from?: number;
+  readonly to?: number;
   readonly csv?: true;
   readonly limit: number;
 }
@@ -88,8 +87,8 @@ function addOutcomes(report: Command, act: Act): void {
     .option('--workflow <id>', 'of one workflow')
     .option('--intent <intent>', 'of one intent')
     .option('--release <version>', 'of one version of the agent')
-    .option('--from <instant>', 'ended at or after it, such as 2030-05-01T00:00:00Z')
-    .option('--to <instant>', 'ended before it')
+    .option('--from <instant>', 'ended at or after it, such as 2030-05-01T00:00:00Z', epochMs)
+    .option('--to <instant>', 'ended before it', epochMs)
     .option('--csv', 'comma-separated values, for a spreadsheet')
     .addOption(LIMIT())
     .action(
@@ -98,25 +97,14 @@ function addOutcomes(report: Command, act: Act): void {
           workflow_id: workflow,
           intent,
           release,
-          from: instantOf(from),
-          to: instantOf(to),
+          from: from?.toString(),
+          to: to?.toString(),
           tenant: session.tenant,
           limit: String(Math.min(limit, ROWS_MAX)),
         });
         session.show(told, () => (csv === true ? csvOfOutcomes(told) : describeOutcomes(told)));
       }),
     );
-}
-
-/** An instant as the services read it. Errors: CliProblem(INSTANT_INVALID). */
-function instantOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const at = Date.parse(text);
-  if (Number.isNaN(at))
-    throw new CliProblem('INSTANT_INVALID', `${text} is no instant`, 'usage', {
-      remedy: 'Write it as ISO 8601: 2030-05-01T00:00:00Z.',
-    });
-  return String(at);
 }
 
 function addCounts(report: Command, act: Act): void {
