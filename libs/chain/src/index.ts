@@ -4,7 +4,15 @@ export { genesisHash, HASH_SIZE, leafHash, sha256 } from './leaf.js';
 export type { GenesisOf } from './leaf.js';
 export { ChainReader, genesisHead, judge, readRecord } from './acceptance.js';
 export type { Acceptance, FingerprintOf, Head, RawRecord, Verdict } from './acceptance.js';
-export { consistencyProof, inclusionProof, isConsistent, isIncluded, merkleRoot, MerkleTree } from './merkle.js';
+export {
+  consistencyProof,
+  inclusionProof,
+  isConsistent,
+  isIncluded,
+  merkleRoot,
+  MerkleTree,
+  nodeHash,
+} from './merkle.js';
 export type { ConsistencyClaim, InclusionClaim } from './merkle.js';
 export { LeafList } from './leaf-list.js';
 export type { LeafStore } from './leaf-list.js';

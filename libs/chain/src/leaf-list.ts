@@ -1,5 +1,6 @@
 // Leaf hashes of a log in the order of their places, 32 octets each.
 import { HASH_SIZE } from './leaf.js';
+import type { MerkleTree } from './merkle.js';
 
 /** Where leaf hashes are kept. */
 export interface LeafStore {
@@ -7,6 +8,8 @@ export interface LeafStore {
   append(leaf: Buffer): void;
   /** The leaf at an index from 0; null when there is none. The bytes are the caller's to read, not to keep. */
   at(index: number): Buffer | null;
+  /** The tree over the leaves, where the store grows one. */
+  readonly tree?: MerkleTree;
 }
 
 const CHUNK_LEAVES = 4_096;

@@ -76,7 +76,7 @@ interface Claim {
 
 export class LogVerifier {
   readonly #reader: ChainReader;
-  readonly #tree: MerkleTree | null;
+  readonly #ownTree: MerkleTree | null;
   readonly #leaves: LeafStore;
   readonly #start: number;
   readonly #heads: HeadWatch;
@@ -102,11 +102,15 @@ export class LogVerifier {
     const { from, genesis, fingerprintOf, known = [], leaves } = check;
     this.#start = from?.seq ?? 0;
     this.#reader = new ChainReader(from ?? genesis, fingerprintOf);
-    this.#tree = from === undefined ? new MerkleTree() : from.peaks && MerkleTree.of(from.seq, from.peaks);
     this.#leaves = leaves ?? new LeafList();
+    this.#ownTree = this.#leaves.tree === undefined ? treeFrom(from) : null;
     this.#pastLives = new PastLives(fingerprintOf);
     this.#heads = new HeadWatch(known);
     this.#heads.after(this.head, { offset: -1, tree: this.#tree, wasOf: () => null });
+  }
+
+  get #tree(): MerkleTree | null {
+    return this.#leaves.tree ?? this.#ownTree;
   }
 
   get head(): Head {
@@ -159,7 +163,7 @@ export class LogVerifier {
   #accept(record: StoredRecord, head: Head): void {
     this.#heads.before(head, this.#tree);
     this.#leaves.append(head.hash);
-    this.#tree?.append(head.hash);
+    this.#ownTree?.append(head.hash);
     this.#accepted += 1;
     if (this.#strangers.length > 0) this.#arrive(head.seq, hex(head.hash), '');
     this.#pastLives.learn(record);
@@ -278,6 +282,12 @@ export function verifyLog(records: Iterable<StoredRecord>, check: LogCheck): Log
   const verifier = new LogVerifier(check);
   for (const record of records) verifier.add(record);
   return verifier.report();
+}
+
+/** A tree that grows on behind a start; null where nothing is known of what it grew from. */
+function treeFrom(from: VerifiedStart | undefined): MerkleTree | null {
+  if (from === undefined) return new MerkleTree();
+  return from.peaks === null ? null : MerkleTree.of(from.seq, from.peaks);
 }
 
 const link = (seq: number, hash: string): string => `${seq}:${hash}`;

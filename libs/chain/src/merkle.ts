@@ -56,12 +56,16 @@ export class MerkleTree {
     return MerkleTree.of(this.#size, this.#peaks);
   }
 
-  append(leaf: Buffer): void {
+  /** `onNode` is told the root of every subtree of 2^height leaves that this one completes. */
+  append(leaf: Buffer, onNode?: (height: number, node: Buffer) => void): void {
     let node = leaf;
+    let height = 0;
     for (let rest = this.#size; rest % 2 === 1; rest = Math.floor(rest / 2)) {
       const left = this.#peaks.pop();
       if (left === undefined) break;
       node = nodeHash(left, node);
+      height += 1;
+      onNode?.(height, node);
     }
     this.#peaks.push(node);
     this.#size += 1;

@@ -103,7 +103,7 @@ const POSITIONS: readonly {
   { of: 'the first octet of the frame', at: () => 0, names: ['flipped', 'unreadable'] },
   { of: 'the first octet of the schema id', at: () => 1, names: ['flipped', 'unreadable', 'schema_swapped'] },
   { of: 'the last octet of the schema id', at: () => 4, names: ['flipped', 'unreadable', 'schema_swapped'] },
-  { of: 'the seq', at: () => FRAME_SIZE, names: ['flipped'] },
+  { of: 'the seq', at: () => FRAME_SIZE, names: ['flipped', 'unreadable'] },
   { of: 'the first octets of prev_hash', at: () => FRAME_SIZE + 3, names: ['flipped'] },
   { of: 'the last octets of prev_hash', at: () => FRAME_SIZE + 30, names: ['flipped'] },
   { of: 'the body', at: (size) => size - 8, names: ['flipped'] },
