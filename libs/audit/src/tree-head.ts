@@ -42,6 +42,7 @@ export interface SignedHead extends TreeHead {
 const ORIGIN = /^([^\s+/#]{1,200})\/([a-z0-9.-]{1,200})\/(\d{1,6})(?:#(\d{1,6}))?$/u;
 const SIZE = /^(?:0|[1-9]\d{0,15})$/;
 const ROOT_BYTES = 32;
+const HASH = /^[0-9a-f]{64}$/;
 
 /** First line of a head. */
 export function originOf({ logId, topic, partition, generation }: TreeOf): string {
@@ -65,28 +66,30 @@ export function headText(head: TreeHead): string {
 /** Reads what a head says; null for any other text. */
 export function parseHeadText(text: string): TreeHead | null {
   const [origin = '', size = '', encoded = '', ...lines] = text.split('\n');
-  const of = ORIGIN.exec(origin);
+  const of = treeIn(origin);
   const root = Buffer.from(encoded, 'base64');
-  if (of === null || !SIZE.test(size) || lines.pop() !== '' || root.length !== ROOT_BYTES) return null;
-  if (root.toString('base64') !== encoded) return null;
-  const extensions = extensionsOf(lines);
+  const isTree = SIZE.test(size) && root.length === ROOT_BYTES && root.toString('base64') === encoded;
+  const said = lines.pop() === '' ? saidIn(extensionsOf(lines)) : null;
+  return of === null || said === null || !isTree ? null : { ...of, size: Number(size), root, ...said };
+}
+
+function treeIn(origin: string): TreeOf | null {
+  const of = ORIGIN.exec(origin);
+  if (of === null) return null;
   const [logId = '', topic = '', partition = '0', generation = '0'] = of.slice(1);
+  return { logId, topic, partition: Number(partition), generation: Number(generation) };
+}
+
+/** What we add; null where it is not all there. */
+function saidIn(
+  extensions: ReadonlyMap<string, string>,
+): Pick<TreeHead, 'head' | 'nextOffset' | 'firstOffset' | 'signedAt'> | null {
   const leaf = extensions.get('head');
-  const next = numberIn(extensions.get('next'));
+  const nextOffset = numberIn(extensions.get('next'));
   const signedAt = numberIn(extensions.get('time'));
-  if (next === null || signedAt === null || (leaf !== undefined && !/^[0-9a-f]{64}$/.test(leaf))) return null;
-  return {
-    logId,
-    topic,
-    partition: Number(partition),
-    generation: Number(generation),
-    size: Number(size),
-    root,
-    head: leaf === undefined ? null : Buffer.from(leaf, 'hex'),
-    nextOffset: next,
-    firstOffset: numberIn(extensions.get('first')) ?? 0,
-    signedAt,
-  };
+  if (nextOffset === null || signedAt === null || (leaf !== undefined && !HASH.test(leaf))) return null;
+  const head = leaf === undefined ? null : Buffer.from(leaf, 'hex');
+  return { head, nextOffset, firstOffset: numberIn(extensions.get('first')) ?? 0, signedAt };
 }
 
 /** Values of extension lines by their word; a line that says no word of ours is passed over, as the format says. */
