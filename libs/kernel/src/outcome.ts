@@ -78,6 +78,17 @@ export const FAILURES = {
     summary:
       'A keyring or a signing key cannot be read. The message names the place in the file and what must stand there.',
   },
+  WITNESS_UNAVAILABLE: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary: 'A witness does not answer as it should; heads are signed without it meanwhile, and it is asked with the next.',
+  },
+  WITNESS_REFUSED: {
+    retry: 'never',
+    httpStatus: 409,
+    summary:
+      'A witness has signed a head that this one does not extend: the log was set back or rewritten, or two auditors sign under one name. An alarm names the log.',
+  },
   PARTITION_COUNT_CHANGED: {
     retry: 'never',
     httpStatus: 503,
