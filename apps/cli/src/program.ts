@@ -12,6 +12,7 @@ import { addConsumers } from './commands/consumers.command.js';
 import { addContracts } from './commands/contracts.command.js';
 import { addDrill } from './commands/drill.command.js';
 import { addEntries } from './commands/entries.command.js';
+import { addEval } from './commands/eval.command.js';
 import { addErasures } from './commands/erasures.command.js';
 import { addLineage } from './commands/lineage.command.js';
 import { addLog } from './commands/log.command.js';
@@ -72,6 +73,7 @@ const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
   addParked,
   addErasures,
   addAudit,
+  addEval,
   addProvision,
   addReplay,
   addLog,

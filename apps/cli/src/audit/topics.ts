@@ -89,7 +89,7 @@ async function readAll(reader: RawReader, topic: string, partition: number): Pro
 }
 
 /** A schema the registry does not know stays unknown, and the verifier says where it stopped. Errors: those of the registry otherwise. */
-async function loadSchemas(records: readonly StoredRecord[], codecs: Codecs): Promise<void> {
+export async function loadSchemas(records: readonly StoredRecord[], codecs: Codecs): Promise<void> {
   const ids = new Set(records.map(({ value }) => schemaIdOf(value)).filter((id) => id !== null));
   await Promise.all(
     [...ids].map(async (id) => {
