@@ -24,6 +24,7 @@ import type { Act, Action } from './commands/options.js';
 import { tenantName } from './commands/options.js';
 import { addParked } from './commands/parked.command.js';
 import { addProvision } from './commands/provision.command.js';
+import { addHarness, addReadiness } from './commands/readiness.command.js';
 import { addRecoveries } from './commands/recoveries.command.js';
 import { addReplay } from './commands/replay.command.js';
 import { addReport } from './commands/report.command.js';
@@ -74,6 +75,8 @@ const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
   addErasures,
   addAudit,
   addEval,
+  addReadiness,
+  addHarness,
   addProvision,
   addReplay,
   addLog,

@@ -66,8 +66,8 @@ describe('a trajectory', () => {
   });
 
   it('a forbidden tool fails it, wherever it stands and however it ended (D51)', () => {
-    const asked = { mode: 'subsequence', forbid: ['payments.*'], steps: [step(MAIL)] } as const;
-    expect(graded({ ...asked, forbid: [...asked.forbid] }, MAIL, call(REFUND, {}, 'failed'))).toMatchObject({
+    const asked: Partial<Trajectory> = { mode: 'subsequence', forbid: ['payments.*'], steps: [step(MAIL)] };
+    expect(graded(asked, MAIL, call(REFUND, {}, 'failed'))).toMatchObject({
       passed: false,
       score: 0.5,
       forbidden: [REFUND],
@@ -231,7 +231,9 @@ cases:
     expect(await recourse('eval', suite(REFUND_PATH.replace(/ {4}answer.*\n/, '')))).toBe(1);
     expect(out()).toContain('the run has no final answer on record, and the case none');
     writeFileSync(join(folder, 'answers.yaml'), 'run-1: it is refunded');
-    expect(await recourse('eval', suite(REFUND_PATH.replace(/ {4}answer.*\n/, '')), '--answers', 'answers.yaml')).toBe(0);
+    expect(await recourse('eval', suite(REFUND_PATH.replace(/ {4}answer.*\n/, '')), '--answers', 'answers.yaml')).toBe(
+      0,
+    );
   });
 
   it('fails a run that nobody heard of, whatever the case asks', async () => {
