@@ -23,6 +23,8 @@ const RELEASE = { prompt: 'p1', model: 'm1', policy: 'g1', tools: 't1', context:
 export interface Rehearsal {
   readonly system: System;
   readonly folder: string;
+  /** What was undone in the rehearsal. */
+  readonly mutation: string;
   /** Makes a refund under the guard. Returns its mutation, once it is on record. */
   readonly refund: (run: string, order: string) => Promise<string>;
   /** The warehouse says that the order was shipped; returns the step that waits for people. */
@@ -60,16 +62,18 @@ export async function rehearse(): Promise<Rehearsal> {
   try {
     await worker.start();
     await prepare(system);
+    const mutation = await refunded(system, refunds, 'run-rehearsal', 'rehearsal');
     const rehearsal: Rehearsal = {
       system,
       folder,
+      mutation,
       refund: (run, order) => refunded(system, refunds, run, order),
       contradict: (run, order) => contradicted(system, run, order),
       agree: (step) => agreed(system, step),
       stop,
     };
-    await rehearsal.refund('run-rehearsal', 'rehearsal');
     await rehearsal.agree(await rehearsal.contradict('run-rehearsal', 'rehearsal'));
+    await judged(system);
     return rehearsal;
   } catch (cause) {
     await stop();
@@ -135,7 +139,7 @@ async function prepare(system: System): Promise<void> {
     allowed: ['payments.issue_refund'],
     denied: [],
   });
-  await entry('context_source', 'warehouse', { sensitivity: 'internal', access: 'stream', ttl_ms: 3_600_000 });
+  await entry('context_source', 'spec', { sensitivity: 'internal', access: 'stream', ttl_ms: 3_600_000 });
   await entry('subscription', 'loyalty', {
     consumer: 'loyalty',
     scope: TENANT,
@@ -199,7 +203,6 @@ async function contradicted(system: System, run: string, order: string): Promise
   await system.producer.assumptionInvalidated({
     eventId: `shipped-${order}`,
     tenant: TENANT,
-    source: 'warehouse',
     sourceKind: 'observation',
     ref: `order/${order}#not_shipped`,
     statement: { order, shipped: true },
@@ -225,4 +228,12 @@ async function agreed(system: System, id: string): Promise<void> {
     const mutation = await system.get('ledger', `/v1/mutations/${String(body['mutation_id'])}`);
     return mutation.body['recoverability'] === 'compensated' ? true : null;
   });
+}
+
+/** A person says that the warehouse was right. */
+async function judged(system: System): Promise<void> {
+  const [rollback] = itemsOf(await system.get('ledger', '/v1/rollbacks?run_id=run-rehearsal'));
+  const path = `/v1/rollbacks/${String(rollback?.['rollback_id'])}/confirm`;
+  const answer = await system.post('ledger', path, { reason: 'it was shipped' }, { person: OPERATOR, key: 'judge' });
+  if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
 }

@@ -4,12 +4,14 @@ import { z } from 'zod';
 import { evalReportShape } from './eval/grade.js';
 import { harnessShape } from './probes/harness.js';
 import { readinessShape } from './probes/readiness.js';
+import { storyShape } from './story/story.js';
 
 /** A shape by the name of its file; its `schema` member, a literal, is the id. A field that is removed makes a new one. */
 const REPORTS: Readonly<Record<string, { readonly title: string; readonly shape: z.ZodType }>> = {
   eval: { title: 'What `recourse eval --json` prints.', shape: evalReportShape },
   readiness: { title: 'What `recourse readiness --json` prints.', shape: readinessShape },
   harness: { title: 'What `recourse harness audit --json` prints.', shape: harnessShape },
+  story: { title: 'What `recourse audit story --json` prints.', shape: storyShape },
 };
 
 /** JSON Schemas, draft 2020-12, by file below schemas/reports. */

@@ -17,6 +17,7 @@ import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 import type { Act } from './options.js';
+import { addStory } from './story.command.js';
 
 /** A registry that was just started answers its first requests slowly. */
 const REGISTRY_TIMEOUT_MS = 20_000;
@@ -61,6 +62,7 @@ export function addAudit(program: Command, act: Act): void {
         finish(session, await dump(session, resolve(session.folder, folder ?? ''))),
       ),
     );
+  addStory(audit, act);
 }
 
 function finish(session: Session, report: AuditReport): ExitKind {

@@ -79,16 +79,13 @@ const STEP: Doc = {
 /** What a sound system answers, by path. */
 const SOUND: Readonly<Record<string, readonly Doc[] | Doc>> = {
   '/v1/contracts': [REFUND, REVERSE, LOOK].map((one) => registered(one ?? {})),
-  '/v1/contract-proposals': [],
   '/v1/entries/agent_charter': [entry('refunds', { agent: 'agent-7', allowed: ['payments.issue*'], denied: [] })],
   '/v1/entries/context_source': [entry('warehouse', { ttl_ms: 60_000 })],
   '/v1/entries/policy_bundle': [entry('refund-reversal', { routine: [] })],
-  '/v1/entries/kill_switch': [],
   '/v1/entries/subscription': [entry('loyalty', { consumer: 'loyalty' })],
   '/v1/mutations': [EFFECT],
   '/v1/assumptions': [{ ref: 'order/4711#not_shipped', sources: [{ source: 'warehouse' }], is_disputed: false }],
   '/v1/sources': [{ source: 'warehouse', confirmed: 1, rejected: 0 }],
-  '/v1/rollbacks': [],
   '/v1/trends': [],
   '/v1/horizon': { as_of: 1_000, at_stake: [], items: [], next_cursor: null },
   '/v1/reports/exposure': { items: [] },
@@ -100,11 +97,25 @@ const SOUND: Readonly<Record<string, readonly Doc[] | Doc>> = {
   '/v1/incidents': [],
   '/v1/budgets': [{ scope: 'tenant', scope_id: 'acme', currency: 'INR', ceiling_minor: 500_000, used_minor: 1 }],
   '/v1/reservations': [{ run_id: 'run-1', phase: 'settled' }],
-  '/v1/escalations': [],
   '/v1/endpoints': [{ name: 'chat', state: 'on' }],
   '/v1/items': [],
   '/v1/parked': [],
 };
+
+/** Where each fact is read, as service/path. */
+const PLACES = [
+  'contracts/v1/contracts',
+  ...['agent_charter', 'context_source', 'policy_bundle', 'subscription'].map((kind) => `contracts/v1/entries/${kind}`),
+  ...['mutations', 'assumptions', 'sources', 'trends', 'horizon'].map((name) => `ledger/v1/${name}`),
+  ...['exposure', 'consumers', 'manual-reasons'].map((name) => `ledger/v1/reports/${name}`),
+  ...['steps', 'tasks', 'incidents', 'reports/recoveries'].map((name) => `recoveries/v1/${name}`),
+  ...['budgets', 'reservations'].map((name) => `budget/v1/${name}`),
+  'notifier/v1/endpoints',
+  'notifier/v1/items',
+  'ledger/v1/parked',
+  'ledger/health/ready',
+  'ledger/metrics',
+];
 
 interface Weakness {
   readonly answers?: Readonly<Record<string, readonly Doc[] | Doc>>;
@@ -181,6 +192,18 @@ describe('the harness audit', () => {
     expect(report).toMatchObject({ passed: 0, partial: 0, failed: 40, score: 0 });
     const controls = report.outcomes.flatMap(({ controls: five }) => five);
     expect(controls.flatMap(({ evidence }) => evidence).every((line) => line.startsWith('not probed: '))).toBe(true);
+  });
+
+  it.each(PLACES)('claims nothing of a control that reads %s when nobody answers there (D48, D55)', async (place) => {
+    const whole = await audited();
+    const { report } = await audited({ down: [place] });
+    const before = whole.report.outcomes.flatMap(({ controls }) => controls);
+    const after = report.outcomes.flatMap(({ controls }) => controls);
+    // Either it fails, or what it says does not come from there.
+    expect(
+      after.filter((one, at) => one.result !== 'fail' && one.evidence.join() !== before[at]?.evidence.join()),
+    ).toEqual([]);
+    expect(after.some(({ result }) => result === 'fail')).toBe(true);
   });
 
   it('ends with 2 on a blocker, with 1 below the threshold, else with 0 (D47)', async () => {

@@ -30,16 +30,13 @@ export type Refusals = Readonly<Record<string, string>>;
 
 export interface Seen {
   readonly contracts: Fact<readonly Standing[]>;
-  readonly proposals: Fact<readonly Doc[]>;
   readonly charters: Fact<readonly Doc[]>;
   readonly sources: Fact<readonly Doc[]>;
   readonly bundles: Fact<readonly Doc[]>;
-  readonly switches: Fact<readonly Doc[]>;
   readonly subscriptions: Fact<readonly Doc[]>;
   readonly effects: Fact<readonly Doc[]>;
   readonly assumptions: Fact<readonly Doc[]>;
   readonly triggerSources: Fact<readonly Doc[]>;
-  readonly rollbacks: Fact<readonly Doc[]>;
   readonly trends: Fact<readonly Doc[]>;
   readonly exposure: Fact<Doc>;
   readonly consumers: Fact<Doc>;
@@ -51,7 +48,6 @@ export interface Seen {
   readonly recoveryReport: Fact<Doc>;
   readonly budgets: Fact<readonly Doc[]>;
   readonly reservations: Fact<readonly Doc[]>;
-  readonly escalations: Fact<readonly Doc[]>;
   readonly endpoints: Fact<readonly Doc[]>;
   readonly items: Fact<readonly Doc[]>;
   /** Services whose edge says that they are ready, and how their loops stand. */
@@ -93,7 +89,6 @@ export async function look(session: Session): Promise<Seen> {
     ...(await recoveriesSeen(list, report)),
     budgets: await list('budgets', '/v1/budgets'),
     reservations: await list('budgets', '/v1/reservations'),
-    escalations: await list('budgets', '/v1/escalations'),
     endpoints: await fact(async () => ({
       value: (await session.service('notifier').list('/v1/endpoints', {}, ROWS_MAX)).items,
       isCut: false,
@@ -108,17 +103,15 @@ type Reports = (service: Service, path: string) => Promise<Fact<Doc>>;
 
 async function registrySeen(
   list: Lists,
-): Promise<Pick<Seen, 'contracts' | 'proposals' | 'charters' | 'sources' | 'bundles' | 'switches' | 'subscriptions'>> {
+): Promise<Pick<Seen, 'contracts' | 'charters' | 'sources' | 'bundles' | 'subscriptions'>> {
   const entries = (kind: string): Promise<Fact<readonly Doc[]>> =>
     list('contracts', `/v1/entries/${kind}`, { retired: 'false' });
   const contracts = await list('contracts', '/v1/contracts', { retired: 'false' });
   return {
     contracts: contracts.ok ? { ...contracts, value: newest(contracts.value) } : contracts,
-    proposals: await list('contracts', '/v1/contract-proposals'),
     charters: await entries('agent_charter'),
     sources: await entries('context_source'),
     bundles: await entries('policy_bundle'),
-    switches: await entries('kill_switch'),
     subscriptions: await entries('subscription'),
   };
 }
@@ -147,15 +140,7 @@ async function ledgerSeen(
 ): Promise<
   Pick<
     Seen,
-    | 'effects'
-    | 'assumptions'
-    | 'triggerSources'
-    | 'rollbacks'
-    | 'trends'
-    | 'exposure'
-    | 'consumers'
-    | 'effectReasons'
-    | 'clock'
+    'effects' | 'assumptions' | 'triggerSources' | 'trends' | 'exposure' | 'consumers' | 'effectReasons' | 'clock'
   >
 > {
   const horizon = await report('ledger', '/v1/horizon');
@@ -164,7 +149,6 @@ async function ledgerSeen(
     effects: await list('ledger', '/v1/mutations'),
     assumptions: await list('ledger', '/v1/assumptions'),
     triggerSources: rowsOf(sources, 'sources'),
-    rollbacks: await list('ledger', '/v1/rollbacks'),
     trends: await list('ledger', '/v1/trends'),
     exposure: await report('ledger', '/v1/reports/exposure'),
     consumers: await report('ledger', '/v1/reports/consumers'),

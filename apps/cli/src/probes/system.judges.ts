@@ -191,12 +191,3 @@ export function subscribed({ seen }: Scope): Finding {
     ? fail('nobody subscribes to rollbacks')
     : pass(`${String(subscriptions.length)} consumers subscribe to rollbacks`);
 }
-
-/** Open switches have an owner and a runbook: what is stopped is stopped by somebody. */
-export function switchable({ seen }: Scope): Finding {
-  const standing = valueOf(seen.switches);
-  return none(
-    standing.filter((row) => !isText(entryOf(row)['runbook'])).map((row) => `${String(row['name'])}: no runbook`),
-    `${String(standing.length)} kill switches stand, each with its runbook`,
-  );
-}
