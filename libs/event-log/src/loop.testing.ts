@@ -258,7 +258,7 @@ export class LoopWorld {
         const verdict = chain.read(record);
         if (verdict.kind === 'accepted') found.push(await this.#decoded(record.value, verdict.head));
       }
-      offset += batch.records.length;
+      offset = batch.nextOffset;
     }
     return found;
   }

@@ -194,6 +194,7 @@ class Runtime implements ServiceRuntime {
       groupId,
       aligned: [...new Set(inputs.filter(({ mode }) => mode === 'aligned').map(({ topic }) => topic))],
       broadcast: [...new Set(inputs.filter(({ mode }) => mode === 'broadcast').map(({ topic }) => topic))],
+      logs: [...new Set(inputs.filter(({ source }) => source === 'log').map(({ topic }) => topic))],
       ...(sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs }),
       ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
     });

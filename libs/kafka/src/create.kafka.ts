@@ -2,6 +2,7 @@
 import type { Kafka } from './kafka.port.js';
 import { connectAdmin } from './kafkajs/admin.kafka.js';
 import { KafkaJsInputConsumer } from './kafkajs/input-consumer.kafka.js';
+import { isolationOf } from './options.js';
 import type { KafkaOptions } from './options.js';
 import { signedKafka } from './signed/signed.kafka.js';
 
@@ -18,7 +19,10 @@ export function createKafka(options: KafkaOptions): Kafka {
 function clusterOf(options: KafkaOptions): Kafka {
   return {
     logProducer: async () => (await import('./platformatic/log-producer.kafka.js')).connectLogProducer(options),
-    rawReader: async () => (await import('./platformatic/raw-reader.kafka.js')).connectRawReader(options),
+    rawReader: async (of = 'logs') => {
+      const { connectRawReader } = await import('./platformatic/raw-reader.kafka.js');
+      return connectRawReader(options, isolationOf(options, of));
+    },
     wireProducer: async () => (await import('./platformatic/wire-producer.kafka.js')).connectWireProducer(options),
     inputConsumer: (consumer) => new KafkaJsInputConsumer(options, consumer),
     admin: () => connectAdmin(options),

@@ -48,6 +48,14 @@ function openMemoryBroker(): KafkaHarness {
       broker.trim(topic, partition, offset);
       return Promise.resolve();
     },
+    transaction: (topic, partition, sent) => {
+      const open = broker.transaction(topic, partition, sent);
+      const end = (how: 'commit' | 'abort') => () => {
+        open[how]();
+        return Promise.resolve();
+      };
+      return Promise.resolve({ commit: end('commit'), abort: end('abort') });
+    },
     close: () => Promise.resolve(),
   };
 }

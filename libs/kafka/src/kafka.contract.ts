@@ -6,6 +6,7 @@ import { KafkaScene, type KafkaHarness } from './kafka-scene.contract.js';
 import type { AccessRule } from './kafka.port.js';
 import { LOG_PRODUCER } from './log-producer.contract.js';
 import { RAW_READER } from './raw-reader.contract.js';
+import { TRANSACTIONS } from './transactions.contract.js';
 import { codeOf, PATIENCE_MS, record } from './testing/owner.testing.js';
 
 /** Java's murmur2 (org.apache.kafka.common.utils.Utils): partition of each key among 12. */
@@ -42,6 +43,8 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
 
 const CASES: Cases<KafkaScene> = {
   'a log producer': LOG_PRODUCER,
+
+  'transactions of others': TRANSACTIONS,
 
   'a wire producer': {
     'puts keys where Java puts them': async ({ topic, wireProducer, everything }) => {

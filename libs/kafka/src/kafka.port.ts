@@ -45,7 +45,7 @@ export interface FetchedBatch {
   readonly topic: string;
   readonly partition: number;
   readonly fetchedOffset: number;
-  /** Where reading goes on: behind the last record, and behind what no reader may see (control records, what was aborted). */
+  /** Where reading goes on: behind the last record, and behind what no reader may see (control records; of wires what was aborted). */
   readonly nextOffset: number;
   readonly records: readonly FetchedRecord[];
 }
@@ -134,6 +134,8 @@ export interface InputConsumerOptions {
   readonly aligned: readonly string[];
   /** Topics of which every member reads every partition. */
   readonly broadcast: readonly string[];
+  /** Those of them that are logs: their chains say what counts, and no transaction does. Default: none. */
+  readonly logs?: readonly string[];
   /** Default 6,000. */
   readonly sessionTimeoutMs?: number;
   /** Longest time a fetch waits for data at the broker. Default 100. */
@@ -236,11 +238,20 @@ export interface KafkaAdmin {
   close(): Promise<void>;
 }
 
+/**
+ * What a reader reads, and so what it sees of transactions, which are all of others: we make none (L6).
+ *
+ * Of `logs` every record: the chain says what counts, so that nobody's open transaction holds a reader up (L13).
+ * Of `wires` what was committed, unless the process is told otherwise: who sends in a transaction may take it back.
+ */
+export type ReadsOf = 'logs' | 'wires';
+
 /** One broker cluster. Every call makes a new connection or client of its own; the caller closes what it opened. */
 export interface Kafka {
   logProducer(): Promise<LogProducer>;
   wireProducer(): Promise<WireProducer>;
-  rawReader(): Promise<RawReader>;
+  /** Default: of logs. */
+  rawReader(of?: ReadsOf): Promise<RawReader>;
   inputConsumer(options: InputConsumerOptions): InputConsumer;
   admin(): Promise<KafkaAdmin>;
 }

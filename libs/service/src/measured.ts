@@ -10,7 +10,7 @@ export function measuredKafka(kafka: Kafka, metrics: Observer): Kafka {
   return {
     logProducer: async () => measuredProducer(await kafka.logProducer(), metrics),
     wireProducer: () => kafka.wireProducer(),
-    rawReader: () => kafka.rawReader(),
+    rawReader: (of) => kafka.rawReader(of),
     inputConsumer: (options) => kafka.inputConsumer(options),
     admin: () => kafka.admin(),
   };

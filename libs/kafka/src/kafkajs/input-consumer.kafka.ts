@@ -1,4 +1,4 @@
-// Input consumer: a kafkajs group says who owns what, and a fetcher of ours reads it (L13).
+// Input consumer: a kafkajs group says who owns what, and fetchers of ours read it (L13).
 //
 // Boundary: hands batches over at once and keeps nothing; queues, cursors and back pressure are the owner's.
 //
@@ -9,11 +9,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Consumer } from 'kafkajs';
 import { Failure, InvariantViolation, systemClock } from '@recourse/kernel';
-import type { InputConsumer, InputConsumerOptions, InputHandlers, TopicPartition } from '../kafka.port.js';
+import type { InputConsumer, InputConsumerOptions, InputHandlers, ReadsOf, TopicPartition } from '../kafka.port.js';
 import { alignedAssigner } from './assigner.kafka.js';
 import { clientFor } from './client.kafka.js';
+import { isolationOf } from '../options.js';
 import type { KafkaOptions } from '../options.js';
-import type { PartitionFetcher } from '../platformatic/partition-fetcher.kafka.js';
+import type { FetcherHandlers, PartitionFetcher } from '../platformatic/partition-fetcher.kafka.js';
 import { asFailure } from './failures.kafka.js';
 import { ended, within } from '../time-limit.js';
 
@@ -39,7 +40,8 @@ const STARTED_WITHIN_MS = 60_000;
 export class KafkaJsInputConsumer implements InputConsumer {
   private readonly consumer: Consumer;
   private readonly topics: readonly string[];
-  private fetcher: PartitionFetcher | null = null;
+  /** One for what is read as it lies, one for what has to be committed: a long poll holds its connection. */
+  private fetchers: Readonly<Record<ReadsOf, PartitionFetcher>> | null = null;
   private handlers: InputHandlers | null = null;
   private held: readonly number[] = [];
   private generation = 0;
@@ -81,9 +83,9 @@ export class KafkaJsInputConsumer implements InputConsumer {
   }
 
   private async run(): Promise<void> {
-    this.fetcher = await this.openFetcher();
+    this.fetchers = await this.openFetchers();
     // Stopped meanwhile.
-    if (this.over) await this.fetcher.close();
+    if (this.over) await this.closeFetchers();
     await this.consumer.connect();
     await this.consumer.subscribe({ topics: [...this.topics], fromBeginning: true });
     await this.consumer.run({
@@ -94,46 +96,64 @@ export class KafkaJsInputConsumer implements InputConsumer {
   }
 
   /** @platformatic/kafka is loaded by who first needs it: that takes a process half a second. */
-  private async openFetcher(): Promise<PartitionFetcher> {
+  private async openFetchers(): Promise<Readonly<Record<ReadsOf, PartitionFetcher>>> {
     const { PartitionFetcher: Fetcher, brokersOf } = await import('../platformatic/partition-fetcher.kafka.js');
-    return new Fetcher(
-      brokersOf(this.kafka),
-      { waitMs: this.options.maxWaitMs ?? MAX_WAIT_MS },
-      {
-        onBatch: (batch) => {
-          this.guarded((handlers) => {
-            handlers.onBatch(batch);
-          });
-        },
-        onTrouble: (at, cause) => {
-          this.guarded((handlers) => {
-            handlers.onTrouble(at, cause);
-          });
-        },
-        onCrash: (cause) => {
-          this.crash(cause);
-          void this.stop();
-        },
+    const { transactionOpenMs: heldMs } = this.kafka;
+    const terms = { waitMs: this.options.maxWaitMs ?? MAX_WAIT_MS, ...(heldMs === undefined ? {} : { heldMs }) };
+    const open = (of: ReadsOf): PartitionFetcher =>
+      new Fetcher(brokersOf(this.kafka), { ...terms, isolation: isolationOf(this.kafka, of) }, this.heard());
+    return { logs: open('logs'), wires: open('wires') };
+  }
+
+  private heard(): FetcherHandlers {
+    return {
+      onBatch: (batch) => {
+        this.guarded((handlers) => {
+          handlers.onBatch(batch);
+        });
       },
-    );
+      onTrouble: (at, cause) => {
+        this.guarded((handlers) => {
+          handlers.onTrouble(at, cause);
+        });
+      },
+      onCrash: (cause) => {
+        this.crash(cause);
+        void this.stop();
+      },
+    };
   }
 
   seek(topic: string, partition: number, offset: number): void {
-    if (!this.over) this.fetcher?.seek({ topic, partition }, offset);
+    if (!this.over) this.fetchers?.[this.readAs(topic)].seek({ topic, partition }, offset);
   }
 
   pause(partitions: readonly TopicPartition[]): void {
-    if (!this.over) this.fetcher?.flow(partitions, false);
+    this.flow(partitions, false);
   }
 
   resume(partitions: readonly TopicPartition[]): void {
-    if (!this.over) this.fetcher?.flow(partitions, true);
+    this.flow(partitions, true);
+  }
+
+  private flow(partitions: readonly TopicPartition[], flows: boolean): void {
+    if (this.over) return;
+    for (const [of, some] of Map.groupBy(partitions, ({ topic }) => this.readAs(topic)))
+      this.fetchers?.[of].flow(some, flows);
+  }
+
+  private readAs(topic: string): ReadsOf {
+    return this.options.logs?.includes(topic) === true ? 'logs' : 'wires';
+  }
+
+  private async closeFetchers(): Promise<void> {
+    await Promise.all([this.fetchers?.logs.close(), this.fetchers?.wires.close()]);
   }
 
   async stop(): Promise<void> {
     this.over = true;
     clearInterval(this.watchdog);
-    await Promise.all([ended(this.consumer.disconnect()), this.fetcher?.close()]);
+    await Promise.all([ended(this.consumer.disconnect()), this.closeFetchers()]);
   }
 
   private listen(): void {
@@ -156,7 +176,8 @@ export class KafkaJsInputConsumer implements InputConsumer {
   private onJoin(assignment: Readonly<Record<string, readonly number[]>>): void {
     if (this.over) return;
     this.consumer.pause(this.topics.map((topic) => ({ topic })));
-    this.fetcher?.clear();
+    this.fetchers?.logs.clear();
+    this.fetchers?.wires.clear();
     this.generation += 1;
     const [firstAligned] = this.options.aligned;
     this.held = firstAligned === undefined ? [] : [...(assignment[firstAligned] ?? [])].sort((a, b) => a - b);

@@ -54,7 +54,7 @@ export function signedKafka(kafka: Kafka, signing: Signing): Kafka {
   return {
     logProducer: async () => signedLog(await kafka.logProducer(), signing),
     wireProducer: async () => signedWire(await kafka.wireProducer(), signing),
-    rawReader: async () => vouching(signedReader(await kafka.rawReader(), judge), signing),
+    rawReader: async (of) => vouching(signedReader(await kafka.rawReader(of), judge), signing),
     inputConsumer: (options) => new SignedConsumer(kafka, kafka.inputConsumer(options), signing),
     admin: () => kafka.admin(),
   };
