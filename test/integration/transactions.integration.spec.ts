@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rawClient } from '@recourse/kafka';
 import { TOPICS } from '@recourse/messages';
-import { ownerAccess, PARTITIONS, startSystem, until } from './system.testing.js';
+import { ADMINISTRATOR, ownerAccess, PARTITIONS, startSystem, until } from './system.testing.js';
 import type { Person, Reply, System } from './system.testing.js';
 
 const START_MS = 300_000;
@@ -42,7 +42,8 @@ describe.each([
       retry: { retries: 5 },
     });
     await producer.connect();
-    const transaction = await producer.transaction();
+    // The broker makes the topic of transactions when it is asked for the first.
+    const transaction = await until('a coordinator', () => producer.transaction());
     for (const topic of topics) {
       const length = TOPICS.find(({ name }) => name === topic)?.partitioned === true ? PARTITIONS : 1;
       const messages = Array.from({ length }, (_none, partition) => ({ key: 'run-1', value: 'rubbish', partition }));
@@ -62,12 +63,13 @@ describe.each([
       { scope: 'run', scope_id: `run-${key}`, currency: 'INR', ceiling_minor: 1 },
       { person: OWNER, key },
     );
-  const readiness = async (): Promise<{ readonly status: number; readonly text: string }> => {
-    const answer = await fetch(`${system.plan.urls.budget}/health/ready`);
-    return { status: answer.status, text: await answer.text() };
-  };
+  const readiness = async (): Promise<number> => (await fetch(`${system.plan.urls.budget}/health/ready`)).status;
   const ready = (): Promise<true> =>
-    until('it is ready', async () => ((await readiness()).status === 200 ? true : null), CALL_MS / 2);
+    until('it is ready', async () => ((await readiness()) === 200 ? true : null), CALL_MS / 2);
+  const isTold = async (): Promise<true | null> => {
+    const { body } = await system.get('budget', '/v1/status', ADMINISTRATOR);
+    return JSON.stringify(body).includes('TRANSACTION_OPEN') && (await readiness()) === 503 ? true : null;
+  };
   async function restart(): Promise<void> {
     await system.processes.kill(SERVICE, 'SIGKILL');
     await system.processes.start(SERVICE);
@@ -94,7 +96,7 @@ describe.each([
     async () => {
       const transaction = await begin(WIRES);
       const waiting = open('behind-it');
-      await until('it is told', async () => ((await readiness()).text.includes('TRANSACTION_OPEN') ? true : null));
+      await until('it is told', isTold);
       await transaction.abort();
       expect([200, 201, 202]).toContain((await waiting).status);
       await until('it is taken', async () => ((await open('behind-it')).status < 202 ? true : null));

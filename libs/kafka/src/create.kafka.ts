@@ -1,5 +1,5 @@
 // The real adapter of the Kafka port: kafkajs for groups and administration, @platformatic/kafka for what is sent and fetched (ADR-0025).
-import type { Kafka } from './kafka.port.js';
+import type { ConsumerGroup, Kafka } from './kafka.port.js';
 import { connectAdmin } from './kafkajs/admin.kafka.js';
 import { KafkaJsInputConsumer } from './kafkajs/input-consumer.kafka.js';
 import { isolationOf } from './options.js';
@@ -25,6 +25,20 @@ function clusterOf(options: KafkaOptions): Kafka {
     },
     wireProducer: async () => (await import('./platformatic/wire-producer.kafka.js')).connectWireProducer(options),
     inputConsumer: (consumer) => new KafkaJsInputConsumer(options, consumer),
+    group: (groupId) => lazyGroup(options, groupId),
     admin: () => connectAdmin(options),
+  };
+}
+
+function lazyGroup(options: KafkaOptions, groupId: string): ConsumerGroup {
+  let opened: Promise<ConsumerGroup> | null = null;
+  const open = (): Promise<ConsumerGroup> =>
+    (opened ??= import('./platformatic/group.kafka.js').then(
+      ({ BrokerConsumerGroup }) => new BrokerConsumerGroup(options, groupId),
+    ));
+  return {
+    members: async () => (await open()).members(),
+    remove: async (memberIds) => (await open()).remove(memberIds),
+    close: async () => (await opened)?.close(),
   };
 }

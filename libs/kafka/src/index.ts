@@ -1,8 +1,10 @@
 export type {
   AccessRule,
   Assignment,
+  ConsumerGroup,
   FetchedBatch,
   FetchedRecord,
+  GroupMember,
   InputConsumer,
   InputConsumerOptions,
   InputHandlers,

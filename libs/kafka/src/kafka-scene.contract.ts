@@ -20,6 +20,8 @@ export interface FaultyKafka {
   release(): Promise<void>;
   /** It falls silent for good; its group notices in the adapter's own way. */
   kill(): void;
+  /** It falls silent for good, and its group does not notice. */
+  silence(): void;
   close(): Promise<void>;
 }
 

@@ -34,6 +34,9 @@ function openMemoryBroker(): KafkaHarness {
         });
         return Promise.resolve();
       },
+      silence: () => {
+        broker.crash(name);
+      },
       kill: () => {
         broker.crash(name);
         broker.expireMember(name);

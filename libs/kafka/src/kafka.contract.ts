@@ -1,6 +1,7 @@
 // What every adapter of the Kafka port does alike, races and deaths included.
 import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
 import { runCases, type Cases } from '@recourse/testing';
+import { CONSUMER_GROUP } from './consumer-group.contract.js';
 import { INPUT_CONSUMER } from './input-consumer.contract.js';
 import { KafkaScene, type KafkaHarness } from './kafka-scene.contract.js';
 import type { AccessRule } from './kafka.port.js';
@@ -45,6 +46,8 @@ const CASES: Cases<KafkaScene> = {
   'a log producer': LOG_PRODUCER,
 
   'transactions of others': TRANSACTIONS,
+
+  'a consumer group': CONSUMER_GROUP,
 
   'a wire producer': {
     'puts keys where Java puts them': async ({ topic, wireProducer, everything }) => {

@@ -171,12 +171,38 @@ export interface TopicPartition {
  * Implementations MUST NOT resume by themselves, nor hand over what the owner has not sought.
  */
 export interface InputConsumer {
+  /** Under which its group knows it; no other consumer has it. */
+  readonly name: string;
   start(handlers: InputHandlers): Promise<void>;
   seek(topic: string, partition: number, offset: number): void;
   pause(partitions: readonly TopicPartition[]): void;
   resume(partitions: readonly TopicPartition[]): void;
   /** Leaves the group, so that others take over at once. */
   stop(): Promise<void>;
+}
+
+/** Somebody in a consumer group, as the broker sees them. */
+export interface GroupMember {
+  /** The broker's own word. */
+  readonly memberId: string;
+  /** What they call themselves. */
+  readonly name: string;
+  /** Address they came from. */
+  readonly host: string;
+  /** Partitions they were told to own, of all topics. */
+  readonly partitions: number;
+}
+
+/**
+ * A consumer group seen from the side.
+ *
+ * Errors: Failure(BROKER_UNAVAILABLE, BROKER_REFUSED); the next question begins anew.
+ */
+export interface ConsumerGroup {
+  members(): Promise<readonly GroupMember[]>;
+  /** Puts members out, so that others take over at once; nothing where they have left. Who lives joins again. */
+  remove(memberIds: readonly string[]): Promise<void>;
+  close(): Promise<void>;
 }
 
 export interface TopicSpec {
@@ -253,6 +279,8 @@ export interface Kafka {
   /** Default: of logs. */
   rawReader(of?: ReadsOf): Promise<RawReader>;
   inputConsumer(options: InputConsumerOptions): InputConsumer;
+  /** Connects nothing before the first question. */
+  group(groupId: string): ConsumerGroup;
   admin(): Promise<KafkaAdmin>;
 }
 

@@ -12,6 +12,7 @@ export function measuredKafka(kafka: Kafka, metrics: Observer): Kafka {
     wireProducer: () => kafka.wireProducer(),
     rawReader: (of) => kafka.rawReader(of),
     inputConsumer: (options) => kafka.inputConsumer(options),
+    group: (groupId) => kafka.group(groupId),
     admin: () => kafka.admin(),
   };
 }

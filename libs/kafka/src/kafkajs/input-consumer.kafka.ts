@@ -19,12 +19,13 @@ import { asFailure } from './failures.kafka.js';
 import { ended, within } from '../time-limit.js';
 
 const SESSION_TIMEOUT_MS = 6_000;
-const HEARTBEAT_INTERVAL_MS = 300;
+/** How soon a member hears that others have come or gone. */
+const HEARTBEAT_INTERVAL_MS = 100;
 /** Above the longest fetch wait, or the group never converges. */
 const REBALANCE_TIMEOUT_MS = 10_000;
 const MAX_WAIT_MS = 100;
 /** Rest of a group that fetches nothing: how soon it heartbeats and hears of a rebalance. */
-const GROUP_REST_MS = 100;
+const GROUP_REST_MS = 50;
 const RETRY = {
   initialRetryTime: 100,
   maxRetryTime: 1_000,
@@ -38,6 +39,7 @@ const LOOKED_AFTER_EVERY_MS = 2_000;
 const STARTED_WITHIN_MS = 60_000;
 
 export class KafkaJsInputConsumer implements InputConsumer {
+  readonly name: string;
   private readonly consumer: Consumer;
   private readonly topics: readonly string[];
   /** One for what is read as it lies, one for what has to be committed: a long poll holds its connection. */
@@ -55,7 +57,8 @@ export class KafkaJsInputConsumer implements InputConsumer {
   ) {
     this.topics = [...new Set([...options.aligned, ...options.broadcast])];
     const sessionTimeout = options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS;
-    const client = clientFor({ ...kafka, clientId: `${kafka.clientId}-${randomUUID().slice(0, 8)}` });
+    this.name = `${kafka.clientId}-${randomUUID().slice(0, 8)}`;
+    const client = clientFor({ ...kafka, clientId: this.name });
     this.consumer = client.consumer({
       groupId: options.groupId,
       partitionAssigners: [

@@ -16,7 +16,7 @@ import type {
 import { Actor } from './actor.memory.js';
 import { openGate } from './gate.memory.js';
 import type { Gate } from './gate.memory.js';
-import { MemoryGroup } from './group.memory.js';
+import { groupSeenBy, MemoryGroup } from './group.memory.js';
 import { MemoryInputConsumer } from './input-consumer.memory.js';
 import { PartitionLog } from './partition-log.memory.js';
 import type { StrangersTransaction } from './partition-log.memory.js';
@@ -70,6 +70,7 @@ export class MemoryBroker {
       logProducer: () => actor.ask({ kind: 'connect' }, () => new MemoryLogProducer(actor, this)),
       wireProducer: () => actor.ask({ kind: 'connect' }, () => new MemoryWireProducer(actor, this)),
       rawReader: (of) => actor.ask({ kind: 'connect' }, () => this.rawReaderOf(actor, of)),
+      group: (groupId) => groupSeenBy(actor, this.groupOf(groupId), (member) => this.evicted.set(member, groupId)),
       admin: () => actor.ask({ kind: 'connect' }, () => this.adminOf(actor)),
       inputConsumer: (options) =>
         new MemoryInputConsumer(`${name}-${String((this.memberCount += 1))}`, actor, options, this),

@@ -55,6 +55,10 @@ export class MemoryInputConsumer implements InputConsumer {
     private readonly broker: ConsumerBroker,
   ) {}
 
+  get name(): string {
+    return this.memberId;
+  }
+
   async start(handlers: InputHandlers): Promise<void> {
     if (this.handlers) throw new InvariantViolation('L13', 'an input consumer starts once', 'partition');
     this.handlers = handlers;

@@ -56,6 +56,7 @@ export function signedKafka(kafka: Kafka, signing: Signing): Kafka {
     wireProducer: async () => signedWire(await kafka.wireProducer(), signing),
     rawReader: async (of) => vouching(signedReader(await kafka.rawReader(of), judge), signing),
     inputConsumer: (options) => new SignedConsumer(kafka, kafka.inputConsumer(options), signing),
+    group: (groupId) => kafka.group(groupId),
     admin: () => kafka.admin(),
   };
 }
@@ -180,6 +181,10 @@ class SignedConsumer implements InputConsumer {
     private readonly signing: Signing,
   ) {
     this.sieve = new LogSieve(logJudge(signing), () => this.lookBack());
+  }
+
+  get name(): string {
+    return this.consumer.name;
   }
 
   start(handlers: InputHandlers): Promise<void> {

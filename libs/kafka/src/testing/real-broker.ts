@@ -100,6 +100,9 @@ async function faultyKafka(): Promise<FaultyKafka> {
       proxy.setMode('pass');
       return Promise.resolve();
     },
+    silence: () => {
+      proxy.setMode('freeze');
+    },
     kill: () => {
       proxy.setMode('freeze');
     },
