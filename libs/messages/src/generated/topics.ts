@@ -1,5 +1,6 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, StatementConflicted } from './assumptions.js';
+import type { AlarmClosed, AlarmRaised, HeadsSigned } from './audit.js';
 import type { AgentSignalled, AutonomyChanged, FreezeAutonomy, SignalRefused, UnfreezeAutonomy } from './autonomy.js';
 import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
 import type { RollbackAcknowledged } from './consumers.js';
@@ -492,6 +493,26 @@ export const TOPICS = [
       "retention.bytes": "-1",
       "max.message.bytes": "1048576"
     }
+  },
+  {
+    "name": "recourse.signed-heads",
+    "kind": "log",
+    "key": "`heads`, or the alarm",
+    "partitioned": false,
+    "records": [
+      "recourse.audit.HeadsSigned",
+      "recourse.audit.AlarmRaised",
+      "recourse.audit.AlarmClosed"
+    ],
+    "written_by": "auditor",
+    "read_by": "notifier",
+    "doc": "Heads of all logs and public wires, as the auditor signed them, and what it found.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "-1",
+      "retention.bytes": "-1",
+      "max.message.bytes": "1048576"
+    }
   }
 ] as const;
 
@@ -760,6 +781,12 @@ export type RollbackNotificationsRecord =
   | { readonly type: 'BoundReached'; readonly body: BoundReached }
   | { readonly type: 'CommitReattached'; readonly body: CommitReattached };
 
+/** What `recourse.signed-heads` holds. */
+export type SignedHeadsRecord =
+  | { readonly type: 'HeadsSigned'; readonly body: HeadsSigned }
+  | { readonly type: 'AlarmRaised'; readonly body: AlarmRaised }
+  | { readonly type: 'AlarmClosed'; readonly body: AlarmClosed };
+
 /** Record union by topic name. */
 export interface TopicRecords {
   readonly 'recourse.tool-executions': ToolExecutionsRecord;
@@ -778,6 +805,7 @@ export interface TopicRecords {
   readonly 'recourse.recoveries': RecoveriesRecord;
   readonly 'recourse.budgets': BudgetsRecord;
   readonly 'recourse.rollback-notifications': RollbackNotificationsRecord;
+  readonly 'recourse.signed-heads': SignedHeadsRecord;
 }
 
 /** Name of a topic, as it stands in schemas/topics.json. */
