@@ -46,9 +46,7 @@ export async function acceptedInDump(folder: string, logs: readonly string[]): P
 }
 
 /** The same of logs on Kafka. Errors: those of auditTopics; CliProblem(DUMP_UNREADABLE) as above. */
-export async function acceptedInTopics(
-  asked: Omit<TopicsAudit, 'known' | 'onRecords'>,
-): Promise<readonly Accepted[]> {
+export async function acceptedInTopics(asked: Omit<TopicsAudit, 'known' | 'onRecords'>): Promise<readonly Accepted[]> {
   const read = new Map<string, { readonly of: GenesisOf; readonly records: StoredRecord[] }>();
   const note = (of: GenesisOf, records: readonly StoredRecord[]): void => {
     const name = partitionName(of.topic, of.partition);
