@@ -1,58 +1,28 @@
 // An instance that died is missed at once, and strangers in the group are told of (L13).
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Failure } from '@recourse/kernel';
 import { LoopWorld, PARTITIONS, WIRE } from './loop.testing.js';
 import { deadIn, foreignIn, foreignMessage } from './peers.decisions.js';
 import type { PeerEvent } from './peers.js';
-import type { Presence } from './presence.port.js';
+import { MemoryPlace } from './presence.memory.js';
 import type { ServiceRuntime } from './service-runtime.js';
 
-/** Names that are here, as something outside of the group tells. */
-class Here {
-  readonly names = new Set<string>();
-  isBroken = false;
-
-  of(): Presence {
-    let own: string | null = null;
-    const leave = (): void => {
-      if (own !== null) this.names.delete(own);
-    };
-    return {
-      show: (name) => {
-        leave();
-        own = name;
-        this.names.add(name);
-        return Promise.resolve();
-      },
-      here: (names) =>
-        this.isBroken
-          ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'spec'))
-          : Promise.resolve(new Set(names.filter((name) => this.names.has(name)))),
-      close: () => {
-        leave();
-        return Promise.resolve();
-      },
-    };
-  }
-
-  died(actor: string): void {
-    for (const name of this.names) if (name.startsWith(`${actor}-`)) this.names.delete(name);
-  }
-}
-
 let world: LoopWorld;
-let here: Here;
+let here: MemoryPlace;
+let presences: Map<string, ReturnType<MemoryPlace['presence']>>;
 const events: PeerEvent[] = [];
 
 beforeEach(async () => {
   world = await new LoopWorld().prepare();
-  here = new Here();
+  here = new MemoryPlace();
+  presences = new Map();
   events.length = 0;
 });
 afterEach(() => world.stop());
 
 async function start(name: string): Promise<ServiceRuntime> {
-  const peers = { presence: here.of(), kin: 'service-', onEvent: (event: PeerEvent): number => events.push(event) };
+  const presence = here.presence();
+  presences.set(name, presence);
+  const peers = { presence, kin: 'service-', onEvent: (event: PeerEvent): number => events.push(event) };
   return world.start(name, undefined, undefined, peers);
 }
 const owned = (runtime: ServiceRuntime): number => runtime.loops().length;
@@ -66,7 +36,7 @@ describe('an instance that died', () => {
     await world.until('they share', () => owned(living) === PARTITIONS / 2);
     await seenByEachOther();
     world.die('service-a');
-    here.died('service-a');
+    presences.get('service-a')?.die();
     await world.until('the other has all', () => owned(living) === PARTITIONS);
     for (const ref of ['r1', 'r2', 'r3']) await world.state([{ ref, id: '1' }]);
     await world.until('it goes on', async () => (await world.statements()).length === 3);
@@ -76,7 +46,7 @@ describe('an instance that died', () => {
   it('holds up nobody of its service that starts', async () => {
     await start('service-a');
     world.die('service-a');
-    here.died('service-a');
+    presences.get('service-a')?.die();
     const next = await start('service-b');
     await world.until('it has all', () => owned(next) === PARTITIONS && next.health().ready);
     expect(putOut()).toHaveLength(1);
@@ -89,7 +59,7 @@ describe('an instance that died', () => {
     await seenByEachOther();
     here.isBroken = true;
     await world.until('it failed', () => events.some(({ kind }) => kind === 'failed'));
-    here.names.clear();
+    presences.get('service-a')?.die();
     here.isBroken = false;
     await rest();
     expect(putOut()).toEqual([]);
