@@ -20,13 +20,23 @@ const AGENT_ITSELF: Person = { subject: `svc:${AGENT}`, roles: ['agent'] };
 const OWNER: Person = { subject: 'bela', roles: ['budget_owner'] };
 const RELEASE = { prompt: 'p1', model: 'm1', policy: 'g1', tools: 't1', context: 'c1', eval: 'e1', memory: 'm1' };
 
+/** What a refund says beside its order. */
+export interface RefundMore {
+  readonly objective?: string;
+  readonly reason?: string;
+}
+
 export interface Rehearsal {
   readonly system: System;
   readonly folder: string;
   /** What was undone in the rehearsal. */
   readonly mutation: string;
   /** Makes a refund under the guard. Returns its mutation, once it is on record. */
-  readonly refund: (run: string, order: string) => Promise<string>;
+  readonly refund: (run: string, order: string, more?: RefundMore) => Promise<string>;
+  /** Orders whose reversal the provider only pretends. */
+  readonly lies: Set<string>;
+  /** What webhooks were told. */
+  readonly told: readonly string[];
   /** The warehouse says that the order was shipped; returns the step that waits for people. */
   readonly contradict: (run: string, order: string) => Promise<string>;
   /** The operator agrees, and the refund is seen to be reversed. */
@@ -37,7 +47,8 @@ export interface Rehearsal {
 /** Starts it, and rehearses one undo in `run-rehearsal`. Errors: the first part that does not become ready. */
 export async function rehearse(): Promise<Rehearsal> {
   const folder = mkdtempSync(join(tmpdir(), 'recourse-rehearsal-'));
-  const desk = await openDesk();
+  const told: string[] = [];
+  const desk = await openDesk(told);
   put(folder, 'webhooks.json', {
     allow_loopback: true,
     endpoints: [
@@ -52,7 +63,8 @@ export async function rehearse(): Promise<Rehearsal> {
   });
   const system = await startSystem({ notifier: { webhooksFile: join(folder, 'webhooks.json') } });
   const refunds = new Map<string, string>();
-  const worker = workerOf(system, refunds);
+  const lies = new Set<string>();
+  const worker = workerOf(system, refunds, lies);
   const stop = async (): Promise<void> => {
     await worker.stop();
     desk.close();
@@ -62,12 +74,14 @@ export async function rehearse(): Promise<Rehearsal> {
   try {
     await worker.start();
     await prepare(system);
-    const mutation = await refunded(system, refunds, 'run-rehearsal', 'rehearsal');
+    const mutation = await refunded(system, refunds, { run: 'run-rehearsal', order: 'rehearsal' });
     const rehearsal: Rehearsal = {
       system,
       folder,
       mutation,
-      refund: (run, order) => refunded(system, refunds, run, order),
+      refund: (run, order, more) => refunded(system, refunds, { run, order, ...more }),
+      lies,
+      told,
       contradict: (run, order) => contradicted(system, run, order),
       agree: (step) => agreed(system, step),
       stop,
@@ -81,10 +95,10 @@ export async function rehearse(): Promise<Rehearsal> {
   }
 }
 
-async function openDesk(): Promise<Server> {
+async function openDesk(told: string[]): Promise<Server> {
   const desk = createServer((request, response) => {
-    request.resume();
-    response.end();
+    request.on('data', (chunk: Buffer) => told.push(chunk.toString('utf8')));
+    request.on('end', () => response.end());
   });
   await new Promise<void>((resolve) => {
     desk.listen(0, '127.0.0.1', resolve);
@@ -94,11 +108,11 @@ async function openDesk(): Promise<Server> {
 
 const urlOf = (server: Server): string => `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/recourse`; // it listens on TCP
 
-function workerOf(system: System, refunds: Map<string, string>): Worker {
+function workerOf(system: System, refunds: Map<string, string>, lies: ReadonlySet<string>): Worker {
   const idOf = (args: unknown): string => String((args as Facts)['refund_id']);
   const look: Tool = (args) => Promise.resolve({ refund_id: idOf(args), status: refunds.get(idOf(args)) ?? 'unknown' });
   const reverse: Tool = (args) => {
-    refunds.set(idOf(args), 'reversed');
+    if (!lies.has(idOf(args).replace(/^re-/, ''))) refunds.set(idOf(args), 'reversed');
     return Promise.resolve({ refund_id: idOf(args), status: 'reversed' });
   };
   return createWorker({
@@ -154,7 +168,16 @@ async function prepare(system: System): Promise<void> {
   );
 }
 
-async function refunded(system: System, refunds: Map<string, string>, run: string, order: string): Promise<string> {
+async function refunded(
+  system: System,
+  refunds: Map<string, string>,
+  {
+    run,
+    order,
+    objective = 'settle the complaint',
+    reason,
+  }: { readonly run: string; readonly order: string } & RefundMore,
+): Promise<string> {
   const { body } = await system.get('registry', '/v1/contracts/payments.issue_refund');
   const parsed = parseContract(String(body['body']));
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
@@ -182,11 +205,11 @@ async function refunded(system: System, refunds: Map<string, string>, run: strin
       runId: run,
       agentId: AGENT,
       initiator: INITIATOR.subject,
-      objective: 'settle the complaint',
+      objective,
       release: RELEASE,
     },
     stepId: 'refund',
-    args: { order_id: order, amount_minor: 5_000, currency: 'INR' },
+    args: { order_id: order, amount_minor: 5_000, currency: 'INR', ...(reason === undefined ? {} : { reason }) },
     target: null,
     assumptionRefs: [`order/${order}#not_shipped`],
   });

@@ -7,7 +7,7 @@ import { visible } from '../output/visible.js';
 import type { Story, StoryLine } from './story.js';
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-const STYLE = `body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
+const LOOKS = `body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
 table{border-collapse:collapse;width:100%}td,th{border-top:1px solid #ccc;padding:.4rem;text-align:left;vertical-align:top}
 td.place{font:12px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}tr.decision{background:#fff6d6}p{overflow-wrap:anywhere}
 td{overflow-wrap:anywhere}`;
@@ -21,7 +21,7 @@ export function storyHtml({ about, lines }: Story): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <title>${inert(title)}</title>
-<style>${STYLE}</style>
+<style>${LOOKS}</style>
 </head>
 <body>
 <h1>${inert(title)}</h1>

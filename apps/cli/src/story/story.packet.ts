@@ -85,13 +85,6 @@ export function readStoryPacket(file: string, folder: string): StoryPacket {
   }
 }
 
-export const CHECK_CODES = {
-  hash: 'STORY_HASH_DIFFERS',
-  unreadable: 'STORY_RECORD_UNREADABLE',
-  lines: 'STORY_LINES_DIFFER',
-  place: 'STORY_PLACE_DIFFERS',
-} as const;
-
 export interface StoryCheck {
   /** `incomplete`: nothing differs, and no log was at hand. */
   readonly outcome: 'equal' | 'differs' | 'incomplete';
@@ -114,13 +107,13 @@ export async function checkStory(
     ...decoded.flatMap(({ problem }) => problem ?? []),
     ...(told !== null && canonicalJson(told.story) === canonicalJson(story)
       ? []
-      : [{ code: CHECK_CODES.lines, message: 'the records do not tell these lines' }]),
+      : [{ code: 'STORY_LINES_DIFFER', message: 'the records do not tell these lines' }]),
     ...(logged === null
       ? []
       : records
           .filter(({ hash, ...place }) => logged.get(placeName(place)) !== hash)
           .map((record) => ({
-            code: CHECK_CODES.place,
+            code: 'STORY_PLACE_DIFFERS',
             message: `${placeName(record)} holds another record, or none`,
           }))),
   ];
@@ -162,10 +155,11 @@ interface Decoded {
 function decodedFrom({ hash, key, value, ...place }: StoryPacket['records'][number], codecs: Codecs): Decoded {
   const id = schemaIdOf(value);
   const fingerprint = id === null ? null : codecs.fingerprintOf(id);
-  const unreadable = { code: CHECK_CODES.unreadable, message: `${placeName(place)} cannot be read` };
+  const unreadable = { code: 'STORY_RECORD_UNREADABLE', message: `${placeName(place)} cannot be read` };
   if (fingerprint === null) return { problem: unreadable };
   const found = leafHash(fingerprint, key, value.subarray(FRAME_SIZE)).toString('hex');
-  if (found !== hash) return { problem: { code: CHECK_CODES.hash, message: `${placeName(place)} hashes to ${found}` } };
+  if (found !== hash)
+    return { problem: { code: 'STORY_HASH_DIFFERS', message: `${placeName(place)} hashes to ${found}` } };
   const decoded = codecs.decodeSync(value);
   return decoded.kind === 'decoded'
     ? { accepted: { ...place, hash, type: decoded.type, body: decoded.body, raw: { key, value } } }
