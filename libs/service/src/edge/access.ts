@@ -188,6 +188,7 @@ export const ACCESS = {
     'GET /v1/deliveries/:id': may(...ON_DUTY),
     'GET /v1/endpoints': may(...ON_DUTY),
     'GET /v1/items': may(...ON_DUTY),
+    'GET /v1/status': READ_CONTRACTS,
     'POST /v1/deliveries/:id/retry': may(...KEEPERS),
     'POST /v1/endpoints/:name/on': may(...KEEPERS),
     'POST /v1/endpoints/:name/test': may(...KEEPERS),
