@@ -13,6 +13,7 @@ import { addConsumers } from './commands/consumers.command.js';
 import { addContracts } from './commands/contracts.command.js';
 import { addDrill } from './commands/drill.command.js';
 import { addEntries } from './commands/entries.command.js';
+import { addEval } from './commands/eval.command.js';
 import { addErasures } from './commands/erasures.command.js';
 import { addLineage } from './commands/lineage.command.js';
 import { addLog } from './commands/log.command.js';
@@ -24,6 +25,7 @@ import type { Act, Action } from './commands/options.js';
 import { tenantName } from './commands/options.js';
 import { addParked } from './commands/parked.command.js';
 import { addProvision } from './commands/provision.command.js';
+import { addHarness, addReadiness } from './commands/readiness.command.js';
 import { addRecoveries } from './commands/recoveries.command.js';
 import { addReplay } from './commands/replay.command.js';
 import { addReport } from './commands/report.command.js';
@@ -74,6 +76,9 @@ const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
   addParked,
   addErasures,
   addAudit,
+  addEval,
+  addReadiness,
+  addHarness,
   addProvision,
   addReplay,
   addLog,

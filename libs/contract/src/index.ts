@@ -20,6 +20,7 @@ export {
   reversalCallsOf,
   reversalCapabilityOf,
   weightOf,
+  windowOf,
 } from './class.js';
 export { debitOf, subjectOf, valueOf, weighted } from './value.js';
 export { EXPOSURE, exposureOf, reservationId, SENSITIVITIES, sensitivityOf } from './exposure.js';

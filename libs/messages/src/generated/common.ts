@@ -337,6 +337,18 @@ export interface Gate {
 /** A SHA-256 hash, 32 bytes. 32 bytes. */
 export type Hash = Buffer;
 
+/** A signed head of one partition. */
+export interface HeadNote {
+  /** Log or wire. */
+  readonly topic: string;
+  /** Its partition. */
+  readonly partition: number;
+  /** Records the head commits to. */
+  readonly size: number;
+  /** The signed note: a checkpoint as C2SP tlog-checkpoint has it, signed by the auditor and by witnesses. */
+  readonly note: string;
+}
+
 /** What a contract says about the hold before an effect is released (A24). */
 export interface HoldTerms {
   /** How long the effect is held, milliseconds. */
