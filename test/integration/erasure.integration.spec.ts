@@ -18,11 +18,13 @@ const KEPT = 'kept-order';
 const AUDITOR: Person = { subject: 'vera', roles: ['auditor', 'administrator'], tenant: '*' };
 const LOGS = TOPICS.filter(({ kind }) => (kind as string) === 'log').map(({ name }) => name);
 
+const READER: Person = { subject: 'vera', roles: ['payload_reader', 'auditor'], tenant: 'acme' };
+
 let rehearsal: Rehearsal;
 let mutation = '';
 let kept = '';
 const before: { hashes: readonly unknown[]; opened: string; heads: string } = { hashes: [], opened: '', heads: '' };
-const asked = (...args: readonly string[]): Promise<Ran> => cli(rehearsal.system, AUDITOR, rehearsal.folder, ...args);
+const asked = (...args: readonly string[]): Promise<Ran> => cli(rehearsal.system, READER, rehearsal.folder, ...args);
 
 beforeAll(async () => {
   rehearsal = await rehearse();
