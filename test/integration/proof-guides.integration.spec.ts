@@ -21,6 +21,8 @@ beforeAll(async () => {
   rehearsal = await rehearse();
   await rehearsal.refund('run-refund', '4711');
   put(rehearsal.folder, 'suite.yaml', yamlIn('gate-your-agent-in-ci'));
+  const contract = JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as Facts;
+  put(rehearsal.folder, 'contracts/stricter.json', { ...contract, reversal_window_ms: 60_000 });
   put(rehearsal.folder, 'tools.yaml', '[payments.issue_refund]');
 }, 400_000);
 afterAll(async () => {
@@ -68,7 +70,10 @@ describe('the story of what was undone', () => {
   it('names who approved what on which facts, from the logs and from a dump of them, and checks without a service', async () => {
     variables['MUTATION'] = rehearsal.mutation;
     const ran = await runOfGuide('who-approved-what', READER);
-    expect(ran.map(([, { code }]) => code)).toEqual([0, 0, 0, 8, 0]);
+    expect(ran.map(([, { code }]) => code)).toEqual([0, 0, 0, 8, 0, 8, 1]);
+    expect(ran.at(-1)?.[1].out).toMatch(
+      /Under the other contract: another decision at recourse\.mutations\/\d seq \d+ \(reversal_window_ms\)\./u,
+    );
     const [sealed, opened] = ran.map(([, { out }]) => out);
     expect(sealed).toMatch(
       /agent-7 for asha\n +meant to call payments\.issue_refund with \(sealed, sha256 [0-9a-f]{12}\)/u,

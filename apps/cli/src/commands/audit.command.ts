@@ -18,7 +18,7 @@ import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 import type { Act } from './options.js';
 import { addReadings } from './readings.command.js';
-import { addStory } from './story.command.js';
+import { addReplayStory, addStory } from './story.command.js';
 
 /** A registry that was just started answers its first requests slowly. */
 const REGISTRY_TIMEOUT_MS = 20_000;
@@ -65,6 +65,7 @@ export function addAudit(program: Command, act: Act): void {
       ),
     );
   addStory(audit, act);
+  addReplayStory(audit, act);
 }
 
 function finish(session: Session, report: AuditReport): ExitKind {
