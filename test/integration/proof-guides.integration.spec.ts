@@ -7,17 +7,22 @@ import { cli, commandsIn, put, runCommand, yamlIn } from './guide.testing.js';
 import type { Ran } from './guide.testing.js';
 import { AGENT, rehearse } from './rehearsal.testing.js';
 import type { Rehearsal } from './rehearsal.testing.js';
-import { EDITOR, executed, EXECUTIONS, itemsOf, until } from './system.testing.js';
+import { EDITOR, executed, EXECUTIONS, itemsOf, TENANT, until } from './system.testing.js';
 import type { Facts, Person } from './system.testing.js';
 
 /** Everything a probe asks: reads of the tenant, and what only a token for all sees. */
 const AUDITOR: Person = { subject: 'vera', roles: ['auditor', 'administrator'], tenant: '*' };
+
+/** Reads payloads of the tenant, and is on record for it. */
+const READER: Person = { subject: 'vera', roles: ['payload_reader', 'auditor'], tenant: TENANT };
 
 let rehearsal: Rehearsal;
 beforeAll(async () => {
   rehearsal = await rehearse();
   await rehearsal.refund('run-refund', '4711');
   put(rehearsal.folder, 'suite.yaml', yamlIn('gate-your-agent-in-ci'));
+  const contract = JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as Facts;
+  put(rehearsal.folder, 'contracts/stricter.json', { ...contract, reversal_window_ms: 60_000 });
   put(rehearsal.folder, 'tools.yaml', '[payments.issue_refund]');
 }, 400_000);
 afterAll(async () => {
@@ -25,11 +30,11 @@ afterAll(async () => {
 }, 60_000);
 
 const variables: Record<string, string> = { RUN: 'run-rehearsal' };
-const runOfGuide = async (guide: string): Promise<readonly (readonly [string, Ran])[]> => {
+const runOfGuide = async (guide: string, person: Person): Promise<readonly (readonly [string, Ran])[]> => {
   const { system, folder } = rehearsal;
   const ran: (readonly [string, Ran])[] = [];
   for (const command of commandsIn(guide))
-    ran.push([command, await runCommand(command, { system, person: AUDITOR, folder, variables })]);
+    ran.push([command, await runCommand(command, { system, person, folder, variables })]);
   return ran;
 };
 const asked = (...args: readonly string[]): Promise<Ran> => cli(rehearsal.system, AUDITOR, rehearsal.folder, ...args);
@@ -44,7 +49,7 @@ const lackingInSystem = async (): Promise<readonly string[]> =>
 
 describe('docs/guides/gate-your-agent-in-ci.md', () => {
   it('runs as it stands, on a run that went as it should (D52)', async () => {
-    const ran = await runOfGuide('gate-your-agent-in-ci');
+    const ran = await runOfGuide('gate-your-agent-in-ci', READER);
     expect(ran.map(([command, { code, note }]) => [command, code, note])).toEqual(
       ran.map(([command]) => [command, 0, '']),
     );
@@ -55,7 +60,8 @@ describe('docs/guides/gate-your-agent-in-ci.md', () => {
   it('stops at a run that refunded twice, whatever it answered (D49)', async () => {
     await rehearsal.refund('run-twice', 'twice');
     await rehearsal.refund('run-twice', 'once-more');
-    const { code, out } = await asked('eval', 'suite.yaml', '--run', 'refund_path=run-twice');
+    const { system, folder } = rehearsal;
+    const { code, out } = await cli(system, READER, folder, 'eval', 'suite.yaml', '--run', 'refund_path=run-twice');
     expect([code, out]).toEqual([1, expect.stringContaining('unexpected:payments.issue_refund')]);
   });
 });
@@ -63,8 +69,11 @@ describe('docs/guides/gate-your-agent-in-ci.md', () => {
 describe('the story of what was undone', () => {
   it('names who approved what on which facts, from the logs and from a dump of them, and checks without a service', async () => {
     variables['MUTATION'] = rehearsal.mutation;
-    const ran = await runOfGuide('who-approved-what');
-    expect(ran.map(([, { code }]) => code)).toEqual([0, 0, 0, 8, 0]);
+    const ran = await runOfGuide('who-approved-what', READER);
+    expect(ran.map(([, { code }]) => code)).toEqual([0, 0, 0, 8, 0, 8, 1]);
+    expect(ran.at(-1)?.[1].out).toMatch(
+      /Under the other contract: another decision at recourse\.mutations\/\d seq \d+ \(reversal_window_ms\)\./u,
+    );
     const [sealed, opened] = ran.map(([, { out }]) => out);
     expect(sealed).toMatch(
       /agent-7 for asha\n +meant to call payments\.issue_refund with \(sealed, sha256 [0-9a-f]{12}\)/u,
@@ -113,7 +122,7 @@ describe('the story of what was undone', () => {
 describe('docs/guides/is-my-agent-ready.md', () => {
   it('runs as it stands: the rehearsed agent is ready, and the system around it sound', async () => {
     expect(await lackingInSystem()).toEqual([]);
-    const ran = await runOfGuide('is-my-agent-ready');
+    const ran = await runOfGuide('is-my-agent-ready', AUDITOR);
     expect(ran.map(([command, { out }]) => [command, out.split('\n').at(-1)])).toEqual(
       ran.map(([command]) => [
         command,

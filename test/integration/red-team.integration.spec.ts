@@ -76,8 +76,10 @@ function stageOf({ system, refund, contradict, agree: _agree, lies, told, folder
       );
       const id = deriveId('mut', TENANT, run, `eff_${sha256Hex(run)}`);
       return until('what the ledger made of it', async () => {
-        const parked = itemsOf(await system.get('ledger', '/v1/parked?limit=500', ADMINISTRATOR));
-        const found = parked.find(({ key }) => key === run);
+        const parked = itemsOf(
+          await system.get('ledger', '/v1/parked?log=recourse.mutations&limit=500', ADMINISTRATOR),
+        );
+        const found = parked.find((one) => JSON.stringify(one).includes(run) || one['reason'] === 'CONTRACT_MISMATCH');
         if (found !== undefined) return `parked ${String(found['reason'])}`;
         const { status, body } = await system.get('ledger', `/v1/mutations/${id}`);
         return status === 200

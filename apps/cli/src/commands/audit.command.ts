@@ -22,7 +22,7 @@ import { cluster, trustOf } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
 import type { Act } from './options.js';
 import { addReadings } from './readings.command.js';
-import { addStory } from './story.command.js';
+import { addReplayStory, addStory } from './story.command.js';
 
 interface VerifyOptions extends TrustOptions {
   readonly against?: string;
@@ -47,6 +47,7 @@ export function addAudit(program: Command, act: Act): void {
     );
   addProving(audit, act);
   addStory(audit, act);
+  addReplayStory(audit, act);
   audit
     .command('new-key')
     .description('makes the key of an auditor or of a witness; its verifier key is printed')

@@ -7,6 +7,7 @@ import { acceptedInDump, acceptedInTopics } from '../audit/accepted.js';
 import type { Accepted } from '../audit/accepted.js';
 import { schemaOfDump } from '../audit/dump.js';
 import { known, OPERATOR } from '../config.js';
+import { contractIn } from '../contracts/reading.js';
 import { kafkaAs } from '../kafka.js';
 import { formatTable } from '../output/table.js';
 import { visibleOnOneLine } from '../output/visible.js';
@@ -14,8 +15,10 @@ import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 import { storyHtml } from '../story/story.html.js';
-import { checkStory, placeName, readStoryPacket, storyPacket } from '../story/story.packet.js';
+import { checkStory, placeName, readStoryPacket, recordsOf, storyPacket } from '../story/story.packet.js';
 import type { StoryCheck } from '../story/story.packet.js';
+import { replayRun } from '../story/replay.js';
+import type { Counterfactual, Replayed, RunReplay } from '../story/replay.js';
 import { openedBy } from '../story/opened.js';
 import { STORY_LOGS } from '../story/selection.js';
 import { storyOf } from '../story/story.js';
@@ -64,6 +67,68 @@ export function addStory(audit: Command, act: Act): void {
         return EXIT_OF[check.outcome];
       }),
     );
+}
+
+/** Adds what replays a packet: decisions made anew, and the same run under another contract. */
+export function addReplayStory(audit: Command, act: Act): void {
+  audit
+    .command('replay-story')
+    .description(
+      'makes anew what the ledger concluded from contracts in a packet, offline; with --contract also says where the run would have gone another way',
+    )
+    .argument('<file>', 'a packet')
+    .option('--contract <file>', 'another contract of a capability of the run, YAML or JSON')
+    .action(
+      act<{ contract?: string }>(async (session, { contract }, file = '') => {
+        const decoded = await recordsOf(readStoryPacket(file, session.folder));
+        const problems = decoded.flatMap(({ problem }) => problem ?? []);
+        if (problems.length > 0)
+          throw new CliProblem('PACKET_INVALID', `${file} does not hold what it says`, 'found', { problems });
+        const other = contract === undefined ? null : contractIn(contract, session.folder);
+        const replay = replayRun(
+          decoded.flatMap(({ accepted }) => accepted ?? []),
+          other,
+        );
+        session.show(replay, () => replayText(file, replay));
+        return endOf(replay);
+      }),
+    );
+}
+
+function endOf({ outcome, counterfactual }: RunReplay): ExitKind {
+  if (outcome === 'differs' || counterfactual?.outcome === 'diverged') return 'found';
+  return outcome === 'incomplete' || counterfactual?.outcome === 'unknown' ? 'unproved' : 'done';
+}
+
+function replayText(file: string, { outcome, decisions, counterfactual }: RunReplay): string {
+  const counted = (of: Replayed['outcome']): string => String(decisions.filter((one) => one.outcome === of).length);
+  const words = {
+    equal: 'replays to equal decisions',
+    differs: 'does not replay',
+    incomplete: 'differs nowhere, and was not replayed as a whole',
+  } as const;
+  const other = counterfactual === null ? [] : ['', otherText(counterfactual)];
+  return [
+    formatTable(
+      [
+        { title: 'RECORD', of: ({ place }) => place },
+        { title: 'TYPE', of: ({ type }) => type },
+        { title: 'DECISION', of: ({ decision }) => decision },
+        { title: 'OUTCOME', of: ({ outcome: one }) => one.replace('_', ' ') },
+        { title: 'CODE', of: ({ code }) => code },
+      ],
+      decisions,
+    ),
+    ...other,
+    '',
+    `${file} ${words[outcome]}: ${counted('equal')} equal, ${counted('differs')} differ, ${counted('not_made')} not made`,
+  ].join('\n');
+}
+
+function otherText({ outcome, at, why }: Counterfactual): string {
+  if (outcome === 'unchanged') return 'Under the other contract: unchanged.';
+  const what = outcome === 'diverged' ? 'another decision at' : 'nobody can say from';
+  return `Under the other contract: ${what} ${String(at)} (${why.join(', ')}).`;
 }
 
 const EXIT_OF = { equal: 'done', differs: 'found', incomplete: 'unproved' } as const satisfies Record<

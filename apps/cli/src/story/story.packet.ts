@@ -92,13 +92,21 @@ export interface StoryCheck {
   readonly problems: readonly { readonly code: string; readonly message: string }[];
 }
 
+/** Records of a packet, decoded; those whose bytes have another hash, or cannot be read, are left out and named. */
+export async function recordsOf({
+  schemas,
+  records,
+}: Pick<StoryPacket, 'schemas' | 'records'>): Promise<readonly Decoded[]> {
+  const codecs = await codecsOf(schemas);
+  return records.map((record) => decodedFrom(record, codecs));
+}
+
 /** Tells a packet again. `logged` is the hash at a place of a log, null where it holds none; null without a log. */
 export async function checkStory(
   { story, schemas, records }: StoryPacket,
   logged: ReadonlyMap<string, string> | null,
 ): Promise<StoryCheck> {
-  const codecs = await codecsOf(schemas);
-  const decoded = records.map((record) => decodedFrom(record, codecs));
+  const decoded = await recordsOf({ schemas, records });
   const told = storyOf(
     decoded.flatMap(({ accepted }) => accepted ?? []),
     story.about.id,
@@ -147,7 +155,7 @@ async function codecsOf(schemas: StoryPacket['schemas']): Promise<Codecs> {
   return codecs;
 }
 
-interface Decoded {
+export interface Decoded {
   readonly accepted?: Accepted;
   readonly problem?: { readonly code: string; readonly message: string };
 }

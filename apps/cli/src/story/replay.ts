@@ -1,0 +1,179 @@
+// A run, replayed from its packet: what the ledger concluded from a contract is concluded anew and compared; and what would have
+// become of the same run under another contract (D58). Pure.
+//
+// Invariants
+//   Y1. What people and sources said, and what was observed, is input: it is taken as recorded. What services concluded is a decision:
+//       it is made anew by the same rules, or said not to be.
+//   Y2. Nothing is `equal` as long as one decision was not made anew.
+//   Y3. A counterfactual stops at the first decision that would have been another: what came after it nobody knows.
+import { isDeepStrictEqual } from 'node:util';
+import { classUnder, contractDigest, parseContract, termsOf } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
+import { docOf } from '@recourse/sdk';
+import type { Doc } from '@recourse/sdk';
+import type { Accepted } from '../audit/accepted.js';
+import { hashIn } from './selection.js';
+import { placeName } from './story.packet.js';
+
+/** One decision, made anew or not. */
+export interface Replayed {
+  readonly place: string;
+  readonly type: string;
+  readonly decision: 'contract' | 'terms' | 'class' | 'window' | 'binding' | 'other';
+  readonly outcome: 'equal' | 'differs' | 'not_made';
+  /** What differs, or why it was not made; null where it is equal. */
+  readonly code: string | null;
+}
+
+/** The same run under another contract: nothing changes, or this record would have been another, or nobody can say. */
+export interface Counterfactual {
+  readonly outcome: 'unchanged' | 'diverged' | 'unknown';
+  readonly at: string | null;
+  readonly why: readonly string[];
+}
+
+export interface RunReplay {
+  readonly outcome: 'equal' | 'differs' | 'incomplete';
+  readonly decisions: readonly Replayed[];
+  readonly counterfactual: Counterfactual | null;
+}
+
+/** What was said, seen or registered: nobody concluded it. */
+const INPUTS: ReadonlySet<string> = new Set([
+  'ContractRegistered',
+  'AssumptionStated',
+  'FactsObserved',
+  'StepApproved',
+  'StepDenied',
+  'StepResolved',
+  'GlassBroken',
+  'ForwardApprovalRequested',
+  'ForwardApprovalDecided',
+  'ForwardApprovalUsed',
+  'EscalationDecided',
+  'SourceJudged',
+  'MutationSettled',
+  'ConsumerAcknowledged',
+]);
+
+/** Replays records of a run, in the order in which its story tells them. */
+export function replayRun(records: readonly Accepted[], other: Contract | null): RunReplay {
+  const contracts = contractsIn(records);
+  const decisions = records.flatMap((record) => (INPUTS.has(record.type) ? [] : replayed(record, contracts)));
+  const has = (outcome: Replayed['outcome']): boolean => decisions.some((one) => one.outcome === outcome);
+  return {
+    outcome: has('differs') ? 'differs' : has('not_made') || decisions.length === 0 ? 'incomplete' : 'equal',
+    decisions,
+    counterfactual: other === null ? null : under(other, records),
+  };
+}
+
+/** Registered contracts by digest; one whose body has another digest stands under none. */
+function contractsIn(records: readonly Accepted[]): ReadonlyMap<string, Contract> {
+  return new Map(
+    records
+      .filter(({ type }) => type === 'ContractRegistered')
+      .flatMap(({ body }) => {
+        const { body: text, digest } = docOf(body);
+        const read = typeof text === 'string' ? parseContract(text) : null;
+        const isSo = typeof text === 'string' && contractDigest(text).toString('hex') === hashIn(digest);
+        return read?.ok === true && isSo ? [[hashIn(digest) ?? '', read.contract] as const] : [];
+      }),
+  );
+}
+
+function replayed(record: Accepted, contracts: ReadonlyMap<string, Contract>): readonly Replayed[] {
+  const { type } = record;
+  const said = (decision: Replayed['decision'], outcome: Replayed['outcome'], code: string | null): Replayed => ({
+    place: placeName(record),
+    type,
+    decision,
+    outcome,
+    code,
+  });
+  if (type !== 'MutationPlanned' && type !== 'MutationRecorded') return [said('other', 'not_made', 'rule_not_offline')];
+  const body = docOf(record.body);
+  const terms = docOf(body['terms']);
+  const digest = hashIn(terms['contract_digest']);
+  const contract = digest === null ? undefined : contracts.get(digest);
+  if (digest !== null && contract === undefined) return [said('contract', 'not_made', 'contract_missing')];
+  const compared = (decision: Replayed['decision'], isSo: boolean, code: string): Replayed =>
+    said(decision, isSo ? 'equal' : 'differs', isSo ? null : code);
+  const found = contract === undefined || digest === null ? null : termsOf(contract, Buffer.from(digest, 'hex'));
+  return [
+    compared('terms', isDeepStrictEqual(plain(found), plain(body['terms'] ?? null)), 'REPLAY_TERMS_DIFFER'),
+    ...(type === 'MutationPlanned' ? [] : ofRecorded(body, contract ?? null, compared, said)),
+  ];
+}
+
+function ofRecorded(
+  body: Doc,
+  contract: Contract | null,
+  compared: (decision: Replayed['decision'], isSo: boolean, code: string) => Replayed,
+  said: (decision: Replayed['decision'], outcome: Replayed['outcome'], code: string | null) => Replayed,
+): readonly Replayed[] {
+  const ref = docOf(body['ref']);
+  const isBound = docOf(ref['reversal_args'])['sha256'] !== undefined;
+  return [
+    compared('class', ref['reversal_class'] === classUnder(contract), 'REPLAY_CLASS_DIFFERS'),
+    ...(isBound
+      ? [
+          compared('window', ref['reversal_expires_at'] === windowEndOf(body, contract), 'REPLAY_WINDOW_DIFFERS'),
+          said('binding', 'not_made', 'payload_sealed'),
+        ]
+      : []),
+  ];
+}
+
+/** When the window of an effect ends under a contract, epoch milliseconds; null without one. */
+function windowEndOf(body: Doc, contract: Contract | null): number | null {
+  const { committed_at: committed } = docOf(body['ref']);
+  const window = contract === null ? null : termsOf(contract, Buffer.alloc(32)).reversal_window_ms;
+  return typeof committed === 'number' && window !== null ? committed + window : null;
+}
+
+/** Every effect of the capability, judged as if this contract had stood. */
+function under(other: Contract, records: readonly Accepted[]): Counterfactual {
+  for (const record of records) {
+    const body = docOf(record.body);
+    if (record.type !== 'MutationPlanned' && record.type !== 'MutationRecorded') continue;
+    if (docOf(body['execution'])['capability'] !== other.name) continue;
+    const changes = changesIn(body, other, record.type === 'MutationRecorded');
+    if (changes.length > 0) return { outcome: 'diverged', at: placeName(record), why: changes };
+    if (docOf(docOf(body['ref'])['reversal_args'])['sha256'] !== undefined && argsDiffer(body, other, records))
+      return { outcome: 'unknown', at: placeName(record), why: ['reversal_args: the arguments are sealed'] };
+  }
+  return { outcome: 'unchanged', at: null, why: [] };
+}
+
+/** Terms that would have been others, but for the name of the contract they are of. */
+function changesIn(body: Doc, other: Contract, isRecorded: boolean): readonly string[] {
+  const now = docOf(plain(termsOf(other, Buffer.alloc(32))));
+  const then = docOf(plain(body['terms'] ?? {}));
+  const terms = Object.keys({ ...now, ...then })
+    .filter((name) => name !== 'contract_digest' && name !== 'contract_version')
+    .filter((name) => !isDeepStrictEqual(now[name], then[name]));
+  const isOtherClass = isRecorded && docOf(body['ref'])['reversal_class'] !== classUnder(other);
+  return [...terms, ...(isOtherClass ? ['reversal_class'] : [])].sort();
+}
+
+/** Whether the way the reversal takes its arguments would have been another. */
+function argsDiffer(body: Doc, other: Contract, records: readonly Accepted[]): boolean {
+  const then = contractsIn(records).get(hashIn(docOf(body['terms'])['contract_digest']) ?? '');
+  return (
+    then === undefined ||
+    !isDeepStrictEqual([then.reversal_args, then.reversal_then], [other.reversal_args, other.reversal_then])
+  );
+}
+
+/** As JSON compares it: bytes as hex, what is absent left out. */
+function plain(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (_name, member: unknown) => {
+      const bytes = docOf(member);
+      return bytes['type'] === 'Buffer' && Array.isArray(bytes['data'])
+        ? Buffer.from(bytes['data'] as number[]).toString('hex')
+        : member;
+    }),
+  ) as unknown;
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { contractBody, contractDigest, parseContract, termsOf } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
+import type { Accepted } from '../audit/accepted.js';
+import { replayRun } from './replay.js';
+
+const WINDOW_MS = 3_600_000;
+const parsed = parseContract(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8'));
+if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+const CONTRACT: Contract = parsed.contract;
+const BODY = contractBody(CONTRACT);
+const DIGEST = contractDigest(BODY);
+const TERMS = termsOf(CONTRACT, DIGEST);
+const REF = {
+  reversal_class: 'compensable',
+  reversal_args: { encoding: 'sealed', sha256: Buffer.alloc(32, 9) },
+  committed_at: 1_000,
+  reversal_expires_at: 1_000 + WINDOW_MS,
+};
+
+let seq = 0;
+const record = (type: string, body: object): Accepted => {
+  seq += 1;
+  return {
+    log: 'recourse.mutations',
+    partition: 0,
+    offset: seq,
+    seq,
+    hash: '',
+    type,
+    body,
+    raw: { key: null, value: Buffer.alloc(0) },
+  };
+};
+const registered = record('ContractRegistered', { name: CONTRACT.name, body: BODY, digest: DIGEST });
+const execution = { capability: CONTRACT.name };
+const planned = record('MutationPlanned', { execution, terms: TERMS });
+const recorded = (more: object = {}): Accepted => ({
+  ...record('MutationRecorded', { execution, terms: TERMS, ref: REF, ...more }),
+  seq: 3,
+});
+const codesOf = (...records: readonly Accepted[]): readonly (string | null)[] =>
+  replayRun(records, null).decisions.map(({ decision, code }) => `${decision}:${code ?? 'equal'}`);
+
+describe('a run replayed from its packet', () => {
+  it('concludes from the contract of then what the ledger concluded: terms, class and window', () => {
+    expect(codesOf(registered, planned, recorded())).toEqual([
+      'terms:equal',
+      'terms:equal',
+      'class:equal',
+      'window:equal',
+      'binding:payload_sealed',
+    ]);
+    expect(replayRun([registered, planned], null).outcome).toBe('equal');
+  });
+
+  it('differs where a record says something else than its contract', () => {
+    const { outcome, decisions } = replayRun(
+      [
+        registered,
+        recorded({
+          terms: { ...TERMS, max_attempts: 9 },
+          ref: { ...REF, reversal_class: 'reversible', reversal_expires_at: 1 },
+        }),
+      ],
+      null,
+    );
+    expect(outcome).toBe('differs');
+    expect(decisions.map(({ code }) => code)).toEqual([
+      'REPLAY_TERMS_DIFFER',
+      'REPLAY_CLASS_DIFFERS',
+      'REPLAY_WINDOW_DIFFERS',
+      'payload_sealed',
+    ]);
+  });
+
+  it('is not called equal while something was left unchecked: a lost contract, a forged one, a decision of another rule', () => {
+    const forged = record('ContractRegistered', {
+      name: CONTRACT.name,
+      body: BODY.replace('3600000', '3600001'),
+      digest: DIGEST,
+    });
+    expect(codesOf(planned)).toEqual(['contract:contract_missing']);
+    expect(codesOf(forged, planned)).toEqual(['contract:contract_missing']);
+    expect(codesOf(registered, planned, record('RecoveryPlanned', {}))).toEqual([
+      'terms:equal',
+      'other:rule_not_offline',
+    ]);
+    expect(replayRun([registered, planned, record('RecoveryPlanned', {})], null).outcome).toBe('incomplete');
+    expect(replayRun([registered], null).outcome).toBe('incomplete');
+  });
+
+  it('takes what people and sources said as it is', () => {
+    expect(codesOf(registered, record('StepApproved', {}), record('AssumptionStated', {}))).toEqual([]);
+  });
+});
+
+describe('the same run under another contract', () => {
+  const under = (more: Partial<Contract>, ...records: readonly Accepted[]) =>
+    replayRun([registered, planned, ...records], { ...CONTRACT, ...more }).counterfactual;
+
+  it('is unchanged where no decision would have been another', () => {
+    expect(under({ version: 7, owner: 'somebody-else' }, recorded())).toEqual({
+      outcome: 'unchanged',
+      at: null,
+      why: [],
+    });
+    expect(under({ name: 'mail.send_message', reversal_class: 'irreversible' }, recorded())).toMatchObject({
+      outcome: 'unchanged',
+    });
+  });
+
+  it('diverges at the first record that would have been another, and names what of it', () => {
+    expect(under({ reversal_window_ms: 60_000 }, recorded())).toEqual({
+      outcome: 'diverged',
+      at: `recourse.mutations/0 seq ${String(planned.seq)}`,
+      why: ['reversal_window_ms'],
+    });
+    expect(
+      replayRun([registered, recorded()], {
+        ...CONTRACT,
+        reversal_class: 'reversible',
+        inverse_capability: 'payments.reverse_refund',
+      }).counterfactual,
+    ).toMatchObject({
+      outcome: 'diverged',
+      at: 'recourse.mutations/0 seq 3',
+    });
+  });
+
+  it('is unknown where it hangs on arguments that are sealed', () => {
+    expect(under({ reversal_args: {} }, recorded())).toEqual({
+      outcome: 'unknown',
+      at: 'recourse.mutations/0 seq 3',
+      why: ['reversal_args: the arguments are sealed'],
+    });
+  });
+});
