@@ -613,7 +613,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.wire.unit.spec.ts',
     test: 'an approval on the wire that was forged is not made true by a redrive',
     file: 'libs/event-log/src/batch.ts',
-    find: 'const problem = isCommand(input) && !isAboutParked(input) ? this.#command(input) : this.#plain(input); if (problem !== null) this.#rollback(mark);',
+    find: 'const problem = isCommand(input) && !LOOP_COMMANDS.has(input.type) ? this.#command(input) : this.#plain(input); if (problem !== null) this.#rollback(mark);',
     replace: 'const problem = this.#plain(input); if (problem !== null) this.#rollback(mark);',
   },
   {

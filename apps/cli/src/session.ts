@@ -42,6 +42,7 @@ const DEVELOPMENT_ROLES = [
   'budget_owner',
   'administrator',
   'auditor',
+  'payload_reader',
   'platform_approver',
 ] as const;
 const ALL_TENANTS = '*';

@@ -106,6 +106,7 @@ const OF_THE_LOOP = {
   WireLossAccepted: null,
   RecordRedirected: null,
   RecordsRefused: null,
+  PayloadsRead: null,
 } as const;
 
 /** What should not stand: held until a person judges it, or waiting for somebody to look. */

@@ -10,7 +10,7 @@
 //   I4. A probe only collects: nothing it decides is kept.
 import { Failure, InvariantViolation, partitionForKey, sha256Hex } from '@recourse/kernel';
 import { verifyCommand } from './command-signature.js';
-import { COMMAND_KIND, PARKED_COMMANDS } from './common-kinds.js';
+import { COMMAND_KIND, LOOP_COMMANDS, READING_COMMAND } from './common-kinds.js';
 import { evolveAny } from './fold.js';
 import type { QueueItem } from './queue-item.js';
 import { Lacking, Lacks } from './lacks.js';
@@ -31,6 +31,7 @@ import {
 } from './parking.decisions.js';
 import type { ParkedOrigin, PlacedDecided, Problem } from './parking.decisions.js';
 import { decideParkedCommand, isHeldUp } from './parking.decider.js';
+import { decideReading } from './reading.decider.js';
 import { goTogether, refusedRecord } from './refusals.js';
 import type { RefusedItem } from './refusals.js';
 import type { Overlay } from './row-cache.js';
@@ -379,7 +380,7 @@ export class BatchRun {
   }
 
   #input(input: RecordInput, origin: ParkedOrigin): void {
-    if (isAboutParked(input) && input.body.log !== this.context.core.log) return;
+    if (LOOP_COMMANDS.has(input.type) && input.body.log !== this.context.core.log) return;
     const problem = isCommand(input) ? this.#command(input) : this.#plain(input);
     if (problem !== null) this.#park(origin, problem);
   }
@@ -428,8 +429,11 @@ export class BatchRun {
     const unsigned = this.#signatureProblem(input, envelope);
     if (unsigned !== null) return unsigned;
     if (this.#answeredBefore(envelope)) return null;
-    if (isAboutParked(input)) {
-      this.#answer(envelope, this.#aboutParked(input, envelope));
+    if (LOOP_COMMANDS.has(input.type)) {
+      this.#answer(
+        envelope,
+        input.type === READING_COMMAND ? this.#aboutReading(input, envelope) : this.#aboutParked(input, envelope),
+      );
       return null;
     }
     const { records, answer, park } = this.#ask(input);
@@ -493,6 +497,12 @@ export class BatchRun {
     });
   }
 
+  #aboutReading(input: RecordInput, envelope: Doc): CommandAnswer {
+    const { record, answer } = decideReading(input, envelope);
+    this.#record(record, String(envelope.command_id));
+    return answer;
+  }
+
   /** Takes a parked record again, as if it came now. Null: it was decided. */
   #redrive(doc: Doc): Problem | null {
     if (Number(doc.value_bytes) > PARKED_BYTES_MAX)
@@ -539,7 +549,7 @@ export class BatchRun {
   #redriven(input: RecordInput): Problem | null {
     const mark = this.#mark();
     try {
-      const problem = isCommand(input) && !isAboutParked(input) ? this.#command(input) : this.#plain(input);
+      const problem = isCommand(input) && !LOOP_COMMANDS.has(input.type) ? this.#command(input) : this.#plain(input);
       if (problem !== null) this.#rollback(mark);
       return problem;
     } catch (cause) {
@@ -624,7 +634,7 @@ export class BatchRun {
   }
 
   #probeItem({ what }: QueueItem, probe: Probe): void {
-    if (what.kind !== 'record' || isAboutParked(what.input)) return;
+    if (what.kind !== 'record' || LOOP_COMMANDS.has(what.input.type)) return;
     if (isCommand(what.input)) {
       const id = String((what.input.body.envelope as Doc).command_id);
       if (probe.rows.get(COMMAND_KIND, id, id) !== undefined) return;
@@ -676,10 +686,6 @@ function newestCursors(passed: readonly StoredCursor[], items: readonly QueueIte
 
 function isCommand(input: RecordInput): boolean {
   return input.source === 'wire' && typeof input.body.envelope === 'object' && input.body.envelope !== null;
-}
-
-function isAboutParked(input: RecordInput): boolean {
-  return PARKED_COMMANDS.has(input.type);
 }
 
 function isSignal(cause: unknown): boolean {

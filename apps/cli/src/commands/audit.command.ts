@@ -17,6 +17,7 @@ import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 import type { Act } from './options.js';
+import { addReadings } from './readings.command.js';
 
 /** A registry that was just started answers its first requests slowly. */
 const REGISTRY_TIMEOUT_MS = 20_000;
@@ -52,6 +53,7 @@ export function addAudit(program: Command, act: Act): void {
         );
       }),
     );
+  addReadings(audit, act);
   audit
     .command('dump')
     .description('writes all logs to a folder that can be verified without a network')

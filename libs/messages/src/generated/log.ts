@@ -109,6 +109,32 @@ export interface ParkedResolved {
   readonly command_id: string;
 }
 
+/** Somebody was shown what sealed payloads hold. */
+export interface PayloadsRead {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The reading: id of the command that recorded it. */
+  readonly reading_id: string;
+  /** Tenant whose payloads they are. */
+  readonly tenant: string;
+  /** Who read. */
+  readonly reader: string;
+  /** Roles of their token. */
+  readonly roles: readonly string[];
+  /** Method and path by which they asked. */
+  readonly route: string;
+  /** What the payloads belong to, as `kind/id`, e.g. `mutation/mut_1`: at most 500, and of more those of `run/id` alone. */
+  readonly things: readonly string[];
+  /** Subjects the payloads are about, at most 500. */
+  readonly subjects: readonly string[];
+  /** Sealed payloads that were opened. */
+  readonly payload_count: number;
+}
+
 /** First record of every batch: which inputs moved and what has been reacted to. */
 export interface Progress {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -153,6 +179,20 @@ export interface RecordParked {
   readonly value_bytes: number;
   /** Key that seals value; null when it is in the clear. */
   readonly key_id: string | null;
+}
+
+/** Put on record who reads opened payloads, before they see them. */
+export interface RecordReading {
+  /** Who reads, in which tenant and by which route. */
+  readonly envelope: CommandEnvelope;
+  /** Log whose loop records it; other loops that read this wire skip it. */
+  readonly log: string;
+  /** What the payloads belong to, as `kind/id`, e.g. `mutation/mut_1`: at most 500, and of more those of `run/id` alone. */
+  readonly things: readonly string[];
+  /** Subjects the payloads are about, at most 500. */
+  readonly subjects: readonly string[];
+  /** Sealed payloads that were opened. */
+  readonly payload_count: number;
 }
 
 /** A record lay on a partition that is not that of its key: it is sent to its own. */

@@ -4,7 +4,7 @@ import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, Budge
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
-import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RecordRedirected, RecordsRefused, RedriveParked, WireLossAccepted } from './log.js';
+import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, PayloadsRead, Progress, RecordParked, RecordReading, RecordRedirected, RecordsRefused, RedriveParked, WireLossAccepted } from './log.js';
 import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DeliveryReviewed, DivergenceReviewed, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDelivery, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
@@ -64,7 +64,8 @@ export const TOPICS = [
       "recourse.contracts.RegisterEntry",
       "recourse.contracts.RetireEntry",
       "recourse.log.RedriveParked",
-      "recourse.log.DiscardParked"
+      "recourse.log.DiscardParked",
+      "recourse.log.RecordReading"
     ],
     "written_by": "contract-registry (its edge)",
     "read_by": "contract-registry",
@@ -86,6 +87,7 @@ export const TOPICS = [
       "recourse.mutations.ReconcileMutation",
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked",
+      "recourse.log.RecordReading",
       "recourse.mutations.ReconcileLineage",
       "recourse.mutations.ReviewDivergence",
       "recourse.mutations.TriggerRollback",
@@ -126,7 +128,8 @@ export const TOPICS = [
       "recourse.recoveries.DecideForwardApproval",
       "recourse.recoveries.UseForwardApproval",
       "recourse.log.RedriveParked",
-      "recourse.log.DiscardParked"
+      "recourse.log.DiscardParked",
+      "recourse.log.RecordReading"
     ],
     "written_by": "recovery-orchestrator (its edge)",
     "read_by": "recovery-orchestrator",
@@ -148,7 +151,8 @@ export const TOPICS = [
       "recourse.budgets.ReleaseReservation",
       "recourse.budgets.DecideEscalation",
       "recourse.log.RedriveParked",
-      "recourse.log.DiscardParked"
+      "recourse.log.DiscardParked",
+      "recourse.log.RecordReading"
     ],
     "written_by": "budget-accountant (its edge)",
     "read_by": "budget-accountant",
@@ -219,6 +223,7 @@ export const TOPICS = [
       "recourse.log.Progress",
       "recourse.log.RecordParked",
       "recourse.log.ParkedResolved",
+      "recourse.log.PayloadsRead",
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
@@ -251,6 +256,7 @@ export const TOPICS = [
       "recourse.log.Progress",
       "recourse.log.RecordParked",
       "recourse.log.ParkedResolved",
+      "recourse.log.PayloadsRead",
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
@@ -279,6 +285,7 @@ export const TOPICS = [
       "recourse.log.Progress",
       "recourse.log.RecordParked",
       "recourse.log.ParkedResolved",
+      "recourse.log.PayloadsRead",
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
@@ -352,6 +359,7 @@ export const TOPICS = [
       "recourse.log.Progress",
       "recourse.log.RecordParked",
       "recourse.log.ParkedResolved",
+      "recourse.log.PayloadsRead",
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
@@ -410,6 +418,7 @@ export const TOPICS = [
       "recourse.log.Progress",
       "recourse.log.RecordParked",
       "recourse.log.ParkedResolved",
+      "recourse.log.PayloadsRead",
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
@@ -483,7 +492,8 @@ export type RegistryCommandsRecord =
   | { readonly type: 'RegisterEntry'; readonly body: RegisterEntry }
   | { readonly type: 'RetireEntry'; readonly body: RetireEntry }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
-  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
+  | { readonly type: 'RecordReading'; readonly body: RecordReading };
 
 /** What `recourse.ledger-commands` holds. */
 export type LedgerCommandsRecord =
@@ -492,6 +502,7 @@ export type LedgerCommandsRecord =
   | { readonly type: 'ReconcileMutation'; readonly body: ReconcileMutation }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
   | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
+  | { readonly type: 'RecordReading'; readonly body: RecordReading }
   | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
   | { readonly type: 'ReviewDivergence'; readonly body: ReviewDivergence }
   | { readonly type: 'TriggerRollback'; readonly body: TriggerRollback }
@@ -519,7 +530,8 @@ export type RecoveryCommandsRecord =
   | { readonly type: 'DecideForwardApproval'; readonly body: DecideForwardApproval }
   | { readonly type: 'UseForwardApproval'; readonly body: UseForwardApproval }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
-  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
+  | { readonly type: 'RecordReading'; readonly body: RecordReading };
 
 /** What `recourse.budget-commands` holds. */
 export type BudgetCommandsRecord =
@@ -528,7 +540,8 @@ export type BudgetCommandsRecord =
   | { readonly type: 'ReleaseReservation'; readonly body: ReleaseReservation }
   | { readonly type: 'DecideEscalation'; readonly body: DecideEscalation }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
-  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
+  | { readonly type: 'RecordReading'; readonly body: RecordReading };
 
 /** What `recourse.tool-requests.payments` holds. */
 export type ToolRequestsPaymentsRecord =
@@ -547,6 +560,7 @@ export type ContractsRecord =
   | { readonly type: 'Progress'; readonly body: Progress }
   | { readonly type: 'RecordParked'; readonly body: RecordParked }
   | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'PayloadsRead'; readonly body: PayloadsRead }
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
@@ -565,6 +579,7 @@ export type AssumptionsRecord =
   | { readonly type: 'Progress'; readonly body: Progress }
   | { readonly type: 'RecordParked'; readonly body: RecordParked }
   | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'PayloadsRead'; readonly body: PayloadsRead }
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
@@ -579,6 +594,7 @@ export type MutationsRecord =
   | { readonly type: 'Progress'; readonly body: Progress }
   | { readonly type: 'RecordParked'; readonly body: RecordParked }
   | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'PayloadsRead'; readonly body: PayloadsRead }
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
@@ -638,6 +654,7 @@ export type RecoveriesRecord =
   | { readonly type: 'Progress'; readonly body: Progress }
   | { readonly type: 'RecordParked'; readonly body: RecordParked }
   | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'PayloadsRead'; readonly body: PayloadsRead }
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
@@ -682,6 +699,7 @@ export type BudgetsRecord =
   | { readonly type: 'Progress'; readonly body: Progress }
   | { readonly type: 'RecordParked'; readonly body: RecordParked }
   | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'PayloadsRead'; readonly body: PayloadsRead }
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
