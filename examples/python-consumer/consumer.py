@@ -220,8 +220,9 @@ def main(argv=None):
     parser.add_argument("--scope", default="*", help="prefix of tenant/agent/run/subject (default: everything)")
     parser.add_argument("--state", help="file that keeps the place of each partition")
     options = parser.parse_args(argv)
-    # The group is never joined: partitions are assigned by hand and no offset is committed.
-    consumer = Consumer({"bootstrap.servers": options.brokers, "group.id": "recourse-python-consumer", "enable.auto.commit": False, "auto.offset.reset": "error"})
+    # The group is never joined: partitions are assigned by hand and no offset is committed. Every record is read, also of transactions
+    # that are open or were aborted: the chain says what counts, and every reader has to see the same.
+    consumer = Consumer({"bootstrap.servers": options.brokers, "group.id": "recourse-python-consumer", "enable.auto.commit": False, "auto.offset.reset": "error", "isolation.level": "read_uncommitted"})
     try:
         return read(consumer, options, Schemas(options.registry))
     except (ValueError, RuntimeError) as error:

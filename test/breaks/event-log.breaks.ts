@@ -530,15 +530,6 @@ export const BREAKS: readonly Break[] = [
     replace: "inputs.filter(({ source }) => source === 'wire')",
   },
   {
-    id: 'l13-marker-in-a-log-not-read',
-    requirement: 'L13/transactions',
-    spec: 'libs/event-log/src/transactions.unit.spec.ts',
-    test: 'the marker of a transaction at the end of a log counts as read: its owner appends behind it at the first attempt',
-    file: 'libs/event-log/src/own-log.ts',
-    find: 'if (batch.nextOffset <= this.#position.offset) break;',
-    replace: 'if (batch.records.length === 0) break;',
-  },
-  {
     id: 'l13-wire-ends-behind-what-is-held',
     requirement: 'L13/transactions',
     spec: 'libs/event-log/src/transactions.unit.spec.ts',

@@ -47,7 +47,7 @@ def run(folder, name, *arguments):
 
 
 def record_at(topic, partition, offset):
-    consumer = Consumer({"bootstrap.servers": BROKERS, "group.id": "interop", "enable.auto.commit": False})
+    consumer = Consumer({"bootstrap.servers": BROKERS, "group.id": "interop", "enable.auto.commit": False, "isolation.level": "read_uncommitted"})
     try:
         consumer.assign([TopicPartition(topic, partition, offset)])
         message = consumer.poll(TIMEOUT_S)

@@ -18,12 +18,15 @@ export const INPUT_CONSUMER: Cases<KafkaScene> = {
     const [a = '', b = '', c = ''] = await topics(2, 2, 3);
     await (await wireProducer()).send(a, [record('first')]);
     const one = await owner(kafka, group([a, b], [c]), 3, new Map(), false);
-    await until('it is assigned', () => one.assignments.length === 1);
+    await until('it is assigned', () => one.assignments.length > 0);
     expect(one.partitions).toEqual([0, 1]);
     await systemClock.sleep(200);
     expect(one.taken).toEqual([]);
-    one.consumer.resume(one.owned());
-    await until('it gets what waited', () => one.taken.length === 1);
+    // On a busy broker its group may turn once more, after which everything is paused again.
+    await until('it gets what waited', () => {
+      one.consumer.resume(one.owned());
+      return one.taken.length === 1;
+    });
   },
 
   'goes on from where its owner seeks': async ({ kafka, topic, logProducer, owner, group }) => {
