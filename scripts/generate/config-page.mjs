@@ -7,7 +7,9 @@ const PROGRAMS = [
   { name: 'recovery-orchestrator', file: 'apps/recovery-orchestrator/dist/config.js', spec: 'CONFIG' },
   { name: 'budget-accountant', file: 'apps/budget-accountant/dist/config.js', spec: 'CONFIG' },
 ];
-/** No service: it reads some of the variables that every service has. */
+/** No services. */
+const AUDITOR = { file: 'apps/auditor/dist/config.js', spec: 'CONFIG' };
+const WITNESS = { file: 'apps/auditor/dist/config.js', spec: 'WITNESS_CONFIG' };
 const NOTIFIER = { file: 'apps/notifier/dist/config.js', spec: 'CONFIG' };
 const SHARED = { file: 'libs/service/dist/service-config.js', spec: 'SERVICE_CONFIG' };
 const CLI = { file: 'apps/cli/dist/config.js', spec: 'CLI_CONFIG' };
@@ -34,6 +36,16 @@ ${(await serviceSections(built, describeConfig)).join('\n')}
 A program beside the services; it reads this and nothing else.
 
 ${await describe(NOTIFIER)}
+## auditor
+
+A program beside the services; it reads this and nothing else.
+
+${await describe(AUDITOR)}
+## witness
+
+Signs heads that extend what it signed before; it needs nothing of the cluster.
+
+${await describe(WITNESS)}
 ## Command line
 
 Flags say the same and win over the environment.

@@ -10,6 +10,9 @@ export type ServiceName = (typeof SERVICES)[number];
 /** Tells approvers what waits: a program beside the services, with a database of its own. */
 export const NOTIFIER = 'notifier';
 
+/** Signs heads of every log: a program beside the services, with a key and a folder of its own. */
+export const AUDITOR = 'auditor';
+
 export interface SystemOptions {
   /** Where keys and the processes' own files live. */
   readonly dataDir: string;
@@ -25,6 +28,8 @@ export interface SystemOptions {
   readonly adapters?: readonly string[];
   /** The notifier, and an example of a receiver it tells. Default false. */
   readonly withNotifier?: boolean;
+  /** The auditor, which signs heads of every log. Default false. */
+  readonly withAuditor?: boolean;
   /** Name under which loyalty subscribes to rollbacks; it only follows them unless told. */
   readonly subscribedAs?: string;
   /** Endpoints the notifier tells instead of the example's: the path of a file as docs/guides/operate-recoveries.md shows it. */
