@@ -121,16 +121,47 @@ describe('a proof', () => {
     });
   });
 
-  it.each([
-    ['record', (proof: Editable) => (proof.record.seq = 4)],
-    ['key', (proof: Editable) => (proof.record.key = 'eA==')],
-    ['leaf', (proof: Editable) => (proof.record.leaf = '0'.repeat(64))],
-    ['path', (proof: Editable) => proof.inclusion.path.pop()],
-    ['head', (proof: Editable) => (proof.head = proof.head.replace('\n9\n', '\n8\n'))],
-    ['log', (proof: Editable) => (proof.log.topic = HEADS)],
-    ['schema', (proof: Editable) => (proof.record.schema = proof.record.schema.replace('Progress', 'Regress'))],
-    ['older head', (proof: Editable) => proof.consistency.path.reverse()],
-  ] as const)('whose %s was altered proves nothing', async (_what, edit) => {
+  const ALTERATIONS: readonly (readonly [string, (proof: Editable) => void])[] = [
+    [
+      'record',
+      ({ record }) => {
+        record.seq = 4;
+      },
+    ],
+    [
+      'key',
+      ({ record }) => {
+        record.key = 'eA==';
+      },
+    ],
+    [
+      'leaf',
+      ({ record }) => {
+        record.leaf = '0'.repeat(64);
+      },
+    ],
+    ['path', ({ inclusion }) => void inclusion.path.pop()],
+    [
+      'head',
+      (proof) => {
+        proof.head = proof.head.replace('\n9\n', '\n8\n');
+      },
+    ],
+    [
+      'log',
+      ({ log }) => {
+        log.topic = HEADS;
+      },
+    ],
+    [
+      'schema',
+      ({ record }) => {
+        record.schema = record.schema.replace('Progress', 'Regress');
+      },
+    ],
+    ['older head', ({ consistency }) => void consistency.path.reverse()],
+  ];
+  it.each(ALTERATIONS)('whose %s was altered proves nothing', async (_what, edit) => {
     const proof = JSON.parse(readFileSync(join(folder, 'proof.json'), 'utf8')) as Editable;
     edit(proof);
     writeFileSync(join(folder, 'altered.json'), JSON.stringify(proof));
