@@ -12,7 +12,7 @@ export default {
   moduleNameMapper: {
     '^@recourse/(kernel|messages|chain|contract|kafka|event-log|config|telemetry|testing|sdk|service|lineage|audit)$':
       '<rootDir>/libs/$1/src/index.ts',
-    '^@recourse/(contract-registry|mutation-ledger|recovery-orchestrator|budget-accountant|notifier|auditor|cli)$':
+    '^@recourse/(contract-registry|mutation-ledger|recovery-orchestrator|budget-accountant|notifier|auditor|cli|console)$':
       '<rootDir>/apps/$1/src/index.ts',
     '^@recourse/dev-stack$': '<rootDir>/deploy/dev/src/index.ts',
     '^@recourse/test-(simulation|bench|crash)$': '<rootDir>/test/$1/src/index.ts',

@@ -11,6 +11,8 @@ const PROGRAMS = [
 const AUDITOR = { file: 'apps/auditor/dist/config.js', spec: 'CONFIG' };
 const WITNESS = { file: 'apps/auditor/dist/config.js', spec: 'WITNESS_CONFIG' };
 const NOTIFIER = { file: 'apps/notifier/dist/config.js', spec: 'CONFIG' };
+/** Neither: the console's server. */
+const CONSOLE = { file: 'apps/console/dist/config.js', spec: 'CONFIG' };
 const SHARED = { file: 'libs/service/dist/service-config.js', spec: 'SERVICE_CONFIG' };
 const CLI = { file: 'apps/cli/dist/config.js', spec: 'CLI_CONFIG' };
 const STACK = { file: 'deploy/dev/dist/adapters.js', spec: 'STACK_CONFIG' };
@@ -46,6 +48,11 @@ ${await describe(AUDITOR)}
 Signs heads that extend what it signed before; it needs nothing of the cluster.
 
 ${await describe(WITNESS)}
+## console
+
+The server of [the console](../console.md); it reads this and nothing else.
+
+${await describe(CONSOLE)}
 ## Command line
 
 Flags say the same and win over the environment.

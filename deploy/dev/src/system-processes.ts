@@ -10,7 +10,7 @@ import { root } from '../../../scripts/lib/paths.mjs';
 import type { DatabaseAddress } from './databases.js';
 import type { ProcessSpec } from './processes.js';
 import { secretIn, signingKeyOf } from './secrets.js';
-import { AUDITOR, NOTIFIER, SERVICES } from './system.plan.js';
+import { AUDITOR, CONSOLE, NOTIFIER, SERVICES } from './system.plan.js';
 import type { ServiceName, SystemOptions, SystemPlan } from './system.plan.js';
 import type { StackFacts } from './stack.js';
 import { layoutOf } from './stack-data.js';
@@ -57,6 +57,7 @@ export function urlsOf(ports: Readonly<Record<string, number>>): SystemPlan['url
     services: at('services'),
     notifier: at(NOTIFIER),
     receiver: at(RECEIVER.name),
+    console: at(CONSOLE),
   };
 }
 
@@ -169,6 +170,28 @@ export function auditorProcess({ dataDir, ports, stack, logId }: Planning): Proc
       RECOURSE_AUDITOR_KEY_FILE: signingKeyOf(join(dataDir, 'secrets'), 'signed-heads'),
       RECOURSE_AUDITOR_FOLDER: join(dataDir, 'auditor'),
       RECOURSE_HTTP_PORT: port,
+    },
+  };
+}
+
+/** The console, which signs people in at the development issuer. */
+export function consoleProcess({ ports }: Planning): ProcessSpec {
+  const urls = urlsOf(ports);
+  return {
+    name: CONSOLE,
+    entry: join(root, 'apps/console/dist/main.js'),
+    stage: 1,
+    readyUrl: `${urls.console}/health`,
+    env: {
+      RECOURSE_HTTP_PORT: String(ports[CONSOLE]),
+      RECOURSE_CONSOLE_URL: urls.console,
+      RECOURSE_JWT_ISSUER: ISSUER,
+      RECOURSE_OIDC_DISCOVERY_URL: `${urls.issuer}/.well-known/openid-configuration`,
+      RECOURSE_CONTRACTS_URL: urls.registry,
+      RECOURSE_LEDGER_URL: urls.ledger,
+      RECOURSE_RECOVERIES_URL: urls.orchestrator,
+      RECOURSE_BUDGET_URL: urls.budget,
+      RECOURSE_NOTIFIER_URL: urls.notifier,
     },
   };
 }

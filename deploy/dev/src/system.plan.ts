@@ -13,6 +13,9 @@ export const NOTIFIER = 'notifier';
 /** Signs heads of every log: a program beside the services, with a key and a folder of its own. */
 export const AUDITOR = 'auditor';
 
+/** Where people look and decide: a program beside the services. */
+export const CONSOLE = 'console';
+
 export interface SystemOptions {
   /** Where keys and the processes' own files live. */
   readonly dataDir: string;
@@ -30,6 +33,8 @@ export interface SystemOptions {
   readonly withNotifier?: boolean;
   /** The auditor, which signs heads of every log. Default false. */
   readonly withAuditor?: boolean;
+  /** The console; it shows what the notifier knows, so it wants that too. Default false. */
+  readonly withConsole?: boolean;
   /** Name under which loyalty subscribes to rollbacks; it only follows them unless told. */
   readonly subscribedAs?: string;
   /** Endpoints the notifier tells instead of the example's: the path of a file as docs/guides/operate-recoveries.md shows it. */
@@ -53,6 +58,7 @@ export interface SystemPlan {
     readonly services: string;
     readonly notifier: string;
     readonly receiver: string;
+    readonly console: string;
   };
   readonly databases: Readonly<Record<ServiceName, DatabaseAddress>>;
   readonly keyStoreUrl: string;

@@ -17,10 +17,11 @@ import type { DatabaseSpec } from './provision.js';
 import { registerSchemas } from './register-schemas.js';
 import { keysIn, logIdIn, keyringFileOf, passwordFileOf, signingKeyOf, secretIn } from './secrets.js';
 import type { StackFacts } from './stack.js';
-import { AUDITOR, NOTIFIER, SERVICES } from './system.plan.js';
+import { AUDITOR, CONSOLE, NOTIFIER, SERVICES } from './system.plan.js';
 import type { SystemOptions, SystemPlan } from './system.plan.js';
 import {
   auditorProcess,
+  consoleProcess,
   exampleProcesses,
   issuerProcess,
   notifierProcesses,
@@ -36,7 +37,7 @@ const KEYS = 'keys';
 
 /** Provisions what the processes need and plans them. Errors: those of Kafka, registry and PostgreSQL. */
 export async function planSystem(stack: StackFacts, options: SystemOptions): Promise<SystemPlan> {
-  const { dataDir, instances = 1, withNotifier = false, withAuditor = false } = options;
+  const { dataDir, instances = 1, withNotifier = false, withAuditor = false, withConsole = false } = options;
   const secrets = keysIn(join(dataDir, 'secrets'));
   const logId = logIdIn(join(dataDir, 'secrets'));
   const examples = examplesOf(options);
@@ -48,6 +49,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
     ...examples.map(({ name }) => name),
     ...(withNotifier ? [NOTIFIER, RECEIVER.name] : []),
     ...(withAuditor ? [AUDITOR] : []),
+    ...(withConsole ? [CONSOLE] : []),
   ]);
   const urls = urlsOf(ports);
   const plan = { ...options, stack, secrets, logId, databases, keyStoreUrl, notifierDatabaseUrl, ports, instances };
@@ -59,6 +61,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
       ...exampleProcesses(plan, examples),
       ...(withNotifier ? notifierProcesses(plan) : []),
       ...(withAuditor ? [auditorProcess(plan)] : []),
+      ...(withConsole ? [consoleProcess(plan)] : []),
     ],
     urls,
     databases,

@@ -72,6 +72,12 @@ export const FAILURES = {
     summary:
       "A partition of an input is held by a transaction that its producer does not end. It goes on when the transaction ends, at the latest after the producer's transaction time-out. `kafka-transactions.sh` finds and aborts it.",
   },
+  FOREIGN_MEMBER: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      "Somebody who is no instance of the service is in its consumer group and was given partitions, which nobody works on. The message names them and their address. Stop them, and let rules of access keep everybody else out of the service's group.",
+  },
   KEYRING_INVALID: {
     retry: 'never',
     httpStatus: 503,

@@ -2,7 +2,7 @@
 //
 // Boundary: reads only, without a group. What one request brought is held in memory.
 import { schemaIdOf } from '@recourse/chain';
-import type { StoredRecord } from '@recourse/chain';
+import type { GenesisOf, StoredRecord } from '@recourse/chain';
 import type { Kafka, RawReader, SchemaRegistry } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
@@ -27,6 +27,8 @@ export interface TopicsAudit {
   readonly scratch?: Scratch;
   /** Gets the records as they were read. */
   readonly dump?: DumpWriter;
+  /** Gets what each request brought, a partition after the other. */
+  readonly onRecords?: (of: GenesisOf, records: readonly StoredRecord[]) => void;
   /** Told how many records each request brought. */
   readonly onProgress?: (records: number) => void;
 }
@@ -81,6 +83,7 @@ async function auditPartition(
     await loadSchemas(records, codecs);
     for (const record of records) verified.add(record);
     await writer?.write(records);
+    audit.onRecords?.(of, records);
     audit.onProgress?.(records.length);
   }
   const report = verified.report();

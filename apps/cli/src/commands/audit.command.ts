@@ -21,6 +21,8 @@ import { addProving } from './audit-prove.command.js';
 import { cluster, trustOf } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
 import type { Act } from './options.js';
+import { addReadings } from './readings.command.js';
+import { addStory } from './story.command.js';
 
 interface VerifyOptions extends TrustOptions {
   readonly against?: string;
@@ -33,6 +35,7 @@ export function addAudit(program: Command, act: Act): void {
     .command('audit')
     .description('verifies the logs from their records alone, whatever services and databases say');
   addVerify(audit, act);
+  addReadings(audit, act);
   audit
     .command('dump')
     .description('writes all logs to a folder that can be verified without a network')
@@ -43,6 +46,7 @@ export function addAudit(program: Command, act: Act): void {
       ),
     );
   addProving(audit, act);
+  addStory(audit, act);
   audit
     .command('new-key')
     .description('makes the key of an auditor or of a witness; its verifier key is printed')

@@ -215,7 +215,7 @@ export interface Emission {
 }
 
 /** What the registry keeps beside contracts. */
-export const ENTRY_KIND_VALUES = ['policy_bundle', 'agent_charter', 'context_source', 'kill_switch', 'subscription'] as const;
+export const ENTRY_KIND_VALUES = ['policy_bundle', 'agent_charter', 'context_source', 'kill_switch', 'subscription', 'autonomy_policy'] as const;
 export type EntryKind = (typeof ENTRY_KIND_VALUES)[number];
 
 export const EVIDENCE_KIND_VALUES = ['observation', 'critic', 'human', 'verifier', 'tool_return', 'lineage', 'policy_reevaluation'] as const;
