@@ -5,7 +5,7 @@
 const MEMBER = '@name';
 const ADAPTER = '@adapter';
 const SERVICES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant', 'notifier'];
-const ROLES = ['producer', 'worker', 'consumer', 'critic', 'operator'];
+const ROLES = ['producer', 'worker', 'consumer', 'critic', 'operator', 'auditor'];
 const TYPES = { TOPIC: 'topic', GROUP: 'group', TRANSACTIONAL_ID: 'transactionalId', CLUSTER: 'cluster' };
 const OPERATIONS = { READ: 'Read', WRITE: 'Write', DESCRIBE: 'Describe', DESCRIBE_CONFIGS: 'DescribeConfigs' };
 

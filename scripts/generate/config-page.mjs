@@ -7,7 +7,9 @@ const PROGRAMS = [
   { name: 'recovery-orchestrator', file: 'apps/recovery-orchestrator/dist/config.js', spec: 'CONFIG' },
   { name: 'budget-accountant', file: 'apps/budget-accountant/dist/config.js', spec: 'CONFIG' },
 ];
-/** No service: it reads some of the variables that every service has. */
+/** No services. */
+const AUDITOR = { file: 'apps/auditor/dist/config.js', spec: 'CONFIG' };
+const WITNESS = { file: 'apps/auditor/dist/config.js', spec: 'WITNESS_CONFIG' };
 const NOTIFIER = { file: 'apps/notifier/dist/config.js', spec: 'CONFIG' };
 /** Neither: the console's server. */
 const CONSOLE = { file: 'apps/console/dist/config.js', spec: 'CONFIG' };
@@ -36,6 +38,16 @@ ${(await serviceSections(built, describeConfig)).join('\n')}
 A program beside the services; it reads this and nothing else.
 
 ${await describe(NOTIFIER)}
+## auditor
+
+A program beside the services; it reads this and nothing else.
+
+${await describe(AUDITOR)}
+## witness
+
+Signs heads that extend what it signed before; it needs nothing of the cluster.
+
+${await describe(WITNESS)}
 ## console
 
 The server of [the console](../console.md); it reads this and nothing else.

@@ -236,6 +236,6 @@ describe('access to topics', () => {
 
   it('is of every service and role that there is', () => {
     expect(services.map(({ name }) => name).sort()).toEqual([...PROGRAMS].sort());
-    expect(roles.map(({ name }) => name)).toEqual(['producer', 'worker', 'consumer', 'critic', 'operator']);
+    expect(roles.map(({ name }) => name)).toEqual(['producer', 'worker', 'consumer', 'critic', 'operator', 'auditor']);
   });
 });

@@ -846,11 +846,11 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p11-stray-blames-another',
     requirement: 'P11/stray',
-    spec: 'libs/chain/src/verify.unit.spec.ts',
+    spec: 'libs/chain/src/log-verifier.unit.spec.ts',
     test: 'a tampered log shows a stray record, and calls no other altered',
-    file: 'libs/chain/src/verify.ts',
-    find: 'if (accepted.length >= root.seq)',
-    replace: 'if (accepted.length > 10 ** 9)',
+    file: 'libs/chain/src/log-findings.ts',
+    find: 'if (accepted >= seq) return',
+    replace: 'if (accepted > 10 ** 9) return',
   },
   {
     id: 'l15-empty-tenant-taken',

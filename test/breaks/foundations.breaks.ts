@@ -7,8 +7,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'test/simulation/src/topics.unit.spec.ts',
     test: 'the catalogue of topics names who reads recourse.budgets: recovery-orchestrator (broadcast)',
     file: 'schemas/topics.json',
-    find: '"read_by": "notifier",',
-    replace: '"read_by": "recovery-orchestrator (broadcast)",',
+    find: '"read_by": "notifier",\n      "doc": "Irreversib',
+    replace: '"read_by": "recovery-orchestrator (broadcast)",\n      "doc": "Irreversib',
   },
   {
     id: 'c50-trace-of-its-own',
@@ -106,7 +106,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'f10-altered-key-unseen',
     requirement: 'F10',
-    spec: 'libs/chain/src/verify.unit.spec.ts',
+    spec: 'libs/chain/src/log-verifier.unit.spec.ts',
     test: 'a tampered log shows the altered record, also when only its key was altered',
     file: 'libs/chain/src/leaf.ts',
     find: 'at = writePart(scratch, at, key);',
@@ -115,7 +115,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'f5-previous-hash-not-compared',
     requirement: 'F5',
-    spec: 'libs/chain/src/verify.unit.spec.ts',
+    spec: 'libs/chain/src/log-verifier.unit.spec.ts',
     test: 'a tampered log shows the altered record, also when only its key was altered',
     file: 'libs/chain/src/acceptance.ts',
     find: "return record.seq === head.seq + 1 && record.prevHash.equals(head.hash) ? 'accepted' : 'void';",

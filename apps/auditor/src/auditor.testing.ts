@@ -14,7 +14,7 @@ import { HeadBook, TOPIC } from './book/head-book.js';
 import type { BookRecord } from './book/head-book.js';
 import { LogFollower } from './follower/log-follower.js';
 import { lossReader } from './follower/loss-reader.js';
-import type { FollowedPartition } from './follower/partition.port.js';
+import type { FollowedPartition } from './follower/followed-partition.js';
 import { WireFollower } from './follower/wire-follower.js';
 
 export const LOG = 'recourse.budgets';

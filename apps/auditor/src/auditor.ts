@@ -11,7 +11,7 @@ import type { NoteSignature, NoteSigner, SignedHead, TreeHead } from '@recourse/
 import { Failure } from '@recourse/kernel';
 import { raisedRecord } from './book/head-book.js';
 import type { BookRecord, HeadBook } from './book/head-book.js';
-import type { FollowedPartition } from './follower/partition.port.js';
+import type { FollowedPartition } from './follower/followed-partition.js';
 import { alarmNews } from './rules/alarm/alarm.decisions.js';
 import type { Found } from './rules/alarm/alarm.messages.js';
 

@@ -19,7 +19,7 @@ import type { AuditorConfig } from './config.js';
 import { followedTopics } from './followed-topics.js';
 import { LogFollower } from './follower/log-follower.js';
 import { lossReader } from './follower/loss-reader.js';
-import type { FollowedPartition } from './follower/partition.port.js';
+import type { FollowedPartition } from './follower/followed-partition.js';
 import { WireFollower } from './follower/wire-follower.js';
 import { healthServer } from './http/health.js';
 import { witnessClient } from './witness/witness.http.js';

@@ -10,6 +10,7 @@ import { fallenIn, movedIn, plannedIn } from '@recourse/messages';
 import type { BodyOf, DecodedBody, RecordTypeOf, TopicName } from '@recourse/messages';
 import type { Known, Place, ThingChange } from './rules/item/item.messages.js';
 import {
+  alarmOf,
   breakerOf,
   deliveryOf,
   divergenceOf,
@@ -46,6 +47,7 @@ import {
 } from './rules/item/effect.decisions.js';
 import {
   askBeforeEffect,
+  askForAlarm,
   askForCeiling,
   askForOverdue,
   askForOverrun,
@@ -64,6 +66,7 @@ export const FOLLOWED_LOGS = [
   'recourse.mutations',
   'recourse.recoveries',
   'recourse.budgets',
+  'recourse.signed-heads',
 ] as const satisfies readonly TopicName[];
 export type FollowedLog = (typeof FOLLOWED_LOGS)[number];
 
@@ -222,11 +225,19 @@ const BUDGETS: Meanings<Bodies<'recourse.budgets'>> = {
   BudgetReleased: over(escalationOf),
 };
 
+/** An alarm goes on until what it found is explained, or a person has closed it. */
+const HEADS: Meanings<Bodies<'recourse.signed-heads'>> = {
+  HeadsSigned: null,
+  AlarmRaised: { about: alarmOf, then: askForAlarm },
+  AlarmClosed: over(alarmOf),
+};
+
 /** The table of each log. */
 export const HEARD = {
   'recourse.mutations': MUTATIONS,
   'recourse.recoveries': RECOVERIES,
   'recourse.budgets': BUDGETS,
+  'recourse.signed-heads': HEADS,
 } as const satisfies Record<FollowedLog, object>;
 
 /** What one record means. */
@@ -248,6 +259,8 @@ export function hear(log: FollowedLog, record: DecodedBody): Heard {
       return heardIn(RECOVERIES, record);
     case 'recourse.budgets':
       return heardIn(BUDGETS, record);
+    case 'recourse.signed-heads':
+      return heardIn(HEADS, record);
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { deepFreeze } from '@recourse/testing';
-import { BUDGETS, MUTATIONS, RECOVERIES, recordOf, recordTypesOf } from './items.testing.js';
+import { BUDGETS, HEADS, MUTATIONS, RECOVERIES, recordOf, recordTypesOf } from './items.testing.js';
 import type { HeardRecord } from './items.testing.js';
 import { hear, HEARD } from './core.js';
 import type { FollowedLog } from './core.js';
@@ -46,15 +46,19 @@ describe('the table of meanings', () => {
     [MUTATIONS, HEARD[MUTATIONS]],
     [RECOVERIES, HEARD[RECOVERIES]],
     [BUDGETS, HEARD[BUDGETS]],
+    [HEADS, HEARD[HEADS]],
   ] as const)('has a row for every record of %s and for no other', (log, table) => {
     expect(Object.keys(table).sort()).toEqual([...recordTypesOf(log)].sort());
   });
 
-  it.each([MUTATIONS, RECOVERIES, BUDGETS] as const)('takes every record of %s about things nobody knows', (log) => {
-    for (const type of recordTypesOf(log)) expect(() => world(log, recordOf(log, type))).not.toThrow();
-  });
+  it.each([MUTATIONS, RECOVERIES, BUDGETS, HEADS] as const)(
+    'takes every record of %s about things nobody knows',
+    (log) => {
+      for (const type of recordTypesOf(log)) expect(() => world(log, recordOf(log, type))).not.toThrow();
+    },
+  );
 
-  it.each([MUTATIONS, RECOVERIES, BUDGETS] as const)('changes only things the record is about: %s', (log) => {
+  it.each([MUTATIONS, RECOVERIES, BUDGETS, HEADS] as const)('changes only things the record is about: %s', (log) => {
     for (const type of recordTypesOf(log)) {
       const record = recordOf(log, type);
       const about = hear(log, record).about;
@@ -459,6 +463,20 @@ describe('rollbacks that come steadily faster', () => {
       deadlineAt: 9_000,
     });
     expect(world(MUTATIONS, rose, toldOf('TrendReviewed', { scope: 'agent', name: 'agent-1' })).size).toBe(0);
+  });
+});
+
+describe('alarms of the auditor', () => {
+  const raised = recordOf(HEADS, 'AlarmRaised', { finding: 'cut_tail', owner: 'role:auditor', deadline_at: 9_000 });
+
+  it('wait for a person with an owner and a deadline, by what was found, until they are closed (P11)', () => {
+    expect(world(HEADS, raised).get('alarm:alm-1')?.item).toMatchObject({
+      kind: 'alarm',
+      reason: 'CUT_TAIL',
+      owner: 'role:auditor',
+      deadlineAt: 9_000,
+    });
+    expect(world(HEADS, raised, recordOf(HEADS, 'AlarmClosed')).size).toBe(0);
   });
 });
 

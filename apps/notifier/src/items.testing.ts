@@ -7,6 +7,7 @@ import type { Thing } from './rules/item/item.messages.js';
 export const MUTATIONS = 'recourse.mutations';
 export const RECOVERIES = 'recourse.recoveries';
 export const BUDGETS = 'recourse.budgets';
+export const HEADS = 'recourse.signed-heads';
 
 /** Whatever a person or an agent could have written. */
 export const CANARY = 'Asha Rao <asha@example.org> +91 98765 43210';
@@ -39,6 +40,7 @@ const IDS = {
   reservation_id: 'res-1',
   breaker_id: 'brk-1',
   trend_id: 'trd-1',
+  alarm_id: 'alm-1',
   mutation_id: 'mut-1',
   consumer: 'warehouse',
 } as const;

@@ -10,6 +10,9 @@ export type ServiceName = (typeof SERVICES)[number];
 /** Tells approvers what waits: a program beside the services, with a database of its own. */
 export const NOTIFIER = 'notifier';
 
+/** Signs heads of every log: a program beside the services, with a key and a folder of its own. */
+export const AUDITOR = 'auditor';
+
 /** Where people look and decide: a program beside the services. */
 export const CONSOLE = 'console';
 
@@ -28,6 +31,8 @@ export interface SystemOptions {
   readonly adapters?: readonly string[];
   /** The notifier, and an example of a receiver it tells. Default false. */
   readonly withNotifier?: boolean;
+  /** The auditor, which signs heads of every log. Default false. */
+  readonly withAuditor?: boolean;
   /** The console; it shows what the notifier knows, so it wants that too. Default false. */
   readonly withConsole?: boolean;
   /** Name under which loyalty subscribes to rollbacks; it only follows them unless told. */

@@ -17,9 +17,10 @@ import type { DatabaseSpec } from './provision.js';
 import { registerSchemas } from './register-schemas.js';
 import { keysIn, logIdIn, keyringFileOf, passwordFileOf, signingKeyOf, secretIn } from './secrets.js';
 import type { StackFacts } from './stack.js';
-import { CONSOLE, NOTIFIER, SERVICES } from './system.plan.js';
+import { AUDITOR, CONSOLE, NOTIFIER, SERVICES } from './system.plan.js';
 import type { SystemOptions, SystemPlan } from './system.plan.js';
 import {
+  auditorProcess,
   consoleProcess,
   exampleProcesses,
   issuerProcess,
@@ -36,7 +37,7 @@ const KEYS = 'keys';
 
 /** Provisions what the processes need and plans them. Errors: those of Kafka, registry and PostgreSQL. */
 export async function planSystem(stack: StackFacts, options: SystemOptions): Promise<SystemPlan> {
-  const { dataDir, instances = 1, withNotifier = false, withConsole = false } = options;
+  const { dataDir, instances = 1, withNotifier = false, withAuditor = false, withConsole = false } = options;
   const secrets = keysIn(join(dataDir, 'secrets'));
   const logId = logIdIn(join(dataDir, 'secrets'));
   const examples = examplesOf(options);
@@ -47,6 +48,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
     ...SERVICES.flatMap((name) => Array.from({ length: instances }, (_, index) => processName(name, index))),
     ...examples.map(({ name }) => name),
     ...(withNotifier ? [NOTIFIER, RECEIVER.name] : []),
+    ...(withAuditor ? [AUDITOR] : []),
     ...(withConsole ? [CONSOLE] : []),
   ]);
   const urls = urlsOf(ports);
@@ -58,6 +60,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
       ...serviceProcesses(plan),
       ...exampleProcesses(plan, examples),
       ...(withNotifier ? notifierProcesses(plan) : []),
+      ...(withAuditor ? [auditorProcess(plan)] : []),
       ...(withConsole ? [consoleProcess(plan)] : []),
     ],
     urls,

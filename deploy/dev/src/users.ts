@@ -12,7 +12,7 @@ import type { Kafka } from '@recourse/kafka';
 import { publicKeyText } from '@recourse/kernel';
 import { keyringFileOf, passwordFileOf, passwordOf, signingKeyOf } from './secrets.js';
 import type { StackFacts } from './stack.js';
-import { NOTIFIER, SERVICES } from './system.plan.js';
+import { AUDITOR, NOTIFIER, SERVICES } from './system.plan.js';
 
 /** Audits and checks for people at the command line. */
 export const OPERATOR = 'operator';
@@ -24,6 +24,7 @@ export function usersOf(examples: readonly ExampleSpec[], adapters: readonly str
   const known: readonly ClusterUser[] = [
     ...[...SERVICES, NOTIFIER].map((name) => ({ as: 'service' as const, name })),
     { as: 'operator', name: OPERATOR },
+    { as: 'auditor', name: AUDITOR },
     { as: 'producer', name: AGENT },
     ...adapters.map((adapter) => ({ as: 'worker' as const, name: `${adapter}-worker`, adapters: [adapter] })),
   ];
@@ -92,7 +93,9 @@ export function makeKeyring({ users }: ClusterPlan, secrets: string): void {
 
 /** A consumer may say what it did about what it heard. */
 function rolesOf({ as }: ClusterUser): readonly string[] {
-  return as === 'consumer' ? ['consumer', 'producer'] : [as];
+  if (as === 'consumer') return ['consumer', 'producer'];
+  // It writes a log, as services do.
+  return as === 'auditor' ? ['service'] : [as];
 }
 
 /** Names a user's key may use: agents, sources and people of a development stack are whoever the stories say. */

@@ -76,6 +76,7 @@ interface Claim {
 
 export class LogVerifier {
   readonly #reader: ChainReader;
+  readonly #isTreeStored: boolean;
   readonly #ownTree: MerkleTree | null;
   readonly #leaves: LeafStore;
   readonly #start: number;
@@ -103,14 +104,16 @@ export class LogVerifier {
     this.#start = from?.seq ?? 0;
     this.#reader = new ChainReader(from ?? genesis, fingerprintOf);
     this.#leaves = leaves ?? new LeafList();
-    this.#ownTree = this.#leaves.tree === undefined ? treeFrom(from) : null;
+    // A store that holds nothing of before the start grows another tree.
+    this.#isTreeStored = this.#leaves.tree?.size === this.#start;
+    this.#ownTree = this.#isTreeStored ? null : treeFrom(from);
     this.#pastLives = new PastLives(fingerprintOf);
     this.#heads = new HeadWatch(known);
     this.#heads.after(this.head, { offset: -1, tree: this.#tree, wasOf: () => null });
   }
 
   get #tree(): MerkleTree | null {
-    return this.#leaves.tree ?? this.#ownTree;
+    return this.#isTreeStored ? (this.#leaves.tree ?? null) : this.#ownTree;
   }
 
   get head(): Head {

@@ -16,7 +16,7 @@ import type { Codecs } from '@recourse/messages';
 import { contradicts } from '../rules/alarm/alarm.decisions.js';
 import type { Found } from '../rules/alarm/alarm.messages.js';
 import { counted, isAboveRate, NO_VOIDS } from '../rules/alarm/void-rate.decisions.js';
-import type { FollowedPartition } from './partition.port.js';
+import type { FollowedPartition } from './followed-partition.js';
 
 export interface LogFollowerOptions {
   readonly reader: RawReader;

@@ -6,7 +6,7 @@ import { wireLeaf } from '@recourse/audit';
 import type { HashTree, SignedHead, TreeHead } from '@recourse/audit';
 import type { FetchedRecord, RawReader } from '@recourse/kafka';
 import type { Found } from '../rules/alarm/alarm.messages.js';
-import type { FollowedPartition } from './partition.port.js';
+import type { FollowedPartition } from './followed-partition.js';
 
 export interface WireFollowerOptions {
   readonly reader: RawReader;

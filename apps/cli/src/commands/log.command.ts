@@ -9,6 +9,7 @@ import { acceptLoss, lookAtLoss, nothingLost, openLog, rewritten } from '../log/
 import type { Seen } from '../log/accept-cut.js';
 import { acceptWireLoss, lookAtWire, nothingGone } from '../log/accept-loss.js';
 import type { WirePartition, WireSeen } from '../log/accept-loss.js';
+import { AUDITOR, closeAlarm, HEADS_LOG } from '../log/close-alarm.js';
 import { OWNED_LOGS, WIRES } from '../log/owned-logs.js';
 import { openProjection } from '../outbound/projection.postgres.js';
 import type { Projection } from '../outbound/projection.postgres.js';
@@ -51,6 +52,38 @@ export function addLog(program: Command, act: Act): void {
     )
     .requiredOption('--wire <topic/partition>', 'the wire and its partition, as the service names them', wirePartition)
     .action(act<WireOptions>((session, options) => onLog(session, options, decideLoss)));
+  addCloseAlarm(log, act);
+}
+
+interface CloseOptions {
+  readonly reason: string;
+  readonly by: string;
+}
+
+/** What an alarm found stays on record; heads that a log no longer holds are given up with it. */
+function addCloseAlarm(log: Command, act: Act): void {
+  log
+    .command('close-alarm')
+    .description(
+      'closes an alarm of the auditor that somebody has looked at. Heads that the log contradicts are given up with it, and signing begins anew.',
+    )
+    .argument('<alarm>', 'its id, as the item shows it')
+    .requiredOption('--reason <text>', 'what it was')
+    .requiredOption('--by <name>', 'who has looked')
+    .action(
+      act<CloseOptions>(async (session, options, id = '') => {
+        const opened = openLog(await optionsOf(session, { log: HEADS_LOG, partition: 0, owner: AUDITOR }));
+        try {
+          const { seq, alarm } = await closeAlarm(opened, id, { ...options, now: session.clock.now() });
+          session.show(
+            { recorded_seq: seq, alarm_id: id, finding: alarm.finding },
+            () => `Recorded as record ${seq}: ${alarm.finding} (${alarm.detail}) is closed.`,
+          );
+        } finally {
+          await opened.close();
+        }
+      }),
+    );
 }
 
 function lossCommand(log: Command, name: string): Command {
@@ -83,7 +116,7 @@ async function onLog<Options extends LossOptions>(
     partition: options.partition,
   });
   try {
-    const log = openLog(await logOptions(session, options));
+    const log = openLog(await optionsOf(session, { ...options, owner: service }));
     try {
       return await decide(session, { log, projection, options });
     } finally {
@@ -94,12 +127,12 @@ async function onLog<Options extends LossOptions>(
   }
 }
 
-async function logOptions(
+async function optionsOf(
   { settings }: Session,
-  { log: topic, partition }: LossOptions,
+  { log: topic, partition, owner }: Pick<LossOptions, 'log' | 'partition'> & { readonly owner: string },
 ): Promise<Parameters<typeof openLog>[0]> {
   // What is accepted is written to the log, and only its owner writes there.
-  const kafka = kafkaAs(settings, OWNED_LOGS.get(topic) ?? '');
+  const kafka = kafkaAs(settings, owner);
   const registry = createSchemaRegistry({
     url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
     timeoutMs: REGISTRY_TIMEOUT_MS,

@@ -53,6 +53,7 @@ const WAY_OUT = {
   delivery: ({ id }) => `recourse deliveries review ${id}`,
   divergence: ({ id }) => `recourse lineage review ${id}`,
   trend: ({ id }) => `recourse trends review ${id}`,
+  alarm: ({ id }) => `recourse log close-alarm ${id}`,
 } as const satisfies Record<ItemKind, (of: Named) => string>;
 
 function verbOf(reason: string): string {

@@ -14,6 +14,9 @@ type Right = Pick<AccessRule, 'resource' | 'name' | 'operation'>;
 /** The word for a user's kind in `written_by` and `read_by`; a service stands there by its name. */
 const WORD_OF = { producer: 'producers', worker: 'workers', consumer: 'consumers', critic: 'critics' } as const;
 
+/** The word for the auditor in `written_by`. */
+const AUDITOR = 'auditor';
+
 /** The rules of a plan's users; none where it has no users. */
 export function plannedAccess({ users, adapters }: Pick<ClusterPlan, 'users' | 'adapters'>): readonly AccessRule[] {
   const topics = catalogueOf({ adapters });
@@ -36,6 +39,7 @@ function onTopic(user: ClusterUser, topic: CatalogueTopic): readonly Right[] {
   const may = (operation: AccessRule['operation']): Right => ({ resource: 'TOPIC', name: topic.name, operation });
   if (user.as === 'operator')
     return [may('DESCRIBE'), may('DESCRIBE_CONFIGS'), ...(topic.kind === 'wire' ? [] : [may('READ')])];
+  if (user.as === 'auditor') return audited(topic).map(may);
   const writes = isNamed(user, topic.name, wordsOf(topic.written_by));
   const hears = isNamed(user, topic.name, wordsOf(topic.read_by));
   // An owner reads its own log before it writes to it; a service sends home what lies on the wrong partition of a wire (L14).
@@ -44,9 +48,20 @@ function onTopic(user: ClusterUser, topic: CatalogueTopic): readonly Right[] {
   return [...(reads ? [may('READ')] : []), ...(writes || sendsHome ? [may('WRITE')] : [])];
 }
 
+/** Whoever is no service of ours. */
+const OUTSIDERS: readonly string[] = Object.values(WORD_OF);
+
+/** It reads every log, and the wires that outsiders write to; it writes its own log alone. */
+function audited({ kind, written_by }: CatalogueTopic): readonly AccessRule['operation'][] {
+  const writers = wordsOf(written_by);
+  if (writers.includes(AUDITOR)) return ['DESCRIBE', 'READ', 'WRITE'];
+  return kind !== 'wire' || writers.some((word) => OUTSIDERS.includes(word)) ? ['DESCRIBE', 'READ'] : [];
+}
+
 function isNamed(user: ClusterUser, topic: string, words: readonly string[]): boolean {
   switch (user.as) {
     case 'operator':
+    case 'auditor':
       return false;
     case 'service':
       return words.includes(user.name);
@@ -74,6 +89,8 @@ function beyondTopics(user: ClusterUser): readonly Right[] {
     case 'producer':
     case 'critic':
       return [{ resource: 'TRANSACTIONAL_ID', name: user.name, operation: 'WRITE' }];
+    case 'auditor':
+      return [];
     case 'operator':
       return [{ resource: 'CLUSTER', name: 'kafka-cluster', operation: 'DESCRIBE' }];
   }

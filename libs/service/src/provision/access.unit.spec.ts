@@ -12,6 +12,7 @@ const USERS: readonly ClusterUser[] = [
   { as: 'worker', name: 'payments-worker', adapters: ['payments'] },
   { as: 'consumer', name: 'loyalty' },
   { as: 'critic', name: 'judge' },
+  { as: 'auditor', name: 'auditor' },
   { as: 'operator', name: 'operator' },
 ];
 const PLAN: Pick<ClusterPlan, 'users' | 'adapters'> = { adapters: ['payments', 'mail'], users: [...USERS] };
@@ -28,7 +29,9 @@ describe('the rules of access', () => {
   it('know every word that schemas/topics.json has for a writer or a reader', () => {
     const words = new Set(TOPICS.flatMap(({ written_by, read_by }) => [...wordsOf(written_by), ...wordsOf(read_by)]));
     expect(
-      [...words].filter((word) => ![...SERVICES, 'producers', 'workers', 'consumers', 'critics'].includes(word)),
+      [...words].filter(
+        (word) => ![...SERVICES, 'producers', 'workers', 'consumers', 'critics', 'auditor'].includes(word),
+      ),
     ).toEqual([]);
   });
 
@@ -90,6 +93,20 @@ describe('the rules of access', () => {
     expect(rights.filter(({ operation }) => operation === 'READ').map(({ name }) => name)).toEqual(
       TOPICS.filter(({ kind }) => kind !== 'wire').map(({ name }) => name),
     );
+  });
+
+  it('let the auditor read every log and the wires of outsiders, and write its own log alone (A69)', () => {
+    const may = (operation: string): readonly string[] =>
+      RULES.filter((rule) => rule.principal === 'User:auditor' && rule.operation === operation).map(({ name }) => name);
+    expect(may('WRITE')).toEqual(['recourse.signed-heads']);
+    expect(may('READ')).toEqual(
+      expect.arrayContaining([
+        ...TOPICS.filter(({ kind }) => kind !== 'wire').map(({ name }) => name),
+        'recourse.tool-executions',
+        'recourse.tool-results',
+      ]),
+    );
+    expect(may('READ')).not.toContain('recourse.recovery-commands');
   });
 
   it('allow by whole names only, and nobody to make, alter or delete', () => {

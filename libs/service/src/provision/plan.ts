@@ -15,6 +15,8 @@ const user = z.discriminatedUnion('as', [
   z.strictObject({ as: z.literal('critic'), name: NAME }),
   /** Hears of rollbacks, and says what it did about them. */
   z.strictObject({ as: z.literal('consumer'), name: NAME }),
+  /** Follows every log and the public wires, and signs heads of them in its own log. */
+  z.strictObject({ as: z.literal('auditor'), name: NAME }),
   /** Audits and checks; changes nothing. */
   z.strictObject({ as: z.literal('operator'), name: NAME }),
 ]);

@@ -14,6 +14,7 @@ export const THINGS = [
   'delivery',
   'runtime',
   'trend',
+  'alarm',
 ] as const;
 export type ThingKind = (typeof THINGS)[number];
 
@@ -35,6 +36,7 @@ export const ITEM_KINDS = [
   'delivery',
   'divergence',
   'trend',
+  'alarm',
 ] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 

@@ -7,6 +7,7 @@ import { stepThing } from './step.decisions.js';
 
 type Recoveries<Type extends RecordTypeOf<'recourse.recoveries'>> = BodyOf<'recourse.recoveries', Type>;
 type Mutations<Type extends RecordTypeOf<'recourse.mutations'>> = BodyOf<'recourse.mutations', Type>;
+type Heads<Type extends RecordTypeOf<'recourse.signed-heads'>> = BodyOf<'recourse.signed-heads', Type>;
 type Budgets<Type extends RecordTypeOf<'recourse.budgets'>> = BodyOf<'recourse.budgets', Type>;
 
 export function askForRollback(
@@ -30,6 +31,11 @@ export function openBreaker(body: Mutations<'BreakerOpened'>, _known: Known, pla
 /** Rollbacks come steadily faster. */
 export function askForTrend(body: Mutations<'TrendRose'>, _known: Known, place: Place): readonly ThingChange[] {
   return opens(bare('trend', body.trend_id, body), 'trend', { ...body, reason: `TREND_${body.scope}` }, place);
+}
+
+/** The auditor found a log other than it should be. */
+export function askForAlarm(body: Heads<'AlarmRaised'>, _known: Known, place: Place): readonly ThingChange[] {
+  return opens(bare('alarm', body.alarm_id, body), 'alarm', { ...body, reason: body.finding }, place);
 }
 
 /** Keys of the tasks that a record opens. */

@@ -109,6 +109,8 @@ const PATH_OF = {
   delivery: ({ runId }) => `/v1/deliveries?phase=overdue&run_id=${encodeURIComponent(runId)}`,
   runtime: () => '/v1/reconciliations/divergences',
   trend: () => '/v1/trends',
+  // An alarm is looked at with the command line; no interface shows more of it than the item.
+  alarm: () => '',
   escalation: ({ runId }) => `/v1/escalations?run_id=${encodeURIComponent(runId)}`,
 } as const satisfies Record<ThingKind, (item: NoticeItem) => string>;
 
@@ -124,6 +126,7 @@ const BASE_OF = {
   delivery: 'ledger',
   runtime: 'ledger',
   trend: 'ledger',
+  alarm: 'ledger',
   escalation: 'budgets',
 } as const satisfies Record<ThingKind, keyof LinkBases>;
 

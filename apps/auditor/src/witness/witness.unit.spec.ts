@@ -1,0 +1,97 @@
+// A witness over HTTP: it signs what extends what it signed, remembers that across a kill, and refuses the rest.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo, Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { HashTree, headText, isSignedBy, NodeList, noteSigner, noteText, parseNote } from '@recourse/audit';
+import type { SignedHead } from '@recourse/audit';
+import { sha256Hex } from '@recourse/kernel';
+import { freshPem } from '../auditor.testing.js';
+import type { Witness } from '../auditor.js';
+import { judgeRequest, parseRequest, requestText } from './witness.decisions.js';
+import { witnessClient, witnessServer } from './witness.http.js';
+import { WitnessState } from './witness-state.js';
+
+const auditor = noteSigner('auditor.spec', 'log', freshPem());
+const signer = noteSigner('witness.spec', 'witness', freshPem());
+const folder = mkdtempSync(join(tmpdir(), 'recourse-witness-'));
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function treeOf(count: number, mark = ''): HashTree {
+  const tree = new HashTree(new NodeList());
+  for (let n = 0; n < count; n += 1) tree.append(Buffer.from(sha256Hex(`${mark}${n}`), 'hex'));
+  return tree;
+}
+
+function headOf(tree: HashTree, size = tree.count): SignedHead {
+  const of = { logId: 'log-1', topic: 'recourse.budgets', partition: 0, generation: 0 };
+  const head = {
+    ...of,
+    size,
+    root: tree.rootAt(size),
+    head: Buffer.alloc(32),
+    nextOffset: size,
+    firstOffset: 0,
+    signedAt: 1,
+  };
+  const text = headText(head);
+  return { ...head, note: noteText({ text, signatures: [auditor.sign(text, 0)] }) };
+}
+
+/** Another process of the witness, and a client that has not asked before. */
+async function witness(): Promise<Witness> {
+  const state = new WitnessState(folder);
+  const server = witnessServer({ signer, keys: [auditor.key], state, now: () => 1_800_000_000_000 });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A server that listens on a port has an address with one.
+  const { port } = server.address() as AddressInfo;
+  return witnessClient({ url: `http://127.0.0.1:${port}`, key: signer.key, fetch, timeoutMs: 5_000 });
+}
+const cosigned = (one: Witness, tree: HashTree, size = tree.count): ReturnType<Witness['cosign']> =>
+  one.cosign(headOf(tree, size), (from) => (from > size ? null : from === 0 ? [] : tree.consistency(from, size)));
+
+describe('a witness', () => {
+  it('signs what extends what it signed before, and remembers it across a kill', async () => {
+    const tree = treeOf(40);
+    const first = await witness();
+    const signature = await cosigned(first, tree, 7);
+    const note = parseNote(headOf(tree, 7).note);
+    expect(note !== null && isSignedBy({ ...note, signatures: [signature] }, signer.key)).toBe(true);
+    await cosigned(first, tree, 20);
+    await cosigned(await witness(), tree, 40);
+    await expect(cosigned(await witness(), treeOf(41, 'other'))).rejects.toMatchObject({ code: 'WITNESS_REFUSED' });
+  });
+
+  it('refuses a head that does not extend the last one', async () => {
+    const one = await witness();
+    await cosigned(one, treeOf(8));
+    await expect(cosigned(one, treeOf(9, 'other'))).rejects.toMatchObject({ code: 'WITNESS_REFUSED' });
+    await expect(cosigned(await witness(), treeOf(5))).rejects.toMatchObject({ code: 'WITNESS_REFUSED' });
+  });
+
+  it('signs nothing when what it remembered is damaged', async () => {
+    await cosigned(await witness(), treeOf(8));
+    writeFileSync(join(folder, `${sha256Hex('log-1/recourse.budgets/0')}.json`), '{"size":');
+    await expect(cosigned(await witness(), treeOf(9))).rejects.toMatchObject({ code: 'WITNESS_UNAVAILABLE' });
+  });
+
+  it('answers what is no request of a known auditor with a refusal', () => {
+    const stranger = noteSigner('auditor.spec', 'log', freshPem());
+    const head = headOf(treeOf(3));
+    const text = parseNote(head.note)?.text ?? '';
+    const forged = noteText({ text, signatures: [stranger.sign(text, 0)] });
+    const status = (request: string): number => judgeRequest(request, [auditor.key], () => null).status;
+    expect(status(requestText({ oldSize: 0, proof: [], note: head.note }))).toBe(200);
+    expect(status(requestText({ oldSize: 0, proof: [], note: forged }))).toBe(403);
+    expect(status(requestText({ oldSize: 2, proof: [], note: head.note }))).toBe(409);
+    expect(status(requestText({ oldSize: 4, proof: [], note: head.note }))).toBe(400);
+    fc.assert(fc.property(fc.string(), (noise) => parseRequest(noise) === null));
+  });
+});

@@ -1,0 +1,97 @@
+// A dump of one log with the auditor's heads of it, the same each time: for specs, and for the proof that Python checks.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FRAME_SIZE, genesisHead, leafHash, MerkleTree, schemaIdOf } from '@recourse/chain';
+import { headText, noteSigner, noteText, verifierText } from '@recourse/audit';
+import type { SignedHead } from '@recourse/audit';
+import { MemoryRegistry } from '@recourse/kafka';
+import { createCodecs } from '@recourse/messages';
+
+export const LOG = 'recourse.budgets';
+export const HEADS = 'recourse.signed-heads';
+export const LOG_ID = 'log-1';
+/** A private key that is no secret. */
+const PEM =
+  '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f\n-----END PRIVATE KEY-----\n';
+const SIGNER = noteSigner('auditor.example', 'log', PEM);
+export const AUDITOR_KEY = verifierText(SIGNER.key);
+
+interface Line {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+/** A log as its owner writes it; `mark` makes its records differ from others in the same places. */
+export async function writeSignedDump(
+  folder: string,
+  {
+    sizes,
+    count = sizes.at(-1) ?? 0,
+    mark = 0,
+  }: { readonly sizes: readonly number[]; readonly count?: number; readonly mark?: number },
+): Promise<readonly SignedHead[]> {
+  mkdirSync(folder, { recursive: true });
+  const registry = new MemoryRegistry().forActor('owner');
+  const codecs = createCodecs(registry);
+  await codecs.prepareWriter(LOG, { register: true });
+  await codecs.prepareWriter(HEADS, { register: true });
+  const write = chained(codecs, LOG);
+  const tree = new MerkleTree();
+  const heads: SignedHead[] = [];
+  const records: Line[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const { line, hash } = write('Progress', { cursors: [], reacted_seq: n + 1_000 * mark }, `key-${n % 3}`);
+    records.push(line);
+    tree.append(hash);
+    if (sizes.includes(n + 1)) heads.push(signedHead(n + 1, tree.root(), hash));
+  }
+  const sign = chained(codecs, HEADS);
+  const signed = heads.map(
+    ({ topic, partition, size, note }) =>
+      sign('HeadsSigned', { heads: [{ topic, partition, size, note }] }, 'heads').line,
+  );
+  for (const [topic, lines] of [
+    [LOG, records],
+    [HEADS, signed],
+  ] as const)
+    await writeFile(join(folder, `${topic}-0.jsonl`), { topic, lines }, registry);
+  return heads;
+}
+
+function chained(
+  codecs: ReturnType<typeof createCodecs>,
+  topic: string,
+): (type: string, body: object, key: string) => { readonly line: Line; readonly hash: Buffer } {
+  let head = genesisHead({ logId: LOG_ID, topic, partition: 0, partitionCount: 1 });
+  return (type, body, keyText) => {
+    const key = Buffer.from(keyText);
+    const value = codecs.encode(topic, type, { seq: head.seq + 1, prev_hash: head.hash, decided_at: 1, ...body });
+    const fingerprint = codecs.fingerprintOf(schemaIdOf(value) ?? 0) ?? Buffer.alloc(0);
+    head = { seq: head.seq + 1, hash: leafHash(fingerprint, key, value.subarray(FRAME_SIZE)) };
+    return { line: { key, value }, hash: head.hash };
+  };
+}
+
+function signedHead(size: number, root: Buffer, head: Buffer): SignedHead {
+  const of = { logId: LOG_ID, topic: LOG, partition: 0, generation: 0 };
+  const said = { ...of, size, root, head, nextOffset: size, firstOffset: 0, signedAt: 1_800_000_000_000 };
+  const text = headText(said);
+  return { ...said, note: noteText({ text, signatures: [SIGNER.sign(text, 0)] }) };
+}
+
+async function writeFile(
+  path: string,
+  { topic, lines }: { readonly topic: string; readonly lines: readonly Line[] },
+  registry: { schemaById(id: number): Promise<string> },
+): Promise<void> {
+  const ids = [...new Set(lines.map(({ value }) => schemaIdOf(value) ?? 0))];
+  const schemas = await Promise.all(ids.map(async (id) => ({ schema: { id, text: await registry.schemaById(id) } })));
+  const all = [
+    { log: { log_id: LOG_ID, topic, partition: 0, partition_count: 1 } },
+    ...schemas,
+    ...lines.map(({ key, value }, offset) => ({
+      record: { offset, key: key.toString('base64'), value: value.toString('base64') },
+    })),
+  ];
+  writeFileSync(path, all.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}

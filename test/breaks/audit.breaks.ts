@@ -1,0 +1,60 @@
+// Breaks of the auditor, of signed heads, of proofs, and of what names a tampering.
+import type { Break } from './break.js';
+
+export const AUDIT_BREAKS: readonly Break[] = [
+  {
+    id: 'p11-backup-taken-for-cuts',
+    requirement: 'P11/auditor',
+    spec: 'apps/auditor/src/auditor.unit.spec.ts',
+    test: 'an alarm calls it a restored backup when several logs lost their tails at once',
+    file: 'apps/auditor/src/rules/alarm/alarm.decisions.ts',
+    find: 'return cut.length < 2',
+    replace: 'return cut.length < 9',
+  },
+  {
+    id: 'p11-alarm-is-no-item',
+    requirement: 'P11/auditor',
+    spec: 'apps/notifier/src/core.unit.spec.ts',
+    test: 'alarms of the auditor wait for a person with an owner and a deadline, by what was found, until they are closed (P11)',
+    file: 'apps/notifier/src/core.ts',
+    find: 'AlarmRaised: { about: alarmOf, then: askForAlarm },',
+    replace: 'AlarmRaised: null,',
+  },
+  {
+    id: 'p11-signed-heads-not-compared',
+    requirement: 'P11/rewritten',
+    spec: 'apps/cli/src/audit/signed-dump.unit.spec.ts',
+    test: 'a dump with signed heads shows that the whole log was written anew with a valid chain, which without heads nobody sees',
+    file: 'apps/cli/src/audit/heads.ts',
+    find: 'if (one !== null) known.set(',
+    replace: 'if (one !== null && one.seq < 0) known.set(',
+  },
+  {
+    id: 'p11-older-head-not-proved',
+    requirement: 'P11/proofs',
+    spec: 'apps/cli/src/audit/signed-dump.unit.spec.ts',
+    test: 'a proof whose older head was altered proves nothing',
+    file: 'libs/audit/src/proof.ts',
+    find: "return extendsHead(older, head, bytesOf(consistency.path)) ? null : 'NOT_CONSISTENT';",
+    replace: 'return null;',
+  },
+  {
+    id: 'p11-new-key-is-a-flip',
+    requirement: 'P11/tampering',
+    also: ['F5'],
+    spec: 'libs/chain/src/tampering.unit.spec.ts',
+    test: 'whoever gives it the key of another run is found by its name',
+    file: 'libs/chain/src/past-lives.ts',
+    find: "return 'rekeyed';",
+    replace: 'return null;',
+  },
+  {
+    id: 'p11-witness-signs-anything',
+    requirement: 'P11/witness',
+    spec: 'apps/auditor/src/witness/witness.unit.spec.ts',
+    test: 'a witness refuses a head that does not extend the last one',
+    file: 'apps/auditor/src/witness/witness.decisions.ts',
+    find: 'return extendsHead(seen, head, request.proof) ?',
+    replace: 'return request.proof.length >= 0 ?',
+  },
+];

@@ -1,0 +1,2 @@
+// Where the built programs are.
+export { root as pinnedRoot } from '../../scripts/lib/paths.mjs';

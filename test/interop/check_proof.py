@@ -1,0 +1,171 @@
+"""Checks a proof that `recourse audit prove` wrote, with the standard library, fastavro and cryptography alone.
+
+    python check_proof.py PROOF.json VERIFIER-KEY
+
+Shares no code with the writers. What a proof is stands in libs/audit/src/proof.ts; the formats are RFC 6962 / RFC 9162 for the tree,
+C2SP signed-note and tlog-checkpoint for the head. Prints `ok`, or what is wrong, and ends with 1 then.
+"""
+
+import base64
+import hashlib
+import json
+import struct
+import sys
+from typing import NamedTuple
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from fastavro.schema import fingerprint, to_parsing_canonical_form
+
+ED25519 = 1
+
+
+class Wrong(Exception):
+    """What is wrong with a proof."""
+
+
+class Head(NamedTuple):
+    origin: str
+    size: int
+    root: bytes
+
+
+def verifier_key(text: str) -> tuple[str, bytes, Ed25519PublicKey]:
+    name, key_id, encoded = text.strip().split("+", 2)
+    raw = base64.b64decode(encoded, validate=True)
+    expected = hashlib.sha256(name.encode() + b"\n" + raw).digest()[:4]
+    if raw[0] != ED25519 or len(raw) != 33 or expected.hex() != key_id:
+        raise Wrong("this is no verifier key of an auditor")
+    return name, expected, Ed25519PublicKey.from_public_bytes(raw[1:])
+
+
+def signed_head(note: str, key: tuple[str, bytes, Ed25519PublicKey]) -> Head:
+    name, key_id, public = key
+    text, separator, signatures = note.rpartition("\n\n")
+    text += "\n"
+    if not separator:
+        raise Wrong("the head is no signed note")
+    for line in signatures.splitlines():
+        dash, signer, encoded = line.split(" ")
+        data = base64.b64decode(encoded, validate=True)
+        if dash != "\u2014" or signer != name or data[:4] != key_id:
+            continue
+        try:
+            public.verify(data[4:], text.encode())
+        except InvalidSignature as problem:
+            raise Wrong("the head bears a signature that is not the auditor's") from problem
+        origin, size, root = text.split("\n")[:3]
+        return Head(origin, int(size), base64.b64decode(root, validate=True))
+    raise Wrong("the auditor did not sign the head")
+
+
+def part(data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + data
+
+
+def node(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+def root_of_inclusion(leaf: bytes, index: int, size: int, path: list[bytes]) -> bytes:
+    """RFC 9162, section 2.1.3.2."""
+    if not 0 <= index < size:
+        raise Wrong("the record is not in the tree of the head")
+    fn, sn, root = index, size - 1, leaf
+    for step in path:
+        if sn == 0:
+            raise Wrong("the path is too long")
+        if fn & 1 or fn == sn:
+            root = node(step, root)
+            while not fn & 1 and fn:
+                fn, sn = fn >> 1, sn >> 1
+        else:
+            root = node(root, step)
+        fn, sn = fn >> 1, sn >> 1
+    if sn:
+        raise Wrong("the path is too short")
+    return root
+
+
+def is_consistent(first: Head, second: Head, path: list[bytes]) -> bool:
+    """RFC 9162, section 2.1.4.2."""
+    if not 0 < first.size <= second.size:
+        return False
+    if first.size == second.size:
+        return not path and first.root == second.root
+    steps = [first.root, *path] if first.size & (first.size - 1) == 0 else list(path)
+    if not steps:
+        return False
+    fn, sn = first.size - 1, second.size - 1
+    while fn & 1:
+        fn, sn = fn >> 1, sn >> 1
+    older = newer = steps[0]
+    for step in steps[1:]:
+        if sn == 0:
+            return False
+        if fn & 1 or fn == sn:
+            older, newer = node(step, older), node(step, newer)
+            while not fn & 1 and fn:
+                fn, sn = fn >> 1, sn >> 1
+        else:
+            newer = node(newer, step)
+        fn, sn = fn >> 1, sn >> 1
+    return sn == 0 and older == first.root and newer == second.root
+
+
+def avro_long(data: bytes) -> int:
+    value = shift = 0
+    for octet in data[:10]:
+        value |= (octet & 0x7F) << shift
+        shift += 7
+        if octet < 0x80:
+            return (value >> 1) ^ -(value & 1)
+    raise Wrong("the record does not begin with its seq")
+
+
+def check(proof: dict, key_text: str) -> None:
+    """Raises Wrong unless the proof holds."""
+    if proof.get("format") != "recourse.proof.v1":
+        raise Wrong("this is no proof, or of another format")
+    key = verifier_key(key_text)
+    head = signed_head(proof["head"], key)
+    log, record, inclusion = proof["log"], proof["record"], proof["inclusion"]
+    origin = f"{log['log_id']}/{log['topic']}/{log['partition']}"
+    if head.origin.partition("#")[0] != origin:
+        raise Wrong("the head is of another log")
+    canonical = to_parsing_canonical_form(json.loads(record["schema"]))
+    if fingerprint(canonical, "SHA-256") != record["fingerprint"]:
+        raise Wrong("the schema is not the one the record was written with")
+    value = base64.b64decode(record["value"], validate=True)
+    if value[:1] != b"\0" or avro_long(value[5:]) != record["seq"]:
+        raise Wrong("the record says another place")
+    parts = [bytes.fromhex(record["fingerprint"]), base64.b64decode(record["key"], validate=True), value[5:]]
+    leaf = hashlib.sha256(b"\0" + b"".join(part(one) for one in parts)).digest()
+    if leaf.hex() != record["leaf"] or inclusion["index"] != record["seq"] - 1 or inclusion["size"] != head.size:
+        raise Wrong("the record is not the one the proof is about")
+    path = [bytes.fromhex(step) for step in inclusion["path"]]
+    if root_of_inclusion(leaf, inclusion["index"], head.size, path) != head.root:
+        raise Wrong("the record is not in the tree of the head")
+    consistency = proof["consistency"]
+    if consistency is None:
+        return
+    older = signed_head(consistency["from"], key)
+    if older.origin != head.origin:
+        raise Wrong("the older head is of another log")
+    if not is_consistent(older, head, [bytes.fromhex(step) for step in consistency["path"]]):
+        raise Wrong("the tree of the head does not extend that of the older one")
+
+
+def main(proof_file: str, key_text: str) -> int:
+    try:
+        with open(proof_file, encoding="utf-8") as file:
+            check(json.load(file), key_text)
+    except (Wrong, KeyError, ValueError, TypeError, AttributeError) as problem:
+        print(problem)
+        return 1
+    print("ok")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:3]))
