@@ -165,7 +165,7 @@ describe('figures', () => {
           { polling: 10 },
         );
         const { mutationId } = await system.refund();
-        const at = Number(await (await seen).jsonValue());
+        const at = await (await seen).jsonValue();
         const row = await system.get('ledger', `/v1/mutations/${mutationId}`);
         delays.push(at - Number(row['created_at']));
       }

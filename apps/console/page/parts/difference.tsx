@@ -1,7 +1,7 @@
 // Two documents side by side, one line per leaf; what differs is marked, by word as well as by colour.
 import type { ReactNode } from 'react';
 import { inert } from './inert.js';
-import { plain } from './shown.js';
+import { plain } from './shown.tsx';
 
 export interface Line {
   readonly path: string;

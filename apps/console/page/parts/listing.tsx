@@ -1,6 +1,6 @@
 // A table of rows, with a word where there are none and where they could not be read.
 import type { ReactNode } from 'react';
-import { Trouble, Waiting } from './trouble.js';
+import { Trouble, Waiting } from './trouble.tsx';
 
 export interface Column<Item> {
   readonly name: string;

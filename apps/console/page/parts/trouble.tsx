@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import { problemOf } from '../api/problem.js';
 import { sentenceOf } from '../words/refusals.js';
-import { Text } from './shown.js';
+import { Text } from './shown.tsx';
 
 export function Trouble({ cause, onAgain }: { readonly cause: unknown; readonly onAgain?: () => void }): ReactNode {
   const { code, detail, problems } = problemOf(cause);

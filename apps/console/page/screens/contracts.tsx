@@ -7,11 +7,11 @@ import { commanded, contracts, underKey } from '../api/clients.js';
 import { rowsQuery } from '../api/lists.js';
 import { numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
-import { Decision } from '../parts/decision.js';
-import type { Verb } from '../parts/decision.js';
-import { Listing } from '../parts/listing.js';
-import type { Column } from '../parts/listing.js';
-import { Card, Id, Tag, Text, Time } from '../parts/shown.js';
+import { Decision } from '../parts/decision.tsx';
+import type { Verb } from '../parts/decision.tsx';
+import { Listing } from '../parts/listing.tsx';
+import type { Column } from '../parts/listing.tsx';
+import { Card, Id, Tag, Text, Time } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
 
 const LIMIT = { params: { query: { limit: 500 } } };

@@ -6,10 +6,10 @@ import { budgets, ledger } from '../api/clients.js';
 import { rowQuery, rowsQuery } from '../api/lists.js';
 import { listIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
-import { Listing } from '../parts/listing.js';
-import type { Column } from '../parts/listing.js';
-import { Amount, amountText, Card, Countdown, Id, Tag, Text, Time } from '../parts/shown.js';
-import { Trouble } from '../parts/trouble.js';
+import { Listing } from '../parts/listing.tsx';
+import type { Column } from '../parts/listing.tsx';
+import { Amount, amountText, Card, Countdown, Id, Tag, Text, Time } from '../parts/shown.tsx';
+import { Trouble } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 
 const LIMIT = { params: { query: { limit: 200 } } };

@@ -5,11 +5,11 @@ import { useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { rowQuery } from '../api/lists.js';
 import type { Row } from '../api/shapes.js';
-import { useKeys } from '../app/keys.js';
-import { Decision } from '../parts/decision.js';
-import { Card, Id } from '../parts/shown.js';
-import { RowFacts } from '../parts/row-facts.js';
-import { Trouble, Waiting } from '../parts/trouble.js';
+import { useKeys } from '../app/keys.tsx';
+import { Decision } from '../parts/decision.tsx';
+import { Card, Id } from '../parts/shown.tsx';
+import { RowFacts } from '../parts/row-facts.tsx';
+import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { kindWords } from '../words/kinds.js';
 import { PLACES } from './item.verbs.js';
 

@@ -9,17 +9,17 @@ import { rowQuery } from '../api/lists.js';
 import { listIn, moneyIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { isOneOf, usePerson } from '../app/session.js';
-import { Decision } from '../parts/decision.js';
-import type { Verb } from '../parts/decision.js';
-import { Listing } from '../parts/listing.js';
-import type { Column } from '../parts/listing.js';
-import { amountText, Card, Id, Tag, Text } from '../parts/shown.js';
-import { Trouble, Waiting } from '../parts/trouble.js';
+import { Decision } from '../parts/decision.tsx';
+import type { Verb } from '../parts/decision.tsx';
+import { Listing } from '../parts/listing.tsx';
+import type { Column } from '../parts/listing.tsx';
+import { amountText, Card, Id, Tag, Text } from '../parts/shown.tsx';
+import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 import { grouped } from './lineage.rules.js';
 import type { LineageNode } from './lineage.rules.js';
 
-const Graph = lazy(() => import('./lineage-graph.js'));
+const Graph = lazy(() => import('./lineage-graph.tsx'));
 
 const text = z.string();
 const LINEAGE = z.object({

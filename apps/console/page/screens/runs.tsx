@@ -8,10 +8,10 @@ import { rowsQuery } from '../api/lists.js';
 import { moneyIn, numberIn, textIn } from '../api/rows.js';
 import { ROW } from '../api/shapes.js';
 import type { Row } from '../api/shapes.js';
-import { Listing } from '../parts/listing.js';
-import type { Column } from '../parts/listing.js';
-import { Amount, Id, Tag, Text, Time } from '../parts/shown.js';
-import { Trouble } from '../parts/trouble.js';
+import { Listing } from '../parts/listing.tsx';
+import type { Column } from '../parts/listing.tsx';
+import { Amount, Id, Tag, Text, Time } from '../parts/shown.tsx';
+import { Trouble } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 
 const COLUMNS: readonly Column<Row>[] = [
