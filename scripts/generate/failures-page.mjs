@@ -160,7 +160,7 @@ All problems of a contract are listed at once, each with its path.
 ${remedyTable(CONTRACT_REMEDIES)}
 ## Refusals of an entry
 
-Policy bundles, agent charters, context sources, kill switches and subscriptions; all problems at once, each with its path.
+Policy bundles, agent charters, context sources, kill switches, subscriptions and autonomy policies; all problems at once, each with its path.
 
 ${remedyTable(ENTRY_REMEDIES)}
 ## What a connection lacks
@@ -191,6 +191,9 @@ async function serviceCodes(built) {
   const { CONTRACT_REJECTIONS } = await built('apps/contract-registry/dist/rules/contract/contract.messages.js');
   const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/rules/entry/entry.messages.js');
   const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/rules/budget/budget.messages.js');
+  const { AUTONOMY_REJECTIONS, SIGNAL_REFUSALS } = await built(
+    'apps/budget-accountant/dist/rules/autonomy/autonomy.messages.js',
+  );
   const recovery = await built('apps/recovery-orchestrator/dist/rules/refusal.messages.js');
   const ledger = await built('apps/mutation-ledger/dist/rules/refusal.messages.js');
   const { OVERDUE_REASONS } = await built('apps/mutation-ledger/dist/rules/rollback/rollback.decider.js');
@@ -207,8 +210,16 @@ async function serviceCodes(built) {
 | contract-registry | ${statuses({ ...CONTRACT_REJECTIONS, ...ENTRY_REJECTIONS })} |
 | mutation-ledger | ${statuses(ledger.REFUSALS)} |
 | recovery-orchestrator | ${statuses(recovery.REFUSALS)} |
-| budget-accountant | ${statuses(BUDGET_REJECTIONS)} |
+| budget-accountant | ${statuses({ ...BUDGET_REJECTIONS, ...AUTONOMY_REJECTIONS })} |
 
+## What is said of agents and does not count
+
+The accountant records each as \`SignalRefused\`; nobody is held up by it.
+
+${table(
+  ['Code', 'What it means'],
+  Object.entries(SIGNAL_REFUSALS).map(([name, meaning]) => [code(name), meaning]),
+)}
 ## Reasons of recovery
 
 | What | Codes |

@@ -36,7 +36,7 @@ export function Difference({
 }): ReactNode {
   const lines = linesOf(then, now);
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={`${names[0]} and ${names[1]}`}>
+    <div className="scroll" tabIndex={0} role="group" aria-label={`${names[0]} and ${names[1]}`}>
       <table className="difference">
         <thead>
           <tr>

@@ -1,7 +1,7 @@
 // Texts of strangers, as a page shows them.
 import { describe, expect, it } from '@jest/globals';
 import { HOSTILE_STRINGS } from '@recourse/testing';
-import { inert, isWebAddress } from './inert.js';
+import { inert, isAddressable, isWebAddress } from './inert.js';
 
 // eslint-disable-next-line no-control-regex -- the characters that nobody may be shown
 const UNSEEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
@@ -33,4 +33,14 @@ it.each([
   ['/runbooks/a', false],
 ])('%s is followed: %s', (address, isFollowed) => {
   expect(isWebAddress(address)).toBe(isFollowed);
+});
+
+it.each([
+  ['run_1', true],
+  ['退款 / a?b#c', true],
+  ['\ud800', false],
+  ['', false],
+  ['..', false],
+])('%j stands in an address: %s', (name, stands) => {
+  expect(isAddressable(name)).toBe(stands);
 });

@@ -1,6 +1,6 @@
 // One item that is no step of a recovery: what its service knows of it, and the commands that end it.
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { useParams, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { rowQuery } from '../api/lists.js';
@@ -12,6 +12,7 @@ import { RowFacts } from '../parts/row-facts.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { kindWords } from '../words/kinds.js';
 import { PLACES } from './item.verbs.js';
+import { RunLink } from '../parts/links.tsx';
 
 export function ItemScreen(): ReactNode {
   const { kind, id } = useParams({ from: '/items/$kind/$id' });
@@ -26,9 +27,9 @@ export function ItemScreen(): ReactNode {
         {run === '' ? null : (
           <p>
             Run{' '}
-            <Link to="/runs/$runId" params={{ runId: run }}>
+            <RunLink id={run}>
               <Id>{run}</Id>
-            </Link>
+            </RunLink>
           </p>
         )}
       </header>
@@ -111,11 +112,7 @@ function Ways({
     <Card title="What you can do">
       {kind === 'window' && run !== '' ? (
         <p>
-          Undo it from its{' '}
-          <Link to="/runs/$runId" params={{ runId: run }}>
-            run
-          </Link>{' '}
-          while there is time.
+          Undo it from its <RunLink id={run}>run</RunLink> while there is time.
         </p>
       ) : null}
       <div className="verbs">

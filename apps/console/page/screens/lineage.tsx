@@ -1,6 +1,6 @@
 // What stands on what: a graph of runs, opened run by run; a rollback is previewed before anybody asks for it.
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import * as z from 'zod/mini';
@@ -18,6 +18,7 @@ import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 import { grouped } from './lineage.rules.js';
 import type { LineageNode } from './lineage.rules.js';
+import { RunLink } from '../parts/links.tsx';
 
 const Graph = lazy(() => import('./lineage-graph.tsx'));
 
@@ -126,9 +127,9 @@ const COLUMNS: readonly Column<LineageNode>[] = [
   {
     name: 'Run',
     cell: ({ run_id }) => (
-      <Link to="/runs/$runId" params={{ runId: run_id }}>
+      <RunLink id={run_id}>
         <Id>{run_id}</Id>
-      </Link>
+      </RunLink>
     ),
   },
   { name: 'By', cell: ({ agent }) => <Text>{agent ?? ''}</Text> },

@@ -8,7 +8,7 @@ import type { Row } from '../api/shapes.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { RowFacts } from '../parts/row-facts.tsx';
-import { Card, Tag, Text, Time } from '../parts/shown.tsx';
+import { Card, Tag, Text, Time, Code } from '../parts/shown.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 
@@ -107,7 +107,7 @@ const PARTS: readonly Part[] = [
     title: 'Recoveries by capability',
     query: rowsQuery('recoveries', ['report'], () => recoveries.GET('/v1/reports/recoveries', LIMIT)),
     columns: [
-      { name: 'Capability', cell: (row) => <code>{textIn(row, 'capability')}</code> },
+      { name: 'Capability', cell: (row) => <Code>{textIn(row, 'capability')}</Code> },
       count('steps', 'Steps'),
       count('compensated', 'Compensated'),
       count('manual', 'By a person'),

@@ -14,6 +14,7 @@ import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords, MISSING, STEP_KINDS } from '../words/kinds.js';
 import { Agreed, Clock, Done, FactsNow, LastAttempt, Proposed, Proof } from './review.parts.tsx';
 import { readReview, verbsOf } from './review.verbs.js';
+import { RunLink } from '../parts/links.tsx';
 
 export function ReviewScreen(): ReactNode {
   const { stepId } = useParams({ from: '/reviews/$stepId' });
@@ -87,9 +88,9 @@ function Head({ review }: { readonly review: Review }): ReactNode {
       <Facts>
         <Fact name="Asked">{owner}</Fact>
         <Fact name="Run">
-          <Link to="/runs/$runId" params={{ runId: run_id }}>
+          <RunLink id={run_id}>
             <Id>{run_id}</Id>
-          </Link>
+          </RunLink>
         </Fact>
         <Fact name="What stands on it">
           <Link to="/lineage/$commitId" params={{ commitId: review.mutation_id }}>
