@@ -237,6 +237,7 @@ describe('a service that is away', () => {
         await page
           .getByRole('region', { name: 'Ceilings' })
           .getByText('The service does not answer.')
+          .first()
           .waitFor({ timeout: 30_000 });
         await page.getByRole('region', { name: 'By capability' }).getByText('payments.issue_refund').waitFor();
         await picture(page, 'away');

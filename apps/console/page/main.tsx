@@ -5,7 +5,7 @@ import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiProblem } from './api/problem.js';
-import { routerFor } from './app/router.js';
+import { routerFor } from './app/router.tsx';
 import { signIn } from './app/session.js';
 import { Live } from './live/live.js';
 import './styles.css';

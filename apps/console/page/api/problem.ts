@@ -40,7 +40,9 @@ export function problemIn(body: unknown, status: number): ApiProblem {
   );
 }
 
+/** What went wrong, also where the router wrapped it. */
 export function problemOf(cause: unknown): ApiProblem {
   if (cause instanceof ApiProblem) return cause;
+  if (cause instanceof Error && cause.cause instanceof ApiProblem) return cause.cause;
   return new ApiProblem('PAGE_FAULT', 0, cause instanceof Error ? cause.message : String(cause));
 }

@@ -45,13 +45,6 @@ export const ITEM = z.object({
 });
 export type Item = z.infer<typeof ITEM>;
 
-/** Money of a step, for the inbox. */
-export const STAKE = z.object({
-  step_id: z.optional(text),
-  approval_id: z.optional(text),
-  execution: z.optional(z.object({ value: z.nullish(MONEY) })),
-});
-
 const SHOWN = z.unknown();
 const OBSERVATION = z.object({
   phase: text,

@@ -4,11 +4,11 @@ import type { QueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import * as z from 'zod/mini';
 import type { Live } from '../live/live.js';
-import { Trouble, Waiting } from '../parts/trouble.js';
+import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { INBOX_SEARCH } from '../screens/inbox.search.js';
 import { ApiProblem } from '../api/problem.js';
-import { Shell } from './shell.js';
-import { SignedOut } from './signed-out.js';
+import { Shell } from './shell.tsx';
+import { SignedOut } from './signed-out.tsx';
 import { sessionQuery } from './session.js';
 
 export interface Context {
@@ -65,62 +65,62 @@ const inbox = createRoute({
   getParentRoute: () => root,
   path: '/',
   validateSearch: searchOf(INBOX_SEARCH),
-  component: lazyRouteComponent(() => import('../screens/inbox.js'), 'Inbox'),
+  component: lazyRouteComponent(() => import('../screens/inbox.tsx'), 'Inbox'),
 });
 const review = createRoute({
   getParentRoute: () => root,
   path: '/reviews/$stepId',
-  component: lazyRouteComponent(() => import('../screens/review.js'), 'ReviewScreen'),
+  component: lazyRouteComponent(() => import('../screens/review.tsx'), 'ReviewScreen'),
 });
 const item = createRoute({
   getParentRoute: () => root,
   path: '/items/$kind/$id',
   validateSearch: searchOf(z.object({ run: name })),
-  component: lazyRouteComponent(() => import('../screens/item.js'), 'ItemScreen'),
+  component: lazyRouteComponent(() => import('../screens/item.tsx'), 'ItemScreen'),
 });
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
   validateSearch: searchOf(z.object({ id: name })),
-  component: lazyRouteComponent(() => import('../screens/runs.js'), 'Runs'),
+  component: lazyRouteComponent(() => import('../screens/runs.tsx'), 'Runs'),
 });
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$runId',
-  component: lazyRouteComponent(() => import('../screens/run.js'), 'RunScreen'),
+  component: lazyRouteComponent(() => import('../screens/run.tsx'), 'RunScreen'),
 });
 const lineage = createRoute({
   getParentRoute: () => root,
   path: '/lineage/$commitId',
   validateSearch: searchOf(z.object({ find: name })),
-  component: lazyRouteComponent(() => import('../screens/lineage.js'), 'LineageScreen'),
+  component: lazyRouteComponent(() => import('../screens/lineage.tsx'), 'LineageScreen'),
 });
 const exposure = createRoute({
   getParentRoute: () => root,
   path: '/exposure',
-  component: lazyRouteComponent(() => import('../screens/exposure.js'), 'Exposure'),
+  component: lazyRouteComponent(() => import('../screens/exposure.tsx'), 'Exposure'),
 });
 const contracts = createRoute({
   getParentRoute: () => root,
   path: '/contracts',
   validateSearch: searchOf(z.object({ find: name })),
-  component: lazyRouteComponent(() => import('../screens/contracts.js'), 'Contracts'),
+  component: lazyRouteComponent(() => import('../screens/contracts.tsx'), 'Contracts'),
 });
 const contract = createRoute({
   getParentRoute: () => root,
   path: '/contracts/$name',
   validateSearch: searchOf(z.object({ against: z.optional(z.number()) })),
-  component: lazyRouteComponent(() => import('../screens/contract.js'), 'ContractScreen'),
+  component: lazyRouteComponent(() => import('../screens/contract.tsx'), 'ContractScreen'),
 });
 const parties = createRoute({
   getParentRoute: () => root,
   path: '/parties',
-  component: lazyRouteComponent(() => import('../screens/parties.js'), 'Parties'),
+  component: lazyRouteComponent(() => import('../screens/parties.tsx'), 'Parties'),
 });
 const health = createRoute({
   getParentRoute: () => root,
   path: '/audit',
-  component: lazyRouteComponent(() => import('../screens/health.js'), 'Health'),
+  component: lazyRouteComponent(() => import('../screens/health.tsx'), 'Health'),
 });
 
 export function routerFor(context: Context) {

@@ -5,12 +5,12 @@ import type { ReactNode } from 'react';
 import { EDGE_WORDS } from '../api/clients.js';
 import type { Live } from '../live/live.js';
 import { useLive } from '../live/live.js';
-import { Time } from '../parts/shown.js';
-import { Waiting } from '../parts/trouble.js';
+import { Time } from '../parts/shown.tsx';
+import { Waiting } from '../parts/trouble.tsx';
 import { signOut } from './own.js';
 import { usePerson } from './session.js';
 import { useTheme } from './theme.js';
-import { KeysHelp } from './keys.js';
+import { KeysHelp } from './keys.tsx';
 
 const PLACES = [
   ['/', 'Inbox'],

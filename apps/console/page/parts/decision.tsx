@@ -8,7 +8,7 @@ import { AlertDialog } from 'radix-ui';
 import { useId, useState } from 'react';
 import type { ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.js';
-import { Trouble } from './trouble.js';
+import { Trouble } from './trouble.tsx';
 
 export interface Choice {
   readonly name: string;

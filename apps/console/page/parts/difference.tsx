@@ -1,7 +1,7 @@
 // Two documents side by side, one line per leaf; what differs is marked, by word as well as by colour.
 import type { ReactNode } from 'react';
 import { inert } from './inert.js';
-import { plain } from './shown.js';
+import { plain } from './shown.tsx';
 
 export interface Line {
   readonly path: string;
@@ -36,7 +36,7 @@ export function Difference({
 }): ReactNode {
   const lines = linesOf(then, now);
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={`${names[0]} and ${names[1]}`}>
+    <div className="scroll" tabIndex={0} role="group" aria-label={`${names[0]} and ${names[1]}`}>
       <table className="difference">
         <thead>
           <tr>

@@ -13,3 +13,8 @@ export function inert(text: string): string {
 export function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
+
+/** Can a name stand in an address? Half a letter cannot be written there, and dots alone mean a place. */
+export function isAddressable(name: string): boolean {
+  return name.isWellFormed() && !['', '.', '..'].includes(name);
+}

@@ -1,6 +1,6 @@
 // A table of rows, with a word where there are none and where they could not be read.
 import type { ReactNode } from 'react';
-import { Trouble, Waiting } from './trouble.js';
+import { Trouble, Waiting } from './trouble.tsx';
 
 export interface Column<Item> {
   readonly name: string;
@@ -23,7 +23,7 @@ export function Listing<Item>({ what, columns, items, error, keyOf, none }: Prop
   if (items === undefined) return <Waiting what={what} />;
   if (items.length === 0) return <p className="quiet">{none}</p>;
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={what}>
+    <div className="scroll" tabIndex={0} role="group" aria-label={what}>
       <table>
         <thead>
           <tr>

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import { MONEY } from '../api/shapes.js';
 import type { Row } from '../api/shapes.js';
-import { Amount, Fact, Facts, Json, plain, Text, Time } from './shown.js';
+import { Amount, Fact, Facts, Json, plain, Text, Time } from './shown.tsx';
 
 export function RowFacts({ row }: { readonly row: Row }): ReactNode {
   return (

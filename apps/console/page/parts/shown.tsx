@@ -9,6 +9,11 @@ export function Text({ children }: { readonly children: string }): ReactNode {
   return <bdi className="text">{inert(children)}</bdi>;
 }
 
+/** A name of code that somebody else chose. */
+export function Code({ children }: { readonly children: string | null }): ReactNode {
+  return <code>{inert(children ?? '')}</code>;
+}
+
 export function Id({ children, short = true }: { readonly children: string; readonly short?: boolean }): ReactNode {
   const shown = inert(children);
   return (

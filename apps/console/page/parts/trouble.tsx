@@ -1,8 +1,8 @@
 // What stands where something could not be had: which service, what it said, and what to do.
 import type { ReactNode } from 'react';
 import { problemOf } from '../api/problem.js';
-import { sentenceOf } from '../words/refusals.js';
-import { Text } from './shown.js';
+import { SAID_IN_FULL, sentenceOf } from '../words/refusals.js';
+import { Text } from './shown.tsx';
 
 export function Trouble({ cause, onAgain }: { readonly cause: unknown; readonly onAgain?: () => void }): ReactNode {
   const { code, detail, problems } = problemOf(cause);
@@ -12,7 +12,7 @@ export function Trouble({ cause, onAgain }: { readonly cause: unknown; readonly 
       <p>
         <strong>{sentence ?? 'That was refused.'}</strong> <code>{code}</code>
       </p>
-      {detail === '' || detail === sentence ? null : (
+      {detail === '' || detail === sentence || SAID_IN_FULL.includes(code) ? null : (
         <p>
           <Text>{detail}</Text>
         </p>

@@ -5,9 +5,9 @@ import type { ReactNode } from 'react';
 import { contracts } from '../api/clients.js';
 import { rowQuery } from '../api/lists.js';
 import { fieldIn, numberIn, textIn } from '../api/rows.js';
-import { Difference } from '../parts/difference.js';
-import { Card, Fact, Facts, Id, Json, Text, Time } from '../parts/shown.js';
-import { Trouble, Waiting } from '../parts/trouble.js';
+import { Difference } from '../parts/difference.tsx';
+import { Card, Fact, Facts, Id, Json, Text, Time } from '../parts/shown.tsx';
+import { Trouble, Waiting } from '../parts/trouble.tsx';
 
 export function ContractScreen(): ReactNode {
   const { name } = useParams({ from: '/contracts/$name' });

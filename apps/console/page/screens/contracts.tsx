@@ -7,11 +7,11 @@ import { commanded, contracts, underKey } from '../api/clients.js';
 import { rowsQuery } from '../api/lists.js';
 import { numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
-import { Decision } from '../parts/decision.js';
-import type { Verb } from '../parts/decision.js';
-import { Listing } from '../parts/listing.js';
-import type { Column } from '../parts/listing.js';
-import { Card, Id, Tag, Text, Time } from '../parts/shown.js';
+import { Decision } from '../parts/decision.tsx';
+import type { Verb } from '../parts/decision.tsx';
+import { Listing } from '../parts/listing.tsx';
+import type { Column } from '../parts/listing.tsx';
+import { Card, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
 
 const LIMIT = { params: { query: { limit: 500 } } };
@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Row>[] = [
     name: 'Capability',
     cell: (row) => (
       <Link to="/contracts/$name" params={{ name: textIn(row, 'name') ?? '' }}>
-        <code>{textIn(row, 'name')}</code>
+        <Code>{textIn(row, 'name')}</Code>
       </Link>
     ),
   },
@@ -103,7 +103,7 @@ function Proposals(): ReactNode {
 }
 
 const PROPOSALS: readonly Column<Row>[] = [
-  { name: 'Capability', cell: (row) => <code>{textIn(row, 'name')}</code> },
+  { name: 'Capability', cell: (row) => <Code>{textIn(row, 'name')}</Code> },
   { name: 'By', cell: (row) => <Text>{textIn(row, 'proposed_by') ?? textIn(row, 'registered_by') ?? ''}</Text> },
   { name: 'Digest', cell: (row) => <Id>{textIn(row, 'digest') ?? ''}</Id> },
   { name: 'Confirm', cell: (row) => <Confirm row={row} /> },

@@ -1,16 +1,17 @@
 // What becomes irreversible next, how much of it, and which ceilings hold it.
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+
 import type { ReactNode } from 'react';
 import { budgets, ledger } from '../api/clients.js';
 import { rowQuery, rowsQuery } from '../api/lists.js';
 import { listIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
-import { Listing } from '../parts/listing.js';
-import type { Column } from '../parts/listing.js';
-import { Amount, amountText, Card, Countdown, Id, Tag, Text, Time } from '../parts/shown.js';
-import { Trouble } from '../parts/trouble.js';
+import { Listing } from '../parts/listing.tsx';
+import type { Column } from '../parts/listing.tsx';
+import { Amount, amountText, Card, Countdown, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
+import { Trouble } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
+import { RunLink } from '../parts/links.tsx';
 
 const LIMIT = { params: { query: { limit: 200 } } };
 const horizonQuery = rowQuery('ledger', ['horizon'], () => ledger.GET('/v1/horizon', LIMIT));
@@ -43,13 +44,13 @@ export function Exposure(): ReactNode {
 }
 
 const HORIZON: readonly Column<Row>[] = [
-  { name: 'Effect', cell: (row) => <code>{textIn(row, 'capability')}</code> },
+  { name: 'Effect', cell: (row) => <Code>{textIn(row, 'capability')}</Code> },
   {
     name: 'Run',
     cell: (row) => (
-      <Link to="/runs/$runId" params={{ runId: textIn(row, 'run_id') ?? '' }}>
+      <RunLink id={textIn(row, 'run_id') ?? ''}>
         <Id>{textIn(row, 'run_id') ?? ''}</Id>
-      </Link>
+      </RunLink>
     ),
   },
   { name: 'To', cell: (row) => <Text>{textIn(row, 'subject_ref') ?? 'nothing that is named'}</Text> },
@@ -93,7 +94,7 @@ function Stakes({ at }: { readonly at: readonly unknown[] }): ReactNode {
 }
 
 const EXPOSURE: readonly Column<Row>[] = [
-  { name: 'Effect', cell: (row) => <code>{textIn(row, 'capability')}</code> },
+  { name: 'Effect', cell: (row) => <Code>{textIn(row, 'capability')}</Code> },
   { name: 'Can be undone', isNumber: true, cell: (row) => numberIn(row, 'open') },
   { name: 'worth', isNumber: true, cell: (row) => money(row, 'open_minor', textIn(row, 'currency')) },
   { name: 'Being undone', isNumber: true, cell: (row) => numberIn(row, 'recovering') },
@@ -165,7 +166,7 @@ function Ceilings(): ReactNode {
 }
 
 const ESCALATIONS: readonly Column<Row>[] = [
-  { name: 'Effect', cell: (row) => <code>{textIn(row, 'capability')}</code> },
+  { name: 'Effect', cell: (row) => <Code>{textIn(row, 'capability')}</Code> },
   { name: 'Is', cell: (row) => <Tag>{codeWords(textIn(row, 'phase') ?? '')}</Tag> },
   { name: 'Why', cell: (row) => codeWords(textIn(row, 'reason') ?? '') },
   { name: 'Since', cell: (row) => <Time at={numberIn(row, 'opened_at') ?? 0} /> },

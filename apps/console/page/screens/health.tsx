@@ -20,12 +20,12 @@ import { textIn } from '../api/rows.js';
 import { STATUS } from '../api/shapes.js';
 import type { Loop, Row } from '../api/shapes.js';
 import { isOneOf, usePerson } from '../app/session.js';
-import { Decision } from '../parts/decision.js';
-import { Listing } from '../parts/listing.js';
-import type { Column } from '../parts/listing.js';
-import { Card, Id, Tag, Text, Time } from '../parts/shown.js';
-import { Trouble, Waiting } from '../parts/trouble.js';
-import { Switches } from './switches.js';
+import { Decision } from '../parts/decision.tsx';
+import { Listing } from '../parts/listing.tsx';
+import type { Column } from '../parts/listing.tsx';
+import { Card, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
+import { Trouble, Waiting } from '../parts/trouble.tsx';
+import { Switches } from './switches.tsx';
 
 const STATUS_OF = {
   contracts: () => contracts.GET('/v1/status'),
@@ -141,8 +141,8 @@ function ParkedAt({ edge }: { readonly edge: (typeof PARKING)[number] }): ReactN
   const { data, error } = useQuery(rowsQuery(edge, ['parked'], PARKED_OF[edge]));
   const columns: readonly Column<Row>[] = [
     { name: 'Record', cell: (row) => <Id>{parkedId(row)}</Id> },
-    { name: 'Why', cell: (row) => <code>{textIn(row, 'reason') ?? textIn(row, 'code')}</code> },
-    { name: 'Of', cell: (row) => <code>{textIn(row, 'topic') ?? textIn(row, 'origin', 'topic')}</code> },
+    { name: 'Why', cell: (row) => <Code>{textIn(row, 'reason') ?? textIn(row, 'code')}</Code> },
+    { name: 'Of', cell: (row) => <Code>{textIn(row, 'topic') ?? textIn(row, 'origin', 'topic')}</Code> },
     { name: 'What to do', cell: (row) => <Ways edge={edge} id={parkedId(row)} /> },
   ];
   return (

@@ -1,17 +1,18 @@
 // One item that is no step of a recovery: what its service knows of it, and the commands that end it.
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { useParams, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { rowQuery } from '../api/lists.js';
 import type { Row } from '../api/shapes.js';
-import { useKeys } from '../app/keys.js';
-import { Decision } from '../parts/decision.js';
-import { Card, Id } from '../parts/shown.js';
-import { RowFacts } from '../parts/row-facts.js';
-import { Trouble, Waiting } from '../parts/trouble.js';
+import { useKeys } from '../app/keys.tsx';
+import { Decision } from '../parts/decision.tsx';
+import { Card, Id } from '../parts/shown.tsx';
+import { RowFacts } from '../parts/row-facts.tsx';
+import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { kindWords } from '../words/kinds.js';
 import { PLACES } from './item.verbs.js';
+import { RunLink } from '../parts/links.tsx';
 
 export function ItemScreen(): ReactNode {
   const { kind, id } = useParams({ from: '/items/$kind/$id' });
@@ -26,9 +27,9 @@ export function ItemScreen(): ReactNode {
         {run === '' ? null : (
           <p>
             Run{' '}
-            <Link to="/runs/$runId" params={{ runId: run }}>
+            <RunLink id={run}>
               <Id>{run}</Id>
-            </Link>
+            </RunLink>
           </p>
         )}
       </header>
@@ -111,11 +112,7 @@ function Ways({
     <Card title="What you can do">
       {kind === 'window' && run !== '' ? (
         <p>
-          Undo it from its{' '}
-          <Link to="/runs/$runId" params={{ runId: run }}>
-            run
-          </Link>{' '}
-          while there is time.
+          Undo it from its <RunLink id={run}>run</RunLink> while there is time.
         </p>
       ) : null}
       <div className="verbs">

@@ -4,7 +4,7 @@ import type { EdgeName } from '../api/clients.js';
 import { ApiProblem } from '../api/problem.js';
 import type { Row } from '../api/shapes.js';
 import { listIn, textIn } from '../api/rows.js';
-import type { Said, Verb } from '../parts/decision.js';
+import type { Said, Verb } from '../parts/decision.tsx';
 import { rollbackVerbs } from './rollback.verbs.js';
 import { at, plain } from './verbs.js';
 

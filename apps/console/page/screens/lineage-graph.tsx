@@ -5,7 +5,7 @@ import '@xyflow/react/dist/base.css';
 import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 import { inert } from '../parts/inert.js';
-import { Waiting } from '../parts/trouble.js';
+import { Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 import type { Box, Drawn } from './lineage.rules.js';
 import { placesOf } from './lineage.layout.js';

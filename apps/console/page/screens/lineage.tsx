@@ -1,6 +1,6 @@
 // What stands on what: a graph of runs, opened run by run; a rollback is previewed before anybody asks for it.
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import * as z from 'zod/mini';
@@ -9,17 +9,18 @@ import { rowQuery } from '../api/lists.js';
 import { listIn, moneyIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { isOneOf, usePerson } from '../app/session.js';
-import { Decision } from '../parts/decision.js';
-import type { Verb } from '../parts/decision.js';
-import { Listing } from '../parts/listing.js';
-import type { Column } from '../parts/listing.js';
-import { amountText, Card, Id, Tag, Text } from '../parts/shown.js';
-import { Trouble, Waiting } from '../parts/trouble.js';
+import { Decision } from '../parts/decision.tsx';
+import type { Verb } from '../parts/decision.tsx';
+import { Listing } from '../parts/listing.tsx';
+import type { Column } from '../parts/listing.tsx';
+import { amountText, Card, Id, Tag, Text } from '../parts/shown.tsx';
+import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 import { grouped } from './lineage.rules.js';
 import type { LineageNode } from './lineage.rules.js';
+import { RunLink } from '../parts/links.tsx';
 
-const Graph = lazy(() => import('./lineage-graph.js'));
+const Graph = lazy(() => import('./lineage-graph.tsx'));
 
 const text = z.string();
 const LINEAGE = z.object({
@@ -126,9 +127,9 @@ const COLUMNS: readonly Column<LineageNode>[] = [
   {
     name: 'Run',
     cell: ({ run_id }) => (
-      <Link to="/runs/$runId" params={{ runId: run_id }}>
+      <RunLink id={run_id}>
         <Id>{run_id}</Id>
-      </Link>
+      </RunLink>
     ),
   },
   { name: 'By', cell: ({ agent }) => <Text>{agent ?? ''}</Text> },

@@ -5,11 +5,11 @@ import { ledger, notifier, recoveries } from '../api/clients.js';
 import { rowQuery, rowsQuery } from '../api/lists.js';
 import { numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
-import { Listing } from '../parts/listing.js';
-import type { Column } from '../parts/listing.js';
-import { RowFacts } from '../parts/row-facts.js';
-import { Card, Tag, Text, Time } from '../parts/shown.js';
-import { Trouble } from '../parts/trouble.js';
+import { Listing } from '../parts/listing.tsx';
+import type { Column } from '../parts/listing.tsx';
+import { RowFacts } from '../parts/row-facts.tsx';
+import { Card, Tag, Text, Time, Code } from '../parts/shown.tsx';
+import { Trouble } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 
 const LIMIT = { params: { query: { limit: 200 } } };
@@ -107,7 +107,7 @@ const PARTS: readonly Part[] = [
     title: 'Recoveries by capability',
     query: rowsQuery('recoveries', ['report'], () => recoveries.GET('/v1/reports/recoveries', LIMIT)),
     columns: [
-      { name: 'Capability', cell: (row) => <code>{textIn(row, 'capability')}</code> },
+      { name: 'Capability', cell: (row) => <Code>{textIn(row, 'capability')}</Code> },
       count('steps', 'Steps'),
       count('compensated', 'Compensated'),
       count('manual', 'By a person'),

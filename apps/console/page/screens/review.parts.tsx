@@ -1,8 +1,8 @@
 // The parts of a review.
 import type { ReactNode } from 'react';
 import type { Review } from '../api/shapes.js';
-import { Difference } from '../parts/difference.js';
-import { Amount, Card, Countdown, Fact, Facts, Id, Json, Outward, plain, Text, Time } from '../parts/shown.js';
+import { Difference } from '../parts/difference.tsx';
+import { Amount, Card, Countdown, Fact, Facts, Id, Json, Outward, plain, Text, Time } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
 
 interface Props {

@@ -5,15 +5,16 @@ import { useEffect, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { inboxQuery } from '../api/inbox.js';
 import type { Review } from '../api/shapes.js';
-import { useKeys } from '../app/keys.js';
+import { useKeys } from '../app/keys.tsx';
 import { usePerson } from '../app/session.js';
-import { Decision } from '../parts/decision.js';
-import type { Verb } from '../parts/decision.js';
-import { Card, Fact, Facts, Id, Tag } from '../parts/shown.js';
-import { Trouble, Waiting } from '../parts/trouble.js';
+import { Decision } from '../parts/decision.tsx';
+import type { Verb } from '../parts/decision.tsx';
+import { Card, Fact, Facts, Id, Tag } from '../parts/shown.tsx';
+import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords, MISSING, STEP_KINDS } from '../words/kinds.js';
-import { Agreed, Clock, Done, FactsNow, LastAttempt, Proposed, Proof } from './review.parts.js';
+import { Agreed, Clock, Done, FactsNow, LastAttempt, Proposed, Proof } from './review.parts.tsx';
 import { readReview, verbsOf } from './review.verbs.js';
+import { RunLink } from '../parts/links.tsx';
 
 export function ReviewScreen(): ReactNode {
   const { stepId } = useParams({ from: '/reviews/$stepId' });
@@ -87,9 +88,9 @@ function Head({ review }: { readonly review: Review }): ReactNode {
       <Facts>
         <Fact name="Asked">{owner}</Fact>
         <Fact name="Run">
-          <Link to="/runs/$runId" params={{ runId: run_id }}>
+          <RunLink id={run_id}>
             <Id>{run_id}</Id>
-          </Link>
+          </RunLink>
         </Fact>
         <Fact name="What stands on it">
           <Link to="/lineage/$commitId" params={{ commitId: review.mutation_id }}>

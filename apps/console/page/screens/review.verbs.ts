@@ -3,8 +3,8 @@ import { answered, commanded, recoveries, underKey } from '../api/clients.js';
 import { ApiProblem } from '../api/problem.js';
 import { REVIEW } from '../api/shapes.js';
 import type { Review } from '../api/shapes.js';
-import type { Said, Verb } from '../parts/decision.js';
-import { amountText } from '../parts/shown.js';
+import type { Said, Verb } from '../parts/decision.tsx';
+import { amountText } from '../parts/shown.tsx';
 import { lengthOf } from '../parts/clock.js';
 import { MISSING } from '../words/kinds.js';
 

@@ -7,10 +7,11 @@ import { commanded, ledger, recoveries, underKey } from '../api/clients.js';
 import { rowQuery, rowsQuery } from '../api/lists.js';
 import { listIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
-import { Decision } from '../parts/decision.js';
-import type { Verb } from '../parts/decision.js';
-import { Card, Id, Tag, Text, Time } from '../parts/shown.js';
-import { Trouble, Waiting } from '../parts/trouble.js';
+import { Decision } from '../parts/decision.tsx';
+import { inert } from '../parts/inert.js';
+import type { Verb } from '../parts/decision.tsx';
+import { Card, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
+import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 import { eventsOf } from './run.events.js';
 import type { RunEvent, Story } from './run.events.js';
@@ -76,7 +77,7 @@ function Timeline({ events }: { readonly events: readonly RunEvent[] }): ReactNo
       {events.map(({ at, what, who, detail, kind, hash }) => (
         <li key={`${at} ${what} ${detail}`} className={kind}>
           <Time at={at} />
-          <b>{what}</b> {who === null ? null : <Text>{who}</Text>}
+          <b>{inert(what)}</b> {who === null ? null : <Text>{who}</Text>}
           <div className="quiet">
             <Text>{detail}</Text>
             {hash === null ? null : (
@@ -100,7 +101,7 @@ function Standing({ mutations }: { readonly mutations: readonly Row[] }): ReactN
           const id = textIn(row, 'mutation_id') ?? '';
           return (
             <li key={id}>
-              <code>{textIn(row, 'capability')}</code>{' '}
+              <Code>{textIn(row, 'capability')}</Code>{' '}
               <Tag kind={textIn(row, 'recoverability') ?? ''}>{codeWords(textIn(row, 'recoverability') ?? '')}</Tag>{' '}
               <Link to="/lineage/$commitId" params={{ commitId: id }}>
                 what stands on it
@@ -184,7 +185,7 @@ function Preview({ preview }: { readonly preview: Row }): ReactNode {
       <ul className="quiet">
         {listIn(preview, 'items').map((item) => (
           <li key={textIn(item, 'mutation_id')}>
-            <code>{textIn(item, 'capability')}</code>: {codeWords(textIn(item, 'outcome') ?? '')}
+            <Code>{textIn(item, 'capability')}</Code>: {codeWords(textIn(item, 'outcome') ?? '')}
             {textIn(item, 'residue') === null ? '' : `; stays: ${textIn(item, 'residue') ?? ''}`}
           </li>
         ))}
@@ -240,7 +241,7 @@ function Report({ id }: { readonly id: string }): ReactNode {
           ))}
         {listIn(data, 'items').map((item) => (
           <li key={textIn(item, 'mutation_id')} className="quiet">
-            <code>{textIn(item, 'capability')}</code>: {codeWords(textIn(item, 'outcome') ?? '')}
+            <Code>{textIn(item, 'capability')}</Code>: {codeWords(textIn(item, 'outcome') ?? '')}
             {textIn(item, 'residue') === null ? '' : `; stays: ${textIn(item, 'residue') ?? ''}`}
           </li>
         ))}

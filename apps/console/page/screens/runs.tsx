@@ -1,6 +1,6 @@
 // Runs: those that did something lately, and any other by an id of anything in it.
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { answered, ledger } from '../api/clients.js';
@@ -8,22 +8,23 @@ import { rowsQuery } from '../api/lists.js';
 import { moneyIn, numberIn, textIn } from '../api/rows.js';
 import { ROW } from '../api/shapes.js';
 import type { Row } from '../api/shapes.js';
-import { Listing } from '../parts/listing.js';
-import type { Column } from '../parts/listing.js';
-import { Amount, Id, Tag, Text, Time } from '../parts/shown.js';
-import { Trouble } from '../parts/trouble.js';
+import { Listing } from '../parts/listing.tsx';
+import type { Column } from '../parts/listing.tsx';
+import { Amount, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
+import { Trouble } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
+import { RunLink } from '../parts/links.tsx';
 
 const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'Run',
     cell: (row) => (
-      <Link to="/runs/$runId" params={{ runId: textIn(row, 'run_id') ?? '' }}>
+      <RunLink id={textIn(row, 'run_id') ?? ''}>
         <Id>{textIn(row, 'run_id') ?? ''}</Id>
-      </Link>
+      </RunLink>
     ),
   },
-  { name: 'Effect', cell: (row) => <code>{textIn(row, 'capability')}</code> },
+  { name: 'Effect', cell: (row) => <Code>{textIn(row, 'capability')}</Code> },
   { name: 'By', cell: (row) => <Text>{textIn(row, 'execution', 'agent_id') ?? ''}</Text> },
   { name: 'At stake', isNumber: true, cell: (row) => <Amount value={moneyIn(row, 'execution', 'value')} /> },
   {

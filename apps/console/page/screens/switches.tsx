@@ -7,11 +7,11 @@ import { rowsQuery } from '../api/lists.js';
 import { numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { isOneOf, usePerson } from '../app/session.js';
-import { Decision } from '../parts/decision.js';
-import type { Verb } from '../parts/decision.js';
-import { Listing } from '../parts/listing.js';
-import type { Column } from '../parts/listing.js';
-import { Card, Tag, Text, Time } from '../parts/shown.js';
+import { Decision } from '../parts/decision.tsx';
+import type { Verb } from '../parts/decision.tsx';
+import { Listing } from '../parts/listing.tsx';
+import type { Column } from '../parts/listing.tsx';
+import { Card, Tag, Text, Time } from '../parts/shown.tsx';
 
 const query = rowsQuery('contracts', ['kill_switch'], () =>
   contracts.GET('/v1/entries/{kind}', { params: { path: { kind: 'kill_switch' }, query: { limit: 200 } } }),

@@ -1,6 +1,6 @@
 // What verbs of every item have in common.
 import { underKey } from '../api/clients.js';
-import type { Said, Verb } from '../parts/decision.js';
+import type { Said, Verb } from '../parts/decision.tsx';
 
 /** A thing by its id, and the key under which a command about it is repeated and not done again. */
 export const at = (id: string, key: string) => ({ params: { path: { id }, header: underKey(key) } });

@@ -1,5 +1,7 @@
 // Kinds of items, and what stands behind their codes, in words.
 
+import { inert } from '../parts/inert.js';
+
 export interface KindWords {
   readonly name: string;
   readonly asks: string;
@@ -33,7 +35,7 @@ export function kindWords(kind: string): KindWords {
 
 /** A code as plain words: `HIGH_IMPACT` reads "high impact". */
 export function codeWords(code: string): string {
-  return code.toLowerCase().replaceAll('_', ' ');
+  return inert(code.toLowerCase().replaceAll('_', ' '));
 }
 
 /** Why a review is not ready, by fact. */

@@ -4,7 +4,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   // the console
   SESSION_MISSING: 'You are not signed in any more. Sign in again; what you typed here stays.',
   CSRF_REFUSED: 'This page is older than your session. Reload it, then try again.',
-  SERVICE_AWAY: 'The service does not answer. Nobody knows whether your command arrived: look before you repeat it.',
+  SERVICE_AWAY:
+    'The service does not answer. If you sent a command, nobody knows whether it arrived: look before you repeat it.',
   CONSOLE_AWAY: 'The console does not answer. Check the connection, then look before you repeat a command.',
   ANSWER_UNEXPECTED: 'The service answered something this console does not understand: they are of different versions.',
   CHANGED_MEANWHILE:
@@ -46,6 +47,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
   AUTHOR_NOT_A_PERSON: 'Only a person closes this, and this account is none.',
   CONTRACT_OF_PLATFORM: 'This belongs to the platform; only its editors change it.',
 };
+
+/** Codes whose sentence says it all: the server's own words would only repeat it. */
+export const SAID_IN_FULL: readonly string[] = ['SERVICE_AWAY', 'CONSOLE_AWAY', 'SESSION_MISSING', 'CSRF_REFUSED'];
 
 export function sentenceOf(code: string): string | null {
   return SENTENCES[code] ?? null;

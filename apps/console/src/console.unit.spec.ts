@@ -1,0 +1,226 @@
+// The console's server between a browser, the development issuer and services that say what they were asked.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fastify from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { createDevIssuer } from '../../../libs/service/src/dev-issuer.main.js';
+import type { ConsoleConfig } from './config.js';
+import { createConsole } from './console.js';
+
+const ISSUER = 'https://issuer.test';
+
+let folder: string;
+let issuer: FastifyInstance;
+let service: FastifyInstance;
+let server: FastifyInstance;
+let publicUrl: string;
+
+/** A service that answers with what it was asked. */
+function echoing(): FastifyInstance {
+  const app = fastify();
+  app.get('/v1/status', () => ({ detail: { loops: [{ log: 'a.log', partition: 0, projectedSeq: 7 }] } }));
+  app.post('/v1/things/:id/approve', (request, reply) =>
+    reply
+      .header('x-secret', 'of the service')
+      .status(409)
+      .send({ headers: request.headers, body: request.body, url: request.url }),
+  );
+  app.get('/metrics', () => 'nobody of the page reads this');
+  return app;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'recourse-console-'));
+  mkdirSync(join(folder, 'page', 'assets'), { recursive: true });
+  writeFileSync(join(folder, 'page', 'index.html'), '<meta name="csp-nonce" content="__NONCE__"><div id="page"></div>');
+  writeFileSync(join(folder, 'page', 'assets', 'a.js'), 'x');
+  issuer = await createDevIssuer({ dataDir: join(folder, 'issuer'), issuer: ISSUER, audience: 'recourse' });
+  const issuerUrl = await issuer.listen({ port: 0, host: '127.0.0.1' });
+  service = echoing();
+  const serviceUrl = await service.listen({ port: 0, host: '127.0.0.1' });
+  publicUrl = 'http://127.0.0.1:4321';
+  server = await createConsole(configOf(issuerUrl, serviceUrl), { pageFolder: join(folder, 'page') });
+});
+afterAll(async () => {
+  await server.close();
+  await issuer.close();
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+function configOf(issuerUrl: string, serviceUrl: string): ConsoleConfig {
+  return {
+    httpHost: '127.0.0.1',
+    httpPort: 0,
+    publicUrl,
+    issuer: ISSUER,
+    discoveryUrl: `${issuerUrl}/.well-known/openid-configuration`,
+    clientId: 'console',
+    clientSecret: undefined,
+    scope: 'openid',
+    sessionMs: 3_600_000,
+    contractsUrl: serviceUrl,
+    ledgerUrl: serviceUrl,
+    recoveriesUrl: serviceUrl,
+    budgetUrl: 'http://127.0.0.1:1',
+    notifierUrl: serviceUrl,
+    logLevel: 'silent',
+  };
+}
+
+interface Signed {
+  readonly cookie: string;
+  readonly csrf: string;
+  readonly then: string;
+}
+
+const cookieIn = (header: unknown): string => ([header].flat() as string[]).map((one) => one.split(';')[0]).join('; ');
+
+/** Goes the way a browser goes. */
+async function signIn(then = '/'): Promise<Signed> {
+  const leaving = await server.inject({ url: `/auth/sign-in?then=${encodeURIComponent(then)}` });
+  const asked = new URL(String(leaving.headers.location));
+  const chosen = await fetch(`${asked.origin}/authorize`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({
+      ...Object.fromEntries(asked.searchParams),
+      subject: 'mira',
+      tenant: 'demo',
+      roles: 'approver',
+    }),
+  });
+  const back = new URL(chosen.headers.get('location') ?? '');
+  const returning = await server.inject({
+    url: `${back.pathname}${back.search}`,
+    headers: { cookie: cookieIn(leaving.headers['set-cookie']) },
+  });
+  const cookie = cookieIn(returning.headers['set-cookie']);
+  const session = await server.inject({ url: '/session', headers: { cookie } });
+  return { cookie, csrf: session.json<{ csrf: string }>().csrf, then: String(returning.headers.location) };
+}
+
+describe('a session', () => {
+  it('begins at the issuer, with PKCE, and says who is signed in without the token', async () => {
+    const leaving = await server.inject({ url: '/auth/sign-in' });
+    const asked = new URL(String(leaving.headers.location)).searchParams;
+    expect([asked.get('code_challenge_method'), asked.get('redirect_uri')]).toEqual([
+      'S256',
+      `${publicUrl}/auth/callback`,
+    ]);
+    const { cookie } = await signIn();
+    const session = await server.inject({ url: '/session', headers: { cookie } });
+    expect(session.json()).toMatchObject({ subject: 'mira', tenant: 'demo', roles: ['approver'] });
+    expect(session.body).not.toContain('eyJ');
+  });
+
+  it.each([
+    ['/runs/a?b=c', '/runs/a?b=c'],
+    ['https://elsewhere.example/', '/'],
+    ['//elsewhere.example/', '/'],
+    ['/\\elsewhere.example/', '/'],
+    ['/.//elsewhere.example/', '/'],
+  ])('that began at %s goes on at %s', async (asked, then) => {
+    expect((await signIn(asked)).then).toBe(then);
+  });
+
+  it('is given to nobody who did not begin it: the state and the browser have to fit', async () => {
+    const leaving = await server.inject({ url: '/auth/sign-in' });
+    const answer = await server.inject({ url: '/auth/callback?code=x&state=y' });
+    expect(answer.json()).toMatchObject({ code: 'SIGN_IN_REFUSED', status: 400 });
+    const cookie = cookieIn(leaving.headers['set-cookie']);
+    const other = await server.inject({ url: '/auth/callback?code=x&state=y', headers: { cookie } });
+    expect(other.json()).toMatchObject({ code: 'SIGN_IN_REFUSED' });
+  });
+
+  it('is over once its person signs out', async () => {
+    const { cookie, csrf } = await signIn();
+    const refused = await server.inject({ method: 'POST', url: '/auth/sign-out', headers: { cookie } });
+    expect(refused.json()).toMatchObject({ code: 'CSRF_REFUSED' });
+    await server.inject({ method: 'POST', url: '/auth/sign-out', headers: { cookie, 'x-recourse-csrf': csrf } });
+    expect((await server.inject({ url: '/session', headers: { cookie } })).json()).toMatchObject({
+      code: 'SESSION_MISSING',
+      status: 401,
+    });
+  });
+});
+
+describe('the way to a service', () => {
+  const approve = async (headers: Readonly<Record<string, string>>, url = '/api/recoveries/v1/things/1/approve') =>
+    server.inject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/json', ...headers },
+      payload: '{"a":1}',
+    });
+
+  it('carries the token of the session, what the command needs, and nothing else of the browser or the service', async () => {
+    const { cookie, csrf } = await signIn();
+    const answer = await approve({ cookie, 'x-recourse-csrf': csrf, 'idempotency-key': 'k', 'x-other': 'o' });
+    const { headers, body } = answer.json<{ headers: Record<string, string>; body: unknown }>();
+    expect([answer.statusCode, body, headers['idempotency-key']]).toEqual([409, { a: 1 }, 'k']);
+    expect(headers['authorization']).toMatch(/^Bearer eyJ/);
+    expect([headers['cookie'], headers['x-other'], headers['x-recourse-csrf']]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(answer.headers['x-secret']).toBeUndefined();
+  });
+
+  it.each([
+    ['without its word', {}, 'CSRF_REFUSED'],
+    ['with another word', { 'x-recourse-csrf': 'guessed' }, 'CSRF_REFUSED'],
+  ])('takes no command %s', async (_what, headers, code) => {
+    const { cookie } = await signIn();
+    expect((await approve({ cookie, ...headers })).json()).toMatchObject({ code, status: 403 });
+  });
+
+  it.each([
+    ['of another origin', { origin: 'https://elsewhere.example' }],
+    ['of another site', { 'sec-fetch-site': 'same-site' }],
+  ])('takes no command from a page %s, whatever it knows', async (_what, headers) => {
+    const { cookie, csrf } = await signIn();
+    expect((await approve({ cookie, 'x-recourse-csrf': csrf, ...headers })).json()).toMatchObject({
+      code: 'CSRF_REFUSED',
+    });
+  });
+
+  it.each([
+    '/api/ledger/metrics',
+    '/api/ledger/v1/%2e%2e/metrics',
+    '/api/ledger/../metrics',
+    '/api/nobody/v1/status',
+    '/api/ledger//127.0.0.1/v1/x',
+  ])('leads nowhere else: %s', async (url) => {
+    const { cookie } = await signIn();
+    expect((await server.inject({ url, headers: { cookie } })).statusCode).toBe(404);
+  });
+
+  it('says that a service is away, and that nobody knows what became of a command', async () => {
+    const { cookie, csrf } = await signIn();
+    const answer = await approve({ cookie, 'x-recourse-csrf': csrf }, '/api/budgets/v1/budgets');
+    expect(answer.json()).toMatchObject({ code: 'SERVICE_AWAY', status: 502 });
+    expect(answer.body).toContain('nobody knows');
+  });
+});
+
+describe('the document', () => {
+  it('is the same for every address of the page, each with a word of its own, under a policy that lets nothing inline run', async () => {
+    const [first, second] = await Promise.all([server.inject({ url: '/' }), server.inject({ url: '/reviews/x' })]);
+    const nonces = [first, second].map(({ body }) => /content="([^"]+)"/.exec(body)?.[1]);
+    expect(new Set(nonces).size).toBe(2);
+    const policy = String(first.headers['content-security-policy']);
+    expect(policy).toContain(`'nonce-${String(nonces[0])}'`);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain('unsafe');
+  });
+
+  it('does not stand where a file or a route is missing', async () => {
+    for (const url of ['/assets/none.js', '/api', '/auth/other'])
+      expect((await server.inject({ url })).json()).toMatchObject({ code: 'PAGE_MISSING' });
+  });
+});
