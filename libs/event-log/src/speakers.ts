@@ -25,7 +25,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   AssumptionDeclared: STATEMENT,
   AssumptionInvalidated: STATEMENT,
   AssumptionReaffirmed: STATEMENT,
-  LegReported: { roles: ['worker'], name: null },
+  LegReported: { roles: ['worker', 'observer'], name: null },
   RollbackAcknowledged: { roles: ['consumer'], name: ['consumer'] },
 };
 /** Commands carry the signature of an edge beside; a critic sends them itself. */
