@@ -55,8 +55,9 @@ export function signedKafka(kafka: Kafka, signing: Signing): Kafka {
   return {
     logProducer: async () => signedLog(await kafka.logProducer(), signing),
     wireProducer: async () => signedWire(await kafka.wireProducer(), signing),
-    rawReader: async () => vouching(signedReader(await kafka.rawReader(), judge), signing),
+    rawReader: async (of) => vouching(signedReader(await kafka.rawReader(of), judge), signing),
     inputConsumer: (options) => new SignedConsumer(kafka, kafka.inputConsumer(options), signing),
+    group: (groupId) => kafka.group(groupId),
     admin: () => kafka.admin(),
   };
 }
@@ -186,6 +187,10 @@ class SignedConsumer implements InputConsumer {
     private readonly signing: Signing,
   ) {
     this.sieve = new LogSieve(logJudge(signing), () => this.lookBack());
+  }
+
+  get name(): string {
+    return this.consumer.name;
   }
 
   start(handlers: InputHandlers): Promise<void> {
