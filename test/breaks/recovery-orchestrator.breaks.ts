@@ -2005,4 +2005,23 @@ export const BREAKS: readonly Break[] = [
     find: 'standing.routine === null ? null : stoppedBy(context, standing);',
     replace: "standing.phase !== 'used' ? null : stoppedBy(context, standing);",
   },
+  {
+    id: 'p6-actor-confirms-itself',
+    requirement: 'P6/observed',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.observers.unit.spec.ts',
+    test: 'a report of an undo, straight is not confirmed by the key that acted, whatever else it may',
+    file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
+    find: "return roles.includes('observer') && keyId !== actedBy;",
+    replace: "return roles.includes('observer') && keyId !== '' && actedBy !== '';",
+  },
+  {
+    id: 'p6-observer-not-asked',
+    requirement: 'P6/observed',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.observers.unit.spec.ts',
+    test: 'a report of an undo, straight has another worker look first where one observes for the adapter and the tenant',
+    file: 'apps/recovery-orchestrator/src/rules/step/observer.decisions.ts',
+    find: 'return speaker?.observers?.some((one) => speaksUnder(one, adapter) && speaksFor(one, tenant)) ?? false;',
+    replace:
+      "return speaker?.observers?.some((one) => speaksUnder(one, adapter) && speaksFor(one, 'nobody')) === undefined && tenant === '';",
+  },
 ];

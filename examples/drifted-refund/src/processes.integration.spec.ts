@@ -118,6 +118,7 @@ onStack('the processes of the example', () => {
     lease_id: 'lease',
     not_after: Date.now() + 20_000,
     reconcile_first: false,
+    for_observer: false,
     reason: 'agent_effect_compensation',
     steps: [
       {

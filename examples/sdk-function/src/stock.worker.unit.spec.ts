@@ -70,6 +70,7 @@ const LEG: LegRequested = {
   lease_id: 'lease',
   not_after: NOW + 60_000,
   reconcile_first: false,
+  for_observer: false,
   reason: 'agent_effect_compensation',
   steps: [STEP],
 };

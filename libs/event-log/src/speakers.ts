@@ -28,7 +28,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   // An agent never says itself how it did.
   AgentSignalled: { roles: ['source', 'critic'], name: ['source'] },
   OutcomeRecorded: STATEMENT,
-  LegReported: { roles: ['worker'], name: null },
+  LegReported: { roles: ['worker', 'observer'], name: null },
   RollbackAcknowledged: { roles: ['consumer'], name: ['consumer'] },
 };
 /** Commands carry the signature of an edge beside; a critic sends them itself. */

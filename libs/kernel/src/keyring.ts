@@ -10,8 +10,8 @@ import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { Failure } from './outcome.js';
 
-/** Who may sign. `service`: ours, for all tenants; the others are strangers that were registered. */
-export const SPEAKER_ROLES = ['service', 'producer', 'source', 'worker', 'consumer', 'critic'] as const;
+/** Who may sign. `service`: ours, for all tenants; the others are strangers that were registered. An `observer` looks at what a `worker` did. */
+export const SPEAKER_ROLES = ['service', 'producer', 'source', 'worker', 'observer', 'consumer', 'critic'] as const;
 export type SpeakerRole = (typeof SPEAKER_ROLES)[number];
 
 /** Whom a key speaks for. `names`: services, agents, sources, adapters or consumers, by its roles; `*` is all of them. */
@@ -20,6 +20,8 @@ export interface Speaker {
   readonly roles: readonly SpeakerRole[];
   readonly names: readonly string[];
   readonly tenants: readonly string[];
+  /** Other keys that observe, where this one is a worker's: for which adapters and tenants. */
+  readonly observers?: readonly Pick<Speaker, 'names' | 'tenants'>[];
 }
 
 /** One key of a keyring. Instants in epoch milliseconds; null is no bound. */
@@ -113,6 +115,17 @@ export function speakerOf(
   if (key.revokedAt !== null && Math.max(signedAt, heardAt ?? signedAt) >= key.revokedAt) return 'KEY_REVOKED';
   if (signedAt < (key.validFrom ?? -Infinity) || signedAt >= (key.validUntil ?? Infinity)) return 'KEY_NOT_VALID';
   return verify(null, Buffer.from(text, 'utf8'), key.publicKey, signature) ? key : 'SIGNATURE_INVALID';
+}
+
+/** Keys other than this one that observe at an instant, epoch milliseconds. */
+export function observersIn(ring: Keyring, keyId: string, at: number): readonly Pick<Speaker, 'names' | 'tenants'>[] {
+  return [...ring.values()]
+    .filter((key) => key.keyId !== keyId && key.roles.includes('observer') && isValidAt(key, at))
+    .map(({ names, tenants }) => ({ names, tenants }));
+}
+
+function isValidAt({ validFrom, validUntil, revokedAt }: KnownKey, at: number): boolean {
+  return at >= (validFrom ?? -Infinity) && at < Math.min(validUntil ?? Infinity, revokedAt ?? Infinity);
 }
 
 /** Does the key speak under this name? */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { generateKeyPairSync } from 'node:crypto';
-import { parseKeyring, publicKeyText, signerOf, speakerOf, speaksFor, speaksUnder } from './keyring.js';
+import { parseKeyring, publicKeyText, signerOf, speakerOf, speaksFor, speaksUnder, observersIn } from './keyring.js';
 
 const pair = generateKeyPairSync('ed25519');
 const entry = {
@@ -58,5 +58,34 @@ describe('a keyring', () => {
     ],
   ])('signs with no %s', (_what, pem) => {
     expect(() => signerOf('id', pem)).toThrow('KEYRING_INVALID');
+  });
+});
+
+describe('the observers of a keyring', () => {
+  const entry = (id: string, more: object): object => ({
+    id,
+    public_key: Buffer.alloc(32, 9).toString('base64'),
+    speaks_as: 'observer',
+    names: [id],
+    tenants: ['*'],
+    ...more,
+  });
+
+  it('are those of other keys that count now', () => {
+    const ring = parseKeyring(
+      JSON.stringify({
+        keys: [
+          entry('acts', { speaks_as: ['worker', 'observer'] }),
+          entry('sees', {}),
+          entry('works', { speaks_as: 'worker' }),
+          entry('gone', { revoked_at: '2026-01-01T00:00:00Z' }),
+          entry('early', { valid_from: '2027-01-01T00:00:00Z' }),
+          entry('late', { valid_until: '2026-01-01T00:00:00Z' }),
+        ],
+      }),
+    );
+    const at = Date.parse('2026-06-01T00:00:00Z');
+    expect(observersIn(ring, 'acts', at)).toEqual([{ names: ['sees'], tenants: ['*'] }]);
+    expect(observersIn(ring, 'sees', at)).toEqual([{ names: ['acts'], tenants: ['*'] }]);
   });
 });

@@ -34,6 +34,7 @@ const LEG: LegRequested = {
   lease_id: 'lease-1',
   not_after: systemClock.now() + 60_000,
   reconcile_first: false,
+  for_observer: false,
   reason: 'agent_effect_compensation',
   steps: [
     {

@@ -1019,7 +1019,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    purpose: "repair" | "reconcile";
+                    purpose: "repair" | "reconcile" | "observe";
                     evidence?: unknown;
                     reason: string;
                 };

@@ -18,6 +18,9 @@ const CALL_REASON = 'agent_effect_compensation';
 /** Why workers look. */
 const LOOK_REASON = 'agent_effect_observation';
 
+/** What a request asks for, whoever is to answer it. */
+type Request = Omit<LegRequested, 'for_observer'>;
+
 /** One request per dispatch, in the words of the record alone. */
 export const LEG_REQUESTS: NonNullable<CoreTable<typeof RECOVERIES_LOG>['sends']> = {
   LegDispatched: (leg) => [legRequest(leg)],
@@ -26,7 +29,7 @@ export const LEG_REQUESTS: NonNullable<CoreTable<typeof RECOVERIES_LOG>['sends']
 };
 
 function legRequest(leg: Body<'LegDispatched'>): Outgoing {
-  const request: LegRequested = {
+  const request: Request = {
     leg_id: leg.leg_id,
     kind: 'compensate',
     tenant: leg.tenant,
@@ -45,7 +48,8 @@ function legRequest(leg: Body<'LegDispatched'>): Outgoing {
     : { ...outgoing(leg.adapter, request), headers: placedIn(head, legSpan(leg.attempt, 'answered')) };
 }
 
-function outgoing(adapter: string, request: LegRequested): Outgoing {
+function outgoing(adapter: string, asked: Request, for_observer = false): Outgoing {
+  const request: LegRequested = { ...asked, for_observer };
   return {
     obligationId: request.leg_id,
     topic: `recourse.tool-requests.${adapter}`,
@@ -57,7 +61,7 @@ function outgoing(adapter: string, request: LegRequested): Outgoing {
 
 /** Looks change nothing: the capability that observes, and the condition that must hold. */
 function lookRequest(look: Body<'LookDispatched'>): Outgoing {
-  const request: LegRequested = {
+  const request: Request = {
     leg_id: look.leg_id,
     kind: 'observe',
     tenant: look.tenant,
@@ -69,7 +73,7 @@ function lookRequest(look: Body<'LookDispatched'>): Outgoing {
     reason: LOOK_REASON,
     steps: [askOf(look)],
   };
-  return { ...outgoing(look.adapter, request), headers: placedIn(look, DECISION) };
+  return { ...outgoing(look.adapter, request, look.purpose === 'observe'), headers: placedIn(look, DECISION) };
 }
 
 /** The worker's calls hang below this span of the rollback's trace. */
@@ -83,7 +87,7 @@ function placedIn(
 /** A look at the resource: the capability of the stale-state check, and no condition to meet. */
 function factsRequest(ask: Body<'FactsAsked'>): Outgoing {
   const step = askOf(ask);
-  const request: LegRequested = {
+  const request: Request = {
     leg_id: ask.leg_id,
     kind: 'observe',
     tenant: ask.tenant,

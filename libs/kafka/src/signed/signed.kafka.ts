@@ -7,7 +7,7 @@
 //       keeps the one it came with.
 //   I2. Records of a log that its owner did not sign come as void ones, in their places.
 //   I3. Records of a wire come with what their signature says; none is left out.
-import { InvariantViolation, speakerOf, speaksUnder } from '@recourse/kernel';
+import { InvariantViolation, observersIn, speakerOf, speaksUnder } from '@recourse/kernel';
 import type { Clock, KeyProblem, Keyring, Signer } from '@recourse/kernel';
 import type {
   FetchedBatch,
@@ -143,7 +143,11 @@ export function voucherOf(topic: string, record: FetchedRecord, signing: Signing
   const speaker = speakerOf(signing.keyring(), { keyId, text, signature, signedAt }, signing.clock.now());
   if (typeof speaker === 'string') return refused(speaker);
   const { roles, names, tenants } = speaker;
-  return { kind: 'vouched', speaker: { keyId, roles, names, tenants } };
+  const observers = roles.includes('worker') ? observersIn(signing.keyring(), keyId, signing.clock.now()) : [];
+  return {
+    kind: 'vouched',
+    speaker: { keyId, roles, names, tenants, ...(observers.length === 0 ? {} : { observers }) },
+  };
 }
 
 function isStale({ signedAt }: SignatureHeader, { clock, windowMs = WINDOW_MS }: Signing): boolean {

@@ -689,6 +689,10 @@ export interface LegVerdict {
   readonly call: RecoveryCall | null;
   /** Calls of the reversal seen to have been made so far, those of earlier attempts too; the outcome is about the one after them. */
   readonly calls_done: number;
+  /** Key of the worker that reported the step; null where reports are not signed, or nobody reported. */
+  readonly acted_by: string | null;
+  /** Key of the worker whose observations are believed: that of another worker where one observes for the adapter, else the one that acted. */
+  readonly observed_by: string | null;
 }
 
 /** What a look showed. */
@@ -771,10 +775,12 @@ export interface LookDispatched {
   readonly owner: string;
   /** By when; epoch milliseconds. */
   readonly deadline_at: number;
+  /** Key of the worker that acted, whose word does not count; null where a person asks for the look. */
+  readonly not_by: string | null;
 }
 
-/** Why a person has a worker look. */
-export const LOOK_PURPOSE_VALUES = ['repair', 'reconcile'] as const;
+/** Why a worker is to look: a person asks, or another worker is to see what the one that acted says it undid. */
+export const LOOK_PURPOSE_VALUES = ['repair', 'reconcile', 'observe'] as const;
 export type LookPurpose = (typeof LOOK_PURPOSE_VALUES)[number];
 
 /** What a look showed: the success condition holds, does not hold, or could not be observed. */

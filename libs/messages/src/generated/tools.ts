@@ -50,6 +50,8 @@ export interface LegRequested {
   readonly reason: string;
   /** 1 to 64, each id once; in this order, stop at the first that does not succeed. The ledger asks for a single step, whose id is the mutation's. */
   readonly steps: readonly LegStep[];
+  /** For a worker that observes what others did; workers that act pass it over, and observers all else. */
+  readonly for_observer: boolean;
 }
 
 /** One compensation of a leg. */

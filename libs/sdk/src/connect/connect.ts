@@ -201,11 +201,11 @@ class Connection implements Recourse {
     return (args, place) => guarded(callAt(args, place, this)) as ReturnType<ConnectedTool<Args, Value>>;
   }
 
-  async worker({ adapter, capabilities, ...overrides }: ConnectedWorkerOptions): Promise<Worker> {
+  async worker({ adapter, capabilities, isObserver = false, ...overrides }: ConnectedWorkerOptions): Promise<Worker> {
     this.refuseClosed();
     const kafka = this.reached.kafkaOf(`${adapter}-worker`);
     await refuseUnknown(kafka, adapter);
-    const folder = join(this.reached.stateDir, adapter);
+    const folder = join(this.reached.stateDir, isObserver ? `${adapter}-observer` : adapter);
     const worker = createWorker({
       kafka,
       codecs: this.codecs,
@@ -216,7 +216,8 @@ class Connection implements Recourse {
       claimStore: new FileClaimStore(join(folder, 'claims')),
       positions: new FilePositionStore(join(folder, 'positions')),
       workerId: this.name,
-      groupId: `${adapter}-workers`,
+      groupId: `${adapter}-${isObserver ? 'observers' : 'workers'}`,
+      isObserver,
       callTimeoutMs: CALL_TIMEOUT_MS,
       ...overrides,
     });

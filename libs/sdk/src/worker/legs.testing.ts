@@ -48,6 +48,7 @@ export function legOf(more: Partial<LegRequested> = {}): LegRequested {
     lease_id: 'lease_1',
     not_after: NOT_AFTER,
     reconcile_first: false,
+    for_observer: false,
     reason: 'agent_effect_compensation',
     steps: [legStep()],
     ...more,

@@ -34,6 +34,8 @@ export interface WorkerOptions {
   readonly positions: PositionStore;
   readonly workerId: string;
   readonly groupId: string;
+  /** Observes what other workers did, and acts on nothing: it needs a key that speaks as `observer`, and a group of its own. */
+  readonly isObserver?: boolean;
   /** Longest a call may take here, in milliseconds; a step may ask for less. */
   readonly callTimeoutMs: number;
   /** The registry, as cachedEntries reads it: a kill switch stops a leg before its next step; unread, none is begun. */

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { signedKafka, testKeys } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
+import { MemoryPositionStore } from '../stores/position-store.memory.js';
 import { legOf } from './legs.testing.js';
 import { turns, WorkerStage } from './worker.testing.js';
 import { RESULTS_TOPIC } from './worker.js';
@@ -10,6 +11,7 @@ const keys = testKeys({
   orchestrator: { role: 'service', names: ['recovery-orchestrator'] },
   accountant: { role: 'service', names: ['budget-accountant'] },
   worker: { role: 'worker', names: ['payments'] },
+  observer: { role: 'observer', names: ['payments'] },
 });
 
 let stage: WorkerStage;
@@ -59,5 +61,22 @@ describe('a worker on signed wires', () => {
     expect(reports.map(({ leg_id }) => leg_id)).toEqual(['leg_1']);
     expect(stage.provider.reversals).toBe(1);
     expect(refusals()).toEqual([reason]);
+  });
+});
+
+describe('a worker that observes what others did', () => {
+  it('answers what is asked of observers and nothing else, as a worker that acts leaves that to it', async () => {
+    stage.clusterOf = (name) => as(name === 'eye' ? 'observer' : 'worker', name);
+    await stage.start();
+    await stage.start('eye', { isObserver: true, groupId: 'observers', positions: new MemoryPositionStore() });
+    await stage.askAs(as('orchestrator'), {}, legOf());
+    await stage.askAs(as('orchestrator'), {}, legOf({ leg_id: 'seen', kind: 'observe', for_observer: true }));
+    const reports = await stage.reports(2);
+    await turns();
+    expect(reports.map(({ leg_id, worker_id }) => [leg_id, worker_id]).sort()).toEqual([
+      ['leg_1', 'worker'],
+      ['seen', 'eye'],
+    ]);
+    expect(stage.provider.reversals).toBe(1);
   });
 });

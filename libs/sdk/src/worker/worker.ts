@@ -202,7 +202,8 @@ class LegWorker implements Worker {
   private async handle({ partition, record, progress, generation }: Taken): Promise<void> {
     const isDone = await this.untilDone('answer', generation, async () => {
       const leg = await this.read(partition, record);
-      if (leg !== null) await this.answer(leg, placeInTrace(record.headers[TRACEPARENT]?.toString('latin1')));
+      if (leg?.for_observer === (this.options.isObserver ?? false))
+        await this.answer(leg, placeInTrace(record.headers[TRACEPARENT]?.toString('latin1')));
       return true;
     });
     if (isDone !== null) {

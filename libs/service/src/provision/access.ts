@@ -83,7 +83,7 @@ function beyondTopics(user: ClusterUser): readonly Right[] {
     case 'service':
       return [joins(serviceGroup(user.name))];
     case 'worker':
-      return user.adapters.map((adapter) => joins(workersGroup(adapter)));
+      return user.adapters.flatMap((adapter) => [joins(workersGroup(adapter)), joins(observersGroup(adapter))]);
     case 'consumer':
       return [joins(user.name)];
     case 'producer':
@@ -101,6 +101,9 @@ export const serviceGroup = (service: string): string => `recourse.${service}`;
 
 /** Group of the workers of an adapter, unless they have credentials that allow another. */
 export const workersGroup = (adapter: string): string => `${adapter}-workers`;
+
+/** Group of the workers that observe what those of an adapter did. */
+const observersGroup = (adapter: string): string => `${adapter}-observers`;
 
 /** `mutation-ledger` and `consumers` of `consumers, mutation-ledger (broadcast)`. */
 export function wordsOf(list: string): readonly string[] {

@@ -78,6 +78,7 @@ describe('the rules of access', () => {
   it('let a group be joined by those it is named after, and a transaction be of its own producer', () => {
     for (const service of SERVICES) expect(whoMay('READ', 'GROUP', `recourse.${service}`)).toEqual([service]);
     expect(whoMay('READ', 'GROUP', 'mail-workers')).toEqual(['mail-worker']);
+    expect(whoMay('READ', 'GROUP', 'mail-observers')).toEqual(['mail-worker']);
     expect(whoMay('READ', 'GROUP', 'loyalty')).toEqual(['loyalty']);
     expect(RULES.filter(({ resource }) => resource === 'TRANSACTIONAL_ID').map(({ name }) => name)).toEqual([
       'agent',

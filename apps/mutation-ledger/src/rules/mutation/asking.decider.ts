@@ -163,6 +163,7 @@ function requestOf(
     lease_id: leaseIdOf(leaseKey, legId, attempt, lease.notAfter),
     not_after: lease.notAfter,
     reconcile_first: false,
+    for_observer: false,
     reason: REASON_OF[kind],
     steps: [stepOf(mutation, kind, capability, terms)],
   };

@@ -11,8 +11,8 @@
 import { briefOf, callsBehind } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
-import type { ContractTerms, LegReported } from '@recourse/messages';
-import { LOOK_PURPOSE_VALUES, SEVERITY_VALUES } from '@recourse/messages';
+import type { ContractTerms, LegReported, LookPurpose } from '@recourse/messages';
+import { SEVERITY_VALUES } from '@recourse/messages';
 import { inForce } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
 import { impactOf, requiredApprovals, riskOf } from '../decision/recovery.decisions.js';
@@ -23,7 +23,7 @@ import { selfRefusal } from './approval.decisions.js';
 import { mayRepeat } from './dispatch.decisions.js';
 import { judgeLook } from './judgement.decisions.js';
 import type { LookJudgement } from './judgement.decisions.js';
-import { settledBy, verdictOn } from './verdict.decisions.js';
+import { settledBy, verdictOn, witnessed } from './verdict.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { LookDoc, StepDoc, StepPhase } from './step.messages.js';
 import { record } from '../record.messages.js';
@@ -42,6 +42,8 @@ const ABANDONABLE: readonly StepPhase[] = [
   'uncertain',
   'manual',
 ];
+/** What people have a worker look for. */
+const BY_PEOPLE: readonly LookPurpose[] = ['repair', 'reconcile'];
 /** Phases of which nobody makes an incident any more. */
 const OVER: readonly StepPhase[] = ['compensated', 'not_needed', 'resolved'];
 
@@ -143,6 +145,7 @@ export function look(
     command_id: envelope.command_id,
     owner: ownerOfLeg(call.adapter_id),
     deadline_at: lease.answerBy,
+    not_by: null,
   });
 }
 
@@ -150,7 +153,7 @@ function lookRefusal({ phase }: StepDoc, asking: Asking, purpose: Command<'Check
   const refusal =
     personOnly(asking) ??
     (phase === 'manual' ? null : wrongPhase(`The step is ${phase}: only what a person has is looked at again.`));
-  if (refusal !== null || LOOK_PURPOSE_VALUES.some((known) => known === purpose)) return refusal;
+  if (refusal !== null || BY_PEOPLE.some((known) => known === purpose)) return refusal;
   return { code: 'COMMAND_INVALID', message: 'A look is for a repair, or to reconcile.' };
 }
 
@@ -161,6 +164,7 @@ export function lookedAt(
   message: LegReported,
   now: number,
   policy: RecoveryPolicy,
+  observedBy: string | null,
 ): readonly RecoveryRecord[] {
   const judgement = judgeLook(
     step,
@@ -168,7 +172,7 @@ export function lookedAt(
   );
   const answered = lookAnswered(step, seen, judgement, now, policy);
   if (judgement.verdict !== 'met') return [answered];
-  return [answered, seen.purpose === 'repair' ? repaired(step, seen) : compensated(step, seen, judgement)];
+  return [answered, seen.purpose === 'repair' ? repaired(step, seen) : compensated(step, seen, judgement, observedBy)];
 }
 
 /** A person repaired it by hand, and it was seen to be so. */
@@ -184,8 +188,13 @@ function repaired(step: StepDoc, { evidence, by, reason, command_id }: LookDoc):
   });
 }
 
-/** An earlier attempt had undone it. */
-function compensated(step: StepDoc, { leg_id }: LookDoc, { observations }: LookJudgement): RecoveryRecord {
+/** An attempt has undone it: an earlier one, or the one that another worker now has seen. */
+function compensated(
+  step: StepDoc,
+  { leg_id, not_by: actedBy }: LookDoc,
+  { observations }: LookJudgement,
+  observedBy: string | null,
+): RecoveryRecord {
   const judged = {
     reported: 'verified',
     outcome: 'compensated',
@@ -193,7 +202,9 @@ function compensated(step: StepDoc, { leg_id }: LookDoc, { observations }: LookJ
     observations,
     calls_done: callsBehind(step.ref),
   } as const;
-  return settledBy(step, { leg_id, attempt: step.attempt }, [verdictOn(step, judged, null, 'reversed')]);
+  return settledBy(step, { leg_id, attempt: step.attempt }, [
+    witnessed(verdictOn(step, judged, null, 'reversed'), actedBy, observedBy),
+  ]);
 }
 
 /** Nobody answered a look: nothing was seen. */

@@ -3,9 +3,7 @@
 // Invariants
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
 import { speaksUnder } from '@recourse/kernel';
-import type { Speaker } from '@recourse/kernel';
 import type { LegReported, LegVerdict, StepVerdict } from '@recourse/messages';
-import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { lookedAt } from './command.decisions.js';
@@ -16,22 +14,21 @@ import { judge } from './judgement.decisions.js';
 import type { Judgement } from './judgement.decisions.js';
 import { append, conclude, draft } from './step-draft.decisions.js';
 import type { StepContext } from './step-draft.decisions.js';
+import { isObserved, observerAsked } from './observer.decisions.js';
+import type { Signed } from './observer.decisions.js';
 import { stepFollowing } from './step-row.transitions.js';
 import type { FactsAsk, LookDoc, StepDoc, StepPhase } from './step.messages.js';
 import type { LegDoc, ReportRefusal } from './leg.messages.js';
 import { isAtRest } from './step.transitions.js';
-import { settledBy, verdictOn } from './verdict.decisions.js';
+import { settledBy, verdictOn, witnessed } from './verdict.decisions.js';
 
 /** Takes a worker's report; `speaker`: whose key signed it, where reports are signed. */
-export function report(
-  message: LegReported,
-  context: StepContext,
-  speaker?: Pick<Speaker, 'roles' | 'names'>,
-): readonly RecoveryRecord[] {
+export function report(message: LegReported, context: StepContext, speaker?: Signed): readonly RecoveryRecord[] {
   if (speaker !== undefined && !mayReport(speaker, message, context.steps))
     return [refusedReport(message, 'WORKER_MISMATCH')];
   const looking = context.steps.find((one) => one.tenant === message.tenant && one.look?.leg_id === message.leg_id);
-  if (looking !== undefined && looking.look !== null) return onLook(looking, looking.look, message, context);
+  if (looking !== undefined && looking.look !== null)
+    return onLook(looking, looking.look, message, { ...context, speaker });
   const relying = context.steps.find(
     (one) => one.tenant === message.tenant && one.facts_ask?.leg_id === message.leg_id,
   );
@@ -41,19 +38,26 @@ export function report(
   if (head === undefined || head.leg.lease_id !== message.lease_id) return [refusedReport(message, 'LEASE_UNKNOWN')];
   if (head.leg.attempt !== message.attempt) return [refusedReport(message, 'ATTEMPT_STALE')];
   const refusal = shapeRefusal(message, members);
-  return refusal === null ? onLease(head, members, message, context) : [refusedReport(message, refusal)];
+  return refusal === null
+    ? onLease(head, members, message, { ...context, speaker })
+    : [refusedReport(message, refusal)];
 }
 
 /** A worker answers for its own adapters: who overheard a request, lease and all, does not, nor do our services. */
-function mayReport(
-  speaker: Pick<Speaker, 'roles' | 'names'>,
-  { tenant, leg_id }: LegReported,
-  steps: readonly StepDoc[],
-): boolean {
-  return steps
+function mayReport(speaker: Signed, { tenant, leg_id }: LegReported, steps: readonly StepDoc[]): boolean {
+  const asked = steps
     .filter((step) => step.tenant === tenant)
     .flatMap(({ legs, look, facts_ask }) => [...legs, look, facts_ask])
-    .every((asked) => asked?.leg_id !== leg_id || speaksUnder(speaker, asked.adapter));
+    .filter((one) => one?.leg_id === leg_id);
+  return asked.every((one) => {
+    if (one === null || !speaksUnder(speaker, one.adapter)) return false;
+    const actedBy = 'not_by' in one ? one.not_by : null;
+    return actedBy === null ? speaker.roles.includes('worker') : mayObserve(speaker, actedBy);
+  });
+}
+
+function mayObserve({ keyId, roles }: Signed, actedBy: string): boolean {
+  return roles.includes('observer') && keyId !== actedBy;
 }
 
 /** A step and the leg it went out in. */
@@ -80,12 +84,24 @@ function shapeRefusal({ steps }: LegReported, members: readonly Member[]): Repor
   return places.every((place, index) => index === 0 || (places[index - 1] ?? 0) < place) ? null : 'MEMBER_ORDER';
 }
 
-function onLook(step: StepDoc, seen: LookDoc, message: LegReported, context: StepContext): readonly RecoveryRecord[] {
+/** A decision about a report, and whose key signed that. */
+interface ReportContext extends StepContext {
+  readonly speaker: Signed | undefined;
+}
+
+function onLook(step: StepDoc, seen: LookDoc, message: LegReported, context: ReportContext): readonly RecoveryRecord[] {
   if (seen.lease_id !== message.lease_id) return [refusedReport(message, 'LEASE_UNKNOWN')];
   // A refusal by one copy proves nothing about another (L11).
   if (message.steps.find((one) => one.step_id === step.step_id)?.outcome === 'refused_late')
     return [refusedReport(message, 'REFUSED_LATE')];
-  return conclude(draft(step, context.now, ...lookedAt(step, seen, message, context.now, context.policy)), context);
+  return conclude(
+    draft(
+      step,
+      context.now,
+      ...lookedAt(step, seen, message, context.now, context.policy, context.speaker?.keyId ?? null),
+    ),
+    context,
+  );
 }
 
 /** What the resource is like: for whoever decides about the step, or compared with what they agreed to. */
@@ -111,7 +127,7 @@ function onLease(
   { leg }: Member,
   members: readonly Member[],
   message: LegReported,
-  context: StepContext,
+  context: ReportContext,
 ): readonly RecoveryRecord[] {
   const read = members.map((member) => ({ member, reading: readingOf(member, message, members) }));
   const judged = read.flatMap(({ member: { step }, reading }) =>
@@ -171,12 +187,21 @@ const NOT_BEGUN = { reported: null, outcome: 'not_begun', reason: 'ORDER', obser
 function settle(
   leg: LegDoc,
   judged: readonly { readonly step: StepDoc; readonly judgement: Judged }[],
-  context: StepContext,
+  context: ReportContext,
 ): readonly RecoveryRecord[] {
-  const { now, policy } = context;
-  const [first] = judged;
-  if (first === undefined) return [];
-  const found = judged.map(({ step, judgement }) => ({ step, verdict: verdictOf(step, judgement, now, policy) }));
+  const { now, policy, speaker } = context;
+  const looks = judged.map(({ step, judgement }) =>
+    judgement.outcome === 'compensated' && isObserved(speaker, leg.adapter, step.tenant)
+      ? observerAsked(step, speaker.keyId, now, policy)
+      : null,
+  );
+  const asked = looks.filter((look) => look !== null);
+  const rest = judged.filter((_, index) => looks[index] === null);
+  const [first] = rest;
+  const [looked] = judged;
+  if (first === undefined) return looked === undefined ? [] : conclude(draft(looked.step, now, ...asked), context);
+  const by = speaker?.keyId ?? null;
+  const found = rest.map(({ step, judgement }) => ({ step, verdict: verdictOf(step, judgement, by, context) }));
   const outcome = settledBy(
     first.step,
     leg,
@@ -188,15 +213,22 @@ function settle(
       const told = stepFollowing(step, outcome, now);
       return escalated(told, reasonAfterLast(told), now, policy);
     });
-  return conclude(draft(first.step, now, outcome, ...escalations), context);
+  return conclude(draft(first.step, now, outcome, ...escalations, ...asked), context);
 }
 
-function verdictOf(step: StepDoc, judgement: Judged, now: number, policy: RecoveryPolicy): LegVerdict {
+/** `by`: the key of the worker that acted, and whose observations these are. */
+function verdictOf(
+  step: StepDoc,
+  judgement: Judged,
+  by: string | null,
+  { now, policy }: Pick<StepContext, 'now' | 'policy'>,
+): LegVerdict {
   const { outcome } = judgement;
   if (outcome === 'not_begun') return verdictOn(step, judgement, deadlineOf(step, now, policy), null);
-  if (outcome === 'compensated') return verdictOn(step, judgement, null, 'reversed');
+  if (outcome === 'compensated') return witnessed(verdictOn(step, judgement, null, 'reversed'), by, by);
   const again = retryAt(step, now, policy, outcome === 'uncertain');
-  return verdictOn(step, judgement, again, isForPerson(step, outcome) ? null : 'retry_scheduled');
+  const verdict = verdictOn(step, judgement, again, isForPerson(step, outcome) ? null : 'retry_scheduled');
+  return witnessed(verdict, by, by);
 }
 
 /** Stale is a person's at once; what failed is when its attempts are used up; of an uncertain step more may be learnt. */

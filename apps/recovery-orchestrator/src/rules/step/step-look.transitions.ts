@@ -7,11 +7,11 @@ import type { LastOutcome, StepDoc } from './step.messages.js';
 
 export function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: number): StepDoc {
   const { leg_id, adapter, purpose, lease_id, not_after, answer_by } = body;
-  const { evidence, by, reason, command_id, owner, deadline_at } = body;
+  const { evidence, by, reason, command_id, owner, deadline_at, not_by } = body;
   const looking = moveStep(
     {
       ...step,
-      look: { leg_id, adapter, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id },
+      look: { leg_id, adapter, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id, not_by },
       owner,
       deadline_at,
     },

@@ -124,6 +124,8 @@ export type LookDoc = {
   readonly by: string;
   readonly reason: string;
   readonly command_id: string;
+  /** Key of the worker that acted, whose word does not count; null where a person asked. */
+  readonly not_by: string | null;
 };
 
 /** A look at the facts that people rely on, under way. */

@@ -109,6 +109,7 @@ export const PHASE_AFTER = {
     Halted: 'halted',
     Dispatched: 'dispatched',
     Compensated: 'compensated',
+    LookSent: 'looking',
     Escalated: 'manual',
   },
   halted: {
@@ -119,6 +120,7 @@ export const PHASE_AFTER = {
     Halted: 'halted',
     Dispatched: 'dispatched',
     Compensated: 'compensated',
+    LookSent: 'looking',
     Escalated: 'manual',
   },
   observing: {
@@ -137,6 +139,7 @@ export const PHASE_AFTER = {
     Unsettled: 'retrying',
     NotBegun: 'waiting',
     Uncertain: 'uncertain',
+    LookSent: 'looking',
   },
   uncertain: {
     ...NEVER,
@@ -144,6 +147,7 @@ export const PHASE_AFTER = {
     Halted: 'halted',
     Dispatched: 'dispatched',
     Compensated: 'compensated',
+    LookSent: 'looking',
     Escalated: 'manual',
   },
   retrying: {
@@ -152,6 +156,7 @@ export const PHASE_AFTER = {
     Halted: 'halted',
     Dispatched: 'dispatched',
     Compensated: 'compensated',
+    LookSent: 'looking',
     Escalated: 'manual',
   },
   compensated: NEVER,

@@ -18,6 +18,11 @@ export function settledBy(
 /** What was found about a step. */
 export type Found = Pick<LegVerdict, 'reported' | 'outcome' | 'reason' | 'observations' | 'calls_done'>;
 
+/** The verdict with whose keys stand for what was done and for what was seen; null where reports are not signed. */
+export function witnessed(verdict: LegVerdict, actedBy: string | null, observedBy: string | null): LegVerdict {
+  return { ...verdict, acted_by: actedBy, observed_by: observedBy };
+}
+
 /** The verdict on one step; `retryAt` is null where it is over. */
 export function verdictOn(
   step: StepDoc,
@@ -37,6 +42,8 @@ export function verdictOn(
     reverses_record_hash: step.reverses_record_hash,
     retry_at: retryAt,
     outcome_kind: outcomeKind,
+    acted_by: null,
+    observed_by: null,
     call: isCalled(found) || found.calls_done > 0 ? step.call : null,
   };
 }

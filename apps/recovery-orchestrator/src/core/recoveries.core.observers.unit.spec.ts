@@ -1,0 +1,100 @@
+// Where another worker observes for an adapter, nothing counts as undone by the word of the one that acted.
+import { describe, expect, it } from '@jest/globals';
+import type { Speaker } from '@recourse/kernel';
+import type { LegRequested } from '@recourse/messages';
+import { fact, harness, WAYS } from '@recourse/testing';
+import type { CoreHarness } from '@recourse/testing';
+import { AUTO, fallen, idOf, phasesOf, placesOf, reported, stepOf, told, verdicts } from '../legs.testing.js';
+import { core, requestIn, views } from '../recoveries.testing.js';
+
+const AT = 10_000;
+const worker = (more: Partial<Speaker> = {}): Speaker => ({
+  keyId: 'payments-1',
+  roles: ['worker'],
+  names: ['payments'],
+  tenants: ['*'],
+  ...more,
+});
+const OBSERVED = worker({ observers: [{ names: ['payments'], tenants: ['*'] }] });
+const OBSERVER: Speaker = { keyId: 'payments-eye', roles: ['observer'], names: ['payments'], tenants: ['*'] };
+
+describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
+  const dispatched = (...places: readonly number[]): { readonly run: CoreHarness; readonly request: LegRequested } => {
+    const run = harness(core(), { isRebuilt, views: views() }).when(fallen(places, { terms: AUTO }), AT);
+    return { run, request: requestIn(run.outgoing()) };
+  };
+  /** A leg of one step, reported as verified by a worker that another observes. */
+  function undone(): { readonly run: CoreHarness; readonly look: LegRequested } {
+    const { run, request } = dispatched(1);
+    run.when({ ...reported(request, [told(1, 'verified')]), speaker: OBSERVED }, AT + 1);
+    return { run, look: requestIn(run.outgoing()) };
+  }
+
+  it('counts at once where no other worker observes, and says that the one that acted observed', () => {
+    for (const speaker of [
+      worker(),
+      worker({ observers: [{ names: ['mail'], tenants: ['*'] }] }),
+      worker({ observers: [{ names: ['payments'], tenants: ['elsewhere'] }] }),
+    ]) {
+      const { run, request } = dispatched(1);
+      run.when({ ...reported(request, [told(1, 'verified')]), speaker }, AT + 1).then(
+        fact('LegSettled', {
+          members: [{ outcome: 'compensated', acted_by: 'payments-1', observed_by: 'payments-1' }],
+        }),
+        fact('RecoveryClosed', { outcome: 'compensated' }),
+      );
+      expect(phasesOf(run)).toEqual({ [idOf(1)]: 'compensated' });
+    }
+  });
+
+  it('has another worker look first where one observes for the adapter and the tenant', () => {
+    const { run, look } = undone();
+    expect(phasesOf(run)).toEqual({ [idOf(1)]: 'looking' });
+    expect(look).toMatchObject({ kind: 'observe', for_observer: true, steps: [{ step_id: stepOf(1) }] });
+    run.when({ ...reported(look, [told(1, 'verified')]), speaker: OBSERVER }, AT + 2);
+    run.then(
+      fact('LookAnswered', { verdict: 'met' }),
+      fact('LegSettled', {
+        members: [{ outcome: 'compensated', acted_by: 'payments-1', observed_by: 'payments-eye' }],
+      }),
+      fact('RecoveryClosed', { outcome: 'compensated' }),
+    );
+    expect(phasesOf(run)).toEqual({ [idOf(1)]: 'compensated' });
+  });
+
+  it.each<[string, Speaker]>([
+    ['the worker that acted', OBSERVED],
+    ['a worker that observes for nobody', worker({ keyId: 'payments-2' })],
+    ['the key that acted, whatever else it may', { ...OBSERVED, roles: ['worker', 'observer'] }],
+    ['the observer of another adapter', { ...OBSERVER, names: ['mail'] }],
+  ])('is not confirmed by %s', (_who, speaker) => {
+    const { run, look } = undone();
+    run
+      .when({ ...reported(look, [told(1, 'verified')]), speaker }, AT + 2)
+      .then(fact('ReportRefused', { leg_id: look.leg_id, code: 'WORKER_MISMATCH' }));
+    expect(phasesOf(run)).toEqual({ [idOf(1)]: 'looking' });
+  });
+
+  it('is a person’s where the other sees otherwise, or nothing in time', () => {
+    const { run, look } = undone();
+    run.when({ ...reported(look, [told(1, 'unverified')]), speaker: OBSERVER }, AT + 2);
+    expect(phasesOf(run)).toEqual({ [idOf(1)]: 'manual' });
+    const silent = undone();
+    silent.run.whenDue(silent.look.not_after + 600_000);
+    expect(phasesOf(silent.run)).toEqual({ [idOf(1)]: 'manual' });
+  });
+
+  it('does not come from an observer where a worker was asked to act', () => {
+    const { run, request } = dispatched(1);
+    run
+      .when({ ...reported(request, [told(1, 'verified')]), speaker: OBSERVER }, AT + 1)
+      .then(fact('ReportRefused', { code: 'WORKER_MISMATCH' }));
+  });
+
+  it('settles what failed at once, and has looked at what was undone', () => {
+    const { run, request } = dispatched(2, 1);
+    expect(placesOf(request)).toEqual([2, 1]);
+    run.when({ ...reported(request, [told(2, 'verified'), told(1, 'failed')]), speaker: OBSERVED }, AT + 1);
+    run.then(verdicts([1, 'failed']), fact('LookDispatched', { purpose: 'observe', step_id: stepOf(2) }));
+  });
+});
