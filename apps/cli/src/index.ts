@@ -5,3 +5,7 @@ export type { Surroundings } from './session.js';
 export type { Terminal } from './output/terminal.js';
 export type { AuditReport, PartitionReport } from './audit/report.js';
 export { reportSchemas } from './report-schemas.js';
+export { auditDump } from './audit/dump.js';
+export { createDump } from './audit/dump-writer.js';
+export { withScratch } from './audit/scratch.js';
+export { auditTopics } from './audit/topics.js';

@@ -9,26 +9,22 @@ const KEYS_MAX = 1_024;
 
 export class PastLives {
   readonly #schemas = new Map<number, Buffer>();
-  readonly #keys = new Map<string, null>();
-  #lastKey: Buffer | null = null;
+  /** Keys of the last records, the oldest written over. They are looked at only where something is wrong. */
+  readonly #keys: Buffer[] = [];
+  #nextKey = 0;
 
   constructor(private readonly fingerprintOf: FingerprintOf) {}
 
   /** Keeps the key and the schema of a record. */
   learn({ key, value }: RawRecord): void {
-    if (key !== null && this.#lastKey?.equals(key) !== true) this.#learnKey(key);
+    if (key !== null) {
+      this.#keys[this.#nextKey] = key;
+      this.#nextKey = (this.#nextKey + 1) % KEYS_MAX;
+    }
     const id = schemaIdOf(value);
     if (id === null || this.#schemas.has(id)) return;
     const fingerprint = this.fingerprintOf(id);
     if (fingerprint !== null) this.#schemas.set(id, fingerprint);
-  }
-
-  #learnKey(key: Buffer): void {
-    this.#lastKey = key;
-    const text = key.toString('latin1');
-    this.#keys.delete(text);
-    this.#keys.set(text, null);
-    if (this.#keys.size > KEYS_MAX) forgetFirst(this.#keys);
   }
 
   /** Does it have this hash under a schema that is known? */
@@ -45,9 +41,8 @@ export class PastLives {
     const fingerprint = this.#fingerprintOf(value);
     if (value === null || fingerprint === null) return null;
     const avro = value.subarray(FRAME_SIZE);
-    for (const text of this.#keys.keys())
-      if (leafHash(fingerprint, Buffer.from(text, 'latin1'), avro).equals(committed)) return 'rekeyed';
-    return null;
+    const keys = new Map(this.#keys.map((key) => [key.toString('latin1'), key]));
+    return [...keys.values()].some((key) => leafHash(fingerprint, key, avro).equals(committed)) ? 'rekeyed' : null;
   }
 
   /** Hash, in hex, of a record as it would be behind a head; empty where it claims another place. */

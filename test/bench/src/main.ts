@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { APPEND_FULL, APPEND_QUICK, benchAppend } from './append.bench.js';
+import { AUDIT_FULL, AUDIT_QUICK, benchAudit } from './audit.bench.js';
 import { benchBlast, BLAST_FULL, BLAST_QUICK } from './blast.bench.js';
 import { benchClosure, CLOSURE_FULL, CLOSURE_QUICK } from './closure.bench.js';
 import { benchExpiry, EXPIRY_FULL, EXPIRY_QUICK } from './expiry.bench.js';
@@ -30,6 +31,7 @@ interface PeersFlags {
 
 const BENCHES: Readonly<Record<string, (isQuick: boolean, flags: PeersFlags) => Promise<Measured>>> = {
   append: (isQuick) => benchAppend(isQuick ? APPEND_QUICK : APPEND_FULL),
+  audit: (isQuick) => benchAudit(isQuick ? AUDIT_QUICK : AUDIT_FULL),
   ingest: (isQuick) => benchIngest(isQuick ? INGEST_QUICK : INGEST),
   'ingest-signed': (isQuick) => benchIngestSigned(isQuick ? INGEST_QUICK : INGEST_FULL),
   'ingest-full': (isQuick) => benchIngestFull(isQuick ? INGEST_FULL_QUICK : INGEST_FULL),

@@ -36,6 +36,10 @@ interface Target {
 export const TARGETS: readonly Target[] = [
   { key: 'append_vs_raw', bound: 'min', value: 0.85 },
   { key: 'append_signed_vs_unsigned', bound: 'min', value: 0.9 },
+  { key: 'verify_vs_noop', bound: 'min', value: 0.75 },
+  { key: 'verify_per_s', bound: 'min', value: 200_000 },
+  { key: 'proof_ms', bound: 'max', value: 10 },
+  { key: 'verify_rss_max_mb', bound: 'max', value: 300 },
   { key: 'ingest_vs_merge', bound: 'min', value: 0.7 },
   { key: 'ingest_per_s', bound: 'min', value: 20_000 },
   { key: 'ingest_full_vs_merge', bound: 'min', value: 0.7 },
