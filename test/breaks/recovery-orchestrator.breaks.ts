@@ -1224,8 +1224,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.order.unit.spec.ts',
     test: 'effects of one run, straight are undone last first, one after the other, where none says what it was made from',
     file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
-    find: "return verdictOn(step, judgement, null, 'reversed');",
-    replace: 'return verdictOn(step, judgement, null, null);',
+    find: "return witnessed(verdictOn(step, judgement, null, 'reversed'), by, by);",
+    replace: 'return witnessed(verdictOn(step, judgement, null, null), by, by);',
   },
   {
     id: 'd26-forward-approval-counts',
