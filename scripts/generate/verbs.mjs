@@ -59,6 +59,7 @@ function fieldOf(record, { name, type, doc, asked = {} }, catalogue) {
 
 function kindOf(type, namespace, catalogue) {
   if (KINDS[type] !== undefined) return { kind: KINDS[type] };
+  if (type?.type === 'array') return type.items === 'recourse.common.Money' ? { kind: 'moneys' } : null;
   const schema = typeof type === 'string' ? catalogue.types.get(fullNameOf(type, namespace))?.schema : type;
   if (schema?.type === 'enum')
     return { kind: 'enum', values: schema.symbols.filter((symbol) => symbol !== schema.default) };

@@ -1,6 +1,6 @@
 // Inputs of the budgets core for specs.
 import { readFileSync } from 'node:fs';
-import { contractBody, contractDigest, contractView, EXPOSURE, parseContract, reservationId } from '@recourse/contract';
+import { contractBody, contractDigest, contractView, EXPOSURE, parseContract } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import { deriveId, partitionForKey } from '@recourse/kernel';
 import { fact, logged, memoryView, wire } from '@recourse/testing';
@@ -32,9 +32,20 @@ export type Who = Partial<typeof envelope>;
 /** A command of the budget wire. */
 export function command(type: string, body: object, who: Who = {}): RecordInput {
   const asker = { ...envelope, ...who };
-  const unnamed = type === 'ReserveBudget' ? { agent_id: null, initiator: null, objective: OBJECTIVE } : {};
-  return wire(BUDGET_COMMANDS, type, { envelope: asker, ...unnamed, ...body }, { key: asker.tenant });
+  return wire(BUDGET_COMMANDS, type, { envelope: asker, ...UNNAMED[type], ...body }, { key: asker.tenant });
 }
+
+/** What the edge says of a command that does not say it itself. */
+const UNNAMED: Readonly<Record<string, object>> = {
+  ReserveBudget: { agent_id: null, initiator: null, objective: OBJECTIVE, subject_ref: null, reach: null },
+  OpenBudget: { measure: 'debt', window: 'life', refunds: 'net' },
+};
+
+/** What counts in one unit: all of a value, unless it weighs less. */
+export function owes(debit_minor: number, currency = INR, value_minor = debit_minor) {
+  return [{ currency, value_minor, debit_minor }];
+}
+
 export function open(scope: 'run' | 'tenant', ceiling: number, who: Who = {}): RecordInput {
   return command(
     'OpenBudget',
@@ -45,7 +56,12 @@ export function open(scope: 'run' | 'tenant', ceiling: number, who: Who = {}): R
 export function reserve(
   effect: string,
   amount: number,
-  more: { readonly capability?: string; readonly currency?: string; readonly who?: Who } = {},
+  more: {
+    readonly capability?: string;
+    readonly currency?: string;
+    readonly subject?: string;
+    readonly who?: Who;
+  } = {},
 ): RecordInput {
   return command(
     'ReserveBudget',
@@ -53,21 +69,14 @@ export function reserve(
       run_id: RUN,
       effect_key: effect,
       capability: more.capability ?? 'wire.send_money',
-      value: { amount_minor: amount, currency: more.currency ?? INR },
-      agent_id: null,
+      values: [{ amount_minor: amount, currency: more.currency ?? INR }],
+      subject_ref: more.subject ?? `order/${effect}`,
     },
     more.who,
   );
 }
 export function releaseOf(effect: string, who: Who = {}): RecordInput {
   return command('ReleaseReservation', { run_id: RUN, effect_key: effect }, who);
-}
-export function decideExposure(effect: string, approved: boolean): RecordInput {
-  return command(
-    'DecideEscalation',
-    { escalation_id: deriveId('esc', exposureOf(effect)), approved, reason: 'because' },
-    { principal: 'dana' },
-  );
 }
 export function decide(effect: string, approved: boolean, who: Who = { principal: 'dana' }): RecordInput {
   return command(
@@ -79,9 +88,6 @@ export function decide(effect: string, approved: boolean, who: Who = { principal
 
 export function reservationOf(effect: string, tenant = TENANT): string {
   return deriveId('res', tenant, RUN, effect);
-}
-export function exposureOf(effect: string): string {
-  return reservationId(TENANT, RUN, effect, EXPOSURE);
 }
 export function mutationOf(effect: string, tenant = TENANT): string {
   return deriveId('mut', tenant, RUN, effect);
@@ -95,6 +101,10 @@ interface Recorded {
   readonly digest?: Buffer;
   readonly currency?: string;
   readonly sensitivity?: string;
+  readonly consequence?: readonly { readonly amount_minor: number; readonly currency: string }[];
+  readonly capability?: string;
+  readonly subject?: string;
+  readonly expiresAt?: number;
   readonly agent?: string;
   readonly initiator?: string;
   readonly objective?: string;
@@ -104,7 +114,9 @@ interface Recorded {
 /** An accepted MutationRecorded, as far as the accountant reads it. */
 export function recorded(effect: string, amount: number | null, more: Recorded = {}): RecordInput {
   const tenant = more.tenant ?? TENANT;
-  const value = amount === null ? null : { amount_minor: amount, currency: more.currency ?? INR };
+  const money = amount === null ? [] : [{ amount_minor: amount, currency: more.currency ?? INR }];
+  // As the ledger counts it: what is marked is disclosed.
+  const disclosed = more.sensitivity === undefined ? [] : [{ amount_minor: 1, currency: EXPOSURE }];
   return logged(
     'recourse.mutations',
     'MutationRecorded',
@@ -117,19 +129,20 @@ export function recorded(effect: string, amount: number | null, more: Recorded =
         agent_id: more.agent ?? 'agent-7',
         initiator: more.initiator ?? null,
         objective: more.objective ?? null,
-        capability: 'wire.send_money',
-        value,
-        args: {
-          content_type: `application/json${more.sensitivity === undefined ? '' : `; sensitivity=${more.sensitivity}`}`,
-        },
+        capability: more.capability ?? 'wire.send_money',
       },
+      consequence: more.consequence ?? [...money, ...disclosed],
       execution_state: more.state ?? 'succeeded',
       recoverability: more.recoverability ?? 'committed',
       terms:
         more.digest === undefined
           ? null
           : { contract_digest: more.digest, impact: 'financial', compensation: more.compensation ?? null },
-      ref: { reversal_class: more.digest === undefined ? 'irreversible' : 'compensable' },
+      ref: {
+        reversal_class: more.digest === undefined ? 'irreversible' : 'compensable',
+        reversal_expires_at: more.expiresAt ?? null,
+        subject_ref: more.subject ?? `order/${effect}`,
+      },
     },
     1,
     { partition: 3 },

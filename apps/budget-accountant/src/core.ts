@@ -8,27 +8,26 @@
 //   B3. Each effect has one reservation id; whatever is said twice changes nothing the second time.
 import {
   charterFor,
-  CLASS_WEIGHTS,
   contractByName,
   contractView,
   editorsOf as editorsIn,
   entryView,
-  EXPOSURE,
   killVerdict,
   reservationId,
   termsOf,
-  weightOf,
 } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, heardOf, refused } from '@recourse/event-log';
 import type { Asked, Decision, Due, ServiceCore, StateView } from '@recourse/event-log';
-import { isOurs, MUTATIONS_LOG, onCompensations, onMutation, onRecoverability, scopesOf } from './core/debts.js';
-import { decideOpen, decideRelease, decideReserve } from './rules/budget/budget.decider.js';
+import { boundsOf, subjectIdOf } from './core/bounds.js';
+import { isOurs, MUTATIONS_LOG, onCompensations, onMutation, onRecoverability } from './core/debts.js';
+import { decideOpen } from './rules/budget/budget.decider.js';
+import { agentOf, decideRelease, decideReserve } from './rules/budget/reservation.decider.js';
 import { decideEscalation } from './rules/budget/escalation.decider.js';
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './rules/budget/budget.messages.js';
 import { escalateReservation, passOn } from './rules/budget/overdue.decider.js';
 import { EVOLVE } from './rows.js';
-import { BUDGET_ROWS, escalations, MONEY, readBudget, reservations } from './rows/kinds.js';
+import { BUDGET_ROWS, escalations, isCompensation, readBudget, reservations } from './rows/kinds.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 export const BUDGET_COMMANDS = 'recourse.budget-commands';
@@ -106,8 +105,8 @@ function oneOrNone<T>(one: T | null): readonly T[] {
 }
 
 function onOpen({ body, context: { state } }: Asked<BudgetCommand<'OpenBudget'>>): Decision {
-  const { envelope, scope, scope_id, currency } = body;
-  return answered(decideOpen(body, readBudget(state, { tenant: envelope.tenant, scope, scope_id, currency })));
+  const { envelope, scope, scope_id, currency, window } = body;
+  return answered(decideOpen(body, readBudget(state, { tenant: envelope.tenant, scope, scope_id, currency, window })));
 }
 
 function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, policy: EscalationPolicy): Decision {
@@ -124,35 +123,35 @@ function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, p
 }
 
 function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, policy: EscalationPolicy): Decision {
-  const { state, views, now } = context;
-  const { run_id, effect_key, value, capability, agent_id } = body;
+  const { state, views } = context;
+  const { run_id: runId, effect_key, capability, agent_id, subject_ref, reach } = body;
   const { tenant } = body.envelope;
   const killed = killVerdict(views.view(entryView.name), { tenant, agent: agent_id ?? '', capability });
   if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);
   const found = contractByName(views.view(contractView.name), tenant, capability);
-  const known = found?.contract;
-  if (known === undefined) views.readToEnd();
+  if (found === undefined) views.readToEnd();
+  const contract = found?.contract;
+  const accounts = { tenant, runId, agentId: agentOf(body) };
+  const call = { capability, subjectId: subjectIdOf(tenant, subject_ref), reach, isSubjectless: subject_ref === null };
   return answered(
     decideReserve(body, {
-      reservation: reservations.find(state, reservationId(tenant, run_id, effect_key, value.currency)),
-      scopes: scopesOf(state, tenant, run_id, value.currency),
-      // Nothing declared counts as irreversible.
-      weight: known === undefined ? CLASS_WEIGHTS.irreversible : weightOf(known),
-      terms: known === undefined || found === undefined ? null : termsOf(known, found.digest),
+      reservation: reservations.find(state, reservationId(tenant, runId, effect_key)),
+      bounds: boundsOf(context, accounts, contract, call),
+      contract,
+      terms: found === undefined ? null : termsOf(found.contract, found.digest),
+      isCompensation: isCompensation(state, effect_key),
+      subjectId: call.subjectId,
       policy,
-      now,
     }),
   );
 }
 
-/** What is reserved for an effect, in both units. */
+/** What is reserved for an effect. */
 function heldFor(
   state: StateView,
   { envelope: { tenant }, run_id, effect_key }: BudgetCommand<'ReleaseReservation'>,
-): readonly Reservation[] {
-  return [MONEY, EXPOSURE]
-    .map((unit) => reservations.find(state, reservationId(tenant, run_id, effect_key, unit)))
-    .filter((each) => each !== null);
+): Reservation | null {
+  return reservations.find(state, reservationId(tenant, run_id, effect_key));
 }
 
 function answered(answer: BudgetAnswer): Decision {

@@ -7,8 +7,8 @@ import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Action, Preparation } from '../producer/producer.js';
 import { releaseStatement } from '../release.js';
-import { actionDigestOf, mutationOf, reservationsOf } from './action.js';
-import type { ReservationAnswer } from './budget.port.js';
+import { actionDigestOf, mutationOf, reservationOf } from './action.js';
+import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
 import { contractProblems } from './contract-review.js';
 import { governed } from './governance.js';
 import type { GuardedResult, GuardOptions } from './guard.messages.js';
@@ -206,16 +206,42 @@ async function approve({ call, action, options }: Situation, rehearsal: Json, at
   }
 }
 
-/** What was reserved before an escalation stays reserved while a person decides: the same call comes again. */
-async function reserve({ action, options }: Situation): Promise<Stop | null> {
+/** All units in one round trip and one decision. What nobody can read is not reserved as if it were nothing. */
+async function reserve({ call, action, options }: Situation): Promise<Stop | null> {
   const { budget, contract } = options;
   if (budget === undefined) return null;
-  for (const request of reservationsOf(action, contract)) {
-    const stopped = reservationStop(await budget.reserve(request), options);
-    if (stopped !== null) return stopped;
+  const reserving = reservationOf(action, contract, call.reach ?? null);
+  switch (reserving.kind) {
+    case 'nothing':
+      return null;
+    case 'unread':
+      return objection(
+        options,
+        trouble('CONSEQUENCE_UNREADABLE', `nothing says how much ${reserving.units.join(' and ')} the call moves`),
+      );
+    case 'reserve':
+      return reservationStop(await reserved(reserving.request, budget, options), options);
   }
-  return null;
 }
+
+/** Asks, and asks again while a person decides, as long as the caller has patience. */
+async function reserved(
+  request: ReservationRequest,
+  budget: Budget,
+  { clock, budgetPatience }: GuardOptions,
+): Promise<ReservationAnswer> {
+  const { waitMs = 0, everyMs = ASK_AGAIN_MS } = budgetPatience ?? {};
+  const until = clock.monotonic() + waitMs;
+  let answer = await budget.reserve(request);
+  while (answer.kind === 'escalated' && clock.monotonic() + everyMs <= until) {
+    await clock.sleep(everyMs);
+    answer = await budget.reserve(request);
+  }
+  return answer;
+}
+
+/** A person takes longer than this, and an answer is not kept waiting for more. */
+const ASK_AGAIN_MS = 1_000;
 
 function reservationStop(answer: ReservationAnswer, options: GuardOptions): Stop | null {
   switch (answer.kind) {

@@ -71,7 +71,7 @@ export function decideEscalation(
   if (escalation === null) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
   const refusal = refusalOf(command, escalation, people);
   if (refusal !== null) return refusal;
-  const { escalation_id, reservation_id, tenant, run_id, effect_key, currency, about, phase } = escalation;
+  const { escalation_id, reservation_id, tenant, run_id, effect_key, about, phase } = escalation;
   const outcome = { escalation_id, reservation_id, approved };
   if (phase !== 'open') {
     const same = phase === (approved ? 'approved' : 'denied') && escalation.decided_by === asker.principal;
@@ -80,14 +80,13 @@ export function decideEscalation(
       : rejected('ESCALATION_DECIDED', `it is ${phase}`, { phase });
   }
   const of = { reservation_id, tenant, run_id, effect_key };
-  const debit = (amount_minor: number) => ({ amount_minor, currency });
   const event: BudgetRecord = {
     type: 'EscalationDecided',
     body: {
       ...of,
       escalation_id,
       approved,
-      debit: debit(about === 'ceiling' ? escalation.debit_minor : 0),
+      debits: about === 'ceiling' && approved ? escalation.debits : [],
       by: asker.principal,
       reason,
       command_id: asker.command_id,
@@ -95,6 +94,6 @@ export function decideEscalation(
     },
   };
   if (approved || about !== 'unsettled') return { kind: 'recorded', outcome, event };
-  const freed = { ...of, debit: debit(escalation.debit_minor), cause: 'denied' } as const;
+  const freed = { ...of, debits: escalation.debits, cause: 'denied' } as const;
   return { kind: 'recorded', outcome, event, also: { type: 'BudgetReleased', body: freed } };
 }

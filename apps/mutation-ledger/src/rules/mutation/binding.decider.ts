@@ -1,8 +1,10 @@
 // Acceptance of an execution: the ledger, not the producer, binds the reversal, from the contract's map and the execution's own facts (A32).
 import type { Json } from '@recourse/kernel';
 import {
+  atLeast,
   bindReversal,
   classUnder,
+  consequenceOf,
   ERROR_KINDS,
   isRead,
   plainPayload,
@@ -16,6 +18,7 @@ import type {
   ContractTerms,
   Execution,
   ExecutionState,
+  Money,
   MutationRef,
   Payload,
   RecoverabilityState,
@@ -37,6 +40,8 @@ export interface Acceptance {
   readonly execution: Execution;
   readonly terms: ContractTerms | null;
   readonly ref: MutationRef;
+  /** What it moves, by unit. */
+  readonly consequence: readonly Money[];
   readonly recoverability: RecoverabilityState;
   readonly reason: ReasonCode | null;
 }
@@ -84,6 +89,14 @@ export function acceptExecution(
     execution: executionOf(event, named?.contract ?? null, facts.args, told),
     terms,
     ref: { ...ref, subject_ref, prior_value_hash: prior?.sha256 ?? null },
+    consequence: atLeast(
+      consequenceOf(named?.contract ?? null, {
+        args: facts.args,
+        argsPayload: event.args,
+        result: facts.result,
+        resultPayload: event.result,
+      }),
+    ),
     recoverability,
     reason,
   };
