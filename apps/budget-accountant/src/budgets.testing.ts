@@ -111,12 +111,24 @@ interface Recorded {
   readonly compensation?: object;
 }
 
+/** What is said of an execution where a spec does not say it. */
+const DEFAULTS = {
+  state: 'succeeded',
+  recoverability: 'committed',
+  tenant: TENANT,
+  agent: 'agent-7',
+  initiator: null,
+  objective: null,
+  compensation: null,
+  capability: 'wire.send_money',
+  expiresAt: null,
+};
+
 /** An accepted MutationRecorded, as far as the accountant reads it. */
 export function recorded(effect: string, amount: number | null, more: Recorded = {}): RecordInput {
-  const tenant = more.tenant ?? TENANT;
-  const money = amount === null ? [] : [{ amount_minor: amount, currency: more.currency ?? INR }];
-  // As the ledger counts it: what is marked is disclosed.
-  const disclosed = more.sensitivity === undefined ? [] : [{ amount_minor: 1, currency: EXPOSURE }];
+  const said = { ...DEFAULTS, subject: `order/${effect}`, ...more };
+  const { tenant, digest } = said;
+  const terms = { contract_digest: digest, impact: 'financial', compensation: said.compensation };
   return logged(
     'recourse.mutations',
     'MutationRecorded',
@@ -126,28 +138,34 @@ export function recorded(effect: string, amount: number | null, more: Recorded =
         tenant,
         run_id: RUN,
         effect_key: effect,
-        agent_id: more.agent ?? 'agent-7',
-        initiator: more.initiator ?? null,
-        objective: more.objective ?? null,
-        capability: more.capability ?? 'wire.send_money',
+        agent_id: said.agent,
+        initiator: said.initiator,
+        objective: said.objective,
+        capability: said.capability,
       },
-      consequence: more.consequence ?? [...money, ...disclosed],
-      execution_state: more.state ?? 'succeeded',
-      recoverability: more.recoverability ?? 'committed',
-      terms:
-        more.digest === undefined
-          ? null
-          : { contract_digest: more.digest, impact: 'financial', compensation: more.compensation ?? null },
+      consequence: said.consequence ?? movedBy(amount, more),
+      execution_state: said.state,
+      recoverability: said.recoverability,
+      terms: digest === undefined ? null : terms,
       ref: {
-        reversal_class: more.digest === undefined ? 'irreversible' : 'compensable',
-        reversal_expires_at: more.expiresAt ?? null,
-        subject_ref: more.subject ?? `order/${effect}`,
+        reversal_class: digest === undefined ? 'irreversible' : 'compensable',
+        reversal_expires_at: said.expiresAt,
+        subject_ref: said.subject,
       },
     },
     1,
     { partition: 3 },
   );
 }
+
+/** As the ledger counts it: what is marked is disclosed. */
+function movedBy(amount: number | null, { currency = INR, sensitivity }: Recorded): readonly object[] {
+  return [
+    ...(amount === null ? [] : [{ amount_minor: amount, currency }]),
+    ...(sensitivity === undefined ? [] : [{ amount_minor: 1, currency: EXPOSURE }]),
+  ];
+}
+
 export function changed(effect: string, event: string, tenant = TENANT): RecordInput {
   return logged(
     'recourse.mutations',

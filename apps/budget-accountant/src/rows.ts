@@ -3,19 +3,11 @@ import { briefOf } from '@recourse/contract';
 import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
+import { opened } from './rows/ceilings.js';
 import { counted } from './rows/counters.js';
-import { windowAt } from './rules/budget/bounds.decisions.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
 import { beyond, negated, plus } from './rules/budget/debits.decisions.js';
-import {
-  budgets,
-  debitedUnder,
-  escalations,
-  readBudget,
-  reservations,
-  standingBudget,
-  withOverruns,
-} from './rows/kinds.js';
+import { debitedUnder, escalations, reservations, withOverruns } from './rows/kinds.js';
 import type { Escalation, Reservation } from './rules/budget/budget.messages.js';
 import { HOLDING_PHASES, reservationPhaseAfter } from './rules/budget/budget.transitions.js';
 import type { ReservationEvent } from './rules/budget/budget.transitions.js';
@@ -55,26 +47,6 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
   ],
   BudgetRefunded: refunded,
 };
-
-function opened(body: Body<'BudgetOpened'>, state: StateView, { decidedAt }: At): readonly Change[] {
-  const { tenant, scope, scope_id, currency, window, measure, refunds, ceiling_minor } = body;
-  const key = { tenant, scope, scope_id, currency, window };
-  const standing = readBudget(state, key) ?? { ...begun(state, key), window_at: windowAt(window, decidedAt) };
-  const ceiling =
-    measure === 'debt' ? { ceiling_minor, refunds } : { value_ceiling_minor: ceiling_minor, value_refunds: refunds };
-  return [budgets.put({ ...standing, ...ceiling })];
-}
-
-/** A ceiling of the platform counts what its tenant has used before it was set; one over a window counts from then on. */
-function begun(state: StateView, key: Parameters<typeof standingBudget>[1]): ReturnType<typeof standingBudget> {
-  const empty = standingBudget(state, key);
-  if (key.scope !== 'platform' || key.window !== 'life') return empty;
-  const { used_minor, refunded_minor, moved_minor, moved_back_minor } = standingBudget(state, {
-    ...key,
-    scope: 'tenant',
-  });
-  return { ...empty, used_minor, refunded_minor, moved_minor, moved_back_minor };
-}
 
 function decided(body: Body<'EscalationDecided'>, state: StateView, record: At): readonly Change[] {
   const escalation = escalations.find(state, body.escalation_id);

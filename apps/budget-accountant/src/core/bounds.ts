@@ -35,7 +35,10 @@ export function boundsOf(
     budgets: budgetsOf(state, accounts),
     openOverruns: standingRun(state, tenant, runId).open_overruns,
     runId,
-    cap: contract?.blast_radius === undefined ? null : capOf(state, accounts, contract.blast_radius, contract, call),
+    cap:
+      contract?.blast_radius === undefined
+        ? null
+        : capOf(state, accounts, { ...contract, radius: contract.blast_radius }, call),
     now,
   };
 }
@@ -43,8 +46,7 @@ export function boundsOf(
 function capOf(
   state: DecideContext['state'],
   { tenant, runId: run_id }: Accounts,
-  radius: Cap['radius'],
-  { subject }: Contract,
+  { radius, subject }: Pick<Cap, 'radius'> & Pick<Contract, 'subject'>,
   { capability, subjectId, reach, isSubjectless }: Call,
 ): Cap {
   const of = { tenant, run_id, capability };

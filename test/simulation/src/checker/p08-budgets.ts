@@ -50,64 +50,76 @@ const accountsOf = ({ tenant, run, agent }: Held): readonly string[] => [
 const MEASURES = { debt: 'debit_minor', value: 'value_minor' } as const;
 
 function checkBounds(history: History, records: readonly LogRecord[], contracts: ReadonlyMap<string, Contract>): void {
-  const counts = new Counts();
-  const known = new Map<string, Held>();
-  const count = (held: Held, sign: number, calls: number): void => {
-    for (const { currency, ...debit } of held.debits) {
-      for (const account of accountsOf(held))
-        for (const [measure, field] of Object.entries(MEASURES))
-          counts.add(`${account} ${currency} ${measure}`, sign * debit[field]);
-      counts.add(`moved ${held.tenant} ${held.run} ${held.capability} ${currency}`, sign * debit.value_minor);
-    }
-    counts.add(`calls ${held.tenant} ${held.run} ${held.capability}`, calls);
-  };
-  for (const { type, body, seq } of records) {
-    const id = text(body, 'reservation_id');
-    const held = heldBy(body, known.get(id));
-    switch (type) {
-      case 'BudgetOpened':
-        counts.ceilings.set(
-          `${text(body, 'scope')} ${text(body, 'tenant')} ${text(body, 'scope_id')} ${text(body, 'currency')} ${text(body, 'measure')}`,
-          number(body, 'ceiling_minor'),
-        );
-        break;
-      case 'BudgetReserved':
-      case 'BudgetDebited':
-        for (const problem of exceeded(counts, held, body, contracts))
-          broken(history, 'P8', 'ceiling', `reservation ${id} at ${String(seq)}: ${problem}`);
-        count(held, 1, 1);
-        known.set(id, held);
-        break;
-      case 'BudgetEscalated':
-        known.set(id, { ...held, debits: [] });
-        break;
-      case 'EscalationDecided':
-        if (held.debits.length > 0) {
-          count(held, 1, 1);
-          known.set(id, held);
-        }
-        break;
-      case 'BudgetSettled':
-        count(known.get(id) ?? held, -1, 0);
-        count(held, 1, 0);
-        known.set(id, held);
-        break;
-      case 'BudgetOverrun':
-        count(held, 1, (known.get(id)?.debits.length ?? 0) > 0 ? 0 : 1);
-        known.set(id, { ...held, debits: [...(known.get(id)?.debits ?? []), ...held.debits] });
-        break;
-      case 'BudgetReleased':
-        count(held, -1, held.debits.length > 0 ? -1 : 0);
-        known.set(id, { ...held, debits: [] });
-        break;
-      case 'BudgetRefunded':
-        checkRefund(history, id, held.debits, known.get(id)?.debits ?? []);
-        count(held, -1, 0);
-        known.set(id, { ...held, debits: [] });
-        break;
-      default:
-    }
+  const ledger: Ledger = { history, contracts, counts: new Counts(), known: new Map() };
+  for (const record of records) {
+    const id = text(record.body, 'reservation_id');
+    const step = STEPS[record.type];
+    step?.(ledger, { ...record, id, held: heldBy(record.body, ledger.known.get(id)) });
   }
+}
+
+interface Ledger {
+  readonly history: History;
+  readonly contracts: ReadonlyMap<string, Contract>;
+  readonly counts: Counts;
+  readonly known: Map<string, Held>;
+}
+
+type Told = LogRecord & { readonly id: string; readonly held: Held };
+
+function count({ counts }: Ledger, held: Held, sign: number, calls: number): void {
+  const place = `${held.tenant} ${held.run} ${held.capability}`;
+  for (const { currency, ...debit } of held.debits) {
+    for (const account of accountsOf(held))
+      for (const [measure, field] of Object.entries(MEASURES))
+        counts.add(`${account} ${currency} ${measure}`, sign * debit[field]);
+    counts.add(`moved ${place} ${currency}`, sign * debit.value_minor);
+  }
+  counts.add(`calls ${place}`, calls);
+}
+
+const free = (held: Held): Held => ({ ...held, debits: [] });
+
+/** What each record makes of the counts. */
+const STEPS: Readonly<Record<string, (ledger: Ledger, told: Told) => void>> = {
+  BudgetOpened: ({ counts }, { body }) => {
+    const name = ['scope', 'tenant', 'scope_id', 'currency', 'measure'].map((field) => text(body, field)).join(' ');
+    counts.ceilings.set(name, number(body, 'ceiling_minor'));
+  },
+  BudgetReserved: fits,
+  BudgetDebited: fits,
+  BudgetEscalated: ({ known }, { id, held }) => known.set(id, free(held)),
+  EscalationDecided: (ledger, { id, held }) => {
+    if (held.debits.length === 0) return;
+    count(ledger, held, 1, 1);
+    ledger.known.set(id, held);
+  },
+  BudgetSettled: (ledger, { id, held }) => {
+    count(ledger, ledger.known.get(id) ?? held, -1, 0);
+    count(ledger, held, 1, 0);
+    ledger.known.set(id, held);
+  },
+  BudgetOverrun: (ledger, { id, held }) => {
+    const before = ledger.known.get(id)?.debits ?? [];
+    count(ledger, held, 1, before.length > 0 ? 0 : 1);
+    ledger.known.set(id, { ...held, debits: [...before, ...held.debits] });
+  },
+  BudgetReleased: (ledger, { id, held }) => {
+    count(ledger, held, -1, held.debits.length > 0 ? -1 : 0);
+    ledger.known.set(id, free(held));
+  },
+  BudgetRefunded: (ledger, { id, held }) => {
+    checkRefund(ledger.history, id, held.debits, ledger.known.get(id)?.debits ?? []);
+    count(ledger, held, -1, 0);
+    ledger.known.set(id, free(held));
+  },
+};
+
+function fits(ledger: Ledger, { id, held, body, seq }: Told): void {
+  for (const problem of exceeded(ledger.counts, held, body, ledger.contracts))
+    broken(ledger.history, 'P8', 'ceiling', `reservation ${id} at ${String(seq)}: ${problem}`);
+  count(ledger, held, 1, 1);
+  ledger.known.set(id, held);
 }
 
 /** What a record counts, at the accounts under which it was reserved. */
@@ -192,8 +204,6 @@ function checkDebits(history: History, contracts: ReadonlyMap<string, Contract>)
     costs(text(body, 'mutation_id'), nested(body, 'execution')['value'], contract, weight);
   }
   for (const { body } of ofType(history, 'recourse.mutations', 'CompensationsExecuted'))
-    for (const member of body['members'] as readonly Fields[])
-      // as its schema says
-      if (member['execution_state'] === 'succeeded')
-        costs(text(member, 'compensation_id'), member['value'], undefined, CLASS_WEIGHTS.irreversible);
+    if (body['execution_state'] === 'succeeded')
+      costs(text(body, 'compensation_id'), body['value'], undefined, CLASS_WEIGHTS.irreversible);
 }

@@ -89,17 +89,16 @@ export function acceptExecution(
     execution: executionOf(event, named?.contract ?? null, facts.args, told),
     terms,
     ref: { ...ref, subject_ref, prior_value_hash: prior?.sha256 ?? null },
-    consequence: atLeast(
-      consequenceOf(named?.contract ?? null, {
-        args: facts.args,
-        argsPayload: event.args,
-        result: facts.result,
-        resultPayload: event.result,
-      }),
-    ),
+    consequence: moved(event, named, facts),
     recoverability,
     reason,
   };
+}
+
+/** What the call moved, by unit: read here, since arguments are sealed later. */
+function moved(event: ToolExecuted, named: NamedContract | null, { args, result }: Facts): readonly Money[] {
+  const payloads = { argsPayload: event.args, resultPayload: event.result };
+  return atLeast(consequenceOf(named?.contract ?? null, { args, result, ...payloads }));
 }
 
 /** The facts of an intent; result and handle are not known yet. Errors: PayloadUnreadable. */
