@@ -201,4 +201,22 @@ export const BREAKS: readonly Break[] = [
     find: 'approved: false,',
     replace: 'approved: true,',
   },
+  {
+    id: 'a83-raised-by-one',
+    requirement: 'A83',
+    spec: 'apps/budget-accountant/src/budgets.ceilings.unit.spec.ts',
+    test: 'a ceiling that moves, straight is raised once another person agrees, and not before',
+    file: 'apps/budget-accountant/src/rules/budget/ceiling.decider.ts',
+    find: 'return ceiling_minor < from ? lowered(command, from)',
+    replace: 'return ceiling_minor !== from ? lowered(command, from)',
+  },
+  {
+    id: 'a83-never-falls-back',
+    requirement: 'A83',
+    spec: 'apps/budget-accountant/src/budgets.ceilings.unit.spec.ts',
+    test: 'a ceiling that moves, straight falls back when its time is over',
+    file: 'apps/budget-accountant/src/rows/kinds.ts',
+    find: 'due: ({ decay }) => decay?.at ?? null,',
+    replace: 'due: () => null,',
+  },
 ];

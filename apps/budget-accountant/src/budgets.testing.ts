@@ -39,6 +39,7 @@ export function command(type: string, body: object, who: Who = {}): RecordInput 
 const UNNAMED: Readonly<Record<string, object>> = {
   ReserveBudget: { agent_id: null, initiator: null, objective: OBJECTIVE, subject_ref: null, reach: null },
   OpenBudget: { measure: 'debt', window: 'life', refunds: 'net' },
+  MoveCeiling: { measure: 'debt', window: 'life', until: null, reason: 'because' },
 };
 
 /** What counts in one unit: all of a value, unless it weighs less. */

@@ -22,12 +22,13 @@ import { boundsOf, subjectIdOf } from './core/bounds.js';
 import { isOurs, MUTATIONS_LOG, onCompensations, onMutation, onRecoverability } from './core/debts.js';
 import { decideOpen } from './rules/budget/budget.decider.js';
 import { agentOf, decideRelease, decideReserve } from './rules/budget/reservation.decider.js';
+import { decayed, decideMove } from './rules/budget/ceiling.decider.js';
 import { decideEscalation } from './rules/budget/escalation.decider.js';
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './rules/budget/budget.messages.js';
 import { escalateReservation, passOn } from './rules/budget/overdue.decider.js';
 import { EVOLVE } from './rows.js';
-import { BUDGET_ROWS, escalations, isCompensation, readBudget, reservations } from './rows/kinds.js';
+import { BUDGET_ROWS, budgets, escalations, isCompensation, readBudget, reservations } from './rows/kinds.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 export const BUDGET_COMMANDS = 'recourse.budget-commands';
@@ -60,6 +61,7 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
         key: { is: ({ envelope }) => envelope.tenant, name: 'tenant' },
         commands: {
           OpenBudget: command(BUDGET_ROLES, onOpen),
+          MoveCeiling: command(BUDGET_ROLES, (asked) => onMove(asked, policy)),
           ReserveBudget: command(['agent'], (asked) => onReserve(asked, policy)),
           ReleaseReservation: command(['agent', 'administrator'], ({ body, context }) =>
             answered(decideRelease(body.envelope, heldFor(context.state, body))),
@@ -89,6 +91,10 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
 /** What happens when somebody has let the time of an open question or reservation pass. */
 function dueOf(policy: EscalationPolicy): Due {
   return {
+    budget: ({ state, now }, { address }) => {
+      const budget = budgets.find(state, address.group, address.key);
+      return append(...oneOrNone(budget === null ? null : decayed(budget, now)));
+    },
     escalation: ({ state, now }, { address }) => {
       const escalation = escalations.find(state, address.key);
       return append(...oneOrNone(escalation === null ? null : passOn(escalation, policy, now)));
@@ -107,6 +113,12 @@ function oneOrNone<T>(one: T | null): readonly T[] {
 function onOpen({ body, context: { state } }: Asked<BudgetCommand<'OpenBudget'>>): Decision {
   const { envelope, scope, scope_id, currency, window } = body;
   return answered(decideOpen(body, readBudget(state, { tenant: envelope.tenant, scope, scope_id, currency, window })));
+}
+
+function onMove({ body, context }: Asked<BudgetCommand<'MoveCeiling'>>, policy: EscalationPolicy): Decision {
+  const { envelope, scope, scope_id, currency, window } = body;
+  const budget = readBudget(context.state, { tenant: envelope.tenant, scope, scope_id, currency, window });
+  return answered(decideMove(body, budget, policy, context.now));
 }
 
 function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, policy: EscalationPolicy): Decision {
@@ -177,6 +189,7 @@ const STATUS_OF_EVENT: Readonly<Record<string, number>> = {
   BudgetOpened: 201,
   BudgetReserved: 201,
   BudgetEscalated: 202,
+  CeilingProposed: 202,
 };
 
 /** Anything else is no id of ours, and may be no address at all. */

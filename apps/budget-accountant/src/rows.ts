@@ -3,7 +3,7 @@ import { briefOf } from '@recourse/contract';
 import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
-import { opened } from './rows/ceilings.js';
+import { fallen, opened, proposed } from './rows/ceilings.js';
 import { counted } from './rows/counters.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
 import { beyond, negated, plus } from './rules/budget/debits.decisions.js';
@@ -19,6 +19,8 @@ type At = Pick<AcceptedRecord, 'decidedAt'>;
 /** What each record of the log changes. */
 export const EVOLVE: Folds<'recourse.budgets'> = {
   BudgetOpened: opened,
+  CeilingProposed: proposed,
+  CeilingMoved: fallen,
   BudgetReserved: (body, state, record) =>
     moved(state, body, record, 'Reserved', {
       change: { ...asked(body), settle_by: body.settle_by },
@@ -74,6 +76,7 @@ function consequencesOf(
   state: StateView,
   { body, escalation: { about }, record, counting, settle_by }: Word,
 ): readonly Change[] {
+  if (about === 'raise') return [];
   if (about === 'unsettled') return kept(state, body);
   const isGranted = about === 'ceiling' && body.approved;
   return moved(state, body, record, body.approved ? 'Approved' : 'Denied', {
@@ -125,6 +128,7 @@ function raised(
     run_id,
     effect_key,
     about,
+    proposal: null,
     agent_id,
     capability,
     brief,

@@ -15,6 +15,7 @@ import {
   divergenceOf,
   ends,
   escalationOf,
+  proposalOf,
   forwardOf,
   incidentOf,
   mutationOf,
@@ -47,6 +48,7 @@ import {
 import {
   askBeforeEffect,
   askForCeiling,
+  askToRaise,
   askForOverdue,
   askForOverrun,
   askForRollback,
@@ -207,6 +209,8 @@ const RECOVERIES: Meanings<Bodies<'recourse.recoveries'>> = {
 const BUDGETS: Meanings<Bodies<'recourse.budgets'>> = {
   ...OF_THE_LOOP,
   BudgetOpened: null,
+  CeilingProposed: { about: proposalOf, then: askToRaise },
+  CeilingMoved: null,
   BudgetReserved: null,
   BudgetRefunded: null,
   BudgetDebited: null,

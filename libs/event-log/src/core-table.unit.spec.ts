@@ -23,6 +23,7 @@ const wire = commandsOf('recourse.budget-commands', {
   key: { is: ({ envelope }) => envelope.tenant, name: 'tenant' },
   commands: {
     OpenBudget: command(['budget_owner'], () => append()),
+    MoveCeiling: command('anyone', () => append()),
     ReserveBudget: command('anyone', ({ body }) => append({ type: 'BudgetReserved', body: { run_id: body.run_id } })),
     ReleaseReservation: command('anyone', () => append(), { is: ({ run_id }) => run_id, name: 'run' }),
     DecideEscalation: command('anyone', () => append()),
@@ -56,7 +57,13 @@ function asked(type: string, more: Partial<RecordInput> = {}, roles: readonly st
 
 describe('a table of commands', () => {
   it('hears each of its types and no other', () => {
-    expect(wire.types).toEqual(['OpenBudget', 'ReserveBudget', 'ReleaseReservation', 'DecideEscalation']);
+    expect(wire.types).toEqual([
+      'OpenBudget',
+      'MoveCeiling',
+      'ReserveBudget',
+      'ReleaseReservation',
+      'DecideEscalation',
+    ]);
   });
 
   it('refuses a record key that is not what the table says', () => {
@@ -142,6 +149,8 @@ describe('a core made of a table', () => {
     keyOf: ({ tenant }) => tenant,
     evolve: {
       BudgetOpened: ({ tenant, ceiling_minor }) => [ceilings.put({ tenant, used: ceiling_minor, until: null })],
+      CeilingProposed: nothing,
+      CeilingMoved: nothing,
       BudgetReserved: nothing,
       BudgetEscalated: nothing,
       EscalationDecided: nothing,

@@ -23,6 +23,7 @@ export const budgets = row<Budget>({
   table: 'budgets',
   group: ({ tenant, scope, scope_id }) => budgetGroup(tenant, scope, scope_id),
   key: ({ currency, window }) => budgetKey(currency, window),
+  due: ({ decay }) => decay?.at ?? null,
   columns: {
     tenant: 'text',
     scope: 'text',
@@ -150,6 +151,7 @@ export function standingBudget(state: StateView, key: BudgetKey): Budget {
       moved_minor: 0,
       moved_back_minor: 0,
       value_refunds: 'net',
+      decay: null,
       overrun: false,
     }
   );

@@ -3,7 +3,7 @@ import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { alike } from '../output/alike.js';
 import { briefFields } from '../output/brief.js';
-import { amountIn, debitsIn, exceededIn } from '../output/debits.js';
+import { amountIn, debitsIn, exceededIn, proposalIn } from '../output/debits.js';
 import { formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { IDEMPOTENCY_KEY } from './options.js';
@@ -58,6 +58,7 @@ export function addBudgets(program: Command, act: Act): void {
     },
   );
   addOpen(budgets, act);
+  addMove(budgets, act);
   addEscalations(budgets, act);
 }
 
@@ -102,6 +103,7 @@ export function describeEscalation(found: Doc): string {
     ['phase', found['phase']],
     ['about', found['about']],
     ['exceeds', exceededIn(found['exceeded'])],
+    ['proposes', proposalIn(found['proposal'])],
     ['asks for', debitsIn(found['debits'])],
     ['agent', found['agent_id']],
     ['capability', found['capability']],
@@ -119,6 +121,56 @@ export function describeEscalation(found: Doc): string {
   ]);
 }
 
+/** Raises or lowers a ceiling: one way needs a second person, and the answer says which. */
+function addMove(budgets: Command, act: Act): void {
+  placed(
+    budgets.command('move').description('lowers a ceiling at once, or proposes to raise it: another person decides'),
+  )
+    .option('--until <instant>', 'when it falls back to what it was, such as 2030-05-02T00:00:00Z; for good without it')
+    .requiredOption('--reason <text>', 'why')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<Ceiling & { until?: string; reason: string }>(
+        async (session, { scopeId, ceiling, until, idempotencyKey, ...asked }) => {
+          const body = {
+            ...asked,
+            scope_id: scopeId,
+            ceiling_minor: minorOf(ceiling),
+            until: until === undefined ? null : instantOf(until),
+          };
+          const answer = await session.service('budgets').command('/v1/budgets/move', body, idempotencyKey);
+          session.show(answer, () => formatFields(Object.entries(answer)));
+        },
+      ),
+    );
+}
+
+/** Which ceiling, and what it is to be. */
+function placed(command: Command): Command {
+  return command
+    .requiredOption('--scope <scope>', 'run, agent, tenant, or platform: over the tenant, by an administrator')
+    .requiredOption('--scope-id <id>', 'which run, agent or tenant')
+    .requiredOption('--ceiling <minor>', 'minor units: 500000 for 5000.00, 1000 for one message or commitment')
+    .requiredOption('--currency <unit>', 'ISO 4217, comms, commitments or exposure')
+    .option('--measure <measure>', 'debt, or value for what is moved', 'debt')
+    .option('--window <window>', 'life, hour or day', 'life');
+}
+
+function minorOf(text: string): number {
+  if (MINOR.test(text)) return Number(text);
+  throw new CliProblem('AMOUNT_INVALID', `${text} is no whole number of minor units`, 'usage', {
+    remedy: 'Give minor units without a point: 500000 for 5000.00.',
+  });
+}
+
+function instantOf(text: string): number {
+  const at = Date.parse(text);
+  if (Number.isSafeInteger(at)) return at;
+  throw new CliProblem('AMOUNT_INVALID', `${text} is no instant`, 'usage', {
+    remedy: 'Give an instant as 2030-05-02T00:00:00Z.',
+  });
+}
+
 interface Ceiling {
   readonly scope: string;
   readonly scopeId: string;
@@ -126,29 +178,17 @@ interface Ceiling {
   readonly currency: string;
   readonly measure: string;
   readonly window: string;
-  readonly refunds: string;
+  readonly refunds?: string;
   readonly idempotencyKey?: string;
 }
 
 function addOpen(budgets: Command, act: Act): void {
-  budgets
-    .command('open')
-    .description('sets the ceiling of a run, an agent or a tenant, once')
-    .requiredOption('--scope <scope>', 'run, agent, tenant, or platform: over the tenant, by an administrator')
-    .requiredOption('--scope-id <id>', 'which run, agent or tenant')
-    .requiredOption('--ceiling <minor>', 'minor units: 500000 for 5000.00, 1000 for one message or commitment')
-    .requiredOption('--currency <unit>', 'ISO 4217, comms, commitments or exposure')
-    .option('--measure <measure>', 'debt, or value for what is moved', 'debt')
-    .option('--window <window>', 'life, hour or day', 'life')
+  placed(budgets.command('open').description('sets the ceiling of a run, an agent or a tenant, once'))
     .option('--refunds <refunds>', 'net: a verified compensation frees it; gross: nothing does', 'net')
     .addOption(IDEMPOTENCY_KEY())
     .action(
       act<Ceiling>(async (session, { scopeId, ceiling, idempotencyKey, ...asked }) => {
-        if (!MINOR.test(ceiling))
-          throw new CliProblem('AMOUNT_INVALID', `${ceiling} is no whole number of minor units`, 'usage', {
-            remedy: 'Give minor units without a point: 500000 for 5000.00.',
-          });
-        const body = { ...asked, scope_id: scopeId, ceiling_minor: Number(ceiling) };
+        const body = { ...asked, scope_id: scopeId, ceiling_minor: minorOf(ceiling) };
         const answer = await session.service('budgets').command('/v1/budgets', body, idempotencyKey);
         session.show(answer, () => formatFields(Object.entries(answer)));
       }),

@@ -32,6 +32,14 @@ export function exceededIn(exceeded: unknown): string | undefined {
   return told.length === 0 ? undefined : told.join('; ');
 }
 
+/** A ceiling that would be raised. */
+export function proposalIn(proposal: unknown): string | undefined {
+  if (proposal === null || typeof proposal !== 'object') return undefined;
+  const { scope, scope_id, measure, currency, from_minor, ceiling_minor, until } = proposal as Doc; // as the accountant says it
+  const back = typeof until === 'number' ? `, until ${new Date(until).toISOString()}` : '';
+  return `${String(measure)} of ${String(scope)} ${String(scope_id)}: from ${amountIn(from_minor, currency) ?? ''} to ${amountIn(ceiling_minor, currency) ?? ''}${back}`;
+}
+
 function docsIn(list: unknown): readonly Doc[] {
   return Array.isArray(list) ? (list as readonly Doc[]) : []; // lists of the accountant hold objects
 }

@@ -293,6 +293,107 @@ export interface BudgetSettled {
   readonly expires_at: number | null;
 }
 
+export const MOVED_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;
+export type MovedScope = (typeof MOVED_SCOPE_VALUES)[number];
+
+export const MOVED_MEASURE_VALUES = ['debt', 'value'] as const;
+export type MovedMeasure = (typeof MOVED_MEASURE_VALUES)[number];
+
+export const MOVED_WINDOW_VALUES = ['life', 'hour', 'day'] as const;
+export type MovedWindow = (typeof MOVED_WINDOW_VALUES)[number];
+
+export const MOVED_CAUSE_VALUES = ['lowered', 'raised', 'decayed'] as const;
+export type MovedCause = (typeof MOVED_CAUSE_VALUES)[number];
+
+/** A ceiling is another one: lowered at once, raised by two people, or fallen back when its time was over. */
+export interface CeilingMoved {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** What it bounds. */
+  readonly scope: MovedScope;
+  /** Run, agent or tenant. */
+  readonly scope_id: string;
+  /** Unit: an ISO 4217 code, comms, commitments, exposure or regulatory. */
+  readonly currency: string;
+  /** What it bounds: debt, or value moved. */
+  readonly measure: MovedMeasure;
+  /** Over how long it counts. */
+  readonly window: MovedWindow;
+  /** Ceiling as it stood, minor units. */
+  readonly from_minor: number;
+  /** Ceiling from now on, minor units. */
+  readonly ceiling_minor: number;
+  /** When it falls back to what it was; epoch milliseconds, null for good. */
+  readonly until: number | null;
+  /** How it came to that. */
+  readonly cause: MovedCause;
+  /** Who wanted it; none where its time was over. */
+  readonly by: readonly string[];
+  /** Why. */
+  readonly reason: string;
+  /** Command; empty where its time was over. */
+  readonly command_id: string;
+}
+
+export const PROPOSED_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;
+export type ProposedScope = (typeof PROPOSED_SCOPE_VALUES)[number];
+
+export const PROPOSED_MEASURE_VALUES = ['debt', 'value'] as const;
+export type ProposedMeasure = (typeof PROPOSED_MEASURE_VALUES)[number];
+
+export const PROPOSED_WINDOW_VALUES = ['life', 'hour', 'day'] as const;
+export type ProposedWindow = (typeof PROPOSED_WINDOW_VALUES)[number];
+
+/** A ceiling would be weakened: another person than the one who proposes it decides. */
+export interface CeilingProposed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from tenant and command. */
+  readonly proposal_id: string;
+  /** Question under which it is decided; id derived from the proposal. */
+  readonly escalation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run whose ceiling it is; empty for any other. */
+  readonly run_id: string;
+  /** What it bounds. */
+  readonly scope: ProposedScope;
+  /** Run, agent or tenant. */
+  readonly scope_id: string;
+  /** Unit: an ISO 4217 code, comms, commitments, exposure or regulatory. */
+  readonly currency: string;
+  /** What it bounds: debt, or value moved. */
+  readonly measure: ProposedMeasure;
+  /** Over how long it counts. */
+  readonly window: ProposedWindow;
+  /** Ceiling as it stands, minor units. */
+  readonly from_minor: number;
+  /** Ceiling as proposed, minor units. */
+  readonly ceiling_minor: number;
+  /** When it would fall back; epoch milliseconds, null for good. */
+  readonly until: number | null;
+  /** Who proposes it. */
+  readonly by: string;
+  /** Why. */
+  readonly reason: string;
+  /** Who is to decide. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+  /** Command. */
+  readonly command_id: string;
+}
+
 /** Approve or deny an escalation. */
 export interface DecideEscalation {
   /** Who asks; the tenant is the record key. */
@@ -335,6 +436,37 @@ export interface EscalationDecided {
   readonly command_id: string;
   /** If the approved reservation is neither settled nor released by then, a person is asked again; epoch milliseconds, null when it was denied. */
   readonly settle_by: number | null;
+}
+
+export const MOVE_CEILING_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;
+export type MoveCeilingScope = (typeof MOVE_CEILING_SCOPE_VALUES)[number];
+
+export const MOVE_CEILING_MEASURE_VALUES = ['debt', 'value'] as const;
+export type MoveCeilingMeasure = (typeof MOVE_CEILING_MEASURE_VALUES)[number];
+
+export const MOVE_CEILING_WINDOW_VALUES = ['life', 'hour', 'day'] as const;
+export type MoveCeilingWindow = (typeof MOVE_CEILING_WINDOW_VALUES)[number];
+
+/** Raise or lower a ceiling. Lower holds at once; higher is a proposal, which another person lets through or not. */
+export interface MoveCeiling {
+  /** Who asks; the tenant is the record key. */
+  readonly envelope: CommandEnvelope;
+  /** What it bounds. */
+  readonly scope: MoveCeilingScope;
+  /** Run, agent or tenant. */
+  readonly scope_id: string;
+  /** Unit: an ISO 4217 code, comms, commitments, exposure or regulatory. */
+  readonly currency: string;
+  /** What it bounds: debt, or value moved. */
+  readonly measure: MoveCeilingMeasure;
+  /** Over how long it counts. */
+  readonly window: MoveCeilingWindow;
+  /** Ceiling from then on, minor units. */
+  readonly ceiling_minor: number;
+  /** When it falls back to what it was; epoch milliseconds, null for good. */
+  readonly until: number | null;
+  /** Why. */
+  readonly reason: string;
 }
 
 export const OPEN_BUDGET_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;

@@ -160,6 +160,7 @@ export const ACCESS = {
     'GET /v1/escalations/:id': READ,
     'GET /v1/reservations': READ,
     'POST /v1/budgets': may('budget_owner', 'administrator'),
+    'POST /v1/budgets/move': may('budget_owner', 'administrator'),
     'POST /v1/escalations/:id/decide': may(...DECIDERS),
     'POST /v1/reservations': may('agent'),
     'POST /v1/reservations/:id/release': may('agent', 'administrator'),

@@ -3,6 +3,7 @@ import type { Rejection } from '@recourse/kernel';
 import type {
   BodyOf,
   Brief,
+  BudgetMeasure,
   BudgetRefunds,
   BudgetScope,
   BudgetWindow,
@@ -40,12 +41,14 @@ export const BUDGET_REJECTIONS = {
   KILL_SWITCH: 403,
   RESERVATION_UNKNOWN: 404,
   ESCALATION_UNKNOWN: 404,
+  BUDGET_UNKNOWN: 404,
   BUDGET_CONFLICT: 409,
   RESERVATION_CONFLICT: 409,
   RESERVATION_DENIED: 409,
   RESERVATION_OF_ANOTHER: 403,
   RESERVATION_WRONG_PHASE: 409,
   ESCALATION_DECIDED: 409,
+  UNTIL_PAST: 422,
   KEY_MISMATCH: 422,
   SCOPE_MISMATCH: 422,
   OBJECTIVE_MISSING: 422,
@@ -79,6 +82,8 @@ export interface Budget {
   /** Value that verified compensations moved back. */
   readonly moved_back_minor: number;
   readonly value_refunds: BudgetRefunds;
+  /** What one of its ceilings falls back to, and when, epoch milliseconds; null where none does. */
+  readonly decay: { readonly measure: BudgetMeasure; readonly at: number; readonly to_minor: number } | null;
   /** True once an execution nobody reserved was debited. */
   readonly overrun: boolean;
 }
@@ -139,6 +144,12 @@ export interface Reservation {
   readonly settle_by: number | null;
 }
 
+/** A ceiling that somebody would raise. */
+export type Proposal = Omit<
+  BodyOf<'recourse.budgets', 'CeilingProposed'>,
+  'escalation_id' | 'run_id' | 'owner' | 'deadline_at' | 'command_id'
+>;
+
 /** A question to a person: may this exceed the ceiling; this was executed unreserved; or: this was reserved and never used. */
 export interface Escalation {
   readonly escalation_id: string;
@@ -146,7 +157,9 @@ export interface Escalation {
   readonly tenant: string;
   readonly run_id: string;
   readonly effect_key: string;
-  readonly about: 'ceiling' | 'overrun' | 'unsettled';
+  readonly about: 'ceiling' | 'overrun' | 'unsettled' | 'raise';
+  /** The ceiling that would be raised; null of every other question. */
+  readonly proposal: Proposal | null;
   /** What the run was for, and how the effect is compensated. */
   readonly brief: Brief;
   readonly agent_id: string | null;

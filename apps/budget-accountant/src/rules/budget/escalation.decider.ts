@@ -2,6 +2,7 @@
 import { isAmong, isPerson } from '@recourse/kernel';
 import type { BodyOf } from '@recourse/messages';
 import { partiesOf, rejected } from './budget.decider.js';
+import { raised } from './ceiling.decider.js';
 import { APPROVER_ROLE, LAST_RESORT_ROLE } from './budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, BudgetRecord, Escalation, EscalationPolicy } from './budget.messages.js';
 
@@ -84,6 +85,8 @@ export function decideEscalation(
     type: 'EscalationDecided',
     body: wordOf(command, escalation, now + policy.settleWithinMs),
   };
+  if (escalation.proposal !== null && approved)
+    return { kind: 'recorded', outcome, event, also: raised(escalation.proposal, asker.principal, asker.command_id) };
   if (approved || about !== 'unsettled') return { kind: 'recorded', outcome, event };
   const freed = { reservation_id, tenant, run_id, effect_key, debits: escalation.debits, cause: 'denied' } as const;
   return { kind: 'recorded', outcome, event, also: { type: 'BudgetReleased', body: freed } };
@@ -106,6 +109,6 @@ function wordOf(
     by: asker.principal,
     reason,
     command_id: asker.command_id,
-    settle_by: approved && about !== 'overrun' ? settleBy : null,
+    settle_by: approved && (about === 'ceiling' || about === 'unsettled') ? settleBy : null,
   };
 }

@@ -40,7 +40,7 @@ export function passOn(escalation: Escalation, policy: EscalationPolicy, now: nu
     escalation;
   if (phase !== 'open' || is_overdue || now < deadline_at) return null;
   const of = { reservation_id, tenant, run_id, effect_key, escalation_id };
-  if (about === 'ceiling')
+  if (about === 'ceiling' || about === 'raise')
     return {
       type: 'EscalationDecided',
       body: {
