@@ -25,6 +25,8 @@ const { clusterFile } = await import('./generate/cluster-file.mjs');
 const { configPage } = await import('./generate/config-page.mjs');
 const { failuresPage } = await import('./generate/failures-page.mjs');
 const { machinesPage } = await import('./generate/machines-page.mjs');
+const { reportSchemaFiles } = await import('./generate/report-schemas.mjs');
+const { openApiPages } = await import('./generate/openapi.mjs');
 const { traceabilityPage } = await import('./generate/traceability-page.mjs');
 const { readBreaks } = await import('./lib/break-tables.mjs');
 const { readRequirements } = await import('./lib/requirements.mjs');
@@ -38,8 +40,10 @@ const pages = [
   { path: 'docs/reference/config.md', text: await configPage(built) },
   { path: 'docs/reference/contracts.md', text: await contractPage(built) },
   { path: 'schemas/reversal-contract.schema.json', text: await contractSchemaFile(built) },
+  ...(await reportSchemaFiles(built)),
   { path: 'deploy/helm/recourse/files/cluster.json', text: await clusterFile(built) },
   { path: 'docs/reference/cli.md', text: await cliPage(built) },
+  ...(await openApiPages(built)),
   { path: 'docs/traceability.md', text: traceabilityPage(readRequirements(), await readBreaks()) },
 ];
 const stale = pages.filter(

@@ -13,7 +13,7 @@ A route without a row lets nobody in. Whoever carries none of a row's roles is r
 is kept. A request that names another tenant than its token speaks for is refused with \`TENANT_FOREIGN\`; one that names none is about the
 token's own. In a token for all tenants only \`administrator\`, \`auditor\`, \`platform_editor\` and \`platform_approver\` count, the last as
 \`approver\` of each tenant; in a token for one tenant the roles of the platform give nothing. What somebody may do with one thing (their own
-action, a contract they edited) [people](../guides/people.md) says.
+action, a contract they edited), and how readings of [payloads](../guides/people.md#payloads) are recorded, [people](../guides/people.md) says.
 
 ${Object.entries(ACCESS)
   .map(([service, table]) => section(service, table, roles))
@@ -22,10 +22,16 @@ ${Object.entries(ACCESS)
 
 function section(service, table, roles) {
   const rows = Object.entries(table).map(
-    ([route, { roles: may, reach }]) =>
-      `| \`${route}\` | ${roles.every((role) => role.startsWith('platform_') || may.includes(role)) ? everybody(may) : may.map((role) => `\`${role}\``).join(', ')} | ${reach === 'all' ? 'a token for all' : ''} |`,
+    ([route, { roles: may, reach, opens = [], asked = [] }]) =>
+      `| \`${route}\` | ${roles.every((role) => role.startsWith('platform_') || may.includes(role)) ? everybody(may) : may.map((role) => `\`${role}\``).join(', ')} | ${reach === 'all' ? 'a token for all' : ''} | ${openers(opens, asked)} |`,
   );
-  return `## ${service}\n\n| Route | Roles | Needs |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
+  return `## ${service}\n\n| Route | Roles | Needs | Sealed payloads are shown to |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`;
+}
+
+/** A route that shows none has no word; where none is sealed, none is shown either. */
+function openers(opens, asked) {
+  const list = (roles) => roles.map((role) => `\`${role}\``).join(', ');
+  return [list(opens), ...(asked.length === 0 ? [] : [`while it waits ${list(asked)}`])].join('; ');
 }
 
 function everybody(may) {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ACCESS, ROLES } from '@recourse/service';
 import type { AccessTable, Role } from '@recourse/service';
-import { Edges } from './edges.testing.js';
+import { Edges, OPENED } from './edges.testing.js';
 import type { Edge, Route } from './edges.testing.js';
 
 const EVERY_ROLE = Object.keys(ROLES) as readonly Role[]; // its keys are its type
@@ -134,6 +134,57 @@ describe.each(SERVICES)('the routes of %s', (name) => {
       expect([route.row, unnamed.body.includes(OTHER)]).toEqual([route.row, false]);
     }
     expect(edge.submitted.filter(({ tenant }) => tenant !== OWN)).toEqual([]);
+  });
+});
+
+describe.each(SERVICES)('sealed payloads at the routes of %s', (name) => {
+  const table: AccessTable = ACCESS[name];
+
+  it.each(EVERY_ROLE)(
+    'are opened for %s where the table says so, each time on record, and say elsewhere who opens them',
+    async (role) => {
+      const edge = edgeOf(name);
+      const token = await edges.token(OTHER, [role]);
+      const wrong: string[] = [];
+      for (const route of edge.routes.filter(({ method }) => method === 'GET')) {
+        edge.submitted.length = 0;
+        const { body } = await edge.app.inject({
+          method: 'GET',
+          url: route.path.replaceAll(/\{\w+\}/g, 'x'),
+          headers: { authorization: `Bearer ${token}` },
+        });
+        const isOpened = body.includes(OPENED);
+        const readings = edge.submitted.filter(({ type }) => type === 'recourse.log.RecordReading').length;
+        const mayOpen = table[route.row]?.opens?.includes(role) ?? false;
+        if ((isOpened && !mayOpen) || (isOpened && readings !== 1) || readings > 1)
+          wrong.push(`${route.row}: opened, ${String(readings)} on record`);
+        if (!isOpened && mayOpen && body.includes('opens_with')) wrong.push(`${route.row}: stayed sealed`);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+});
+
+describe('sealed payloads', () => {
+  it('are opened in lists and rows for a payload reader, and for no other role', async () => {
+    const edge = edgeOf('mutation-ledger');
+    for (const path of [
+      '/v1/mutations',
+      '/v1/compensations',
+      '/v1/compensations/x',
+      '/v1/rollbacks/x',
+      '/v1/assumptions',
+    ])
+      for (const role of EVERY_ROLE.filter((each) => !each.startsWith('platform_'))) {
+        const headers = { authorization: `Bearer ${await edges.token(OTHER, [role])}` };
+        const { body } = await edge.app.inject({ method: 'GET', url: path, headers });
+        expect([path, role, body.includes(OPENED), body.includes('"opens_with":["payload_reader"]')]).toEqual([
+          path,
+          role,
+          role === 'payload_reader',
+          role !== 'payload_reader',
+        ]);
+      }
   });
 });
 

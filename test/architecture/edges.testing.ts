@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { loadConfig } from '@recourse/config';
-import { MemoryDatabase, withCommonKinds } from '@recourse/event-log';
+import { mapPayloads, MemoryDatabase, withCommonKinds } from '@recourse/event-log';
+import type { Doc } from '@recourse/event-log';
 import { accessOf, Limits, createAuthenticate, createEdge, directoryIn, ServiceModule } from '@recourse/service';
 import type { LimitRates, PageQuery, PlacedRow, ServiceContext, ServiceSpec, Submission } from '@recourse/service';
 import { Metrics } from '@recourse/telemetry';
@@ -130,8 +131,23 @@ const THEIRS: PlacedRow = {
   group: 'g',
   key: 'k',
   dueAt: null,
-  doc: { tenant: 'globex', run_id: 'run-1', recovery_id: 'r', step_id: 's', mutation_id: 'm' },
+  doc: {
+    tenant: 'globex',
+    run_id: 'run-1',
+    recovery_id: 'r',
+    step_id: 's',
+    mutation_id: 'm',
+    args: {
+      content_type: 'text/plain',
+      encoding: 'sealed',
+      key_id: 'k',
+      body: Buffer.alloc(40, 7),
+      sha256: Buffer.alloc(32),
+    },
+  },
 };
+/** What its payload holds. */
+export const OPENED = 'what the payload holds';
 
 /** Rows as far as tenants go: what is asked for beyond globex's is not there. */
 function page({ where }: PageQuery): Promise<{ rows: readonly PlacedRow[]; next: null }> {
@@ -157,13 +173,16 @@ async function serviceEdge(spec: ServiceSpec, around: Surroundings): Promise<Edg
     edge: {
       submit: (submission) => {
         submitted.push(submission);
-        return Promise.resolve({ httpStatus: 200, body: '{}' });
+        return Promise.resolve({ httpStatus: submission.type.endsWith('RecordReading') ? 201 : 200, body: '{}' });
       },
       lookUp: () => Promise.resolve(null),
     },
     authenticate: authenticateIn(around.folder),
     keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) },
-    shown: (docs) => Promise.resolve(docs),
+    shown: (docs) =>
+      Promise.resolve(
+        docs.map((doc) => mapPayloads(doc, (payload) => ({ ...payload, content: Buffer.from(OPENED) })) as Doc), // a doc stays one
+      ),
     metrics: new Metrics(),
     partitionCount: () => Promise.resolve(6),
     onError: () => undefined,
@@ -175,6 +194,7 @@ async function serviceEdge(spec: ServiceSpec, around: Surroundings): Promise<Edg
 async function notifierEdge(around: Surroundings): Promise<Edge> {
   const notifier: NotifierContext = {
     endpoints: [],
+    followed: () => [],
     store: new MemoryNotifierStore(),
     now: () => 1,
     nonce: () => 'nonce',

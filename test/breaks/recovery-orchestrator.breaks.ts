@@ -951,8 +951,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'an item without its facts (C63) such as its arguments is not ready: it says what is missing, and offers no approval',
     file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
-    find: 'const has = { facts: missing.length === 0,',
-    replace: 'const has = { facts: missing.length >= 0,',
+    find: 'const isWhole = missing.length === 0 &&',
+    replace: 'const isWhole = missing.length >= 0 &&',
   },
   {
     id: 'c63-long-cut-without-hash',

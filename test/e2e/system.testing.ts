@@ -28,7 +28,7 @@ export interface Asked {
 
 export const TENANT = 'demo';
 export const INITIATOR: Person = { subject: 'asha', roles: ['approver'] };
-export const OPERATOR: Person = { subject: 'mira', roles: ['approver', 'operator'] };
+export const OPERATOR: Person = { subject: 'mira', roles: ['approver', 'operator', 'payload_reader'] };
 export const CONTRACT_EDITOR: Person = { subject: 'ravi', roles: ['contract_editor'] };
 export const BUDGET_OWNER: Person = { subject: 'leela', roles: ['budget_owner'] };
 export const SERVICE_SIDES = ['registry', 'ledger', 'orchestrator', 'budget'] as const satisfies readonly Side[];

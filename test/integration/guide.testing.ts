@@ -84,6 +84,12 @@ export async function cliAt({ system, person, folder, saidTo }: Seat, args: read
     urls.budget,
     '--notifier-url',
     urls.notifier,
+    '--brokers',
+    system.stack.kafka.brokers.join(','),
+    '--registry',
+    system.stack.registryUrl,
+    '--log-id',
+    system.plan.logId,
     '--token',
     await system.token(person),
   ];

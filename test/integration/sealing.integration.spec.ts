@@ -341,6 +341,23 @@ describe('a secret that was planted in a payload', () => {
     expect(logs.flatMap(foundIn)).toEqual([]);
   });
 
+  it('is shown to a payload reader alone, and who read it is in the log and in a list', async () => {
+    const path = `/v1/mutations/${String((await mutationOf(RUNS.undone))['mutation_id'])}`;
+    const asked = async (roles: readonly string[], subject: string): Promise<Facts> =>
+      (await system.get('ledger', path, { subject, roles })).body;
+    expect(
+      foundIn(Buffer.from(JSON.stringify(await asked(['approver', 'operator', 'administrator'], 'nosy')))),
+    ).toEqual([]);
+    expect(await asked(['payload_reader'], 'reader-7d1f')).toMatchObject({
+      execution: { args: { body: { note: SECRETS.args } } },
+    });
+    const auditor = { subject: 'nora', roles: ['auditor'] };
+    expect(itemsOf(await system.get('ledger', '/v1/readings?reader=reader-7d1f', auditor))).toMatchObject([
+      { tenant: TENANT, reader: 'reader-7d1f', route: `GET ${path}`, subjects: [SUBJECT] },
+    ]);
+    expect(itemsOf(await system.get('ledger', '/v1/readings?reader=nosy', auditor))).toEqual([]);
+  });
+
   it('is shown to who may read the record, and was handed to the worker that acted on it', async () => {
     const mutation = await system.get(
       'ledger',

@@ -16,22 +16,39 @@ import {
   reservationId,
   termsOf,
 } from '@recourse/contract';
-import { accepted, append, command, commandsOf, core, heardOf, refused } from '@recourse/event-log';
+import { accepted, append, command, commandsOf, core, heardOf, refused, toldOn } from '@recourse/event-log';
 import type { Asked, Decision, Due, ServiceCore, StateView } from '@recourse/event-log';
 import { boundsOf, subjectIdOf } from './core/bounds.js';
 import { isOurs, MUTATIONS_LOG, onCompensations, onMutation, onRecoverability } from './core/debts.js';
 import { decideOpen } from './rules/budget/budget.decider.js';
 import { agentOf, decideRelease, decideReserve } from './rules/budget/reservation.decider.js';
 import { decayed, decideMove } from './rules/budget/ceiling.decider.js';
+import {
+  afterExecution,
+  afterUndoing,
+  allowanceFor,
+  isJudgedFalse,
+  onAutonomyDue,
+  onFreeze,
+  onJudged,
+  onSignalled,
+  onUnfreeze,
+} from './core/autonomy.js';
+import { onOutcome } from './core/outcomes.js';
+import { FREEZE_ROLES, UNFREEZE_ROLES } from './rules/autonomy/autonomy.messages.js';
+import { allowanceShown, rungRefusal, underRung } from './rules/autonomy/grant.decisions.js';
 import { decideEscalation } from './rules/budget/escalation.decider.js';
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './rules/budget/budget.messages.js';
 import { escalateReservation, passOn } from './rules/budget/overdue.decider.js';
 import { EVOLVE } from './rows.js';
+import { AUTONOMY_ROWS } from './rows/autonomy.rows.js';
+import { OUTCOME_ROWS } from './rows/outcome.rows.js';
 import { BUDGET_ROWS, budgets, escalations, isCompensation, readBudget, reservations } from './rows/kinds.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 export const BUDGET_COMMANDS = 'recourse.budget-commands';
+export const AGENT_SIGNALS = 'recourse.agent-signals';
 
 export interface BudgetsCoreConfig {
   /** Who is asked about escalations and overruns. */
@@ -68,20 +85,25 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
           ),
           // Who may decide depends on how long it has waited.
           DecideEscalation: command('anyone', (asked) => onDecide(asked, policy)),
+          FreezeAutonomy: command(FREEZE_ROLES, onFreeze),
+          UnfreezeAutonomy: command(UNFREEZE_ROLES, onUnfreeze),
         },
       }),
+      // A record under another key than its tenant is refused by its decider: parked, it would hold up that key.
+      toldOn(AGENT_SIGNALS, { key: null, records: { AgentSignalled: onSignalled, OutcomeRecorded: onOutcome } }),
       heardOf(MUTATIONS_LOG, {
         mode: 'broadcast',
-        concerns: isOurs,
+        concerns: (record, owns) => isOurs(record, owns) || isJudgedFalse(record, owns),
         records: {
-          MutationRecorded: (asked) => onMutation(asked, policy),
-          RecoverabilityChanged: ({ body, context }) => onRecoverability(context.state, body),
+          MutationRecorded: (asked) => afterExecution(onMutation(asked, policy), asked),
+          RecoverabilityChanged: (asked) => afterUndoing(onRecoverability(asked.context.state, asked.body), asked),
+          SourceJudged: onJudged,
           CompensationsExecuted: (asked) => onCompensations(asked, policy),
         },
       }),
     ],
     views: [contractView, entryView],
-    rows: BUDGET_ROWS,
+    rows: [...BUDGET_ROWS, ...AUTONOMY_ROWS, ...OUTCOME_ROWS],
     keyOf: ({ tenant }) => tenant,
     evolve: EVOLVE,
     due: dueOf(policy),
@@ -91,6 +113,7 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
 /** What happens when somebody has let the time of an open question or reservation pass. */
 function dueOf(policy: EscalationPolicy): Due {
   return {
+    autonomy: onAutonomyDue,
     budget: ({ state, now }, { address }) => {
       const budget = budgets.find(state, address.group, address.key);
       return append(...oneOrNone(budget === null ? null : decayed(budget, now)));
@@ -140,15 +163,19 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
   const { tenant } = body.envelope;
   const killed = killVerdict(views.view(entryView.name), { tenant, agent: agent_id ?? '', capability });
   if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);
+  const allowance = allowanceFor(context, body.envelope, body);
+  if (allowance.forward_approval === 'refused')
+    return refused(BUDGET_REJECTIONS.RUNG_TOO_LOW, 'RUNG_TOO_LOW', rungRefusal(allowance), allowanceShown(allowance));
   const found = contractByName(views.view(contractView.name), tenant, capability);
   if (found === undefined) views.readToEnd();
   const contract = found?.contract;
   const accounts = { tenant, runId, agentId: agentOf(body) };
   const call = { capability, subjectId: subjectIdOf(tenant, subject_ref), reach, isSubjectless: subject_ref === null };
-  return answered(
+  const bounds = boundsOf(context, accounts, contract, call);
+  const decision = answered(
     decideReserve(body, {
       reservation: reservations.find(state, reservationId(tenant, runId, effect_key)),
-      bounds: boundsOf(context, accounts, contract, call),
+      bounds: underRung(bounds, allowance, body.values, tenant),
       contract,
       terms: found === undefined ? null : termsOf(found.contract, found.digest),
       isCompensation: isCompensation(state, effect_key),
@@ -156,6 +183,13 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
       policy,
     }),
   );
+  return told(decision, allowanceShown(allowance));
+}
+
+/** The answer with more in it. */
+function told(decision: Decision, more: Readonly<Record<string, unknown>>): Decision {
+  const { answer } = decision;
+  return answer === undefined ? decision : { ...decision, answer: { ...answer, body: { ...answer.body, ...more } } };
 }
 
 /** What is reserved for an effect. */

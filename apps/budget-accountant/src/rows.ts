@@ -1,5 +1,6 @@
 // What each record of the budgets log changes. Holds no rules; reads the record and rows of earlier records.
 import { briefOf } from '@recourse/contract';
+import { together } from '@recourse/event-log';
 import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
@@ -8,6 +9,8 @@ import { counted } from './rows/counters.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
 import { beyond, negated, plus } from './rules/budget/debits.decisions.js';
 import { debitedUnder, escalations, reservations, withOverruns } from './rows/kinds.js';
+import { autonomyChanged, told } from './rows/autonomy.rows.js';
+import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';
 import type { Escalation, Reservation } from './rules/budget/budget.messages.js';
 import { HOLDING_PHASES, reservationPhaseAfter } from './rules/budget/budget.transitions.js';
 import type { ReservationEvent } from './rules/budget/budget.transitions.js';
@@ -40,14 +43,20 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
     }),
     ...withdrawn(state, body.reservation_id),
   ],
-  BudgetDebited: (body, state, record) => [
-    ...moved(state, body, record, 'Debited', {
-      change: done(body, reservations.find(state, body.reservation_id)),
-      counting: { debits: body.debits, calls: 1 },
-    }),
-    ...withdrawn(state, body.reservation_id),
-  ],
+  BudgetDebited: together(
+    (body: Body<'BudgetDebited'>, state, record) => [
+      ...moved(state, body, record, 'Debited', {
+        change: done(body, reservations.find(state, body.reservation_id)),
+        counting: { debits: body.debits, calls: 1 },
+      }),
+      ...withdrawn(state, body.reservation_id),
+    ],
+    recoveryCosted,
+  ),
   BudgetRefunded: refunded,
+  AutonomyChanged: autonomyChanged,
+  SignalRefused: ({ told_id, content_hash }) => [told(told_id, content_hash)],
+  OutcomeCounted: outcomeCounted,
 };
 
 function decided(body: Body<'EscalationDecided'>, state: StateView, record: At): readonly Change[] {

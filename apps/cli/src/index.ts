@@ -4,3 +4,4 @@ export type { ExitKind } from './problem.js';
 export type { Surroundings } from './session.js';
 export type { Terminal } from './output/terminal.js';
 export type { AuditReport, PartitionReport } from './audit/report.js';
+export { reportSchemas } from './report-schemas.js';

@@ -4,6 +4,7 @@ import { isAskable, parseAsking } from './asking.js';
 import { addAdmission } from './commands/admission.command.js';
 import { addApprovals } from './commands/approvals.command.js';
 import { addAudit } from './commands/audit.command.js';
+import { addAutonomy } from './commands/autonomy.command.js';
 import { addBudgets } from './commands/budgets.command.js';
 import { addAssumptions } from './commands/assumptions.command.js';
 import { addCluster } from './commands/cluster.command.js';
@@ -12,6 +13,7 @@ import { addConsumers } from './commands/consumers.command.js';
 import { addContracts } from './commands/contracts.command.js';
 import { addDrill } from './commands/drill.command.js';
 import { addEntries } from './commands/entries.command.js';
+import { addEval } from './commands/eval.command.js';
 import { addErasures } from './commands/erasures.command.js';
 import { addLineage } from './commands/lineage.command.js';
 import { addLog } from './commands/log.command.js';
@@ -23,6 +25,7 @@ import type { Act, Action } from './commands/options.js';
 import { tenantName } from './commands/options.js';
 import { addParked } from './commands/parked.command.js';
 import { addProvision } from './commands/provision.command.js';
+import { addHarness, addReadiness } from './commands/readiness.command.js';
 import { addRecoveries } from './commands/recoveries.command.js';
 import { addReplay } from './commands/replay.command.js';
 import { addReport } from './commands/report.command.js';
@@ -67,11 +70,15 @@ const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
   addDrill,
   addApprovals,
   addBudgets,
+  addAutonomy,
   addItems,
   addNotifications,
   addParked,
   addErasures,
   addAudit,
+  addEval,
+  addReadiness,
+  addHarness,
   addProvision,
   addReplay,
   addLog,

@@ -29,6 +29,8 @@ export interface Session {
   readonly clock: Clock;
   readonly tenant: string | null;
   service(name: Service): EdgeClient;
+  /** The same as somebody with another token, or with none: for probes of what an edge refuses. */
+  stranger(name: Service, token: string | null): EdgeClient;
   /** The next request reads or asks for the token anew: a call that goes on for long outlives one. */
   renewToken(): void;
   /** Shows a result: `json` for scripts, `text` for people. */
@@ -42,6 +44,7 @@ const DEVELOPMENT_ROLES = [
   'budget_owner',
   'administrator',
   'auditor',
+  'payload_reader',
   'platform_approver',
 ] as const;
 const ALL_TENANTS = '*';
@@ -64,6 +67,19 @@ export function openSession(
   const isJson = flags.json === true;
   let token: Promise<string | null> | null = null;
   const tokenOnce = (): Promise<string | null> => (token ??= tokenOf(flags, settings, { fetch, folder, terminal }));
+  const clientOf = (name: Service, tokenOfIt: () => Promise<string | null>): EdgeClient =>
+    edgeClient({
+      name,
+      timeoutMs: REQUEST_TIMEOUT_MS,
+      url: known(
+        settings.services[name],
+        name === 'notifier' ? 'where the notifier is' : `where ${name} are`,
+        FLAG_OF[name],
+      ),
+      token: tokenOfIt,
+      fetch,
+      clock,
+    });
   return {
     flags,
     settings,
@@ -72,19 +88,8 @@ export function openSession(
     isJson,
     clock,
     tenant: settings.tenant,
-    service: (name) =>
-      edgeClient({
-        name,
-        timeoutMs: REQUEST_TIMEOUT_MS,
-        url: known(
-          settings.services[name],
-          name === 'notifier' ? 'where the notifier is' : `where ${name} are`,
-          FLAG_OF[name],
-        ),
-        token: tokenOnce,
-        fetch,
-        clock,
-      }),
+    service: (name) => clientOf(name, tokenOnce),
+    stranger: (name, other) => clientOf(name, () => Promise.resolve(other)),
     renewToken: () => {
       token = null;
     },

@@ -108,6 +108,7 @@ const OF_THE_LOOP = {
   WireLossAccepted: null,
   RecordRedirected: null,
   RecordsRefused: null,
+  PayloadsRead: null,
 } as const;
 
 /** What should not stand: held until a person judges it, or waiting for somebody to look. */
@@ -214,6 +215,9 @@ const BUDGETS: Meanings<Bodies<'recourse.budgets'>> = {
   BudgetReserved: null,
   BudgetRefunded: null,
   BudgetDebited: null,
+  AutonomyChanged: null,
+  SignalRefused: null,
+  OutcomeCounted: null,
   BudgetEscalated: { about: escalationOf, then: askForCeiling },
   BudgetOverrun: { about: escalationOf, then: askForOverrun },
   BudgetOverdue: { about: escalationOf, then: askForOverdue },

@@ -20,6 +20,7 @@ export {
   reversalCallsOf,
   reversalCapabilityOf,
   weightOf,
+  windowOf,
 } from './class.js';
 export { subjectOf, valueOf, weighted } from './value.js';
 export { EXPOSURE, exposureOf, reservationId, SENSITIVITIES, sensitivityOf } from './exposure.js';
@@ -72,6 +73,16 @@ export { forwardDigest } from './forward-digest.js';
 export type { ForwardAction } from './forward-digest.js';
 export { ENTRY_KINDS, ENTRY_REMEDIES, PROPAGATION_P99_MS, reviewEntry, routineProblem } from './entries/shapes.js';
 export type { EntryBody, EntryProblem, EntryProblemCode, ReviewedEntry } from './entries/shapes.js';
+export {
+  autonomyPolicy,
+  ceilingIn,
+  grantAt,
+  GRANTED_APPROVALS,
+  lowerRung,
+  RUNGS,
+  stricterGrant,
+} from './entries/autonomy.js';
+export type { AutonomyPolicy, Grant, GrantedApproval } from './entries/autonomy.js';
 export { isWithinRule, ROUTINE_COUNT_MAX, ROUTINE_WINDOW_MAX_MS, unroutine } from './entries/routine.js';
 export type { RoutineFacts, RoutineRule } from './entries/routine.js';
 export {
@@ -85,6 +96,8 @@ export {
 } from './entries/verdicts.js';
 export type { Acting, RecoveryVerdict, StandingSwitch, Verdict, VerdictCode } from './entries/verdicts.js';
 export {
+  autonomiesFor,
+  autonomyOf,
   bundleDigests,
   charterFor,
   charterVerdict,
@@ -96,7 +109,7 @@ export {
   standingEntry,
   subscriptionsOf,
 } from './entries/view.js';
-export type { StandingEntry, StandingRoutine, StandingSubscription } from './entries/view.js';
+export type { StandingAutonomy, StandingEntry, StandingRoutine, StandingSubscription } from './entries/view.js';
 export { tightened } from './entries/joins.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';

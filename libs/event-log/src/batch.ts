@@ -10,7 +10,7 @@
 //   I4. A probe only collects: nothing it decides is kept.
 import { Failure, InvariantViolation, partitionForKey, sha256Hex } from '@recourse/kernel';
 import { verifyCommand } from './command-signature.js';
-import { COMMAND_KIND, PARKED_COMMANDS } from './common-kinds.js';
+import { COMMAND_KIND, LOOP_COMMANDS, READING_COMMAND } from './common-kinds.js';
 import { evolveAny } from './fold.js';
 import type { QueueItem } from './queue-item.js';
 import { Lacking, Lacks } from './lacks.js';
@@ -26,17 +26,21 @@ import {
   REDIRECTED,
   redirectedRecord,
   senderOf,
+  signatureOf,
+  speakerOfParked,
   PARKED_BYTES_MAX,
   WIRE_RECORD_BYTES_MAX,
 } from './parking.decisions.js';
 import type { ParkedOrigin, PlacedDecided, Problem } from './parking.decisions.js';
 import { decideParkedCommand, isHeldUp } from './parking.decider.js';
-import { goTogether, refusedRecord } from './refusals.js';
+import { decideReading } from './reading.decider.js';
+import { goTogether, refusedRecord, SPEAKER_MISMATCH } from './refusals.js';
 import type { RefusedItem } from './refusals.js';
 import type { Overlay } from './row-cache.js';
 import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import { OpenedState } from './sealing/opened-state.js';
 import { membersOf } from './sealing/payload-walk.js';
+import { speakerProblem } from './speakers.js';
 import type {
   AcceptedRecord,
   CommandAnswer,
@@ -368,7 +372,7 @@ export class BatchRun {
     const { key, topic } = input;
     const sealed = this.#sealed(value, key);
     const valueSha256 = Buffer.from(sha256Hex(value), 'hex');
-    const bytes = { value: sealed.value, valueSha256, keyId: sealed.keyId };
+    const bytes = { value: sealed.value, valueSha256, keyId: sealed.keyId, signature: signatureOf(origin) };
     this.#place(
       redirectedRecord({ origin, key, to: this.#homeOf(topic, key), producer: senderOf(input.body), ...bytes }),
     );
@@ -379,7 +383,7 @@ export class BatchRun {
   }
 
   #input(input: RecordInput, origin: ParkedOrigin): void {
-    if (isAboutParked(input) && input.body.log !== this.context.core.log) return;
+    if (LOOP_COMMANDS.has(input.type) && input.body.log !== this.context.core.log) return;
     const problem = isCommand(input) ? this.#command(input) : this.#plain(input);
     if (problem !== null) this.#park(origin, problem);
   }
@@ -428,8 +432,11 @@ export class BatchRun {
     const unsigned = this.#signatureProblem(input, envelope);
     if (unsigned !== null) return unsigned;
     if (this.#answeredBefore(envelope)) return null;
-    if (isAboutParked(input)) {
-      this.#answer(envelope, this.#aboutParked(input, envelope));
+    if (LOOP_COMMANDS.has(input.type)) {
+      this.#answer(
+        envelope,
+        input.type === READING_COMMAND ? this.#aboutReading(input, envelope) : this.#aboutParked(input, envelope),
+      );
       return null;
     }
     const { records, answer, park } = this.#ask(input);
@@ -493,6 +500,12 @@ export class BatchRun {
     });
   }
 
+  #aboutReading(input: RecordInput, envelope: Doc): CommandAnswer {
+    const { record, answer } = decideReading(input, envelope);
+    this.#record(record, String(envelope.command_id));
+    return answer;
+  }
+
   /** Takes a parked record again, as if it came now. Null: it was decided. */
   #redrive(doc: Doc): Problem | null {
     if (Number(doc.value_bytes) > PARKED_BYTES_MAX)
@@ -514,8 +527,11 @@ export class BatchRun {
         reason: 'STILL_UNREADABLE',
         detail: 'the record can still not be decoded; discard it or register its schema',
       };
+    const speaker = speakerOfParked(doc);
+    const mismatch = speaker === undefined ? null : speakerProblem(speaker, input.type, input.body);
+    if (mismatch !== null) return { reason: SPEAKER_MISMATCH, detail: mismatch };
     const problem = input.source === 'wire' ? findProblem(input.key, input.body) : null;
-    return problem ?? this.#redriven(input);
+    return problem ?? this.#redriven(speaker === undefined ? input : { ...input, speaker });
   }
 
   #sendHome(doc: Doc): null {
@@ -523,7 +539,8 @@ export class BatchRun {
     const origin = { topic, partition: Number(doc.partition), offset: Number(doc.offset) };
     const keyId = typeof doc.key_id === 'string' ? doc.key_id : null;
     const valueSha256 = Buffer.from(String(doc.value_sha256), 'hex');
-    const bytes = { value: doc.value as Buffer, valueSha256, keyId };
+    const signature = typeof doc.signature === 'string' ? doc.signature : null;
+    const bytes = { value: doc.value as Buffer, valueSha256, keyId, signature };
     this.#place(redirectedRecord({ origin, key, to: this.#homeOf(topic, key), producer: null, ...bytes }));
     return null;
   }
@@ -539,7 +556,7 @@ export class BatchRun {
   #redriven(input: RecordInput): Problem | null {
     const mark = this.#mark();
     try {
-      const problem = isCommand(input) && !isAboutParked(input) ? this.#command(input) : this.#plain(input);
+      const problem = isCommand(input) && !LOOP_COMMANDS.has(input.type) ? this.#command(input) : this.#plain(input);
       if (problem !== null) this.#rollback(mark);
       return problem;
     } catch (cause) {
@@ -624,7 +641,7 @@ export class BatchRun {
   }
 
   #probeItem({ what }: QueueItem, probe: Probe): void {
-    if (what.kind !== 'record' || isAboutParked(what.input)) return;
+    if (what.kind !== 'record' || LOOP_COMMANDS.has(what.input.type)) return;
     if (isCommand(what.input)) {
       const id = String((what.input.body.envelope as Doc).command_id);
       if (probe.rows.get(COMMAND_KIND, id, id) !== undefined) return;
@@ -676,10 +693,6 @@ function newestCursors(passed: readonly StoredCursor[], items: readonly QueueIte
 
 function isCommand(input: RecordInput): boolean {
   return input.source === 'wire' && typeof input.body.envelope === 'object' && input.body.envelope !== null;
-}
-
-function isAboutParked(input: RecordInput): boolean {
-  return PARKED_COMMANDS.has(input.type);
 }
 
 function isSignal(cause: unknown): boolean {

@@ -1,4 +1,4 @@
-// Kinds that every core has: the answer to each command, and what is parked (L9, L15). The loop writes their rows.
+// Kinds that every core has: the answer to each command, what is parked, and who read payloads (L9, L15). The loop writes their rows.
 import type { Doc, KindSpec, Row } from './service-core.js';
 
 /** Doc of a `command` row; group and key are the command id. The caller's tenant is part of what the id is derived from. */
@@ -23,8 +23,25 @@ export interface ParkedDoc {
   readonly open: boolean;
 }
 
+/** Doc of a `reading` row; group and key are the reading's id. */
+export interface ReadingDoc {
+  readonly reading_id: string;
+  readonly tenant: string;
+  readonly reader: string;
+  readonly roles: readonly string[];
+  /** Method and path by which they asked. */
+  readonly route: string;
+  /** As `kind/id`. */
+  readonly things: readonly string[];
+  readonly subjects: readonly string[];
+  readonly payload_count: number;
+  /** Epoch milliseconds. */
+  readonly read_at: number;
+}
+
 export const COMMAND_KIND = 'command';
 export const PARKED_KIND = 'parked';
+export const READING_KIND = 'reading';
 
 export const command: KindSpec = {
   kind: COMMAND_KIND,
@@ -49,7 +66,17 @@ export const parked: KindSpec = {
   indexes: [['open']],
 };
 
-export const COMMON_KINDS: readonly KindSpec[] = [command, parked];
+export const reading: KindSpec = {
+  kind: READING_KIND,
+  table: 'reading',
+  columns: [
+    { name: 'tenant', type: 'text', of: (row) => textOf(row, 'tenant') },
+    { name: 'reader', type: 'text', of: (row) => textOf(row, 'reader') },
+  ],
+  indexes: [['tenant', 'reader']],
+};
+
+export const COMMON_KINDS: readonly KindSpec[] = [command, parked, reading];
 
 /** The kinds of a core with the common ones; a core that declares one of them itself keeps its own. */
 export function withCommonKinds(kinds: readonly KindSpec[]): readonly KindSpec[] {
@@ -62,5 +89,7 @@ function textOf(row: Row, name: keyof Doc): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Commands about parked records: every command wire may carry them, and the loop answers them itself. */
-export const PARKED_COMMANDS: ReadonlySet<string> = new Set(['RedriveParked', 'DiscardParked']);
+/** A command that puts a reading on record. */
+export const READING_COMMAND = 'RecordReading';
+/** Commands about parked records and readings: every command wire may carry them, and the loop answers them itself. */
+export const LOOP_COMMANDS: ReadonlySet<string> = new Set(['RedriveParked', 'DiscardParked', READING_COMMAND]);

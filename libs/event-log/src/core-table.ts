@@ -111,7 +111,7 @@ export function command<Body>(
 }
 
 /** Commands the loop answers itself, on every wire. */
-type SharedCommand = 'RedriveParked' | 'DiscardParked';
+type SharedCommand = 'RedriveParked' | 'DiscardParked' | 'RecordReading';
 /** Records of every log, which the loop folds itself. */
 type SharedRecord =
   | 'Progress'
@@ -122,6 +122,7 @@ type SharedRecord =
   | 'RecordsRefused'
   | 'RecordParked'
   | 'ParkedResolved'
+  | 'PayloadsRead'
   | 'CommandAnswered';
 
 /** Every command of a wire has its line. */

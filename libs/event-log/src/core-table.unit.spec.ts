@@ -27,6 +27,8 @@ const wire = commandsOf('recourse.budget-commands', {
     ReserveBudget: command('anyone', ({ body }) => append({ type: 'BudgetReserved', body: { run_id: body.run_id } })),
     ReleaseReservation: command('anyone', () => append(), { is: ({ run_id }) => run_id, name: 'run' }),
     DecideEscalation: command('anyone', () => append()),
+    FreezeAutonomy: command('anyone', () => append()),
+    UnfreezeAutonomy: command('anyone', () => append()),
   },
 });
 
@@ -63,6 +65,8 @@ describe('a table of commands', () => {
       'ReserveBudget',
       'ReleaseReservation',
       'DecideEscalation',
+      'FreezeAutonomy',
+      'UnfreezeAutonomy',
     ]);
   });
 
@@ -160,6 +164,9 @@ describe('a core made of a table', () => {
       BudgetReleased: nothing,
       BudgetRefunded: nothing,
       BudgetDebited: nothing,
+      AutonomyChanged: nothing,
+      SignalRefused: nothing,
+      OutcomeCounted: nothing,
     },
     due: { ceiling: (_, { address }) => append({ type: 'BudgetOverdue', body: { tenant: address.key } }) },
   });

@@ -4,7 +4,7 @@
 //   F1. A record is folded whole or not at all.
 //   F2. Only records and rows that earlier records made are read: no view, no input, no key, no time.
 import { InvariantViolation } from '@recourse/kernel';
-import { COMMAND_KIND, PARKED_KIND } from './common-kinds.js';
+import { COMMAND_KIND, PARKED_KIND, READING_KIND } from './common-kinds.js';
 import { Lacking, Lacks } from './lacks.js';
 import type { Overlay } from './row-cache.js';
 import type { AcceptedRecord, Change, ServiceCore, StateView } from './service-core.js';
@@ -93,6 +93,7 @@ const SHARED_CHANGES: Readonly<
   RecordsRefused: NO_CHANGES,
   RecordParked: (_, record) => parkedChanges(record),
   ParkedResolved: resolvedChanges,
+  PayloadsRead: (_, record) => readingChanges(record),
   CommandAnswered: (_, record) => answeredChanges(record),
 };
 
@@ -100,6 +101,13 @@ function answeredChanges({ body }: AcceptedRecord): readonly Change[] {
   const id = String(body.command_id);
   const doc = { ...body, body_sha256: (body.body_sha256 as Buffer).toString('hex') };
   return [{ op: 'put', row: { kind: COMMAND_KIND, group: id, key: id, dueAt: null, doc } }];
+}
+
+function readingChanges({ body, decidedAt }: AcceptedRecord): readonly Change[] {
+  const id = String(body.reading_id);
+  const { tenant, reader, roles, route, things, subjects, payload_count } = body;
+  const doc = { reading_id: id, tenant, reader, roles, route, things, subjects, payload_count, read_at: decidedAt };
+  return [{ op: 'put', row: { kind: READING_KIND, group: id, key: id, dueAt: null, doc } }];
 }
 
 /** Two rows: the record under its key, in order; and where to find it by id. */

@@ -51,8 +51,8 @@ export {
   progressAloneIsDue,
 } from './loop.decisions.js';
 export { LOOP_ENDS, LOOP_EVENTS, LOOP_PHASE_AFTER, LOOP_PHASES } from './loop.phases.js';
-export { COMMAND_KIND, COMMON_KINDS, PARKED_KIND, withCommonKinds } from './common-kinds.js';
-export type { CommandDoc, ParkedDoc } from './common-kinds.js';
+export { COMMAND_KIND, COMMON_KINDS, PARKED_KIND, READING_KIND, withCommonKinds } from './common-kinds.js';
+export type { CommandDoc, ParkedDoc, ReadingDoc } from './common-kinds.js';
 export { signCommand, verifyCommand } from './command-signature.js';
 export type { SignedCommand } from './command-signature.js';
 export { canonicalRow, columnText, columnValue, compareText, decodeDoc, encodeDoc, partedDoc } from './row-codec.js';
@@ -66,10 +66,13 @@ export type { LogPosition, OwnLogOptions, PlacedRecord } from './own-log.js';
 export { LogView, ViewSet } from './broadcast-view.js';
 export { LOOP_SETTINGS, PartitionLoop } from './partition-loop.js';
 export type { LoopEvent, LoopHealth, LoopSettings, PartitionLoopOptions } from './partition-loop.js';
+export type { PeerEvent } from './peers.js';
+export type { Presence } from './presence.port.js';
 export { createServiceRuntime } from './service-runtime.js';
 export type { RuntimeHealth, ServiceRuntime, ServiceRuntimeOptions } from './service-runtime.js';
 export { findStorageProblem, PARKED_BYTES_MAX, parkingKey } from './parking.decisions.js';
 export { asStored } from './sealing/opening-payload.js';
+export { mapPayloads } from './sealing/payload-walk.js';
 export { showLoaded } from './sealing/sealing.js';
 export type { Sealing } from './sealing/sealing.js';
 export { Vault } from './sealing/vault.js';

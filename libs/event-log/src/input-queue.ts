@@ -11,7 +11,7 @@ import { genesisHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import { recordsOf, shortName } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
-import { PARKED_COMMANDS } from './common-kinds.js';
+import { LOOP_COMMANDS } from './common-kinds.js';
 import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
 import { judgeDelivery, SILENT_TYPES } from './loop.decisions.js';
 import { mismatchItem, unreadableItem, unvouchedItem } from './queue-item.js';
@@ -247,7 +247,7 @@ export class InputQueue {
 
 /** What a topic carries and this core does not take is for another log of the service that reads the same topic. */
 function takes(spec: InputSpec, { type }: { readonly type: string }): boolean {
-  return spec.types.includes(type) || PARKED_COMMANDS.has(type);
+  return spec.types.includes(type) || LOOP_COMMANDS.has(type);
 }
 
 function inputOf(

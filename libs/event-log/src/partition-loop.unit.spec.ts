@@ -961,3 +961,42 @@ describe('a parked record', () => {
     expect(await answers()).toEqual(['c1:accepted:null', 'c1#0202020202020202:rejected:IDEMPOTENCY_KEY_REUSED']);
   });
 });
+
+describe('a reading of opened payloads', () => {
+  it('is a record of the log, with who read what, and is answered once it is there', async () => {
+    await world.start('a');
+    const envelope = {
+      command_id: 'cmd-1',
+      tenant: 'acme',
+      principal: 'asha',
+      accounts: [],
+      roles: ['payload_reader'],
+      route: 'GET /v1/mutations/m1',
+      idempotency_key: 'k',
+      body_sha256: Buffer.alloc(32, 1),
+      issued_at: 0,
+      signature: Buffer.alloc(0),
+    };
+    const reading = { things: ['mutation/m1'], subjects: ['guest/7'], payload_count: 2 };
+    const wire = 'recourse.ledger-commands';
+    const producer = await world.broker.forActor('edge').wireProducer();
+    for (const log of ['recourse.mutations', LOG])
+      await producer.send(wire, [
+        { key: Buffer.from('k1'), value: world.codecs.encode(wire, 'RecordReading', { envelope, log, ...reading }) },
+      ]);
+    const records = async (type: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+      (await world.accepted(world.partitionOf('k1'))).filter((one) => one.type === type).map(({ body }) => body);
+    await world.until('answered', async () => (await records('CommandAnswered')).length === 1);
+    expect(await records('PayloadsRead')).toMatchObject([
+      {
+        reading_id: 'cmd-1',
+        tenant: 'acme',
+        reader: 'asha',
+        roles: ['payload_reader'],
+        route: 'GET /v1/mutations/m1',
+        ...reading,
+      },
+    ]);
+    expect(await records('CommandAnswered')).toMatchObject([{ command_id: 'cmd-1', http_status: 201 }]);
+  });
+});

@@ -2,9 +2,11 @@
 import { row } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
+import { emptyBudget } from '../rules/budget/budget.decider.js';
 import type { BudgetScope, BudgetWindow } from '@recourse/messages';
 import type {
   Budget,
+  BudgetKey,
   Escalation,
   Reservation,
   RunCapability,
@@ -127,8 +129,6 @@ const runs = row<RunStanding>({
 
 export const BUDGET_ROWS = [budgets, reservations, escalations, debitedMutations, capabilities, subjects, runs];
 
-export type BudgetKey = Pick<Budget, 'tenant' | 'scope' | 'scope_id' | 'currency' | 'window'>;
-
 function budgetKey(currency: string, window: BudgetWindow): string {
   return window === 'life' ? currency : `${currency}/${window}`;
 }
@@ -139,22 +139,7 @@ export function readBudget(state: StateView, { tenant, scope, scope_id, currency
 
 /** The budget of a scope; one that nobody opened is empty. */
 export function standingBudget(state: StateView, key: BudgetKey): Budget {
-  return (
-    readBudget(state, key) ?? {
-      ...key,
-      window_at: 0,
-      ceiling_minor: null,
-      used_minor: 0,
-      refunded_minor: 0,
-      refunds: 'net',
-      value_ceiling_minor: null,
-      moved_minor: 0,
-      moved_back_minor: 0,
-      value_refunds: 'net',
-      decay: null,
-      overrun: false,
-    }
-  );
+  return readBudget(state, key) ?? emptyBudget(key);
 }
 
 /** What an action of a run counts at. */

@@ -4,6 +4,7 @@ import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { compensationFields } from '../output/brief.js';
 import { alike } from '../output/alike.js';
+import { sealedText } from '../output/payload.js';
 import { cellText, docsOf, formatFields, instant, money, span } from '../output/table.js';
 import type { Act } from './options.js';
 import { addListAction, addShowAction, pathBelow } from './shapes.js';
@@ -252,9 +253,9 @@ function pathOf(link: unknown): string | null {
 
 /** What a payload holds, folded or sealed where the service says so. */
 function shown(value: unknown): unknown {
-  const { json, sealed_sha256: sealed } = docOf(value);
+  const { json, sealed_sha256: sealed, opens_with: openers } = docOf(value);
   if (json !== undefined) return typeof json === 'string' ? json : JSON.stringify(json);
-  return sealed === undefined ? foldable(value) : `sealed, sha256 ${cellText(sealed)}`;
+  return sealed === undefined ? foldable(value) : sealedText(sealed, Array.isArray(openers) ? openers : []);
 }
 
 function foldable(value: unknown): unknown {

@@ -4,6 +4,7 @@ import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { briefFields } from '../output/brief.js';
+import { payload } from '../output/payload.js';
 import { cellText, formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Act } from './options.js';
@@ -102,6 +103,6 @@ export function describeTask(task: Doc): string {
 
 /** What a payload holds; sealed ones say so. */
 function contentOf(value: unknown): string | null {
-  const payload = docOf(value);
-  return payload['body'] === undefined ? null : cellText(payload['body']);
+  const held = payload(value);
+  return held === undefined ? null : cellText(held);
 }

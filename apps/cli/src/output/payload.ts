@@ -5,9 +5,16 @@ import { cellText } from './table.js';
 /** Sealed bytes as the service shows them: hex of nonce, tag and text, so never shorter. A payload that was opened for the reader has its JSON in their place. */
 const SEALED = /^(?:[0-9a-f]{2}){28,}$/;
 
+/** What stayed sealed, and whose role opens it. */
+export function sealedText(sha256: unknown, openers: readonly unknown[] = []): string {
+  const opened = openers.length === 0 ? '' : ` (opened by ${openers.map((role) => cellText(role)).join(', ')})`;
+  return `sealed${opened}, sha256 ${cellText(sha256)}`;
+}
+
 /** What a payload holds; one that stayed sealed says so. */
 export function payload(value: unknown): unknown {
-  const { encoding, body, sha256 } = docOf(value);
+  const { encoding, body, sha256, opens_with: openers } = docOf(value);
+  if (Array.isArray(openers)) return sealedText(sha256, openers);
   const isSealed = encoding !== undefined && encoding !== 'plain' && typeof body === 'string' && SEALED.test(body);
-  return isSealed ? `sealed, sha256 ${cellText(sha256)}` : body;
+  return isSealed ? sealedText(sha256) : body;
 }

@@ -69,6 +69,7 @@ export const RollbackListsController = listsController({
       one: {
         column: 'rollback_id',
         summary: 'One rollback or held trigger: the evidence, what holds it, what people said of it.',
+        asks: ({ phase }) => phase === 'held',
       },
     },
     trends: {

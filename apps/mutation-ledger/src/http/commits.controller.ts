@@ -78,13 +78,17 @@ export class CommitsController {
       tenant,
     });
     const commit = doc as Commit; // rows of this kind are commits
-    const [shown] = await this.reads.shown([doc]);
     const proof = { log: MUTATIONS_LOG, partition, seq: commit.recorded_seq, recorded_hash: commit.recorded_hash };
-    const answer = { ...shown, standing: standingOf(commit), proof };
-    if (state === 'false') return render(answer);
-    const restored = stateAt(commit.commit_id, await this.rowsOf(caller, commit.run_id, tenant));
+    const more = { standing: standingOf(commit), proof };
+    if (state === 'false') {
+      const { docs } = await this.reads.shown(caller, [commit]);
+      return render({ ...docs[0], ...more });
+    }
+    const rows = await this.openedRows(caller, await this.rowsOf(caller, commit.run_id, tenant));
+    const restored = stateAt(commit.commit_id, rows);
     return render({
-      ...answer,
+      ...rows.commits.find(({ commit_id }) => commit_id === commit.commit_id),
+      ...more,
       state: restored.ok ? restored.state : null,
       state_code: restored.ok ? null : restored.code,
     });
@@ -107,12 +111,10 @@ export class CommitsController {
     const target = doc as Commit; // rows of this kind are commits
     const steps = await this.stepsOf(caller, target.run_id, target.tenant);
     const parts = packetParts(target, steps);
-    const chunks = await this.chunksOf(
-      caller,
-      steps.commits.filter(({ commit_id: one }) => parts.ids.has(one)),
-      target.tenant,
-    );
-    return packetOf(target, parts, { ...steps, chunks }, { log: MUTATIONS_LOG, partition });
+    const commits = steps.commits.filter(({ commit_id: one }) => parts.ids.has(one));
+    const chunks = await this.chunksOf(caller, commits, target.tenant);
+    const opened = await this.openedRows(caller, { commits, mutations: [], chunks }); // of effects it holds no payload
+    return packetOf(target, parts, { ...opened, mutations: steps.mutations }, { log: MUTATIONS_LOG, partition });
   }
 
   @Get('runs/:run_id/resume')
@@ -124,7 +126,8 @@ export class CommitsController {
   async resume(@FromCaller() caller: Caller, @Param('run_id') run: string, @Query() query: unknown): Promise<unknown> {
     const runId = parse(idText, run);
     const { tenant } = parse(tenantQuery, query);
-    return render({ run_id: runId, ...resumeOf(await this.recordOf(caller, runId, tenant)) });
+    const rows = await this.openedRows(caller, await this.recordOf(caller, runId, tenant));
+    return render({ run_id: runId, ...resumeOf(rows) });
   }
 
   /** Rows of a run that has some. Errors: EdgeRefusal(RUN_UNKNOWN, PROJECTION_BEHIND): whoever hears that there is nothing begins anew, so nobody says it while rows are behind their log. */
@@ -139,25 +142,35 @@ export class CommitsController {
       : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
   }
 
-  /** Rows of a run with their payloads opened. */
+  /** Rows with their payloads opened, which is one reading. Errors: those of `Reads.opened`. */
+  private async openedRows(caller: Caller, { commits, mutations, chunks }: RunRows): Promise<RunRows> {
+    const opened = await this.reads.opened<Commit | Mutation | Chunk>(caller, [...commits, ...mutations, ...chunks]);
+    const afterCommits = commits.length + mutations.length;
+    // Each is what it was, in its place.
+    return {
+      commits: opened.slice(0, commits.length) as readonly Commit[],
+      mutations: opened.slice(commits.length, afterCommits) as readonly Mutation[],
+      chunks: opened.slice(afterCommits) as readonly Chunk[],
+    };
+  }
+
+  /** Rows of a run as they are stored. */
   private async rowsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<RunRows> {
     const steps = await this.stepsOf(caller, runId, tenant);
     return { ...steps, chunks: await this.chunksOf(caller, steps.commits, tenant) };
   }
 
-  /** Commits and effects of a run, opened. */
+  /** Commits and effects of a run. */
   private async stepsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<Omit<RunRows, 'chunks'>> {
     const [commits, mutations] = await Promise.all(
-      ['commit', 'mutation'].map(async (kind) =>
-        this.reads.shown(
-          await this.reads.every(caller, { log: MUTATIONS_LOG, kind, where: { run_id: runId }, tenant }, ROWS_MAX),
-        ),
+      ['commit', 'mutation'].map((kind) =>
+        this.reads.every(caller, { log: MUTATIONS_LOG, kind, where: { run_id: runId }, tenant }, ROWS_MAX),
       ),
     );
     return { commits: commits as readonly Commit[], mutations: mutations as readonly Mutation[] }; // rows of these kinds are written by the ledger alone
   }
 
-  /** Chunks of those commits whose states came in several, opened. */
+  /** Chunks of those commits whose states came in several. */
   private async chunksOf(
     caller: Caller,
     commits: readonly Commit[],
@@ -167,13 +180,11 @@ export class CommitsController {
       ({ checkpoint: { state }, hardened }) => state !== null && state.body === null && hardened === null,
     );
     const chunks: (readonly unknown[])[] = await Promise.all(
-      chunked.map(async ({ commit_id: id }) =>
-        this.reads.shown(
-          await this.reads.every(
-            caller,
-            { log: MUTATIONS_LOG, kind: 'state_chunk', where: { commit_id: id }, tenant },
-            ROWS_MAX,
-          ),
+      chunked.map(({ commit_id: id }) =>
+        this.reads.every(
+          caller,
+          { log: MUTATIONS_LOG, kind: 'state_chunk', where: { commit_id: id }, tenant },
+          ROWS_MAX,
         ),
       ),
     );

@@ -49,7 +49,7 @@ export class CompensationsController {
   async one(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
     const { tenant } = parse(oneQuery, query);
     const { doc } = await this.reads.find(caller, { ...KIND, where: { compensation_id: parse(idText, id) }, tenant });
-    const [shown] = await this.reads.shown([doc]);
-    return render(shown);
+    const { docs } = await this.reads.shown(caller, [doc]);
+    return render(docs[0]);
   }
 }

@@ -1,8 +1,8 @@
 // HTTP edge of the ledger: effects as recovery tools know them, and the windows that close next.
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { FromCaller, idText, pageQuery, parse, render, SERVICE_CONTEXT, tenantOfRead } from '@recourse/service';
-import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
+import { FromCaller, idText, pageQuery, parse, Reads, render, tenantOfRead } from '@recourse/service';
+import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { agentEffectOf, EFFECT_STATUSES } from '../rules/effect/effect.decisions.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
@@ -39,7 +39,7 @@ interface HorizonAnswer extends ListAnswer {
 export class EffectsController {
   constructor(
     @Inject(LedgerQueries) private readonly queries: LedgerQueries,
-    @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
+    @Inject(Reads) private readonly reads: Reads,
   ) {}
 
   @Get('agent-effects')
@@ -53,17 +53,21 @@ export class EffectsController {
   @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
   @ApiQuery({ name: 'cursor', required: false })
   @ApiQuery({ name: 'limit', required: false })
-  async effects(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<ListAnswer> {
+  async effects(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
     const { status, run_id, tool_name, tenant, cursor, limit = LIMIT_DEFAULT } = parse(effectQuery, query);
     const order: Order = status === undefined ? 'place' : 'updated';
     const { effects, next } = await this.queries.effects({
-      filter: { tenant: tenantOfRead(principal, tenant), status, run_id, capability: tool_name },
+      filter: { tenant: tenantOfRead(caller.principal, tenant), status, run_id, capability: tool_name },
       order,
       after: positionOf(order, cursor),
       limit,
     });
-    const shown = await this.service.shown(effects.map((executed) => ({ ...agentEffectOf(executed) })));
-    return { items: shown.map(render), next_cursor: cursorOf(order, next) };
+    // Their tenant stands in the rows alone: a page of several is recorded as what its reader may read.
+    const { docs } = await this.reads.shown(
+      caller,
+      effects.map((executed) => ({ ...agentEffectOf(executed) })),
+    );
+    return { items: docs.map(render), next_cursor: cursorOf(order, next) };
   }
 
   @Get('horizon')

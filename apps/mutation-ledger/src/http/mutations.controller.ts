@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { briefOf } from '@recourse/contract';
 import { undoPreview } from '../reads/undo-preview.query.js';
 import { effectStatusOf } from '../rules/effect/effect.decisions.js';
+import type { EffectStatus } from '../rules/effect/effect.decisions.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
@@ -16,6 +17,10 @@ const ASSUMPTIONS_LOG = 'recourse.assumptions';
 const oneQuery = z.strictObject({ tenant: tenantText.optional() });
 /** Mutations of one run that a preview looks at. */
 const MUTATIONS_MAX = 100_000;
+/** Compensations of one mutation that are shown with it. */
+const COMPENSATIONS_MAX = 100;
+/** Until a person has settled or undone it, whoever may do so is shown what it was. */
+const FOR_PEOPLE: readonly EffectStatus[] = ['uncertain', 'manual_review'];
 const previewQuery = z.strictObject({
   tenant: tenantText.optional(),
   mutation_id: z.union([idText.transform((one) => [one]), z.array(idText).max(200)]).default([]),
@@ -84,18 +89,20 @@ export class MutationsController {
       tenant,
     });
     const mutation = doc as Mutation; // rows of this kind are mutations
-    const [shown] = await this.reads.shown([doc]);
-    const undoing = await this.reads.list(caller, {
-      log: MUTATIONS_LOG,
-      kind: 'compensation',
-      where: { reverses_mutation_id: mutation.mutation_id },
-      tenant,
-    });
+    const undoing = await this.reads.every(
+      caller,
+      { log: MUTATIONS_LOG, kind: 'compensation', where: { reverses_mutation_id: mutation.mutation_id }, tenant },
+      COMPENSATIONS_MAX,
+    );
+    const status = effectStatusOf(mutation);
+    const {
+      docs: [shown, ...compensations],
+    } = await this.reads.shown(caller, [doc, ...undoing], FOR_PEOPLE.includes(status));
     return render({
       ...shown,
-      status: effectStatusOf(mutation),
+      status,
       brief: briefOf(mutation.execution.objective, mutation.terms),
-      compensations: undoing.items,
+      compensations,
       proof: proofOf(mutation, partition),
     });
   }

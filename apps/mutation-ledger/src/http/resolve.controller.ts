@@ -6,6 +6,7 @@ import {
   FromCaller,
   idText,
   parse,
+  Reads,
   render,
   SERVICE_CONTEXT,
   tenantOfRead,
@@ -38,36 +39,35 @@ interface Resolved {
 export class ResolveController {
   constructor(
     @Inject(LedgerQueries) private readonly queries: LedgerQueries,
+    @Inject(Reads) private readonly reads: Reads,
     @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
   ) {}
 
   @Get(':id')
   @ApiOperation({ summary: 'The mutation, rollback, recovery or run that an id names, looked for in that order.' })
   @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  async resolve(
-    @FromCaller() { principal }: Caller,
-    @Param('id') given: string,
-    @Query() query: unknown,
-  ): Promise<Resolved> {
-    const tenant = tenantOfRead(principal, parse(resolveQuery, query).tenant);
+  async resolve(@FromCaller() caller: Caller, @Param('id') given: string, @Query() query: unknown): Promise<Resolved> {
+    const tenant = tenantOfRead(caller.principal, parse(resolveQuery, query).tenant);
     const id = parse(idText, given);
-    const found = await this.lookUp(id, tenant);
+    const found = await this.lookUp(caller, id, tenant);
     if (found !== null) return found;
     // Nobody says that there is nothing while rows are behind their log.
     const isReached = await this.service.projection.isReached(MUTATIONS_LOG);
-    const again = await this.lookUp(id, tenant);
+    const again = await this.lookUp(caller, id, tenant);
     if (again !== null) return again;
     throw isReached
       ? new EdgeRefusal('NOT_FOUND', 'this id names nothing of this tenant')
       : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
   }
 
-  private async shown(mutation: Pick<Mutation, 'ref'> | null): Promise<unknown> {
+  private async shown(caller: Caller, mutation: Mutation | null): Promise<unknown> {
     if (mutation === null || mutation.ref === null) return null;
-    return render((await this.service.shown([{ ...mutation.ref }]))[0]);
+    const { tenant, run_id, mutation_id, ref } = mutation;
+    const { docs } = await this.reads.shown(caller, [{ tenant, run_id, mutation_id, ref }]);
+    return render(docs[0]?.ref);
   }
 
-  private async lookUp(id: string, tenant: string | undefined): Promise<Resolved | null> {
+  private async lookUp(caller: Caller, id: string, tenant: string | undefined): Promise<Resolved | null> {
     const mutation = await this.queries.mutation(id, tenant);
     if (mutation !== null)
       return {
@@ -77,7 +77,7 @@ export class ResolveController {
         run_id: mutation.run_id,
         mutation_id: id,
         rollback_id: mutation.rollback_id,
-        ref: await this.shown(mutation),
+        ref: await this.shown(caller, mutation),
       };
     const named = await this.queries.named(id, tenant);
     if (named !== null) {
@@ -90,7 +90,7 @@ export class ResolveController {
         run_id,
         mutation_id,
         rollback_id: names === 'rollback' ? id : null,
-        ref: await this.shown(about),
+        ref: await this.shown(caller, about),
       };
     }
     const run = await this.queries.run(id, tenant);

@@ -42,8 +42,8 @@ export class ForwardApprovalsController {
   async one(@FromCaller() caller: Caller, @Id('id') approval_id: string): Promise<unknown> {
     const { doc } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: FORWARD_KIND, where: { approval_id } });
     // Lengths of lists and short codes on top; the row beneath them.
-    const [shown] = await this.reads.shown([doc]);
+    const { docs } = await this.reads.shown(caller, [doc], doc['phase'] === 'awaiting');
     // Rows of this kind are written by the forward part alone.
-    return forwardItem(doc as ForwardDoc, render(shown) as object, caller.principal.subject);
+    return forwardItem(doc as ForwardDoc, render(docs[0]) as object, caller.principal.subject);
   }
 }

@@ -39,7 +39,7 @@ export class IncidentsController {
     const incident = found.doc as IncidentDoc; // rows of this kind are incidents
     const { step_id } = incident;
     const { doc } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: 'step', where: { step_id } });
-    const [shown] = await this.reads.shown([incident]);
-    return render({ ...shown, timeline: timelineOf(incident, doc as StepDoc) }); // rows of that kind are steps
+    const { docs } = await this.reads.shown(caller, [incident], incident.phase === 'open');
+    return render({ ...docs[0], timeline: timelineOf(incident, doc as StepDoc) }); // rows of that kind are steps
   }
 }

@@ -28,6 +28,11 @@ const reviewQuery = z.strictObject({
 });
 const ofRun = { run_id: idText.optional(), phase: idText.optional() };
 
+/** Whoever decides about such a step is shown its payloads. */
+function asksPeople({ phase }: Readonly<Record<string, unknown>>): boolean {
+  return PHASES_IN_REVIEW.some((waiting) => waiting === phase);
+}
+
 export const RecoveryListsController = listsController({
   tag: 'recoveries',
   log: RECOVERIES_LOG,
@@ -40,6 +45,7 @@ export const RecoveryListsController = listsController({
       one: {
         column: 'step_id',
         summary: 'One step as it is stored: what happened, what is proposed, which facts are known, who has agreed.',
+        asks: asksPeople,
       },
     },
   },
@@ -82,14 +88,14 @@ export class RecoveriesController {
   )
   async review(@FromCaller() caller: Caller, @Id('step_id') step_id: string): Promise<ReviewItem> {
     const { doc, partition } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: 'step', where: { step_id } });
-    const [shown] = await this.reads.shown([doc]);
+    const { docs } = await this.reads.shown(caller, [doc], asksPeople(doc));
     const questions = await this.reads.every(
       caller,
       { log: RECOVERIES_LOG, kind: FORWARD_KIND, where: { mutation_id: (doc as StepDoc).mutation_id } },
       QUESTIONS_MAX,
     );
     // Rows of these kinds are steps and questions; opened payloads keep their place.
-    return reviewItem((shown ?? doc) as StepDoc, {
+    return reviewItem((docs[0] ?? doc) as StepDoc, {
       reader: caller.principal.subject,
       agreedBy: (questions as readonly ForwardDoc[]).flatMap(agreedBy),
       log: RECOVERIES_LOG,

@@ -17,7 +17,11 @@ export const TasksController = listsController({
         run_id: idText.optional(),
       },
       columns: { state: 'phase', kind: 'task_kind' },
-      one: { column: 'task_id', summary: 'One task, with what its author wrote.' },
+      one: {
+        column: 'task_id',
+        summary: 'One task, with what its author wrote.',
+        asks: ({ phase }) => phase === 'open',
+      },
     },
   },
 });

@@ -23,7 +23,7 @@ import type {
   ShownStatement,
 } from './review-item.messages.js';
 import { WHY } from './review-words.js';
-import { isUnreadable, shown } from './shown-payload.js';
+import { isSealedForReader, isUnreadable, shown } from './shown-payload.js';
 import { foldedText, shownDoc } from './shown-text.js';
 
 /** Shows a step to a person. */
@@ -136,7 +136,8 @@ function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], { now, marginM
   const { phase, call, terms } = step;
   const compensation = call !== null && terms !== null;
   const window = compensation && timeLeft(step, now, marginMs) !== 0;
-  const has = { facts: missing.length === 0, compensation, window };
+  const isWhole = missing.length === 0 && !isSealedForReader(step.execution.args);
+  const has = { facts: isWhole, compensation, window };
   return VERBS.filter(({ id, offered }) => id === 'step_id' && offered?.includes(phase) === true)
     .filter(({ needs }) => needs === undefined || has[needs])
     .map(({ route }) => route.slice(route.lastIndexOf('/') + 1));

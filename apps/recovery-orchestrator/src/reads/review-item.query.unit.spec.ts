@@ -139,6 +139,21 @@ describe('a review item', () => {
     });
   });
 
+  it('says who opens what stays sealed for this reader, to whom it offers no approval; nothing is missing', () => {
+    const step = stepOf(harness(core(), { views: views() }).when(markedInput(), 10_000));
+    const { args } = step.execution;
+    const sealed = { ...args, encoding: 'sealed' as const, key_id: 'k', opens_with: ['payload_reader', 'approver'] };
+    const item = reviewItem(
+      { ...step, execution: { ...step.execution, args: sealed } },
+      { reader: 'pia', log: 'l', partition: 0, now: 10_000, marginMs: MARGIN, traceUrl: null, agreedBy: [] },
+    );
+    expect(item).toMatchObject({ ready: true, missing: [], may: ['deny'] });
+    expect(item.action.args).toEqual({
+      sealed_sha256: args.sha256.toString('hex'),
+      opens_with: ['payload_reader', 'approver'],
+    });
+  });
+
   it('of a field that somebody set meanwhile shows what would be restored, what was expected and what is there now (B19)', () => {
     const contract = terms({
       impact: 'write',

@@ -5,20 +5,29 @@ import type { Payload } from '@recourse/messages';
 import { foldedJson } from './shown-text.js';
 import type { Folded } from './shown-text.js';
 
-/** JSON of a payload, folded where it is long, or its hash where it is sealed or unreadable. */
-export type Shown = { readonly json: Json } | Folded | { readonly sealed_sha256: string };
+/** JSON of a payload, folded where it is long, or its hash where it is sealed or unreadable: with who opens it, where somebody does. */
+export type Shown =
+  { readonly json: Json } | Folded | { readonly sealed_sha256: string; readonly opens_with?: readonly string[] };
 
 export function shown(payload: Payload): Shown {
   const json = read(payload);
-  return json === undefined ? { sealed_sha256: payload.sha256.toString('hex') } : foldedJson(json);
+  if (json !== undefined) return foldedJson(json);
+  const { sha256, opens_with }: Opened = payload;
+  return { sealed_sha256: sha256.toString('hex'), ...(opens_with === undefined ? {} : { opens_with }) };
 }
 
-export function isUnreadable(payload: Payload): boolean {
-  return read(payload) === undefined;
+/** Nobody reads it any more; what stays sealed for one reader others can read. */
+export function isUnreadable(payload: Opened): boolean {
+  return read(payload) === undefined && payload.opens_with === undefined;
 }
 
-/** A sealed payload that was opened for its reader stands with its content beside it. */
-type Opened = Payload & { readonly content?: Buffer };
+/** It stays sealed for this reader. */
+export function isSealedForReader({ opens_with }: Opened): boolean {
+  return opens_with !== undefined;
+}
+
+/** A sealed payload stands with its content beside it where it was opened for its reader, else with who opens it. */
+type Opened = Payload & { readonly content?: Buffer; readonly opens_with?: readonly string[] };
 
 function read(payload: Opened): Json | undefined {
   try {

@@ -10,6 +10,8 @@ export interface PayloadDoc {
   readonly sha256: Buffer;
   /** What sealed bytes hold, where it is shown. */
   readonly content?: Buffer;
+  /** Where it is not shown: the roles it would be shown to. */
+  readonly opens_with?: readonly string[];
 }
 
 /** Those there are, and what each was sealed. */

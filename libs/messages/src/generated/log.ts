@@ -109,6 +109,32 @@ export interface ParkedResolved {
   readonly command_id: string;
 }
 
+/** Somebody was shown what sealed payloads hold. */
+export interface PayloadsRead {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** The reading: id of the command that recorded it. */
+  readonly reading_id: string;
+  /** Tenant whose payloads they are. */
+  readonly tenant: string;
+  /** Who read. */
+  readonly reader: string;
+  /** Roles of their token. */
+  readonly roles: readonly string[];
+  /** Method and path by which they asked. */
+  readonly route: string;
+  /** What the payloads belong to, as `kind/id`, e.g. `mutation/mut_1`: at most 500, and of more those of `run/id` alone. */
+  readonly things: readonly string[];
+  /** Subjects the payloads are about, at most 500. */
+  readonly subjects: readonly string[];
+  /** Sealed payloads that were opened. */
+  readonly payload_count: number;
+}
+
 /** First record of every batch: which inputs moved and what has been reacted to. */
 export interface Progress {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -121,6 +147,18 @@ export interface Progress {
   readonly cursors: readonly Cursor[];
   /** Reactions of every record up to this seq have been sent. */
   readonly reacted_seq: number;
+}
+
+/** Whom a key speaks for. */
+export interface ParkedSpeaker {
+  /** The key. */
+  readonly key_id: string;
+  /** Roles it speaks in. */
+  readonly roles: readonly string[];
+  /** Names it speaks under; `*` is all of them. */
+  readonly names: readonly string[];
+  /** Tenants it speaks for; `*` is all of them. */
+  readonly tenants: readonly string[];
 }
 
 /** A record that could not be taken is set aside; later records of its key wait behind it. */
@@ -153,6 +191,24 @@ export interface RecordParked {
   readonly value_bytes: number;
   /** Key that seals value; null when it is in the clear. */
   readonly key_id: string | null;
+  /** Header that its sender signed it with, where records of its wire are signed. */
+  readonly signature: string | null;
+  /** Whose key vouched for it when it came, so that it is asked again when it is redriven; null where records of its wire are not signed. */
+  readonly speaker: ParkedSpeaker | null;
+}
+
+/** Put on record who reads opened payloads, before they see them. */
+export interface RecordReading {
+  /** Who reads, in which tenant and by which route. */
+  readonly envelope: CommandEnvelope;
+  /** Log whose loop records it; other loops that read this wire skip it. */
+  readonly log: string;
+  /** What the payloads belong to, as `kind/id`, e.g. `mutation/mut_1`: at most 500, and of more those of `run/id` alone. */
+  readonly things: readonly string[];
+  /** Subjects the payloads are about, at most 500. */
+  readonly subjects: readonly string[];
+  /** Sealed payloads that were opened. */
+  readonly payload_count: number;
 }
 
 /** A record lay on a partition that is not that of its key: it is sent to its own. */
@@ -181,6 +237,8 @@ export interface RecordRedirected {
   readonly value_sha256: Hash;
   /** Key that seals value; null when it is in the clear. */
   readonly key_id: string | null;
+  /** Header that its sender signed it with, where records of its wire are signed. */
+  readonly signature: string | null;
 }
 
 /** Records of a wire spoke for nobody, or for somebody else: they were dropped, and this is the evidence. */

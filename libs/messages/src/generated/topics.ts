@@ -1,12 +1,15 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, StatementConflicted } from './assumptions.js';
+import type { AlarmClosed, AlarmRaised, HeadsSigned } from './audit.js';
+import type { AgentSignalled, AutonomyChanged, FreezeAutonomy, SignalRefused, UnfreezeAutonomy } from './autonomy.js';
 import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, CeilingMoved, CeilingProposed, DecideEscalation, EscalationDecided, MoveCeiling, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
-import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, Progress, RecordParked, RecordRedirected, RecordsRefused, RedriveParked, WireLossAccepted } from './log.js';
+import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, PayloadsRead, Progress, RecordParked, RecordReading, RecordRedirected, RecordsRefused, RedriveParked, WireLossAccepted } from './log.js';
 import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DeliveryReviewed, DivergenceReviewed, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDelivery, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
+import type { OutcomeCounted, OutcomeRecorded } from './outcomes.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
@@ -64,7 +67,8 @@ export const TOPICS = [
       "recourse.contracts.RegisterEntry",
       "recourse.contracts.RetireEntry",
       "recourse.log.RedriveParked",
-      "recourse.log.DiscardParked"
+      "recourse.log.DiscardParked",
+      "recourse.log.RecordReading"
     ],
     "written_by": "contract-registry (its edge)",
     "read_by": "contract-registry",
@@ -86,6 +90,7 @@ export const TOPICS = [
       "recourse.mutations.ReconcileMutation",
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked",
+      "recourse.log.RecordReading",
       "recourse.mutations.ReconcileLineage",
       "recourse.mutations.ReviewDivergence",
       "recourse.mutations.TriggerRollback",
@@ -126,7 +131,8 @@ export const TOPICS = [
       "recourse.recoveries.DecideForwardApproval",
       "recourse.recoveries.UseForwardApproval",
       "recourse.log.RedriveParked",
-      "recourse.log.DiscardParked"
+      "recourse.log.DiscardParked",
+      "recourse.log.RecordReading"
     ],
     "written_by": "recovery-orchestrator (its edge)",
     "read_by": "recovery-orchestrator",
@@ -148,8 +154,11 @@ export const TOPICS = [
       "recourse.budgets.ReserveBudget",
       "recourse.budgets.ReleaseReservation",
       "recourse.budgets.DecideEscalation",
+      "recourse.autonomy.FreezeAutonomy",
+      "recourse.autonomy.UnfreezeAutonomy",
       "recourse.log.RedriveParked",
-      "recourse.log.DiscardParked"
+      "recourse.log.DiscardParked",
+      "recourse.log.RecordReading"
     ],
     "written_by": "budget-accountant (its edge)",
     "read_by": "budget-accountant",
@@ -212,6 +221,24 @@ export const TOPICS = [
     }
   },
   {
+    "name": "recourse.agent-signals",
+    "kind": "wire",
+    "key": "tenant",
+    "partitioned": true,
+    "records": [
+      "recourse.autonomy.AgentSignalled",
+      "recourse.outcomes.OutcomeRecorded"
+    ],
+    "written_by": "producers, critics",
+    "read_by": "budget-accountant",
+    "doc": "How agents did: scores, incidents, and what their work cost and was worth.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "604800000",
+      "max.message.bytes": "3145728"
+    }
+  },
+  {
     "name": "recourse.contracts",
     "kind": "log",
     "key": "name",
@@ -220,6 +247,7 @@ export const TOPICS = [
       "recourse.log.Progress",
       "recourse.log.RecordParked",
       "recourse.log.ParkedResolved",
+      "recourse.log.PayloadsRead",
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
@@ -252,6 +280,7 @@ export const TOPICS = [
       "recourse.log.Progress",
       "recourse.log.RecordParked",
       "recourse.log.ParkedResolved",
+      "recourse.log.PayloadsRead",
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
@@ -280,6 +309,7 @@ export const TOPICS = [
       "recourse.log.Progress",
       "recourse.log.RecordParked",
       "recourse.log.ParkedResolved",
+      "recourse.log.PayloadsRead",
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
@@ -353,6 +383,7 @@ export const TOPICS = [
       "recourse.log.Progress",
       "recourse.log.RecordParked",
       "recourse.log.ParkedResolved",
+      "recourse.log.PayloadsRead",
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
@@ -411,6 +442,7 @@ export const TOPICS = [
       "recourse.log.Progress",
       "recourse.log.RecordParked",
       "recourse.log.ParkedResolved",
+      "recourse.log.PayloadsRead",
       "recourse.log.CommandAnswered",
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
@@ -428,7 +460,10 @@ export const TOPICS = [
       "recourse.budgets.BudgetOverdue",
       "recourse.budgets.BudgetReleased",
       "recourse.budgets.BudgetRefunded",
-      "recourse.budgets.BudgetDebited"
+      "recourse.budgets.BudgetDebited",
+      "recourse.autonomy.AutonomyChanged",
+      "recourse.autonomy.SignalRefused",
+      "recourse.outcomes.OutcomeCounted"
     ],
     "written_by": "budget-accountant",
     "read_by": "notifier",
@@ -461,6 +496,26 @@ export const TOPICS = [
       "retention.bytes": "-1",
       "max.message.bytes": "1048576"
     }
+  },
+  {
+    "name": "recourse.signed-heads",
+    "kind": "log",
+    "key": "`heads`, or the alarm",
+    "partitioned": false,
+    "records": [
+      "recourse.audit.HeadsSigned",
+      "recourse.audit.AlarmRaised",
+      "recourse.audit.AlarmClosed"
+    ],
+    "written_by": "auditor",
+    "read_by": "notifier",
+    "doc": "Heads of all logs and public wires, as the auditor signed them, and what it found.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "-1",
+      "retention.bytes": "-1",
+      "max.message.bytes": "1048576"
+    }
   }
 ] as const;
 
@@ -486,7 +541,8 @@ export type RegistryCommandsRecord =
   | { readonly type: 'RegisterEntry'; readonly body: RegisterEntry }
   | { readonly type: 'RetireEntry'; readonly body: RetireEntry }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
-  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
+  | { readonly type: 'RecordReading'; readonly body: RecordReading };
 
 /** What `recourse.ledger-commands` holds. */
 export type LedgerCommandsRecord =
@@ -495,6 +551,7 @@ export type LedgerCommandsRecord =
   | { readonly type: 'ReconcileMutation'; readonly body: ReconcileMutation }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
   | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
+  | { readonly type: 'RecordReading'; readonly body: RecordReading }
   | { readonly type: 'ReconcileLineage'; readonly body: ReconcileLineage }
   | { readonly type: 'ReviewDivergence'; readonly body: ReviewDivergence }
   | { readonly type: 'TriggerRollback'; readonly body: TriggerRollback }
@@ -522,7 +579,8 @@ export type RecoveryCommandsRecord =
   | { readonly type: 'DecideForwardApproval'; readonly body: DecideForwardApproval }
   | { readonly type: 'UseForwardApproval'; readonly body: UseForwardApproval }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
-  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
+  | { readonly type: 'RecordReading'; readonly body: RecordReading };
 
 /** What `recourse.budget-commands` holds. */
 export type BudgetCommandsRecord =
@@ -531,8 +589,11 @@ export type BudgetCommandsRecord =
   | { readonly type: 'ReserveBudget'; readonly body: ReserveBudget }
   | { readonly type: 'ReleaseReservation'; readonly body: ReleaseReservation }
   | { readonly type: 'DecideEscalation'; readonly body: DecideEscalation }
+  | { readonly type: 'FreezeAutonomy'; readonly body: FreezeAutonomy }
+  | { readonly type: 'UnfreezeAutonomy'; readonly body: UnfreezeAutonomy }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
-  | { readonly type: 'DiscardParked'; readonly body: DiscardParked };
+  | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
+  | { readonly type: 'RecordReading'; readonly body: RecordReading };
 
 /** What `recourse.tool-requests.payments` holds. */
 export type ToolRequestsPaymentsRecord =
@@ -546,11 +607,17 @@ export type ToolResultsRecord =
 export type ConsumerAcksRecord =
   | { readonly type: 'RollbackAcknowledged'; readonly body: RollbackAcknowledged };
 
+/** What `recourse.agent-signals` holds. */
+export type AgentSignalsRecord =
+  | { readonly type: 'AgentSignalled'; readonly body: AgentSignalled }
+  | { readonly type: 'OutcomeRecorded'; readonly body: OutcomeRecorded };
+
 /** What `recourse.contracts` holds. */
 export type ContractsRecord =
   | { readonly type: 'Progress'; readonly body: Progress }
   | { readonly type: 'RecordParked'; readonly body: RecordParked }
   | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'PayloadsRead'; readonly body: PayloadsRead }
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
@@ -569,6 +636,7 @@ export type AssumptionsRecord =
   | { readonly type: 'Progress'; readonly body: Progress }
   | { readonly type: 'RecordParked'; readonly body: RecordParked }
   | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'PayloadsRead'; readonly body: PayloadsRead }
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
@@ -583,6 +651,7 @@ export type MutationsRecord =
   | { readonly type: 'Progress'; readonly body: Progress }
   | { readonly type: 'RecordParked'; readonly body: RecordParked }
   | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'PayloadsRead'; readonly body: PayloadsRead }
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
@@ -642,6 +711,7 @@ export type RecoveriesRecord =
   | { readonly type: 'Progress'; readonly body: Progress }
   | { readonly type: 'RecordParked'; readonly body: RecordParked }
   | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'PayloadsRead'; readonly body: PayloadsRead }
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
@@ -686,6 +756,7 @@ export type BudgetsRecord =
   | { readonly type: 'Progress'; readonly body: Progress }
   | { readonly type: 'RecordParked'; readonly body: RecordParked }
   | { readonly type: 'ParkedResolved'; readonly body: ParkedResolved }
+  | { readonly type: 'PayloadsRead'; readonly body: PayloadsRead }
   | { readonly type: 'CommandAnswered'; readonly body: CommandAnswered }
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
@@ -703,7 +774,10 @@ export type BudgetsRecord =
   | { readonly type: 'BudgetOverdue'; readonly body: BudgetOverdue }
   | { readonly type: 'BudgetReleased'; readonly body: BudgetReleased }
   | { readonly type: 'BudgetRefunded'; readonly body: BudgetRefunded }
-  | { readonly type: 'BudgetDebited'; readonly body: BudgetDebited };
+  | { readonly type: 'BudgetDebited'; readonly body: BudgetDebited }
+  | { readonly type: 'AutonomyChanged'; readonly body: AutonomyChanged }
+  | { readonly type: 'SignalRefused'; readonly body: SignalRefused }
+  | { readonly type: 'OutcomeCounted'; readonly body: OutcomeCounted };
 
 /** What `recourse.rollback-notifications` holds. */
 export type RollbackNotificationsRecord =
@@ -712,6 +786,12 @@ export type RollbackNotificationsRecord =
   | { readonly type: 'DerivationAnnounced'; readonly body: DerivationAnnounced }
   | { readonly type: 'BoundReached'; readonly body: BoundReached }
   | { readonly type: 'CommitReattached'; readonly body: CommitReattached };
+
+/** What `recourse.signed-heads` holds. */
+export type SignedHeadsRecord =
+  | { readonly type: 'HeadsSigned'; readonly body: HeadsSigned }
+  | { readonly type: 'AlarmRaised'; readonly body: AlarmRaised }
+  | { readonly type: 'AlarmClosed'; readonly body: AlarmClosed };
 
 /** Record union by topic name. */
 export interface TopicRecords {
@@ -724,12 +804,14 @@ export interface TopicRecords {
   readonly 'recourse.tool-requests.payments': ToolRequestsPaymentsRecord;
   readonly 'recourse.tool-results': ToolResultsRecord;
   readonly 'recourse.consumer-acks': ConsumerAcksRecord;
+  readonly 'recourse.agent-signals': AgentSignalsRecord;
   readonly 'recourse.contracts': ContractsRecord;
   readonly 'recourse.assumptions': AssumptionsRecord;
   readonly 'recourse.mutations': MutationsRecord;
   readonly 'recourse.recoveries': RecoveriesRecord;
   readonly 'recourse.budgets': BudgetsRecord;
   readonly 'recourse.rollback-notifications': RollbackNotificationsRecord;
+  readonly 'recourse.signed-heads': SignedHeadsRecord;
 }
 
 /** Name of a topic, as it stands in schemas/topics.json. */

@@ -5,6 +5,7 @@
 // Invariants
 //   W1. A route without a row lets nobody in.
 //   W2. A role that is not in the row is refused before the request is read any further, and leaves nothing in a log.
+//   W3. What sealed payloads hold is shown to nobody whom the row does not name, and each showing is put on record before it.
 import { ALL_TENANTS, seesAllTenants, tenantOfRead } from './principal.js';
 import type { Principal, Role } from './principal.js';
 import { EdgeRefusal } from './problem.js';
@@ -14,6 +15,10 @@ export interface Access {
   readonly roles: readonly Role[];
   /** `all`: with a token for all tenants alone. */
   readonly reach: 'tenant' | 'all';
+  /** Who is shown what sealed payloads hold; nobody where it is not said. */
+  readonly opens?: readonly Role[];
+  /** Who is shown that of a thing which waits for their decision. */
+  readonly asked?: readonly Role[];
 }
 
 /** By method and pattern of the path, e.g. `POST /v1/steps/:id/approve`. */
@@ -31,13 +36,18 @@ const READERS: readonly Role[] = [
   'agent',
   'auditor',
   'administrator',
+  'payload_reader',
 ];
 const EDITORS: readonly Role[] = ['contract_editor', 'administrator', 'platform_editor'];
 const DECIDERS: readonly Role[] = ['approver', 'administrator'];
 const KEEPERS: readonly Role[] = ['operator', 'administrator'];
 const ON_DUTY: readonly Role[] = ['approver', 'operator', 'auditor', 'administrator'];
 
-const READ: Access = { roles: READERS, reach: 'tenant' };
+const READ: Access = { roles: READERS, reach: 'tenant', opens: ['payload_reader'] };
+/** A thing that waits for a decision: whoever may decide is shown its payloads meanwhile. */
+const item = (...asked: readonly Role[]): Access => ({ ...READ, asked });
+/** What an agent goes on from. */
+const STATE: Access = { ...READ, opens: ['payload_reader', 'agent'] };
 const READ_CONTRACTS: Access = { roles: [...READERS, 'platform_editor'], reach: 'tenant' };
 const OVERSEE: Access = { roles: ['auditor', 'administrator'], reach: 'all' };
 const ADMINISTER: Access = { roles: ['administrator'], reach: 'all' };
@@ -51,6 +61,7 @@ const SHARED: AccessTable = {
   'POST /v1/parked/:id/redrive': ADMINISTER,
   'POST /v1/parked/:id/discard': ADMINISTER,
   'GET /v1/state-hash': OVERSEE,
+  'GET /v1/readings': may('auditor', 'administrator'),
 };
 
 /** Every service, and who may use its routes. */
@@ -77,7 +88,7 @@ export const ACCESS = {
     'GET /v1/assumptions': READ,
     'GET /v1/breakers': READ,
     'GET /v1/commits': READ,
-    'GET /v1/commits/:id': READ,
+    'GET /v1/commits/:id': STATE,
     'GET /v1/commits/:id/packet': READ,
     'GET /v1/compensations': READ,
     'GET /v1/compensations/:id': READ,
@@ -88,7 +99,7 @@ export const ACCESS = {
     'GET /v1/lineage/:commit/preview': READ,
     'GET /v1/lineage/:commit/settled': READ,
     'GET /v1/mutations': READ,
-    'GET /v1/mutations/:id': READ,
+    'GET /v1/mutations/:id': item('operator', ...DECIDERS),
     'GET /v1/reconciliations': READ,
     'GET /v1/reconciliations/divergences': READ,
     'GET /v1/reevaluations': READ,
@@ -98,9 +109,9 @@ export const ACCESS = {
     'GET /v1/reports/rollbacks': READ,
     'GET /v1/resolve/:id': READ,
     'GET /v1/rollbacks': READ,
-    'GET /v1/rollbacks/:id': READ,
+    'GET /v1/rollbacks/:id': item(...DECIDERS),
     'GET /v1/rolled-back': READ,
-    'GET /v1/runs/:run_id/resume': READ,
+    'GET /v1/runs/:run_id/resume': STATE,
     'GET /v1/runs/:run_id/undo-preview': READ,
     'GET /v1/sources': READ,
     'GET /v1/trends': READ,
@@ -124,19 +135,19 @@ export const ACCESS = {
   'recovery-orchestrator': {
     ...SHARED,
     'GET /v1/forward-approvals': READ,
-    'GET /v1/forward-approvals/:id': READ,
+    'GET /v1/forward-approvals/:id': item('approver'),
     'GET /v1/incidents': READ,
-    'GET /v1/incidents/:id': READ,
+    'GET /v1/incidents/:id': item(...DECIDERS),
     'GET /v1/rates': READ,
     'GET /v1/recoveries': READ,
     'GET /v1/reports/manual-reasons': READ,
     'GET /v1/reports/recoveries': READ,
     'GET /v1/reviews': READ,
-    'GET /v1/reviews/:step_id': READ,
+    'GET /v1/reviews/:step_id': item('operator', ...DECIDERS),
     'GET /v1/steps': READ,
-    'GET /v1/steps/:id': READ,
+    'GET /v1/steps/:id': item('operator', ...DECIDERS),
     'GET /v1/tasks': READ,
-    'GET /v1/tasks/:id': READ,
+    'GET /v1/tasks/:id': item('requester', 'auditor', ...DECIDERS),
     'POST /v1/forward-approvals': may('agent'),
     'POST /v1/forward-approvals/:id/approve': may('approver'),
     'POST /v1/forward-approvals/:id/deny': may('approver'),
@@ -155,10 +166,17 @@ export const ACCESS = {
   },
   'budget-accountant': {
     ...SHARED,
+    'GET /v1/autonomy': READ,
+    'GET /v1/autonomy/:id': READ,
+    'GET /v1/autonomy-changes': READ,
     'GET /v1/budgets': READ,
     'GET /v1/escalations': READ,
     'GET /v1/escalations/:id': READ,
+    'GET /v1/outcomes': READ,
+    'GET /v1/reports/outcomes': READ,
     'GET /v1/reservations': READ,
+    'POST /v1/autonomy/:id/freeze': may('operator', 'approver', 'administrator'),
+    'POST /v1/autonomy/:id/unfreeze': may(...DECIDERS),
     'POST /v1/budgets': may('budget_owner', 'administrator'),
     'POST /v1/budgets/move': may('budget_owner', 'administrator'),
     'POST /v1/escalations/:id/decide': may(...DECIDERS),
@@ -171,6 +189,7 @@ export const ACCESS = {
     'GET /v1/deliveries/:id': may(...ON_DUTY),
     'GET /v1/endpoints': may(...ON_DUTY),
     'GET /v1/items': may(...ON_DUTY),
+    'GET /v1/status': READ_CONTRACTS,
     'POST /v1/deliveries/:id/retry': may(...KEEPERS),
     'POST /v1/endpoints/:name/on': may(...KEEPERS),
     'POST /v1/endpoints/:name/test': may(...KEEPERS),

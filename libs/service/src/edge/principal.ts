@@ -22,7 +22,8 @@ export const ROLES = {
   operator: 'stops agents and tools, and releases them; subscribes consumers',
   budget_owner: 'sets ceilings',
   agent: 'acts and asks beforehand; a program, which approves nothing',
-  auditor: 'reads every tenant',
+  payload_reader: 'reads what is of its tenant and is shown what sealed payloads hold; each reading is put on record',
+  auditor: 'reads every tenant, and who read payloads',
   administrator:
     "closes items and edits contracts; of all tenants, looks after parked records, keys and what is the platform's",
   platform_editor:

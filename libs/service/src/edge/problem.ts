@@ -39,6 +39,14 @@ export const EDGE_REFUSALS = {
     summary: 'Headers or body did not arrive in time; the connection is closed.',
   },
   TENANT_FOREIGN: { httpStatus: 403, summary: 'The token speaks for another tenant.' },
+  PAYLOADS_SEALED: {
+    httpStatus: 403,
+    summary: 'The answer is made of what sealed payloads hold, and the token carries none of the roles that open them.',
+  },
+  READING_UNRECORDED: {
+    httpStatus: 503,
+    summary: 'Sealed payloads are shown only once that is on record, and it could not be recorded in time; ask again.',
+  },
   NOT_FOUND: { httpStatus: 404, summary: 'There is nothing under this name for this tenant.' },
   ROUTE_UNKNOWN: {
     httpStatus: 404,

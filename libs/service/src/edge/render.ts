@@ -1,4 +1,4 @@
-// Docs as people read them: bytes as hex, payloads as the JSON they hold (sealed ones where they were opened for the reader), everything else as it stands.
+// Docs as people read them: bytes as hex, payloads as the JSON they hold (sealed ones where they were opened for the reader, else who opens them), everything else as it stands.
 
 /** Renders a doc as JSON. Pure. */
 export function render(value: unknown): unknown {
@@ -13,7 +13,9 @@ export function render(value: unknown): unknown {
       ...renderMembers(rest),
       body: Buffer.isBuffer(content)
         ? renderBody('plain', content_type, content)
-        : renderBody(encoding, content_type, body),
+        : 'opens_with' in rest
+          ? null
+          : renderBody(encoding, content_type, body),
     };
   return renderMembers(value);
 }

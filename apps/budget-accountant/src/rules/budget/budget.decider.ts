@@ -4,11 +4,29 @@ import { deriveId } from '@recourse/kernel';
 import type { Money } from '@recourse/messages';
 import { ceilingOf } from './bounds.decisions.js';
 import { LAST_RESORT_ROLE } from './budget.messages.js';
-import type { Budget, BudgetAnswer, BudgetCommand, BudgetRejectionCode } from './budget.messages.js';
+import type { Budget, BudgetAnswer, BudgetCommand, BudgetKey, BudgetRejectionCode } from './budget.messages.js';
 
 /** Id of the question about a reservation, or about a ceiling. */
 export function escalationIdOf(of: string): string {
   return deriveId('esc', of);
+}
+
+/** A budget that nobody opened, of which nothing is used. */
+export function emptyBudget(key: BudgetKey): Budget {
+  return {
+    ...key,
+    window_at: 0,
+    ceiling_minor: null,
+    used_minor: 0,
+    refunded_minor: 0,
+    refunds: 'net',
+    value_ceiling_minor: null,
+    moved_minor: 0,
+    moved_back_minor: 0,
+    value_refunds: 'net',
+    decay: null,
+    overrun: false,
+  };
 }
 
 /** Sets the ceiling of a scope; a ceiling once set is not set otherwise by asking again. */

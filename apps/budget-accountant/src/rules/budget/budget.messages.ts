@@ -39,6 +39,7 @@ export const BUDGET_REJECTIONS = {
   APPROVER_NOT_A_PERSON: 403,
   EDITOR_APPROVAL: 403,
   KILL_SWITCH: 403,
+  RUNG_TOO_LOW: 403,
   RESERVATION_UNKNOWN: 404,
   ESCALATION_UNKNOWN: 404,
   BUDGET_UNKNOWN: 404,
@@ -87,6 +88,9 @@ export interface Budget {
   /** True once an execution nobody reserved was debited. */
   readonly overrun: boolean;
 }
+
+/** Which budget. */
+export type BudgetKey = Pick<Budget, 'tenant' | 'scope' | 'scope_id' | 'currency' | 'window'>;
 
 /** What a run has made of one capability, for the caps of its contract. */
 export interface RunCapability {

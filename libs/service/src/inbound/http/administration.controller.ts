@@ -1,7 +1,7 @@
-// Routes every service has: answers of commands, parked records, status, state hash.
+// Routes every service has: answers of commands, parked records, readings, status, state hash.
 import { Controller, Inject, Param } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { PARKED_KIND } from '@recourse/event-log';
+import { PARKED_KIND, READING_KIND } from '@recourse/event-log';
 import { partitionForKey } from '@recourse/kafka';
 import { z } from 'zod';
 import { ALL_TENANTS } from '../../edge/principal.js';
@@ -22,6 +22,7 @@ const parkedQuery = z.strictObject({
   log: idText.optional(),
   open: z.enum(['true', 'false']).optional(),
 });
+const readingsQuery = z.strictObject({ ...pageQuery, reader: idText.optional() });
 const resolution = z.strictObject({ reason: reasonText, log: idText.optional() });
 const stateHashQuery = z.strictObject({ log: idText.optional(), partition: z.coerce.number().pipe(partitionNumber) });
 /** A key for a given partition is found after about as many tries as there are partitions. */
@@ -63,6 +64,18 @@ export class AdministrationController {
       cursor,
       limit,
     });
+  }
+
+  @ReadRoute(
+    'readings',
+    'Who was shown what sealed payloads hold: which things, of which subjects, when and by which route. For administrators and auditors.',
+    readingsQuery,
+  )
+  readings(
+    @FromCaller() caller: Caller,
+    @Queried(readingsQuery) { reader, ...page }: z.infer<typeof readingsQuery>,
+  ): Promise<ListAnswer> {
+    return this.reads.list(caller, { log: this.logOf(undefined), kind: READING_KIND, where: { reader }, ...page });
   }
 
   @CommandRoute('parked/:id/redrive', {

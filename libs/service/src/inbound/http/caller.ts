@@ -4,6 +4,8 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireAccess } from '../../edge/access.js';
+import { openingOf } from '../../edge/readings.js';
+import type { Opening } from '../../edge/readings.js';
 import { requireSomeRole } from '../../edge/principal.js';
 import type { Principal } from '../../edge/principal.js';
 import { EDGE_REFUSALS, EdgeRefusal } from '../../edge/problem.js';
@@ -18,11 +20,13 @@ export interface Caller {
   /** Method and pattern of the path: a closed set, for metrics. */
   readonly routePattern: string;
   readonly idempotencyKey: string | undefined;
+  /** Whom the route opens payloads for. */
+  readonly opening: Opening;
   readonly reply: FastifyReply;
 }
 
 const PUBLIC = 'recourse:public';
-const principals = new WeakMap<FastifyRequest, Principal>();
+const openings = new WeakMap<FastifyRequest, Opening>();
 
 /** The route needs no token. */
 export const Public = (): ReturnType<typeof SetMetadata> => SetMetadata(PUBLIC, true);
@@ -44,8 +48,9 @@ export class AuthenticationGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const principal = await this.known(request);
     requireSomeRole(principal);
-    requireAccess(this.service.access(routeOf(request)), principal, tenantNamedBy(request));
-    principals.set(request, principal);
+    const access = this.service.access(routeOf(request));
+    requireAccess(access, principal, tenantNamedBy(request));
+    openings.set(request, openingOf(access, principal));
     return true;
   }
 
@@ -82,11 +87,12 @@ function tenantNamedBy({ query, body }: FastifyRequest): string | undefined {
 export const FromCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
   const http = context.switchToHttp();
   const request = http.getRequest<FastifyRequest>();
-  const principal = principals.get(request);
-  if (!principal) throw new EdgeRefusal('TOKEN_MISSING', 'send a bearer token');
+  const opening = openings.get(request);
+  if (!opening) throw new EdgeRefusal('TOKEN_MISSING', 'send a bearer token');
   const key = request.headers['idempotency-key'];
   return {
-    principal,
+    principal: opening.principal,
+    opening,
     route: `${request.method} ${request.url.split('?')[0] ?? ''}`,
     routePattern: `${request.method} ${request.routeOptions.url ?? ''}`,
     idempotencyKey: key === undefined ? undefined : parse(idText, key),

@@ -30,6 +30,8 @@ export interface ListSpec {
   readonly one?: {
     readonly column: string;
     readonly summary: string;
+    /** Whether the row waits for a decision: who may decide is shown its payloads meanwhile. */
+    readonly asks?: (doc: Doc) => boolean;
     /** Whom a row names, where a person decides about it: those that read alike, the reader among them, stand in `lookalikes`. */
     readonly people?: (doc: Doc) => readonly (string | null)[];
   };
@@ -97,14 +99,14 @@ function listOf(reads: Reads, { log, spec, caller }: Place, asked: Asked): Promi
 async function oneOf(
   reads: Reads,
   { log, spec, caller }: Place,
-  { column, people }: NonNullable<ListSpec['one']>,
+  { column, people, asks }: NonNullable<ListSpec['one']>,
   id: string,
 ): Promise<unknown> {
   const { kind, sharedTenant } = spec;
   const query = { log, kind, where: { [column]: id }, ...(sharedTenant === undefined ? {} : { sharedTenant }) };
   const { doc } = await reads.find(caller, query);
-  const [shown] = await reads.shown([doc]);
-  const row = render(shown);
+  const { docs } = await reads.shown(caller, [doc], asks?.(doc));
+  const row = render(docs[0]);
   return people === undefined
     ? row
     : { ...(row as object), lookalikes: lookAlikes([...people(doc), caller.principal.subject]) }; // a row is an object

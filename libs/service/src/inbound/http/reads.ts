@@ -1,7 +1,13 @@
-// Lists and single items of a projection, narrowed to the caller's tenant.
+// Lists and single items of a projection, narrowed to the caller's tenant, with what sealed payloads hold for who may see it.
+//
+// Invariants
+//   R1. Nothing that was opened leaves before the log says who read it, where and by which route; where that cannot be
+//       recorded in time, nothing leaves (READING_UNRECORDED).
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ColumnValue, Doc } from '@recourse/event-log';
 import { z } from 'zod';
+import { openersOf, readingOf, sealedIn, withheld } from '../../edge/readings.js';
 import { tenantOfRead } from '../../edge/principal.js';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { render } from '../../edge/render.js';
@@ -33,6 +39,13 @@ export interface ListAnswer {
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;
 
+/** What is shown of docs. */
+export interface Shown<Of extends Doc = Doc> {
+  readonly docs: readonly Of[];
+  /** Payloads stayed sealed for this caller; these roles would open them. Null: none did. */
+  readonly sealedFor: readonly string[] | null;
+}
+
 /** Query members that every list takes. */
 export const pageQuery = {
   tenant: tenantText.optional().describe('Only a token for all tenants may name one.'),
@@ -47,16 +60,20 @@ export class Reads {
   constructor(@Inject(SERVICE_CONTEXT) private readonly service: ServiceContext) {}
 
   /** Errors: EdgeRefusal(TENANT_FOREIGN, INPUT_INVALID); Failure(DATABASE_UNAVAILABLE, KEY_STORE_UNAVAILABLE). */
-  async list({ principal }: Pick<Caller, 'principal'>, query: ListQuery): Promise<ListAnswer> {
+  async list(caller: Caller, query: ListQuery): Promise<ListAnswer> {
     const { rows, next } = await this.service.host.page({
       log: query.log,
       kind: query.kind,
-      where: this.narrowed(principal, query),
+      where: this.narrowed(caller.principal, query),
       after: readCursor(position, query.cursor),
       limit: query.limit ?? LIMIT_DEFAULT,
     });
+    const { docs } = await this.shown(
+      caller,
+      rows.map(({ doc }) => doc),
+    );
     return {
-      items: (await this.shown(rows.map(({ doc }) => doc))).map(render),
+      items: docs.map(render),
       next_cursor: next ? cursorText(next) : null,
     };
   }
@@ -84,9 +101,47 @@ export class Reads {
     return docs;
   }
 
-  /** Rows with what their sealed payloads hold. Errors: Failure(KEY_STORE_UNAVAILABLE). */
-  shown(docs: readonly Doc[]): Promise<readonly Doc[]> {
-    return this.service.shown(docs);
+  /**
+   * Rows with what their sealed payloads hold, or with who opens them. Call it once for all that a request shows: each call is a
+   * reading on record. `isAsked`: the thing waits for a decision, so that whoever decides about it is shown it.
+   *
+   * Errors: EdgeRefusal(READING_UNRECORDED); Failure(KEY_STORE_UNAVAILABLE, BROKER_UNAVAILABLE).
+   */
+  async shown<Of extends Doc>(caller: Caller, docs: readonly Of[], isAsked = false): Promise<Shown<Of>> {
+    const sealed = sealedIn(docs);
+    if (sealed.length === 0) return { docs, sealedFor: null };
+    const openers = openersOf(caller.opening, isAsked);
+    if (!openers.some((role) => caller.principal.roles.includes(role)))
+      return { docs: withheld(docs, openers), sealedFor: openers };
+    const [opened] = await Promise.all([this.service.shown(docs), this.recordReading(caller, sealed)]);
+    return { docs: opened as readonly Of[], sealedFor: null }; // payloads keep their places
+  }
+
+  /** Rows that an answer is made of, and is nothing without. Errors: as shown; EdgeRefusal(PAYLOADS_SEALED). */
+  async opened<Of extends Doc>(caller: Caller, docs: readonly Of[]): Promise<readonly Of[]> {
+    const { docs: shown, sealedFor } = await this.shown(caller, docs);
+    if (sealedFor === null) return shown;
+    throw new EdgeRefusal('PAYLOADS_SEALED', `one of the roles ${sealedFor.join(', ')} is needed`);
+  }
+
+  private async recordReading(caller: Caller, sealed: readonly Doc[]): Promise<void> {
+    const { definition, edge } = this.service;
+    const { tenant, ...reading } = readingOf(sealed, caller.principal.tenant);
+    const { commandTopic: topic, commandLog: log } = definition;
+    const idempotencyKey = randomUUID();
+    const { httpStatus } = await edge.submit({
+      topic,
+      log,
+      type: 'recourse.log.RecordReading',
+      key: idempotencyKey,
+      principal: caller.principal,
+      tenant,
+      route: caller.route,
+      idempotencyKey,
+      body: reading,
+      build: (envelope) => ({ envelope, log, ...reading }),
+    });
+    if (httpStatus !== 201) throw new EdgeRefusal('READING_UNRECORDED', `${log} does not say that it was recorded`);
   }
 
   /**

@@ -1,0 +1,93 @@
+// The accepted records of logs with their places: what everything that tells of the past is read from.
+//
+// Boundary: reads a dump, or logs on Kafka. That a dump is what was written shows `audit verify --dump`, not this; logs on Kafka are
+// verified as they are read.
+import { join } from 'node:path';
+import { ChainReader, genesisHead } from '@recourse/chain';
+import type { GenesisOf, StoredRecord } from '@recourse/chain';
+import { createCodecs } from '@recourse/messages';
+import type { Codecs } from '@recourse/messages';
+import { CliProblem } from '../problem.js';
+import { filesOf, headerOf, loadedCodecs, recordsIn } from './dump.js';
+import { partitionName } from './report.js';
+import { auditTopics, loadSchemas } from './topics.js';
+import type { TopicsAudit } from './topics.js';
+
+/** A record of a log, with where it is and what it is called in the chain. */
+export interface Accepted {
+  readonly log: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** Position in the accepted chain, from 1. */
+  readonly seq: number;
+  /** 64 hex digits. */
+  readonly hash: string;
+  readonly type: string;
+  readonly body: unknown;
+  /** As it stands in the log. */
+  readonly raw: { readonly key: Buffer | null; readonly value: Buffer };
+}
+
+/**
+ * Accepted records of logs of a dump, partition by partition, each in the order of its chain.
+ *
+ * Errors: CliProblem(DUMP_UNREADABLE) for no dump, and for what cannot be read: nothing is left out in silence.
+ */
+export async function acceptedInDump(folder: string, logs: readonly string[]): Promise<readonly Accepted[]> {
+  const found: Accepted[] = [];
+  for (const file of filesOf(folder)) {
+    const path = join(folder, file);
+    const of = headerOf(path);
+    if (of === null || !logs.includes(of.topic)) continue;
+    const records = recordsIn(path, (line) => unreadable(file, `line ${String(line)} is damaged`));
+    found.push(...acceptedOf(of, records, await loadedCodecs(path)));
+  }
+  return found;
+}
+
+/** The same of logs on Kafka. Errors: those of auditTopics; CliProblem(DUMP_UNREADABLE) as above. */
+export async function acceptedInTopics(asked: Omit<TopicsAudit, 'known' | 'onRecords'>): Promise<readonly Accepted[]> {
+  const read = new Map<string, { readonly of: GenesisOf; readonly records: StoredRecord[] }>();
+  const note = (of: GenesisOf, records: readonly StoredRecord[]): void => {
+    const name = partitionName(of.topic, of.partition);
+    const partition = read.get(name) ?? { of, records: [] };
+    partition.records.push(...records);
+    read.set(name, partition);
+  };
+  await auditTopics({ ...asked, known: new Map(), onRecords: note });
+  const codecs = createCodecs(asked.registry);
+  const found: Accepted[] = [];
+  for (const { of, records } of read.values()) {
+    await loadSchemas(records, codecs);
+    found.push(...acceptedOf(of, records, codecs));
+  }
+  return found;
+}
+
+function* acceptedOf(of: GenesisOf, records: Iterable<StoredRecord>, codecs: Codecs): Generator<Accepted> {
+  const name = partitionName(of.topic, of.partition);
+  const reader = new ChainReader(genesisHead(of), codecs.fingerprintOf);
+  for (const { offset, key, value } of records) {
+    const verdict = reader.read({ key, value });
+    if (verdict.kind === 'unknown_schema') unreadable(name, `the schema of offset ${String(offset)} is not known`);
+    if (verdict.kind !== 'accepted' || value === null) continue;
+    const decoded = codecs.decodeSync(value);
+    if (decoded.kind !== 'decoded') return unreadable(name, `offset ${String(offset)} cannot be read`);
+    yield {
+      log: of.topic,
+      partition: of.partition,
+      offset,
+      seq: verdict.head.seq,
+      hash: verdict.head.hash.toString('hex'),
+      type: decoded.type,
+      body: decoded.body,
+      raw: { key, value },
+    };
+  }
+}
+
+function unreadable(name: string, why: string): never {
+  throw new CliProblem('DUMP_UNREADABLE', `${name}: ${why}`, 'found', {
+    remedy: 'See what is wrong with it: `recourse audit verify`.',
+  });
+}

@@ -1,0 +1,173 @@
+// recourse audit story …: who approved what, on which facts; and the same taken away, told again where no service is.
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createSchemaRegistry } from '@recourse/kafka';
+import type { Command } from 'commander';
+import { acceptedInDump, acceptedInTopics } from '../audit/accepted.js';
+import type { Accepted } from '../audit/accepted.js';
+import { schemaOfDump } from '../audit/dump.js';
+import { known, OPERATOR } from '../config.js';
+import { kafkaAs } from '../kafka.js';
+import { formatTable } from '../output/table.js';
+import { visibleOnOneLine } from '../output/visible.js';
+import { CliProblem } from '../problem.js';
+import type { ExitKind } from '../problem.js';
+import type { Session } from '../session.js';
+import { storyHtml } from '../story/story.html.js';
+import { checkStory, placeName, readStoryPacket, storyPacket } from '../story/story.packet.js';
+import type { StoryCheck } from '../story/story.packet.js';
+import { openedBy } from '../story/opened.js';
+import { STORY_LOGS } from '../story/selection.js';
+import { storyOf } from '../story/story.js';
+import type { Story, StoryLine } from '../story/story.js';
+import type { Act } from './options.js';
+
+interface StoryOptions {
+  readonly dump?: string;
+  readonly html?: string;
+  readonly packet?: string;
+  readonly open?: boolean;
+}
+
+const REGISTRY_TIMEOUT_MS = 30_000;
+/** What happened to people's money and data: only its owner reads it. */
+const OWNER_ONLY = 0o600;
+
+/** Adds both commands to `recourse audit`. */
+export function addStory(audit: Command, act: Act): void {
+  audit
+    .command('story')
+    .description(
+      'who approved what, on which facts: a mutation, a rollback or a run, from the intent to the last notice',
+    )
+    .argument('<id>', 'id of a mutation, a rollback or a run')
+    .option('--dump <folder>', 'tell it from what `audit dump` wrote, without any network')
+    .option('--html <file>', 'also write it as one HTML file that needs nothing else')
+    .option('--packet <file>', 'also write it with its raw records, to be told again elsewhere; payloads stay sealed')
+    .option('--open', 'show sealed payloads as the services show them to you')
+    .action(act<StoryOptions>(async (session, options, id = '') => tell(session, id, options)));
+  audit
+    .command('check-story')
+    .description(
+      'tells a packet of a story again from its raw records, offline, and says whether hashes, lines and places are equal',
+    )
+    .argument('<file>', 'a packet')
+    .option('--dump <folder>', 'look its records up in what `audit dump` wrote; without it their places stay unchecked')
+    .action(
+      act<{ dump?: string }>(async (session, { dump }, file = '') => {
+        const packet = readStoryPacket(file, session.folder);
+        const check = await checkStory(
+          packet,
+          dump === undefined ? null : await placesIn(resolve(session.folder, dump)),
+        );
+        session.show(check, () => checkText(file, check));
+        return EXIT_OF[check.outcome];
+      }),
+    );
+}
+
+const EXIT_OF = { equal: 'done', differs: 'found', incomplete: 'unproved' } as const satisfies Record<
+  StoryCheck['outcome'],
+  ExitKind
+>;
+
+async function tell(session: Session, id: string, { dump, html, packet, open }: StoryOptions): Promise<void> {
+  const source = dump === undefined ? await kafkaSource(session) : await dumpSource(resolve(session.folder, dump));
+  const found = storyOf(source.records, id);
+  if (found === null)
+    throw new CliProblem('NOT_FOUND', `the logs hold no mutation, rollback or run ${id}`, 'refused', {
+      remedy: 'Look for the id with `recourse mutations list`, `rollbacks list` or `recoveries list`.',
+    });
+  const shown =
+    open === true
+      ? (storyOf(source.records, id, await openedBy(session, found.records))?.story ?? found.story)
+      : found.story;
+  if (html !== undefined) written(session, html, storyHtml(shown));
+  if (packet !== undefined) written(session, packet, await storyPacket(found.story, found.records, source.schemaOf));
+  session.show(shown, () => storyText(shown));
+}
+
+interface Source {
+  readonly records: readonly Accepted[];
+  readonly schemaOf: (id: number) => Promise<string>;
+}
+
+async function dumpSource(folder: string): Promise<Source> {
+  return { records: await acceptedInDump(folder, STORY_LOGS), schemaOf: schemaOfDump(folder) };
+}
+
+async function kafkaSource({ settings }: Session): Promise<Source> {
+  const registry = createSchemaRegistry({
+    url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
+    timeoutMs: REGISTRY_TIMEOUT_MS,
+  });
+  const records = await acceptedInTopics({
+    kafka: kafkaAs(settings, OPERATOR),
+    registry,
+    logId: known(settings.logId, 'the id of the logs', '--log-id'),
+    topics: STORY_LOGS,
+  });
+  return { records, schemaOf: (id) => registry.schemaById(id) };
+}
+
+async function placesIn(folder: string): Promise<ReadonlyMap<string, string>> {
+  const records = await acceptedInDump(folder, STORY_LOGS);
+  return new Map(records.map((record) => [placeName(record), record.hash]));
+}
+
+function written({ folder, terminal }: Session, file: string, content: string): void {
+  try {
+    writeFileSync(resolve(folder, file), content, { mode: OWNER_ONLY, flag: 'wx' });
+  } catch (cause) {
+    throw new CliProblem('FILE_UNWRITABLE', `${file} cannot be written, or is there already`, 'usage', {
+      cause,
+      remedy: 'Name a new file in a folder that is there.',
+    });
+  }
+  terminal.note(`${file} is written.`);
+}
+
+function storyText({ about, lines }: Story): string {
+  return [
+    `Story of ${about.kind} ${visibleOnOneLine(about.id)}`,
+    '',
+    ...lines.flatMap((line) => [
+      headOf(line),
+      `     ${visibleOnOneLine(line.what)}`,
+      ...factsOf(line),
+      `     ${placeOf(line)}`,
+    ]),
+    '',
+    `${String(lines.length)} records; ${String(lines.filter(({ is_decision }) => is_decision).length)} are what people decided.`,
+  ].join('\n');
+}
+
+const headOf = ({ number, at, who, is_decision }: StoryLine): string =>
+  `${String(number).padStart(3)}. ${at.replace('T', ' ')}  ${visibleOnOneLine(who)}${is_decision ? '  (decides)' : ''}`;
+const factsOf = ({ on_facts }: StoryLine): readonly string[] =>
+  on_facts.length === 0 ? [] : [`     on the facts of ${on_facts.map(String).join(', ')}`];
+const placeOf = ({ log, partition, seq, index, record_hash }: StoryLine): string =>
+  `${record_hash}  ${log}/${String(partition)} seq ${String(seq)}${index === null ? '' : ` index ${String(index)}`}`;
+
+function checkText(file: string, { outcome, records, problems }: StoryCheck): string {
+  const words = {
+    equal: 'tells what its records tell, where the log has them',
+    differs: 'does not tell what its records tell',
+    incomplete: 'tells what its records tell; their places in a log were not checked',
+  } as const;
+  return [
+    ...(problems.length === 0
+      ? []
+      : [
+          formatTable(
+            [
+              { title: 'CODE', of: ({ code }) => code },
+              { title: 'WHAT', of: ({ message }) => message },
+            ],
+            problems,
+          ),
+          '',
+        ]),
+    `${file} ${words[outcome]}: ${String(records)} records`,
+  ].join('\n');
+}

@@ -1,0 +1,163 @@
+// Controls of the harness audit on what is so before an agent acts: context, policy, tools, validation. A table; what its lines
+// conclude stands in the judges.
+import * as contracts from './contract.judges.js';
+import * as effects from './effect.judges.js';
+import type { Five } from './harness.five.js';
+import * as system from './system.judges.js';
+
+export const BEFORE = {
+  context: [
+    [
+      'sources',
+      'who states facts is registered',
+      'P1',
+      ['sources', 'assumptions'],
+      system.sourced,
+      'Register it: `recourse entry register context_source`.',
+    ],
+    ['freshness', 'evidence grows old', 'P1', ['sources'], system.livesShort, 'Register sources with a ttl_ms.'],
+    [
+      'reliance',
+      'effects name what they rely on',
+      'P0',
+      ['effects'],
+      effects.boundRefs,
+      'Pass `assumptionRefs` with every call.',
+    ],
+    [
+      'disputes',
+      'sources that contradict each other are told apart',
+      'P2',
+      ['assumptions'],
+      system.undisputed,
+      'Look with `recourse assumptions list`, and have the right source state it again.',
+    ],
+    ['release', 'effects carry what decided them', 'P2', ['effects'], system.pinned, 'Pass `release` with every call.'],
+  ],
+  policy: [
+    [
+      'charters',
+      'every agent has a charter',
+      'P0',
+      ['charters', 'effects'],
+      contracts.chartered,
+      'Register it: `recourse entry register agent_charter`.',
+    ],
+    [
+      'rules',
+      'contracts that stand keep every rule',
+      'P0',
+      ['contracts'],
+      contracts.ruled,
+      'Register a version without the problems named.',
+    ],
+    [
+      'irreversible',
+      'what cannot be undone is held or asked about',
+      'P0',
+      ['contracts'],
+      contracts.gated,
+      'Give the contract a commit_hold_ms, or a forward_approval by people.',
+    ],
+    [
+      'apart',
+      'nobody writes the terms under which they act',
+      'P1',
+      ['contracts', 'effects'],
+      contracts.apart,
+      'Have somebody else register it.',
+    ],
+    [
+      'routine',
+      'routine rules let nothing of high impact go',
+      'P0',
+      ['bundles', 'contracts'],
+      contracts.routine,
+      'Take the capability out of the rule.',
+    ],
+  ],
+  tools: [
+    [
+      'contracts',
+      'every capability that acts has a contract with a class',
+      'P0',
+      ['contracts', 'effects', 'charters'],
+      contracts.classified,
+      'Register one: `recourse contracts draft`.',
+    ],
+    [
+      'arguments',
+      'arguments are described',
+      'P2',
+      ['contracts'],
+      contracts.described,
+      'Give args_schema its properties.',
+    ],
+    [
+      'repeats',
+      'a repeat is told from a second effect',
+      'P1',
+      ['contracts'],
+      contracts.repeatable,
+      'Say in idempotency how the provider tells it.',
+    ],
+    [
+      'reconciliation',
+      'an unknown end can be found out',
+      'P1',
+      ['contracts'],
+      contracts.reconcilable,
+      'Name a reconcile_capability.',
+    ],
+    [
+      'observers',
+      'capabilities that look stand, and only read',
+      'P0',
+      ['contracts'],
+      contracts.observable,
+      'Register them with impact: read.',
+    ],
+  ],
+  validation: [
+    [
+      'strangers',
+      'edges refuse who shows no token',
+      'P0',
+      ['withoutToken'],
+      system.refusesStrangers,
+      'Set RECOURSE_OIDC_ISSUER of the service.',
+    ],
+    [
+      'forgeries',
+      'edges refuse a token that nobody signed',
+      'P0',
+      ['withForgedToken'],
+      system.refusesForgeries,
+      'Look at the issuer and keys of the service.',
+    ],
+    [
+      'nonsense',
+      'edges refuse what they do not understand',
+      'P1',
+      ['withBadQuery'],
+      system.refusesNonsense,
+      'Look which program answers at that address.',
+    ],
+    [
+      'verification',
+      'an undo is verified by another capability',
+      'P0',
+      ['contracts'],
+      contracts.verifiable,
+      'Give the contract a verification.',
+    ],
+    [
+      'stale_checks',
+      'nothing is undone unlooked',
+      'P1',
+      ['contracts'],
+      contracts.looked,
+      'Give the contract a stale_check, or say in unchecked_because why not.',
+    ],
+  ],
+} as const satisfies Readonly<Record<string, Five>>;

@@ -1,0 +1,186 @@
+// Which records tell the story of a mutation, a rollback or a run: from the contract and the intent to the last notice. Pure.
+//
+// Invariants
+//   S1. A line is one record, or one member of a record about several: it names the record by its hash, and the member by its index.
+//   S2. What is selected follows from the records alone: the same logs tell the same story, whoever asks.
+import { docOf } from '@recourse/sdk';
+import type { Doc } from '@recourse/sdk';
+import type { Accepted } from '../audit/accepted.js';
+
+export const STORY_LOGS = [
+  'recourse.contracts',
+  'recourse.assumptions',
+  'recourse.mutations',
+  'recourse.rollback-notifications',
+  'recourse.recoveries',
+  'recourse.budgets',
+] as const;
+
+/** What a story is about. */
+export interface About {
+  readonly kind: 'mutation' | 'rollback' | 'run';
+  readonly id: string;
+}
+
+/** One line before it has words. */
+export interface Told {
+  readonly record: Accepted;
+  /** Index within the record; null where the record is about one thing. */
+  readonly index: number | null;
+  /** The record with what it says of this member on top. */
+  readonly says: Doc;
+  /** When it was decided, epoch milliseconds; of a notice, when what it tells of was. */
+  readonly at: number;
+}
+
+/** What belongs to a story, by name. */
+interface Names {
+  readonly mutations: ReadonlySet<string>;
+  readonly runs: ReadonlySet<string>;
+  readonly effectKeys: ReadonlySet<string>;
+  readonly steps: ReadonlySet<string>;
+  readonly refs: ReadonlySet<string>;
+  readonly contracts: ReadonlySet<string>;
+  readonly approvals: ReadonlySet<string>;
+  readonly reservations: ReadonlySet<string>;
+  readonly tenants: ReadonlySet<string>;
+}
+
+/** The lines of a story in the order in which they were decided; null where the logs hold nothing under that name. */
+export function select(
+  records: readonly Accepted[],
+  id: string,
+): { readonly about: About; readonly told: readonly Told[] } | null {
+  const members = records.flatMap(membersOf);
+  const about = aboutOf(members, id);
+  if (about === null) return null;
+  const names = namesOf(members, about);
+  const times = timesOf(records);
+  const told = members
+    .filter((member) => belongs(member, names, about))
+    .map(({ record, index, says }) => ({ record, index, says, at: atOf(record, says, times) }));
+  return { about, told: told.toSorted(inOrder) };
+}
+
+type Member = Omit<Told, 'at'>;
+
+/** A record as its members, or as itself where it has none. */
+function membersOf(record: Accepted): readonly Member[] {
+  const body = docOf(record.body);
+  const { members, ...common } = body;
+  if (!Array.isArray(members)) return [{ record, index: null, says: body }];
+  return members.map((member, index) => ({ record, index, says: { ...common, ...docOf(member) } }));
+}
+
+const textIn = (says: Doc, field: string): string | null => (typeof says[field] === 'string' ? says[field] : null);
+const runOf = (says: Doc): string | null => textIn(says, 'run_id') ?? textIn(docOf(says['execution']), 'run_id');
+
+function aboutOf(members: readonly Member[], id: string): About | null {
+  if (members.some(({ says }) => says['mutation_id'] === id)) return { kind: 'mutation', id };
+  if (members.some(({ says }) => says['rollback_id'] === id)) return { kind: 'rollback', id };
+  return members.some(({ says }) => runOf(says) === id) ? { kind: 'run', id } : null;
+}
+
+/** The mutations first; then everything that names one of them, or that they name. */
+function namesOf(members: readonly Member[], { kind, id }: About): Names {
+  const isOf: (says: Doc) => boolean = {
+    mutation: (says: Doc) => says['mutation_id'] === id,
+    rollback: (says: Doc) => says['rollback_id'] === id,
+    run: (says: Doc) => runOf(says) === id,
+  }[kind];
+  const mutations = namedIn(
+    members.filter(({ says }) => isOf(says)),
+    'mutation_id',
+  );
+  const theirs = members.filter(({ says }) => mutations.has(String(says['mutation_id'])));
+  const executions = theirs.map(({ says }) => docOf(says['execution'])).filter((one) => one['run_id'] !== undefined);
+  const keys = new Set(executions.flatMap((one) => textIn(one, 'effect_key') ?? []));
+  const runs = new Set([...theirs.flatMap(({ says }) => runOf(says) ?? []), ...(kind === 'run' ? [id] : [])]);
+  const ofKeys = members.filter(({ says }) => keys.has(String(says['effect_key'])) && runs.has(String(says['run_id'])));
+  return {
+    mutations,
+    runs,
+    effectKeys: keys,
+    steps: namedIn(theirs, 'step_id'),
+    refs: new Set(
+      theirs.flatMap(({ says }) => [
+        ...refsIn(says['assumption_refs']),
+        ...refsIn(docOf(says['ref'])['assumption_refs']),
+      ]),
+    ),
+    contracts: new Set(theirs.flatMap(({ says }) => hashIn(docOf(says['terms'])['contract_digest']) ?? [])),
+    approvals: namedIn(ofKeys, 'approval_id'),
+    reservations: namedIn([...ofKeys, ...theirs], 'reservation_id'),
+    tenants: new Set(executions.flatMap((one) => textIn(one, 'tenant') ?? [])),
+  };
+}
+
+const namedIn = (members: readonly Member[], field: string): ReadonlySet<string> =>
+  new Set(members.flatMap(({ says }) => textIn(says, field) ?? []));
+
+function refsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+export function hashIn(value: unknown): string | null {
+  return Buffer.isBuffer(value) ? value.toString('hex') : typeof value === 'string' ? value : null;
+}
+
+/** Bookkeeping of a log says nothing of anybody. */
+const SILENT: ReadonlySet<string> = new Set(['Progress', 'CommandAnswered', 'ObligationResent', 'StormCounted']);
+
+function belongs({ record: { log, type }, says }: Member, names: Names, about: About): boolean {
+  if (SILENT.has(type)) return false;
+  const is = (field: string, among: ReadonlySet<string>): boolean => among.has(String(says[field] ?? ''));
+  switch (log) {
+    case 'recourse.contracts':
+      return (
+        type === 'ContractRegistered' &&
+        names.contracts.has(hashIn(says['digest']) ?? hashIn(says['contract_digest']) ?? '')
+      );
+    case 'recourse.assumptions':
+      return (
+        is('ref', names.refs) && is('tenant', names.tenants) && (says['run_id'] === null || is('run_id', names.runs))
+      );
+    case 'recourse.budgets':
+      return (
+        is('reservation_id', names.reservations) || (is('effect_key', names.effectKeys) && is('run_id', names.runs))
+      );
+    default:
+      return (
+        is('mutation_id', names.mutations) ||
+        is('reverses_mutation_id', names.mutations) ||
+        is('step_id', names.steps) ||
+        is('approval_id', names.approvals) ||
+        (about.kind === 'run' && says['mutation_id'] === undefined && runOf(says) === about.id) ||
+        (type === 'RecoveryClosed' && is('run_id', names.runs)) ||
+        (is('effect_key', names.effectKeys) && is('run_id', names.runs))
+      );
+  }
+}
+
+/** When each record of the ledger's log was decided: a notice is told when its source was. */
+function timesOf(records: readonly Accepted[]): ReadonlyMap<string, number> {
+  return new Map(
+    records
+      .filter(({ log }) => log === 'recourse.mutations')
+      .map(({ partition, seq, body }) => [`${String(partition)}/${String(seq)}`, Number(docOf(body)['decided_at'])]),
+  );
+}
+
+function atOf({ partition }: Accepted, says: Doc, times: ReadonlyMap<string, number>): number {
+  if (typeof says['decided_at'] === 'number') return says['decided_at'];
+  return times.get(`${String(partition)}/${String(says['source_seq'])}`) ?? 0;
+}
+
+/** By time; in one instant what causes comes before what follows: the logs in their order, each in its own. */
+function inOrder(one: Told, other: Told): number {
+  const rank = ({ record }: Told): number => (STORY_LOGS as readonly string[]).indexOf(record.log);
+  return (
+    one.at - other.at ||
+    rank(one) - rank(other) ||
+    one.record.partition - other.record.partition ||
+    one.record.seq - other.record.seq ||
+    (one.index ?? 0) - (other.index ?? 0)
+  );
+}

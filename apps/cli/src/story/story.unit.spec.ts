@@ -1,0 +1,246 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Accepted } from '../audit/accepted.js';
+import { storyHtml } from './story.html.js';
+import { storyOf, storyShape } from './story.js';
+import type { Story } from './story.js';
+
+const payload = (value: unknown): object => ({ encoding: 'plain', body: Buffer.from(JSON.stringify(value)) });
+const HOSTILE = '<img src=x onerror=alert(1)>"\'&\u202e</td><script>';
+const EXECUTION = {
+  tenant: 'acme',
+  run_id: 'run-1',
+  agent_id: 'agent-7',
+  initiator: 'asha',
+  objective: HOSTILE,
+  capability: 'payments.issue_refund',
+  effect_key: 'eff-1',
+  args: payload({ order: '4711' }),
+  result: payload({ refund_id: 're_1' }),
+};
+let seq = 0;
+const record = (log: string, type: string, body: object): Accepted => {
+  seq += 1;
+  return {
+    log: `recourse.${log}`,
+    partition: 1,
+    offset: seq,
+    seq,
+    hash: seq.toString(16).padStart(64, '0'),
+    type,
+    body: { decided_at: seq * 1_000, ...body },
+    raw: { key: Buffer.from('k'), value: Buffer.from('v') },
+  };
+};
+const REF = 'order/4711#not_shipped';
+const DIGEST = Buffer.alloc(32, 7);
+const fallen = record('mutations', 'MutationsFell', {
+  decided_at: 9_500,
+  run_id: 'run-1',
+  evidence: { source: 'warehouse', ref: REF, statement: payload('shipped') },
+  members: [
+    { mutation_id: 'mut_0', rollback_id: 'rb_0' },
+    { mutation_id: 'mut_1', rollback_id: 'rb_1' },
+  ],
+});
+const RECORDS: readonly Accepted[] = [
+  record('contracts', 'ContractRegistered', {
+    name: 'payments.issue_refund',
+    version: 2,
+    digest: DIGEST,
+    registered_by: 'ravi',
+  }),
+  record('contracts', 'ContractRegistered', {
+    name: 'mail.send_message',
+    version: 1,
+    digest: Buffer.alloc(32, 8),
+    registered_by: 'ravi',
+  }),
+  record('mutations', 'MutationPlanned', {
+    mutation_id: 'mut_1',
+    execution: EXECUTION,
+    assumption_refs: [REF],
+    terms: { contract_digest: DIGEST },
+  }),
+  record('budgets', 'BudgetReserved', {
+    reservation_id: 'res_1',
+    run_id: 'run-1',
+    effect_key: 'eff-1',
+    value: { amount_minor: 500, currency: 'INR' },
+  }),
+  record('mutations', 'MutationRecorded', {
+    mutation_id: 'mut_1',
+    execution: EXECUTION,
+    execution_state: 'succeeded',
+    terms: { contract_digest: DIGEST },
+    ref: {
+      assumption_refs: [REF],
+      reversal_capability: 'payments.reverse_refund',
+      reversal_args: { encoding: 'sealed', sha256: Buffer.alloc(32, 9) },
+      reversal_expires_at: 0,
+    },
+  }),
+  record('mutations', 'MutationRecorded', {
+    mutation_id: 'mut_9',
+    execution: { ...EXECUTION, run_id: 'run-2', effect_key: 'eff-9' },
+    execution_state: 'succeeded',
+    ref: {},
+  }),
+  record('assumptions', 'AssumptionStated', {
+    tenant: 'acme',
+    ref: REF,
+    run_id: null,
+    source: 'warehouse',
+    kind: 'invalidated',
+    statement: payload('shipped'),
+  }),
+  record('assumptions', 'AssumptionStated', {
+    tenant: 'other',
+    ref: REF,
+    run_id: null,
+    source: 'warehouse',
+    kind: 'invalidated',
+    statement: payload('not yours'),
+  }),
+  fallen,
+  {
+    ...record('rollback-notifications', 'RollbackAnnounced', {
+      decided_at: undefined,
+      source_seq: fallen.seq,
+      run_id: 'run-1',
+      members: [{ mutation_id: 'mut_1', rollback_id: 'rb_1' }],
+    }),
+    partition: 1,
+  },
+  record('recoveries', 'RecoveryPlanned', {
+    run_id: 'run-1',
+    recovery_id: 'rec_1',
+    members: [
+      {
+        mutation_id: 'mut_1',
+        rollback_id: 'rb_1',
+        step_id: 'st_1',
+        decision: 'request_approval',
+        reason: 'HIGH_IMPACT',
+        call: { capability: 'payments.reverse_refund' },
+        action_digest: DIGEST,
+        required_approvals: 1,
+        owner: 'approver',
+        deadline_at: 0,
+      },
+    ],
+  }),
+  record('recoveries', 'FactsObserved', {
+    run_id: 'run-1',
+    step_id: 'st_1',
+    mutation_id: 'mut_1',
+    observations: [{ capability: 'payments.get_refund', observed: payload({ status: 'settled' }) }],
+  }),
+  record('recoveries', 'StepApproved', {
+    run_id: 'run-1',
+    step_id: 'st_1',
+    mutation_id: 'mut_1',
+    action_digest: DIGEST,
+    by: 'olga',
+    reason: 'it was shipped',
+  }),
+  record('mutations', 'RecoverabilityChanged', {
+    run_id: 'run-1',
+    event: 'compensation_verified',
+    members: [{ mutation_id: 'mut_1', from_state: 'compensating', to_state: 'compensated' }],
+  }),
+  record('mutations', 'Progress', { run_id: 'run-1' }),
+  record('recoveries', 'SomethingNew', { run_id: 'run-1', mutation_id: 'mut_1' }),
+];
+const told = (id: string): Story => {
+  const found = storyOf(RECORDS, id);
+  if (found === null) throw new Error(`no story of ${id}`);
+  return storyShape.parse(found.story);
+};
+
+describe('the story of a mutation', () => {
+  const { lines } = told('mut_1');
+
+  it('goes from the contract and the intent to the end, in the order of decisions, and is about nothing else', () => {
+    expect(lines.map(({ type }) => type)).toEqual([
+      'ContractRegistered',
+      'MutationPlanned',
+      'BudgetReserved',
+      'MutationRecorded',
+      'AssumptionStated',
+      'MutationsFell',
+      'RollbackAnnounced',
+      'RecoveryPlanned',
+      'FactsObserved',
+      'StepApproved',
+      'RecoverabilityChanged',
+      'SomethingNew',
+    ]);
+    expect(lines.map(({ what }) => what).join('\n')).not.toContain('not yours');
+  });
+
+  it('names who decided what, and on which facts', () => {
+    const approved = lines.find(({ type }) => type === 'StepApproved');
+    expect(approved).toMatchObject({
+      who: 'olga',
+      what: 'approved exactly the action 070707070707: it was shipped',
+      is_decision: true,
+      on_facts: [5, 6, 8, 9],
+    });
+    expect(lines.filter(({ is_decision: is }) => is)).toHaveLength(1);
+  });
+
+  it('has the hash and the place of its record in each line, with the index of a member', () => {
+    expect(lines.find(({ type }) => type === 'MutationsFell')).toMatchObject({
+      log: 'recourse.mutations',
+      partition: 1,
+      seq: fallen.seq,
+      index: 1,
+      record_hash: fallen.hash,
+    });
+    expect(lines.find(({ type }) => type === 'MutationPlanned')?.index).toBeNull();
+  });
+
+  it('says what is sealed by its hash, and opens it for whoever was shown it', () => {
+    expect(lines.find(({ type }) => type === 'MutationRecorded')?.what).toContain('with (sealed, sha256 090909090909)');
+    const opened = storyOf(RECORDS, 'mut_1', new Map([['09'.repeat(32), { refund_id: 're_1' }]]));
+    expect(opened?.story.lines.find(({ type }) => type === 'MutationRecorded')?.what).toContain(
+      'with {"refund_id":"re_1"}',
+    );
+  });
+
+  it('is told of a run and of a rollback, too, and of nothing that is not on record', () => {
+    expect(told('run-1').about).toEqual({ kind: 'run', id: 'run-1' });
+    expect(told('rb_1').lines.map(({ type }) => type)).toEqual(lines.map(({ type }) => type));
+    expect(storyOf(RECORDS, 'mut_7')).toBeNull();
+  });
+
+  it('as a page is text and nothing else: what agents wrote can neither run nor be loaded', () => {
+    const page = storyHtml(told('mut_1'));
+    expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;\\u202e&lt;/td&gt;&lt;script&gt;');
+    expect(page).toContain("default-src 'none'");
+    expect(
+      [...page.matchAll(/<(\/?[a-z][a-z0-9]*)/giu)].map(([, tag]) => tag).filter((tag) => !TAGS.has(String(tag))),
+    ).toEqual([]);
+    expect(page).not.toMatch(/<[^>]+\s(?:on\w+|src|href|srcdoc|action)\s*=/iu);
+  });
+});
+
+const TAGS = new Set(
+  [
+    'html',
+    'head',
+    'meta',
+    'title',
+    'style',
+    'body',
+    'h1',
+    'p',
+    'table',
+    'thead',
+    'tbody',
+    'tr',
+    'th',
+    'td',
+    'br',
+  ].flatMap((tag) => [tag, `/${tag}`]),
+);
