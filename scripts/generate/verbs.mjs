@@ -58,7 +58,9 @@ function fieldOf(record, { name, type, doc, asked = {} }, catalogue) {
 }
 
 function kindOf(type, namespace, catalogue) {
-  if (KINDS[type] !== undefined) return { kind: KINDS[type] };
+  const plain = KINDS[type] ?? KINDS[type?.type];
+  if (plain !== undefined) return { kind: plain };
+  if (type?.type === 'array') return type.items === 'recourse.common.Money' ? { kind: 'moneys' } : null;
   const schema = typeof type === 'string' ? catalogue.types.get(fullNameOf(type, namespace))?.schema : type;
   if (schema?.type === 'enum')
     return { kind: 'enum', values: schema.symbols.filter((symbol) => symbol !== schema.default) };

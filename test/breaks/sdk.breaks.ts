@@ -545,8 +545,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.exposure.unit.spec.ts',
     test: 'a guarded call that discloses personal data (D61) reserves the disclosure beside the money, before it is made',
     file: 'libs/sdk/src/guard/action.ts',
-    find: 'disclosed === 0 ? null : { amount_minor: disclosed, currency: EXPOSURE },',
-    replace: 'disclosed >= 0 ? null : { amount_minor: disclosed, currency: EXPOSURE },',
+    find: 'const moved = values.filter(({ amount_minor }) => amount_minor > 0);',
+    replace: 'const moved = values.filter(({ amount_minor }) => amount_minor > 1);',
   },
   {
     id: 'd61-payload-unmarked',
@@ -981,5 +981,14 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/sdk/src/undo/undo.ts',
     find: "while (report.outcome === 'still_open' && clock.monotonic() < until) {",
     replace: "while (report.outcome === 'opened' && clock.monotonic() < until) {",
+  },
+  {
+    id: 'd11-unreadable-is-nothing',
+    requirement: 'D11',
+    spec: 'libs/sdk/src/guard/guard.consequence.unit.spec.ts',
+    test: 'what a guarded call leaves behind that nobody can read is no nothing: the call is not made',
+    file: 'libs/sdk/src/guard/action.ts',
+    find: 'if (units.length > 0) return',
+    replace: 'if (units.length > 9) return',
   },
 ];

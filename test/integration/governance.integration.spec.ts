@@ -345,7 +345,7 @@ describe('a kill switch on real parts', () => {
       effect_key: 'eff-x',
       capability: REFUND,
       agent_id: 'agent-7',
-      value: { amount_minor: 1, currency: 'INR' },
+      values: [{ amount_minor: 1, currency: 'INR' }],
     };
     const isRefused = async (): Promise<true | null> => {
       const { status, body } = await system.post('budget', '/v1/reservations', reservation, { person: AGENT });

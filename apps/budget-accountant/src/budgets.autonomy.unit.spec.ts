@@ -243,7 +243,7 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
   describe('says what may be spent and who is asked (A84)', () => {
     const rungs = {
       draft: { forward_approval: 'refused', ceilings: [{ currency: INR, ceiling_minor: 0 }] },
-      execute_with_approval: { forward_approval: 'human', ceilings: [{ currency: INR, ceiling_minor: 10 }] },
+      execute_with_approval: { forward_approval: 'human', ceilings: [{ currency: INR, ceiling_minor: 3_000 }] },
     };
     const refund = (effect: string, amount: number, principal = AGENT) =>
       reserve(effect, amount, { capability: REFUNDS, who: { principal } });
@@ -251,8 +251,8 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
     it('in the answer to a reservation', () => {
       const { desk } = start({ rungs });
       praised(desk)
-        .when(refund('a', 100), 2_000)
-        .then(fact('BudgetReserved', { debit: { amount_minor: 10, currency: INR } }))
+        .when(refund('a', 30_000), 2_000)
+        .then(fact('BudgetReserved', { debits: [{ currency: INR, debit_minor: 3_000 }] }))
         .thenAnswer({
           httpStatus: 201,
           body: {
@@ -260,7 +260,15 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
           },
         })
         .when(refund('b', 1), 3_000)
-        .then(fact('BudgetEscalated', { exceeded: 'run', used_minor: 10, ceiling_minor: 10 }));
+        .then(
+          fact('BudgetEscalated', {
+            exceeded: [
+              { scope: 'run', used_minor: 3_000, ceiling_minor: 3_000 },
+              { measure: 'calls' },
+              { measure: 'subjects' },
+            ],
+          }),
+        );
     });
 
     it('where a ceiling was opened, the lower of the two', () => {
@@ -268,12 +276,12 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
       praised(desk)
         .when(open('run', 5), 2_000)
         .when(refund('a', 100), 2_000)
-        .then(fact('BudgetEscalated', { exceeded: 'run', ceiling_minor: 5 }));
+        .then(fact('BudgetEscalated', { exceeded: [{ scope: 'run', ceiling_minor: 5 }] }));
       const { desk: wide } = start({ rungs });
       praised(wide)
         .when(open('run', 5_000), 2_000)
-        .when(refund('a', 110), 2_000)
-        .then(fact('BudgetEscalated', { exceeded: 'run', ceiling_minor: 10 }));
+        .when(refund('a', 30_001), 2_000)
+        .then(fact('BudgetEscalated', { exceeded: [{ scope: 'run', ceiling_minor: 3_000 }] }));
     });
 
     it('and refuses what is not for the agent to do, until it has earned it', () => {

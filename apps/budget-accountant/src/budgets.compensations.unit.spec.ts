@@ -6,9 +6,8 @@ import type { RecordInput } from '@recourse/event-log';
 import { fact, harness, logged, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './core.js';
-import { changed, INR, mutationOf, open, recorded, reserve, RUN, TENANT } from './budgets.testing.js';
+import { changed, INR, mutationOf, open, owes, recorded, reserve, RUN, TENANT } from './budgets.testing.js';
 
-const money = (amount_minor: number) => ({ amount_minor, currency: INR });
 const view = memoryView(contractView);
 const digestOf = (name: string): Buffer => {
   const read = parseContract(readFileSync(`examples/contracts/${name}.json`, 'utf8'));
@@ -28,8 +27,9 @@ function compensation(effect: string, more: Readonly<Record<string, unknown>> = 
     reverses_mutation_id: mutationOf(effect),
     contract_digest: REVERSE,
     reversal_class: 'irreversible',
-    args: { content_type: 'application/json' },
-    value: money(400),
+    capability: 'payments.reverse_refund',
+    subject_ref: 'order/1',
+    consequence: [{ amount_minor: 400, currency: INR }],
     execution_state: 'succeeded',
     agent_id: 'agent-7',
     initiator: 'ada',
@@ -49,12 +49,12 @@ describe.each(WAYS)('a compensation and its debt, $way', ({ isRebuilt }) => {
     accountant.rows('budget').find(({ doc }) => doc['scope'] === 'run')?.doc['used_minor'];
 
   it('counts by the class of its own contract, when what it undid gives its debt back', () => {
-    const accountant = within(1_000, 1_000)
-      .when(recorded('a', 400, { digest: REFUND }), 3)
+    const accountant = within(5_000, 5_000)
+      .when(recorded('a', 30_000, { digest: REFUND }), 3)
       .when(changed('a', 'compensation_verified'), 4)
-      .then(fact('BudgetRefunded', { debit: money(40) }))
+      .then(fact('BudgetRefunded', { debits: owes(3_000, INR, 30_000) }))
       .when(executed(compensation('a')), 5)
-      .then(fact('BudgetDebited', { reverses_mutation_id: mutationOf('a'), debit: money(400) }));
+      .then(fact('BudgetDebited', { reverses_mutation_id: mutationOf('a'), debits: owes(400) }));
     expect(used(accountant)).toBe(400);
   });
 
@@ -69,21 +69,21 @@ describe.each(WAYS)('a compensation and its debt, $way', ({ isRebuilt }) => {
   it('beyond a ceiling is debited all the same, and a person is asked', () => {
     const accountant = within(399, 1_000)
       .when(executed(compensation('a')), 3)
-      .then(fact('BudgetOverrun', { debit: money(400), parties: ['agent-7', 'ada'] }));
+      .then(fact('BudgetOverrun', { debits: owes(400), parties: ['agent-7', 'ada'] }));
     expect(used(accountant)).toBe(400);
   });
 
   it('of a leg counts after those before it', () => {
     within(700, 1_000)
       .when(executed(compensation('a'), compensation('b')), 3)
-      .then(fact('BudgetDebited', { debit: money(400) }), fact('BudgetOverrun', { debit: money(400) }));
+      .then(fact('BudgetDebited', { debits: owes(400) }), fact('BudgetOverrun', { debits: owes(400) }));
   });
 
   it('that somebody reserved uses the reservation', () => {
     const accountant = within(1_000, 1_000)
       .when(reserve('rev_a', 400, { capability: 'payments.reverse_refund' }), 3)
       .when(executed(compensation('a')), 4)
-      .then(fact('BudgetSettled', { debit: money(400) }));
+      .then(fact('BudgetSettled', { debits: owes(400) }));
     expect(used(accountant)).toBe(400);
   });
 
@@ -95,9 +95,9 @@ describe.each(WAYS)('a compensation and its debt, $way', ({ isRebuilt }) => {
 
   it('of no known value leaves none, and one without a contract counts in full', () => {
     within(1_000, 1_000)
-      .when(executed(compensation('a', { value: null, contract_digest: null })), 3)
+      .when(executed(compensation('a', { consequence: [], contract_digest: null })), 3)
       .then()
       .when(executed(compensation('b', { contract_digest: null })), 4)
-      .then(fact('BudgetDebited', { debit: money(400) }));
+      .then(fact('BudgetDebited', { debits: owes(400) }));
   });
 });

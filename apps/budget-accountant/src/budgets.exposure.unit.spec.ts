@@ -6,9 +6,9 @@ import { budgetsCore } from './core.js';
 import {
   changed,
   command,
-  decideExposure,
-  exposureOf,
+  decide,
   INR,
+  owes,
   recorded,
   refundView,
   releaseOf,
@@ -18,14 +18,15 @@ import {
   TENANT,
 } from './budgets.testing.js';
 
-const one = { amount_minor: 1, currency: EXPOSURE };
+const one = owes(1, EXPOSURE);
 
 function used(accountant: CoreHarness, scope: string, unit = EXPOSURE): unknown {
   return accountant.rows('budget').find((row) => row.doc['scope'] === scope && row.key === unit)?.doc['used_minor'];
 }
 function phaseOf(accountant: CoreHarness, effect: string): unknown {
-  return accountant.rows('reservation').find((row) => row.key === exposureOf(effect))?.doc['phase'];
+  return accountant.rows('reservation').find((row) => row.key === reservationOf(effect))?.doc['phase'];
 }
+const bound = (more: object) => more;
 const disclose = (effect: string, more = {}) => reserve(effect, 1, { currency: EXPOSURE, ...more });
 const allow = (scope: 'run' | 'tenant', ceiling_minor: number) =>
   command('OpenBudget', { scope, scope_id: scope === 'run' ? RUN : TENANT, currency: EXPOSURE, ceiling_minor });
@@ -43,11 +44,9 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
       .when(disclose('a'), 1)
       .then(
         fact('BudgetEscalated', {
-          reservation_id: exposureOf('a'),
-          debit: one,
-          exceeded: 'run',
-          used_minor: 0,
-          ceiling_minor: 0,
+          reservation_id: reservationOf('a'),
+          debits: one,
+          exceeded: [bound({ scope: 'run', used_minor: 0, ceiling_minor: 0 })],
         }),
       )
       .thenAnswer({ status: 'accepted', httpStatus: 202 });
@@ -56,43 +55,52 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
   it('is debited once when a person agrees, and the next is a question again', () => {
     const accountant = start()
       .when(disclose('a'), 1)
-      .when(decideExposure('a', true), 2)
-      .then(fact('EscalationDecided', { approved: true, debit: one }));
+      .when(decide('a', true), 2)
+      .then(fact('EscalationDecided', { approved: true, debits: one }));
     expect([used(accountant, 'run'), used(accountant, 'tenant')]).toEqual([1, 1]);
     accountant
       .when(disclose('a'), 3)
       .thenNothing()
       .thenAnswer({ httpStatus: 200, body: { phase: 'reserved' } })
       .when(disclose('b'), 4)
-      .then(fact('BudgetEscalated', { used_minor: 1, ceiling_minor: 0 }));
+      .then(fact('BudgetEscalated', { exceeded: [bound({ used_minor: 1, ceiling_minor: 0 })] }));
   });
 
   it.each(['run', 'tenant'] as const)('passes up to the ceiling of its %s, equality included', (scope) => {
     start()
       .when(allow(scope, 1), 1)
       .when(disclose('a'), 2)
-      .then(fact('BudgetReserved', { debit: one }))
+      .then(fact('BudgetReserved', { debits: one }))
       .when(disclose('b'), 3)
-      .then(fact('BudgetEscalated', { exceeded: scope, ceiling_minor: 1 }));
+      .then(fact('BudgetEscalated', { exceeded: [bound({ scope, ceiling_minor: 1 })] }));
   });
 
   it('counts in full, whatever class undoes the effect', () => {
     start()
       .when(allow('run', 1), 1)
       .when(disclose('a', { capability: 'payments.issue_refund' }), 2)
-      .then(fact('BudgetReserved', { debit: one }));
+      .then(fact('BudgetReserved', { debits: one }));
   });
 
-  it('is reserved beside the money of its effect, and given back with it', () => {
+  it('is reserved with the money of its effect in one decision, and given back with it', () => {
+    const both = [...owes(500), ...one];
     const accountant = start()
       .when(allow('run', 1), 1)
-      .when(reserve('a', 500), 2)
-      .when(disclose('a'), 3)
+      .when(
+        command('ReserveBudget', {
+          run_id: RUN,
+          effect_key: 'a',
+          capability: 'wire.send_money',
+          values: [
+            { amount_minor: 500, currency: INR },
+            { amount_minor: 1, currency: EXPOSURE },
+          ],
+        }),
+        2,
+      )
+      .then(fact('BudgetReserved', { debits: both }))
       .when(releaseOf('a'), 4)
-      .then(
-        fact('BudgetReleased', { reservation_id: reservationOf('a') }),
-        fact('BudgetReleased', { reservation_id: exposureOf('a'), debit: one }),
-      );
+      .then(fact('BudgetReleased', { reservation_id: reservationOf('a'), debits: both }));
     expect([used(accountant, 'run', INR), used(accountant, 'run')]).toEqual([0, 0]);
     accountant.when(releaseOf('a'), 5).thenNothing().thenAnswer({ httpStatus: 200 });
   });
@@ -101,15 +109,15 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
     const accountant = start()
       .when(allow('run', 1), 1)
       .when(disclose('a'), 2)
-      .when(recorded('a', 1_000, { sensitivity: 'personal', digest }), 3)
+      .when(recorded('a', 30_000, { sensitivity: 'personal', digest }), 3)
       .then(
-        fact('BudgetOverrun', { debit: { amount_minor: 100, currency: INR } }),
-        fact('BudgetSettled', { reservation_id: exposureOf('a'), debit: one }),
+        fact('BudgetSettled', { reservation_id: reservationOf('a'), debits: one }),
+        fact('BudgetOverrun', { debits: owes(3_000, INR, 30_000) }),
       )
       .when(changed('a', 'compensation_verified'), 4)
-      .then(fact('BudgetRefunded', { reservation_id: reservationOf('a') }));
+      .then(fact('BudgetRefunded', { debits: owes(3_000, INR, 30_000) }));
     expect([phaseOf(accountant, 'a'), used(accountant, 'run'), used(accountant, 'run', INR)]).toEqual([
-      'settled',
+      'refunded',
       1,
       0,
     ]);
@@ -118,7 +126,7 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
   it('that nobody reserved is debited all the same, and a person is asked', () => {
     const accountant = start()
       .when(recorded('a', null, { sensitivity: 'payment' }), 1)
-      .then(fact('BudgetOverrun', { reservation_id: exposureOf('a'), debit: one, owner: 'role:approver' }));
+      .then(fact('BudgetOverrun', { reservation_id: reservationOf('a'), debits: one, owner: 'role:approver' }));
     expect(used(accountant, 'tenant')).toBe(1);
     accountant.when(recorded('a', null, { sensitivity: 'payment' }), 2).thenNothing();
   });
@@ -127,7 +135,7 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
     start()
       .whenBehind(recorded('a', null, { sensitivity: 'payment', digest: Buffer.alloc(32, 9) }), 1)
       .when(recorded('a', null, { sensitivity: 'payment', digest: Buffer.alloc(32, 9) }), 2)
-      .then(fact('BudgetOverrun', { debit: one }));
+      .then(fact('BudgetOverrun', { debits: one }));
   });
 
   it("is none when the arguments are nobody's", () => {
@@ -139,13 +147,13 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
       .when(allow('run', 1), 1)
       .when(disclose('a'), 2)
       .when(recorded('a', null, { sensitivity: 'personal', state: 'failed' }), 3)
-      .then(fact('BudgetReleased', { debit: one, cause: 'failed' }));
+      .then(fact('BudgetReleased', { debits: one, cause: 'failed' }));
     expect(used(failed, 'run')).toBe(0);
     const cancelled = start()
       .when(allow('run', 1), 1)
       .when(disclose('a'), 2)
       .when(changed('a', 'cancelled'), 3)
-      .then(fact('BudgetReleased', { debit: one, cause: 'cancelled' }));
+      .then(fact('BudgetReleased', { debits: one, cause: 'cancelled' }));
     expect(used(cancelled, 'run')).toBe(0);
   });
 });

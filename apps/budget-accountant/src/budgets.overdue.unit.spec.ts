@@ -6,6 +6,7 @@ import { budgetsCore } from './core.js';
 import {
   decide,
   open,
+  owes,
   recorded,
   refundView,
   releaseOf,
@@ -46,7 +47,7 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
         .whenDue(SETTLE_WITHIN - 1)
         .thenNothing();
       run.whenDue(SETTLE_WITHIN).then(overdue('unsettled', 'role:approver', SETTLE_WITHIN + DECIDE_WITHIN));
-      expect(escalation(run)).toMatchObject({ phase: 'open', about: 'unsettled', debit_minor: 40, is_overdue: false });
+      expect(escalation(run)).toMatchObject({ phase: 'open', about: 'unsettled', debits: owes(40), is_overdue: false });
       expect(run.rows('reservation')).toMatchObject([{ dueAt: null, doc: { phase: 'reserved', settle_by: null } }]);
     });
 
@@ -54,10 +55,10 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
       const run = unsettled().when(decide('e1', false), SETTLE_WITHIN + 1);
       run.then(
         fact('EscalationDecided', { approved: false, settle_by: null }),
-        fact('BudgetReleased', { debit: { amount_minor: 40, currency: 'INR' }, cause: 'denied' }),
+        fact('BudgetReleased', { debits: owes(40), cause: 'denied' }),
       );
       expect(run.rows('reservation')[0]?.doc).toMatchObject({ phase: 'released' });
-      expect(run.rows('budget').map(({ doc }) => doc['used_minor'])).toEqual([0, 0]);
+      expect(run.rows('budget').map(({ doc }) => doc['used_minor'])).toEqual([0, 0, 0]);
     });
 
     it('stands for another while when a person lets it, and is then asked about again', () => {
@@ -66,11 +67,11 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
         .then(
           fact('EscalationDecided', {
             approved: true,
-            debit: { amount_minor: 0, currency: 'INR' },
+            debits: [],
             settle_by: 2 * SETTLE_WITHIN + 1,
           }),
         );
-      expect(run.rows('budget').map(({ doc }) => doc['used_minor'])).toEqual([40, 40]);
+      expect(run.rows('budget').map(({ doc }) => doc['used_minor'])).toEqual([40, 40, 40]);
       run
         .whenDue(2 * SETTLE_WITHIN + 1)
         .then(overdue('unsettled', 'role:approver', 2 * SETTLE_WITHIN + 1 + DECIDE_WITHIN));
@@ -99,36 +100,31 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
   describe('an escalation nobody decided', () => {
     const asked = () => start().when(open('run', 10), 0).when(reserve('e1', 40), 0);
 
-    it('goes to the administrators at its deadline, once', () => {
+    it('is denied at its deadline, once: silence lets nothing through (D13)', () => {
       const run = asked()
         .whenDue(DECIDE_WITHIN - 1)
         .thenNothing()
         .whenDue(DECIDE_WITHIN)
-        .then(overdue('ceiling', 'role:administrator', 2 * DECIDE_WITHIN));
-      expect(run.rows('escalation')).toMatchObject([
-        {
-          dueAt: null,
-          doc: {
-            phase: 'open',
-            about: 'ceiling',
-            owner: 'role:administrator',
-            deadline_at: 2 * DECIDE_WITHIN,
-            is_overdue: true,
-          },
-        },
-      ]);
-      run.whenDue(10 * DECIDE_WITHIN).thenNothing();
+        .then(fact('EscalationDecided', { approved: false, debits: [], by: 'nobody', reason: 'DEADLINE_PASSED' }));
+      expect(run.rows('escalation')).toMatchObject([{ dueAt: null, doc: { phase: 'denied', about: 'ceiling' } }]);
+      run
+        .whenDue(10 * DECIDE_WITHIN)
+        .thenNothing()
+        .when(reserve('e1', 40), 10 * DECIDE_WITHIN)
+        .thenAnswer({ httpStatus: 409, code: 'RESERVATION_DENIED' });
+      expect(run.rows('budget').map(({ doc }) => doc['used_minor'])).toEqual([0]);
     });
 
-    it('of an overrun goes there as well', () => {
+    it('of an overrun goes to the administrators', () => {
       start()
         .when(recorded('e1', 7), 0)
         .whenDue(DECIDE_WITHIN)
         .then(overdue('overrun', 'role:administrator', 2 * DECIDE_WITHIN));
     });
 
-    it("is an administrator's to decide from then on, and not before", () => {
-      const run = asked()
+    it("of an overrun is an administrator's to decide from then on, and not before", () => {
+      const run = start()
+        .when(recorded('e1', 7), 0)
         .when(decide('e1', true, ADMINISTRATOR), 1)
         .then()
         .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
@@ -136,7 +132,7 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
         .whenDue(DECIDE_WITHIN)
         .when(decide('e1', true, ADMINISTRATOR), DECIDE_WITHIN + 1)
         .thenAnswer({ status: 'accepted' });
-      expect(run.rows('reservation')[0]?.doc).toMatchObject({ phase: 'reserved', debit_minor: 40 });
+      expect(run.rows('reservation')[0]?.doc).toMatchObject({ phase: 'overrun', debits: owes(7) });
     });
 
     it('is decided for good by then when somebody did', () => {

@@ -37,7 +37,7 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
       run_id: RUN,
       effect_key: 'a',
       capability: 'wire.send_money',
-      value: { amount_minor, currency: INR },
+      values: [{ amount_minor, currency: INR }],
       agent_id: AGENT,
       initiator: INITIATOR,
     });
@@ -79,8 +79,15 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
     const CAPABILITY = 'payments.issue_refund';
     const { digest } = refundView();
     const spends = (amount_minor: number) => {
-      const value = { amount_minor, currency: INR };
-      return command('ReserveBudget', { run_id: RUN, effect_key: 'a', capability: CAPABILITY, value, agent_id: AGENT });
+      const values = [{ amount_minor, currency: INR }];
+      return command('ReserveBudget', {
+        run_id: RUN,
+        effect_key: 'a',
+        capability: CAPABILITY,
+        values,
+        subject_ref: 'order/1',
+        agent_id: AGENT,
+      });
     };
     const made = {
       'a ceiling': () =>
@@ -92,7 +99,7 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
           .when(recorded('a', 60_000, { agent: AGENT, digest }), 2)
           .then(fact('BudgetOverrun', { contract_digest: digest })),
       'what was never used': () => {
-        const run = start().when(spends(100), 2);
+        const run = start().when(spends(0), 2);
         return run.whenDue(run.rows('reservation')[0]?.dueAt ?? 0).then(fact('BudgetOverdue', { about: 'unsettled' }));
       },
     };

@@ -1,6 +1,6 @@
 // Inputs of the budgets core for specs.
 import { readFileSync } from 'node:fs';
-import { contractBody, contractDigest, contractView, EXPOSURE, parseContract, reservationId } from '@recourse/contract';
+import { contractBody, contractDigest, contractView, EXPOSURE, parseContract } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import { deriveId, partitionForKey } from '@recourse/kernel';
 import { fact, logged, memoryView, wire } from '@recourse/testing';
@@ -32,9 +32,21 @@ export type Who = Partial<typeof envelope>;
 /** A command of the budget wire. */
 export function command(type: string, body: object, who: Who = {}): RecordInput {
   const asker = { ...envelope, ...who };
-  const unnamed = type === 'ReserveBudget' ? { agent_id: null, initiator: null, objective: OBJECTIVE } : {};
-  return wire(BUDGET_COMMANDS, type, { envelope: asker, ...unnamed, ...body }, { key: asker.tenant });
+  return wire(BUDGET_COMMANDS, type, { envelope: asker, ...UNNAMED[type], ...body }, { key: asker.tenant });
 }
+
+/** What the edge says of a command that does not say it itself. */
+const UNNAMED: Readonly<Record<string, object>> = {
+  ReserveBudget: { agent_id: null, initiator: null, objective: OBJECTIVE, subject_ref: null, reach: null },
+  OpenBudget: { measure: 'debt', window: 'life', refunds: 'net' },
+  MoveCeiling: { measure: 'debt', window: 'life', until: null, reason: 'because' },
+};
+
+/** What counts in one unit: all of a value, unless it weighs less. */
+export function owes(debit_minor: number, currency = INR, value_minor = debit_minor) {
+  return [{ currency, value_minor, debit_minor }];
+}
+
 export function open(scope: 'run' | 'tenant', ceiling: number, who: Who = {}): RecordInput {
   return command(
     'OpenBudget',
@@ -45,7 +57,12 @@ export function open(scope: 'run' | 'tenant', ceiling: number, who: Who = {}): R
 export function reserve(
   effect: string,
   amount: number,
-  more: { readonly capability?: string; readonly currency?: string; readonly who?: Who } = {},
+  more: {
+    readonly capability?: string;
+    readonly currency?: string;
+    readonly subject?: string;
+    readonly who?: Who;
+  } = {},
 ): RecordInput {
   return command(
     'ReserveBudget',
@@ -53,21 +70,14 @@ export function reserve(
       run_id: RUN,
       effect_key: effect,
       capability: more.capability ?? 'wire.send_money',
-      value: { amount_minor: amount, currency: more.currency ?? INR },
-      agent_id: null,
+      values: [{ amount_minor: amount, currency: more.currency ?? INR }],
+      subject_ref: more.subject ?? `order/${effect}`,
     },
     more.who,
   );
 }
 export function releaseOf(effect: string, who: Who = {}): RecordInput {
   return command('ReleaseReservation', { run_id: RUN, effect_key: effect }, who);
-}
-export function decideExposure(effect: string, approved: boolean): RecordInput {
-  return command(
-    'DecideEscalation',
-    { escalation_id: deriveId('esc', exposureOf(effect)), approved, reason: 'because' },
-    { principal: 'dana' },
-  );
 }
 export function decide(effect: string, approved: boolean, who: Who = { principal: 'dana' }): RecordInput {
   return command(
@@ -79,9 +89,6 @@ export function decide(effect: string, approved: boolean, who: Who = { principal
 
 export function reservationOf(effect: string, tenant = TENANT): string {
   return deriveId('res', tenant, RUN, effect);
-}
-export function exposureOf(effect: string): string {
-  return reservationId(TENANT, RUN, effect, EXPOSURE);
 }
 export function mutationOf(effect: string, tenant = TENANT): string {
   return deriveId('mut', tenant, RUN, effect);
@@ -95,16 +102,34 @@ interface Recorded {
   readonly digest?: Buffer;
   readonly currency?: string;
   readonly sensitivity?: string;
+  readonly consequence?: readonly { readonly amount_minor: number; readonly currency: string }[];
+  readonly capability?: string;
+  readonly subject?: string;
+  readonly expiresAt?: number;
   readonly agent?: string;
   readonly initiator?: string;
   readonly objective?: string;
   readonly compensation?: object;
 }
 
+/** What is said of an execution where a spec does not say it. */
+const DEFAULTS = {
+  state: 'succeeded',
+  recoverability: 'committed',
+  tenant: TENANT,
+  agent: 'agent-7',
+  initiator: null,
+  objective: null,
+  compensation: null,
+  capability: 'wire.send_money',
+  expiresAt: null,
+};
+
 /** An accepted MutationRecorded, as far as the accountant reads it. */
 export function recorded(effect: string, amount: number | null, more: Recorded = {}): RecordInput {
-  const tenant = more.tenant ?? TENANT;
-  const value = amount === null ? null : { amount_minor: amount, currency: more.currency ?? INR };
+  const said = { ...DEFAULTS, subject: `order/${effect}`, ...more };
+  const { tenant, digest } = said;
+  const terms = { contract_digest: digest, impact: 'financial', compensation: said.compensation };
   return logged(
     'recourse.mutations',
     'MutationRecorded',
@@ -114,27 +139,34 @@ export function recorded(effect: string, amount: number | null, more: Recorded =
         tenant,
         run_id: RUN,
         effect_key: effect,
-        agent_id: more.agent ?? 'agent-7',
-        initiator: more.initiator ?? null,
-        objective: more.objective ?? null,
-        capability: 'wire.send_money',
-        value,
-        args: {
-          content_type: `application/json${more.sensitivity === undefined ? '' : `; sensitivity=${more.sensitivity}`}`,
-        },
+        agent_id: said.agent,
+        initiator: said.initiator,
+        objective: said.objective,
+        capability: said.capability,
       },
-      execution_state: more.state ?? 'succeeded',
-      recoverability: more.recoverability ?? 'committed',
-      terms:
-        more.digest === undefined
-          ? null
-          : { contract_digest: more.digest, impact: 'financial', compensation: more.compensation ?? null },
-      ref: { reversal_class: more.digest === undefined ? 'irreversible' : 'compensable' },
+      consequence: said.consequence ?? movedBy(amount, more),
+      execution_state: said.state,
+      recoverability: said.recoverability,
+      terms: digest === undefined ? null : terms,
+      ref: {
+        reversal_class: digest === undefined ? 'irreversible' : 'compensable',
+        reversal_expires_at: said.expiresAt,
+        subject_ref: said.subject,
+      },
     },
     1,
     { partition: 3 },
   );
 }
+
+/** As the ledger counts it: what is marked is disclosed. */
+function movedBy(amount: number | null, { currency = INR, sensitivity }: Recorded): readonly object[] {
+  return [
+    ...(amount === null ? [] : [{ amount_minor: amount, currency }]),
+    ...(sensitivity === undefined ? [] : [{ amount_minor: 1, currency: EXPOSURE }]),
+  ];
+}
+
 export function changed(effect: string, event: string, tenant = TENANT): RecordInput {
   return logged(
     'recourse.mutations',

@@ -8,19 +8,21 @@
 //   B3. Each effect has one reservation id; whatever is said twice changes nothing the second time.
 import {
   charterFor,
-  CLASS_WEIGHTS,
   contractByName,
   contractView,
   editorsOf as editorsIn,
   entryView,
-  EXPOSURE,
   killVerdict,
   reservationId,
   termsOf,
-  weightOf,
 } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, heardOf, refused, toldOn } from '@recourse/event-log';
 import type { Asked, Decision, Due, ServiceCore, StateView } from '@recourse/event-log';
+import { boundsOf, subjectIdOf } from './core/bounds.js';
+import { isOurs, MUTATIONS_LOG, onCompensations, onMutation, onRecoverability } from './core/debts.js';
+import { decideOpen } from './rules/budget/budget.decider.js';
+import { agentOf, decideRelease, decideReserve } from './rules/budget/reservation.decider.js';
+import { decayed, decideMove } from './rules/budget/ceiling.decider.js';
 import {
   afterExecution,
   afterUndoing,
@@ -32,11 +34,9 @@ import {
   onSignalled,
   onUnfreeze,
 } from './core/autonomy.js';
-import { isOurs, MUTATIONS_LOG, onCompensations, onMutation, onRecoverability, scopesOf } from './core/debts.js';
 import { onOutcome } from './core/outcomes.js';
 import { FREEZE_ROLES, UNFREEZE_ROLES } from './rules/autonomy/autonomy.messages.js';
 import { allowanceShown, rungRefusal, underRung } from './rules/autonomy/grant.decisions.js';
-import { decideOpen, decideRelease, decideReserve } from './rules/budget/budget.decider.js';
 import { decideEscalation } from './rules/budget/escalation.decider.js';
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './rules/budget/budget.messages.js';
@@ -44,7 +44,7 @@ import { escalateReservation, passOn } from './rules/budget/overdue.decider.js';
 import { EVOLVE } from './rows.js';
 import { AUTONOMY_ROWS } from './rows/autonomy.rows.js';
 import { OUTCOME_ROWS } from './rows/outcome.rows.js';
-import { BUDGET_ROWS, escalations, MONEY, readBudget, reservations } from './rows/kinds.js';
+import { BUDGET_ROWS, budgets, escalations, isCompensation, readBudget, reservations } from './rows/kinds.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 export const BUDGET_COMMANDS = 'recourse.budget-commands';
@@ -78,6 +78,7 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
         key: { is: ({ envelope }) => envelope.tenant, name: 'tenant' },
         commands: {
           OpenBudget: command(BUDGET_ROLES, onOpen),
+          MoveCeiling: command(BUDGET_ROLES, (asked) => onMove(asked, policy)),
           ReserveBudget: command(['agent'], (asked) => onReserve(asked, policy)),
           ReleaseReservation: command(['agent', 'administrator'], ({ body, context }) =>
             answered(decideRelease(body.envelope, heldFor(context.state, body))),
@@ -113,6 +114,10 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
 function dueOf(policy: EscalationPolicy): Due {
   return {
     autonomy: onAutonomyDue,
+    budget: ({ state, now }, { address }) => {
+      const budget = budgets.find(state, address.group, address.key);
+      return append(...oneOrNone(budget === null ? null : decayed(budget, now)));
+    },
     escalation: ({ state, now }, { address }) => {
       const escalation = escalations.find(state, address.key);
       return append(...oneOrNone(escalation === null ? null : passOn(escalation, policy, now)));
@@ -129,8 +134,14 @@ function oneOrNone<T>(one: T | null): readonly T[] {
 }
 
 function onOpen({ body, context: { state } }: Asked<BudgetCommand<'OpenBudget'>>): Decision {
-  const { envelope, scope, scope_id, currency } = body;
-  return answered(decideOpen(body, readBudget(state, { tenant: envelope.tenant, scope, scope_id, currency })));
+  const { envelope, scope, scope_id, currency, window } = body;
+  return answered(decideOpen(body, readBudget(state, { tenant: envelope.tenant, scope, scope_id, currency, window })));
+}
+
+function onMove({ body, context }: Asked<BudgetCommand<'MoveCeiling'>>, policy: EscalationPolicy): Decision {
+  const { envelope, scope, scope_id, currency, window } = body;
+  const budget = readBudget(context.state, { tenant: envelope.tenant, scope, scope_id, currency, window });
+  return answered(decideMove(body, budget, policy, context.now));
 }
 
 function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, policy: EscalationPolicy): Decision {
@@ -147,8 +158,8 @@ function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, p
 }
 
 function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, policy: EscalationPolicy): Decision {
-  const { state, views, now } = context;
-  const { run_id, effect_key, value, capability, agent_id } = body;
+  const { state, views } = context;
+  const { run_id: runId, effect_key, capability, agent_id, subject_ref, reach } = body;
   const { tenant } = body.envelope;
   const killed = killVerdict(views.view(entryView.name), { tenant, agent: agent_id ?? '', capability });
   if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);
@@ -156,18 +167,20 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
   if (allowance.forward_approval === 'refused')
     return refused(BUDGET_REJECTIONS.RUNG_TOO_LOW, 'RUNG_TOO_LOW', rungRefusal(allowance), allowanceShown(allowance));
   const found = contractByName(views.view(contractView.name), tenant, capability);
-  const known = found?.contract;
-  if (known === undefined) views.readToEnd();
-  const scopes = scopesOf(state, tenant, run_id, value.currency);
+  if (found === undefined) views.readToEnd();
+  const contract = found?.contract;
+  const accounts = { tenant, runId, agentId: agentOf(body) };
+  const call = { capability, subjectId: subjectIdOf(tenant, subject_ref), reach, isSubjectless: subject_ref === null };
+  const bounds = boundsOf(context, accounts, contract, call);
   const decision = answered(
     decideReserve(body, {
-      reservation: reservations.find(state, reservationId(tenant, run_id, effect_key, value.currency)),
-      scopes: underRung(scopes, allowance, { tenant, scope_id: run_id, currency: value.currency }),
-      // Nothing declared counts as irreversible.
-      weight: known === undefined ? CLASS_WEIGHTS.irreversible : weightOf(known),
-      terms: known === undefined || found === undefined ? null : termsOf(known, found.digest),
+      reservation: reservations.find(state, reservationId(tenant, runId, effect_key)),
+      bounds: underRung(bounds, allowance, body.values, tenant),
+      contract,
+      terms: found === undefined ? null : termsOf(found.contract, found.digest),
+      isCompensation: isCompensation(state, effect_key),
+      subjectId: call.subjectId,
       policy,
-      now,
     }),
   );
   return told(decision, allowanceShown(allowance));
@@ -179,14 +192,12 @@ function told(decision: Decision, more: Readonly<Record<string, unknown>>): Deci
   return answer === undefined ? decision : { ...decision, answer: { ...answer, body: { ...answer.body, ...more } } };
 }
 
-/** What is reserved for an effect, in both units. */
+/** What is reserved for an effect. */
 function heldFor(
   state: StateView,
   { envelope: { tenant }, run_id, effect_key }: BudgetCommand<'ReleaseReservation'>,
-): readonly Reservation[] {
-  return [MONEY, EXPOSURE]
-    .map((unit) => reservations.find(state, reservationId(tenant, run_id, effect_key, unit)))
-    .filter((each) => each !== null);
+): Reservation | null {
+  return reservations.find(state, reservationId(tenant, run_id, effect_key));
 }
 
 function answered(answer: BudgetAnswer): Decision {
@@ -212,6 +223,7 @@ const STATUS_OF_EVENT: Readonly<Record<string, number>> = {
   BudgetOpened: 201,
   BudgetReserved: 201,
   BudgetEscalated: 202,
+  CeilingProposed: 202,
 };
 
 /** Anything else is no id of ours, and may be no address at all. */

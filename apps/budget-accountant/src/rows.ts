@@ -1,68 +1,97 @@
 // What each record of the budgets log changes. Holds no rules; reads the record and rows of earlier records.
 import { briefOf } from '@recourse/contract';
 import { together } from '@recourse/event-log';
-import type { Change, Folds, StateView } from '@recourse/event-log';
+import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
-import type { BodyOf, RecordTypeOf } from '@recourse/messages';
+import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
+import { fallen, opened, proposed } from './rows/ceilings.js';
+import { counted } from './rows/counters.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
+import { beyond, negated, plus } from './rules/budget/debits.decisions.js';
+import { debitedUnder, escalations, reservations, withOverruns } from './rows/kinds.js';
 import { autonomyChanged, told } from './rows/autonomy.rows.js';
 import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';
-import { budgets, debitedUnder, escalations, reservations, standingBudget } from './rows/kinds.js';
-import type { BudgetKey } from './rows/kinds.js';
 import type { Escalation, Reservation } from './rules/budget/budget.messages.js';
-import { reservationPhaseAfter } from './rules/budget/budget.transitions.js';
+import { HOLDING_PHASES, reservationPhaseAfter } from './rules/budget/budget.transitions.js';
 import type { ReservationEvent } from './rules/budget/budget.transitions.js';
 
 type Body<Type extends RecordTypeOf<'recourse.budgets'>> = BodyOf<'recourse.budgets', Type>;
-type ReservationBody = Pick<Body<'BudgetReleased'>, 'reservation_id' | 'tenant' | 'run_id' | 'effect_key' | 'debit'>;
+type ReservationBody = Pick<Body<'BudgetReleased'>, 'reservation_id' | 'tenant' | 'run_id' | 'effect_key'>;
+type At = Pick<AcceptedRecord, 'decidedAt'>;
 
 /** What each record of the log changes. */
 export const EVOLVE: Folds<'recourse.budgets'> = {
   BudgetOpened: opened,
-  BudgetReserved: (body, state) =>
-    moved(state, body, 'Reserved', { ...asked(body), settle_by: body.settle_by }, body.debit.amount_minor),
+  CeilingProposed: proposed,
+  CeilingMoved: fallen,
+  BudgetReserved: (body, state, record) =>
+    moved(state, body, record, 'Reserved', {
+      change: { ...asked(body), settle_by: body.settle_by },
+      counting: { debits: body.debits, calls: 1 },
+    }),
   BudgetOverdue: overdue,
-  BudgetEscalated: (body, state) => [
-    ...moved(state, body, 'Escalated', asked(body), 0),
+  BudgetEscalated: (body, state, record) => [
+    ...moved(state, body, record, 'Escalated', { change: asked(body) }),
     raised(body, 'ceiling', { ...body, contract_digest: hexOf(body.contract_digest) }),
   ],
   EscalationDecided: decided,
   BudgetSettled: settled,
   BudgetOverrun: overrun,
-  BudgetReleased: (body, state) => [
-    ...moved(state, body, 'Released', {}, -body.debit.amount_minor),
+  BudgetReleased: (body, state, record) => [
+    ...moved(state, body, record, 'Released', {
+      counting: { debits: negated(body.debits), calls: isHeld(state, body) ? -1 : 0 },
+    }),
     ...withdrawn(state, body.reservation_id),
   ],
   BudgetDebited: together(
-    (body, state) => [
-      ...moved(state, body, 'Debited', debitOf(body), body.debit.amount_minor),
+    (body: Body<'BudgetDebited'>, state, record) => [
+      ...moved(state, body, record, 'Debited', {
+        change: done(body, reservations.find(state, body.reservation_id)),
+        counting: { debits: body.debits, calls: 1 },
+      }),
       ...withdrawn(state, body.reservation_id),
     ],
     recoveryCosted,
   ),
-  BudgetRefunded: (body, state) => moved(state, body, 'Refunded', {}, -body.debit.amount_minor),
+  BudgetRefunded: refunded,
   AutonomyChanged: autonomyChanged,
   SignalRefused: ({ told_id, content_hash }) => [told(told_id, content_hash)],
   OutcomeCounted: outcomeCounted,
 };
 
-function opened(body: Body<'BudgetOpened'>, state: StateView): readonly Change[] {
-  const { tenant, scope, scope_id, currency, ceiling_minor } = body;
-  return [budgets.put({ ...standingBudget(state, { tenant, scope, scope_id, currency }), ceiling_minor })];
-}
-
-function decided(body: Body<'EscalationDecided'>, state: StateView): readonly Change[] {
+function decided(body: Body<'EscalationDecided'>, state: StateView, record: At): readonly Change[] {
   const escalation = escalations.find(state, body.escalation_id);
   if (escalation === null)
     throw new InvariantViolation('an escalation is raised before it is decided', body.escalation_id);
-  const { approved, by: decided_by, reason, settle_by, debit } = body;
-  const [phase, event, delta] = approved
-    ? (['approved', 'Approved', debit.amount_minor] as const)
-    : (['denied', 'Denied', 0] as const);
+  const { approved, by: decided_by, reason, settle_by, debits } = body;
+  const phase = approved ? 'approved' : 'denied';
   return [
-    ...(escalation.about === 'unsettled' ? kept(state, body) : moved(state, body, event, { settle_by }, delta)),
+    ...consequencesOf(state, { body, escalation, record, counting: { debits, calls: 1 }, settle_by }),
+    ...(escalation.about === 'overrun' && approved ? [withOverruns(state, body.tenant, body.run_id, -1)] : []),
     escalations.put({ ...escalation, phase, decided_by, reason }),
   ];
+}
+
+interface Word {
+  readonly body: Body<'EscalationDecided'>;
+  readonly escalation: Escalation;
+  readonly record: At;
+  readonly counting: { readonly debits: readonly Debit[]; readonly calls: number };
+  readonly settle_by: number | null;
+}
+
+/** What a word does to the reservation it is about. */
+function consequencesOf(
+  state: StateView,
+  { body, escalation: { about }, record, counting, settle_by }: Word,
+): readonly Change[] {
+  if (about === 'raise') return [];
+  if (about === 'unsettled') return kept(state, body);
+  const isGranted = about === 'ceiling' && body.approved;
+  return moved(state, body, record, body.approved ? 'Approved' : 'Denied', {
+    change: { settle_by },
+    ...(isGranted ? { counting } : {}),
+  });
 }
 
 /** A reservation that a person lets stand has a deadline again; one that is given back says so in a record of its own. */
@@ -81,21 +110,25 @@ function overdue(body: Body<'BudgetOverdue'>, state: StateView): readonly Change
   const asked = {
     requested_by: escalation?.requested_by ?? null,
     parties: standing.parties ?? [],
+    agent_id: standing.agent_id,
+    capability: standing.capability,
     contract_digest: standing.contract_digest,
     brief: standing.brief ?? briefOf(null, null),
   };
   return [reservations.put({ ...standing, settle_by: null }), raised(body, 'unsettled', asked)];
 }
 
-type Question = Pick<Body<'BudgetOverdue'>, 'owner' | 'deadline_at'> & ReservationBody;
-type Asked = Required<Pick<Escalation, 'requested_by' | 'parties' | 'contract_digest' | 'brief'>> &
+type Question = Pick<Body<'BudgetOverdue'>, 'owner' | 'deadline_at' | 'debits'> & ReservationBody;
+type Asked = Required<
+  Pick<Escalation, 'requested_by' | 'parties' | 'contract_digest' | 'brief' | 'agent_id' | 'capability'>
+> &
   Partial<Pick<Escalation, 'exceeded'>>;
 
 /** A question about a reservation, open from now on. */
 function raised(
-  { reservation_id, tenant, run_id, effect_key, debit, owner, deadline_at }: Question,
+  { reservation_id, tenant, run_id, effect_key, debits, owner, deadline_at }: Question,
   about: Escalation['about'],
-  { exceeded = null, requested_by, parties, contract_digest, brief }: Asked,
+  { exceeded = [], requested_by, parties, contract_digest, brief, agent_id, capability }: Asked,
 ): Change {
   return escalations.put({
     escalation_id: escalationIdOf(reservation_id),
@@ -104,11 +137,14 @@ function raised(
     run_id,
     effect_key,
     about,
+    proposal: null,
+    agent_id,
+    capability,
     brief,
     parties,
     contract_digest,
     exceeded,
-    ...debitOf({ debit }),
+    debits,
     requested_by,
     owner,
     deadline_at,
@@ -119,34 +155,52 @@ function raised(
   });
 }
 
-function settled(body: Body<'BudgetSettled'>, state: StateView): readonly Change[] {
-  const held = reservations.find(state, body.reservation_id)?.debit_minor ?? 0;
+function settled(body: Body<'BudgetSettled'>, state: StateView, record: At): readonly Change[] {
+  const held = reservations.find(state, body.reservation_id)?.debits ?? [];
   return [
-    ...moved(state, body, 'Settled', { debit_minor: body.debit.amount_minor }, body.debit.amount_minor - held),
+    ...moved(state, body, record, 'Settled', {
+      change: { debits: body.debits, expires_at: body.expires_at },
+      counting: { debits: plus(body.debits, negated(held)), calls: 0 },
+    }),
     ...withdrawn(state, body.reservation_id),
   ];
 }
 
-function overrun(body: Body<'BudgetOverrun'>, state: StateView): readonly Change[] {
+function overrun(body: Body<'BudgetOverrun'>, state: StateView, record: At): readonly Change[] {
   const standing = reservations.find(state, body.reservation_id);
-  const kept = standing?.phase === 'settled' && standing.currency === body.debit.currency ? standing.debit_minor : 0;
+  const isPart = standing?.phase === 'settled';
   const contract_digest = hexOf(body.contract_digest) ?? standing?.contract_digest ?? null;
   const change = {
+    ...done(body, standing),
     brief: body.brief,
     contract_digest,
-    debit_minor: kept + body.debit.amount_minor,
-    currency: body.debit.currency,
+    debits: plus(isPart ? standing.debits : [], body.debits),
   };
   const escalation = escalations.find(state, escalationIdOf(body.reservation_id));
   return [
-    ...moved(state, body, 'Overrun', change, body.debit.amount_minor),
+    ...moved(state, body, record, 'Overrun', {
+      change,
+      counting: { debits: body.debits, calls: isPart ? 0 : 1, isOverrun: true },
+    }),
+    withOverruns(state, body.tenant, body.run_id, 1),
     raised(body, 'overrun', {
       requested_by: escalation?.requested_by ?? null,
       parties: body.parties,
+      agent_id: body.agent_id,
+      capability: body.capability,
+      exceeded: body.exceeded,
       contract_digest,
       brief: body.brief,
     }),
   ];
+}
+
+function refunded(body: Body<'BudgetRefunded'>, state: StateView, record: At): readonly Change[] {
+  const held = reservations.find(state, body.reservation_id)?.debits ?? [];
+  return moved(state, body, record, 'Refunded', {
+    change: { debits: beyond(held, body.debits) },
+    counting: { debits: negated(body.debits), calls: 0, isRefund: true },
+  });
 }
 
 function withdrawn(state: StateView, reservationId: string): readonly Change[] {
@@ -154,66 +208,67 @@ function withdrawn(state: StateView, reservationId: string): readonly Change[] {
   return escalation?.phase === 'open' ? [escalations.put({ ...escalation, phase: 'withdrawn' })] : [];
 }
 
-/** Moves a reservation on and counts `deltaMinor` at its run and its tenant. */
+function isHeld(state: StateView, { reservation_id }: ReservationBody): boolean {
+  return HOLDING_PHASES.includes(reservations.find(state, reservation_id)?.phase ?? 'absent');
+}
+
+interface Move {
+  readonly change?: Partial<Reservation>;
+  readonly counting?: { readonly debits: readonly Debit[]; readonly calls: number } & {
+    readonly isOverrun?: boolean;
+    readonly isRefund?: boolean;
+  };
+}
+
+/** Moves a reservation on and counts what that adds at its accounts. */
 function moved(
   state: StateView,
   body: ReservationBody,
+  { decidedAt }: At,
   event: ReservationEvent,
-  change: Partial<Reservation>,
-  deltaMinor: number,
+  { change = {}, counting }: Move,
 ): readonly Change[] {
   const standing = reservations.find(state, body.reservation_id);
+  const changed = { ...(standing ?? emptyReservation(body)), ...change };
   const next = {
-    ...(standing ?? emptyReservation(body)),
-    ...change,
+    ...changed,
+    counted_at: changed.counted_at ?? (counting === undefined ? null : decidedAt),
     phase: reservationPhaseAfter(standing?.phase ?? 'absent', event),
   };
   return [
     reservations.put(next.phase === 'reserved' ? next : { ...next, settle_by: null }),
     ...(standing === null ? [debitedUnder(next)] : []),
-    ...(deltaMinor === 0 && event !== 'Overrun' ? [] : counted(state, body, deltaMinor, event === 'Overrun')),
+    ...(counting === undefined ? [] : counted(state, next, { ...counting, at: decidedAt })),
   ];
-}
-
-/** Counts at the run and its tenant. */
-function counted(
-  state: StateView,
-  { tenant, run_id, debit: { currency } }: ReservationBody,
-  deltaMinor: number,
-  isOverrun: boolean,
-): readonly Change[] {
-  const keys: readonly BudgetKey[] = [
-    { tenant, scope: 'run', scope_id: run_id, currency },
-    { tenant, scope: 'tenant', scope_id: tenant, currency },
-  ];
-  return keys.map((key) => {
-    const budget = standingBudget(state, key);
-    // Rows hold safe integers: overruns that add up beyond them stay at the largest.
-    const used = Math.min(budget.used_minor + deltaMinor, Number.MAX_SAFE_INTEGER);
-    return budgets.put({ ...budget, used_minor: used, overrun: budget.overrun || isOverrun });
-  });
 }
 
 function asked(body: Body<'BudgetReserved'> | Body<'BudgetEscalated'>): Partial<Reservation> {
+  const { capability, agent_id, subject_id, debits, parties, brief } = body;
+  // Asked for anew, it is counted anew.
   return {
-    capability: body.capability,
-    value_minor: body.value?.amount_minor ?? null,
-    ...debitOf(body),
-    parties: body.parties,
+    capability,
+    agent_id,
+    subject_id,
+    debits,
+    parties,
+    brief,
+    counted_at: null,
     contract_digest: hexOf(body.contract_digest),
-    brief: body.brief,
   };
+}
+
+/** What a record says of an effect that happened; it counts where it was reserved. */
+function done(body: Body<'BudgetDebited'> | Body<'BudgetOverrun'>, standing: Reservation | null): Partial<Reservation> {
+  const { debits, expires_at } = body;
+  const { capability, agent_id, subject_id } = standing ?? body;
+  return { capability, agent_id, subject_id, debits, expires_at };
 }
 
 function hexOf(digest: Buffer | null): string | null {
   return digest?.toString('hex') ?? null;
 }
 
-function debitOf({ debit }: Pick<ReservationBody, 'debit'>): Pick<Reservation, 'debit_minor' | 'currency'> {
-  return { debit_minor: debit.amount_minor, currency: debit.currency };
-}
-
-function emptyReservation({ reservation_id, tenant, run_id, effect_key, debit }: ReservationBody): Reservation {
+function emptyReservation({ reservation_id, tenant, run_id, effect_key }: ReservationBody): Reservation {
   // The same derivation as the ledger's, so that a cancellation finds a reservation nothing was executed under.
   const mutation_id = deriveId('mut', tenant, run_id, effect_key);
   return {
@@ -222,10 +277,12 @@ function emptyReservation({ reservation_id, tenant, run_id, effect_key, debit }:
     tenant,
     run_id,
     effect_key,
+    agent_id: null,
     capability: null,
-    value_minor: null,
-    debit_minor: 0,
-    currency: debit.currency,
+    subject_id: null,
+    debits: [],
+    counted_at: null,
+    expires_at: null,
     phase: 'absent',
     contract_digest: null,
     brief: null,

@@ -31,6 +31,7 @@ type Evaluate = ReturnType<typeof plan>;
 const compiled = new Map<string, Evaluate>();
 const problems = new Map<string, string | null>();
 const selected = new Map<string, readonly string[]>();
+const read = new Map<string, readonly string[]>();
 const environment = celEnv({ funcs: METER });
 
 /** Builds the `bound` facts of a condition. */
@@ -60,6 +61,39 @@ export function evaluateExpression(expression: string, facts: Readonly<Record<st
       : { ok: false, detail: 'the condition says neither true nor false' };
   } catch (error) {
     return { ok: false, detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/**
+ * Computes how much an expression says.
+ *
+ * Units:  whole; a fraction is rounded up.
+ * Errors: none; null for one that does not compile, reads what is not there, or says no number from 0.
+ */
+export function evaluateAmount(expression: string, facts: Readonly<Record<string, Json>>): number | null {
+  try {
+    const judge = compile(expression);
+    const read = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, celOf(value)]));
+    const said = metered(() => judge(read));
+    const amount = typeof said === 'bigint' ? Number(said) : typeof said === 'number' ? Math.ceil(said) : NaN;
+    return Number.isSafeInteger(amount) && amount >= 0 ? amount : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Names an expression reads; none of one that does not parse. */
+export function namesIn(expression: string): readonly string[] {
+  let names = read.get(expression);
+  if (names === undefined) keep(read, expression, (names = namesOf(expression)));
+  return names;
+}
+
+function namesOf(expression: string): readonly string[] {
+  try {
+    return freeNames(parse(expression).expr);
+  } catch {
+    return [];
   }
 }
 

@@ -10,7 +10,8 @@ import type { ContractJson } from './fixtures.testing.js';
 import { PayloadUnreadable, plainPayload, readPayload } from './payload.js';
 import type { Contract } from './shape.js';
 import { termsOf } from './terms.js';
-import { debitOf, subjectOf, valueOf, weighted } from './value.js';
+import { debitsOf } from './consequence.js';
+import { subjectOf, valueOf, weighted } from './value.js';
 import { contractByDigest, contractByName, contractView, editorsOf } from './view.js';
 
 function parsed(json: ContractJson): Contract {
@@ -135,11 +136,9 @@ describe('debt', () => {
 
   it('is read from the arguments and rounded up', () => {
     expect(valueOf(refund, args)).toEqual({ amount_minor: 500_000, currency: 'INR' });
-    expect(debitOf(refund, valueOf(refund, { ...args, amount_minor: 1 }))).toEqual({
-      amount_minor: 1,
-      currency: 'INR',
-    });
-    expect(debitOf(refund, null)).toBeNull();
+    expect(debitsOf(refund, 'compensable', [{ amount_minor: 100_001, currency: 'INR' }])).toEqual([
+      { currency: 'INR', value_minor: 100_001, debit_minor: 10_001 },
+    ]);
     expect(subjectOf(refund, args)).toBe('order/4711');
   });
 

@@ -6,11 +6,9 @@ import type { Contract } from './shape.js';
 /** Unit of the debt in disclosures, where money has its currency: one for each call that discloses. */
 export const EXPOSURE = 'exposure';
 
-/** Id of what is reserved for an effect: one reservation for its money, and one for what it discloses. */
-export function reservationId(tenant: string, runId: string, effectKey: string, unit: string): string {
-  return unit === EXPOSURE
-    ? deriveId('res', tenant, runId, effectKey, EXPOSURE)
-    : deriveId('res', tenant, runId, effectKey);
+/** Id of what is reserved for an effect. */
+export function reservationId(tenant: string, runId: string, effectKey: string): string {
+  return deriveId('res', tenant, runId, effectKey);
 }
 
 /** Ascending: a payload is as sensitive as the most sensitive thing in it. */

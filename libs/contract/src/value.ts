@@ -1,7 +1,6 @@
 // Money: what a call moves, and what of it counts as debt.
 import type { Json } from '@recourse/kernel';
 import type { Money } from '@recourse/messages';
-import { weightOf } from './class.js';
 import { readPointer } from './json-pointer.js';
 import type { Contract } from './shape.js';
 
@@ -28,11 +27,6 @@ export function valueOf(contract: Contract, args: Json): Money | null {
 export function subjectOf(contract: Contract, args: Json): string | null {
   const found = contract.subject === undefined ? undefined : readPointer(args, contract.subject);
   return typeof found === 'string' ? found : typeof found === 'number' ? String(found) : null;
-}
-
-/** Debt of a value under a contract; null without a value. */
-export function debitOf(contract: Contract, value: Money | null): Money | null {
-  return value === null ? null : weighted(value, weightOf(contract));
 }
 
 /**

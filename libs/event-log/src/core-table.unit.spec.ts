@@ -23,6 +23,7 @@ const wire = commandsOf('recourse.budget-commands', {
   key: { is: ({ envelope }) => envelope.tenant, name: 'tenant' },
   commands: {
     OpenBudget: command(['budget_owner'], () => append()),
+    MoveCeiling: command('anyone', () => append()),
     ReserveBudget: command('anyone', ({ body }) => append({ type: 'BudgetReserved', body: { run_id: body.run_id } })),
     ReleaseReservation: command('anyone', () => append(), { is: ({ run_id }) => run_id, name: 'run' }),
     DecideEscalation: command('anyone', () => append()),
@@ -60,6 +61,7 @@ describe('a table of commands', () => {
   it('hears each of its types and no other', () => {
     expect(wire.types).toEqual([
       'OpenBudget',
+      'MoveCeiling',
       'ReserveBudget',
       'ReleaseReservation',
       'DecideEscalation',
@@ -151,6 +153,8 @@ describe('a core made of a table', () => {
     keyOf: ({ tenant }) => tenant,
     evolve: {
       BudgetOpened: ({ tenant, ceiling_minor }) => [ceilings.put({ tenant, used: ceiling_minor, until: null })],
+      CeilingProposed: nothing,
+      CeilingMoved: nothing,
       BudgetReserved: nothing,
       BudgetEscalated: nothing,
       EscalationDecided: nothing,

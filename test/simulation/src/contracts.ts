@@ -161,7 +161,12 @@ function forward(
     value: { amount: '/amount_minor', currency: '/currency' },
     call_timeout_ms: callTimeoutMs,
     max_attempts: maxAttempts,
-    blast_radius: { scope: 'single_subject' },
+    blast_radius: {
+      max_calls_per_run: 4,
+      max_value_per_run: { amount_minor: 2_000, currency: 'EUR' },
+      scope: 'single_subject',
+    },
+    consequence: { money: 'args.amount_minor', commitments: '1' },
     ...(kind === 'transfer'
       ? {
           commit_hold_ms: HOLD_MS,

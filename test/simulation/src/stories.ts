@@ -583,7 +583,9 @@ export class Stories {
         effect_key: about?.effect_key ?? this.#id('eff'),
         capability,
         objective: 'settle a complaint',
-        value: { amount_minor, currency: 'EUR' },
+        values: [{ amount_minor, currency: 'EUR' }],
+        subject_ref: about?.effect_key ?? null,
+        reach: null,
       },
     );
   }
@@ -594,7 +596,7 @@ export class Stories {
       'OpenBudget',
       tenant,
       person(tenant, 'bruno', 'budget_owner'),
-      { scope, scope_id, currency: 'EUR', ceiling_minor },
+      { scope, scope_id, currency: 'EUR', measure: 'debt', window: 'life', refunds: 'net', ceiling_minor },
     );
   }
 

@@ -1,29 +1,19 @@
-// What the ledger recorded of executions, as debts: of effects, of what was compensated, and of compensations themselves.
+// What the ledger recorded of executions, as debits: of effects, of what was compensated, and of compensations themselves.
 //
 // Boundary: looks up contracts and rows, and asks the rules; holds none.
-import {
-  briefOf,
-  CLASS_WEIGHTS,
-  contractByDigest,
-  contractView,
-  EXPOSURE,
-  exposureOf,
-  reservationId,
-  sensitivityOf,
-  weighted,
-  weightOf,
-} from '@recourse/contract';
+import { briefOf, contractByDigest, contractView, debitsOf, reservationId } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { Asked, DecideContext, Decision, Owns, StateView } from '@recourse/event-log';
-import type { BodyOf, Money, RecordOf } from '@recourse/messages';
-import { isUnit, partiesOf } from '../rules/budget/budget.decider.js';
-import type { Scopes } from '../rules/budget/budget.decider.js';
-import type { EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
+import type { BodyOf, Debit, Money, RecordOf } from '@recourse/messages';
+import { partiesOf } from '../rules/budget/budget.decider.js';
+import type { EscalationPolicy } from '../rules/budget/budget.messages.js';
 import { debitCompensations } from '../rules/budget/compensation.decider.js';
 import type { Executed } from '../rules/budget/compensation.decider.js';
 import { refund, release, settle } from '../rules/budget/settlement.decider.js';
 import type { ExecutionEnd } from '../rules/budget/settlement.decider.js';
-import { MONEY, readBudget, reservationOfMutation, reservations } from '../rows/kinds.js';
+import { reservationOfMutation, reservations } from '../rows/kinds.js';
+import { boundsOf, subjectIdOf } from './bounds.js';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
 
@@ -31,41 +21,44 @@ type Recorded = BodyOf<typeof MUTATIONS_LOG, 'MutationRecorded'>;
 type Changed = BodyOf<typeof MUTATIONS_LOG, 'RecoverabilityChanged'>;
 type Compensations = BodyOf<typeof MUTATIONS_LOG, 'CompensationsExecuted'>;
 
-/** Settles, overruns or gives back what an execution had reserved. */
+/** Settles, overruns or gives back what an execution had reserved, in every unit. */
 export function onMutation({ body: record, context }: Asked<Recorded>, policy: EscalationPolicy): Decision {
   const end = endOf(record);
   if (end === null) return NOTHING;
-  const { tenant, run_id: runId, effect_key: effectKey, agent_id, initiator } = record.execution;
-  const parties = partiesOf(agent_id, initiator);
-  const [money, exposure] = [
-    reservationIn(context.state, record, MONEY),
-    isMarked(record) ? reservationIn(context.state, record, EXPOSURE) : null,
-  ];
-  if (end !== 'succeeded') return append(...release(money, end), ...release(exposure, end));
-  const { execution, terms, ref } = record;
+  const { execution, terms, ref, consequence, mutation_id: mutationId } = record;
+  const { tenant, run_id: runId, effect_key: effectKey, agent_id: agentId, initiator, capability } = execution;
+  const reservation = reservations.find(context.state, reservationId(tenant, runId, effectKey));
+  if (end !== 'succeeded') return append(...release(reservation, end));
   const digest = terms?.contract_digest ?? null;
-  const owed = debtOf(context, {
-    ...execution,
+  const contract = contractIn(context, digest, consequence);
+  const subjectId = subjectIdOf(tenant, ref.subject_ref);
+  const ended = {
+    mutationId,
+    tenant,
+    runId,
+    effectKey,
+    end,
+    debits: weighed(contract, digest, ref.reversal_class, consequence),
+    agentId,
+    capability,
+    subjectId,
+    expiresAt: ref.reversal_expires_at,
+    parties: partiesOf(agentId, initiator),
     digest,
-    reversalClass: ref.reversal_class,
-  });
-  const brief = briefOf(execution.objective, terms);
-  const ended = { mutationId: record.mutation_id, tenant, runId, effectKey, end, parties, digest, brief };
-  return append(
-    ...settle({ ...ended, debit: owed.money }, money, policy, context.now),
-    ...settle({ ...ended, debit: owed.exposure }, exposure, policy, context.now),
-  );
+    brief: briefOf(execution.objective, terms),
+  };
+  const call = { capability, subjectId, reach: null, isSubjectless: ref.subject_ref === null };
+  const bounds = boundsOf(context, { tenant, runId, agentId }, contract, call);
+  return append(...settle(ended, reservation, bounds, policy));
 }
 
-/** Gives back the debt of what was observed to be undone, and what a cancelled effect had reserved. */
+/** Frees what was observed to be undone, and what a cancelled effect had reserved. */
 export function onRecoverability(state: StateView, { event, members }: Changed): Decision {
   if (!isOfInterest(event)) return NOTHING;
   return append(
     ...members.flatMap(({ mutation_id: id }) => {
-      const money = reservationOfMutation(state, id, MONEY);
-      // What was disclosed stays so, whatever was compensated.
-      if (event !== 'cancelled') return refund(id, money);
-      return [...release(money, 'cancelled'), ...release(reservationOfMutation(state, id, EXPOSURE), 'cancelled')];
+      const reservation = reservationOfMutation(state, id);
+      return event === 'cancelled' ? release(reservation, 'cancelled') : refund(id, reservation);
     }),
   );
 }
@@ -77,90 +70,69 @@ function endOf({ execution_state: state, recoverability }: Recorded): ExecutionE
   return state === 'failed' ? 'failed' : null;
 }
 
-/** What an execution owes for: its value and arguments, and the contract it ran under, null without one. */
-interface Owing extends Pick<Recorded['execution'], 'value' | 'args'> {
-  readonly digest: Buffer | null;
-  /** Class its record says; what counts until the contract is read. */
-  readonly reversalClass: Recorded['ref']['reversal_class'];
+/** The contract an execution ran under; one that is not read yet is waited for, where something depends on it. */
+function contractIn(
+  { views }: DecideContext,
+  digest: Buffer | null,
+  consequence: readonly Money[],
+): Contract | undefined {
+  const known = digest === null ? undefined : contractByDigest(views.view(contractView.name), digest)?.contract;
+  if (digest !== null && known === undefined && consequence.length > 0) views.readToEnd();
+  return known;
 }
 
-/** What an execution owes in money and in disclosures, under the contract it ran under. */
-function debtOf(
-  { views }: DecideContext,
-  { value, args, digest, reversalClass }: Owing,
-): { readonly money: Money | null; readonly exposure: Money | null } {
-  const discloses = sensitivityOf(args) !== 'internal';
-  if (value === null && !discloses) return { money: null, exposure: null };
-  const known = digest === null ? undefined : contractByDigest(views.view(contractView.name), digest)?.contract;
-  if (digest !== null && known === undefined) views.readToEnd();
-  const weight =
-    known === undefined ? CLASS_WEIGHTS[digest === null ? 'irreversible' : reversalClass] : weightOf(known);
-  return {
-    money: value === null || !isCountable(value) ? null : weighted(value, weight),
-    exposure: discloses ? { amount_minor: exposureOf(known, args), currency: EXPOSURE } : null,
-  };
+/** What is not described is irreversible; what is not read yet counts by the class the ledger bound. */
+function weighed(
+  contract: Contract | undefined,
+  digest: Buffer | null,
+  reversalClass: Recorded['ref']['reversal_class'],
+  consequence: readonly Money[],
+): readonly Debit[] {
+  return debitsOf(contract, digest === null ? 'irreversible' : reversalClass, consequence.filter(isCountable));
 }
 
 /** Debits what compensations leave behind themselves, whatever they gave back (B9). */
 export function onCompensations({ body, context }: Asked<Compensations>, policy: EscalationPolicy): Decision {
   const { tenant, run_id: runId, members } = body;
-  const executed = members.filter(isExecuted).flatMap((member) => {
-    const { money, exposure } = debtOf(context, {
-      ...member,
-      digest: member.contract_digest,
-      reversalClass: member.reversal_class,
-    });
-    return [money, exposure].flatMap((debit) => (debit === null ? [] : executedOf(context.state, body, member, debit)));
-  });
-  return append(
-    ...debitCompensations(
-      executed,
-      (currency) => scopesOf(context.state, tenant, runId, currency),
-      policy,
-      context.now,
-    ),
-  );
+  const records = members.filter(isExecuted).map((member) => executedOf(context, body, member));
+  const accounts = { tenant, runId, agentId: records[0]?.ended.agentId ?? null };
+  const call = { capability: '', subjectId: null, reach: null, isSubjectless: false };
+  // Caps bound what agents do; what takes it back is bounded by what there is to take back.
+  return append(...debitCompensations(records, boundsOf(context, accounts, undefined, call), policy));
 }
 
 function executedOf(
-  state: StateView,
+  context: DecideContext,
   { tenant, run_id: runId }: Pick<Compensations, 'tenant' | 'run_id'>,
-  {
-    effect_key: effectKey,
-    compensation_id,
-    reverses_mutation_id,
-    agent_id,
-    initiator,
-    contract_digest: digest,
-  }: Compensations['members'][number],
-  debit: Money,
+  member: Compensations['members'][number],
 ): Executed {
+  const { effect_key: effectKey, compensation_id, reverses_mutation_id, agent_id: agentId, consequence } = member;
+  const { contract_digest: digest, capability, reversal_class, initiator, subject_ref } = member;
   const ended = {
     mutationId: compensation_id,
     tenant,
     runId,
     effectKey,
     end: 'succeeded' as const,
-    debit,
-    parties: partiesOf(agent_id, initiator),
+    debits: weighed(contractIn(context, digest, consequence), digest, reversal_class, consequence),
+    agentId,
+    capability,
+    subjectId: subjectIdOf(tenant, subject_ref),
+    expiresAt: null,
+    parties: partiesOf(agentId, initiator),
     digest,
     // It belongs to the run whose effect it takes back.
-    brief: reservationOfMutation(state, reverses_mutation_id, MONEY)?.brief ?? briefOf(null, null),
+    brief: reservationOfMutation(context.state, reverses_mutation_id)?.brief ?? briefOf(null, null),
   };
   return {
     ended,
     reversesMutationId: reverses_mutation_id,
-    reservation: reservations.find(state, reservationId(tenant, runId, effectKey, debit.currency)),
+    reservation: reservations.find(context.state, reservationId(tenant, runId, effectKey)),
   };
 }
 
 function isExecuted({ execution_state }: Compensations['members'][number]): boolean {
   return execution_state === 'succeeded';
-}
-
-/** Do its arguments say that they are somebody's? */
-function isMarked({ execution: { args } }: Recorded): boolean {
-  return sensitivityOf(args) !== 'internal';
 }
 
 /** Does this record say how an effect ended, of a tenant that lives on the partition that reads it? (B2) */
@@ -180,23 +152,6 @@ function isOfInterest(event: Changed['event']): boolean {
   return event === 'compensation_verified' || event === 'cancelled';
 }
 
-function reservationIn(
-  state: StateView,
-  { execution: { tenant, run_id: runId, effect_key: effectKey } }: Recorded,
-  unit: string,
-): Reservation | null {
-  return reservations.find(state, reservationId(tenant, runId, effectKey, unit));
-}
-
-/** Budgets of a run and its tenant in a unit. */
-export function scopesOf(state: StateView, tenant: string, runId: string, currency: string): Scopes {
-  if (!isUnit(currency)) return { run: null, tenant: null };
-  return {
-    run: readBudget(state, { tenant, scope: 'run', scope_id: runId, currency }),
-    tenant: readBudget(state, { tenant, scope: 'tenant', scope_id: tenant, currency }),
-  };
-}
-
 function isCountable({ amount_minor, currency }: Money): boolean {
-  return Number.isSafeInteger(amount_minor) && amount_minor >= 0 && /^[A-Z]{3}$/.test(currency);
+  return Number.isSafeInteger(amount_minor) && amount_minor >= 0 && currency !== '';
 }

@@ -15,7 +15,12 @@ export const BudgetVerbsController = verbsController({
     autonomy_id: { log: BUDGETS_LOG, kind: 'autonomy' },
   },
   fields: {
-    currency: z.string().regex(/^(?:[A-Z]{3}|exposure)$/, 'must be an ISO 4217 code, or exposure for disclosures'),
+    currency: z
+      .string()
+      .regex(
+        /^(?:[A-Z]{3}|comms|commitments|exposure|regulatory)$/,
+        'must be an ISO 4217 code, or one of comms, commitments, exposure, regulatory',
+      ),
   },
 });
 
@@ -26,7 +31,7 @@ export const BudgetListsController = listsController({
     budgets: {
       kind: 'budget',
       summary: 'Budgets and what is used of them.',
-      where: { scope: z.enum(['run', 'tenant']).optional(), scope_id: idText.optional() },
+      where: { scope: z.enum(['run', 'agent', 'tenant', 'platform']).optional(), scope_id: idText.optional() },
     },
     reservations: {
       kind: 'reservation',

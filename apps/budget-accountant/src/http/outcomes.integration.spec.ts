@@ -33,6 +33,8 @@ function compensated() {
     reversal_class: 'irreversible',
     args: { content_type: 'application/json' },
     value: { amount_minor: 700, currency: 'USD' },
+    consequence: [{ amount_minor: 700, currency: 'USD' }],
+    subject_ref: null,
     execution_state: 'succeeded',
     agent_id: 'agent-7',
     initiator: null,

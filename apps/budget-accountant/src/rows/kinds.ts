@@ -1,12 +1,20 @@
 // Rows of the budgets log: what is kept of budgets, reservations and questions, and how it is found.
-import { EXPOSURE } from '@recourse/contract';
 import { row } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
-import type { BudgetScope } from '@recourse/messages';
-import type { Budget, Escalation, Reservation } from '../rules/budget/budget.messages.js';
+import { emptyBudget } from '../rules/budget/budget.decider.js';
+import type { BudgetScope, BudgetWindow } from '@recourse/messages';
+import type {
+  Budget,
+  BudgetKey,
+  Escalation,
+  Reservation,
+  RunCapability,
+  RunStanding,
+  RunSubject,
+} from '../rules/budget/budget.messages.js';
 
-/** Group of the budget of a scope; its keys are currencies. */
+/** Group of the budgets of a scope; their keys are units, and windows where there are any. */
 export function budgetGroup(tenant: string, scope: BudgetScope, scopeId: string): string {
   return deriveId('bud', tenant, scope, scopeId);
 }
@@ -16,14 +24,18 @@ export const budgets = row<Budget>({
   kind: 'budget',
   table: 'budgets',
   group: ({ tenant, scope, scope_id }) => budgetGroup(tenant, scope, scope_id),
-  key: ({ currency }) => currency,
+  key: ({ currency, window }) => budgetKey(currency, window),
+  due: ({ decay }) => decay?.at ?? null,
   columns: {
     tenant: 'text',
     scope: 'text',
     scope_id: 'text',
     currency: 'text',
+    window: 'text',
     ceiling_minor: 'bigint',
     used_minor: 'bigint',
+    value_ceiling_minor: 'bigint',
+    moved_minor: 'bigint',
     overrun: 'boolean',
   },
   indexes: [['tenant', 'scope', 'scope_id']],
@@ -40,10 +52,11 @@ export const reservations = row<Reservation>({
     tenant: 'text',
     run_id: 'text',
     effect_key: 'text',
+    agent_id: 'text',
+    capability: 'text',
     phase: 'text',
-    debit_minor: 'bigint',
-    currency: 'text',
     mutation_id: 'text',
+    expires_at: 'bigint',
   },
   indexes: [['tenant', 'run_id'], ['phase']],
 });
@@ -61,6 +74,8 @@ export const escalations = row<Escalation>({
     tenant: 'text',
     run_id: 'text',
     about: 'text',
+    agent_id: 'text',
+    capability: 'text',
     phase: 'text',
     owner: 'text',
     deadline_at: 'bigint',
@@ -68,48 +83,132 @@ export const escalations = row<Escalation>({
   indexes: [['tenant', 'phase', 'deadline_at']],
 });
 
-/** Which reservation a mutation was debited under; one row per unit. */
+/** Which reservation a mutation was debited under. */
 interface DebitedMutation {
   readonly mutation_id: string;
   readonly reservation_id: string;
 }
 
-const debitedMoney = debited((id) => id);
-const debitedExposure = debited(() => EXPOSURE);
-function debited(key: (mutationId: string) => string) {
-  return row<DebitedMutation>({
-    kind: 'debited_mutation',
-    table: 'debited_mutations',
-    group: ({ mutation_id }) => mutation_id,
-    key: ({ mutation_id }) => key(mutation_id),
-    columns: { mutation_id: 'text', reservation_id: 'text' },
-  });
+const debitedMutations = row<DebitedMutation>({
+  kind: 'debited_mutation',
+  table: 'debited_mutations',
+  group: ({ mutation_id }) => mutation_id,
+  key: ({ mutation_id }) => mutation_id,
+  columns: { mutation_id: 'text', reservation_id: 'text' },
+});
+
+/** Group of what a run made of a capability. */
+function capabilityGroup({ tenant, run_id, capability }: Pick<RunCapability, 'tenant' | 'run_id' | 'capability'>) {
+  return deriveId('cap', tenant, run_id, capability);
 }
 
-export const BUDGET_ROWS = [budgets, reservations, escalations, debitedMoney];
+const capabilities = row<RunCapability>({
+  kind: 'run_capability',
+  table: 'run_capabilities',
+  group: capabilityGroup,
+  key: capabilityGroup,
+  columns: { tenant: 'text', run_id: 'text', capability: 'text', calls: 'bigint', subjects: 'bigint' },
+  indexes: [['tenant', 'run_id']],
+});
 
-export type BudgetKey = Pick<Budget, 'tenant' | 'scope' | 'scope_id' | 'currency'>;
+const subjects = row<RunSubject>({
+  kind: 'run_subject',
+  table: 'run_subjects',
+  group: (of) => deriveId('sbj', capabilityGroup(of), of.subject_id),
+  key: (of) => deriveId('sbj', capabilityGroup(of), of.subject_id),
+  columns: { tenant: 'text', run_id: 'text', capability: 'text', subject_id: 'text', calls: 'bigint' },
+});
 
-export function readBudget(state: StateView, { tenant, scope, scope_id, currency }: BudgetKey): Budget | null {
-  return budgets.find(state, budgetGroup(tenant, scope, scope_id), currency);
+const runs = row<RunStanding>({
+  kind: 'run_standing',
+  table: 'run_standings',
+  group: ({ tenant, run_id }) => deriveId('run', tenant, run_id),
+  key: ({ tenant, run_id }) => deriveId('run', tenant, run_id),
+  columns: { tenant: 'text', run_id: 'text', open_overruns: 'bigint' },
+});
+
+export const BUDGET_ROWS = [budgets, reservations, escalations, debitedMutations, capabilities, subjects, runs];
+
+function budgetKey(currency: string, window: BudgetWindow): string {
+  return window === 'life' ? currency : `${currency}/${window}`;
+}
+
+export function readBudget(state: StateView, { tenant, scope, scope_id, currency, window }: BudgetKey): Budget | null {
+  return budgets.find(state, budgetGroup(tenant, scope, scope_id), budgetKey(currency, window));
 }
 
 /** The budget of a scope; one that nobody opened is empty. */
 export function standingBudget(state: StateView, key: BudgetKey): Budget {
-  return readBudget(state, key) ?? { ...key, ceiling_minor: null, used_minor: 0, overrun: false };
+  return readBudget(state, key) ?? emptyBudget(key);
 }
 
-/** Unit of every reservation that is none of disclosures, whatever its currency. */
-export const MONEY = 'money';
+/** What an action of a run counts at. */
+export interface Accounts {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly agentId: string | null;
+}
 
-/** Reservation a mutation was debited under in a unit; null when it was not. */
-export function reservationOfMutation(state: StateView, mutationId: string, unit: string): Reservation | null {
-  const index =
-    unit === EXPOSURE ? debitedExposure.find(state, mutationId, EXPOSURE) : debitedMoney.find(state, mutationId);
+/** Where an action counts, whatever the unit. */
+export function scopesOf({ tenant, runId, agentId }: Accounts): readonly Pick<BudgetKey, 'scope' | 'scope_id'>[] {
+  return [
+    { scope: 'run', scope_id: runId },
+    ...(agentId === null ? [] : [{ scope: 'agent', scope_id: agentId } as const]),
+    { scope: 'tenant', scope_id: tenant },
+    { scope: 'platform', scope_id: tenant },
+  ];
+}
+
+/** All budgets an action counts against, in every unit and window. */
+export function budgetsOf(state: StateView, accounts: Accounts): readonly Budget[] {
+  return scopesOf(accounts).flatMap(({ scope, scope_id }) =>
+    budgets.list(state, budgetGroup(accounts.tenant, scope, scope_id)),
+  );
+}
+
+type OfCapability = Pick<RunCapability, 'tenant' | 'run_id' | 'capability'>;
+
+/** What a run has made of a capability. */
+export function standingCapability(state: StateView, of: OfCapability): RunCapability {
+  const id = capabilityGroup(of);
+  const { tenant, run_id, capability } = of;
+  return capabilities.find(state, id) ?? { tenant, run_id, capability, calls: 0, subjects: 0, moved: {} };
+}
+
+/** How often a run touched a subject through a capability. */
+export function standingSubject(state: StateView, of: OfCapability & Pick<RunSubject, 'subject_id'>): RunSubject {
+  const { tenant, run_id, capability, subject_id } = of;
+  const id = deriveId('sbj', capabilityGroup(of), subject_id);
+  return subjects.find(state, id) ?? { tenant, run_id, capability, subject_id, calls: 0 };
+}
+
+export const putCapability = (of: RunCapability): Change => capabilities.put(of);
+export const putSubject = (of: RunSubject): Change => subjects.put(of);
+
+/** What is said of a run as a whole. */
+export function standingRun(state: StateView, tenant: string, runId: string): RunStanding {
+  return runs.find(state, deriveId('run', tenant, runId)) ?? { tenant, run_id: runId, open_overruns: 0 };
+}
+
+/** Counts an overrun of a run, or one that a person let stand. */
+export function withOverruns(state: StateView, tenant: string, runId: string, count: number): Change {
+  const standing = standingRun(state, tenant, runId);
+  return runs.put({ ...standing, open_overruns: Math.max(0, standing.open_overruns + count) });
+}
+
+/** Reservation a mutation was debited under; null when it was not. */
+export function reservationOfMutation(state: StateView, mutationId: string): Reservation | null {
+  const index = debitedMutations.find(state, mutationId);
   return index === null ? null : reservations.find(state, index.reservation_id);
 }
 
+/** A recovery's calls carry the mutation they take back in their key; it was counted before. */
+export function isCompensation(state: StateView, effectKey: string): boolean {
+  const mutationId = /^rev_(mut_[0-9a-f]+)/.exec(effectKey)?.[1];
+  return mutationId !== undefined && reservationOfMutation(state, mutationId) !== null;
+}
+
 /** Which reservation a mutation was debited under. */
-export function debitedUnder({ mutation_id, reservation_id, currency }: Reservation): Change {
-  return (currency === EXPOSURE ? debitedExposure : debitedMoney).put({ mutation_id, reservation_id });
+export function debitedUnder({ mutation_id, reservation_id }: Reservation): Change {
+  return debitedMutations.put({ mutation_id, reservation_id });
 }

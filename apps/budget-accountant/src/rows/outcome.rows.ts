@@ -1,6 +1,7 @@
 // Rows of outcomes: one a piece of work, summed when somebody asks.
 import { row } from '@recourse/event-log';
 import type { Fold } from '@recourse/event-log';
+import { isMoney } from '../rules/budget/debits.decisions.js';
 import type { Outcome } from '../rules/outcomes/outcome.messages.js';
 import { told } from './autonomy.rows.js';
 
@@ -65,8 +66,16 @@ export const recoveryCosted: Fold<'recourse.budgets', 'BudgetDebited'> = ({
   reservation_id,
   tenant,
   run_id,
-  debit,
-}) => [recoveryCosts.put({ reservation_id, tenant, run_id, ...debit })];
+  debits,
+  reverses_mutation_id,
+}) =>
+  reverses_mutation_id === null
+    ? []
+    : debits
+        .filter(isMoney)
+        .map(({ currency, debit_minor: amount_minor }) =>
+          recoveryCosts.put({ reservation_id, tenant, run_id, amount_minor, currency }),
+        );
 
 /** An outcome that counts. */
 export const outcomeCounted: Fold<'recourse.budgets', 'OutcomeCounted'> = (body) => {

@@ -3,7 +3,8 @@ import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { alike } from '../output/alike.js';
 import { briefFields } from '../output/brief.js';
-import { formatFields, instant, minorUnits } from '../output/table.js';
+import { amountIn, debitsIn, exceededIn, proposalIn } from '../output/debits.js';
+import { formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { IDEMPOTENCY_KEY } from './options.js';
 import type { Act } from './options.js';
@@ -14,8 +15,12 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'TENANT', of: (row) => row['tenant'] },
   { title: 'SCOPE', of: (row) => row['scope'] },
   { title: 'OF', of: (row) => row['scope_id'] },
-  { title: 'USED', of: (row) => minorUnits(row['used_minor'], row['currency']), align: 'right' },
-  { title: 'CEILING', of: (row) => minorUnits(row['ceiling_minor'], row['currency']) ?? 'none', align: 'right' },
+  { title: 'UNIT', of: (row) => row['currency'] },
+  { title: 'PER', of: (row) => row['window'] },
+  { title: 'DEBT', of: (row) => amountIn(row['used_minor'], row['currency']), align: 'right' },
+  { title: 'CEILING', of: (row) => amountIn(row['ceiling_minor'], row['currency']) ?? 'none', align: 'right' },
+  { title: 'MOVED', of: (row) => amountIn(row['moved_minor'], row['currency']), align: 'right' },
+  { title: 'CEILING', of: (row) => amountIn(row['value_ceiling_minor'], row['currency']) ?? 'none', align: 'right' },
   { title: 'STATE', of: (row) => (row['overrun'] === true ? 'overrun' : 'within') },
 ];
 
@@ -24,8 +29,8 @@ const ESCALATION_COLUMNS: readonly Column<Doc>[] = [
   { title: 'TENANT', of: (row) => row['tenant'] },
   { title: 'RUN', of: (row) => row['run_id'] },
   { title: 'ABOUT', of: (row) => row['about'] },
-  { title: 'EXCEEDS', of: (row) => row['exceeded'] },
-  { title: 'DEBIT', of: (row) => minorUnits(row['debit_minor'], row['currency']), align: 'right' },
+  { title: 'EXCEEDS', of: (row) => exceededIn(row['exceeded']) },
+  { title: 'ASKS FOR', of: (row) => debitsIn(row['debits']), align: 'right' },
   { title: 'ASKED BY', of: (row) => row['requested_by'] },
   { title: 'OWNER', of: (row) => row['owner'] },
   { title: 'DECIDE BY', of: (row) => instant(row['deadline_at']) },
@@ -42,8 +47,8 @@ export function addBudgets(program: Command, act: Act): void {
     budgets
       .command('list')
       .description('lists budgets and how much of each is used')
-      .option('--scope <scope>', 'run or tenant')
-      .option('--scope-id <id>', 'of one run or tenant'),
+      .option('--scope <scope>', 'run, agent, tenant or platform')
+      .option('--scope-id <id>', 'of one run, agent or tenant'),
     act,
     {
       service: 'budgets',
@@ -53,6 +58,7 @@ export function addBudgets(program: Command, act: Act): void {
     },
   );
   addOpen(budgets, act);
+  addMove(budgets, act);
   addEscalations(budgets, act);
 }
 
@@ -96,8 +102,11 @@ export function describeEscalation(found: Doc): string {
     ['escalation', found['escalation_id']],
     ['phase', found['phase']],
     ['about', found['about']],
-    ['exceeds', found['exceeded']],
-    ['debit', minorUnits(found['debit_minor'], found['currency'])],
+    ['exceeds', exceededIn(found['exceeded'])],
+    ['proposes', proposalIn(found['proposal'])],
+    ['asks for', debitsIn(found['debits'])],
+    ['agent', found['agent_id']],
+    ['capability', found['capability']],
     ['tenant', found['tenant']],
     ['run', found['run_id']],
     ['effect', found['effect_key']],
@@ -112,30 +121,74 @@ export function describeEscalation(found: Doc): string {
   ]);
 }
 
+/** Raises or lowers a ceiling: one way needs a second person, and the answer says which. */
+function addMove(budgets: Command, act: Act): void {
+  placed(
+    budgets.command('move').description('lowers a ceiling at once, or proposes to raise it: another person decides'),
+  )
+    .option('--until <instant>', 'when it falls back to what it was, such as 2030-05-02T00:00:00Z; for good without it')
+    .requiredOption('--reason <text>', 'why')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<Ceiling & { until?: string; reason: string }>(
+        async (session, { scopeId, ceiling, until, idempotencyKey, ...asked }) => {
+          const body = {
+            ...asked,
+            scope_id: scopeId,
+            ceiling_minor: minorOf(ceiling),
+            until: until === undefined ? null : instantOf(until),
+          };
+          const answer = await session.service('budgets').command('/v1/budgets/move', body, idempotencyKey);
+          session.show(answer, () => formatFields(Object.entries(answer)));
+        },
+      ),
+    );
+}
+
+/** Which ceiling, and what it is to be. */
+function placed(command: Command): Command {
+  return command
+    .requiredOption('--scope <scope>', 'run, agent, tenant, or platform: over the tenant, by an administrator')
+    .requiredOption('--scope-id <id>', 'which run, agent or tenant')
+    .requiredOption('--ceiling <minor>', 'minor units: 500000 for 5000.00, 1000 for one message or commitment')
+    .requiredOption('--currency <unit>', 'ISO 4217, comms, commitments or exposure')
+    .option('--measure <measure>', 'debt, or value for what is moved', 'debt')
+    .option('--window <window>', 'life, hour or day', 'life');
+}
+
+function minorOf(text: string): number {
+  if (MINOR.test(text)) return Number(text);
+  throw new CliProblem('AMOUNT_INVALID', `${text} is no whole number of minor units`, 'usage', {
+    remedy: 'Give minor units without a point: 500000 for 5000.00.',
+  });
+}
+
+function instantOf(text: string): number {
+  const at = Date.parse(text);
+  if (Number.isSafeInteger(at)) return at;
+  throw new CliProblem('AMOUNT_INVALID', `${text} is no instant`, 'usage', {
+    remedy: 'Give an instant as 2030-05-02T00:00:00Z.',
+  });
+}
+
 interface Ceiling {
   readonly scope: string;
   readonly scopeId: string;
   readonly ceiling: string;
   readonly currency: string;
+  readonly measure: string;
+  readonly window: string;
+  readonly refunds?: string;
   readonly idempotencyKey?: string;
 }
 
 function addOpen(budgets: Command, act: Act): void {
-  budgets
-    .command('open')
-    .description('sets the ceiling of a run or a tenant, once')
-    .requiredOption('--scope <scope>', 'run or tenant')
-    .requiredOption('--scope-id <id>', 'which run or tenant')
-    .requiredOption('--ceiling <minor>', 'minor units, such as 500000 for 5000.00')
-    .requiredOption('--currency <code>', 'ISO 4217, or exposure for disclosures')
+  placed(budgets.command('open').description('sets the ceiling of a run, an agent or a tenant, once'))
+    .option('--refunds <refunds>', 'net: a verified compensation frees it; gross: nothing does', 'net')
     .addOption(IDEMPOTENCY_KEY())
     .action(
-      act<Ceiling>(async (session, { scope, scopeId, ceiling, currency, idempotencyKey }) => {
-        if (!MINOR.test(ceiling))
-          throw new CliProblem('AMOUNT_INVALID', `${ceiling} is no whole number of minor units`, 'usage', {
-            remedy: 'Give minor units without a point: 500000 for 5000.00.',
-          });
-        const body = { scope, scope_id: scopeId, ceiling_minor: Number(ceiling), currency };
+      act<Ceiling>(async (session, { scopeId, ceiling, idempotencyKey, ...asked }) => {
+        const body = { ...asked, scope_id: scopeId, ceiling_minor: minorOf(ceiling) };
         const answer = await session.service('budgets').command('/v1/budgets', body, idempotencyKey);
         session.show(answer, () => formatFields(Object.entries(answer)));
       }),

@@ -6,9 +6,22 @@ const ESCALATION = {
   tenant: 'acme',
   run_id: 'run-1',
   about: 'ceiling',
-  exceeded: 'run',
-  debit_minor: 120_000,
-  currency: 'EUR',
+  exceeded: [
+    {
+      scope: 'run',
+      scope_id: 'run-1',
+      measure: 'debt',
+      currency: 'EUR',
+      window: 'life',
+      used_minor: 10_000,
+      asked_minor: 120_000,
+      ceiling_minor: 100_000,
+    },
+  ],
+  debits: [
+    { currency: 'EUR', value_minor: 1_200_000, debit_minor: 120_000 },
+    { currency: 'comms', value_minor: 1_000, debit_minor: 100 },
+  ],
   requested_by: 'svc:agent',
   owner: 'role:approver',
   deadline_at: 60_000,
@@ -24,7 +37,9 @@ describe('budgets', () => {
       }),
     );
     expect(await call('budgets', 'escalations', '--run', 'run-1')).toBe(0);
-    expect(out()).toMatch(/esc_1 +acme +run-1 +ceiling +run .*1200\.00.* svc:agent +role:approver .* open$/);
+    expect(out()).toMatch(
+      /esc_1 +acme +run-1 +ceiling +debt of run run-1.*1200\.00.* svc:agent +role:approver .* open$/,
+    );
     expect(asked[0]?.path).toBe('/v1/escalations?run_id=run-1&phase=open&limit=200');
     expect(await call('budgets', 'approve', 'esc_1', '--reason', 'agreed with sales')).toBe(0);
     expect(await call('budgets', 'deny', 'esc_1', '--reason', 'too much')).toBe(0);
@@ -38,6 +53,8 @@ describe('budgets', () => {
     const { call, out } = desk(table({ '/v1/escalations/esc_1': { ...ESCALATION, lookalikes: [['1nes', 'ines']] } }));
     expect(await call('budgets', 'show', 'esc_1')).toBe(0);
     expect(out()).toContain('different people, whose names read alike: 1nes, ines');
+    expect(out()).toContain('12000.00 EUR (debt 1200.00 EUR), 1 comms (debt 0.1 comms)');
+    expect(out()).toContain('debt of run run-1: 100.00 EUR used, would be 1300.00 EUR of 1000.00 EUR');
   });
 
   it('set a ceiling in minor units, and nothing else', async () => {
@@ -47,6 +64,14 @@ describe('budgets', () => {
     expect(await ceiling('12.00')).toBe(2);
     expect([asked, note()]).toEqual([[], expect.stringContaining('AMOUNT_INVALID')]);
     expect(await ceiling('1200')).toBe(0);
-    expect(asked[0]?.body).toEqual({ scope: 'run', scope_id: 'run-1', ceiling_minor: 1200, currency: 'EUR' });
+    expect(asked[0]?.body).toEqual({
+      scope: 'run',
+      scope_id: 'run-1',
+      ceiling_minor: 1200,
+      currency: 'EUR',
+      measure: 'debt',
+      window: 'life',
+      refunds: 'net',
+    });
   });
 });

@@ -1,7 +1,8 @@
 // What each record says, as a sentence: who did what, and why, in words for somebody who was not there. Pure.
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
-import { cellText, instant, money } from '../output/table.js';
+import { debitsIn } from '../output/debits.js';
+import { cellText, instant } from '../output/table.js';
 import { hashIn } from './selection.js';
 
 /** Opens a payload that is shown; what stayed sealed says so. */
@@ -38,10 +39,7 @@ const observed = ({ observations }: Doc, open: Open): string =>
   (Array.isArray(observations) ? observations.map(docOf) : [])
     .map((one) => `${cellText(one['capability'])} saw ${open(one['observed'])}`)
     .join('; ') || 'nothing was seen';
-const amount = (says: Doc): string => {
-  const debit = docOf(says['debit']);
-  return cellText(money(says['value']) ?? money(debit['value']) ?? money(debit) ?? 'the debt');
-};
+const amount = (says: Doc): string => cellText(debitsIn(says['debits']) ?? 'nothing');
 
 /** By record type. What has no line here is named by its type: nothing of a story is left out. */
 const TELLERS: Readonly<Record<string, Teller>> = {

@@ -129,8 +129,25 @@ export interface paths {
         /** Budgets and what is used of them. */
         get: operations["ListsController_list_budgets"];
         put?: never;
-        /** Opens a budget of a run or the tenant. */
+        /** Opens a budget of a run, an agent or the tenant. */
         post: operations["VerbsController_OpenBudget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/budgets/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lowers a ceiling, or proposes to raise it. */
+        post: operations["VerbsController_MoveCeiling"];
         delete?: never;
         options?: never;
         head?: never;
@@ -542,7 +559,7 @@ export interface operations {
                 /** @description next_cursor of the previous page. */
                 cursor?: string;
                 limit?: number;
-                scope?: "run" | "tenant";
+                scope?: "run" | "agent" | "tenant" | "platform";
                 scope_id?: string;
             };
             header?: never;
@@ -573,9 +590,24 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    scope: "run" | "tenant";
+                    scope: "run" | "agent" | "tenant" | "platform";
                     scope_id: string;
                     currency: string;
+                    /**
+                     * @default debt
+                     * @enum {string}
+                     */
+                    measure?: "debt" | "value";
+                    /**
+                     * @default life
+                     * @enum {string}
+                     */
+                    window?: "life" | "hour" | "day";
+                    /**
+                     * @default net
+                     * @enum {string}
+                     */
+                    refunds?: "net" | "gross";
                     ceiling_minor: number;
                     tenant?: string;
                 };
@@ -583,6 +615,50 @@ export interface operations {
         };
         responses: {
             201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    VerbsController_MoveCeiling: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats a command instead of giving another. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    scope: "run" | "agent" | "tenant" | "platform";
+                    scope_id: string;
+                    currency: string;
+                    /**
+                     * @default debt
+                     * @enum {string}
+                     */
+                    measure?: "debt" | "value";
+                    /**
+                     * @default life
+                     * @enum {string}
+                     */
+                    window?: "life" | "hour" | "day";
+                    ceiling_minor: number;
+                    /** @default null */
+                    until?: number | null;
+                    reason: string;
+                    tenant?: string;
+                };
+            };
+        };
+        responses: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -631,10 +707,14 @@ export interface operations {
                     run_id: string;
                     effect_key: string;
                     capability: string;
-                    value: {
+                    values: {
                         amount_minor: number;
                         currency: string;
-                    };
+                    }[];
+                    /** @default null */
+                    subject_ref?: string | null;
+                    /** @default null */
+                    reach?: ("single_subject" | "tenant" | "cross_tenant") | null;
                     /** @default null */
                     agent_id?: string | null;
                     /** @default null */

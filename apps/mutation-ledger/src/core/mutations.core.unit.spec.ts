@@ -54,6 +54,23 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
     expect(execution).toMatchObject({ subject_ref: '4711', value: { amount_minor: 4_200, currency: 'INR' } });
   });
 
+  it('carries what it moved in every unit, read under its contract before anything is sealed (D11)', () => {
+    const counting = contractText({
+      consequence: { money: 'args.amount_minor', comms: '2', commitments: 'result.nothing' },
+    });
+    const run = ledger({ isRebuilt, contracts: [counting] }).run.when(
+      executed(refund({ contract_digest: contractDigest(counting) })),
+      NOW,
+    );
+    const { consequence } = run.records()[0]?.body as unknown as MutationRecorded;
+    expect(consequence).toEqual([
+      { amount_minor: 4_200, currency: 'INR' },
+      { amount_minor: 2_000, currency: 'comms' },
+      // Nobody can read it: one, and never nothing.
+      { amount_minor: 1_000, currency: 'commitments' },
+    ]);
+  });
+
   it('costs one record and one row, and one row more per ref and per event that closes its window', () => {
     const plain = contractText({ window_closed_by: undefined });
     const open = (changes = {}) =>

@@ -1,7 +1,7 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { Brief, CommandEnvelope, Hash, Money } from './common.js';
+import type { Brief, CommandEnvelope, Debit, Excess, Hash, Money } from './common.js';
 
-/** A compensation nobody reserved was executed within the ceilings: its own consequence is debited, and nobody is asked. */
+/** An execution nobody reserved was counted, and nobody is asked: a compensation within the ceilings, or an effect that leaves no debt. */
 export interface BudgetDebited {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -19,13 +19,21 @@ export interface BudgetDebited {
   readonly effect_key: string;
   /** Id of the compensation. */
   readonly mutation_id: string;
-  /** Mutation it reverses. */
-  readonly reverses_mutation_id: string;
-  /** What is debited. */
-  readonly debit: Money;
+  /** What is counted, by unit. */
+  readonly debits: readonly Debit[];
+  /** Capability; null where none is known. */
+  readonly capability: string | null;
+  /** Agent whose account it counts on; null where none is known. */
+  readonly agent_id: string | null;
+  /** Id derived from tenant and business subject, for caps on subjects; null where the call names none. */
+  readonly subject_id: string | null;
+  /** Mutation it reverses; null for an effect that is no compensation. */
+  readonly reverses_mutation_id: string | null;
+  /** Until when the effect can be reversed; null when it cannot. */
+  readonly expires_at: number | null;
 }
 
-/** A reservation would exceed a ceiling; a person decides. */
+/** A reservation would exceed a ceiling or a cap; a person decides. */
 export interface BudgetEscalated {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -47,16 +55,14 @@ export interface BudgetEscalated {
   readonly escalation_id: string;
   /** Capability. */
   readonly capability: string;
-  /** Value of the action the debit was weighed from; null in records older than this field. */
-  readonly value: Money | null;
-  /** What was asked for. */
-  readonly debit: Money;
-  /** Which ceiling: run or tenant. */
-  readonly exceeded: string;
-  /** Used of that ceiling, minor units. */
-  readonly used_minor: number;
-  /** The ceiling, minor units. */
-  readonly ceiling_minor: number;
+  /** What was asked for, by unit. */
+  readonly debits: readonly Debit[];
+  /** Every bound it would exceed. */
+  readonly exceeded: readonly Excess[];
+  /** Agent whose account it counts on; null where none is known. */
+  readonly agent_id: string | null;
+  /** Id derived from tenant and business subject, for caps on subjects; null where the call names none. */
+  readonly subject_id: string | null;
   /** Who asked. */
   readonly requested_by: string;
   /** Who does not decide about it: who asked, the agent that acts, whom it acts for. */
@@ -71,8 +77,17 @@ export interface BudgetEscalated {
   readonly command_id: string;
 }
 
-export const BUDGET_SCOPE_VALUES = ['run', 'tenant'] as const;
+export const BUDGET_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;
 export type BudgetScope = (typeof BUDGET_SCOPE_VALUES)[number];
+
+export const BUDGET_MEASURE_VALUES = ['debt', 'value'] as const;
+export type BudgetMeasure = (typeof BUDGET_MEASURE_VALUES)[number];
+
+export const BUDGET_WINDOW_VALUES = ['life', 'hour', 'day'] as const;
+export type BudgetWindow = (typeof BUDGET_WINDOW_VALUES)[number];
+
+export const BUDGET_REFUNDS_VALUES = ['net', 'gross'] as const;
+export type BudgetRefunds = (typeof BUDGET_REFUNDS_VALUES)[number];
 
 /** A ceiling was set. */
 export interface BudgetOpened {
@@ -86,10 +101,16 @@ export interface BudgetOpened {
   readonly tenant: string;
   /** What it bounds. */
   readonly scope: BudgetScope;
-  /** Run id or tenant. */
+  /** Run, agent or tenant. */
   readonly scope_id: string;
-  /** ISO 4217 code, or exposure: then disclosures are counted. */
+  /** Unit: an ISO 4217 code, comms, commitments, exposure or regulatory. */
   readonly currency: string;
+  /** What it bounds: debt, or value moved. */
+  readonly measure: BudgetMeasure;
+  /** Over how long it counts: for ever, or within each hour or day of UTC. */
+  readonly window: BudgetWindow;
+  /** Whether a verified compensation frees it: net frees, gross does not. */
+  readonly refunds: BudgetRefunds;
   /** Ceiling in minor units. */
   readonly ceiling_minor: number;
   /** Who set it. */
@@ -118,8 +139,8 @@ export interface BudgetOverdue {
   readonly escalation_id: string;
   /** What is asked: ceiling, overrun or unsettled. */
   readonly about: string;
-  /** Debit that is at stake. */
-  readonly debit: Money;
+  /** What is at stake, by unit. */
+  readonly debits: readonly Debit[];
   /** Who is to act. */
   readonly owner: string;
   /** By when; epoch milliseconds. */
@@ -146,8 +167,18 @@ export interface BudgetOverrun {
   readonly mutation_id: string;
   /** What the run was for and how the effect is compensated, for whoever decides. */
   readonly brief: Brief;
-  /** What was debited. */
-  readonly debit: Money;
+  /** What was counted that nobody reserved, by unit. */
+  readonly debits: readonly Debit[];
+  /** Capability; null where none is known. */
+  readonly capability: string | null;
+  /** Agent whose account it counts on; null where none is known. */
+  readonly agent_id: string | null;
+  /** Id derived from tenant and business subject, for caps on subjects; null where the call names none. */
+  readonly subject_id: string | null;
+  /** Every bound it has exceeded. */
+  readonly exceeded: readonly Excess[];
+  /** Until when the effect can be reversed; null when it cannot. */
+  readonly expires_at: number | null;
   /** Who does not decide about it: who asked, the agent that acts, whom it acts for. */
   readonly parties: readonly string[];
   /** Contract of the effect, whose editors do not decide about it; null without one. */
@@ -176,8 +207,8 @@ export interface BudgetRefunded {
   readonly effect_key: string;
   /** The mutation. */
   readonly mutation_id: string;
-  /** What was freed. */
-  readonly debit: Money;
+  /** What was freed, by unit; what was disclosed stays. */
+  readonly debits: readonly Debit[];
 }
 
 /** A reservation was given back. */
@@ -196,8 +227,8 @@ export interface BudgetReleased {
   readonly run_id: string;
   /** Effect within the run. */
   readonly effect_key: string;
-  /** What was freed. */
-  readonly debit: Money;
+  /** What was freed, by unit. */
+  readonly debits: readonly Debit[];
   /** cancelled, failed, command or denied. */
   readonly cause: string;
 }
@@ -222,10 +253,12 @@ export interface BudgetReserved {
   readonly brief: Brief;
   /** Capability. */
   readonly capability: string;
-  /** Value of the action the debit was weighed from; null in records older than this field. */
-  readonly value: Money | null;
-  /** Weight times value, in minor units rounded up. */
-  readonly debit: Money;
+  /** What is reserved, by unit. */
+  readonly debits: readonly Debit[];
+  /** Agent whose account it counts on; null where none is known. */
+  readonly agent_id: string | null;
+  /** Id derived from tenant and business subject, for caps on subjects; null where the call names none. */
+  readonly subject_id: string | null;
   /** Command. */
   readonly command_id: string;
   /** If it is neither settled nor released by then, a person is asked; epoch milliseconds, null in records older than this field. */
@@ -254,8 +287,111 @@ export interface BudgetSettled {
   readonly effect_key: string;
   /** The mutation. */
   readonly mutation_id: string;
-  /** What stays debited. */
-  readonly debit: Money;
+  /** What stays counted, by unit. */
+  readonly debits: readonly Debit[];
+  /** Until when the effect can be reversed; null when it cannot. */
+  readonly expires_at: number | null;
+}
+
+export const MOVED_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;
+export type MovedScope = (typeof MOVED_SCOPE_VALUES)[number];
+
+export const MOVED_MEASURE_VALUES = ['debt', 'value'] as const;
+export type MovedMeasure = (typeof MOVED_MEASURE_VALUES)[number];
+
+export const MOVED_WINDOW_VALUES = ['life', 'hour', 'day'] as const;
+export type MovedWindow = (typeof MOVED_WINDOW_VALUES)[number];
+
+export const MOVED_CAUSE_VALUES = ['lowered', 'raised', 'decayed'] as const;
+export type MovedCause = (typeof MOVED_CAUSE_VALUES)[number];
+
+/** A ceiling is another one: lowered at once, raised by two people, or fallen back when its time was over. */
+export interface CeilingMoved {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Tenant. */
+  readonly tenant: string;
+  /** What it bounds. */
+  readonly scope: MovedScope;
+  /** Run, agent or tenant. */
+  readonly scope_id: string;
+  /** Unit: an ISO 4217 code, comms, commitments, exposure or regulatory. */
+  readonly currency: string;
+  /** What it bounds: debt, or value moved. */
+  readonly measure: MovedMeasure;
+  /** Over how long it counts. */
+  readonly window: MovedWindow;
+  /** Ceiling as it stood, minor units. */
+  readonly from_minor: number;
+  /** Ceiling from now on, minor units. */
+  readonly ceiling_minor: number;
+  /** When it falls back to what it was; epoch milliseconds, null for good. */
+  readonly until: number | null;
+  /** How it came to that. */
+  readonly cause: MovedCause;
+  /** Who wanted it; none where its time was over. */
+  readonly by: readonly string[];
+  /** Why. */
+  readonly reason: string;
+  /** Command; empty where its time was over. */
+  readonly command_id: string;
+}
+
+export const PROPOSED_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;
+export type ProposedScope = (typeof PROPOSED_SCOPE_VALUES)[number];
+
+export const PROPOSED_MEASURE_VALUES = ['debt', 'value'] as const;
+export type ProposedMeasure = (typeof PROPOSED_MEASURE_VALUES)[number];
+
+export const PROPOSED_WINDOW_VALUES = ['life', 'hour', 'day'] as const;
+export type ProposedWindow = (typeof PROPOSED_WINDOW_VALUES)[number];
+
+/** A ceiling would be weakened: another person than the one who proposes it decides. */
+export interface CeilingProposed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from tenant and command. */
+  readonly proposal_id: string;
+  /** Question under which it is decided; id derived from the proposal. */
+  readonly escalation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run whose ceiling it is; empty for any other. */
+  readonly run_id: string;
+  /** What it bounds. */
+  readonly scope: ProposedScope;
+  /** Run, agent or tenant. */
+  readonly scope_id: string;
+  /** Unit: an ISO 4217 code, comms, commitments, exposure or regulatory. */
+  readonly currency: string;
+  /** What it bounds: debt, or value moved. */
+  readonly measure: ProposedMeasure;
+  /** Over how long it counts. */
+  readonly window: ProposedWindow;
+  /** Ceiling as it stands, minor units. */
+  readonly from_minor: number;
+  /** Ceiling as proposed, minor units. */
+  readonly ceiling_minor: number;
+  /** When it would fall back; epoch milliseconds, null for good. */
+  readonly until: number | null;
+  /** Who proposes it. */
+  readonly by: string;
+  /** Why. */
+  readonly reason: string;
+  /** Who is to decide. */
+  readonly owner: string;
+  /** By when; epoch milliseconds. */
+  readonly deadline_at: number;
+  /** Command. */
+  readonly command_id: string;
 }
 
 /** Approve or deny an escalation. */
@@ -270,7 +406,7 @@ export interface DecideEscalation {
   readonly reason: string;
 }
 
-/** A person decided an escalation. If approved, the amount asked for is debited once. */
+/** A person decided an escalation, or nobody did in time. If approved, what was asked for is counted once. */
 export interface EscalationDecided {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -290,8 +426,8 @@ export interface EscalationDecided {
   readonly escalation_id: string;
   /** The decision. */
   readonly approved: boolean;
-  /** What is debited when approved. */
-  readonly debit: Money;
+  /** What is counted when approved, by unit. */
+  readonly debits: readonly Debit[];
   /** Who decided. */
   readonly by: string;
   /** Why. */
@@ -302,8 +438,48 @@ export interface EscalationDecided {
   readonly settle_by: number | null;
 }
 
-export const OPEN_BUDGET_SCOPE_VALUES = ['run', 'tenant'] as const;
+export const MOVE_CEILING_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;
+export type MoveCeilingScope = (typeof MOVE_CEILING_SCOPE_VALUES)[number];
+
+export const MOVE_CEILING_MEASURE_VALUES = ['debt', 'value'] as const;
+export type MoveCeilingMeasure = (typeof MOVE_CEILING_MEASURE_VALUES)[number];
+
+export const MOVE_CEILING_WINDOW_VALUES = ['life', 'hour', 'day'] as const;
+export type MoveCeilingWindow = (typeof MOVE_CEILING_WINDOW_VALUES)[number];
+
+/** Raise or lower a ceiling. Lower holds at once; higher is a proposal, which another person lets through or not. */
+export interface MoveCeiling {
+  /** Who asks; the tenant is the record key. */
+  readonly envelope: CommandEnvelope;
+  /** What it bounds. */
+  readonly scope: MoveCeilingScope;
+  /** Run, agent or tenant. */
+  readonly scope_id: string;
+  /** Unit: an ISO 4217 code, comms, commitments, exposure or regulatory. */
+  readonly currency: string;
+  /** What it bounds: debt, or value moved. */
+  readonly measure: MoveCeilingMeasure;
+  /** Over how long it counts. */
+  readonly window: MoveCeilingWindow;
+  /** Ceiling from then on, minor units. */
+  readonly ceiling_minor: number;
+  /** When it falls back to what it was; epoch milliseconds, null for good. */
+  readonly until: number | null;
+  /** Why. */
+  readonly reason: string;
+}
+
+export const OPEN_BUDGET_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;
 export type OpenBudgetScope = (typeof OPEN_BUDGET_SCOPE_VALUES)[number];
+
+export const OPEN_BUDGET_MEASURE_VALUES = ['debt', 'value'] as const;
+export type OpenBudgetMeasure = (typeof OPEN_BUDGET_MEASURE_VALUES)[number];
+
+export const OPEN_BUDGET_WINDOW_VALUES = ['life', 'hour', 'day'] as const;
+export type OpenBudgetWindow = (typeof OPEN_BUDGET_WINDOW_VALUES)[number];
+
+export const OPEN_BUDGET_REFUNDS_VALUES = ['net', 'gross'] as const;
+export type OpenBudgetRefunds = (typeof OPEN_BUDGET_REFUNDS_VALUES)[number];
 
 /** Set a ceiling. */
 export interface OpenBudget {
@@ -311,10 +487,16 @@ export interface OpenBudget {
   readonly envelope: CommandEnvelope;
   /** What it bounds. */
   readonly scope: OpenBudgetScope;
-  /** Run id or tenant. */
+  /** Run, agent or tenant; of a ceiling of the platform, the tenant under it. */
   readonly scope_id: string;
-  /** ISO 4217 code, or exposure: then disclosures are counted. */
+  /** Unit: an ISO 4217 code, comms, commitments, exposure or regulatory. */
   readonly currency: string;
+  /** What it bounds: debt, or value moved. */
+  readonly measure: OpenBudgetMeasure;
+  /** Over how long it counts: for ever, or within each hour or day of UTC. */
+  readonly window: OpenBudgetWindow;
+  /** Whether a verified compensation frees it: net frees, gross does not. */
+  readonly refunds: OpenBudgetRefunds;
   /** Ceiling in minor units. */
   readonly ceiling_minor: number;
 }
@@ -329,6 +511,9 @@ export interface ReleaseReservation {
   readonly effect_key: string;
 }
 
+export const REACH_VALUES = ['single_subject', 'tenant', 'cross_tenant'] as const;
+export type Reach = (typeof REACH_VALUES)[number];
+
 /** Reserve debt before an action. */
 export interface ReserveBudget {
   /** Who asks; the tenant is the record key. */
@@ -339,8 +524,12 @@ export interface ReserveBudget {
   readonly effect_key: string;
   /** Capability: its contract gives the weight. */
   readonly capability: string;
-  /** Value of the action. */
-  readonly value: Money;
+  /** What the action moves, by unit. */
+  readonly values: readonly Money[];
+  /** Business subject of the call; null where it names none. */
+  readonly subject_ref: string | null;
+  /** How far the call reaches, where that is more than one subject; null where it does not say. */
+  readonly reach: Reach | null;
   /** Agent that is about to act, for kill switches over it; null when unknown. */
   readonly agent_id: string | null;
   /** Person on whose behalf the agent acts: never who lets it spend more; null when unknown. */

@@ -186,6 +186,16 @@ export interface ContractTerms {
   readonly compensation: CompensationTerms | null;
 }
 
+/** What an action counts for in one unit: what it moves, and the debt of it. */
+export interface Debit {
+  /** Unit: an ISO 4217 code for money; comms, commitments, exposure or regulatory for what is counted. */
+  readonly currency: string;
+  /** What is moved, minor units; of comms and commitments a minor unit is a thousandth. */
+  readonly value_minor: number;
+  /** Debt: weight times value, in minor units rounded up. */
+  readonly debit_minor: number;
+}
+
 /** Why a proposed version did not register. */
 export const DROP_CAUSE_VALUES = ['withdrawn', 'lapsed', 'superseded'] as const;
 export type DropCause = (typeof DROP_CAUSE_VALUES)[number];
@@ -241,6 +251,26 @@ export interface Evidence {
   readonly position: number;
   /** For lineage: the rollback at the root of the fall. Null for a trigger of its own. */
   readonly root: LineageRoot | null;
+}
+
+/** A bound that an action would exceed, or has. */
+export interface Excess {
+  /** Whose bound: run, agent, tenant, platform; or capability, for a cap of its contract on one run. */
+  readonly scope: string;
+  /** Which one. */
+  readonly scope_id: string;
+  /** What is bounded: debt, value, calls, subjects, scope, regulatory or overrun. */
+  readonly measure: string;
+  /** Unit; empty where the measure has none. */
+  readonly currency: string;
+  /** Over how long it counts: life, hour or day. */
+  readonly window: string;
+  /** Used of it before the action. */
+  readonly used_minor: number;
+  /** What the action adds. */
+  readonly asked_minor: number;
+  /** The bound; equality passes. */
+  readonly ceiling_minor: number;
 }
 
 /** What recovery, budget and notices need to know about a forward execution. */
@@ -396,9 +426,9 @@ export interface LineageRoot {
 
 /** An amount of money. */
 export interface Money {
-  /** Amount in minor units of the currency (cents, paise). */
+  /** Amount in minor units of the currency (cents, paise); of comms and commitments a minor unit is a thousandth. */
   readonly amount_minor: number;
-  /** ISO 4217 code, or exposure: then disclosures are counted. */
+  /** ISO 4217 code; or a unit that is counted: comms, commitments, exposure, regulatory. */
   readonly currency: string;
 }
 

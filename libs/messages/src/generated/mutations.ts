@@ -441,6 +441,8 @@ export interface ExecutedCompensation {
   readonly subject_ref: string | null;
   /** Money the compensation itself moves, as its contract reads it; null where it names none. */
   readonly value: Money | null;
+  /** What it moves and leaves behind, by unit, as its contract reads arguments and result; a unit nobody could read is missing. */
+  readonly consequence: readonly Money[];
   /** How it ended: succeeded, failed or uncertain. */
   readonly execution_state: ExecutionState;
   /** Code of the verdict. */
@@ -699,6 +701,8 @@ export interface MutationRecorded {
   readonly terms: ContractTerms | null;
   /** Executable recovery pointer. */
   readonly ref: MutationRef;
+  /** What it moves and leaves behind, by unit, as its contract reads arguments and result; a unit nobody could read is missing. */
+  readonly consequence: readonly Money[];
   /** Verdict per ref at one view of the assumptions. */
   readonly judged: readonly JudgedRef[];
   /** Event that stated it. */

@@ -2,7 +2,7 @@
 import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, StatementConflicted } from './assumptions.js';
 import type { AlarmClosed, AlarmRaised, HeadsSigned } from './audit.js';
 import type { AgentSignalled, AutonomyChanged, FreezeAutonomy, SignalRefused, UnfreezeAutonomy } from './autonomy.js';
-import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
+import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, CeilingMoved, CeilingProposed, DecideEscalation, EscalationDecided, MoveCeiling, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
@@ -150,6 +150,7 @@ export const TOPICS = [
     "partitioned": true,
     "records": [
       "recourse.budgets.OpenBudget",
+      "recourse.budgets.MoveCeiling",
       "recourse.budgets.ReserveBudget",
       "recourse.budgets.ReleaseReservation",
       "recourse.budgets.DecideEscalation",
@@ -449,6 +450,8 @@ export const TOPICS = [
       "recourse.log.RecordRedirected",
       "recourse.log.RecordsRefused",
       "recourse.budgets.BudgetOpened",
+      "recourse.budgets.CeilingProposed",
+      "recourse.budgets.CeilingMoved",
       "recourse.budgets.BudgetReserved",
       "recourse.budgets.BudgetEscalated",
       "recourse.budgets.EscalationDecided",
@@ -582,6 +585,7 @@ export type RecoveryCommandsRecord =
 /** What `recourse.budget-commands` holds. */
 export type BudgetCommandsRecord =
   | { readonly type: 'OpenBudget'; readonly body: OpenBudget }
+  | { readonly type: 'MoveCeiling'; readonly body: MoveCeiling }
   | { readonly type: 'ReserveBudget'; readonly body: ReserveBudget }
   | { readonly type: 'ReleaseReservation'; readonly body: ReleaseReservation }
   | { readonly type: 'DecideEscalation'; readonly body: DecideEscalation }
@@ -760,6 +764,8 @@ export type BudgetsRecord =
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'BudgetOpened'; readonly body: BudgetOpened }
+  | { readonly type: 'CeilingProposed'; readonly body: CeilingProposed }
+  | { readonly type: 'CeilingMoved'; readonly body: CeilingMoved }
   | { readonly type: 'BudgetReserved'; readonly body: BudgetReserved }
   | { readonly type: 'BudgetEscalated'; readonly body: BudgetEscalated }
   | { readonly type: 'EscalationDecided'; readonly body: EscalationDecided }

@@ -1,5 +1,5 @@
 // The action a call makes: its keys, and what covers it.
-import { EXPOSURE, exposureOf, forwardDigest, subjectOf, valueOf } from '@recourse/contract';
+import { consequenceOf, forwardDigest, knownAfterwards, subjectOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import { markedPayload } from '../context/classification.decisions.js';
@@ -58,15 +58,27 @@ export function actionDigestOf({
   });
 }
 
-/** What to reserve: the money the contract names, and what the arguments disclose (D61). */
-export function reservationsOf(
-  { tenant, runId, effectKey: key, capability, agentId, initiator, objective, args }: Action,
-  contract: Contract,
-): readonly ReservationRequest[] {
-  const disclosed = exposureOf(contract, markedPayload(args));
-  const values = [
-    valueOf(contract, args),
-    disclosed === 0 ? null : { amount_minor: disclosed, currency: EXPOSURE },
-  ].filter((value) => value !== null);
-  return values.map((value) => ({ tenant, runId, effectKey: key, capability, agentId, initiator, objective, value }));
+/** What to reserve for a call, or which units nobody can read before it. */
+export type Reserving =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'unread'; readonly units: readonly string[] }
+  | { readonly kind: 'reserve'; readonly request: ReservationRequest };
+
+/** What to reserve: all that the call moves, in every unit the contract names, and what its arguments disclose (D61). */
+export function reservationOf(action: Action, contract: Contract, reach: ReservationRequest['reach']): Reserving {
+  const { tenant, runId, effectKey: key, capability, agentId, initiator, objective, args, subjectRef } = action;
+  const facts = { args, argsPayload: markedPayload(args), result: null, resultPayload: null };
+  const { values, unread } = consequenceOf(contract, facts);
+  const later = knownAfterwards(contract);
+  const units = unread.filter((unit) => !later.includes(unit));
+  if (units.length > 0) return { kind: 'unread', units };
+  const moved = values.filter(({ amount_minor }) => amount_minor > 0);
+  if (moved.length === 0 && !isCapped(contract) && later.length === 0) return { kind: 'nothing' };
+  const of = { tenant, runId, effectKey: key, capability, agentId, initiator, objective };
+  return { kind: 'reserve', request: { ...of, values: moved, subjectRef, reach } };
+}
+
+/** Is there anything that bounds its calls, whatever they move? */
+function isCapped({ blast_radius: caps }: Contract): boolean {
+  return caps !== undefined;
 }

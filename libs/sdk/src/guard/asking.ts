@@ -3,8 +3,8 @@
 // Boundary: asks the ports; what is reserved for an effect that does not come is given back.
 import type { Json } from '@recourse/kernel';
 import type { Action } from '../producer/producer.js';
-import { actionDigestOf, reservationsOf } from './action.js';
-import type { ReservationAnswer } from './budget.port.js';
+import { actionDigestOf, reservationOf } from './action.js';
+import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
 import type { GuardOptions, GuardTrouble } from './guard.messages.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
@@ -78,19 +78,42 @@ function stricterMode(contract: ForwardMode, rung: ForwardMode): ForwardMode {
   return MODES.indexOf(contract) >= MODES.indexOf(rung) ? contract : rung;
 }
 
-/** What was reserved before an escalation stays reserved while a person decides: the same call comes again. */
-export async function reserve({ action, options }: Situation): Promise<Stop | Earned> {
+/** All units in one round trip and one decision. What nobody can read is not reserved as if it were nothing. */
+export async function reserve({ call, action, options }: Situation): Promise<Stop | Earned> {
   const { budget, contract } = options;
-  let rungMode: ForwardMode = 'policy';
-  if (budget === undefined) return { rungMode };
-  for (const request of reservationsOf(action, contract)) {
-    const answer = await budget.reserve(request);
-    const stopped = reservationStop(answer, options);
-    if (stopped !== null) return stopped;
-    if (answer.kind === 'reserved') rungMode = stricterMode(rungMode, answer.forwardApproval ?? 'policy');
+  const reserving = budget === undefined ? NOTHING : reservationOf(action, contract, call.reach ?? null);
+  if (budget === undefined || reserving.kind === 'nothing') return UNASKED;
+  if (reserving.kind === 'unread') {
+    const why = `nothing says how much ${reserving.units.join(' and ')} the call moves`;
+    return objection(options, trouble('CONSEQUENCE_UNREADABLE', why)) ?? UNASKED;
   }
-  return { rungMode };
+  const answer = await reserved(reserving.request, budget, options);
+  const stopped = reservationStop(answer, options);
+  if (stopped !== null) return stopped;
+  return answer.kind === 'reserved' ? { rungMode: answer.forwardApproval ?? 'policy' } : UNASKED;
 }
+
+const NOTHING = { kind: 'nothing' } as const;
+const UNASKED: Earned = { rungMode: 'policy' };
+
+/** Asks, and asks again while a person decides, as long as the caller has patience. */
+async function reserved(
+  request: ReservationRequest,
+  budget: Budget,
+  { clock, budgetPatience }: GuardOptions,
+): Promise<ReservationAnswer> {
+  const { waitMs = 0, everyMs = ASK_AGAIN_MS } = budgetPatience ?? {};
+  const until = clock.monotonic() + waitMs;
+  let answer = await budget.reserve(request);
+  while (answer.kind === 'escalated' && clock.monotonic() + everyMs <= until) {
+    await clock.sleep(everyMs);
+    answer = await budget.reserve(request);
+  }
+  return answer;
+}
+
+/** A person takes longer than this, and an answer is not kept waiting for more. */
+const ASK_AGAIN_MS = 1_000;
 
 function reservationStop(answer: ReservationAnswer, options: GuardOptions): Stop | null {
   switch (answer.kind) {

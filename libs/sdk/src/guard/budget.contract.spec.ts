@@ -38,7 +38,8 @@ async function edge(standing: () => Budget): Promise<string> {
           agent_id: string | null;
           initiator: string | null;
           objective: string | null;
-          value: { amount_minor: number; currency: string };
+          values: readonly { amount_minor: number; currency: string }[];
+          subject_ref: string | null;
         };
         const asked = {
           tenant: 'acme',
@@ -48,7 +49,9 @@ async function edge(standing: () => Budget): Promise<string> {
           agentId: body.agent_id,
           initiator: body.initiator,
           objective: body.objective,
-          value: body.value,
+          values: body.values,
+          subjectRef: body.subject_ref,
+          reach: null,
         };
         void (
           request.url?.endsWith('/release') === true
@@ -91,7 +94,9 @@ describe('a budget over HTTP', () => {
       agentId: 'agent',
       initiator: null,
       objective: 'settle ticket 99',
-      value: { amount_minor: 5, currency: 'INR' },
+      values: [{ amount_minor: 5, currency: 'INR' }],
+      subjectRef: null,
+      reach: null,
     };
     expect(await budget.reserve(asked)).toEqual({ kind: 'escalated', code: 'CEILING_EXCEEDED' });
     standing = new MemoryBudget(5);
@@ -104,6 +109,7 @@ describe('an answer of the accountant', () => {
     [201, {}, 'reserved'],
     [200, { status: 'escalated' }, 'escalated'],
     [409, {}, 'escalated'],
+    [409, { code: 'RESERVATION_DENIED' }, 'refused'],
     [422, {}, 'refused'],
     [202, {}, 'unavailable'],
     [503, {}, 'unavailable'],
@@ -130,7 +136,9 @@ describe('an answer of the accountant', () => {
           agentId: 'agent',
           initiator: null,
           objective: 'settle ticket 99',
-          value: { amount_minor: 1, currency: 'INR' },
+          values: [{ amount_minor: 1, currency: 'INR' }],
+          subjectRef: null,
+          reach: null,
         })
       ).kind,
     ).toBe('unavailable');

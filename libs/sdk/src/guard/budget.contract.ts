@@ -11,7 +11,9 @@ const of = (effectKey: string, amount_minor: number): ReservationRequest => ({
   agentId: 'agent',
   initiator: null,
   objective: 'settle ticket 99',
-  value: { amount_minor, currency: 'INR' },
+  values: [{ amount_minor, currency: 'INR' }],
+  subjectRef: 'order/4711',
+  reach: null,
 });
 
 /** A budget with a ceiling of 1,000 minor units per run. */

@@ -1,7 +1,7 @@
 // The budget over the accountant's HTTP edge.
 //
-// Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, initiator, objective, value} → 201 reserved, 202 or 409 escalated,
-// other 4xx refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
+// Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, initiator, objective, values, subject_ref, reach} → 201 reserved,
+// 202 or 409 escalated, 409 RESERVATION_DENIED and other 4xx refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
 import { randomUUID } from 'node:crypto';
 import { reservationId } from '@recourse/contract';
 import { docOf, edgeClient, problemOf } from '../edge/edge.js';
@@ -18,7 +18,7 @@ export class HttpBudget implements Budget {
   }
 
   async reserve(request: ReservationRequest): Promise<ReservationAnswer> {
-    const { runId, effectKey, capability, agentId, initiator, objective, value } = request;
+    const { runId, effectKey, capability, agentId, initiator, objective, values, subjectRef, reach } = request;
     try {
       const answer = await this.post('/v1/reservations', {
         run_id: runId,
@@ -27,7 +27,9 @@ export class HttpBudget implements Budget {
         agent_id: agentId,
         initiator,
         objective,
-        value,
+        values,
+        subject_ref: subjectRef,
+        reach,
       });
       return answerOf(answer, idOf(request));
     } catch (cause) {
@@ -54,11 +56,15 @@ export class HttpBudget implements Budget {
   }
 }
 
+/** Answers that nobody is asked about any more. */
+const DECIDED: readonly string[] = ['RESERVATION_DENIED', 'RESERVATION_CONFLICT'];
+
 /** What an answer of the edge means for the reservation. */
 export function answerOf(answer: EdgeAnswer, id: string): ReservationAnswer {
   const { status, body } = answer;
   const problem = problemOf(answer);
   const isEscalated = body['escalation_id'] !== undefined || body['status'] === 'escalated';
+  if (DECIDED.includes(problem.code)) return { kind: 'refused', code: problem.code };
   if (isEscalated || status === 409)
     return { kind: 'escalated', code: typeof body['code'] === 'string' ? problem.code : 'CEILING_EXCEEDED' };
   if (status === 200 || status === 201)
@@ -80,5 +86,4 @@ function askedBy(autonomy: unknown): { readonly forwardApproval?: 'human' | 'dua
   return { forwardApproval: asked === 'dual_control' ? asked : 'human' };
 }
 
-const idOf = ({ tenant, runId, effectKey, value }: ReservationRequest): string =>
-  reservationId(tenant, runId, effectKey, value.currency);
+const idOf = ({ tenant, runId, effectKey }: ReservationRequest): string => reservationId(tenant, runId, effectKey);

@@ -1,8 +1,8 @@
-// A budget in memory: one ceiling per run.
+// A budget in memory: one ceiling on money and one on disclosures per run.
 import { EXPOSURE, reservationId } from '@recourse/contract';
 import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
 
-/** A budget with one ceiling, in memory. For specs and first steps. */
+/** A budget with one ceiling, in memory. For specs and first steps; what is counted but disclosures is not bounded. */
 export class MemoryBudget implements Budget {
   private readonly reserved = new Map<string, ReservationRequest>();
 
@@ -15,13 +15,10 @@ export class MemoryBudget implements Budget {
   reserve(request: ReservationRequest): Promise<ReservationAnswer> {
     const reservationId = idOf(request);
     if (!this.reserved.has(reservationId)) {
-      const used = [...this.reserved.values()]
-        .filter(
-          ({ tenant, runId, value }) =>
-            tenant === request.tenant && runId === request.runId && isExposure(value) === isExposure(request.value),
-        )
-        .reduce((sum, { value }) => sum + value.amount_minor, 0);
-      if (used + request.value.amount_minor > (isExposure(request.value) ? this.disclosures : this.ceilingMinor))
+      const others = [...this.reserved.values()].filter(isOfRun(request));
+      const isBeyond = (isOf: (currency: string) => boolean, ceiling: number): boolean =>
+        sumOf([request], isOf) > 0 && sumOf([request, ...others], isOf) > ceiling;
+      if (isBeyond(isMoney, this.ceilingMinor) || isBeyond(isExposure, this.disclosures))
         return Promise.resolve({ kind: 'escalated', code: 'CEILING_EXCEEDED' });
       this.reserved.set(reservationId, request);
     }
@@ -29,14 +26,23 @@ export class MemoryBudget implements Budget {
   }
 
   release(request: ReservationRequest): Promise<'released' | 'unavailable'> {
-    for (const [id, { tenant, runId, effectKey }] of this.reserved) {
-      if (tenant === request.tenant && runId === request.runId && effectKey === request.effectKey)
-        this.reserved.delete(id);
-    }
+    this.reserved.delete(idOf(request));
     return Promise.resolve('released');
   }
 }
 
-const isExposure = ({ currency }: ReservationRequest['value']): boolean => currency === EXPOSURE;
-const idOf = ({ tenant, runId, effectKey, value }: ReservationRequest): string =>
-  reservationId(tenant, runId, effectKey, value.currency);
+const isOfRun =
+  ({ tenant, runId }: ReservationRequest) =>
+  (other: ReservationRequest): boolean =>
+    other.tenant === tenant && other.runId === runId;
+
+function sumOf(requests: readonly ReservationRequest[], isOf: (currency: string) => boolean): number {
+  return requests
+    .flatMap(({ values }) => values)
+    .filter(({ currency }) => isOf(currency))
+    .reduce((sum, { amount_minor }) => sum + amount_minor, 0);
+}
+
+const isExposure = (currency: string): boolean => currency === EXPOSURE;
+const isMoney = (currency: string): boolean => /^[A-Z]{3}$/.test(currency);
+const idOf = ({ tenant, runId, effectKey }: ReservationRequest): string => reservationId(tenant, runId, effectKey);

@@ -1,5 +1,5 @@
 // Asking the budget before acting.
-import type { Money } from '@recourse/messages';
+import type { Money, Reach } from '@recourse/messages';
 
 /** What is to be reserved of a budget. */
 export interface ReservationRequest {
@@ -13,8 +13,12 @@ export interface ReservationRequest {
   readonly initiator: string | null;
   /** What the run is for: nobody is asked to let more be spent without one; null when it says nothing. */
   readonly objective: string | null;
-  /** Money, or disclosures: then its currency is the unit EXPOSURE. */
-  readonly value: Money;
+  /** What the call moves, by unit: money in its currency, and what is counted. */
+  readonly values: readonly Money[];
+  /** Business subject, for caps on subjects; null where the call names none. */
+  readonly subjectRef: string | null;
+  /** How far the call reaches, where that is more than one subject; null where it does not say. */
+  readonly reach: Reach | null;
 }
 
 /** What became of a reservation. */
@@ -25,17 +29,17 @@ export type ReservationAnswer =
       /** Whom the rung that the agent has earned wants asked, beside whom the contract asks; absent: nobody. */
       readonly forwardApproval?: 'human' | 'dual_control';
     }
-  /** It would exceed a ceiling; a person decides. */
+  /** It would exceed a ceiling or a cap; a person decides. */
   | { readonly kind: 'escalated'; readonly code: string }
   | { readonly kind: 'refused'; readonly code: string }
   /** No answer: what happened to the request is not known. */
   | { readonly kind: 'unavailable'; readonly cause: unknown };
 
 /**
- * Reserves before an action, and gives back what was reserved for one that did not happen.
+ * Reserves before an action, in every unit at once, and gives back what was reserved for one that did not happen.
  *
- * Implementations MUST give the same answer to a repeated reservation of the same (tenant, run, effect key); money and exposure
- * of one effect are two reservations, and are given back together.
+ * Implementations MUST give the same answer to a repeated reservation of the same (tenant, run, effect key), unless a person
+ * has decided since.
  * Implementations MUST NOT throw: what cannot be asked is `unavailable`, and counts as not reserved (P14).
  */
 export interface Budget {

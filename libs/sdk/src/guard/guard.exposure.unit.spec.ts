@@ -12,8 +12,8 @@ const abroad: Partial<Contract> = { approval_mode: 'network' };
 /** A budget that says what it was asked. */
 function listening(budget: Budget): { readonly budget: Budget; readonly asked: readonly string[] } {
   const asked: string[] = [];
-  const note = (word: string, { value }: ReservationRequest): void => {
-    asked.push(`${word} ${String(value.amount_minor)} ${value.currency}`);
+  const note = (word: string, { values }: ReservationRequest): void => {
+    asked.push([word, ...values.map(({ amount_minor, currency }) => `${String(amount_minor)} ${currency}`)].join(' '));
   };
   return {
     asked,
@@ -35,7 +35,7 @@ describe('a guarded call that discloses personal data (D61)', () => {
     const { budget, asked } = listening(new MemoryBudget(500, 1));
     const { run, calls } = refund({ contract: abroad, options: { budget } });
     expect(await run(personal)).toMatchObject({ kind: 'succeeded' });
-    expect([asked, calls()]).toEqual([['reserve 500 INR', `reserve 1 ${EXPOSURE}`], 1]);
+    expect([asked, calls()]).toEqual([[`reserve 500 INR 1 ${EXPOSURE}`], 1]);
   });
 
   it('is not made where nobody allowed a disclosure, and tells nobody', async () => {

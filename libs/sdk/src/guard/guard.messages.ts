@@ -2,7 +2,7 @@
 import type { Shown } from './shown.js';
 import type { Contract, Directive, EntryBody, Playbook } from '@recourse/contract';
 import type { Clock, Json } from '@recourse/kernel';
-import type { ToolOutcome } from '@recourse/messages';
+import type { Reach, ToolOutcome } from '@recourse/messages';
 import type { Entries } from '../entries/entries.port.js';
 import type { Action, Producer } from '../producer/producer.js';
 import type { ReleaseTuple } from '../release.js';
@@ -37,6 +37,8 @@ export interface GuardedCall {
   readonly args: Json;
   /** Resource the effect is about, part of the effect key; null when the arguments alone say it. */
   readonly target: string | null;
+  /** How far the call reaches, where that is more than one subject; a wider reach than its contract declares is a person's to allow. */
+  readonly reach?: Reach;
   /** What the decision to act relies on. */
   readonly assumptionRefs: readonly string[];
   /** Commits of this or another run that the arguments are made from; those of its own run set the order of an undo. */
@@ -117,6 +119,8 @@ export interface GuardOptions {
   /** Names of the policy bundles whose admission predicates must hold; read from `entries`. */
   readonly policyBundles?: readonly string[];
   readonly budget?: Budget;
+  /** How long a call waits for a person where it would exceed a ceiling, and how often it asks; it does not wait unless told. Milliseconds. */
+  readonly budgetPatience?: { readonly waitMs: number; readonly everyMs?: number };
   /** Asked where the contract wants people asked; without it such a call is refused. */
   readonly approvals?: Approvals;
   /** What is on record about an effect: a call that was begun once is not made again before the record says how it ended. */
@@ -159,6 +163,8 @@ export type GuardTroubleCode =
   | 'APPROVAL_PENDING'
   | 'APPROVAL_DENIED'
   | 'APPROVAL_UNAVAILABLE'
+  /** The contract says how much a call moves, and its arguments do not. */
+  | 'CONSEQUENCE_UNREADABLE'
   | 'BUDGET_ESCALATED'
   | 'BUDGET_REFUSED'
   | 'BUDGET_UNAVAILABLE'

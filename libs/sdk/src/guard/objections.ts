@@ -1,6 +1,6 @@
 // A call on its way through the guard, and what objects to it.
 import type { Action } from '../producer/producer.js';
-import { reservationsOf } from './action.js';
+import { reservationOf } from './action.js';
 import type {
   ForwardTool,
   GuardedCall,
@@ -31,9 +31,8 @@ export function objection(options: GuardOptions, trouble: GuardTrouble, result?:
 
 /** Gives back what was reserved. A reservation that stays is cautious, and visible: the caller's answer does not wait on it. */
 export async function giveBack(action: Action, { budget, contract }: GuardOptions): Promise<void> {
-  // The whole effect is given back at once.
-  const [request] = reservationsOf(action, contract);
-  if (budget !== undefined && request !== undefined) await budget.release(request);
+  const reserving = reservationOf(action, contract, null);
+  if (budget !== undefined && reserving.kind === 'reserve') await budget.release(reserving.request);
 }
 
 /** A trouble with one problem. */

@@ -178,6 +178,7 @@ export const ACCESS = {
     'POST /v1/autonomy/:id/freeze': may('operator', 'approver', 'administrator'),
     'POST /v1/autonomy/:id/unfreeze': may(...DECIDERS),
     'POST /v1/budgets': may('budget_owner', 'administrator'),
+    'POST /v1/budgets/move': may('budget_owner', 'administrator'),
     'POST /v1/escalations/:id/decide': may(...DECIDERS),
     'POST /v1/reservations': may('agent'),
     'POST /v1/reservations/:id/release': may('agent', 'administrator'),

@@ -5,8 +5,9 @@
 //   G2. Who an agent is, its token says. What it calls itself, and the rung it would like, count for nothing.
 import type { Grant, GrantedApproval } from '@recourse/contract';
 import { ceilingIn, grantAt, lowerRung, stricterGrant } from '@recourse/contract';
-import type { Rung, Standing } from '@recourse/messages';
-import type { Scopes } from '../budget/budget.decider.js';
+import type { Money, Rung, Standing } from '@recourse/messages';
+import type { Bounds } from '../budget/bounds.decisions.js';
+import { emptyBudget } from '../budget/budget.decider.js';
 import type { Budget } from '../budget/budget.messages.js';
 import type { Autonomy } from './autonomy.messages.js';
 import { rungInForce } from './standing.decisions.js';
@@ -46,16 +47,22 @@ function lower(one: Allowance, other: Allowance): Allowance {
   return { ...lowest, grant, forward_approval: grant.forward_approval ?? 'policy' };
 }
 
-/** The budgets a debit counts against, the run's no higher than the rung allows. */
+/** What counts against an action, the ceilings of its run no higher than the rung allows, in each unit it asks for. */
 export function underRung(
-  scopes: Scopes,
+  bounds: Bounds,
   { grant }: Allowance,
-  run: Pick<Budget, 'tenant' | 'scope_id' | 'currency'>,
-): Scopes {
-  const ceiling = ceilingIn(grant, run.currency);
-  if (ceiling === null) return scopes;
-  const standing = scopes.run ?? { ...run, scope: 'run', ceiling_minor: null, used_minor: 0, overrun: false };
-  return { ...scopes, run: { ...standing, ceiling_minor: Math.min(ceiling, standing.ceiling_minor ?? ceiling) } };
+  values: readonly Pick<Money, 'currency'>[],
+  tenant: string,
+): Bounds {
+  return values.reduce((so, { currency }) => {
+    const granted = ceilingIn(grant, currency);
+    if (granted === null) return so;
+    const isRuns = (one: Budget): boolean => one.scope === 'run' && one.window === 'life' && one.currency === currency;
+    const standing =
+      so.budgets.find(isRuns) ?? emptyBudget({ tenant, scope: 'run', scope_id: so.runId, currency, window: 'life' });
+    const lowered = { ...standing, ceiling_minor: Math.min(granted, standing.ceiling_minor ?? granted) };
+    return { ...so, budgets: [lowered, ...so.budgets.filter((one) => !isRuns(one))] };
+  }, bounds);
 }
 
 /** Why an agent on this rung does not act, for people. */

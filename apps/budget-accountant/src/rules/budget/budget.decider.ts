@@ -1,193 +1,61 @@
-// Decides commands about ceilings and reservations. Amounts are minor units.
-import { briefOf, EXPOSURE, isUnsaid, reservationId, weighted } from '@recourse/contract';
-import type { BriefTerms } from '@recourse/contract';
-import { deriveId, isAmong } from '@recourse/kernel';
-import type { BodyOf, CommandEnvelope, ContractTerms, Money } from '@recourse/messages';
+// Decides commands about ceilings. Amounts are minor units.
+import { isUnit } from '@recourse/contract';
+import { deriveId } from '@recourse/kernel';
+import type { Money } from '@recourse/messages';
+import { ceilingOf } from './bounds.decisions.js';
 import { LAST_RESORT_ROLE } from './budget.messages.js';
-import type {
-  Budget,
-  BudgetAnswer,
-  BudgetCommand,
-  BudgetRejectionCode,
-  EscalationPolicy,
-  Reservation,
-} from './budget.messages.js';
+import type { Budget, BudgetAnswer, BudgetCommand, BudgetKey, BudgetRejectionCode } from './budget.messages.js';
 
-/** The budgets a debit counts against; null where none was opened or used. */
-export interface Scopes {
-  readonly run: Budget | null;
-  readonly tenant: Budget | null;
+/** Id of the question about a reservation, or about a ceiling. */
+export function escalationIdOf(of: string): string {
+  return deriveId('esc', of);
 }
 
-/** A ceiling that a debit would exceed. */
-export interface Exceeded {
-  readonly scope: 'run' | 'tenant';
-  readonly usedMinor: number;
-  readonly ceilingMinor: number;
-}
-
-/** Id of the question about a reservation. */
-export function escalationIdOf(reservationId: string): string {
-  return deriveId('esc', reservationId);
-}
-
-/**
- * Names the first ceiling a debit would exceed; null when it fits.
- *
- * Shape:  a scope without ceiling bounds nothing, but disclosures that no scope bounds have the ceiling 0 (A81). Equality passes (A75).
- */
-export function exceededBy({ amount_minor: debitMinor, currency: unit }: Money, scopes: Scopes): Exceeded | null {
-  const isUnbounded = (scopes.run?.ceiling_minor ?? null) === null && (scopes.tenant?.ceiling_minor ?? null) === null;
-  if (unit === EXPOSURE && isUnbounded && debitMinor > 0)
-    return { scope: 'run', usedMinor: scopes.run?.used_minor ?? 0, ceilingMinor: 0 };
-  for (const scope of ['run', 'tenant'] as const) {
-    const budget = scopes[scope];
-    if (budget === null || budget.ceiling_minor === null) continue;
-    if (budget.used_minor + debitMinor > budget.ceiling_minor)
-      return { scope, usedMinor: budget.used_minor, ceilingMinor: budget.ceiling_minor };
-  }
-  return null;
+/** A budget that nobody opened, of which nothing is used. */
+export function emptyBudget(key: BudgetKey): Budget {
+  return {
+    ...key,
+    window_at: 0,
+    ceiling_minor: null,
+    used_minor: 0,
+    refunded_minor: 0,
+    refunds: 'net',
+    value_ceiling_minor: null,
+    moved_minor: 0,
+    moved_back_minor: 0,
+    value_refunds: 'net',
+    decay: null,
+    overrun: false,
+  };
 }
 
 /** Sets the ceiling of a scope; a ceiling once set is not set otherwise by asking again. */
 export function decideOpen(command: BudgetCommand<'OpenBudget'>, budget: Budget | null): BudgetAnswer {
-  const { envelope, scope, scope_id, currency, ceiling_minor } = command;
+  const { envelope, scope, scope_id, currency, measure, window, refunds, ceiling_minor } = command;
   const { tenant, principal: by, command_id } = envelope;
-  if (scope === 'tenant' && scope_id !== tenant)
-    return rejected('SCOPE_MISMATCH', 'the scope of a tenant budget is the tenant of the command');
-  const unfit = unfitMoney(ceiling_minor, currency);
+  const unfit = unfitScope(command) ?? unfitAmounts([{ amount_minor: ceiling_minor, currency }]);
   if (unfit !== null) return unfit;
-  const outcome = { tenant, scope, scope_id, currency, ceiling_minor };
-  if (budget !== null && budget.ceiling_minor !== null) {
-    return budget.ceiling_minor === ceiling_minor
+  const outcome = { tenant, scope, scope_id, currency, measure, window, refunds, ceiling_minor };
+  const standing = budget === null ? null : ceilingOf(budget, measure);
+  if (standing !== null) {
+    return standing === ceiling_minor
       ? { kind: 'unchanged', phase: null, outcome }
-      : rejected('BUDGET_CONFLICT', `its ceiling is ${budget.ceiling_minor}`);
+      : rejected('BUDGET_CONFLICT', `its ceiling is ${standing}: raise or lower it`);
   }
-  return {
-    kind: 'recorded',
-    outcome,
-    event: { type: 'BudgetOpened', body: { ...outcome, by, command_id } },
-  };
+  return { kind: 'recorded', outcome, event: { type: 'BudgetOpened', body: { ...outcome, by, command_id } } };
 }
 
-/** What a reservation is decided on, beside the command. */
-export interface ReserveFacts {
-  readonly reservation: Reservation | null;
-  readonly scopes: Scopes;
-  /** Weight of the capability's value in the debt. */
-  readonly weight: number;
-  /** Terms of its contract; null without one. */
-  readonly terms: (BriefTerms & Pick<ContractTerms, 'contract_digest'>) | null;
-  readonly policy: EscalationPolicy;
-  /** Epoch milliseconds. */
-  readonly now: number;
-}
-
-/** Reserves a debit, or escalates it to a person when it would exceed a ceiling. */
-export function decideReserve(command: BudgetCommand<'ReserveBudget'>, facts: ReserveFacts): BudgetAnswer {
-  const unfit = unfitMoney(command.value.amount_minor, command.value.currency);
-  if (unfit !== null) return unfit;
-  const { reservation } = facts;
-  if (reservation !== null && reservation.phase !== 'released') return reservedBefore(command, reservation);
-  // What is disclosed stays disclosed, whatever the class.
-  const debit = weighted(command.value, command.value.currency === EXPOSURE ? 1 : facts.weight);
-  const used = Math.max(facts.scopes.run?.used_minor ?? 0, facts.scopes.tenant?.used_minor ?? 0);
-  if (!Number.isSafeInteger(used + debit.amount_minor)) return rejected('AMOUNT_INVALID', 'the sum cannot be counted');
-  return reserved(command, facts, debit);
-}
-
-function reserved(
-  command: BudgetCommand<'ReserveBudget'>,
-  { scopes, terms, policy, now }: ReserveFacts,
-  debit: Money,
-): BudgetAnswer {
-  const { envelope, run_id, effect_key, capability, value, agent_id, initiator, objective } = command;
-  const { tenant, principal, command_id } = envelope;
-  const parties = partiesOf(principal, agent_id, initiator);
-  const id = reservationId(tenant, run_id, effect_key, value.currency);
-  const brief = briefOf(objective, terms);
-  const about = { tenant, run_id, effect_key, capability, contract_digest: terms?.contract_digest ?? null };
-  const base = { reservation_id: id, ...about, brief, value, debit, command_id, parties };
-  const exceeded = exceededBy(debit, scopes);
-  if (exceeded === null)
-    return {
-      kind: 'recorded',
-      outcome: { reservation_id: id, phase: 'reserved', debit },
-      event: { type: 'BudgetReserved', body: { ...base, settle_by: now + policy.settleWithinMs } },
-    };
-  return isUnsaid(objective)
-    ? rejected(
-        'OBJECTIVE_MISSING',
-        `it exceeds the ceiling of its ${exceeded.scope}: nobody is asked without an objective`,
-      )
-    : escalated(base, exceeded, { ...policy, requestedBy: principal }, now);
-}
-
-/** Asks a person. */
-function escalated(
-  base: Omit<BodyOf<'recourse.budgets', 'BudgetReserved'>, 'settle_by'>,
-  exceeded: Exceeded,
-  { owner, deadlineMs, requestedBy }: EscalationPolicy & { readonly requestedBy: string },
-  now: number,
-): BudgetAnswer {
-  const { reservation_id: id, debit } = base;
-  const escalation = {
-    escalation_id: escalationIdOf(id),
-    exceeded: exceeded.scope,
-    used_minor: exceeded.usedMinor,
-    ceiling_minor: exceeded.ceilingMinor,
-  };
-  return {
-    kind: 'recorded',
-    outcome: { reservation_id: id, phase: 'escalated', debit, ...escalation },
-    event: {
-      type: 'BudgetEscalated',
-      body: {
-        ...base,
-        ...escalation,
-        requested_by: requestedBy,
-        owner,
-        deadline_at: now + deadlineMs,
-      },
-    },
-  };
-}
-
-function reservedBefore(command: BudgetCommand<'ReserveBudget'>, reservation: Reservation): BudgetAnswer {
-  const { phase } = reservation;
-  const sameValue =
-    reservation.value_minor === command.value.amount_minor && reservation.currency === command.value.currency;
-  if (reservation.capability !== null && (reservation.capability !== command.capability || !sameValue)) {
-    return rejected('RESERVATION_CONFLICT', 'this effect was reserved with another capability or value');
-  }
-  if (phase === 'denied') return rejected('RESERVATION_DENIED', 'a person denied this reservation');
-  const asked = phase === 'escalated' ? { escalation_id: escalationIdOf(reservation.reservation_id) } : {};
-  return { kind: 'unchanged', phase, outcome: { ...shown(reservation), ...asked } };
-}
-
-/** Gives back what is reserved for an effect, its money and what it would disclose; an escalation that nobody decided is withdrawn. */
-export function decideRelease(asker: CommandEnvelope, held: readonly Reservation[]): BudgetAnswer {
-  const isTheirs = held.every(({ parties = [] }) => isAmong(parties, asker));
-  if (!isTheirs && !asker.roles.includes(LAST_RESORT_ROLE))
-    return rejected('RESERVATION_OF_ANOTHER', 'a reservation is given back by whoever made it, or by an administrator');
-  const answers = held.map(givenBack);
-  const [first, second] = answers.filter((answer) => answer.kind === 'recorded');
-  if (first === undefined) return answers[0] ?? rejected('RESERVATION_UNKNOWN', 'nothing was reserved for this effect');
-  return second === undefined ? first : { ...first, also: second.event };
-}
-
-function givenBack(reservation: Reservation): BudgetAnswer {
-  const { phase } = reservation;
-  if (phase === 'released') return { kind: 'unchanged', phase, outcome: shown(reservation) };
-  if (phase !== 'reserved' && phase !== 'escalated')
-    return rejected('RESERVATION_WRONG_PHASE', `the reservation is ${phase}`, { phase });
-  const debit = { amount_minor: phase === 'reserved' ? reservation.debit_minor : 0, currency: reservation.currency };
-  const { reservation_id, tenant, run_id, effect_key } = reservation;
-  return {
-    kind: 'recorded',
-    outcome: { reservation_id, phase: 'released', debit },
-    event: { type: 'BudgetReleased', body: { reservation_id, tenant, run_id, effect_key, debit, cause: 'command' } },
-  };
+/** Whose ceiling may be set by whom. */
+export function unfitScope({
+  envelope: { tenant, roles },
+  scope,
+  scope_id,
+}: Pick<BudgetCommand<'OpenBudget'>, 'envelope' | 'scope' | 'scope_id'>): BudgetAnswer | null {
+  if ((scope === 'tenant' || scope === 'platform') && scope_id !== tenant)
+    return rejected('SCOPE_MISMATCH', `the scope of a ceiling of the ${scope} is the tenant of the command`);
+  return scope === 'platform' && !roles.includes(LAST_RESORT_ROLE)
+    ? rejected('ROLE_REQUIRED', 'a ceiling of the platform is set by an administrator')
+    : null;
 }
 
 /** Different people and agents of a debit. */
@@ -195,21 +63,18 @@ export function partiesOf(...parties: readonly (string | null)[]): readonly stri
   return [...new Set(parties.filter((one) => one !== null))];
 }
 
-function shown({ reservation_id, phase, debit_minor, currency }: Reservation): Readonly<Record<string, unknown>> {
-  return { reservation_id, phase, debit: { amount_minor: debit_minor, currency } };
-}
-
-/** A currency, or the unit of disclosures. */
-export function isUnit(text: string): boolean {
-  return text === EXPOSURE || /^[A-Z]{3}$/.test(text);
-}
-
-function unfitMoney(amountMinor: number, currency: string): BudgetAnswer | null {
-  if (!Number.isSafeInteger(amountMinor) || amountMinor < 0)
+/** Refuses amounts that cannot be counted. */
+export function unfitAmounts(amounts: readonly Money[]): BudgetAnswer | null {
+  if (amounts.some(({ amount_minor }) => !Number.isSafeInteger(amount_minor) || amount_minor < 0))
     return rejected('AMOUNT_INVALID', 'amounts are whole numbers of minor units from 0');
-  return isUnit(currency)
+  const units = amounts.map(({ currency }) => currency);
+  if (new Set(units).size < units.length) return rejected('AMOUNT_INVALID', 'each unit is named once');
+  return units.every(isUnit)
     ? null
-    : rejected('CURRENCY_INVALID', `a currency is three capital letters; disclosures are counted in ${EXPOSURE}`);
+    : rejected(
+        'CURRENCY_INVALID',
+        'a unit is a currency of three capital letters, or comms, commitments, exposure, regulatory',
+      );
 }
 
 /** Refuses a command. */

@@ -1,6 +1,17 @@
 // Words of the budget aggregate: what is asked, what is recorded, what is refused.
 import type { Rejection } from '@recourse/kernel';
-import type { BodyOf, Brief, BudgetScope, RecordOf, RecordTypeOf } from '@recourse/messages';
+import type {
+  BodyOf,
+  Brief,
+  BudgetMeasure,
+  BudgetRefunds,
+  BudgetScope,
+  BudgetWindow,
+  Debit,
+  Excess,
+  RecordOf,
+  RecordTypeOf,
+} from '@recourse/messages';
 import type { ReservationPhase } from './budget.transitions.js';
 
 /** A record of the budgets log, as it is decided. */
@@ -31,12 +42,14 @@ export const BUDGET_REJECTIONS = {
   RUNG_TOO_LOW: 403,
   RESERVATION_UNKNOWN: 404,
   ESCALATION_UNKNOWN: 404,
+  BUDGET_UNKNOWN: 404,
   BUDGET_CONFLICT: 409,
   RESERVATION_CONFLICT: 409,
   RESERVATION_DENIED: 409,
   RESERVATION_OF_ANOTHER: 403,
   RESERVATION_WRONG_PHASE: 409,
   ESCALATION_DECIDED: 409,
+  UNTIL_PAST: 422,
   KEY_MISMATCH: 422,
   SCOPE_MISMATCH: 422,
   OBJECTIVE_MISSING: 422,
@@ -47,17 +60,64 @@ export const BUDGET_REJECTIONS = {
 export type BudgetRejectionCode = keyof typeof BUDGET_REJECTIONS;
 export type BudgetRejection = Rejection<BudgetRejectionCode>;
 
-/** Used and ceiling of one scope in one currency; minor units. */
+/** Used and ceilings of one scope in one unit, for ever or within a window; minor units. */
 export interface Budget {
   readonly tenant: string;
   readonly scope: BudgetScope;
   readonly scope_id: string;
   readonly currency: string;
-  /** Null: nobody set one, so this scope bounds nothing; what is used is counted all the same. */
+  readonly window: BudgetWindow;
+  /** Start of the window that is counted, epoch milliseconds; 0 for ever. */
+  readonly window_at: number;
+  /** Ceiling of debt. Null: nobody set one, so this scope bounds nothing; what is used is counted all the same. */
   readonly ceiling_minor: number | null;
+  /** Debt that stands. */
   readonly used_minor: number;
+  /** Debt that was freed by verified compensations: counts against a gross ceiling. */
+  readonly refunded_minor: number;
+  readonly refunds: BudgetRefunds;
+  /** Ceiling of value moved; null where nobody set one. */
+  readonly value_ceiling_minor: number | null;
+  /** Value that was moved and stands. */
+  readonly moved_minor: number;
+  /** Value that verified compensations moved back. */
+  readonly moved_back_minor: number;
+  readonly value_refunds: BudgetRefunds;
+  /** What one of its ceilings falls back to, and when, epoch milliseconds; null where none does. */
+  readonly decay: { readonly measure: BudgetMeasure; readonly at: number; readonly to_minor: number } | null;
   /** True once an execution nobody reserved was debited. */
   readonly overrun: boolean;
+}
+
+/** Which budget. */
+export type BudgetKey = Pick<Budget, 'tenant' | 'scope' | 'scope_id' | 'currency' | 'window'>;
+
+/** What a run has made of one capability, for the caps of its contract. */
+export interface RunCapability {
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly capability: string;
+  readonly calls: number;
+  readonly subjects: number;
+  /** By currency, minor units. */
+  readonly moved: Readonly<Record<string, number>>;
+}
+
+/** How often a run touched one subject through one capability. */
+export interface RunSubject {
+  readonly tenant: string;
+  readonly run_id: string;
+  readonly capability: string;
+  readonly subject_id: string;
+  readonly calls: number;
+}
+
+/** What is said of a run as a whole. */
+export interface RunStanding {
+  readonly tenant: string;
+  readonly run_id: string;
+  /** Overruns that no person has let stand. */
+  readonly open_overruns: number;
 }
 
 /** A reservation and what became of it; the natural key of everything here. */
@@ -67,13 +127,16 @@ export interface Reservation {
   readonly tenant: string;
   readonly run_id: string;
   readonly effect_key: string;
-  /** Null when nobody reserved. */
+  /** Null where none is known. */
+  readonly agent_id: string | null;
   readonly capability: string | null;
-  /** Minor units of `currency`; null when the record did not say. */
-  readonly value_minor: number | null;
-  /** What was asked for; counted as used in the phases that hold a debit. Minor units. */
-  readonly debit_minor: number;
-  readonly currency: string;
+  readonly subject_id: string | null;
+  /** What was asked for, by unit; counted in the phases that hold a debit. */
+  readonly debits: readonly Debit[];
+  /** When it was counted first, epoch milliseconds; null before. */
+  readonly counted_at: number | null;
+  /** Until when its effect can be reversed, epoch milliseconds; null when it cannot, and before it happened. */
+  readonly expires_at: number | null;
   readonly phase: ReservationPhase;
   /** Who does not decide about it; none in rows older than this. */
   readonly parties?: readonly string[];
@@ -85,6 +148,12 @@ export interface Reservation {
   readonly settle_by: number | null;
 }
 
+/** A ceiling that somebody would raise. */
+export type Proposal = Omit<
+  BodyOf<'recourse.budgets', 'CeilingProposed'>,
+  'escalation_id' | 'run_id' | 'owner' | 'deadline_at' | 'command_id'
+>;
+
 /** A question to a person: may this exceed the ceiling; this was executed unreserved; or: this was reserved and never used. */
 export interface Escalation {
   readonly escalation_id: string;
@@ -92,13 +161,16 @@ export interface Escalation {
   readonly tenant: string;
   readonly run_id: string;
   readonly effect_key: string;
-  readonly about: 'ceiling' | 'overrun' | 'unsettled';
+  readonly about: 'ceiling' | 'overrun' | 'unsettled' | 'raise';
+  /** The ceiling that would be raised; null of every other question. */
+  readonly proposal: Proposal | null;
   /** What the run was for, and how the effect is compensated. */
   readonly brief: Brief;
-  /** Which ceiling: run or tenant; null for an overrun. */
-  readonly exceeded: string | null;
-  readonly debit_minor: number;
-  readonly currency: string;
+  readonly agent_id: string | null;
+  readonly capability: string | null;
+  /** Every bound that it would exceed, or has. */
+  readonly exceeded: readonly Excess[];
+  readonly debits: readonly Debit[];
   readonly requested_by: string | null;
   /** Who does not decide it: who asked, the agent, whom it acts for; none in rows older than this. */
   readonly parties?: readonly string[];

@@ -1,6 +1,8 @@
 // Decides what a person says about an escalation, and who may not say it (P5). Pure.
 import { isAmong, isPerson } from '@recourse/kernel';
+import type { BodyOf } from '@recourse/messages';
 import { partiesOf, rejected } from './budget.decider.js';
+import { raised } from './ceiling.decider.js';
 import { APPROVER_ROLE, LAST_RESORT_ROLE } from './budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, BudgetRecord, Escalation, EscalationPolicy } from './budget.messages.js';
 
@@ -64,14 +66,14 @@ export function decideEscalation(
   escalation: Escalation | null,
   { now, policy, ...people }: DecideFacts,
 ): BudgetAnswer {
-  const { envelope: asker, approved, reason } = command;
+  const { envelope: asker, approved } = command;
   const roles = escalation?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
   if (!roles.some((role) => asker.roles.includes(role)))
     return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
   if (escalation === null) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
   const refusal = refusalOf(command, escalation, people);
   if (refusal !== null) return refusal;
-  const { escalation_id, reservation_id, tenant, run_id, effect_key, currency, about, phase } = escalation;
+  const { escalation_id, reservation_id, tenant, run_id, effect_key, about, phase } = escalation;
   const outcome = { escalation_id, reservation_id, approved };
   if (phase !== 'open') {
     const same = phase === (approved ? 'approved' : 'denied') && escalation.decided_by === asker.principal;
@@ -79,22 +81,34 @@ export function decideEscalation(
       ? { kind: 'unchanged', phase: null, outcome }
       : rejected('ESCALATION_DECIDED', `it is ${phase}`, { phase });
   }
-  const of = { reservation_id, tenant, run_id, effect_key };
-  const debit = (amount_minor: number) => ({ amount_minor, currency });
   const event: BudgetRecord = {
     type: 'EscalationDecided',
-    body: {
-      ...of,
-      escalation_id,
-      approved,
-      debit: debit(about === 'ceiling' ? escalation.debit_minor : 0),
-      by: asker.principal,
-      reason,
-      command_id: asker.command_id,
-      settle_by: approved && about !== 'overrun' ? now + policy.settleWithinMs : null,
-    },
+    body: wordOf(command, escalation, now + policy.settleWithinMs),
   };
+  if (escalation.proposal !== null && approved)
+    return { kind: 'recorded', outcome, event, also: raised(escalation.proposal, asker.principal, asker.command_id) };
   if (approved || about !== 'unsettled') return { kind: 'recorded', outcome, event };
-  const freed = { ...of, debit: debit(escalation.debit_minor), cause: 'denied' } as const;
+  const freed = { reservation_id, tenant, run_id, effect_key, debits: escalation.debits, cause: 'denied' } as const;
   return { kind: 'recorded', outcome, event, also: { type: 'BudgetReleased', body: freed } };
+}
+
+/** A person's word as a record: what it lets through, and until when that is to be used. */
+function wordOf(
+  { envelope: asker, approved, reason }: BudgetCommand<'DecideEscalation'>,
+  { reservation_id, tenant, run_id, effect_key, escalation_id, about, debits }: Escalation,
+  settleBy: number,
+): BodyOf<'recourse.budgets', 'EscalationDecided'> {
+  return {
+    reservation_id,
+    tenant,
+    run_id,
+    effect_key,
+    escalation_id,
+    approved,
+    debits: about === 'ceiling' && approved ? debits : [],
+    by: asker.principal,
+    reason,
+    command_id: asker.command_id,
+    settle_by: approved && (about === 'ceiling' || about === 'unsettled') ? settleBy : null,
+  };
 }

@@ -1,8 +1,11 @@
-// Decides what an execution, its cancellation or its compensation does to the debt.
-import { reservationId } from '@recourse/contract';
-import type { Brief, Money } from '@recourse/messages';
+// Decides what an execution, its cancellation or its compensation does to what is counted. Pure.
+import { EXPOSURE, reservationId } from '@recourse/contract';
+import type { Brief, Debit } from '@recourse/messages';
+import { excessOf } from './bounds.decisions.js';
+import type { Bounds } from './bounds.decisions.js';
 import { partiesOf } from './budget.decider.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from './budget.messages.js';
+import { beyond, isMoney, moves, within } from './debits.decisions.js';
 
 /** How a mutation's execution ended. */
 export type ExecutionEnd = 'succeeded' | 'failed' | 'cancelled';
@@ -13,8 +16,13 @@ export interface Ended {
   readonly runId: string;
   readonly effectKey: string;
   readonly end: ExecutionEnd;
-  /** Debt of what was executed; null when its value is not known. */
-  readonly debit: Money | null;
+  /** What was executed, by unit; a unit that nobody could read is missing. */
+  readonly debits: readonly Debit[];
+  readonly agentId: string;
+  readonly capability: string;
+  readonly subjectId: string | null;
+  /** Until when it can be reversed, epoch milliseconds; null when it cannot. */
+  readonly expiresAt: number | null;
   /** The agent that acted and whom it acted for. */
   readonly parties: readonly string[];
   /** Contract it ran under; null without one. */
@@ -24,16 +32,17 @@ export interface Ended {
 }
 
 /**
- * Settles, overruns or releases.
+ * Settles, overruns or releases, all units at once.
  *
  * A reservation is settled at what was executed, at most at what it holds; more than that nobody reserved, so the rest is
- * an overrun, debited in full. A value nobody knows counts as what was asked for.
+ * an overrun, counted in full. A unit nobody knows counts as what was asked for. What leaves no debt and exceeds no bound
+ * is counted, and nobody is asked.
  */
 export function settle(
   ended: Ended,
   reservation: Reservation | null,
+  bounds: Bounds,
   policy: EscalationPolicy,
-  now: number,
 ): readonly BudgetRecord[] {
   if (ended.end !== 'succeeded') return release(reservation, ended.end);
   switch (reservation?.phase ?? 'absent') {
@@ -42,26 +51,60 @@ export function settle(
     case 'refunded':
       return [];
     case 'reserved':
-      return reservation === null ? [] : settled(ended, reservation, policy, now);
+      return reservation === null ? [] : settled(ended, reservation, policy, bounds.now);
     case 'absent':
     case 'released':
     case 'denied':
-    case 'escalated': {
-      const debit = ended.debit ?? (reservation === null ? null : debitOf(reservation));
-      const parties = partiesOf(...(reservation?.parties ?? []), ...ended.parties);
-      return debit === null || debit.amount_minor === 0 ? [] : [overrun({ ...ended, parties }, debit, policy, now)];
-    }
+    case 'escalated':
+      return unreserved(ended, reservation, bounds, policy);
   }
 }
 
-/** Frees the debit of a mutation whose compensation was observed; once. */
+/** What an effect counts for that nobody reserved, or was refused: what was asked for where nobody knows better. */
+function unreserved(
+  ended: Ended,
+  reservation: Reservation | null,
+  bounds: Bounds,
+  policy: EscalationPolicy,
+): readonly BudgetRecord[] {
+  const debits = actualOf(ended.debits, reservation?.debits ?? []);
+  const parties = partiesOf(...(reservation?.parties ?? []), ...ended.parties);
+  const exceeded = excessOf(debits, { ...bounds, openOverruns: 0 });
+  if (debits.some(({ debit_minor }) => debit_minor > 0) || exceeded.length > 0)
+    return [overrun({ ...ended, debits, parties }, exceeded, policy, bounds.now)];
+  return debits.some(moves) || bounds.cap !== null ? [debited({ ...ended, debits }, null)] : [];
+}
+
+/** Counts what nobody is asked about. */
+export function debited(ended: Ended, reversesMutationId: string | null): BudgetRecord {
+  const { tenant, runId, effectKey, mutationId, debits, agentId, capability, subjectId, expiresAt } = ended;
+  return {
+    type: 'BudgetDebited',
+    body: {
+      reservation_id: reservationId(tenant, runId, effectKey),
+      tenant,
+      run_id: runId,
+      effect_key: effectKey,
+      mutation_id: mutationId,
+      debits,
+      capability,
+      agent_id: agentId,
+      subject_id: subjectId,
+      reverses_mutation_id: reversesMutationId,
+      expires_at: expiresAt,
+    },
+  };
+}
+
+/** Frees what a mutation counted for, whose compensation was observed; once. What was disclosed stays so. */
 export function refund(mutationId: string, reservation: Reservation | null): readonly BudgetRecord[] {
   if (reservation === null || (reservation.phase !== 'settled' && reservation.phase !== 'overrun')) return [];
   const { reservation_id, tenant, run_id, effect_key } = reservation;
+  const debits = reservation.debits.filter(({ currency }) => currency !== EXPOSURE);
   return [
     {
       type: 'BudgetRefunded',
-      body: { reservation_id, tenant, run_id, effect_key, mutation_id: mutationId, debit: debitOf(reservation) },
+      body: { reservation_id, tenant, run_id, effect_key, mutation_id: mutationId, debits },
     },
   ];
 }
@@ -69,9 +112,9 @@ export function refund(mutationId: string, reservation: Reservation | null): rea
 /** Gives back what an execution that never took effect had reserved. */
 export function release(reservation: Reservation | null, cause: 'failed' | 'cancelled'): readonly BudgetRecord[] {
   if (reservation === null || (reservation.phase !== 'reserved' && reservation.phase !== 'escalated')) return [];
-  const { reservation_id, tenant, run_id, effect_key, currency } = reservation;
-  const debit = reservation.phase === 'reserved' ? debitOf(reservation) : { amount_minor: 0, currency };
-  return [{ type: 'BudgetReleased', body: { reservation_id, tenant, run_id, effect_key, debit, cause } }];
+  const { reservation_id, tenant, run_id, effect_key } = reservation;
+  const debits = reservation.phase === 'reserved' ? reservation.debits : [];
+  return [{ type: 'BudgetReleased', body: { reservation_id, tenant, run_id, effect_key, debits, cause } }];
 }
 
 function settled(
@@ -80,46 +123,60 @@ function settled(
   policy: EscalationPolicy,
   now: number,
 ): readonly BudgetRecord[] {
-  const held = debitOf(reservation);
-  const actual = ended.debit ?? held;
-  const sameCurrency = actual.currency === held.currency;
-  const kept = {
-    amount_minor: sameCurrency ? Math.min(actual.amount_minor, held.amount_minor) : 0,
-    currency: held.currency,
-  };
-  const excess = {
-    amount_minor: sameCurrency ? actual.amount_minor - kept.amount_minor : actual.amount_minor,
-    currency: actual.currency,
-  };
+  const actual = actualOf(ended.debits, reservation.debits);
+  const excess = beyond(actual, reservation.debits);
   const { reservation_id, tenant, run_id, effect_key } = reservation;
   const event: BudgetRecord = {
     type: 'BudgetSettled',
-    body: { reservation_id, tenant, run_id, effect_key, mutation_id: ended.mutationId, debit: kept },
+    body: {
+      reservation_id,
+      tenant,
+      run_id,
+      effect_key,
+      mutation_id: ended.mutationId,
+      debits: within(actual, reservation.debits),
+      expires_at: ended.expiresAt,
+    },
   };
   const parties = partiesOf(...(reservation.parties ?? []), ...ended.parties);
-  return excess.amount_minor > 0 ? [event, overrun({ ...ended, parties }, excess, policy, now)] : [event];
+  return excess.length > 0 ? [event, overrun({ ...ended, debits: excess, parties }, [], policy, now)] : [event];
 }
 
-function overrun(ended: Ended, debit: Money, policy: EscalationPolicy, now: number): BudgetRecord {
-  const { tenant, runId, effectKey, mutationId, parties, digest, brief } = ended;
+/** What was executed: a unit that is missing counts as what is held, but no two currencies stand for each other. */
+function actualOf(told: readonly Debit[], held: readonly Debit[]): readonly Debit[] {
+  const isPaid = told.some(isMoney);
+  const missing = held.filter(
+    (one) => !told.some(({ currency }) => currency === one.currency) && !(isPaid && isMoney(one)),
+  );
+  return [...told, ...missing];
+}
+
+function overrun(
+  ended: Ended,
+  exceeded: Extract<BudgetRecord, { type: 'BudgetOverrun' }>['body']['exceeded'],
+  policy: EscalationPolicy,
+  now: number,
+): BudgetRecord {
+  const { tenant, runId, effectKey, mutationId, debits, parties, digest, brief } = ended;
   return {
     type: 'BudgetOverrun',
     body: {
-      reservation_id: reservationId(tenant, runId, effectKey, debit.currency),
+      reservation_id: reservationId(tenant, runId, effectKey),
       tenant,
       run_id: runId,
       effect_key: effectKey,
       mutation_id: mutationId,
       brief,
-      debit,
+      debits,
+      capability: ended.capability,
+      agent_id: ended.agentId,
+      subject_id: ended.subjectId,
+      exceeded,
+      expires_at: ended.expiresAt,
       parties,
       contract_digest: digest,
       owner: policy.owner,
       deadline_at: now + policy.deadlineMs,
     },
   };
-}
-
-function debitOf(reservation: Reservation): Money {
-  return { amount_minor: reservation.debit_minor, currency: reservation.currency };
 }

@@ -7,9 +7,11 @@
 //   K3. It is told by the orchestrator's verdict alone; nobody reports it, and nothing undoes it.
 import {
   argsAt,
+  atLeast,
   callAt,
   callCountOf,
   classUnder,
+  consequenceOf,
   contractByName,
   keyAt,
   PayloadUnreadable,
@@ -117,8 +119,7 @@ function executed(
     rollback_id,
     step_id: verdict.step_id,
     attempt,
-    ...calledUnder(call, contract),
-    result: answerOf(verdict, position, call),
+    ...calledUnder(call, contract, answerOf(verdict, position, call)),
     subject_ref: ref.subject_ref,
     execution_state: to,
     reason: verdict.reason,
@@ -128,7 +129,11 @@ function executed(
 }
 
 /** What was called and what its own contract says of it. */
-function calledUnder({ capability, idempotency_key, args }: RecoveryCall, known: KnownContract | null) {
+function calledUnder(
+  { capability, idempotency_key, args }: RecoveryCall,
+  known: KnownContract | null,
+  result: Payload | null,
+) {
   return {
     capability,
     idempotency_key,
@@ -137,6 +142,8 @@ function calledUnder({ capability, idempotency_key, args }: RecoveryCall, known:
     reversal_class: classUnder(known?.contract ?? null),
     args,
     value: known === null ? null : valueIn(known.contract, args),
+    consequence: consequenceIn(known?.contract ?? null, args, result),
+    result,
   };
 }
 
@@ -165,6 +172,18 @@ function valueIn(contract: Contract, args: Payload): Money | null {
     return valueOf(contract, readPayload(args));
   } catch (cause) {
     if (cause instanceof PayloadUnreadable) return null;
+    throw cause;
+  }
+}
+
+/** What a compensation moves itself; of what cannot be read, what its marks say. */
+function consequenceIn(contract: Contract | null, args: Payload, result: Payload | null): readonly Money[] {
+  const marks = { argsPayload: args, resultPayload: result };
+  try {
+    const read = { args: readPayload(args), result: result === null ? null : readPayload(result) };
+    return atLeast(consequenceOf(contract, { ...read, ...marks }));
+  } catch (cause) {
+    if (cause instanceof PayloadUnreadable) return consequenceOf(null, { args: null, result: null, ...marks }).values;
     throw cause;
   }
 }

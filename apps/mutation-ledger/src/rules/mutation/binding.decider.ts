@@ -1,8 +1,10 @@
 // Acceptance of an execution: the ledger, not the producer, binds the reversal, from the contract's map and the execution's own facts (A32).
 import type { Json } from '@recourse/kernel';
 import {
+  atLeast,
   bindReversal,
   classUnder,
+  consequenceOf,
   ERROR_KINDS,
   isRead,
   plainPayload,
@@ -16,6 +18,7 @@ import type {
   ContractTerms,
   Execution,
   ExecutionState,
+  Money,
   MutationRef,
   Payload,
   RecoverabilityState,
@@ -37,6 +40,8 @@ export interface Acceptance {
   readonly execution: Execution;
   readonly terms: ContractTerms | null;
   readonly ref: MutationRef;
+  /** What it moves, by unit. */
+  readonly consequence: readonly Money[];
   readonly recoverability: RecoverabilityState;
   readonly reason: ReasonCode | null;
 }
@@ -84,9 +89,16 @@ export function acceptExecution(
     execution: executionOf(event, named?.contract ?? null, facts.args, told),
     terms,
     ref: { ...ref, subject_ref, prior_value_hash: prior?.sha256 ?? null },
+    consequence: moved(event, named, facts),
     recoverability,
     reason,
   };
+}
+
+/** What the call moved, by unit: read here, since arguments are sealed later. */
+function moved(event: ToolExecuted, named: NamedContract | null, { args, result }: Facts): readonly Money[] {
+  const payloads = { argsPayload: event.args, resultPayload: event.result };
+  return atLeast(consequenceOf(named?.contract ?? null, { args, result, ...payloads }));
 }
 
 /** The facts of an intent; result and handle are not known yet. Errors: PayloadUnreadable. */

@@ -58,6 +58,7 @@ export function cancelHeld(
       reason,
       terms,
       ref: cancelledRef(mutation_id, execution, terms, refs, contract, now),
+      consequence: [],
       judged: [],
       event_id: eventId,
       content_sha256: contentHash('Cancelled', { mutation_id, reason, cause: eventId }),

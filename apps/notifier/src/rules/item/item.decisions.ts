@@ -123,3 +123,5 @@ export function divergenceIdOf({ tenant, runtime }: { readonly tenant: string; r
 
 /** A reservation has at most one question at a time; it goes by the reservation. */
 export const escalationOf = keysIn('escalation', 'reservation_id');
+/** Decided under the same kind of question as a reservation. */
+export const proposalOf = keysIn('escalation', 'proposal_id');

@@ -91,6 +91,11 @@ export function askForCeiling(body: Budgets<'BudgetEscalated'>, _known: Known, p
   return opens(reservation, 'budget', { ...body, reason: 'CEILING_EXCEEDED' }, place);
 }
 
+/** A ceiling would be raised: the second of two people is asked. */
+export function askToRaise(body: Budgets<'CeilingProposed'>, _known: Known, place: Place): readonly ThingChange[] {
+  return opens(bare('escalation', body.proposal_id, body), 'budget', { ...body, reason: 'CEILING_RAISED' }, place);
+}
+
 export function askForOverrun(body: Budgets<'BudgetOverrun'>, known: Known, place: Place): readonly ThingChange[] {
   return opens(reservationThing(body, known), 'budget', { ...body, reason: 'OVERRUN' }, place);
 }

@@ -120,8 +120,12 @@ const CHECKS: Readonly<
   enum: ({ values = [] }) => z.enum(values),
   json: () => z.json(),
   money: (_field, { currency = idText }) => z.strictObject({ amount_minor: wholeNumber, currency }),
+  moneys: (_field, { currency = idText }) =>
+    z.array(z.strictObject({ amount_minor: wholeNumber, currency })).max(MONEYS_MAX),
   hash: () => hashHex,
 };
+/** Amounts of one command: every unit at most once, and there are few. */
+const MONEYS_MAX = 16;
 const wholeNumber = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 /** The fields as the record holds them. */

@@ -159,17 +159,24 @@ describe('a verb about a thing', () => {
   });
 });
 
+/** What the edge says of a ceiling where nobody does. */
+const UNSAID = { measure: 'debt', window: 'life', refunds: 'net' };
+
 describe('a verb about no thing', () => {
   const ceiling = { scope: 'run', scope_id: 'run-1', currency: 'EUR', ceiling_minor: 5 };
 
   it('has the tenant as its key where no field is: that of the token, or the one named', async () => {
     const own = await post('/v1/budgets', ceiling);
-    expect([own.one?.key, own.one?.tenant, own.record]).toEqual(['acme', 'acme', { envelope: ENVELOPE, ...ceiling }]);
+    expect([own.one?.key, own.one?.tenant, own.record]).toEqual([
+      'acme',
+      'acme',
+      { envelope: ENVELOPE, ...ceiling, ...UNSAID },
+    ]);
     const named = await post('/v1/budgets', { ...ceiling, tenant: 'globex' }, { authorization: 'all' });
     expect([named.one?.key, named.one?.tenant, named.record]).toEqual([
       'globex',
       'globex',
-      { envelope: ENVELOPE, ...ceiling },
+      { envelope: ENVELOPE, ...ceiling, ...UNSAID },
     ]);
     expect((await post('/v1/budgets', { ...ceiling, tenant: 'globex' })).status).toBe(403);
   });

@@ -1,0 +1,94 @@
+// How a ceiling moves: down at once, up by two people, and back when its time is over.
+import { describe, expect, it } from '@jest/globals';
+import { contractView, entryView } from '@recourse/contract';
+import { deriveId } from '@recourse/kernel';
+import { fact, harness, memoryView, WAYS } from '@recourse/testing';
+import type { CoreHarness } from '@recourse/testing';
+import { budgetsCore } from './core.js';
+import { command, INR, open, reserve, RUN, TENANT } from './budgets.testing.js';
+import type { Who } from './budgets.testing.js';
+
+const BRUNO: Who = { principal: 'bruno', roles: ['budget_owner', 'approver'] };
+const DAY = 86_400_000;
+const move = (ceiling_minor: number, more: object = {}, who: Who = BRUNO) =>
+  command('MoveCeiling', { scope: 'run', scope_id: RUN, currency: INR, ceiling_minor, ...more }, who);
+const PROPOSAL = deriveId('cei', TENANT, 'cmd_1');
+const say = (approved: boolean, principal: string) =>
+  command('DecideEscalation', { escalation_id: deriveId('esc', PROPOSAL), approved, reason: 'because' }, { principal });
+
+describe.each(WAYS)('a ceiling that moves, $way', ({ isRebuilt }) => {
+  const start = () =>
+    harness(budgetsCore(), {
+      isRebuilt,
+      views: { contracts: memoryView(contractView), entries: memoryView(entryView) },
+    }).when(open('run', 500), 1);
+  const ceiling = (run: CoreHarness) =>
+    run.rows('budget').find(({ doc }) => doc['scope'] === 'run')?.doc['ceiling_minor'];
+
+  it('is lowered by one person, at once, even below what is used', () => {
+    const run = start()
+      .when(reserve('a', 400), 2)
+      .when(move(300), 3)
+      .then(fact('CeilingMoved', { from_minor: 500, ceiling_minor: 300, cause: 'lowered', by: ['bruno'] }))
+      .thenAnswer({ httpStatus: 200 })
+      .when(reserve('b', 1), 4)
+      .then(fact('BudgetEscalated', { exceeded: [{ used_minor: 400, ceiling_minor: 300 }] }));
+    expect(ceiling(run)).toBe(300);
+  });
+
+  it('is raised once another person agrees, and not before', () => {
+    const run = start()
+      .when(move(900), 2)
+      .then(fact('CeilingProposed', { from_minor: 500, ceiling_minor: 900, by: 'bruno', owner: 'role:approver' }))
+      .thenAnswer({ httpStatus: 202 });
+    expect([ceiling(run), run.rows('escalation')[0]?.doc]).toMatchObject([500, { about: 'raise', phase: 'open' }]);
+    run
+      .when(say(true, 'bruno'), 3)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' })
+      .when(say(true, 'dana'), 4)
+      .then(
+        fact('EscalationDecided', { approved: true, debits: [] }),
+        fact('CeilingMoved', { from_minor: 500, ceiling_minor: 900, cause: 'raised', by: ['bruno', 'dana'] }),
+      );
+    expect(ceiling(run)).toBe(900);
+  });
+
+  it('stays as it is where the other one says no, or nothing', () => {
+    const denied = start().when(move(900), 2).when(say(false, 'dana'), 3).then(fact('EscalationDecided'));
+    const silent = start()
+      .when(move(900), 2)
+      .whenDue(2 + DAY)
+      .then(fact('EscalationDecided', { approved: false, reason: 'DEADLINE_PASSED' }));
+    expect([ceiling(denied), ceiling(silent)]).toEqual([500, 500]);
+  });
+
+  it('falls back when its time is over', () => {
+    const run = start()
+      .when(move(900, { until: 10_000 }), 2)
+      .when(say(true, 'dana'), 3)
+      .whenDue(9_999)
+      .thenNothing()
+      .whenDue(10_000)
+      .then(fact('CeilingMoved', { from_minor: 900, ceiling_minor: 500, cause: 'decayed', by: [] }));
+    expect(ceiling(run)).toBe(500);
+    expect(run.rows('budget')[0]?.dueAt).toBeNull();
+  });
+
+  it.each([
+    ['by an agent', move(300, {}, { roles: ['agent'] }), 'ROLE_REQUIRED'],
+    ['up by a service account', move(900, {}, { ...BRUNO, principal: 'svc:night' }), 'APPROVER_NOT_A_PERSON'],
+    ['that nobody set', move(900, { currency: 'USD' }), 'BUDGET_UNKNOWN'],
+    ['to less than nothing', move(-1), 'AMOUNT_INVALID'],
+    ['in no unit', move(1, { currency: 'goodwill' }), 'CURRENCY_INVALID'],
+    ['until yesterday', move(900, { until: 1 }), 'UNTIL_PAST'],
+    ['of another tenant', move(1, { scope: 'tenant', scope_id: 'globex' }), 'SCOPE_MISMATCH'],
+    ['of the platform by a tenant', move(1, { scope: 'platform', scope_id: TENANT }), 'ROLE_REQUIRED'],
+  ] as const)('is not moved %s', (_what, input, code) => {
+    start().when(input, 2).thenNothing().thenAnswer({ status: 'rejected', code });
+  });
+
+  it('that is asked for as it stands is left as it is', () => {
+    start().when(move(500), 2).thenNothing().thenAnswer({ status: 'accepted', httpStatus: 200 });
+  });
+});

@@ -1,0 +1,75 @@
+// What records about ceilings change. Holds no rules.
+import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
+import type { BodyOf } from '@recourse/messages';
+import { windowAt } from '../rules/budget/bounds.decisions.js';
+import { briefOf } from '@recourse/contract';
+import { budgets, escalations, readBudget, standingBudget } from './kinds.js';
+
+type Opened = BodyOf<'recourse.budgets', 'BudgetOpened'>;
+type At = Pick<AcceptedRecord, 'decidedAt'>;
+
+/** Sets a ceiling. */
+export function opened(body: Opened, state: StateView, { decidedAt }: At): readonly Change[] {
+  const { tenant, scope, scope_id, currency, window, measure, refunds, ceiling_minor } = body;
+  const key = { tenant, scope, scope_id, currency, window };
+  const standing = readBudget(state, key) ?? { ...begun(state, key), window_at: windowAt(window, decidedAt) };
+  const ceiling =
+    measure === 'debt' ? { ceiling_minor, refunds } : { value_ceiling_minor: ceiling_minor, value_refunds: refunds };
+  return [budgets.put({ ...standing, ...ceiling })];
+}
+
+/** A ceiling of the platform counts what its tenant has used before it was set; one over a window counts from then on. */
+function begun(state: StateView, key: Parameters<typeof standingBudget>[1]): ReturnType<typeof standingBudget> {
+  const empty = standingBudget(state, key);
+  if (key.scope !== 'platform' || key.window !== 'life') return empty;
+  const { used_minor, refunded_minor, moved_minor, moved_back_minor } = standingBudget(state, {
+    ...key,
+    scope: 'tenant',
+  });
+  return { ...empty, used_minor, refunded_minor, moved_minor, moved_back_minor };
+}
+
+type Proposed = BodyOf<'recourse.budgets', 'CeilingProposed'>;
+
+/** Asks another person whether a ceiling may be raised. */
+export function proposed(body: Proposed): readonly Change[] {
+  const { escalation_id, run_id, owner, deadline_at, command_id: _command, ...proposal } = body;
+  const { proposal_id, tenant, by } = proposal;
+  return [
+    escalations.put({
+      escalation_id,
+      reservation_id: proposal_id,
+      tenant,
+      run_id,
+      effect_key: '',
+      about: 'raise',
+      proposal,
+      agent_id: null,
+      capability: null,
+      brief: briefOf(proposal.reason, null),
+      parties: [by],
+      contract_digest: null,
+      exceeded: [],
+      debits: [],
+      requested_by: by,
+      owner,
+      deadline_at,
+      is_overdue: false,
+      phase: 'open',
+      decided_by: null,
+      reason: null,
+    }),
+  ];
+}
+
+type Moved = BodyOf<'recourse.budgets', 'CeilingMoved'>;
+
+/** Moves a ceiling, and remembers what it falls back to. */
+export function fallen(body: Moved, state: StateView): readonly Change[] {
+  const { tenant, scope, scope_id, currency, window, measure, ceiling_minor, from_minor, until } = body;
+  const standing = standingBudget(state, { tenant, scope, scope_id, currency, window });
+  const ceiling = measure === 'debt' ? { ceiling_minor } : { value_ceiling_minor: ceiling_minor };
+  const kept = standing.decay?.measure === measure ? null : standing.decay;
+  const decay = until === null ? kept : { measure, at: until, to_minor: from_minor };
+  return [budgets.put({ ...standing, ...ceiling, decay })];
+}

@@ -1,0 +1,107 @@
+// What a debit counts at: budgets of its run, agent, tenant and the platform, and what its run has made of the capability.
+// Holds no rules; adds what a record says.
+import type { Change, StateView } from '@recourse/event-log';
+import type { Debit } from '@recourse/messages';
+import { windowAt } from '../rules/budget/bounds.decisions.js';
+import type { Budget, Reservation, RunCapability } from '../rules/budget/budget.messages.js';
+import { capped, isMoney } from '../rules/budget/debits.decisions.js';
+import {
+  budgetGroup,
+  budgets,
+  isCompensation,
+  putCapability,
+  putSubject,
+  scopesOf,
+  standingBudget,
+  standingCapability,
+  standingSubject,
+} from './kinds.js';
+
+/** Who is counted on. */
+export type Counted = Pick<
+  Reservation,
+  'tenant' | 'run_id' | 'effect_key' | 'agent_id' | 'capability' | 'subject_id' | 'counted_at'
+>;
+
+/** What is counted, and as what. */
+export interface Counting {
+  /** By unit; negative where something is freed. */
+  readonly debits: readonly Debit[];
+  /** 1 for a call, -1 for one that did not take effect. */
+  readonly calls: number;
+  readonly isOverrun?: boolean;
+  /** Freed by a verified compensation: gross ceilings and caps go on counting it. */
+  readonly isRefund?: boolean;
+  /** When, epoch milliseconds. */
+  readonly at: number;
+}
+
+/** Counts at every account of a reservation. */
+export function counted(state: StateView, of: Counted, counting: Counting): readonly Change[] {
+  return [...budgetsAfter(state, of, counting), ...capabilityAfter(state, of, counting)];
+}
+
+function budgetsAfter(state: StateView, of: Counted, counting: Counting): readonly Change[] {
+  const { tenant, run_id: runId, agent_id: agentId, counted_at } = of;
+  return scopesOf({ tenant, runId, agentId }).flatMap(({ scope, scope_id }) => {
+    const group = budgets.list(state, budgetGroup(tenant, scope, scope_id));
+    return counting.debits.flatMap((debit) => {
+      const { currency } = debit;
+      const own = group.filter((one) => one.currency === currency);
+      const life = { tenant, scope, scope_id, currency, window: 'life' } as const;
+      const all =
+        scope === 'platform' || own.some(({ window }) => window === 'life')
+          ? own
+          : [standingBudget(state, life), ...own];
+      return all.map((budget) => budgets.put(added(budget, debit, counting, counted_at)));
+    });
+  });
+}
+
+/** A budget after a debit. What was counted in a window that is over frees nothing of the one that runs. */
+function added(
+  budget: Budget,
+  { debit_minor, value_minor }: Debit,
+  { at, isOverrun = false, isRefund = false }: Counting,
+  countedAt: number | null,
+): Budget {
+  const now = windowAt(budget.window, at);
+  const fresh = { window_at: now, used_minor: 0, refunded_minor: 0, moved_minor: 0, moved_back_minor: 0 };
+  const standing = budget.window_at === now ? budget : { ...budget, ...fresh };
+  const isOld = countedAt !== null && windowAt(budget.window, countedAt) !== now;
+  const debt = isOld ? Math.max(0, debit_minor) : debit_minor;
+  const value = isOld ? Math.max(0, value_minor) : value_minor;
+  return {
+    ...standing,
+    used_minor: capped(standing.used_minor + debt),
+    moved_minor: capped(standing.moved_minor + value),
+    refunded_minor: standing.refunded_minor - (isRefund ? debt : 0),
+    moved_back_minor: standing.moved_back_minor - (isRefund ? value : 0),
+    overrun: standing.overrun || isOverrun,
+  };
+}
+
+/** Caps count what an agent did: that it was taken back changes nothing, and taking back is nothing it did. */
+function capabilityAfter(state: StateView, of: Counted, { debits, calls, isRefund }: Counting): readonly Change[] {
+  const { tenant, run_id, capability, subject_id, effect_key } = of;
+  if (capability === null || isRefund === true || isCompensation(state, effect_key)) return [];
+  const standing = standingCapability(state, { tenant, run_id, capability });
+  const moved = Object.fromEntries(
+    debits
+      .filter(isMoney)
+      .map(({ currency, value_minor }) => [currency, capped((standing.moved[currency] ?? 0) + value_minor)]),
+  );
+  const touched =
+    subject_id === null || calls === 0 ? null : standingSubject(state, { tenant, run_id, capability, subject_id });
+  const next: RunCapability = {
+    ...standing,
+    calls: standing.calls + calls,
+    moved: { ...standing.moved, ...moved },
+    subjects: standing.subjects + (touched === null ? 0 : distinct(touched.calls + calls) - distinct(touched.calls)),
+  };
+  return [putCapability(next), ...(touched === null ? [] : [putSubject({ ...touched, calls: touched.calls + calls })])];
+}
+
+function distinct(calls: number): number {
+  return calls > 0 ? 1 : 0;
+}

@@ -1,0 +1,173 @@
+// Which bounds an action would exceed: ceilings of its run, its agent, its tenant and the platform, and caps of its contract. Pure.
+//
+// Invariants
+//   D1. Equality passes (A75). What is not bounded passes, but disclosures, which are bounded by 0 until somebody says otherwise (A81).
+//   D2. What binds in law is a person's, whatever the ceiling (A82).
+//   D3. A run in which something happened that nobody reserved reserves nothing more until a person has looked (P8).
+import type { Contract } from '@recourse/contract';
+import { EXPOSURE, REGULATORY } from '@recourse/contract';
+import type { BudgetMeasure, BudgetWindow, Debit, Excess, Reach } from '@recourse/messages';
+import type { Budget } from './budget.messages.js';
+import { inUnit } from './debits.decisions.js';
+
+/** What counts against an action, as it stands before it. */
+export interface Bounds {
+  /** Of its run, its agent, its tenant and the platform, in every unit and window. */
+  readonly budgets: readonly Budget[];
+  /** Overruns of its run that no person has let stand. */
+  readonly openOverruns: number;
+  readonly runId: string;
+  /** What its contract caps, and what its run has made of it; null without a cap. */
+  readonly cap: Cap | null;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Caps of a capability on one run. */
+export interface Cap {
+  readonly capability: string;
+  readonly radius: NonNullable<Contract['blast_radius']>;
+  readonly calls: number;
+  readonly subjects: number;
+  /** By currency, minor units. */
+  readonly moved: Readonly<Record<string, number>>;
+  /** Whether the run has touched this call's subject before. */
+  readonly isKnownSubject: boolean;
+  readonly reach: Reach;
+}
+
+const DAY_MS = 86_400_000;
+const WINDOW_MS: Readonly<Record<string, number>> = { hour: 3_600_000, day: DAY_MS };
+
+/** Start of the window that an instant lies in; 0 for what counts for ever. Epoch milliseconds. */
+export function windowAt(window: BudgetWindow, now: number): number {
+  const lengthMs = WINDOW_MS[window];
+  return lengthMs === undefined ? 0 : now - (now % lengthMs);
+}
+
+/** What is used of a budget now. */
+export function usedOf(budget: Budget, measure: BudgetMeasure, now: number): number {
+  if (budget.window_at !== windowAt(budget.window, now)) return 0;
+  return measure === 'debt'
+    ? budget.used_minor + (budget.refunds === 'gross' ? budget.refunded_minor : 0)
+    : budget.moved_minor + (budget.value_refunds === 'gross' ? budget.moved_back_minor : 0);
+}
+
+/** Ceiling of a budget by measure; null where nobody set one. */
+export function ceilingOf(budget: Budget, measure: BudgetMeasure): number | null {
+  return measure === 'debt' ? budget.ceiling_minor : budget.value_ceiling_minor;
+}
+
+/** Names every bound that an action would exceed. */
+export function excessOf(debits: readonly Debit[], bounds: Bounds): readonly Excess[] {
+  return [
+    ...lawful(debits, bounds),
+    ...overrun(bounds),
+    ...ceilingExcess(debits, bounds),
+    ...capExcess(debits, bounds),
+  ];
+}
+
+/** Names the ceilings that it would exceed: all that stops what a person agreed to already. */
+export function ceilingExcess(debits: readonly Debit[], { budgets, runId, now }: Bounds): readonly Excess[] {
+  const open = undisclosed(debits, budgets, runId, now);
+  const exceeded = budgets.flatMap((budget) =>
+    (['debt', 'value'] as const).flatMap((measure) => {
+      const ceiling = ceilingOf(budget, measure);
+      const debit = inUnit(debits, budget.currency);
+      const asked = measure === 'debt' ? debit.debit_minor : debit.value_minor;
+      const used = usedOf(budget, measure, now);
+      if (ceiling === null || asked === 0 || used + asked <= ceiling) return [];
+      const { scope, scope_id, currency, window } = budget;
+      return [bound(scope, scope_id, measure, { currency, window, used, asked, ceiling })];
+    }),
+  );
+  return [...open, ...exceeded];
+}
+
+/** Disclosures that no ceiling bounds. */
+function undisclosed(
+  debits: readonly Debit[],
+  budgets: readonly Budget[],
+  runId: string,
+  now: number,
+): readonly Excess[] {
+  const asked = inUnit(debits, EXPOSURE).debit_minor;
+  const own = budgets.filter(({ currency }) => currency === EXPOSURE);
+  if (asked === 0 || own.some((one) => one.ceiling_minor !== null || one.value_ceiling_minor !== null)) return [];
+  const run = own.find(({ scope, window }) => scope === 'run' && window === 'life');
+  const used = run === undefined ? 0 : usedOf(run, 'debt', now);
+  return [bound('run', runId, 'debt', { currency: EXPOSURE, used, asked, ceiling: 0 })];
+}
+
+function lawful(debits: readonly Debit[], { runId }: Bounds): readonly Excess[] {
+  const asked = inUnit(debits, REGULATORY).value_minor;
+  return asked === 0 ? [] : [bound('run', runId, 'regulatory', { currency: REGULATORY, asked })];
+}
+
+function overrun({ openOverruns, runId }: Bounds): readonly Excess[] {
+  return openOverruns === 0 ? [] : [bound('run', runId, 'overrun', { used: openOverruns })];
+}
+
+const REACHES: readonly Reach[] = ['single_subject', 'tenant', 'cross_tenant'];
+
+/** Names the caps of the contract that it would exceed. */
+export function capExcess(debits: readonly Debit[], { cap }: Bounds): readonly Excess[] {
+  if (cap === null) return [];
+  const { capability, radius, calls, subjects, isKnownSubject, reach } = cap;
+  const { max_calls_per_run: callsMax, max_subjects_per_run: subjectsMax, scope } = radius;
+  const over = (measure: string, more: Amounts) => [bound('capability', capability, measure, more)];
+  return [
+    ...(callsMax === undefined || calls + 1 <= callsMax
+      ? []
+      : over('calls', { used: calls, asked: 1, ceiling: callsMax })),
+    ...valueExcess(debits, cap),
+    ...(subjectsMax === undefined || isKnownSubject || subjects + 1 <= subjectsMax
+      ? []
+      : over('subjects', { used: subjects, asked: 1, ceiling: subjectsMax })),
+    ...(REACHES.indexOf(reach) <= REACHES.indexOf(scope)
+      ? []
+      : over('scope', { asked: REACHES.indexOf(reach), ceiling: REACHES.indexOf(scope) })),
+  ];
+}
+
+/** Money in another currency than the cap's is bounded by nothing that could be compared, so by 0. */
+function valueExcess(debits: readonly Debit[], { capability, radius, moved }: Cap): readonly Excess[] {
+  const cap = radius.max_value_per_run;
+  if (cap === undefined) return [];
+  return debits
+    .filter(({ currency, value_minor }) => /^[A-Z]{3}$/.test(currency) && value_minor > 0)
+    .flatMap(({ currency, value_minor: asked }) => {
+      const ceiling = currency === cap.currency ? cap.amount_minor : 0;
+      const used = moved[currency] ?? 0;
+      return used + asked <= ceiling
+        ? []
+        : [bound('capability', capability, 'value', { currency, used, asked, ceiling })];
+    });
+}
+
+interface Amounts {
+  readonly currency?: string;
+  readonly window?: string;
+  readonly used?: number;
+  readonly asked?: number;
+  readonly ceiling?: number;
+}
+
+function bound(
+  scope: string,
+  scopeId: string,
+  measure: string,
+  { currency = '', window = 'life', used = 0, asked = 0, ceiling = 0 }: Amounts,
+): Excess {
+  return {
+    scope,
+    scope_id: scopeId,
+    measure,
+    currency,
+    window,
+    used_minor: used,
+    asked_minor: asked,
+    ceiling_minor: ceiling,
+  };
+}

@@ -1,0 +1,133 @@
+// Decides what is reserved before an action, in every unit at once, and what is given back. Pure.
+import { briefOf, debitsOf, isUnsaid, reservationId } from '@recourse/contract';
+import type { BriefTerms, Contract } from '@recourse/contract';
+import { isAmong } from '@recourse/kernel';
+import type { BodyOf, CommandEnvelope, ContractTerms, Debit, Excess } from '@recourse/messages';
+import { ceilingExcess, excessOf } from './bounds.decisions.js';
+import type { Bounds } from './bounds.decisions.js';
+import { escalationIdOf, partiesOf, rejected, unfitAmounts } from './budget.decider.js';
+import { LAST_RESORT_ROLE } from './budget.messages.js';
+import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './budget.messages.js';
+
+/** What a reservation is decided on, beside the command. */
+export interface ReserveFacts {
+  readonly reservation: Reservation | null;
+  readonly bounds: Bounds;
+  /** Contract that weighs it; undefined counts as irreversible. */
+  readonly contract: Contract | undefined;
+  /** Terms of that contract; null without one. */
+  readonly terms: (BriefTerms & Pick<ContractTerms, 'contract_digest'>) | null;
+  /** Its recovery was agreed to: people are asked again only over a ceiling. */
+  readonly isCompensation: boolean;
+  readonly subjectId: string | null;
+  readonly policy: EscalationPolicy;
+}
+
+/** Agent whose account an action counts on: as it is named, or whoever asks. */
+export function agentOf({ agent_id, envelope }: Pick<BudgetCommand<'ReserveBudget'>, 'agent_id' | 'envelope'>): string {
+  return agent_id ?? envelope.principal.replace(/^agent:/u, '');
+}
+
+/** Reserves in every unit, or escalates to a person when it would exceed a bound; an escalation adds nothing. */
+export function decideReserve(command: BudgetCommand<'ReserveBudget'>, facts: ReserveFacts): BudgetAnswer {
+  const unfit = unfitAmounts(command.values);
+  if (unfit !== null) return unfit;
+  const { reservation, bounds, contract } = facts;
+  if (reservation !== null && reservation.phase !== 'released') return reservedBefore(command, reservation);
+  const debits = debitsOf(contract, 'irreversible', command.values);
+  const used = Math.max(0, ...bounds.budgets.flatMap((one) => [one.used_minor, one.moved_minor, one.refunded_minor]));
+  if (debits.some((one) => !Number.isSafeInteger(used + Math.max(one.debit_minor, one.value_minor))))
+    return rejected('AMOUNT_INVALID', 'the sum cannot be counted');
+  return reserved(command, facts, debits);
+}
+
+function reserved(
+  command: BudgetCommand<'ReserveBudget'>,
+  { bounds, terms, policy, isCompensation, subjectId }: ReserveFacts,
+  debits: readonly Debit[],
+): BudgetAnswer {
+  const { envelope, run_id, effect_key, capability, agent_id, initiator, objective } = command;
+  const { tenant, principal, command_id } = envelope;
+  const id = reservationId(tenant, run_id, effect_key);
+  const base = {
+    reservation_id: id,
+    tenant,
+    run_id,
+    effect_key,
+    capability,
+    contract_digest: terms?.contract_digest ?? null,
+    brief: briefOf(objective, terms),
+    debits,
+    agent_id: agentOf(command),
+    subject_id: subjectId,
+    command_id,
+    parties: partiesOf(principal, agent_id, initiator),
+  };
+  const exceeded = isCompensation ? ceilingExcess(debits, bounds) : excessOf(debits, bounds);
+  if (exceeded.length === 0)
+    return {
+      kind: 'recorded',
+      outcome: { reservation_id: id, phase: 'reserved', debits },
+      event: { type: 'BudgetReserved', body: { ...base, settle_by: bounds.now + policy.settleWithinMs } },
+    };
+  return isUnsaid(objective)
+    ? rejected('OBJECTIVE_MISSING', `it exceeds ${named(exceeded)}: nobody is asked without an objective`)
+    : escalated(base, exceeded, { ...policy, requestedBy: principal }, bounds.now);
+}
+
+/** Bounds, as a person reads them. */
+function named(exceeded: readonly Excess[]): string {
+  return exceeded.map(({ scope, measure, currency }) => `the ${scope}'s ${measure} ${currency}`.trim()).join(', ');
+}
+
+/** Asks a person. */
+function escalated(
+  base: Omit<BodyOf<'recourse.budgets', 'BudgetReserved'>, 'settle_by'>,
+  exceeded: readonly Excess[],
+  { owner, deadlineMs, requestedBy }: EscalationPolicy & { readonly requestedBy: string },
+  now: number,
+): BudgetAnswer {
+  const { reservation_id: id, debits } = base;
+  const escalation = { escalation_id: escalationIdOf(id), exceeded };
+  const asked = { requested_by: requestedBy, owner, deadline_at: now + deadlineMs };
+  return {
+    kind: 'recorded',
+    outcome: { reservation_id: id, phase: 'escalated', debits, ...escalation, deadline_at: asked.deadline_at },
+    event: { type: 'BudgetEscalated', body: { ...base, ...escalation, ...asked } },
+  };
+}
+
+function reservedBefore(command: BudgetCommand<'ReserveBudget'>, reservation: Reservation): BudgetAnswer {
+  const { phase, debits } = reservation;
+  const same =
+    debits.length === command.values.length &&
+    command.values.every(({ currency, amount_minor }) =>
+      debits.some((one) => one.currency === currency && one.value_minor === amount_minor),
+    );
+  if (reservation.capability !== command.capability || (phase !== 'refunded' && !same))
+    return rejected('RESERVATION_CONFLICT', 'this effect was reserved with another capability or value');
+  if (phase === 'denied') return rejected('RESERVATION_DENIED', 'nobody let this reservation through');
+  const asked = phase === 'escalated' ? { escalation_id: escalationIdOf(reservation.reservation_id) } : {};
+  return { kind: 'unchanged', phase, outcome: { ...shown(reservation), ...asked } };
+}
+
+/** Gives back what is reserved for an effect; an escalation that nobody decided is withdrawn. */
+export function decideRelease(asker: CommandEnvelope, reservation: Reservation | null): BudgetAnswer {
+  if (reservation === null) return rejected('RESERVATION_UNKNOWN', 'nothing was reserved for this effect');
+  if (!isAmong(reservation.parties ?? [], asker) && !asker.roles.includes(LAST_RESORT_ROLE))
+    return rejected('RESERVATION_OF_ANOTHER', 'a reservation is given back by whoever made it, or by an administrator');
+  const { phase, reservation_id, tenant, run_id, effect_key } = reservation;
+  if (phase === 'released') return { kind: 'unchanged', phase, outcome: shown(reservation) };
+  if (phase !== 'reserved' && phase !== 'escalated')
+    return rejected('RESERVATION_WRONG_PHASE', `the reservation is ${phase}`, { phase });
+  const debits = phase === 'reserved' ? reservation.debits : [];
+  return {
+    kind: 'recorded',
+    outcome: { reservation_id, phase: 'released', debits },
+    event: { type: 'BudgetReleased', body: { reservation_id, tenant, run_id, effect_key, debits, cause: 'command' } },
+  };
+}
+
+function shown({ reservation_id, phase, debits }: Reservation): Readonly<Record<string, unknown>> {
+  return { reservation_id, phase, debits };
+}

@@ -1,0 +1,45 @@
+// What is counted, as people read it: money in its currency, messages and commitments in wholes, bounds with what would be used.
+import type { Doc } from '@recourse/sdk';
+import { MINOR_PER_ONE } from '@recourse/contract';
+import { minorUnits } from './table.js';
+
+/** An amount in its unit, such as `5000.00 INR` or `1 comms`; null where there is none. */
+export function amountIn(minor: unknown, unit: unknown): string | null {
+  if (typeof minor !== 'number' || typeof unit !== 'string') return null;
+  const perOne = (MINOR_PER_ONE as Readonly<Record<string, number>>)[unit];
+  return perOne === undefined ? minorUnits(minor, unit) : `${String(minor / perOne)} ${unit}`;
+}
+
+/** What an action asks for, by unit: what it moves, and what of that is debt. */
+export function debitsIn(debits: unknown): string | undefined {
+  const told = docsIn(debits).map(
+    ({ currency, value_minor, debit_minor }) =>
+      `${amountIn(value_minor, currency) ?? ''} (debt ${amountIn(debit_minor, currency) ?? ''})`,
+  );
+  return told.length === 0 ? undefined : told.join(', ');
+}
+
+/** Every bound that is exceeded, with what approving would make of it. */
+export function exceededIn(exceeded: unknown): string | undefined {
+  const told = docsIn(exceeded).map((bound) => {
+    const { scope, scope_id, measure, window, currency, used_minor, asked_minor, ceiling_minor } = bound;
+    const unit = currency === '' ? undefined : currency;
+    const amount = (minor: unknown) => amountIn(minor, unit) ?? String(minor);
+    const then = Number(used_minor) + Number(asked_minor);
+    const per = window === 'life' ? '' : ` per ${String(window)}`;
+    return `${String(measure)} of ${String(scope)} ${String(scope_id)}${per}: ${amount(used_minor)} used, would be ${amount(then)} of ${amount(ceiling_minor)}`;
+  });
+  return told.length === 0 ? undefined : told.join('; ');
+}
+
+/** A ceiling that would be raised. */
+export function proposalIn(proposal: unknown): string | undefined {
+  if (proposal === null || typeof proposal !== 'object') return undefined;
+  const { scope, scope_id, measure, currency, from_minor, ceiling_minor, until } = proposal as Doc; // as the accountant says it
+  const back = typeof until === 'number' ? `, until ${new Date(until).toISOString()}` : '';
+  return `${String(measure)} of ${String(scope)} ${String(scope_id)}: from ${amountIn(from_minor, currency) ?? ''} to ${amountIn(ceiling_minor, currency) ?? ''}${back}`;
+}
+
+function docsIn(list: unknown): readonly Doc[] {
+  return Array.isArray(list) ? (list as readonly Doc[]) : []; // lists of the accountant hold objects
+}

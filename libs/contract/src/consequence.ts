@@ -1,0 +1,152 @@
+// Consequence: what a call moves and leaves behind, by unit, and what of that counts as debt.
+//
+// Boundary: pure. The guard reads it before the call, without a result; the ledger when it accepts the execution; and the
+// accountant weighs it under the contract it ran under.
+import type { Json } from '@recourse/kernel';
+import type { Debit, Money, Payload, ReversalClass } from '@recourse/messages';
+import { CLASS_WEIGHTS, weightOf } from './class.js';
+import { evaluateAmount, namesIn } from './condition.js';
+import { EXPOSURE, exposureOf } from './exposure.js';
+import type { Contract } from './shape.js';
+import { valueOf, weighted } from './value.js';
+
+/** What only people let happen, whatever the ceiling (A82). */
+export const REGULATORY = 'regulatory';
+
+/** What is counted rather than paid. */
+export const COUNTED_UNITS = ['comms', 'commitments', EXPOSURE, REGULATORY] as const;
+type CountedUnit = (typeof COUNTED_UNITS)[number];
+
+/** Minor units of one: a weight of 0.1 on one message is a tenth of it. What weighs in full has no smaller unit. */
+export const MINOR_PER_ONE = { comms: 1_000, commitments: 1_000, exposure: 1, regulatory: 1 } as const satisfies Record<
+  CountedUnit,
+  number
+>;
+
+/** Units that no class makes weigh less: what is disclosed stays so, and what binds in law binds. */
+const WEIGHS_IN_FULL: readonly string[] = [EXPOSURE, REGULATORY];
+
+/** A currency, or a unit that is counted. */
+export function isUnit(text: string): boolean {
+  return isCounted(text) || /^[A-Z]{3}$/.test(text);
+}
+
+function isCounted(text: string): text is CountedUnit {
+  return COUNTED_UNITS.some((unit) => unit === text);
+}
+
+/** What is known of a call. */
+export interface CallFacts {
+  readonly args: Json;
+  /** How the arguments are marked. */
+  readonly argsPayload: Pick<Payload, 'content_type'>;
+  /** Null before the call, and where nobody heard it. */
+  readonly result: Json | null;
+  readonly resultPayload: Pick<Payload, 'content_type'> | null;
+}
+
+/** What a call moves. */
+export interface Consequence {
+  /** By unit; each at most once. A unit that is known to be untouched stands with 0. */
+  readonly values: readonly Money[];
+  /** Units that its contract declares and nobody could read. */
+  readonly unread: readonly string[];
+}
+
+/**
+ * Reads what a call moves, by unit.
+ *
+ * Shape:  what reads a result is `unread` until there is one. Disclosures are counted from marks on arguments and result too.
+ * Units:  minor units of a currency, or MINOR_PER_ONE of what is counted.
+ * Errors: none; what cannot be read, or says no amount from 0, is `unread` and never 0.
+ */
+export function consequenceOf(contract: Contract | null, facts: CallFacts): Consequence {
+  if (contract === null) return { values: disclosed(null, facts, 0), unread: [] };
+  const read = Object.entries(contract.consequence ?? {}).map(([dimension, expression]) => ({
+    dimension,
+    amount: amountOf(expression, facts),
+  }));
+  const amountIn = (dimension: string) => read.find((one) => one.dimension === dimension)?.amount ?? null;
+  const counted = COUNTED_UNITS.filter((unit) => unit !== EXPOSURE).flatMap((unit) => {
+    const amount = amountIn(unit);
+    return amount === null ? [] : [{ amount_minor: amount * MINOR_PER_ONE[unit], currency: unit }];
+  });
+  const money = moneyOf(contract, facts.args, amountIn('money'));
+  return {
+    values: [
+      ...(money === null ? [] : [money]),
+      ...counted,
+      ...disclosed(contract, facts, amountIn(EXPOSURE) ?? 0),
+    ].filter(({ amount_minor }) => Number.isSafeInteger(amount_minor)),
+    unread: read.flatMap(({ dimension, amount }) =>
+      amount === null && !(dimension === 'money' && money !== null) ? [dimension] : [],
+    ),
+  };
+}
+
+/** What a call that was made moved at the least: who cannot read how many it sent knows that it sent one. */
+export function atLeast({ values, unread }: Consequence): readonly Money[] {
+  const missing = COUNTED_UNITS.filter((unit) => unread.includes(unit) && !values.some(has(unit)));
+  return [...values, ...missing.map((unit) => ({ amount_minor: MINOR_PER_ONE[unit], currency: unit }))];
+}
+
+const has =
+  (unit: string) =>
+  ({ currency }: Money): boolean =>
+    currency === unit;
+
+/** Units that a contract counts by what a call answers: nobody knows them before it. */
+export function knownAfterwards(contract: Contract): readonly string[] {
+  return Object.entries(contract.consequence ?? {}).flatMap(([dimension, expression]) =>
+    namesIn(expression).includes('result') ? [dimension] : [],
+  );
+}
+
+function amountOf(expression: string, { args, result }: CallFacts): number | null {
+  if (result === null && namesIn(expression).includes('result')) return null;
+  return evaluateAmount(expression, { args, result });
+}
+
+/** An expression says how much, the value in which currency; without an expression the value says both. */
+function moneyOf(contract: Contract, args: Json, amount: number | null): Money | null {
+  const value = valueOf(contract, args);
+  const currency = value?.currency ?? contract.blast_radius?.max_value_per_run?.currency ?? null;
+  return amount === null || currency === null ? value : { amount_minor: amount, currency };
+}
+
+function disclosed(contract: Contract | null, facts: CallFacts, said: number): readonly Money[] {
+  const marked = [facts.argsPayload, facts.resultPayload].map((payload) =>
+    payload === null ? 0 : exposureOf(contract ?? undefined, payload),
+  );
+  const amount = Math.max(said, ...marked);
+  const isDeclared = contract?.consequence?.exposure !== undefined;
+  return amount === 0 && !isDeclared ? [] : [{ amount_minor: amount, currency: EXPOSURE }];
+}
+
+/**
+ * Weighs what a call moves.
+ *
+ * Shape:  an unknown contract (undefined) weighs by the class its record says. Money of a compensable effect weighs at least
+ *         what its recovery is declared to cost (A77).
+ * Units:  minor units, rounded up.
+ */
+export function debitsOf(
+  contract: Contract | undefined,
+  reversalClass: ReversalClass,
+  values: readonly Money[],
+): readonly Debit[] {
+  const weight = contract === undefined ? CLASS_WEIGHTS[reversalClass] : weightOf(contract);
+  return values.map((value) => {
+    const debt = weighted(value, WEIGHS_IN_FULL.includes(value.currency) ? 1 : weight).amount_minor;
+    return {
+      currency: value.currency,
+      value_minor: value.amount_minor,
+      debit_minor: Math.max(debt, weight === 0 ? 0 : recoveryCostOf(contract, value)),
+    };
+  });
+}
+
+function recoveryCostOf(contract: Contract | undefined, { amount_minor, currency }: Money): number {
+  const cost = contract?.reversal_class === 'compensable' ? contract.recovery_cost?.value : undefined;
+  return amount_minor > 0 && cost?.currency === currency ? cost.amount_minor : 0;
+}
