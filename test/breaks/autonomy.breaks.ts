@@ -25,7 +25,7 @@ export const BREAKS: readonly Break[] = [
     id: 'a84-borrowed-name',
     requirement: 'A84',
     spec: CORE,
-    test: `${STRAIGHT} says what may be spent and who is asked (A84) to nobody who borrows the name of an agent (D35)`,
+    test: `${STRAIGHT} says what may be spent and who is asked (A84) to nobody who borrows the name of an agent`,
     file: 'apps/budget-accountant/src/core/autonomy.ts',
     find: 'const isSelf = isAmong([agent], asker);',
     replace: 'const isSelf = agent !== null;',

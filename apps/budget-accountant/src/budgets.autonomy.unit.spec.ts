@@ -304,7 +304,7 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
       desk.when(refund('a', 1), 3_000).thenAnswer({ code: 'RUNG_TOO_LOW', httpStatus: 403 });
     });
 
-    it('to nobody who borrows the name of an agent (D35)', () => {
+    it('to nobody who borrows the name of an agent', () => {
       const { desk } = start({
         rungs: { ...rungs, read: { forward_approval: 'refused' }, recommend: { forward_approval: 'refused' } },
       });
