@@ -3,6 +3,7 @@
 // Boundary: pure; opening is the vault's, recording the log's.
 import { mapPayloads } from '@recourse/event-log';
 import type { Doc } from '@recourse/event-log';
+import { sha256Hex } from '@recourse/kernel';
 import type { Access } from './access.js';
 import type { Principal, Role } from './principal.js';
 
@@ -25,6 +26,8 @@ export interface Reading {
 
 /** As many as a page of a list has rows. */
 const NAMES_MAX = 500;
+/** Less than an identifier of a record may have (L7). */
+const NAME_BYTES_MAX = 500;
 /** Members that name a thing: the first that is there, and the mutation beside it. */
 const IDS = [
   'compensation_id',
@@ -79,9 +82,15 @@ export function readingOf(sealed: readonly Doc[], tenantOfToken: string): Readin
 
 function thingsIn(doc: Doc): readonly string[] {
   const member = IDS.find((name) => typeof doc[name] === 'string');
-  const own = member === undefined ? [] : [`${kindOf(member)}/${String(doc[member])}`];
-  const mutation = typeof doc['mutation_id'] === 'string' ? [`mutation/${doc['mutation_id']}`] : [];
+  const own = member === undefined ? [] : [nameOf(kindOf(member), String(doc[member]))];
+  const mutation = typeof doc['mutation_id'] === 'string' ? [nameOf('mutation', doc['mutation_id'])] : [];
   return [...own, ...mutation];
+}
+
+/** A name a record may hold: ids of outsiders may be as long as an index takes, and then nothing fits before them. */
+function nameOf(kind: string, id: string): string {
+  const name = `${kind}/${id}`;
+  return Buffer.byteLength(name) > NAME_BYTES_MAX ? `${kind}/sha256:${sha256Hex(id)}` : name;
 }
 
 function kindOf(member: (typeof IDS)[number]): string {

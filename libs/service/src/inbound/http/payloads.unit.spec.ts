@@ -48,6 +48,8 @@ const ROWS: Readonly<Record<string, Doc>> = {
   ended: thing('ended', 'done', [sealed(1), sealed(2)]),
   empty: thing('empty', 'waits', []),
 };
+/** As long as an id in a path may be, encoded. */
+const LONG = 'ж'.repeat(90);
 
 let app: NestFastifyApplication;
 let roles: readonly string[] = [];
@@ -66,7 +68,7 @@ beforeAll(async () => {
       health: () => ({ live: true, ready: true, started: true, detail: {} }),
       page: ({ where: { mutation_id: id } }) =>
         Promise.resolve({
-          rows: Object.entries(ROWS)
+          rows: Object.entries(id === LONG ? { [LONG]: thing('ref/'.repeat(127), 'done', [sealed(1)]) } : ROWS)
             .filter(([name]) => id === undefined || id === name)
             .map(([key, doc]) => ({ partition: 0, kind: 'thing', group: key, key, dueAt: null, doc })),
           next: null,
@@ -171,6 +173,15 @@ describe('a sealed payload', () => {
     submitted = [];
     await read('/v1/things/empty', 'payload_reader');
     expect(submitted).toEqual([]);
+  });
+});
+
+describe('a reading of what has long names', () => {
+  it('is recorded under names that a record may hold', async () => {
+    expect((await read(`/v1/things/${encodeURIComponent(LONG)}`, 'payload_reader')).body).toContain(SECRET);
+    const [reading] = submitted;
+    expect(reading?.route).toBe('GET /v1/things/:id');
+    expect(reading?.body).toMatchObject({ things: [expect.stringMatching(/^mutation\/sha256:[0-9a-f]{64}$/)] });
   });
 });
 

@@ -36,6 +36,8 @@ export interface ListAnswer {
   readonly next_cursor: string | null;
 }
 
+/** Less than an identifier of a record may have (L7). */
+const ROUTE_MAX = 500;
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;
 
@@ -136,7 +138,8 @@ export class Reads {
       key: idempotencyKey,
       principal: caller.principal,
       tenant,
-      route: caller.route,
+      // A path is as long as the ids in it, encoded; its pattern is not.
+      route: caller.route.length > ROUTE_MAX ? caller.routePattern : caller.route,
       idempotencyKey,
       body: reading,
       build: (envelope) => ({ envelope, log, ...reading }),
