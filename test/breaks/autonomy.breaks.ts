@@ -18,8 +18,8 @@ export const BREAKS: readonly Break[] = [
     spec: CORE,
     test: `${STRAIGHT} says what may be spent and who is asked (A84) where a ceiling was opened, the lower of the two`,
     file: 'apps/budget-accountant/src/rules/autonomy/grant.decisions.ts',
-    find: 'Math.min(ceiling, standing.ceiling_minor ?? ceiling)',
-    replace: '(standing.ceiling_minor ?? ceiling)',
+    find: 'Math.min(granted, standing.ceiling_minor ?? granted)',
+    replace: '(standing.ceiling_minor ?? granted)',
   },
   {
     id: 'a84-borrowed-name',
@@ -36,8 +36,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.rungs.unit.spec.ts',
     test: 'the rung of an agent has a person asked where the contract asks nobody, in the round trip of the reservation',
     file: 'libs/sdk/src/guard/asking.ts',
-    find: "rungMode = stricterMode(rungMode, answer.forwardApproval ?? 'policy');",
-    replace: "rungMode = stricterMode(rungMode, 'policy');",
+    find: "{ rungMode: answer.forwardApproval ?? 'policy' }",
+    replace: "{ rungMode: 'policy' }",
   },
   {
     id: 'd30-kinds-as-one',

@@ -80,9 +80,7 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
           OpenBudget: command(BUDGET_ROLES, onOpen),
           MoveCeiling: command(BUDGET_ROLES, (asked) => onMove(asked, policy)),
           ReserveBudget: command(['agent'], (asked) => onReserve(asked, policy)),
-          ReleaseReservation: command(['agent', 'administrator'], ({ body, context }) =>
-            answered(decideRelease(body.envelope, heldFor(context.state, body))),
-          ),
+          ReleaseReservation: command(['agent', 'administrator'], onRelease),
           // Who may decide depends on how long it has waited.
           DecideEscalation: command('anyone', (asked) => onDecide(asked, policy)),
           FreezeAutonomy: command(FREEZE_ROLES, onFreeze),
@@ -155,6 +153,10 @@ function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, p
     return editorsIn(context.views.view(contractView.name), body.envelope.tenant, Buffer.from(digest, 'hex'));
   };
   return answered(decideEscalation(body, escalation, { now: context.now, policy, ownerOf, editorsOf }));
+}
+
+function onRelease({ body, context }: Asked<BudgetCommand<'ReleaseReservation'>>): Decision {
+  return answered(decideRelease(body.envelope, heldFor(context.state, body)));
 }
 
 function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, policy: EscalationPolicy): Decision {
