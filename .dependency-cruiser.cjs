@@ -11,6 +11,7 @@ const LIBRARIES = {
   messages: ['kernel', 'chain'],
   contract: ['kernel', 'chain', 'messages'],
   lineage: ['kernel', 'messages'],
+  audit: ['kernel', 'chain'],
   config: ['kernel'],
   telemetry: ['kernel'],
   kafka: ['kernel', 'chain'],

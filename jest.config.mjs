@@ -10,9 +10,9 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.recourse/', '<rootDir>/.cache/'],
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swc, sourceMaps: 'inline' }] },
   moduleNameMapper: {
-    '^@recourse/(kernel|messages|chain|contract|kafka|event-log|config|telemetry|testing|sdk|service|lineage)$':
+    '^@recourse/(kernel|messages|chain|contract|kafka|event-log|config|telemetry|testing|sdk|service|lineage|audit)$':
       '<rootDir>/libs/$1/src/index.ts',
-    '^@recourse/(contract-registry|mutation-ledger|recovery-orchestrator|budget-accountant|notifier|cli)$':
+    '^@recourse/(contract-registry|mutation-ledger|recovery-orchestrator|budget-accountant|notifier|auditor|cli|console)$':
       '<rootDir>/apps/$1/src/index.ts',
     '^@recourse/dev-stack$': '<rootDir>/deploy/dev/src/index.ts',
     '^@recourse/test-(simulation|bench|crash)$': '<rootDir>/test/$1/src/index.ts',

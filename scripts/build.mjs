@@ -3,7 +3,8 @@
 // A file is compiled only when it is newer than its output, so a second run costs a walk of the tree.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from '@swc/core';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -32,6 +33,9 @@ const files = (folder) =>
     )
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
+/** Where the console's page is built to, below its dist. */
+const PAGE = 'page-files';
+
 let compiled = 0;
 for (const folder of packages()) {
   const wanted = new Set();
@@ -54,8 +58,28 @@ for (const folder of packages()) {
   if (existsSync(join(folder, 'dist'))) {
     for (const entry of readdirSync(join(folder, 'dist'), { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath ?? entry.path, entry.name);
-      if (entry.isFile() && !wanted.has(path) && /\.js(\.map)?$/.test(path)) rmSync(path);
+      const isPage = path.startsWith(join(folder, 'dist', PAGE));
+      if (entry.isFile() && !isPage && !wanted.has(path) && /\.js(\.map)?$/.test(path)) rmSync(path);
     }
   }
 }
-console.log(`build: ${compiled} files compiled`);
+const isPageBuilt = await buildPage();
+console.log(`build: ${compiled} files compiled${isPageBuilt ? ', the console bundled' : ''}`);
+
+/** Bundles the console's page when one of its sources is newer than it. Vite is loaded only then. */
+async function buildPage() {
+  const folder = join(root, 'apps', 'console');
+  const built = join(folder, 'dist', PAGE, 'index.html');
+  const sources = readdirSync(join(folder, 'page'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+  const newest = Math.max(...[...sources, join(folder, 'vite.config.mjs'), join(folder, 'package.json')].map(mtimeOf));
+  if (existsSync(built) && mtimeOf(built) > newest) return false;
+  const { build } = await import(pathToFileURL(createRequire(join(folder, 'package.json')).resolve('vite')).href);
+  await build({ configFile: join(folder, 'vite.config.mjs'), root: join(folder, 'page'), logLevel: 'warn' });
+  return true;
+}
+
+function mtimeOf(path) {
+  return statSync(path).mtimeMs;
+}

@@ -15,13 +15,14 @@ import { specFoldersOf, touchedFiles } from './lib/touched.mjs';
 await main(async () => {
   await bootstrap({ stack: false });
   const files = touchedFiles(sinceOf(process.argv.slice(2)));
-  const linted = files.filter((file) => /\.(ts|mts|mjs|cjs)$/.test(file) && existsSync(join(root, file)));
+  const linted = files.filter((file) => /\.(ts|tsx|mts|mjs|cjs)$/.test(file) && existsSync(join(root, file)));
   const folders = specFoldersOf(files);
   console.log(
     `${files.length} files touched, ${linted.length} to lint; unit specs of ${folders.join(' ') || 'nothing'}`,
   );
   const steps = [
     { name: 'types', command: tool('tsc', '--noEmit', '-p', 'tsconfig.json') },
+    { name: 'page types', command: tool('tsc', '--noEmit', '-p', 'apps/console/tsconfig.json') },
     ...(linted.length > 0 ? [{ name: 'lint', command: lintOf(linted) }] : []),
     { name: 'format', command: formatCheck() },
     ...(folders.length > 0 ? [{ name: 'unit', command: script('jest.mjs', 'unit', ...folders), kind: 'unit' }] : []),

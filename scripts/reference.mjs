@@ -26,6 +26,7 @@ const { configPage } = await import('./generate/config-page.mjs');
 const { failuresPage } = await import('./generate/failures-page.mjs');
 const { machinesPage } = await import('./generate/machines-page.mjs');
 const { reportSchemaFiles } = await import('./generate/report-schemas.mjs');
+const { openApiPages } = await import('./generate/openapi.mjs');
 const { traceabilityPage } = await import('./generate/traceability-page.mjs');
 const { readBreaks } = await import('./lib/break-tables.mjs');
 const { readRequirements } = await import('./lib/requirements.mjs');
@@ -42,6 +43,7 @@ const pages = [
   ...(await reportSchemaFiles(built)),
   { path: 'deploy/helm/recourse/files/cluster.json', text: await clusterFile(built) },
   { path: 'docs/reference/cli.md', text: await cliPage(built) },
+  ...(await openApiPages(built)),
   { path: 'docs/traceability.md', text: traceabilityPage(readRequirements(), await readBreaks()) },
 ];
 const stale = pages.filter(

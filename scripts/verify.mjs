@@ -9,6 +9,7 @@ import { withTestStack } from './lib/test-stack.mjs';
 const STEPS = [
   { name: 'simulation', command: script('jest.mjs', 'simulation'), kind: 'simulation' },
   { name: 'types', command: tool('tsc', '--noEmit', '-p', 'tsconfig.json') },
+  { name: 'page types', command: tool('tsc', '--noEmit', '-p', 'apps/console/tsconfig.json') },
   // Every file, without the cache of `npm run check`: what a file imports may have changed its types.
   { name: 'lint', command: tool('eslint', '--max-warnings', '0', '.') },
   { name: 'contract', command: script('jest.mjs', 'contract'), kind: 'contract' },

@@ -9,6 +9,8 @@ const PROGRAMS = [
 ];
 /** No service: it reads some of the variables that every service has. */
 const NOTIFIER = { file: 'apps/notifier/dist/config.js', spec: 'CONFIG' };
+/** Neither: the console's server. */
+const CONSOLE = { file: 'apps/console/dist/config.js', spec: 'CONFIG' };
 const SHARED = { file: 'libs/service/dist/service-config.js', spec: 'SERVICE_CONFIG' };
 const CLI = { file: 'apps/cli/dist/config.js', spec: 'CLI_CONFIG' };
 const STACK = { file: 'deploy/dev/dist/adapters.js', spec: 'STACK_CONFIG' };
@@ -34,6 +36,11 @@ ${(await serviceSections(built, describeConfig)).join('\n')}
 A program beside the services; it reads this and nothing else.
 
 ${await describe(NOTIFIER)}
+## console
+
+The server of [the console](../console.md); it reads this and nothing else.
+
+${await describe(CONSOLE)}
 ## Command line
 
 Flags say the same and win over the environment.

@@ -40,6 +40,18 @@ export const LANES = [
     all: [],
     kind: 'e2e',
   },
+  // People in a browser: wants Chromium, which `npm test` asks nobody to have.
+  {
+    name: 'console',
+    script: 'jest.mjs',
+    args: ['console'],
+    command: 'npm run test:console',
+    test: null,
+    ci: [],
+    all: [],
+    kind: 'console',
+    usesSharedStack: true,
+  },
   // Charts, rules and container files read by the tools of a cluster, without one. Builds those tools once, with Go.
   {
     name: 'deploy',

@@ -62,13 +62,20 @@ export interface System {
 }
 
 export interface SystemNeeds extends Pick<SystemOptions, 'adapters' | 'envOf'> {
+  /** On a stack that asks everybody who they are, with strict wires. */
+  readonly secure?: boolean;
   /** Starts the notifier too, with these endpoints. */
   readonly notifier?: { readonly webhooksFile: string; readonly env?: Readonly<Record<string, string>> };
 }
 
 /** Starts stack and services, with request topics for more adapters than `payments` and with more settings. Errors: the first part that does not become ready, with its log. */
-export async function startSystem({ adapters = [], envOf = {}, notifier }: SystemNeeds = {}): Promise<System> {
-  const stack = await startTestStack();
+export async function startSystem({
+  adapters = [],
+  envOf = {},
+  secure = false,
+  notifier,
+}: SystemNeeds = {}): Promise<System> {
+  const stack = await startTestStack({ secure });
   const dataDir = mkdtempSync(join(tmpdir(), 'recourse-system-'));
   try {
     const told =
@@ -94,7 +101,7 @@ export async function startSystem({ adapters = [], envOf = {}, notifier }: Syste
 }
 
 async function reach(stack: DevStack, plan: SystemPlan, processes: Processes, dataDir: string): Promise<System> {
-  const kafka = createKafka({ brokers: [...stack.kafka.brokers], clientId: 'spec' });
+  const kafka = createKafka({ brokers: [...stack.kafka.brokers], clientId: 'spec', ...ownerAccess(stack) });
   const codecs = createCodecs(createSchemaRegistry({ url: stack.registryUrl }));
   const producer = await createProducer({ kafka, codecs, source: 'spec' });
   const token = tokensOf(plan.urls.issuer);
@@ -132,6 +139,19 @@ async function reach(stack: DevStack, plan: SystemPlan, processes: Processes, da
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+interface OwnerSasl {
+  readonly mechanism: 'plain';
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Above the rules of a secure stack; nothing where nobody is asked. */
+export function ownerAccess({ owner }: Pick<DevStack, 'owner'>): { readonly sasl?: OwnerSasl } {
+  if (owner === null) return {};
+  const password = readFileSync(owner.passwordFile, 'utf8').trim();
+  return { sasl: { mechanism: 'plain', username: owner.name, password } };
 }
 
 async function ask(url: string, init: RequestInit): Promise<Reply> {

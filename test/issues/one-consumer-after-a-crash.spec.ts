@@ -24,6 +24,7 @@ describe('a service whose consumer crashed', () => {
     let joins = 0;
     const consumer = (): InputConsumer => {
       const made: InputConsumer = {
+        name: `consumer-${String(joins)}`,
         start: async (given) => {
           joins += 1;
           live.add(made);
@@ -73,9 +74,10 @@ describe('a service whose consumer crashed', () => {
 function methodsOf(kafka: Kafka): Kafka {
   return {
     admin: () => kafka.admin(),
+    group: (groupId) => kafka.group(groupId),
     inputConsumer: (options) => kafka.inputConsumer(options),
     logProducer: () => kafka.logProducer(),
-    rawReader: () => kafka.rawReader(),
+    rawReader: (of) => kafka.rawReader(of),
     wireProducer: () => kafka.wireProducer(),
   };
 }

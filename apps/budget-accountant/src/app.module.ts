@@ -1,15 +1,29 @@
 // What the budget accountant is made of.
+import { createPool, databaseUrlOf } from '@recourse/service';
 import type { ServiceSpec } from '@recourse/service';
 import { BUDGETS_LOG, BUDGET_COMMANDS, budgetsCore } from './core.js';
 import type { AccountantConfig } from './config.js';
+import { AutonomyListsController } from './http/autonomy.controller.js';
 import { BudgetListsController, BudgetVerbsController } from './http/budgets.controller.js';
+import { OutcomesController } from './http/outcomes.controller.js';
+import { OutcomeQueries } from './reads/outcome-queries.js';
 
-export function serviceSpec({ escalationOwner, escalationDeadlineMs, settleWithinMs }: AccountantConfig): ServiceSpec {
+/** Connections that reads of people take from those of the loop, at the most; and how long one may run, milliseconds. */
+const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
+
+export function serviceSpec(config: AccountantConfig): ServiceSpec {
+  const { escalationOwner, escalationDeadlineMs, settleWithinMs } = config;
   return {
     name: 'budget-accountant',
     commandTopic: BUDGET_COMMANDS,
     commandLog: BUDGETS_LOG,
     cores: [budgetsCore({ escalationOwner, escalationDeadlineMs, settleWithinMs })],
-    controllers: [BudgetVerbsController, BudgetListsController],
+    controllers: [BudgetVerbsController, BudgetListsController, AutonomyListsController, OutcomesController],
+    providers: [
+      {
+        provide: OutcomeQueries,
+        useFactory: () => new OutcomeQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+      },
+    ],
   };
 }

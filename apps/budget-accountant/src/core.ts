@@ -19,19 +19,36 @@ import {
   termsOf,
   weightOf,
 } from '@recourse/contract';
-import { accepted, append, command, commandsOf, core, heardOf, refused } from '@recourse/event-log';
+import { accepted, append, command, commandsOf, core, heardOf, refused, toldOn } from '@recourse/event-log';
 import type { Asked, Decision, Due, ServiceCore, StateView } from '@recourse/event-log';
+import {
+  afterExecution,
+  afterUndoing,
+  allowanceFor,
+  isJudgedFalse,
+  onAutonomyDue,
+  onFreeze,
+  onJudged,
+  onSignalled,
+  onUnfreeze,
+} from './core/autonomy.js';
 import { isOurs, MUTATIONS_LOG, onCompensations, onMutation, onRecoverability, scopesOf } from './core/debts.js';
+import { onOutcome } from './core/outcomes.js';
+import { FREEZE_ROLES, UNFREEZE_ROLES } from './rules/autonomy/autonomy.messages.js';
+import { allowanceShown, rungRefusal, underRung } from './rules/autonomy/grant.decisions.js';
 import { decideOpen, decideRelease, decideReserve } from './rules/budget/budget.decider.js';
 import { decideEscalation } from './rules/budget/escalation.decider.js';
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './rules/budget/budget.messages.js';
 import { escalateReservation, passOn } from './rules/budget/overdue.decider.js';
 import { EVOLVE } from './rows.js';
+import { AUTONOMY_ROWS } from './rows/autonomy.rows.js';
+import { OUTCOME_ROWS } from './rows/outcome.rows.js';
 import { BUDGET_ROWS, escalations, MONEY, readBudget, reservations } from './rows/kinds.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 export const BUDGET_COMMANDS = 'recourse.budget-commands';
+export const AGENT_SIGNALS = 'recourse.agent-signals';
 
 export interface BudgetsCoreConfig {
   /** Who is asked about escalations and overruns. */
@@ -67,20 +84,25 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
           ),
           // Who may decide depends on how long it has waited.
           DecideEscalation: command('anyone', (asked) => onDecide(asked, policy)),
+          FreezeAutonomy: command(FREEZE_ROLES, onFreeze),
+          UnfreezeAutonomy: command(UNFREEZE_ROLES, onUnfreeze),
         },
       }),
+      // A record under another key than its tenant is refused by its decider: parked, it would hold up that key.
+      toldOn(AGENT_SIGNALS, { key: null, records: { AgentSignalled: onSignalled, OutcomeRecorded: onOutcome } }),
       heardOf(MUTATIONS_LOG, {
         mode: 'broadcast',
-        concerns: isOurs,
+        concerns: (record, owns) => isOurs(record, owns) || isJudgedFalse(record, owns),
         records: {
-          MutationRecorded: (asked) => onMutation(asked, policy),
-          RecoverabilityChanged: ({ body, context }) => onRecoverability(context.state, body),
+          MutationRecorded: (asked) => afterExecution(onMutation(asked, policy), asked),
+          RecoverabilityChanged: (asked) => afterUndoing(onRecoverability(asked.context.state, asked.body), asked),
+          SourceJudged: onJudged,
           CompensationsExecuted: (asked) => onCompensations(asked, policy),
         },
       }),
     ],
     views: [contractView, entryView],
-    rows: BUDGET_ROWS,
+    rows: [...BUDGET_ROWS, ...AUTONOMY_ROWS, ...OUTCOME_ROWS],
     keyOf: ({ tenant }) => tenant,
     evolve: EVOLVE,
     due: dueOf(policy),
@@ -90,6 +112,7 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
 /** What happens when somebody has let the time of an open question or reservation pass. */
 function dueOf(policy: EscalationPolicy): Due {
   return {
+    autonomy: onAutonomyDue,
     escalation: ({ state, now }, { address }) => {
       const escalation = escalations.find(state, address.key);
       return append(...oneOrNone(escalation === null ? null : passOn(escalation, policy, now)));
@@ -129,13 +152,17 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
   const { tenant } = body.envelope;
   const killed = killVerdict(views.view(entryView.name), { tenant, agent: agent_id ?? '', capability });
   if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);
+  const allowance = allowanceFor(context, body.envelope, body);
+  if (allowance.forward_approval === 'refused')
+    return refused(BUDGET_REJECTIONS.RUNG_TOO_LOW, 'RUNG_TOO_LOW', rungRefusal(allowance), allowanceShown(allowance));
   const found = contractByName(views.view(contractView.name), tenant, capability);
   const known = found?.contract;
   if (known === undefined) views.readToEnd();
-  return answered(
+  const scopes = scopesOf(state, tenant, run_id, value.currency);
+  const decision = answered(
     decideReserve(body, {
       reservation: reservations.find(state, reservationId(tenant, run_id, effect_key, value.currency)),
-      scopes: scopesOf(state, tenant, run_id, value.currency),
+      scopes: underRung(scopes, allowance, { tenant, scope_id: run_id, currency: value.currency }),
       // Nothing declared counts as irreversible.
       weight: known === undefined ? CLASS_WEIGHTS.irreversible : weightOf(known),
       terms: known === undefined || found === undefined ? null : termsOf(known, found.digest),
@@ -143,6 +170,13 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
       now,
     }),
   );
+  return told(decision, allowanceShown(allowance));
+}
+
+/** The answer with more in it. */
+function told(decision: Decision, more: Readonly<Record<string, unknown>>): Decision {
+  const { answer } = decision;
+  return answer === undefined ? decision : { ...decision, answer: { ...answer, body: { ...answer.body, ...more } } };
 }
 
 /** What is reserved for an effect, in both units. */

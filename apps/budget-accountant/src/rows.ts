@@ -1,9 +1,12 @@
 // What each record of the budgets log changes. Holds no rules; reads the record and rows of earlier records.
 import { briefOf } from '@recourse/contract';
+import { together } from '@recourse/event-log';
 import type { Change, Folds, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, RecordTypeOf } from '@recourse/messages';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
+import { autonomyChanged, told } from './rows/autonomy.rows.js';
+import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';
 import { budgets, debitedUnder, escalations, reservations, standingBudget } from './rows/kinds.js';
 import type { BudgetKey } from './rows/kinds.js';
 import type { Escalation, Reservation } from './rules/budget/budget.messages.js';
@@ -30,11 +33,17 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
     ...moved(state, body, 'Released', {}, -body.debit.amount_minor),
     ...withdrawn(state, body.reservation_id),
   ],
-  BudgetDebited: (body, state) => [
-    ...moved(state, body, 'Debited', debitOf(body), body.debit.amount_minor),
-    ...withdrawn(state, body.reservation_id),
-  ],
+  BudgetDebited: together(
+    (body, state) => [
+      ...moved(state, body, 'Debited', debitOf(body), body.debit.amount_minor),
+      ...withdrawn(state, body.reservation_id),
+    ],
+    recoveryCosted,
+  ),
   BudgetRefunded: (body, state) => moved(state, body, 'Refunded', {}, -body.debit.amount_minor),
+  AutonomyChanged: autonomyChanged,
+  SignalRefused: ({ told_id, content_hash }) => [told(told_id, content_hash)],
+  OutcomeCounted: outcomeCounted,
 };
 
 function opened(body: Body<'BudgetOpened'>, state: StateView): readonly Change[] {

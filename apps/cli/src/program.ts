@@ -4,6 +4,7 @@ import { isAskable, parseAsking } from './asking.js';
 import { addAdmission } from './commands/admission.command.js';
 import { addApprovals } from './commands/approvals.command.js';
 import { addAudit } from './commands/audit.command.js';
+import { addAutonomy } from './commands/autonomy.command.js';
 import { addBudgets } from './commands/budgets.command.js';
 import { addAssumptions } from './commands/assumptions.command.js';
 import { addCluster } from './commands/cluster.command.js';
@@ -69,6 +70,7 @@ const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
   addDrill,
   addApprovals,
   addBudgets,
+  addAutonomy,
   addItems,
   addNotifications,
   addParked,

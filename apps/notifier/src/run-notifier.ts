@@ -65,8 +65,9 @@ interface Parts {
 export async function startNotifier(config: NotifierConfig): Promise<void> {
   const logger = createLogger({ service: NAME, instance: config.instance, level: config.logLevel });
   const parts = await partsOf(config, logger);
-  const notifier = notifierOf(parts);
-  const app = await edgeOf(parts, notifier);
+  const followers = followersOf(parts);
+  const notifier = notifierOf(parts, followers);
+  const app = await edgeOf(parts, notifier, followers);
   notifier.start();
   logger.info({ url: await app.getUrl(), endpoints: config.endpoints.map(({ name }) => name) }, 'listening');
   let stopping: Promise<void> | null = null;
@@ -114,10 +115,10 @@ function reached<T>(logger: Logger, what: string, work: () => Promise<T>): Promi
   });
 }
 
-function notifierOf(parts: Parts): Notifier {
+function notifierOf(parts: Parts, followers: readonly Follower[]): Notifier {
   const { config, store, logger } = parts;
   return new Notifier({
-    followers: followersOf(parts),
+    followers,
     senders: sendersOf(parts),
     store,
     keepMs: config.keepMs,
@@ -129,8 +130,17 @@ function notifierOf(parts: Parts): Notifier {
   });
 }
 
-function followersOf({ config: { endpoints }, store, opened }: Parts): NotifierOptions['followers'] {
+interface Follower {
+  readonly name: string;
+  readonly topic: FollowedLog;
+  readonly partition: number;
+  readonly follower: LogFollower;
+}
+
+function followersOf({ config: { endpoints }, store, opened }: Parts): readonly Follower[] {
   return opened.map(({ topic, partition, log }) => ({
+    topic,
+    partition,
     name: `${topic}/${String(partition)}`,
     follower: new LogFollower({ topic, partition, log: followed(log), store, endpoints, now: Date.now }),
   }));
@@ -191,6 +201,7 @@ async function openLogs(kafka: Kafka, codecs: Codecs, logId: string): Promise<re
 async function edgeOf(
   { config, authenticate, store, metrics, logger }: Parts,
   notifier: Notifier,
+  followers: readonly Follower[],
 ): Promise<NestFastifyApplication> {
   const edge: EdgeContext = {
     definition: { name: NAME },
@@ -208,7 +219,14 @@ async function edgeOf(
       logger.error({ err: error }, 'a request failed');
     },
   };
-  const context: NotifierContext = { endpoints: config.endpoints, store, now: Date.now, nonce: randomUUID };
+  const context: NotifierContext = {
+    endpoints: config.endpoints,
+    store,
+    now: Date.now,
+    nonce: randomUUID,
+    followed: () =>
+      followers.map(({ topic, partition, follower }) => ({ log: topic, partition, keptSeq: follower.keptSeq })),
+  };
   const providers = [{ provide: NOTIFIER_CONTEXT, useValue: context }];
   const app = await createEdge(NAME, ServiceModule.forEdge(edge, [DeliveriesController, ItemsController], providers), {
     bodyBytesMax: BODY_BYTES_MAX,

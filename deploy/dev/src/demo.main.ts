@@ -39,6 +39,7 @@ function demo(): Programme {
         withExample: !withLittleServices,
         withLittleServices,
         withNotifier: true,
+        withConsole: true,
         subscribedAs: 'loyalty',
         onProgress: (line) => {
           say(`  ${line}`);
@@ -48,6 +49,7 @@ function demo(): Programme {
     },
     story: async (stack, _processes, options) => {
       if (plan === null) return false;
+      say(`The console is at ${plan.urls.console}: sign in as mira to see what follows, and to decide there.`);
       if (isLittle(options.scenario)) return playLittle(options.scenario, plan, stack, folder);
       const { ok, mutationId } = await playStory({
         urls: plan.urls,
@@ -116,14 +118,19 @@ async function playLittle(
   return ok;
 }
 
-const askPerson: Interactive = async (question) => {
+const askPerson: Interactive = async (question, elsewhere) => {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
     for (;;) {
-      const answer = (await terminal.question(`${question} [approve/deny] `)).trim().toLowerCase();
+      const asked = `${question} Here, or in the console: [approve/deny] `;
+      const answer = (await terminal.question(asked, { signal: elsewhere })).trim().toLowerCase();
       if (answer === 'approve' || answer === 'a' || answer === 'y') return 'approve';
       if (answer === 'deny' || answer === 'd' || answer === 'n') return 'deny';
     }
+  } catch (cause) {
+    // Decided elsewhere: what is typed here counts no more.
+    if (elsewhere.aborted) return await new Promise<never>(() => undefined);
+    throw cause;
   } finally {
     terminal.close();
   }
@@ -139,6 +146,7 @@ function whereabouts({ urls, logId }: SystemPlan, dataDir: string): readonly str
   const named = nameOf(dataDir);
   const service = (name: string, url: string): string => `  ${name.padEnd(12)}${url}   OpenAPI ${url}/docs`;
   return [
+    `  console     ${urls.console}   (look, decide and follow: sign in as mira)`,
     service('registry', urls.registry),
     service('ledger', urls.ledger),
     service('recoveries', urls.orchestrator),

@@ -10,7 +10,7 @@ import { root } from '../../../scripts/lib/paths.mjs';
 import type { DatabaseAddress } from './databases.js';
 import type { ProcessSpec } from './processes.js';
 import { secretIn } from './secrets.js';
-import { NOTIFIER, SERVICES } from './system.plan.js';
+import { CONSOLE, NOTIFIER, SERVICES } from './system.plan.js';
 import type { ServiceName, SystemOptions, SystemPlan } from './system.plan.js';
 import type { StackFacts } from './stack.js';
 import { layoutOf } from './stack-data.js';
@@ -57,6 +57,7 @@ export function urlsOf(ports: Readonly<Record<string, number>>): SystemPlan['url
     services: at('services'),
     notifier: at(NOTIFIER),
     receiver: at(RECEIVER.name),
+    console: at(CONSOLE),
   };
 }
 
@@ -149,6 +150,28 @@ export function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
       },
     },
   ];
+}
+
+/** The console, which signs people in at the development issuer. */
+export function consoleProcess({ ports }: Planning): ProcessSpec {
+  const urls = urlsOf(ports);
+  return {
+    name: CONSOLE,
+    entry: join(root, 'apps/console/dist/main.js'),
+    stage: 1,
+    readyUrl: `${urls.console}/health`,
+    env: {
+      RECOURSE_HTTP_PORT: String(ports[CONSOLE]),
+      RECOURSE_CONSOLE_URL: urls.console,
+      RECOURSE_JWT_ISSUER: ISSUER,
+      RECOURSE_OIDC_DISCOVERY_URL: `${urls.issuer}/.well-known/openid-configuration`,
+      RECOURSE_CONTRACTS_URL: urls.registry,
+      RECOURSE_LEDGER_URL: urls.ledger,
+      RECOURSE_RECOVERIES_URL: urls.orchestrator,
+      RECOURSE_BUDGET_URL: urls.budget,
+      RECOURSE_NOTIFIER_URL: urls.notifier,
+    },
+  };
 }
 
 /** The example receiver, which checks the signature of what it is told. */

@@ -10,6 +10,9 @@ export type ServiceName = (typeof SERVICES)[number];
 /** Tells approvers what waits: a program beside the services, with a database of its own. */
 export const NOTIFIER = 'notifier';
 
+/** Where people look and decide: a program beside the services. */
+export const CONSOLE = 'console';
+
 export interface SystemOptions {
   /** Where keys and the processes' own files live. */
   readonly dataDir: string;
@@ -25,6 +28,8 @@ export interface SystemOptions {
   readonly adapters?: readonly string[];
   /** The notifier, and an example of a receiver it tells. Default false. */
   readonly withNotifier?: boolean;
+  /** The console; it shows what the notifier knows, so it wants that too. Default false. */
+  readonly withConsole?: boolean;
   /** Name under which loyalty subscribes to rollbacks; it only follows them unless told. */
   readonly subscribedAs?: string;
   /** Endpoints the notifier tells instead of the example's: the path of a file as docs/guides/operate-recoveries.md shows it. */
@@ -48,6 +53,7 @@ export interface SystemPlan {
     readonly services: string;
     readonly notifier: string;
     readonly receiver: string;
+    readonly console: string;
   };
   readonly databases: Readonly<Record<ServiceName, DatabaseAddress>>;
   readonly keyStoreUrl: string;

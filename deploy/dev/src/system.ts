@@ -17,9 +17,10 @@ import type { DatabaseSpec } from './provision.js';
 import { registerSchemas } from './register-schemas.js';
 import { keysIn, logIdIn, keyringFileOf, passwordFileOf, signingKeyOf, secretIn } from './secrets.js';
 import type { StackFacts } from './stack.js';
-import { NOTIFIER, SERVICES } from './system.plan.js';
+import { CONSOLE, NOTIFIER, SERVICES } from './system.plan.js';
 import type { SystemOptions, SystemPlan } from './system.plan.js';
 import {
+  consoleProcess,
   exampleProcesses,
   issuerProcess,
   notifierProcesses,
@@ -35,7 +36,7 @@ const KEYS = 'keys';
 
 /** Provisions what the processes need and plans them. Errors: those of Kafka, registry and PostgreSQL. */
 export async function planSystem(stack: StackFacts, options: SystemOptions): Promise<SystemPlan> {
-  const { dataDir, instances = 1, withNotifier = false } = options;
+  const { dataDir, instances = 1, withNotifier = false, withConsole = false } = options;
   const secrets = keysIn(join(dataDir, 'secrets'));
   const logId = logIdIn(join(dataDir, 'secrets'));
   const examples = examplesOf(options);
@@ -46,6 +47,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
     ...SERVICES.flatMap((name) => Array.from({ length: instances }, (_, index) => processName(name, index))),
     ...examples.map(({ name }) => name),
     ...(withNotifier ? [NOTIFIER, RECEIVER.name] : []),
+    ...(withConsole ? [CONSOLE] : []),
   ]);
   const urls = urlsOf(ports);
   const plan = { ...options, stack, secrets, logId, databases, keyStoreUrl, notifierDatabaseUrl, ports, instances };
@@ -56,6 +58,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
       ...serviceProcesses(plan),
       ...exampleProcesses(plan, examples),
       ...(withNotifier ? notifierProcesses(plan) : []),
+      ...(withConsole ? [consoleProcess(plan)] : []),
     ],
     urls,
     databases,

@@ -1,10 +1,21 @@
 export { FRAME_SIZE, frameOf, readHead, schemaIdOf } from './framing.js';
 export type { RecordHead } from './framing.js';
-export { genesisHash, leafHash } from './leaf.js';
+export { genesisHash, HASH_SIZE, leafHash, sha256 } from './leaf.js';
 export type { GenesisOf } from './leaf.js';
 export { ChainReader, genesisHead, judge, readRecord } from './acceptance.js';
 export type { Acceptance, FingerprintOf, Head, RawRecord, Verdict } from './acceptance.js';
-export { consistencyProof, inclusionProof, isConsistent, isIncluded, merkleRoot, MerkleTree } from './merkle.js';
+export {
+  consistencyProof,
+  inclusionProof,
+  isConsistent,
+  isIncluded,
+  merkleRoot,
+  MerkleTree,
+  nodeHash,
+} from './merkle.js';
 export type { ConsistencyClaim, InclusionClaim } from './merkle.js';
-export { verifyLog } from './verify.js';
-export type { Finding, LogCheck, LogReport, StoredRecord } from './verify.js';
+export { LeafList } from './leaf-list.js';
+export type { LeafStore } from './leaf-list.js';
+export { LogVerifier, verifyLog } from './log-verifier.js';
+export type { LogCheck, LogReport, StoredRecord, VerifiedStart } from './log-verifier.js';
+export type { Finding, KnownHead } from './log-findings.js';

@@ -33,12 +33,39 @@ export class MerkleTree {
     return this.#size;
   }
 
-  append(leaf: Buffer): void {
+  /** Roots of the complete subtrees, largest first: all that a tree needs to grow on. */
+  get peaks(): readonly Buffer[] {
+    return [...this.#peaks];
+  }
+
+  /**
+   * The tree of a size whose complete subtrees have these roots.
+   *
+   * Errors: RangeError when there are more or fewer roots than the size has bits that are set.
+   */
+  static of(size: number, peaks: readonly Buffer[]): MerkleTree {
+    if (peaks.length !== bitsOf(size)) throw new RangeError(`${peaks.length} roots for a tree of ${size}`);
+    const tree = new MerkleTree();
+    tree.#size = size;
+    tree.#peaks.push(...peaks);
+    return tree;
+  }
+
+  /** Another tree that grows on its own. */
+  copy(): MerkleTree {
+    return MerkleTree.of(this.#size, this.#peaks);
+  }
+
+  /** `onNode` is told the root of every subtree of 2^height leaves that this one completes. */
+  append(leaf: Buffer, onNode?: (height: number, node: Buffer) => void): void {
     let node = leaf;
+    let height = 0;
     for (let rest = this.#size; rest % 2 === 1; rest = Math.floor(rest / 2)) {
       const left = this.#peaks.pop();
       if (left === undefined) break;
       node = nodeHash(left, node);
+      height += 1;
+      onNode?.(height, node);
     }
     this.#peaks.push(node);
     this.#size += 1;
@@ -159,6 +186,13 @@ function splitOf(n: number): number {
   let split = 1;
   while (split * 2 < n) split *= 2;
   return split;
+}
+
+/** Bits of a number that are set. */
+function bitsOf(n: number): number {
+  let count = 0;
+  for (let rest = n; rest > 0; rest = half(rest)) count += rest % 2;
+  return count;
 }
 
 const half = (n: number): number => Math.floor(n / 2);

@@ -2,13 +2,17 @@
 import { frameOf } from './framing.js';
 import { genesisHead, readRecord } from './acceptance.js';
 import type { Head } from './acceptance.js';
-import type { StoredRecord } from './verify.js';
+import type { StoredRecord } from './log-verifier.js';
 
 export const GENESIS = genesisHead({ logId: 'log-1', topic: 'recourse.mutations', partition: 0, partitionCount: 2 });
-const KNOWN_SCHEMA = 1;
+export const KNOWN_SCHEMA = 1;
 export const UNKNOWN_SCHEMA = 99;
-const FINGERPRINT = Buffer.alloc(32, 0xf1);
-export const fingerprintOf = (id: number): Buffer | null => (id === KNOWN_SCHEMA ? FINGERPRINT : null);
+export const OTHER_SCHEMA = 2;
+const FINGERPRINTS = new Map([
+  [KNOWN_SCHEMA, Buffer.alloc(32, 0xf1)],
+  [OTHER_SCHEMA, Buffer.alloc(32, 0xf2)],
+]);
+export const fingerprintOf = (id: number): Buffer | null => FINGERPRINTS.get(id) ?? null;
 
 /** The Avro long of a number. */
 function avroLong(value: number): Buffer {

@@ -62,6 +62,16 @@ export { forwardDigest } from './forward-digest.js';
 export type { ForwardAction } from './forward-digest.js';
 export { ENTRY_KINDS, ENTRY_REMEDIES, PROPAGATION_P99_MS, reviewEntry, routineProblem } from './entries/shapes.js';
 export type { EntryBody, EntryProblem, EntryProblemCode, ReviewedEntry } from './entries/shapes.js';
+export {
+  autonomyPolicy,
+  ceilingIn,
+  grantAt,
+  GRANTED_APPROVALS,
+  lowerRung,
+  RUNGS,
+  stricterGrant,
+} from './entries/autonomy.js';
+export type { AutonomyPolicy, Grant, GrantedApproval } from './entries/autonomy.js';
 export { isWithinRule, ROUTINE_COUNT_MAX, ROUTINE_WINDOW_MAX_MS, unroutine } from './entries/routine.js';
 export type { RoutineFacts, RoutineRule } from './entries/routine.js';
 export {
@@ -75,6 +85,8 @@ export {
 } from './entries/verdicts.js';
 export type { Acting, RecoveryVerdict, StandingSwitch, Verdict, VerdictCode } from './entries/verdicts.js';
 export {
+  autonomiesFor,
+  autonomyOf,
   bundleDigests,
   charterFor,
   charterVerdict,
@@ -86,7 +98,7 @@ export {
   standingEntry,
   subscriptionsOf,
 } from './entries/view.js';
-export type { StandingEntry, StandingRoutine, StandingSubscription } from './entries/view.js';
+export type { StandingAutonomy, StandingEntry, StandingRoutine, StandingSubscription } from './entries/view.js';
 export { tightened } from './entries/joins.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';

@@ -26,18 +26,21 @@ import {
   REDIRECTED,
   redirectedRecord,
   senderOf,
+  signatureOf,
+  speakerOfParked,
   PARKED_BYTES_MAX,
   WIRE_RECORD_BYTES_MAX,
 } from './parking.decisions.js';
 import type { ParkedOrigin, PlacedDecided, Problem } from './parking.decisions.js';
 import { decideParkedCommand, isHeldUp } from './parking.decider.js';
 import { decideReading } from './reading.decider.js';
-import { goTogether, refusedRecord } from './refusals.js';
+import { goTogether, refusedRecord, SPEAKER_MISMATCH } from './refusals.js';
 import type { RefusedItem } from './refusals.js';
 import type { Overlay } from './row-cache.js';
 import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import { OpenedState } from './sealing/opened-state.js';
 import { membersOf } from './sealing/payload-walk.js';
+import { speakerProblem } from './speakers.js';
 import type {
   AcceptedRecord,
   CommandAnswer,
@@ -369,7 +372,7 @@ export class BatchRun {
     const { key, topic } = input;
     const sealed = this.#sealed(value, key);
     const valueSha256 = Buffer.from(sha256Hex(value), 'hex');
-    const bytes = { value: sealed.value, valueSha256, keyId: sealed.keyId };
+    const bytes = { value: sealed.value, valueSha256, keyId: sealed.keyId, signature: signatureOf(origin) };
     this.#place(
       redirectedRecord({ origin, key, to: this.#homeOf(topic, key), producer: senderOf(input.body), ...bytes }),
     );
@@ -524,8 +527,11 @@ export class BatchRun {
         reason: 'STILL_UNREADABLE',
         detail: 'the record can still not be decoded; discard it or register its schema',
       };
+    const speaker = speakerOfParked(doc);
+    const mismatch = speaker === undefined ? null : speakerProblem(speaker, input.type, input.body);
+    if (mismatch !== null) return { reason: SPEAKER_MISMATCH, detail: mismatch };
     const problem = input.source === 'wire' ? findProblem(input.key, input.body) : null;
-    return problem ?? this.#redriven(input);
+    return problem ?? this.#redriven(speaker === undefined ? input : { ...input, speaker });
   }
 
   #sendHome(doc: Doc): null {
@@ -533,7 +539,8 @@ export class BatchRun {
     const origin = { topic, partition: Number(doc.partition), offset: Number(doc.offset) };
     const keyId = typeof doc.key_id === 'string' ? doc.key_id : null;
     const valueSha256 = Buffer.from(String(doc.value_sha256), 'hex');
-    const bytes = { value: doc.value as Buffer, valueSha256, keyId };
+    const signature = typeof doc.signature === 'string' ? doc.signature : null;
+    const bytes = { value: doc.value as Buffer, valueSha256, keyId, signature };
     this.#place(redirectedRecord({ origin, key, to: this.#homeOf(topic, key), producer: null, ...bytes }));
     return null;
   }

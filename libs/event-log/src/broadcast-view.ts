@@ -44,12 +44,12 @@ export class LogView implements BroadcastView {
   }
 
   /** Takes what the service has just fetched as an input: it need not be read again. What does not continue the view is left to a refresh. */
-  offer(batch: Pick<FetchedBatch, 'partition' | 'records'>): void {
+  offer(batch: Omit<FetchedBatch, 'topic'>): void {
     if (this.#busy === null) void this.#take(batch).catch(() => undefined);
   }
 
   /** Takes what was read for this view. Errors: those of the registry. */
-  async take(batch: Pick<FetchedBatch, 'partition' | 'records'>): Promise<void> {
+  async take(batch: Omit<FetchedBatch, 'topic'>): Promise<void> {
     while (this.#busy !== null) await this.#busy.catch(() => undefined);
     await this.#take(batch);
   }
@@ -63,10 +63,11 @@ export class LogView implements BroadcastView {
     await Promise.all(this.#logs.map((log) => log.close()));
   }
 
-  async #take({ partition, records }: Pick<FetchedBatch, 'partition' | 'records'>): Promise<void> {
+  async #take(batch: Omit<FetchedBatch, 'topic'>): Promise<void> {
+    const { partition } = batch;
     const log = this.#logs[partition];
-    if (log === undefined || records.length === 0) return;
-    const busy = log.take(records).then((accepted) => {
+    if (log === undefined) return;
+    const busy = log.take(batch).then((accepted) => {
       this.#fold(partition, accepted);
     });
     this.#busy = busy;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Failure } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import { MemoryBroker, MemoryRegistry, openGate } from '@recourse/kafka';
-import type { FetchedRecord } from '@recourse/kafka';
+import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
 import { LogView, ViewSet } from './broadcast-view.js';
 import { OwnLog } from './own-log.js';
 import type { AcceptedRecord } from './service-core.js';
@@ -79,10 +79,18 @@ async function stage(refs: readonly string[]): Promise<{
   };
 }
 
+const fetched = (records: readonly FetchedRecord[]): FetchedBatch => ({
+  topic: TOPIC,
+  partition: 0,
+  fetchedOffset: records[0]?.offset ?? 0,
+  nextOffset: (records.at(-1)?.offset ?? 0) + 1,
+  records,
+});
+
 describe('a view of a broadcast log', () => {
   it('takes what was fetched as an input, and reads the rest', async () => {
     const { view, views, records, folds } = await stage(['a', 'b', 'c']);
-    view.offer({ partition: 0, records: records.slice(0, 2) });
+    view.offer(fetched(records.slice(0, 2)));
     await views.atLeast('statements', 0, 2);
     expect(folds).toEqual(['a', 'b']);
     await views.atLeast('statements', 0, 3);
@@ -91,9 +99,9 @@ describe('a view of a broadcast log', () => {
 
   it('leaves out what does not continue it, and never folds a record twice', async () => {
     const { view, views, records, folds } = await stage(['a', 'b', 'c']);
-    view.offer({ partition: 0, records: records.slice(1) });
+    view.offer(fetched(records.slice(1)));
     await views.refresh();
-    view.offer({ partition: 0, records });
+    view.offer(fetched(records));
     await views.refresh();
     expect(folds).toEqual(['a', 'b', 'c']);
   });
@@ -102,7 +110,7 @@ describe('a view of a broadcast log', () => {
     const { view, views, records } = await stage(['a', 'b', 'c']);
     const torn: number[] = [];
     let isRead = false;
-    view.offer({ partition: 0, records });
+    view.offer(fetched(records));
     const watching = (async () => {
       while (!isRead) {
         if (view.position(0) > 0 && view.get('c') === undefined) torn.push(view.position(0));

@@ -26,6 +26,8 @@ const wire = commandsOf('recourse.budget-commands', {
     ReserveBudget: command('anyone', ({ body }) => append({ type: 'BudgetReserved', body: { run_id: body.run_id } })),
     ReleaseReservation: command('anyone', () => append(), { is: ({ run_id }) => run_id, name: 'run' }),
     DecideEscalation: command('anyone', () => append()),
+    FreezeAutonomy: command('anyone', () => append()),
+    UnfreezeAutonomy: command('anyone', () => append()),
   },
 });
 
@@ -56,7 +58,14 @@ function asked(type: string, more: Partial<RecordInput> = {}, roles: readonly st
 
 describe('a table of commands', () => {
   it('hears each of its types and no other', () => {
-    expect(wire.types).toEqual(['OpenBudget', 'ReserveBudget', 'ReleaseReservation', 'DecideEscalation']);
+    expect(wire.types).toEqual([
+      'OpenBudget',
+      'ReserveBudget',
+      'ReleaseReservation',
+      'DecideEscalation',
+      'FreezeAutonomy',
+      'UnfreezeAutonomy',
+    ]);
   });
 
   it('refuses a record key that is not what the table says', () => {
@@ -151,6 +160,9 @@ describe('a core made of a table', () => {
       BudgetReleased: nothing,
       BudgetRefunded: nothing,
       BudgetDebited: nothing,
+      AutonomyChanged: nothing,
+      SignalRefused: nothing,
+      OutcomeCounted: nothing,
     },
     due: { ceiling: (_, { address }) => append({ type: 'BudgetOverdue', body: { tenant: address.key } }) },
   });

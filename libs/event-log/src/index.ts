@@ -66,6 +66,8 @@ export type { LogPosition, OwnLogOptions, PlacedRecord } from './own-log.js';
 export { LogView, ViewSet } from './broadcast-view.js';
 export { LOOP_SETTINGS, PartitionLoop } from './partition-loop.js';
 export type { LoopEvent, LoopHealth, LoopSettings, PartitionLoopOptions } from './partition-loop.js';
+export type { PeerEvent } from './peers.js';
+export type { Presence } from './presence.port.js';
 export { createServiceRuntime } from './service-runtime.js';
 export type { RuntimeHealth, ServiceRuntime, ServiceRuntimeOptions } from './service-runtime.js';
 export { findStorageProblem, PARKED_BYTES_MAX, parkingKey } from './parking.decisions.js';

@@ -25,9 +25,11 @@ describe('an input that a broker cannot answer for', () => {
     const kafka: Kafka = {
       admin: () => real.admin(),
       logProducer: () => real.logProducer(),
-      rawReader: () => real.rawReader(),
+      rawReader: (of) => real.rawReader(of),
       wireProducer: () => real.wireProducer(),
+      group: (groupId) => real.group(groupId),
       inputConsumer: () => ({
+        name: 'one',
         start: (handlers) => {
           given.push(handlers);
           return Promise.resolve();

@@ -9,7 +9,7 @@ import { MemoryDatabase } from './memory-store.js';
 import { acceptedOf } from './own-log.js';
 import { ChainReader, genesisHead } from '@recourse/chain';
 import { createServiceRuntime } from './service-runtime.js';
-import type { ServiceRuntime } from './service-runtime.js';
+import type { ServiceRuntime, ServiceRuntimeOptions } from './service-runtime.js';
 import type { Sealing } from './sealing/sealing.js';
 import type { LoopEvent, LoopSettings } from './partition-loop.js';
 import { accepted, append, NOTHING } from './service-core.js';
@@ -175,7 +175,12 @@ export class LoopWorld {
     return this;
   }
 
-  async start(name: string, core = this.core, sealing?: Sealing): Promise<ServiceRuntime> {
+  async start(
+    name: string,
+    core = this.core,
+    sealing?: Sealing,
+    peers?: ServiceRuntimeOptions['peers'],
+  ): Promise<ServiceRuntime> {
     const runtime = createServiceRuntime({
       cores: [core],
       kafka: this.clusterOf(name),
@@ -185,6 +190,7 @@ export class LoopWorld {
       groupId: 'service',
       edgeKey: null,
       ...(sealing === undefined ? {} : { sealing }),
+      ...(peers === undefined ? {} : { peers }),
       clock: UNHELD,
       settings: { lazyProgressMs: 20, headCheckMs: 50, ...this.settings },
       onEvent: (event) => this.events.push({ ...event, by: name }),
@@ -196,10 +202,15 @@ export class LoopWorld {
 
   /** Ends everything at once, as a kill does. */
   kill(name: string): void {
+    this.die(name);
+    this.broker.expireMember(name);
+  }
+
+  /** A kill that the group has not noticed yet. */
+  die(name: string): void {
     this.broker.crash(name);
     this.registry.crash(name);
     this.#runtimes.delete(name);
-    this.broker.expireMember(name);
   }
 
   async stop(): Promise<void> {
@@ -258,7 +269,7 @@ export class LoopWorld {
         const verdict = chain.read(record);
         if (verdict.kind === 'accepted') found.push(await this.#decoded(record.value, verdict.head));
       }
-      offset += batch.records.length;
+      offset = batch.nextOffset;
     }
     return found;
   }

@@ -6,6 +6,7 @@
 // Invariants
 //   O1. Nothing new leaves before the gate is open and everything that is owed again has left or is owed no more.
 //   O2. The mark never passes a record with an unsent message.
+import { SIGNATURE } from '@recourse/kafka';
 import { deriveId } from '@recourse/kernel';
 import type { OwnLog, PlacedRecord } from './own-log.js';
 import { REDIRECTED } from './parking.decisions.js';
@@ -167,6 +168,9 @@ function redirectedMessage({ body }: AcceptedRecord): RawMessage {
     key: String(body.record_key),
     value: body.value as Buffer,
     keyId: typeof body.key_id === 'string' ? body.key_id : null,
-    headers: { [REDIRECTED]: `${String(topic)}/${String(partition)}@${String(offset)}` },
+    headers: {
+      [REDIRECTED]: `${String(topic)}/${String(partition)}@${String(offset)}`,
+      ...(typeof body.signature === 'string' ? { [SIGNATURE]: body.signature } : {}),
+    },
   };
 }

@@ -9,8 +9,17 @@ import { Failure, InvariantViolation } from '@recourse/kernel';
 import { FRAME_SIZE, genesisHead, leafHash, readHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
 import type { Codecs } from '@recourse/messages';
-import type { FetchedRecord, Kafka, LogProducer, OutgoingRecord, RawReader, Unreadable } from '@recourse/kafka';
-import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend } from './loop.decisions.js';
+import type {
+  FetchedBatch,
+  FetchedRecord,
+  Kafka,
+  LogProducer,
+  OutgoingRecord,
+  RawReader,
+  ReadsOf,
+  Unreadable,
+} from '@recourse/kafka';
+import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend, judgeDelivery } from './loop.decisions.js';
 import type { AppendJudgement } from './loop.decisions.js';
 import type { AcceptedRecord, Decided, Doc } from './service-core.js';
 
@@ -19,6 +28,9 @@ export interface PlacedRecord extends AcceptedRecord {
   readonly offset: number;
   readonly key: string;
 }
+
+/** What was fetched of this partition. */
+export type FetchedPart = Pick<FetchedBatch, 'fetchedOffset' | 'nextOffset' | 'records'>;
 
 /** Where reading goes on: the head before it and its offset. */
 export interface LogPosition {
@@ -40,7 +52,7 @@ const HEAD_FIELDS: ReadonlySet<string> = new Set(['seq', 'prev_hash', 'decided_a
 
 export class OwnLog {
   #producer: LogProducer | null = null;
-  #reader: RawReader | null = null;
+  readonly #readers = new Map<ReadsOf, RawReader>();
   #position: LogPosition;
   #doubt: unknown = null;
   readonly voids = { count: 0 };
@@ -83,9 +95,9 @@ export class OwnLog {
     this.#position = from;
     while (this.#position.offset < end) {
       const batch = await (await this.reader()).read(topic, partition, this.#position.offset);
-      if (batch.records.length === 0) break;
+      if (batch.nextOffset <= this.#position.offset) break;
       const accepted: PlacedRecord[] = [];
-      const stopped = await this.#takeAll(batch.records, accepted);
+      const stopped = await this.#takeAll(batch, accepted);
       if (accepted.length > 0) yield accepted;
       if (stopped !== null) throw stopped.cause;
     }
@@ -96,11 +108,10 @@ export class OwnLog {
    *
    * Errors: those of the registry; the position is then behind what was taken, and a read goes on from there.
    */
-  async take(records: readonly FetchedRecord[]): Promise<readonly PlacedRecord[]> {
-    const first = records.find(({ offset }) => offset >= this.#position.offset);
-    if (first?.offset !== this.#position.offset) return [];
+  async take(batch: FetchedPart): Promise<readonly PlacedRecord[]> {
+    if (judgeDelivery(this.#position.offset, batch).kind !== 'take') return [];
     const accepted: PlacedRecord[] = [];
-    const stopped = await this.#takeAll(records, accepted);
+    const stopped = await this.#takeAll(batch, accepted);
     if (stopped !== null && accepted.length === 0) throw stopped.cause;
     return accepted;
   }
@@ -114,9 +125,12 @@ export class OwnLog {
     return record;
   }
 
-  /** Takes records until one cannot be read; what was accepted before it is kept, since the position has moved past it. */
+  /**
+   * Takes records until one cannot be read; what was accepted before it is kept, since the position has moved past it. Offsets that
+   * hold no record count as read: the marker of somebody's transaction.
+   */
   async #takeAll(
-    records: readonly FetchedRecord[],
+    { records, nextOffset }: FetchedPart,
     accepted: PlacedRecord[],
   ): Promise<{ readonly cause: unknown } | null> {
     try {
@@ -130,6 +144,7 @@ export class OwnLog {
         );
         if (placed !== null) accepted.push(placed);
       }
+      this.#position = { head: this.#position.head, offset: Math.max(this.#position.offset, nextOffset) };
       return null;
     } catch (cause) {
       return { cause };
@@ -199,14 +214,18 @@ export class OwnLog {
 
   async close(): Promise<void> {
     await this.dropProducer();
-    const reader = this.#reader;
-    this.#reader = null;
-    await reader?.close();
+    const readers = [...this.#readers.values()];
+    this.#readers.clear();
+    await Promise.all(readers.map((reader) => reader.close()));
   }
 
-  async reader(): Promise<RawReader> {
-    this.#reader ??= await this.options.kafka.rawReader();
-    return this.#reader;
+  /** Reads logs, this one and others; or wires, as far as they can be read now. */
+  async reader(of: ReadsOf = 'logs'): Promise<RawReader> {
+    const known = this.#readers.get(of);
+    if (known !== undefined) return known;
+    const reader = await this.options.kafka.rawReader(of);
+    this.#readers.set(of, reader);
+    return reader;
   }
 
   async #judgeLoaded(id: number, record: FetchedRecord): Promise<Verdict> {

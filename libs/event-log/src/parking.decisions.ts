@@ -1,5 +1,9 @@
 // Which inputs are set aside, and what a person may do about them (L14, L15). Pure.
-import { deriveId, isSubject, isTenant, sha256Hex, SUBJECT_FORM } from '@recourse/kernel';
+import { SIGNATURE } from '@recourse/kafka';
+import type { FetchedRecord } from '@recourse/kafka';
+import { deriveId, isSubject, isTenant, sha256Hex, SPEAKER_ROLES, SUBJECT_FORM } from '@recourse/kernel';
+import type { Speaker } from '@recourse/kernel';
+import type { ParkedSpeaker } from '@recourse/messages';
 import type { Doc } from './service-core.js';
 
 /** Bytes of a parked record that the parking record keeps; larger ones keep their hash and size. */
@@ -140,6 +144,8 @@ export interface ParkedOrigin {
   readonly offset: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
+  readonly headers?: FetchedRecord['headers'];
+  readonly voucher?: FetchedRecord['voucher'];
 }
 
 /** Key under which a record parks: its own, cut to what an index takes; records without one park alone. */
@@ -148,6 +154,26 @@ export function parkingKey(origin: Pick<ParkedOrigin, 'topic' | 'partition' | 'o
   if (text.length === 0) return `${origin.topic}/${origin.partition}/${origin.offset}`;
   if (text.includes('\u0000') || Buffer.byteLength(text) > KEY_BYTES_MAX) return `sha256:${sha256Hex(text)}`;
   return text;
+}
+
+/** Header that the sender of a record signed it with. */
+export function signatureOf({ headers }: Pick<ParkedOrigin, 'headers'>): string | null {
+  const header = headers?.[SIGNATURE];
+  return header === undefined || header.length > KEY_BYTES_MAX ? null : header.toString('latin1').replaceAll('\0', '');
+}
+
+/** Whose key vouched for a record, as its parking says. */
+function spoken({ voucher }: ParkedOrigin): Doc | null {
+  if (voucher?.kind !== 'vouched') return null;
+  const { keyId: key_id, roles, names, tenants } = voucher.speaker;
+  return { key_id, roles, names, tenants };
+}
+
+/** Whose key vouched for a parked record; undefined where records of its wire are not signed. */
+export function speakerOfParked({ speaker }: Doc): Speaker | undefined {
+  if (typeof speaker !== 'object' || speaker === null) return undefined;
+  const { key_id: keyId, roles, names, tenants } = speaker as ParkedSpeaker; // written by `spoken` alone
+  return { keyId, roles: SPEAKER_ROLES.filter((role) => roles.includes(role)), names, tenants };
 }
 
 /** Why a record is set aside. */
@@ -164,20 +190,23 @@ export interface PlacedDecided<Body extends Doc = Doc> {
 
 /** Where a record lay, where it belongs, and its bytes as the log keeps them. */
 export interface Redirected {
-  readonly origin: Omit<ParkedOrigin, 'key' | 'value'>;
+  readonly origin: Pick<ParkedOrigin, 'topic' | 'partition' | 'offset'>;
   readonly key: string;
   readonly to: number;
   readonly producer: string | null;
   readonly value: Buffer;
   readonly valueSha256: Buffer;
   readonly keyId: string | null;
+  /** Header its sender signed it with: it goes along, so that whoever takes it hears the sender and not us. */
+  readonly signature: string | null;
 }
 
 /** The RecordRedirected that sends a record to the partition of its key (L14). */
-export function redirectedRecord({ origin, key, to, producer, value, valueSha256, keyId }: Redirected): PlacedDecided {
+export function redirectedRecord({ origin, key, to, producer, ...sent }: Redirected): PlacedDecided {
   const { topic, partition, offset } = origin;
+  const { value, valueSha256, keyId, signature } = sent;
   const body = { topic, partition, offset, record_key: key, to_partition: to, producer };
-  const bytes = { value, value_sha256: valueSha256, key_id: keyId };
+  const bytes = { value, value_sha256: valueSha256, key_id: keyId, signature };
   return { decided: { type: 'RecordRedirected', body: { ...body, ...bytes } }, key };
 }
 
@@ -207,6 +236,8 @@ export function parkedRecord(
     value_sha256: Buffer.from(sha256Hex(value), 'hex'),
     value_bytes: value.length,
     key_id: null,
+    signature: signatureOf(origin),
+    speaker: spoken(origin),
   };
   return { decided: { type: 'RecordParked', body }, key };
 }

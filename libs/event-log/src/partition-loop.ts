@@ -624,10 +624,11 @@ export class PartitionLoop {
   async #tryOpen(): Promise<void> {
     if (this.#ends === null) {
       const { epoch } = this.#life;
-      const reader = await this.#log.reader();
       const ends = new Map<string, number>();
-      for (const { topic, partition } of this.inputPartitions())
+      for (const { topic, partition, source } of this.#inputPlaces()) {
+        const reader = await this.#log.reader(source === 'log' ? 'logs' : 'wires');
         ends.set(inputId(topic, partition), (await reader.range(topic, partition)).high);
+      }
       // Ends that were asked for before a reset are not those of the start after it: they would open the gate too early.
       if (epoch !== this.#life.epoch) return;
       this.#ends = ends;

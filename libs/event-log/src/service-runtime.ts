@@ -15,6 +15,8 @@ import { InputTroubles } from './input-troubles.js';
 import { LogView, ViewSet } from './broadcast-view.js';
 import { backoffMs } from './loop.decisions.js';
 import { PartitionLoop } from './partition-loop.js';
+import { Peers } from './peers.js';
+import type { PeersOptions } from './peers.js';
 import type { LoopEvent, LoopHealth, LoopSettings } from './partition-loop.js';
 import type { Sealing } from './sealing/sealing.js';
 import type { BroadcastView, ServiceCore, ViewSpec } from './service-core.js';
@@ -38,6 +40,8 @@ export interface ServiceRuntimeOptions {
   readonly settings?: Partial<LoopSettings>;
   readonly sessionTimeoutMs?: number;
   readonly maxWaitMs?: number;
+  /** How other instances are missed when they die; absent: when their session in the group ends. */
+  readonly peers?: Pick<PeersOptions, 'presence' | 'kin' | 'onEvent'>;
   readonly onEvent?: (event: LoopEvent & { readonly log: string; readonly partition: number }) => void;
 }
 
@@ -80,6 +84,7 @@ class Runtime implements ServiceRuntime {
   #rejoining = false;
   #problem: string | null = null;
   readonly #troubles: InputTroubles;
+  readonly #peers: Peers | null;
   #changing: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: ServiceRuntimeOptions) {
@@ -87,6 +92,9 @@ class Runtime implements ServiceRuntime {
     this.#clock = options.clock ?? systemClock;
     this.#views = this.#viewSet([]);
     this.#troubles = new InputTroubles(options.onEvent);
+    const { peers, kafka, groupId } = options;
+    this.#peers =
+      peers === undefined ? null : new Peers({ ...peers, groupId, group: kafka.group(groupId), clock: this.#clock });
   }
 
   async start(): Promise<void> {
@@ -102,6 +110,7 @@ class Runtime implements ServiceRuntime {
     await this.#changing;
     await Promise.all([...this.#loops.values()].map((loop) => loop.stop()));
     await this.#views.close();
+    await this.#peers?.stop();
   }
 
   loops(): readonly PartitionLoop[] {
@@ -116,16 +125,13 @@ class Runtime implements ServiceRuntime {
 
   health(): RuntimeHealth {
     const loops: readonly LoopHealth[] = this.loops().map((loop) => loop.health());
+    const problem = this.#problem ?? this.#troubles.problem ?? this.#peers?.problem?.message ?? null;
     const isHalted = loops.some(({ state }) => state === 'halted');
     return {
       live: !isHalted && !this.#stopped,
-      ready:
-        this.#assigned &&
-        this.#problem === null &&
-        this.#troubles.problem === null &&
-        loops.every(({ state }) => state === 'ready'),
+      ready: this.#assigned && problem === null && loops.every(({ state }) => state === 'ready'),
       started: this.#started && this.#assigned,
-      detail: { problem: this.#problem ?? this.#troubles.problem, loops },
+      detail: { problem, loops },
     };
   }
 
@@ -194,10 +200,12 @@ class Runtime implements ServiceRuntime {
       groupId,
       aligned: [...new Set(inputs.filter(({ mode }) => mode === 'aligned').map(({ topic }) => topic))],
       broadcast: [...new Set(inputs.filter(({ mode }) => mode === 'broadcast').map(({ topic }) => topic))],
+      logs: [...new Set(inputs.filter(({ source }) => source === 'log').map(({ topic }) => topic))],
       ...(sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs }),
       ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
     });
     this.#consumer = consumer;
+    await this.#peers?.beforeJoin(consumer.name);
     await consumer.start({
       onAssigned: (assignment) => {
         if (this.#consumer === consumer) this.#onAssigned(assignment);
@@ -220,6 +228,7 @@ class Runtime implements ServiceRuntime {
     this.#crashes = 0;
     this.#problem = null;
     this.#troubles.clear();
+    this.#peers?.joined();
     this.#changing = this.#changing
       .then(() => this.#own(assignment))
       .catch((cause: unknown) => {

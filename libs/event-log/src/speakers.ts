@@ -25,6 +25,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   AssumptionDeclared: STATEMENT,
   AssumptionInvalidated: STATEMENT,
   AssumptionReaffirmed: STATEMENT,
+  // An agent never says itself how it did.
+  AgentSignalled: { roles: ['source', 'critic'], name: ['source'] },
+  OutcomeRecorded: STATEMENT,
   LegReported: { roles: ['worker'], name: null },
   RollbackAcknowledged: { roles: ['consumer'], name: ['consumer'] },
 };

@@ -236,7 +236,7 @@ describe('records of transactions of others', () => {
     const options = { brokers: testStack().kafka.brokers, clientId: 'traps' };
     const fetcher = new PartitionFetcher(
       brokersOf(options),
-      { waitMs: 50, heldMs: 300 },
+      { isolation: 'committed', waitMs: 50, heldMs: 300 },
       {
         onBatch: ({ records }) => values.push(...records.map(({ value }) => String(value))),
         onTrouble: (_, cause) => troubles.push(cause?.code ?? null),
@@ -273,7 +273,7 @@ describe('records of transactions of others', () => {
     await keep(await direct().logProducer()).send(wire, 0, [record('d')]);
     await until('the consumer goes on', () => reading.taken.length === 3);
     expect([reading.valuesAt(wire), reading.dropped]).toEqual([['a', 'c', 'd'], 0]);
-    const reader = keep(await direct().rawReader());
+    const reader = keep(await direct().rawReader('wires'));
     const values: string[] = [];
     for (let position = 0; ;) {
       const { records } = await reader.read(wire, 0, position);

@@ -1,8 +1,10 @@
 export type {
   AccessRule,
   Assignment,
+  ConsumerGroup,
   FetchedBatch,
   FetchedRecord,
+  GroupMember,
   InputConsumer,
   InputConsumerOptions,
   InputHandlers,
@@ -12,6 +14,7 @@ export type {
   OutgoingRecord,
   PartitionRange,
   RawReader,
+  ReadsOf,
   ReadBatch,
   ReadManyOptions,
   ReadPosition,
@@ -28,11 +31,13 @@ export { murmur2, partitionForKey } from './murmur2.js';
 export { ACCESS_VARIABLES, accessIn, accessOf } from './access.js';
 export type { KafkaAccess } from './access.js';
 export { createKafka } from './create.kafka.js';
+export { SIGNATURE } from './signed/signature.js';
 export { signedKafka } from './signed/signed.kafka.js';
 export type { Signing } from './signed/signed.kafka.js';
 export { signingFrom, signingPlacesGiven, signingPlacesIn } from './signed/signing-files.js';
 export type { SigningPlaces } from './signed/signing-files.js';
-export type { KafkaLogger, KafkaLogLine, KafkaOptions } from './options.js';
+export { ISOLATIONS } from './options.js';
+export type { Isolation, KafkaLogger, KafkaLogLine, KafkaOptions } from './options.js';
 export { within } from './time-limit.js';
 export { openGate } from './memory/gate.memory.js';
 export type { Gate, GateOperation, GateVerdict } from './memory/gate.memory.js';

@@ -1,5 +1,13 @@
 // What the contract suites of the port run against: a broker, and what may be broken about it.
-import type { InputConsumerOptions, Kafka, LogProducer, RawReader, WireProducer } from './kafka.port.js';
+import type {
+  InputConsumerOptions,
+  Kafka,
+  LogProducer,
+  OutgoingRecord,
+  RawReader,
+  ReadsOf,
+  WireProducer,
+} from './kafka.port.js';
 import { TestOwner, valuesOf } from './testing/owner.testing.js';
 
 /** A process that can be harmed. */
@@ -12,7 +20,15 @@ export interface FaultyKafka {
   release(): Promise<void>;
   /** It falls silent for good; its group notices in the adapter's own way. */
   kill(): void;
+  /** It falls silent for good, and its group does not notice. */
+  silence(): void;
   close(): Promise<void>;
+}
+
+/** What a stranger has under way. */
+export interface StrangersPart {
+  commit(): Promise<void>;
+  abort(): Promise<void>;
 }
 
 export interface KafkaHarness {
@@ -20,6 +36,8 @@ export interface KafkaHarness {
   faulty(): Promise<FaultyKafka>;
   /** Retention takes the records below `offset`. */
   trim(topic: string, partition: number, offset: number): Promise<void>;
+  /** A stranger sends records in a transaction, and ends it when it likes. */
+  transaction(topic: string, partition: number, sent: readonly OutgoingRecord[]): Promise<StrangersPart>;
   close(): Promise<void>;
 }
 
@@ -46,7 +64,8 @@ export class KafkaScene {
   };
   readonly logProducer = async (from: Kafka = this.kafka): Promise<LogProducer> => this.kept(await from.logProducer());
   readonly wireProducer = async (): Promise<WireProducer> => this.kept(await this.kafka.wireProducer());
-  readonly rawReader = async (): Promise<RawReader> => this.kept(await this.kafka.rawReader());
+  readonly rawReader = async (of?: ReadsOf): Promise<RawReader> => this.kept(await this.kafka.rawReader(of));
+  readonly transaction: KafkaHarness['transaction'] = (...given) => this.harness.transaction(...given);
   readonly topics = async (...partitionCounts: number[]): Promise<string[]> => {
     const specs = partitionCounts.map((partitions) => ({
       name: `${this.marker}-${String((this.topicCount += 1))}`,

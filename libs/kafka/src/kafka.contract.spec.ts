@@ -34,6 +34,9 @@ function openMemoryBroker(): KafkaHarness {
         });
         return Promise.resolve();
       },
+      silence: () => {
+        broker.crash(name);
+      },
       kill: () => {
         broker.crash(name);
         broker.expireMember(name);
@@ -47,6 +50,14 @@ function openMemoryBroker(): KafkaHarness {
     trim: (topic, partition, offset) => {
       broker.trim(topic, partition, offset);
       return Promise.resolve();
+    },
+    transaction: (topic, partition, sent) => {
+      const open = broker.transaction(topic, partition, sent);
+      const end = (how: 'commit' | 'abort') => () => {
+        open[how]();
+        return Promise.resolve();
+      };
+      return Promise.resolve({ commit: end('commit'), abort: end('abort') });
     },
     close: () => Promise.resolve(),
   };

@@ -1,11 +1,13 @@
 // What every adapter of the Kafka port does alike, races and deaths included.
 import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
 import { runCases, type Cases } from '@recourse/testing';
+import { CONSUMER_GROUP } from './consumer-group.contract.js';
 import { INPUT_CONSUMER } from './input-consumer.contract.js';
 import { KafkaScene, type KafkaHarness } from './kafka-scene.contract.js';
 import type { AccessRule } from './kafka.port.js';
 import { LOG_PRODUCER } from './log-producer.contract.js';
 import { RAW_READER } from './raw-reader.contract.js';
+import { TRANSACTIONS } from './transactions.contract.js';
 import { codeOf, PATIENCE_MS, record } from './testing/owner.testing.js';
 
 /** Java's murmur2 (org.apache.kafka.common.utils.Utils): partition of each key among 12. */
@@ -42,6 +44,10 @@ export function kafkaContract(name: string, open: () => Promise<KafkaHarness>): 
 
 const CASES: Cases<KafkaScene> = {
   'a log producer': LOG_PRODUCER,
+
+  'transactions of others': TRANSACTIONS,
+
+  'a consumer group': CONSUMER_GROUP,
 
   'a wire producer': {
     'puts keys where Java puts them': async ({ topic, wireProducer, everything }) => {

@@ -45,7 +45,7 @@ export interface FetchedBatch {
   readonly topic: string;
   readonly partition: number;
   readonly fetchedOffset: number;
-  /** Where reading goes on: behind the last record, and behind what no reader may see (control records, what was aborted). */
+  /** Where reading goes on: behind the last record, and behind what no reader may see (control records; of wires what was aborted). */
   readonly nextOffset: number;
   readonly records: readonly FetchedRecord[];
 }
@@ -134,6 +134,8 @@ export interface InputConsumerOptions {
   readonly aligned: readonly string[];
   /** Topics of which every member reads every partition. */
   readonly broadcast: readonly string[];
+  /** Those of them that are logs: their chains say what counts, and no transaction does. Default: none. */
+  readonly logs?: readonly string[];
   /** Default 6,000. */
   readonly sessionTimeoutMs?: number;
   /** Longest time a fetch waits for data at the broker. Default 100. */
@@ -169,12 +171,38 @@ export interface TopicPartition {
  * Implementations MUST NOT resume by themselves, nor hand over what the owner has not sought.
  */
 export interface InputConsumer {
+  /** Under which its group knows it; no other consumer has it. */
+  readonly name: string;
   start(handlers: InputHandlers): Promise<void>;
   seek(topic: string, partition: number, offset: number): void;
   pause(partitions: readonly TopicPartition[]): void;
   resume(partitions: readonly TopicPartition[]): void;
   /** Leaves the group, so that others take over at once. */
   stop(): Promise<void>;
+}
+
+/** Somebody in a consumer group, as the broker sees them. */
+export interface GroupMember {
+  /** The broker's own word. */
+  readonly memberId: string;
+  /** What they call themselves. */
+  readonly name: string;
+  /** Address they came from. */
+  readonly host: string;
+  /** Partitions they were told to own, of all topics. */
+  readonly partitions: number;
+}
+
+/**
+ * A consumer group seen from the side.
+ *
+ * Errors: Failure(BROKER_UNAVAILABLE, BROKER_REFUSED); the next question begins anew.
+ */
+export interface ConsumerGroup {
+  members(): Promise<readonly GroupMember[]>;
+  /** Puts members out, so that others take over at once; nothing where they have left. Who lives joins again. */
+  remove(memberIds: readonly string[]): Promise<void>;
+  close(): Promise<void>;
 }
 
 export interface TopicSpec {
@@ -236,12 +264,23 @@ export interface KafkaAdmin {
   close(): Promise<void>;
 }
 
+/**
+ * What a reader reads, and so what it sees of transactions, which are all of others: we make none (L6).
+ *
+ * Of `logs` every record: the chain says what counts, so that nobody's open transaction holds a reader up (L13).
+ * Of `wires` what was committed, unless the process is told otherwise: who sends in a transaction may take it back.
+ */
+export type ReadsOf = 'logs' | 'wires';
+
 /** One broker cluster. Every call makes a new connection or client of its own; the caller closes what it opened. */
 export interface Kafka {
   logProducer(): Promise<LogProducer>;
   wireProducer(): Promise<WireProducer>;
-  rawReader(): Promise<RawReader>;
+  /** Default: of logs. */
+  rawReader(of?: ReadsOf): Promise<RawReader>;
   inputConsumer(options: InputConsumerOptions): InputConsumer;
+  /** Connects nothing before the first question. */
+  group(groupId: string): ConsumerGroup;
   admin(): Promise<KafkaAdmin>;
 }
 

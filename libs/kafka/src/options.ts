@@ -1,5 +1,6 @@
 // How a cluster is reached: the same for both clients.
 import type { ConnectionOptions } from 'node:tls';
+import type { ReadsOf } from './kafka.port.js';
 import type { Signing } from './signed/signed.kafka.js';
 
 /** One line that a client wanted to say. */
@@ -21,6 +22,10 @@ export type KafkaSasl =
     }
   | { readonly mechanism: 'oauthbearer'; readonly token: () => Promise<string> };
 
+/** What a reader sees of transactions: those that were committed, or every record as it lies. */
+export const ISOLATIONS = ['committed', 'uncommitted'] as const;
+export type Isolation = (typeof ISOLATIONS)[number];
+
 export interface KafkaOptions {
   /** `host:port` of some brokers. */
   readonly brokers: readonly string[];
@@ -39,6 +44,10 @@ export interface KafkaOptions {
   readonly via?: string;
   readonly ssl?: boolean | ConnectionOptions;
   readonly sasl?: KafkaSasl;
+  /** What is read of wires. Default `committed`: a record of a transaction counts once that is committed. */
+  readonly wireIsolation?: Isolation;
+  /** Time for which an open transaction may hold a partition of a wire before its owner hears of it, milliseconds. Default 30,000. */
+  readonly transactionOpenMs?: number;
   /** Signs what is sent and judges what is read; absent where wires are open. */
   readonly signing?: Signing | null;
 }
@@ -55,4 +64,12 @@ export interface Address {
 export function addressOf(text: string): Address {
   const colon = text.lastIndexOf(':');
   return { host: text.slice(0, colon), port: Number(text.slice(colon + 1)) };
+}
+
+/** What a reader sees of transactions: of a log everything, since its chain says what counts. */
+export function isolationOf(
+  { wireIsolation = 'committed' }: Pick<KafkaOptions, 'wireIsolation'>,
+  of: ReadsOf,
+): Isolation {
+  return of === 'logs' ? 'uncommitted' : wireIsolation;
 }

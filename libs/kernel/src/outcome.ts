@@ -72,11 +72,28 @@ export const FAILURES = {
     summary:
       "A partition of an input is held by a transaction that its producer does not end. It goes on when the transaction ends, at the latest after the producer's transaction time-out. `kafka-transactions.sh` finds and aborts it.",
   },
+  FOREIGN_MEMBER: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      "Somebody who is no instance of the service is in its consumer group and was given partitions, which nobody works on. The message names them and their address. Stop them, and let rules of access keep everybody else out of the service's group.",
+  },
   KEYRING_INVALID: {
     retry: 'never',
     httpStatus: 503,
     summary:
       'A keyring or a signing key cannot be read. The message names the place in the file and what must stand there.',
+  },
+  WITNESS_UNAVAILABLE: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary: 'A witness does not answer as it should; heads are signed without it meanwhile, and it is asked with the next.',
+  },
+  WITNESS_REFUSED: {
+    retry: 'never',
+    httpStatus: 409,
+    summary:
+      'A witness has signed a head that this one does not extend: the log was set back or rewritten, or two auditors sign under one name. An alarm names the log.',
   },
   PARTITION_COUNT_CHANGED: {
     retry: 'never',

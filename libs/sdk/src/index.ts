@@ -22,6 +22,16 @@ export type {
   ToldChunk,
   ToldCheckpoint,
 } from './producer/producer.js';
+export { createSignals, SIGNALS_TOPIC } from './signals/signals.js';
+export type {
+  Incident,
+  SaidIncident,
+  SaidOutcome,
+  SaidScore,
+  Score,
+  Signals,
+  SignalsOptions,
+} from './signals/signals.js';
 export { MemoryProducer } from './producer/producer.memory.js';
 export type { Told } from './producer/producer.memory.js';
 export { RELEASE_PARTS, releaseDiff, releaseDigest, releaseRef, releaseStatement } from './release.js';

@@ -1,4 +1,4 @@
-// Development issuer: issues any token to anyone, so that the stack runs without a directory.
+// Development issuer: issues any token to anyone, so that the stack runs without a directory; a page signs people in by the code flow.
 //
 // Variables: RECOURSE_ISSUER_PORT, RECOURSE_ISSUER_DATA_DIR (keeps the key), RECOURSE_JWT_ISSUER, RECOURSE_JWT_AUDIENCE.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,8 @@ import type { FastifyInstance } from 'fastify';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
 import { z } from 'zod';
+import { addCodeFlow } from './dev-issuer/code-flow.js';
+import type { Claims } from './dev-issuer/code-flow.js';
 import { openApiSchema } from './edge/validate.js';
 
 export const ISSUER_CONFIG = {
@@ -63,6 +65,12 @@ export async function createDevIssuer({
     const token = await sign(asked.data, { key, issuer, audience });
     return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_S, warning: WARNING };
   });
+  addCodeFlow(app, {
+    issuer,
+    lifetimeS: LIFETIME_S,
+    accessToken: (claims) => sign({ ...claims }, { key, issuer, audience }),
+    idToken: ({ subject }, { clientId, nonce }) => sign({ subject, nonce }, { key, issuer, audience: clientId }),
+  });
   return app;
 }
 
@@ -72,7 +80,9 @@ interface Signing {
   readonly audience: string;
 }
 
-function sign({ subject, ...claims }: z.infer<typeof ASK>, { key, issuer, audience }: Signing): Promise<string> {
+type Signed = Pick<Claims, 'subject'> & Readonly<Record<string, string | readonly string[] | undefined>>;
+
+function sign({ subject, ...claims }: Signed, { key, issuer, audience }: Signing): Promise<string> {
   return new SignJWT(claims)
     .setProtectedHeader({ alg: 'EdDSA', kid: key.published.kid ?? '' })
     .setIssuer(issuer)

@@ -10,8 +10,9 @@ export function measuredKafka(kafka: Kafka, metrics: Observer): Kafka {
   return {
     logProducer: async () => measuredProducer(await kafka.logProducer(), metrics),
     wireProducer: () => kafka.wireProducer(),
-    rawReader: () => kafka.rawReader(),
+    rawReader: (of) => kafka.rawReader(of),
     inputConsumer: (options) => kafka.inputConsumer(options),
+    group: (groupId) => kafka.group(groupId),
     admin: () => kafka.admin(),
   };
 }

@@ -6,7 +6,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigInvalid } from '@recourse/config';
 import { accessOf, createKafka, signingFrom } from '@recourse/kafka';
-import type { Kafka, Signing, SigningPlaces } from '@recourse/kafka';
+import type { Kafka, KafkaOptions, Signing, SigningPlaces } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
 import { ownerOfLog } from '@recourse/messages';
 import type { Logger, Metrics } from '@recourse/telemetry';
@@ -35,16 +35,19 @@ function messageOf(error: unknown): string {
 export function connectKafka(
   name: string,
   config: Pick<EdgeConfig, 'brokers' | 'instance' | 'kafkaVia' | 'kafkaUser' | 'kafkaPassword' | 'kafkaCa'> &
-    SigningPlaces,
+    SigningPlaces &
+    Pick<KafkaOptions, 'wireIsolation' | 'transactionOpenMs'>,
   logger: Logger,
   metrics: Pick<Metrics, 'count'>,
 ): Kafka {
-  const { brokers, instance, kafkaVia, kafkaUser, kafkaPassword, kafkaCa } = config;
+  const { brokers, instance, kafkaVia, kafkaUser, kafkaPassword, kafkaCa, wireIsolation, transactionOpenMs } = config;
   return createKafka({
     brokers,
     clientId: `${name}-${instance}`,
     ...accessOf({ user: kafkaUser, password: kafkaPassword, ca: kafkaCa }),
     ...(kafkaVia === undefined ? {} : { via: kafkaVia }),
+    ...(wireIsolation === undefined ? {} : { wireIsolation }),
+    ...(transactionOpenMs === undefined ? {} : { transactionOpenMs }),
     signing: serviceSigning(config, logger, metrics),
     logger: ({ level, message, fields }) => {
       logger[level]({ kafka: fields }, message);

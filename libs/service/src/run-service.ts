@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { Provider, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds } from '@recourse/event-log';
-import type { AcceptedRecord, ChangedRow, KeyStore, ServiceCore, ServiceRuntime } from '@recourse/event-log';
+import type { AcceptedRecord, ChangedRow, ServiceCore, ServiceRuntime } from '@recourse/event-log';
 import { createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
@@ -19,6 +19,7 @@ import { CommandEdge } from './edge/command-edge.js';
 import { Limits } from './edge/limits.js';
 import { EventLogTransport } from './event-log.transport.js';
 import { PostgresKeyStore } from './outbound/postgres-key-store.js';
+import { PostgresPresence } from './outbound/postgres-presence.js';
 import { PostgresDatabase } from './outbound/postgres-database.js';
 import type { ProjectedLog, ProjectedView } from './outbound/postgres-schema.js';
 import { measuredKafka, measuredStores } from './measured.js';
@@ -26,7 +27,8 @@ import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { PartitionCounts } from './partition-counts.js';
 import { connectKafka, createEdge, runProcess } from './process.js';
 import { serviceGroup } from './provision/access.js';
-import { gauge, tell } from './runtime-events.js';
+import { gauge, tell, tellOfPeers } from './runtime-events.js';
+import { destroying } from './destroying-keys.js';
 import type { PlacedEvent } from './runtime-events.js';
 import type { RunningService } from './running-service.js';
 import { databaseUrlOf, jwksOf, keyStoreUrlOf, limitsOf } from './service-config.js';
@@ -67,10 +69,12 @@ export function runService<C extends ServiceConfig>(load: () => C, specOf: (conf
   });
 }
 
-/** Starts a service; HTTP answers before the loop runs, so that health can be asked. */
+/** Starts a service: its loop and its HTTP side by side, so that neither waits for what the other waits for. */
 export async function startService(config: ServiceConfig, spec: ServiceSpec): Promise<NestFastifyApplication> {
   const logger = createLogger({ service: spec.name, instance: config.instance, level: config.logLevel });
   const { context, host, stop } = assemble(partsOf(config, spec, logger));
+  const started = host.start();
+  started.catch(() => undefined); // told below
   const module = ServiceModule.forService(context, spec.controllers, spec.providers);
   const app = await createEdge(spec.name, module, {
     bodyBytesMax: BODY_BYTES_MAX,
@@ -78,7 +82,7 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
   });
   // It exits by itself: a process with the id 1, as in a container, does not die of the signal that it would be sent again.
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
-  app.connectMicroservice({ strategy: new EventLogTransport({ start: () => host.start(), stop }) });
+  app.connectMicroservice({ strategy: new EventLogTransport({ start: () => started, stop }) });
   await app.listen(config.httpPort, config.httpHost);
   logger.info({ url: await app.getUrl() }, 'listening');
   try {
@@ -209,6 +213,13 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
     edgeKey: config.edgeKey,
     sealing,
     sessionTimeoutMs: config.sessionTimeoutMs,
+    peers: {
+      presence: new PostgresPresence(databaseUrlOf(config)),
+      kin: `${spec.name}-`,
+      onEvent: (event) => {
+        tellOfPeers(event, metrics, parts.logger);
+      },
+    },
     settings: { clockAheadMaxMs: config.clockAheadMaxMs },
     onEvent: (event) => {
       observe(event, parts);
@@ -250,23 +261,6 @@ function observe(event: PlacedEvent, { spec, metrics, traces, logger }: Parts): 
   if (event.kind !== 'accepted') return;
   spec.measure?.(event.record, metrics, event.rows);
   if (traces !== NO_TRACES) for (const span of spec.trace?.(event.record, event.rows) ?? []) traces.tell(span);
-}
-
-/** What a key that is gone had opened is handed out no more. */
-function destroying(keys: KeyStore, sealing: Vault): ServiceContext['keys'] {
-  return {
-    destroy: async (erasure) => {
-      const count = await keys.destroy(erasure);
-      sealing.forget();
-      return count;
-    },
-    // Asked for again and again, mostly of what is gone already: only news is worth asking for every key anew.
-    destroyUnits: async (units, by, reason) => {
-      const count = await keys.destroyUnits(units, by, reason);
-      if (count > 0) sealing.forget();
-      return count;
-    },
-  };
 }
 
 /** Spans go to the file the configuration names; one that cannot be written is logged once. */

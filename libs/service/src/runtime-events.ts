@@ -1,5 +1,5 @@
 // What the loop says of itself, as metrics and log lines. Nothing depends on it.
-import type { LoopEvent, LoopHealth } from '@recourse/event-log';
+import type { LoopEvent, LoopHealth, PeerEvent } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import type { Logger, Metrics } from '@recourse/telemetry';
 
@@ -12,6 +12,9 @@ const MISPLACED =
 const REFUSED = 'dropped records of a wire that speak for nobody, or for somebody else; the log keeps the evidence';
 /** What whoever runs the broker reads. */
 const UNREAD = 'a partition of an input cannot be read now, and is asked for again: its code says why, and what to do';
+
+const FOREIGN =
+  'strangers are in the group of this service and were given partitions, which nobody works on: stop them, and let rules of access keep others out';
 
 type EventLogger = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
@@ -112,4 +115,21 @@ export function gauge(loops: readonly LoopHealth[], metrics: Pick<Metrics, 'set'
     );
   }
   for (const [log, count] of owned) metrics.set('partitionsOwned', { log }, count);
+}
+
+/** Counts and logs what became of other members of the group. */
+export function tellOfPeers(event: PeerEvent, metrics: Pick<Metrics, 'count' | 'set'>, logger: EventLogger): void {
+  switch (event.kind) {
+    case 'put_out':
+      metrics.count('peersPutOut', {}, event.members.length);
+      logger.warn({ members: event.members }, 'an instance died: it is out of the group, and others take over');
+      return;
+    case 'foreign':
+      metrics.set('foreignMembers', {}, event.members.length);
+      if (event.members.length > 0) logger.error({ members: event.members }, FOREIGN);
+      return;
+    case 'failed':
+      logger.debug({ err: event.cause }, 'who else is here could not be asked; the group misses the dead by itself');
+      return;
+  }
 }

@@ -14,6 +14,7 @@ import {
   withPassword,
 } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
+import { ISOLATIONS } from '@recourse/kafka';
 import type { LimitRates } from './edge/limits.js';
 
 /** Variables of every program that reads logs, has a database of its own and answers HTTP. */
@@ -123,6 +124,17 @@ export const SERVICE_CONFIG = {
     max: 60_000,
     unit: 'milliseconds',
     fallback: '6000',
+  }),
+  wireIsolation: oneOf('RECOURSE_WIRES_ISOLATION', ISOLATIONS, {
+    doc: '`committed`: a record of a transaction is read from a wire once it is committed, and what lies behind an open one waits. `uncommitted`: every record is read at once, also those that are taken back later. Logs are always read as they lie.',
+    fallback: 'committed',
+  }),
+  transactionOpenMs: integer('RECOURSE_TRANSACTION_OPEN_MS', {
+    doc: 'How long a transaction of somebody else may hold a partition of a wire before the service is not ready, with `TRANSACTION_OPEN`.',
+    min: 1_000,
+    max: 3_600_000,
+    unit: 'milliseconds',
+    fallback: '30000',
   }),
   clockAheadMaxMs: integer('RECOURSE_CLOCK_AHEAD_MAX_MS', {
     doc: 'How far the clock of the database may be ahead of the clock of the service; beyond that nothing is decided.',

@@ -68,6 +68,18 @@ export const METRICS = {
     help: 'Partitions this process became owner of.',
     labels: ['log'],
   },
+  peersPutOut: {
+    name: 'recourse_peers_put_out_total',
+    kind: 'counter',
+    help: 'Instances that died and were put out of the group by this one.',
+    labels: [],
+  },
+  foreignMembers: {
+    name: 'recourse_group_foreign_members',
+    kind: 'gauge',
+    help: "Members of the service's group that are no instances of it and were given partitions.",
+    labels: [],
+  },
   cursorLag: {
     name: 'recourse_cursor_lag_records',
     kind: 'gauge',

@@ -14,6 +14,7 @@ import type { BenchStack } from './bench-stack.js';
 import { openEcho } from './echo.js';
 import { hopTimes } from './hop-times.js';
 import type { Echo } from './echo.js';
+import { benchKeys } from './signing.js';
 import { Traffic } from './traffic.js';
 import type { Measured } from './report.js';
 import { median, percentile } from './rounds.js';
@@ -51,7 +52,8 @@ interface System {
   readonly digest: Buffer;
 }
 
-export async function benchHop({ samples }: HopSize): Promise<Measured> {
+/** On services with open wires, or with strict ones. */
+export async function benchHop({ samples }: HopSize, { isSigned = false } = {}): Promise<Measured> {
   return withStack(async (bench) => {
     // A stack that the environment named may hold what others left.
     await emptyTopics(
@@ -60,10 +62,13 @@ export async function benchHop({ samples }: HopSize): Promise<Measured> {
     );
     for (const service of SERVICES) await dropDatabase(bench.stack, `recourse_${service.replaceAll('-', '_')}`);
     say('starting the services');
-    const plan = await planSystem(bench.stack, { dataDir: join(bench.folder, 'system'), withExample: false });
+    const keys = isSigned ? benchKeys(bench.folder) : null;
+    const options = { dataDir: join(bench.folder, 'system'), withExample: false };
+    const plan = await planSystem(bench.stack, keys === null ? options : { ...options, envOf: keys.envOf });
     const processes = await startProcesses(plan.processes, { logDir: join(bench.folder, 'logs') });
     const echo = await openEcho(bench, ECHO_TOPIC, MAX_WAIT_MS);
-    const producer = await createProducer({ kafka: bench.kafka, codecs: bench.codecs, source: 'bench' });
+    const kafka = keys === null ? bench.kafka : keys.producing(bench.stack.kafka.brokers);
+    const producer = await createProducer({ kafka, codecs: bench.codecs, source: 'bench' });
     try {
       const tokens = {
         editor: await tokenOf(plan, 'ravi', 'contract_editor'),

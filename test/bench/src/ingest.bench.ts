@@ -3,6 +3,7 @@
 // Ours: preloaded ToolExecuted of two partitions go through the ledger's production loop (decide, append to the mutations
 // log, project) into its rows, from the first fetch to the last commit; two connections write. Raw: the very same rows
 // go from memory into the same, empty tables by COPY and merge, on two connections. In turns, each on an empty database.
+import type { SigningPlaces } from '@recourse/kafka';
 import type { ToolExecuted } from '@recourse/messages';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +52,7 @@ export const INGEST_FULL: IngestSize = { rounds: 2, executions: 300_000 };
 export const INGEST_FULL_QUICK: IngestSize = { rounds: 2, executions: 40_000 };
 
 /** What is ingested, and what it becomes. */
-interface Shape {
+export interface Shape {
   readonly prefix: string;
   readonly of: (index: number) => ToolExecuted;
   readonly contract: Registered | null;
@@ -69,7 +70,7 @@ interface Content {
 }
 type Contents = Readonly<Record<string, Content>>;
 
-interface Ours extends IngestAnswer {
+export interface Ours extends IngestAnswer {
   readonly done: number;
   readonly contents: Contents;
   readonly logged: number;
@@ -80,8 +81,17 @@ interface Raw extends MergeAnswer {
 }
 
 /** The least there is to record: no contract, no refs, one row. */
+export const LEAST: Shape = {
+  prefix: 'ingest',
+  of: execution,
+  contract: null,
+  isSealed: false,
+  tables: { mutation: 1 },
+};
+
+/** Executions of that shape. */
 export function benchIngest(size: IngestSize): Promise<Measured> {
-  return bench({ prefix: 'ingest', of: execution, contract: null, isSealed: false, tables: { mutation: 1 } }, size);
+  return bench(LEAST, size);
 }
 
 /**
@@ -118,7 +128,7 @@ async function bench(shape: Shape, { rounds, executions }: IngestSize): Promise<
       ours: async (round) => {
         say(`round ${String(round + 1)} of ${String(rounds)}: ingest`);
         const { url } = await freshDatabase(stack, 'ingest');
-        const result = await ingestRound(stack, shape, url, executions);
+        const result = await ingestRound(stack, shape, { databaseUrl: url, executions });
         source = url;
         say(`  ${String(Math.round((executions / result.ms) * 1_000))} executions/s`);
         return result;
@@ -205,7 +215,18 @@ function named(prefix: string, { figures, ratios, counts, gates, notes }: Measur
   return { figures: all<Numbers[string]>(figures), ratios: all(ratios), counts: all(counts), gates: all(gates), notes };
 }
 
-async function ingestRound(bench: BenchStack, shape: Shape, databaseUrl: string, executions: number): Promise<Ours> {
+interface RoundOf {
+  readonly databaseUrl: string;
+  readonly executions: number;
+  /** Keys where the ledger asks who speaks. */
+  readonly signing?: SigningPlaces | undefined;
+}
+
+export async function ingestRound(
+  bench: BenchStack,
+  shape: Shape,
+  { databaseUrl, executions, signing }: RoundOf,
+): Promise<Ours> {
   // Logs are begun anew for every round; the executions stay where they are.
   await emptyTopics(bench, [...LEDGER_LOGS, CONTRACTS_TOPIC]);
   const { stack } = bench;
@@ -220,6 +241,7 @@ async function ingestRound(bench: BenchStack, shape: Shape, databaseUrl: string,
     keyStoreUrl,
     executions,
     ...settingsGiven(),
+    ...(signing === undefined ? {} : { signing }),
   };
   const result = await answerOf<IngestAnswer>('./ingest-service.main.js', task);
   return {

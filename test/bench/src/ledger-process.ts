@@ -4,7 +4,9 @@ import type { LoopEvent, LoopSettings, PartitionStore, Sealing, ServiceCore, Sto
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { assumptionsCore, mutationsCore } from '@recourse/mutation-ledger';
 import { PostgresDatabase, PostgresKeyStore } from '@recourse/service';
+import type { SigningPlaces } from '@recourse/kafka';
 import { randomBytes } from 'node:crypto';
+import { signingOf } from './signing.js';
 
 /** What a measured ledger is connected to. */
 export interface LedgerAddress {
@@ -15,6 +17,8 @@ export interface LedgerAddress {
   /** Database of the keys that seal payloads; null: the ledger runs without, and payloads stay as they came. */
   readonly keyStoreUrl: string | null;
   readonly settings?: Partial<LoopSettings>;
+  /** Keys where wires are strict; absent: they are open. */
+  readonly signing?: SigningPlaces;
 }
 
 /** What a measured ledger tells of its mutations log. */
@@ -35,7 +39,7 @@ const SEAL_WINDOW_MS = 2_592_000_000;
 
 /** Starts both logs of the ledger; resolves once it joined its group. Errors: those of broker, registry and database. */
 export async function startLedger(
-  { brokers, registryUrl, databaseUrl, logId, keyStoreUrl, settings }: LedgerAddress,
+  { brokers, registryUrl, databaseUrl, logId, keyStoreUrl, settings, signing }: LedgerAddress,
   watch: LedgerWatch,
 ): Promise<MeasuredLedger> {
   const cores: readonly ServiceCore[] = [assumptionsCore(), mutationsCore()];
@@ -47,7 +51,7 @@ export async function startLedger(
   const keys = keyStoreUrl === null ? null : new PostgresKeyStore({ url: keyStoreUrl });
   const runtime = createServiceRuntime({
     cores,
-    kafka: createKafka({ brokers, clientId: 'ledger' }),
+    kafka: createKafka({ brokers, clientId: 'ledger', signing: signingOf(signing) }),
     registry: createSchemaRegistry({ url: registryUrl }),
     stores,
     logId,

@@ -13,6 +13,7 @@ import { benchRecovery, RECOVERY_FULL, RECOVERY_QUICK } from './recovery.bench.j
 import { benchPeers, ENGINE_NAMES, PEERS_FULL, PEERS_PROFILE, PEERS_QUICK } from './peers/peers.bench.js';
 import { failedGates, merged, reportOf, tableOf } from './report.js';
 import type { Measured } from './report.js';
+import { benchHopSigned, benchIngestSigned } from './signed.bench.js';
 import { benchSpread, SPREAD_FULL, SPREAD_QUICK } from './spread.bench.js';
 import { benchStart, START_FULL, START_QUICK } from './start.bench.js';
 
@@ -30,9 +31,11 @@ interface PeersFlags {
 const BENCHES: Readonly<Record<string, (isQuick: boolean, flags: PeersFlags) => Promise<Measured>>> = {
   append: (isQuick) => benchAppend(isQuick ? APPEND_QUICK : APPEND_FULL),
   ingest: (isQuick) => benchIngest(isQuick ? INGEST_QUICK : INGEST),
+  'ingest-signed': (isQuick) => benchIngestSigned(isQuick ? INGEST_QUICK : INGEST_FULL),
   'ingest-full': (isQuick) => benchIngestFull(isQuick ? INGEST_FULL_QUICK : INGEST_FULL),
   expiry: (isQuick) => benchExpiry(isQuick ? EXPIRY_QUICK : EXPIRY_FULL),
   hop: (isQuick) => benchHop(isQuick ? HOP_QUICK : HOP_FULL),
+  'hop-signed': (isQuick) => benchHopSigned(isQuick ? HOP_QUICK : HOP_FULL),
   recovery: (isQuick) => benchRecovery(isQuick ? RECOVERY_QUICK : RECOVERY_FULL),
   blast: (isQuick) => benchBlast(isQuick ? BLAST_QUICK : BLAST_FULL),
   closure: (isQuick) => benchClosure(isQuick ? CLOSURE_QUICK : CLOSURE_FULL),

@@ -1,7 +1,7 @@
 // What stands in the topics before a bench begins to measure.
 import { OwnLog } from '@recourse/event-log';
 import { partitionForKey } from '@recourse/kafka';
-import type { OutgoingRecord } from '@recourse/kafka';
+import type { Kafka, OutgoingRecord } from '@recourse/kafka';
 import type { ToolExecuted } from '@recourse/messages';
 import type { Producer } from 'kafkajs';
 import { PARTITIONS, say } from './bench-stack.js';
@@ -47,6 +47,25 @@ export async function preload(
     );
   }
   await producer.disconnect();
+}
+
+/** The same, signed by their producer. */
+export async function preloadSigned(
+  bench: BenchStack,
+  executions: number,
+  execution: (index: number) => ToolExecuted,
+  kafka: Kafka,
+): Promise<void> {
+  say(`preloading ${String(executions)} signed executions`);
+  const producer = await kafka.wireProducer();
+  for (let from = 0; from < executions; from += PRELOAD_BATCH)
+    await producer.send(
+      EXECUTIONS_TOPIC,
+      Array.from({ length: Math.min(PRELOAD_BATCH, executions - from) }, (_, at) =>
+        encoded(bench, execution(from + at)),
+      ),
+    );
+  await producer.close();
 }
 
 /** An execution as its producer sends it. */

@@ -24,6 +24,7 @@ import { complaintsIn } from './log-digest.js';
 import { nextKill } from './schedule.decisions.js';
 import type { RunResult } from './schedule.decisions.js';
 import type { Story } from './story.js';
+import { TakeOverRuns } from './takeover/takeover-runs.js';
 import { Watch } from './watch.js';
 
 /** Stories under way at each kill. */
@@ -229,7 +230,8 @@ interface Lane {
 }
 
 function lanesOf(stack: DevStack, options: CrashOptions): readonly Lane[] {
-  const { consumers, matrix, legs } = options;
+  const { consumers, matrix, legs, takeOver } = options;
+  if (takeOver !== null) return [new TakeOverRuns(stack, takeOver, say)];
   if (consumers !== null) return [new ConsumerRuns(stack, consumers, say)];
   if (matrix !== null) return [new MatrixRuns(stack, matrix, say)];
   const legRuns = legs === null ? [] : [new LegRuns(stack, legs.kills, say)];

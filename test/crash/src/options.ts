@@ -20,6 +20,8 @@ export interface CrashOptions {
   readonly consumers: ConsumerRunsPlan | null;
   /** Kills of workers in legs. Null: a matrix or consumers were asked for, or one target. */
   readonly legs: LegRunsPlan | null;
+  /** Kills of one of two instances instead of the runs; null: the runs. */
+  readonly takeOver: number | null;
 }
 
 export interface LegRunsPlan {
@@ -47,31 +49,35 @@ export const HELP = `npm run test:crash -- [options]: the drifted refund under k
   --rollbacks N   of these: commits that have to fall (default 100)
   --seconds N     of these: how long they are told and everybody is struck (default 30)
   --legs N        kills of a worker at each step of a leg of eleven, instead (default ${String(LEG_KILLS)} after the runs)
+  --takeover N    kills of one of two instances, until the next verified compensation, and starts of one alone, instead
   --keep          keep data and logs of a run that passed`;
 
 const CONSUMERS_DEFAULT = { commits: 2_000, rollbacks: 100, seconds: 30 } as const;
+
+const ASKED = {
+  consumers: { type: 'boolean' },
+  commits: { type: 'string' },
+  rollbacks: { type: 'string' },
+  seconds: { type: 'string' },
+  legs: { type: 'string' },
+  takeover: { type: 'string' },
+  matrix: { type: 'boolean' },
+  at: { type: 'string' },
+  by: { type: 'string' },
+  runs: { type: 'string' },
+  quick: { type: 'boolean' },
+  only: { type: 'string' },
+  seed: { type: 'string' },
+  keep: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const;
 
 /** Reads the arguments. Errors: Error with what is wrong; null when help was asked for. */
 export function readOptions(args: readonly string[]): CrashOptions | null {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: {
-      consumers: { type: 'boolean' },
-      commits: { type: 'string' },
-      rollbacks: { type: 'string' },
-      seconds: { type: 'string' },
-      legs: { type: 'string' },
-      matrix: { type: 'boolean' },
-      at: { type: 'string' },
-      by: { type: 'string' },
-      runs: { type: 'string' },
-      quick: { type: 'boolean' },
-      only: { type: 'string' },
-      seed: { type: 'string' },
-      keep: { type: 'boolean' },
-      help: { type: 'boolean' },
-    },
+    options: ASKED,
   });
   if (values.help === true) return null;
   const isWhole = values.matrix === true && positionals.join() === 'whole';
@@ -79,7 +85,7 @@ export function readOptions(args: readonly string[]): CrashOptions | null {
     throw new Error(
       `what does ${positionals.join(' ')} mean? --matrix takes whole, nothing else takes a word of its own`,
     );
-  const seed = values.seed === undefined ? Date.now() % 1_000_000 : wholeNumber('--seed', values.seed, 0);
+  const seed = seedOf(values);
   return {
     runs:
       values.runs === undefined ? (values.quick === true ? RUNS_QUICK : RUNS) : wholeNumber('--runs', values.runs, 1),
@@ -89,7 +95,17 @@ export function readOptions(args: readonly string[]): CrashOptions | null {
     matrix: values.matrix === true ? casesOf(isWhole, values) : null,
     consumers: consumersOf(values, seed),
     legs: legsOf(values),
+    takeOver: takeOverOf(values),
   };
+}
+
+function seedOf({ seed }: { readonly seed?: string | undefined }): number {
+  return seed === undefined ? Date.now() % 1_000_000 : wholeNumber('--seed', seed, 0);
+}
+
+/** Kills of a take-over, which goes with nothing else. */
+function takeOverOf({ takeover }: { readonly takeover?: string | undefined }): number | null {
+  return takeover === undefined ? null : wholeNumber('--takeover', takeover, 1);
 }
 
 interface LegsAsked {

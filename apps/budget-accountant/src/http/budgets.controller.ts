@@ -10,7 +10,10 @@ const phase = idText.optional();
 export const BudgetVerbsController = verbsController({
   tag,
   wire: BUDGET_COMMANDS,
-  about: { reservation_id: { log: BUDGETS_LOG, kind: 'reservation' } },
+  about: {
+    reservation_id: { log: BUDGETS_LOG, kind: 'reservation' },
+    autonomy_id: { log: BUDGETS_LOG, kind: 'autonomy' },
+  },
   fields: {
     currency: z.string().regex(/^(?:[A-Z]{3}|exposure)$/, 'must be an ISO 4217 code, or exposure for disclosures'),
   },

@@ -9,6 +9,7 @@ import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { CliProblem } from '../problem.js';
 import { filesOf, headerOf, loadedCodecs, recordsIn } from './dump.js';
+import { partitionName } from './report.js';
 import { auditTopics, loadSchemas } from './topics.js';
 import type { TopicsAudit } from './topics.js';
 
@@ -45,24 +46,26 @@ export async function acceptedInDump(folder: string, logs: readonly string[]): P
 }
 
 /** The same of logs on Kafka. Errors: those of auditTopics; CliProblem(DUMP_UNREADABLE) as above. */
-export async function acceptedInTopics(
-  asked: Omit<TopicsAudit, 'known' | 'onPartition'>,
-): Promise<readonly Accepted[]> {
-  const found: Accepted[] = [];
+export async function acceptedInTopics(asked: Omit<TopicsAudit, 'known' | 'onRecords'>): Promise<readonly Accepted[]> {
+  const read = new Map<string, { readonly of: GenesisOf; readonly records: StoredRecord[] }>();
+  const note = (of: GenesisOf, records: readonly StoredRecord[]): void => {
+    const name = partitionName(of.topic, of.partition);
+    const partition = read.get(name) ?? { of, records: [] };
+    partition.records.push(...records);
+    read.set(name, partition);
+  };
+  await auditTopics({ ...asked, known: new Map(), onRecords: note });
   const codecs = createCodecs(asked.registry);
-  await auditTopics({
-    ...asked,
-    known: new Map(),
-    onPartition: async ({ of, records }) => {
-      await loadSchemas(records, codecs);
-      found.push(...acceptedOf(of, records, codecs));
-    },
-  });
+  const found: Accepted[] = [];
+  for (const { of, records } of read.values()) {
+    await loadSchemas(records, codecs);
+    found.push(...acceptedOf(of, records, codecs));
+  }
   return found;
 }
 
 function* acceptedOf(of: GenesisOf, records: Iterable<StoredRecord>, codecs: Codecs): Generator<Accepted> {
-  const name = `${of.topic}/${String(of.partition)}`;
+  const name = partitionName(of.topic, of.partition);
   const reader = new ChainReader(genesisHead(of), codecs.fingerprintOf);
   for (const { offset, key, value } of records) {
     const verdict = reader.read({ key, value });

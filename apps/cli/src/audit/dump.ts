@@ -9,19 +9,10 @@
 //   manifest  = {"dumped_at", "partitions": [{"file", "topic", "partition", "head_seq", "head_hash"}]}
 //
 // The manifest states the head of each partition when it was dumped, so that a cut tail and an altered last record show too.
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { schemaIdOf } from '@recourse/chain';
-import type { GenesisOf, Head, StoredRecord } from '@recourse/chain';
+import type { GenesisOf, Head, KnownHead, StoredRecord } from '@recourse/chain';
 import { Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs, SchemaSource } from '@recourse/messages';
@@ -30,12 +21,16 @@ import { CliProblem } from '../problem.js';
 import type { MaterialFinding } from './findings.js';
 import { jsonOf, linesOf } from './lines.js';
 import { namedElsewhere } from './lost-logs.js';
-import { partitionName, reportOf, unverified, withFindings } from './report.js';
+import { PartitionAudit } from './partition-audit.js';
+import type { AuditStart } from './partition-audit.js';
+import { partitionName, unverified, withFindings } from './report.js';
 import type { KnownHeads, PartitionReport } from './report.js';
-import type { ReadPartition } from './topics.js';
+import { leavesIn } from './scratch.js';
+import type { Scratch } from './scratch.js';
 
-const MANIFEST = 'manifest.json';
-const ENDING = '.jsonl';
+export const MANIFEST = 'manifest.json';
+export const ENDING = '.jsonl';
+const PROGRESS_RECORDS = 50_000;
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const base64 = z
@@ -61,83 +56,7 @@ const manifestFile = z.object({
     }),
   ),
 });
-type Manifest = z.infer<typeof manifestFile>;
-
-/** Begins a dump. Errors: CliProblem(FOLDER_NOT_EMPTY). */
-export function createDump(
-  folder: string,
-  registry: SchemaSource,
-): { readonly add: (partition: ReadPartition) => Promise<void>; readonly close: () => void } {
-  if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new CliProblem('FOLDER_NOT_EMPTY', `${folder} holds files already`, 'usage', {
-      remedy: 'Name a new folder: a dump is never mixed with another.',
-    });
-  }
-  mkdirSync(folder, { recursive: true });
-  const partitions: Manifest['partitions'] = [];
-  return {
-    add: async ({ of, records, report }) => {
-      const file = `${of.topic}-${of.partition}${ENDING}`;
-      await writePartition(join(folder, file), { of, records, registry });
-      partitions.push({
-        file,
-        topic: of.topic,
-        partition: of.partition,
-        head_seq: report.head_seq,
-        head_hash: report.head_hash,
-      });
-    },
-    close: () => {
-      writeFileSync(
-        join(folder, MANIFEST),
-        `${JSON.stringify({ dumped_at: new Date().toISOString(), partitions } satisfies Manifest, null, 2)}\n`,
-      );
-    },
-  };
-}
-
-async function writePartition(
-  path: string,
-  { of, records, registry }: Pick<ReadPartition, 'of' | 'records'> & { readonly registry: SchemaSource },
-): Promise<void> {
-  const texts = await schemaTexts(records, registry);
-  const written = new Set<number>();
-  const file = openSync(path, 'w', 0o600);
-  const line = (value: object): void => {
-    writeSync(file, `${JSON.stringify(value)}\n`);
-  };
-  try {
-    line({ log: { log_id: of.logId, topic: of.topic, partition: of.partition, partition_count: of.partitionCount } });
-    for (const { offset, key, value } of records) {
-      const id = schemaIdOf(value);
-      const text = id === null || written.has(id) ? undefined : texts.get(id);
-      if (id !== null && text !== undefined) {
-        line({ schema: { id, text } });
-        written.add(id);
-      }
-      line({ record: { offset, key: key?.toString('base64') ?? null, value: value?.toString('base64') ?? null } });
-    }
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Texts of the schemas the records name; one the registry does not know is left out. Errors: those of the registry otherwise. */
-async function schemaTexts(
-  records: readonly StoredRecord[],
-  registry: SchemaSource,
-): Promise<ReadonlyMap<number, string>> {
-  const texts = new Map<number, string>();
-  for (const id of new Set(records.map(({ value }) => schemaIdOf(value)))) {
-    if (id === null) continue;
-    try {
-      texts.set(id, await registry.schemaById(id));
-    } catch (problem) {
-      if (!(problem instanceof Failure) || problem.code !== 'UNKNOWN_SCHEMA') throw problem;
-    }
-  }
-  return texts;
-}
+export type Manifest = z.infer<typeof manifestFile>;
 
 export interface DumpAudit {
   readonly folder: string;
@@ -145,6 +64,12 @@ export interface DumpAudit {
   readonly logId: string | null;
   /** Heads known from elsewhere; where there is none, the manifest's counts. */
   readonly known: KnownHeads;
+  /** Trusted heads behind which a log is verified, by `topic/partition`. */
+  readonly starts?: ReadonlyMap<string, AuditStart>;
+  /** Where leaf hashes are kept while a file is read. */
+  readonly scratch?: Scratch;
+  /** Told now and then how many records were read. */
+  readonly onProgress?: (records: number) => void;
   /** Logs that a whole dump holds. */
   readonly topics: readonly string[];
   /** One log of them; null: all that is there. */
@@ -152,13 +77,8 @@ export interface DumpAudit {
 }
 
 /** Verifies every file of a dump; needs no network. Errors: CliProblem(DUMP_UNREADABLE) when there is nothing to verify. */
-export async function auditDump({
-  folder,
-  logId,
-  known,
-  topics,
-  only,
-}: DumpAudit): Promise<readonly PartitionReport[]> {
+export async function auditDump(audit: DumpAudit): Promise<readonly PartitionReport[]> {
+  const { folder, known, topics, only } = audit;
   const isAsked = (topic: string): boolean => only === null || topic === only;
   const files = filesOf(folder).filter((file) => isAsked(topicOf(folder, file) ?? only ?? ''));
   const manifest = manifestOf(folder);
@@ -169,10 +89,8 @@ export async function auditDump({
     ]),
   );
   const reports: PartitionReport[] = [];
-  for (const file of files)
-    reports.push(
-      await auditFile(join(folder, file), file, { logId, headOf: (name) => known.get(name) ?? heads.get(name) }),
-    );
+  const headsOf = (name: string): readonly KnownHead[] => known.get(name) ?? [heads.get(name) ?? []].flat();
+  for (const file of files) reports.push(await auditFile(join(folder, file), file, audit, headsOf));
   const listed = (manifest?.partitions ?? []).filter(({ file, topic }) => isAsked(topic) && !files.includes(file));
   const gone = listed.map(({ file, topic, partition }) => unverified(topic, partition, { kind: 'file_missing', file }));
   const held = new Set([...reports, ...gone].map(({ topic, partition }) => partitionName(topic, partition)));
@@ -221,23 +139,34 @@ function manifestOf(folder: string): Manifest | null {
   }
 }
 
-interface FileCheck {
-  readonly logId: string | null;
-  readonly headOf: (partition: string) => Head | undefined;
-}
-
-async function auditFile(path: string, name: string, check: FileCheck): Promise<PartitionReport> {
+async function auditFile(
+  path: string,
+  name: string,
+  { logId, starts, scratch, onProgress }: DumpAudit,
+  headsOf: (partition: string) => readonly KnownHead[],
+): Promise<PartitionReport> {
   const of = headerOf(path);
   if (of === null) return unverified(name, 0, { kind: 'damaged_header', file: name });
   const damaged: MaterialFinding[] =
-    check.logId === null || check.logId === of.logId
-      ? []
-      : [{ kind: 'other_log', expected: check.logId, found: of.logId }];
+    logId === null || logId === of.logId ? [] : [{ kind: 'other_log', expected: logId, found: of.logId }];
   const codecs = await loadedCodecs(path);
-  const records = recordsIn(path, (line) => {
+  const partition = partitionName(of.topic, of.partition);
+  const leaves = scratch && leavesIn(scratch, of);
+  const from = starts?.get(partition) ?? null;
+  const audit = new PartitionAudit(of, { codecs, known: headsOf(partition), from, leaves });
+  let count = 0;
+  const onDamage = (line: number): void => {
     damaged.push({ kind: 'damaged_line', file: name, line });
-  });
-  const report = reportOf(of, records, { codecs, olderHead: check.headOf(partitionName(of.topic, of.partition)) });
+  };
+  for (const record of recordsIn(path, onDamage)) {
+    if (record.offset < audit.startOffset) continue;
+    audit.add(record);
+    count += 1;
+    if (count % PROGRESS_RECORDS === 0) onProgress?.(PROGRESS_RECORDS);
+  }
+  onProgress?.(count % PROGRESS_RECORDS);
+  const report = audit.report();
+  leaves?.close();
   return withFindings(report, damaged);
 }
 

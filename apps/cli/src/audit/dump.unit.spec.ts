@@ -28,7 +28,7 @@ async function foundIn(
   const reports = await auditDump({
     folder,
     logId: null,
-    known: new Map(known.map((name) => [name, head])),
+    known: new Map(known.map((name) => [name, [head]])),
     topics: TOPICS,
     only,
   });

@@ -30,6 +30,14 @@ function messageOf(finding: Finding | MaterialFinding): string {
     case 'damaged_line':
     case 'other_log':
       return ofMaterial(finding);
+    case 'cut_tail':
+    case 'restored_backup':
+    case 'rewritten':
+    case 'regrown':
+    case 'forked':
+    case 'inserted':
+    case 'removed':
+      return ofHeads(finding);
     default:
       return ofChain(finding);
   }
@@ -54,10 +62,14 @@ function ofMaterial(finding: MaterialFinding): string {
   }
 }
 
-function ofChain(finding: Finding): string {
+function ofChain(finding: Exclude<Finding, HeadFinding>): string {
   switch (finding.kind) {
     case 'flipped':
       return `record ${finding.seq} (offset ${finding.offset}) was altered: the record after it commits to other bytes`;
+    case 'rekeyed':
+      return `record ${finding.seq} (offset ${finding.offset}) was given another key: with one of this log it has the hash that is committed to`;
+    case 'schema_swapped':
+      return `the frame of record ${finding.seq} (offset ${finding.offset}) names another schema than it was written with`;
     case 'reordered':
       return `record ${finding.seq} (offset ${finding.offset}) stands before the record it follows: records were moved`;
     case 'missing':
@@ -68,12 +80,35 @@ function ofChain(finding: Finding): string {
       return `the record at offset ${finding.offset} is no log record, or none that its owner signed: it was put there, or damaged`;
     case 'unknown_schema':
       return `the schema ${finding.id} of the record at offset ${finding.offset} is not known: nothing after it could be verified`;
-    case 'cut_tail':
-      return `the tail was cut: ${records(finding.seq, finding.lastSeq)} known to have existed and gone`;
-    case 'rewritten':
-      return `record ${finding.seq} is not the one that an older head commits to: history was rewritten`;
     case 'stray':
       return `the record at offset ${finding.offset} follows no record of this log, and the chain goes on without it: it was put there`;
+    default:
+      throw new TypeError(`no words for ${JSON.stringify(finding satisfies never)}`);
+  }
+}
+
+type HeadFinding = Extract<
+  Finding,
+  { kind: 'cut_tail' | 'restored_backup' | 'rewritten' | 'regrown' | 'forked' | 'inserted' | 'removed' }
+>;
+
+/** What only a head that somebody kept can show. */
+function ofHeads(finding: HeadFinding): string {
+  switch (finding.kind) {
+    case 'cut_tail':
+      return `the tail was cut: ${records(finding.seq, finding.lastSeq)} known to have existed and gone`;
+    case 'restored_backup':
+      return `a backup was restored: ${records(finding.seq, finding.lastSeq)} known to have existed and gone, as in other logs at once`;
+    case 'rewritten':
+      return `record ${finding.seq} is not the one that an older head commits to, and no head before it holds: history was rewritten`;
+    case 'regrown':
+      return `the log holds up to record ${finding.seq - 1} at least and then has others than a head of ${finding.lastSeq} commits to: it was cut and grew on`;
+    case 'forked':
+      return `heads of ${finding.seq} records differ: two readers were shown two logs`;
+    case 'inserted':
+      return `record ${finding.seq} stands ${finding.count} further behind than when its head was signed: records were put in before it`;
+    case 'removed':
+      return `record ${finding.seq} stands ${finding.count} less far behind than when its head was signed: records were taken out before it`;
     default:
       throw new TypeError(`no words for ${JSON.stringify(finding satisfies never)}`);
   }

@@ -1,7 +1,5 @@
 // The result of an audit: one report a partition, as a table and as JSON. Pure.
-import { genesisHead, schemaIdOf, verifyLog } from '@recourse/chain';
-import type { GenesisOf, Head, StoredRecord } from '@recourse/chain';
-import type { Codecs, CutAccepted } from '@recourse/messages';
+import type { KnownHead } from '@recourse/chain';
 import { formatTable } from '../output/table.js';
 import { named } from './findings.js';
 import type { MaterialFinding, NamedFinding } from './findings.js';
@@ -9,14 +7,22 @@ import type { MaterialFinding, NamedFinding } from './findings.js';
 export interface PartitionReport {
   readonly topic: string;
   readonly partition: number;
+  /** Records before the trusted head it began behind; 0 from the start. */
+  readonly from_seq: number;
   readonly records: number;
   readonly accepted: number;
   readonly void: number;
   readonly head_seq: number;
   /** 64 hex digits, as is `root`. */
   readonly head_hash: string;
-  /** Merkle root over the accepted records. */
+  /** Offset behind the head: where the next verification may begin. */
+  readonly next_offset: number;
+  /** Merkle root over the accepted records; empty where it began behind a head that does not say what it grew from. */
   readonly root: string;
+  /** Roots of the complete subtrees under it, largest first. */
+  readonly peaks: readonly string[] | null;
+  /** Pieces of evidence beyond those that are listed. */
+  readonly unlisted: number;
   readonly findings: readonly NamedFinding[];
 }
 
@@ -27,64 +33,25 @@ export interface AuditReport {
 }
 
 /** Heads known from elsewhere, by `topic/partition`. */
-export type KnownHeads = ReadonlyMap<string, Head>;
+export type KnownHeads = ReadonlyMap<string, readonly KnownHead[]>;
 
 export const partitionName = (topic: string, partition: number): string => `${topic}/${partition}`;
-
-/** Verifies one partition from its start; the codecs hold the schemas its records name, as far as they are known. */
-export function reportOf(
-  of: GenesisOf,
-  records: Iterable<StoredRecord>,
-  more: { readonly codecs: Pick<Codecs, 'fingerprintOf' | 'decodeSync'>; readonly olderHead: Head | undefined },
-): PartitionReport {
-  const { codecs, olderHead } = more;
-  const { head, accepted, voids, root, findings } = verifyLog(records, {
-    genesis: genesisHead(of),
-    fingerprintOf: codecs.fingerprintOf,
-    lossIn: lossReader(codecs),
-    ...(olderHead === undefined ? {} : { olderHead }),
-  });
-  return {
-    topic: of.topic,
-    partition: of.partition,
-    records: accepted + voids,
-    accepted,
-    void: voids,
-    head_seq: head.seq,
-    head_hash: head.hash.toString('hex'),
-    root: root.toString('hex'),
-    findings: findings.map(named),
-  };
-}
-
-/** Reads the head that a CutAccepted gives up; of the other types one record each is decoded. */
-function lossReader({ decodeSync }: Pick<Codecs, 'decodeSync'>): (record: StoredRecord) => Head | null {
-  const others = new Set<number | null>();
-  return ({ value }) => {
-    const id = schemaIdOf(value);
-    if (others.has(id)) return null;
-    const decoded = decodeSync(value);
-    if (decoded.kind !== 'decoded' || decoded.type !== 'CutAccepted') {
-      others.add(id);
-      return null;
-    }
-    // The codec has just decoded it under this name.
-    const { lost_to_seq, lost_head_hash } = decoded.body as CutAccepted;
-    return { seq: lost_to_seq, hash: Buffer.from(lost_head_hash) };
-  };
-}
 
 /** A partition of which nothing could be verified, and why. */
 export function unverified(topic: string, partition: number, ...findings: readonly MaterialFinding[]): PartitionReport {
   return {
     topic,
     partition,
+    from_seq: 0,
     records: 0,
     accepted: 0,
     void: 0,
     head_seq: 0,
     head_hash: '',
+    next_offset: 0,
     root: '',
+    peaks: null,
+    unlisted: 0,
     findings: findings.map(named),
   };
 }
@@ -94,10 +61,22 @@ export function withFindings(report: PartitionReport, findings: readonly Materia
 }
 
 export function auditReport(logId: string | null, partitions: readonly PartitionReport[]): AuditReport {
-  const sorted = [...partitions].sort((a, b) =>
+  const sorted = asRestored(partitions).sort((a, b) =>
     a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1,
   );
   return { ok: sorted.every(({ findings }) => findings.length === 0), log_id: logId, partitions: sorted };
+}
+
+/** Several logs that lost their tails, and were not otherwise touched, were set back together. */
+function asRestored(partitions: readonly PartitionReport[]): PartitionReport[] {
+  const cut = partitions.filter(({ findings }) => findings.some(({ kind }) => kind === 'cut_tail'));
+  if (cut.length < 2) return [...partitions];
+  return partitions.map((report) => ({
+    ...report,
+    findings: report.findings.map(({ message: _message, ...finding }) =>
+      named(finding.kind === 'cut_tail' ? { ...finding, kind: 'restored_backup' } : finding),
+    ),
+  }));
 }
 
 /** Digits of a hash that a table shows; the whole stands in the JSON. */

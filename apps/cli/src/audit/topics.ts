@@ -1,14 +1,19 @@
-// Reads whole logs from Kafka and verifies them. Shares nothing with what writes them: chain, messages and the Kafka port suffice.
+// Reads logs from Kafka and verifies them as they come. Shares nothing with what writes them: chain, messages and the Kafka port suffice.
 //
-// Boundary: reads only, without a group. One partition at a time is held in memory.
+// Boundary: reads only, without a group. What one request brought is held in memory.
 import { schemaIdOf } from '@recourse/chain';
-import type { StoredRecord } from '@recourse/chain';
+import type { GenesisOf, StoredRecord } from '@recourse/chain';
 import type { Kafka, RawReader, SchemaRegistry } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
-import { reportOf, partitionName, unverified } from './report.js';
+import type { DumpWriter } from './dump-writer.js';
+import { PartitionAudit } from './partition-audit.js';
+import type { AuditStart } from './partition-audit.js';
+import { partitionName, unverified } from './report.js';
 import type { KnownHeads, PartitionReport } from './report.js';
+import { leavesIn } from './scratch.js';
+import type { Scratch } from './scratch.js';
 
 export interface TopicsAudit {
   readonly kafka: Kafka;
@@ -16,19 +21,16 @@ export interface TopicsAudit {
   readonly logId: string;
   readonly topics: readonly string[];
   readonly known: KnownHeads;
-  /** Gets each partition's records after they were verified, for a dump. */
-  readonly onPartition?: (partition: ReadPartition) => Promise<void>;
-}
-
-export interface ReadPartition {
-  readonly of: {
-    readonly logId: string;
-    readonly topic: string;
-    readonly partition: number;
-    readonly partitionCount: number;
-  };
-  readonly records: readonly StoredRecord[];
-  readonly report: PartitionReport;
+  /** Trusted heads behind which a log is verified, by `topic/partition`. */
+  readonly starts?: ReadonlyMap<string, AuditStart>;
+  /** Where leaf hashes are kept while a log is read. */
+  readonly scratch?: Scratch;
+  /** Gets the records as they were read. */
+  readonly dump?: DumpWriter;
+  /** Gets what each request brought, a partition after the other. */
+  readonly onRecords?: (of: GenesisOf, records: readonly StoredRecord[]) => void;
+  /** Told how many records each request brought. */
+  readonly onProgress?: (records: number) => void;
 }
 
 /** Logs and derived logs of the catalogue. */
@@ -36,8 +38,11 @@ export const LOG_TOPICS: readonly string[] = TOPICS.filter(({ kind }) => (kind a
   ({ name }) => name,
 );
 
+/** What one answer of a broker may bring, octets: fewer requests, and not much to hold. */
+const FETCH_BYTES = 4 << 20;
+
 /**
- * Verifies every partition of the topics from offset 0 to the end seen when its turn comes.
+ * Verifies every partition of the topics to the end seen when its turn comes.
  *
  * Errors: Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE). What is wrong with a log is a finding, never an error.
  */
@@ -49,14 +54,8 @@ export async function auditTopics(audit: TopicsAudit): Promise<readonly Partitio
     const reports: PartitionReport[] = [];
     for (const [topic, count] of counts) {
       if (count === null) reports.push(unverified(topic, 0, { kind: 'topic_missing' }));
-      for (let partition = 0; partition < (count ?? 0); partition += 1) {
-        const of = { logId: audit.logId, topic, partition, partitionCount: count ?? 0 };
-        const records = await readAll(reader, topic, partition);
-        await loadSchemas(records, codecs);
-        const report = reportOf(of, records, { codecs, olderHead: audit.known.get(partitionName(topic, partition)) });
-        await audit.onPartition?.({ of, records, report });
-        reports.push(report);
-      }
+      for (let partition = 0; partition < (count ?? 0); partition += 1)
+        reports.push(await auditPartition({ topic, partition, count: count ?? 0 }, { reader, codecs, audit }));
     }
     return reports;
   } finally {
@@ -64,7 +63,39 @@ export async function auditTopics(audit: TopicsAudit): Promise<readonly Partitio
   }
 }
 
-async function partitionCounts({ kafka, topics }: TopicsAudit): Promise<readonly (readonly [string, number | null])[]> {
+interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  readonly count: number;
+}
+
+async function auditPartition(
+  { topic, partition, count }: Place,
+  { reader, codecs, audit }: { readonly reader: RawReader; readonly codecs: Codecs; readonly audit: TopicsAudit },
+): Promise<PartitionReport> {
+  const of = { logId: audit.logId, topic, partition, partitionCount: count };
+  const name = partitionName(topic, partition);
+  const leaves = audit.scratch && leavesIn(audit.scratch, of);
+  const from = audit.starts?.get(name) ?? null;
+  const verified = new PartitionAudit(of, { codecs, known: audit.known.get(name) ?? [], from, leaves });
+  const writer = audit.dump?.open(of);
+  for await (const records of readPartition(reader, topic, partition, verified.startOffset)) {
+    await loadSchemas(records, codecs);
+    for (const record of records) verified.add(record);
+    await writer?.write(records);
+    audit.onRecords?.(of, records);
+    audit.onProgress?.(records.length);
+  }
+  const report = verified.report();
+  writer?.close(report);
+  leaves?.close();
+  return report;
+}
+
+export async function partitionCounts({
+  kafka,
+  topics,
+}: Pick<TopicsAudit, 'kafka' | 'topics'>): Promise<readonly (readonly [string, number | null])[]> {
   const admin = await kafka.admin();
   try {
     return await Promise.all(topics.map(async (topic) => [topic, await admin.partitionCount(topic)] as const));
@@ -73,26 +104,30 @@ async function partitionCounts({ kafka, topics }: TopicsAudit): Promise<readonly
   }
 }
 
-async function readAll(reader: RawReader, topic: string, partition: number): Promise<readonly StoredRecord[]> {
+/** Records of a partition from an offset to the end seen at the call, a fetch at a time. A log that is shorter has none. */
+export async function* readPartition(
+  reader: RawReader,
+  topic: string,
+  partition: number,
+  from: number,
+): AsyncGenerator<readonly StoredRecord[]> {
   const { low, high } = await reader.range(topic, partition);
-  const records: StoredRecord[] = [];
-  for (let at = low; at < high;) {
-    const batch = await reader.read(topic, partition, at);
-    const last = batch.records.at(-1);
+  for (let at = Math.max(low, from); at < high;) {
+    const { records, nextOffset } = await reader.read(topic, partition, at, FETCH_BYTES);
+    const wanted = records.filter(({ offset }) => offset >= at && offset < high);
+    if (wanted.length > 0) yield wanted;
     // The port answers with nothing at the end only; what is left below `high` then holds no records.
-    if (last === undefined) break;
-    for (const { offset, key, value } of batch.records)
-      if (offset >= at && offset < high) records.push({ offset, key, value });
-    at = last.offset + 1;
+    if (nextOffset <= at) return;
+    at = nextOffset;
   }
-  return records;
 }
 
 /** A schema the registry does not know stays unknown, and the verifier says where it stopped. Errors: those of the registry otherwise. */
 export async function loadSchemas(records: readonly StoredRecord[], codecs: Codecs): Promise<void> {
   const ids = new Set(records.map(({ value }) => schemaIdOf(value)).filter((id) => id !== null));
+  const unknown = [...ids].filter((id) => codecs.fingerprintOf(id) === null);
   await Promise.all(
-    [...ids].map(async (id) => {
+    unknown.map(async (id) => {
       try {
         await codecs.load(id);
       } catch (problem) {

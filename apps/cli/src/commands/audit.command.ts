@@ -1,31 +1,32 @@
-// recourse audit …: verifies the logs, from Kafka or from a dump.
-import { readFileSync } from 'node:fs';
+// recourse audit …: verifies the logs, from Kafka or from a dump, and proves what stands in them.
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Head } from '@recourse/chain';
-import { createSchemaRegistry } from '@recourse/kafka';
-import type { Kafka, SchemaRegistry } from '@recourse/kafka';
+import { noteSigner, verifierText } from '@recourse/audit';
+import type { NoteKey, NoteRole } from '@recourse/audit';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { z } from 'zod';
-import { auditDump, createDump } from '../audit/dump.js';
-import { auditReport, describeReport, partitionName } from '../audit/report.js';
+import { auditDump } from '../audit/dump.js';
+import { createDump } from '../audit/dump-writer.js';
+import { headsInFile, headsOfEarlier, knownOf, startsOfEarlier, startsOfSigned } from '../audit/heads.js';
+import type { AuditStart } from '../audit/partition-audit.js';
+import { auditReport, describeReport } from '../audit/report.js';
 import type { AuditReport, KnownHeads } from '../audit/report.js';
+import { withScratch } from '../audit/scratch.js';
 import { auditTopics, LOG_TOPICS } from '../audit/topics.js';
-import { known, OPERATOR } from '../config.js';
-import { kafkaAs } from '../kafka.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
+import { addProving } from './audit-prove.command.js';
+import { cluster, trustOf } from './audit-trust.js';
+import type { TrustOptions } from './audit-trust.js';
 import type { Act } from './options.js';
 import { addReadings } from './readings.command.js';
 import { addReplayStory, addStory } from './story.command.js';
 
-/** A registry that was just started answers its first requests slowly. */
-const REGISTRY_TIMEOUT_MS = 20_000;
-
-interface VerifyOptions {
-  readonly dump?: string;
+interface VerifyOptions extends TrustOptions {
   readonly against?: string;
+  readonly fromHead?: string;
   readonly log?: string;
 }
 
@@ -33,27 +34,7 @@ export function addAudit(program: Command, act: Act): void {
   const audit = program
     .command('audit')
     .description('verifies the logs from their records alone, whatever services and databases say');
-  audit
-    .command('verify')
-    .description('verifies the chains of all logs and derived logs from offset 0, and names what was tampered with')
-    .option('--dump <folder>', 'verify a dump, without any network')
-    .option(
-      '--against <file>',
-      'heads of an earlier `audit verify --json`: shows a cut tail and an altered last record',
-    )
-    .addOption(new Option('--log <topic>', 'one log only').choices(LOG_TOPICS))
-    .action(
-      act<VerifyOptions>(async (session, options) => {
-        const heads =
-          options.against === undefined ? new Map<string, Head>() : headsIn(resolve(session.folder, options.against));
-        return finish(
-          session,
-          await (options.dump === undefined
-            ? verifyTopics(session, heads, options.log)
-            : verifyDump(session, heads, resolve(session.folder, options.dump), options.log ?? null)),
-        );
-      }),
-    );
+  addVerify(audit, act);
   addReadings(audit, act);
   audit
     .command('dump')
@@ -64,8 +45,37 @@ export function addAudit(program: Command, act: Act): void {
         finish(session, await dump(session, resolve(session.folder, folder ?? ''))),
       ),
     );
+  addProving(audit, act);
   addStory(audit, act);
   addReplayStory(audit, act);
+  audit
+    .command('new-key')
+    .description('makes the key of an auditor or of a witness; its verifier key is printed')
+    .argument('<name>', 'name of the key, as signed heads bear it')
+    .addOption(new Option('--role <role>', 'what it signs').choices(['log', 'witness']).default('log'))
+    .requiredOption('--out <file>', 'file of the private key; it must not be there')
+    .action(
+      act<{ readonly role: NoteRole; readonly out: string }>((session, { role, out }, name = '') => {
+        makeKey(session, { name, role, file: resolve(session.folder, out) });
+        return Promise.resolve();
+      }),
+    );
+}
+
+function addVerify(audit: Command, act: Act): void {
+  audit
+    .command('verify')
+    .description('verifies the chains of all logs and derived logs from offset 0, and names what was tampered with')
+    .option('--dump <folder>', 'verify a dump, without any network')
+    .option(
+      '--against <file>',
+      'heads of an earlier `audit verify --json`: shows a cut tail and an altered last record',
+    )
+    .option('--auditor-key <key>', 'verifier key of the auditor, or its file: its signed heads are compared with')
+    .option('--heads <file>', 'signed heads kept elsewhere, beside those in the log of heads')
+    .option('--from-head <file>', 'begin behind trusted heads: signed ones, or an earlier `audit verify --json`')
+    .addOption(new Option('--log <topic>', 'one log only').choices(LOG_TOPICS))
+    .action(act<VerifyOptions>(async (session, options) => finish(session, await verify(session, options))));
 }
 
 function finish(session: Session, report: AuditReport): ExitKind {
@@ -73,86 +83,99 @@ function finish(session: Session, report: AuditReport): ExitKind {
   return report.ok ? 'done' : 'found';
 }
 
-async function verifyTopics(session: Session, heads: KnownHeads, log: string | undefined): Promise<AuditReport> {
+async function verify(session: Session, options: VerifyOptions): Promise<AuditReport> {
+  const trusted = await trustOf(session, options);
+  const earlier = options.against === undefined ? new Map() : headsOfEarlier(resolve(session.folder, options.against));
+  const heads = merged(trusted === null ? new Map() : knownOf(trusted.heads), earlier);
+  const starts = startsIn(session, options, trusted?.key ?? null);
+  const onProgress = progressOf(session);
+  try {
+    return await withScratch(async (scratch) => {
+      const common = { known: heads, starts, scratch, onProgress };
+      return options.dump === undefined
+        ? verifyTopics(session, options.log, common)
+        : verifyDump(session, { folder: resolve(session.folder, options.dump), only: options.log ?? null }, common);
+    });
+  } finally {
+    session.terminal.progress?.(null);
+  }
+}
+
+interface Common {
+  readonly known: KnownHeads;
+  readonly starts: ReadonlyMap<string, AuditStart>;
+  readonly scratch: { readonly folder: string };
+  readonly onProgress: (records: number) => void;
+}
+
+async function verifyTopics(session: Session, log: string | undefined, common: Common): Promise<AuditReport> {
   const { kafka, registry, logId } = cluster(session);
-  return auditReport(
-    logId,
-    await auditTopics({ kafka, registry, logId, topics: log === undefined ? LOG_TOPICS : [log], known: heads }),
-  );
+  const topics = log === undefined ? LOG_TOPICS : [log];
+  return auditReport(logId, await auditTopics({ kafka, registry, logId, topics, ...common }));
 }
 
 /** The log id of the command line is checked; that of a stack that happens to run here is not. */
 async function verifyDump(
   session: Session,
-  heads: KnownHeads,
-  folder: string,
-  only: string | null,
+  { folder, only }: { readonly folder: string; readonly only: string | null },
+  common: Common,
 ): Promise<AuditReport> {
-  const reports = await auditDump({
-    folder,
-    logId: session.flags.logId ?? null,
-    known: heads,
-    topics: LOG_TOPICS,
-    only,
-  });
-  return auditReport(session.flags.logId ?? null, reports);
+  const logId = session.flags.logId ?? null;
+  return auditReport(logId, await auditDump({ folder, logId, topics: LOG_TOPICS, only, ...common }));
+}
+
+function startsIn(
+  { folder }: Session,
+  { fromHead }: VerifyOptions,
+  key: NoteKey | null,
+): ReadonlyMap<string, AuditStart> {
+  if (fromHead === undefined) return new Map();
+  const file = resolve(folder, fromHead);
+  return key === null ? startsOfEarlier(file) : startsOfSigned(headsInFile(file, key));
+}
+
+function merged(some: KnownHeads, others: KnownHeads): KnownHeads {
+  const names = new Set([...some.keys(), ...others.keys()]);
+  return new Map([...names].map((name) => [name, [...(some.get(name) ?? []), ...(others.get(name) ?? [])]]));
+}
+
+/** A line that counts, where somebody can see it. */
+function progressOf({ terminal, clock }: Session): (records: number) => void {
+  let [count, shownAt] = [0, 0];
+  return (records) => {
+    count += records;
+    if (clock.now() - shownAt < 500) return;
+    shownAt = clock.now();
+    terminal.progress?.(`${count.toLocaleString('en')} records`);
+  };
 }
 
 async function dump(session: Session, folder: string): Promise<AuditReport> {
   const { kafka, registry, logId } = cluster(session);
-  const written = createDump(folder, registry);
-  const reports = await auditTopics({
-    kafka,
-    registry,
-    logId,
-    topics: LOG_TOPICS,
-    known: new Map(),
-    onPartition: written.add,
-  });
-  written.close();
+  const writer = createDump(folder, registry);
+  const reports = await withScratch((scratch) =>
+    auditTopics({ kafka, registry, logId, topics: LOG_TOPICS, known: new Map(), scratch, dump: writer }),
+  );
+  writer.close();
   session.terminal.note(`The dump is in ${folder}.`);
   return auditReport(logId, reports);
 }
 
-function cluster({ settings }: Session): {
-  readonly kafka: Kafka;
-  readonly registry: SchemaRegistry;
-  readonly logId: string;
-} {
-  const url = known(settings.registryUrl, 'where the schema registry is', '--registry');
-  return {
-    kafka: kafkaAs(settings, OPERATOR),
-    registry: createSchemaRegistry({ url, timeoutMs: REGISTRY_TIMEOUT_MS }),
-    logId: known(settings.logId, 'the id of the logs', '--log-id'),
-  };
-}
-
-const earlier = z.object({
-  partitions: z.array(
-    z.object({
-      topic: z.string(),
-      partition: z.int(),
-      head_seq: z.int(),
-      head_hash: z.string().regex(/^([0-9a-f]{64})?$/),
-    }),
-  ),
-});
-
-function headsIn(file: string): KnownHeads {
+function makeKey(
+  session: Session,
+  { name, role, file }: { readonly name: string; readonly role: NoteRole; readonly file: string },
+): void {
+  const pem = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const verifier = verifierText(noteSigner(name, role, pem).key);
   try {
-    const { partitions } = earlier.parse(JSON.parse(readFileSync(file, 'utf8')));
-    return new Map(
-      partitions
-        .filter(({ head_hash }) => head_hash !== '')
-        .map(({ topic, partition, head_seq, head_hash }) => [
-          partitionName(topic, partition),
-          { seq: head_seq, hash: Buffer.from(head_hash, 'hex') },
-        ]),
-    );
+    writeFileSync(file, pem, { mode: 0o600, flag: 'wx' });
   } catch (cause) {
-    throw new CliProblem('FILE_UNREADABLE', `${file} holds no heads`, 'usage', {
+    throw new CliProblem('KEY_NOT_WRITTEN', `${file} cannot be written, or is there already`, 'usage', {
       cause,
-      remedy: 'Name what `recourse audit verify --json` printed, or the manifest.json of a dump.',
+      remedy: 'Name a file that is not there: heads signed with a key that is overwritten prove nothing more.',
     });
   }
+  session.show({ file, verifier_key: verifier }, () =>
+    [`the private key is in ${file}; give this verifier key to whoever checks:`, verifier].join('\n'),
+  );
 }

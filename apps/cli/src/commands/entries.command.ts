@@ -34,7 +34,7 @@ const SWITCH_COLUMNS: readonly Column<Doc>[] = [
   { title: 'RUNBOOK', of: (row) => docOf(row['entry'])['runbook'] },
   { title: 'SINCE', of: (row) => `${cellText(instant(row['registered_at']))} by ${cellText(row['registered_by'])}` },
 ];
-const KIND_HELP = 'policy-bundle, agent-charter, context-source, kill-switch or subscription';
+const KIND_HELP = 'policy-bundle, agent-charter, context-source, kill-switch, subscription or autonomy-policy';
 const SEVERITIES = ['sev1', 'sev2', 'sev3', 'sev4'] as const;
 
 interface RegisterOptions {
@@ -68,7 +68,9 @@ export function addEntries(program: Command, act: Act): void {
   const entries = program
     .command('entry')
     .alias('entries')
-    .description('policy bundles, agent charters, context sources, kill switches and consumer subscriptions');
+    .description(
+      'policy bundles, agent charters, context sources, kill switches, consumer subscriptions and autonomy policies',
+    );
   addReads(entries, act);
   addChanges(entries, act);
   addSwitches(program, act);

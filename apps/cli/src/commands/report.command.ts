@@ -1,12 +1,14 @@
-// recourse report …: what stands exposed and what recovery cost, and which tools end with people.
+// recourse report …: what stands exposed and what recovery cost, which tools end with people, and what work was worth.
 import type { Doc } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { formatTable, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { describeExposure, exposureOf, percent, rowsOf } from '../reports/exposure.js';
+import { csvOfOutcomes, describeOutcomes } from '../reports/outcomes.js';
 import { manualOf } from '../reports/manual.js';
 import type { ManualReport } from '../reports/manual.js';
+import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 import { LIMIT } from './options.js';
 import type { Act } from './options.js';
@@ -48,7 +50,9 @@ interface ReportOptions {
 }
 
 export function addReport(program: Command, act: Act): void {
-  const report = program.command('report').description('exposure, recovery cost, and what ends with people');
+  const report = program
+    .command('report')
+    .description('exposure, recovery cost, what ends with people, and what work was worth');
   report
     .command('exposure')
     .description(
@@ -62,6 +66,57 @@ export function addReport(program: Command, act: Act): void {
       }),
     );
   addCounts(report, act);
+  addOutcomes(report, act);
+}
+
+interface OutcomeOptions {
+  readonly workflow?: string;
+  readonly intent?: string;
+  readonly release?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly csv?: true;
+  readonly limit: number;
+}
+
+function addOutcomes(report: Command, act: Act): void {
+  report
+    .command('outcomes')
+    .description(
+      'shows what work cost and what came of it, per workflow, intent and version: cost per trusted outcome, ratios, results, and the cost of recoveries',
+    )
+    .option('--workflow <id>', 'of one workflow')
+    .option('--intent <intent>', 'of one intent')
+    .option('--release <version>', 'of one version of the agent')
+    .option('--from <instant>', 'ended at or after it, such as 2030-05-01T00:00:00Z')
+    .option('--to <instant>', 'ended before it')
+    .option('--csv', 'comma-separated values, for a spreadsheet')
+    .addOption(LIMIT())
+    .action(
+      act<OutcomeOptions>(async (session, { workflow, intent, release, from, to, csv, limit }) => {
+        const told = await session.service('budgets').get('/v1/reports/outcomes', {
+          workflow_id: workflow,
+          intent,
+          version: release,
+          from: instantOf(from),
+          to: instantOf(to),
+          tenant: session.tenant,
+          limit: String(Math.min(limit, ROWS_MAX)),
+        });
+        session.show(told, () => (csv === true ? csvOfOutcomes(told) : describeOutcomes(told)));
+      }),
+    );
+}
+
+/** An instant as the services read it. Errors: CliProblem(INSTANT_INVALID). */
+function instantOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const at = Date.parse(text);
+  if (Number.isNaN(at))
+    throw new CliProblem('INSTANT_INVALID', `${text} is no instant`, 'usage', {
+      remedy: 'Write it as ISO 8601: 2030-05-01T00:00:00Z.',
+    });
+  return String(at);
 }
 
 function addCounts(report: Command, act: Act): void {

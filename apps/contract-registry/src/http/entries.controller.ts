@@ -46,7 +46,7 @@ export class EntriesController {
   @HttpCode(201)
   @ApiOperation({
     summary:
-      'Registers a policy_bundle, agent_charter, context_source, kill_switch or subscription, or its next version. Every problem is listed at once.',
+      'Registers a policy_bundle, agent_charter, context_source, kill_switch, subscription or autonomy_policy, or its next version. Every problem is listed at once.',
   })
   @ApiHeader({ name: 'Idempotency-Key', required: false })
   @ApiBody({ schema: openApiSchema(entry) })

@@ -38,7 +38,7 @@ export function onReport(
   if (mutation === undefined || ask === null) return append(refuseAnswer(message, 'LEASE_UNKNOWN'));
   const { speaker } = input;
   // Who overheard a request, lease and all, does not answer for the adapter.
-  if (speaker !== undefined && !speaker.roles.includes('service') && !speaksUnder(speaker, ask.adapter))
+  if (speaker !== undefined && !speaksUnder(speaker, ask.adapter))
     return append(refuseAnswer(message, 'WORKER_MISMATCH'));
   const named = contractOf(context, factsOf(mutation));
   return named.kind === 'wait'

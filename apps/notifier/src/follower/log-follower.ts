@@ -41,6 +41,11 @@ export class LogFollower {
 
   constructor(private readonly options: FollowerOptions) {}
 
+  /** Last record whose meaning is kept, as far as this process has read; 0 before the first. */
+  get keptSeq(): number {
+    return this.#position?.head.seq ?? 0;
+  }
+
   /**
    * Reads on to the end seen at the call; answers how many records were accepted.
    *

@@ -60,6 +60,14 @@ function follower(log: Log, store: Pick<NotifierStore, 'position' | 'things' | '
   return new LogFollower({ topic: RECOVERIES, partition: 0, log, store, endpoints: [PAGER], now: () => now });
 }
 
+function storeOf(store: MemoryNotifierStore): Pick<NotifierStore, 'position' | 'things' | 'take'> {
+  return {
+    position: (topic, partition) => store.position(topic, partition),
+    things: (keys) => store.things(keys),
+    take: (taken) => store.take(taken),
+  };
+}
+
 async function queuedIn(store: MemoryNotifierStore): Promise<readonly (readonly [string, string, number])[]> {
   return (await store.list({ countMax: 100, state: 'queued' }))
     .map(({ notice, nextAt }) => [notice.item?.id ?? '', notice.occasion, nextAt] as const)
@@ -93,6 +101,19 @@ describe('who follows a log', () => {
       ]);
     },
   );
+
+  it('says how far it has kept, and not further', async () => {
+    const log = new Log();
+    log.add('RecoveryPlanned', asked('s1'));
+    const store = new MemoryNotifierStore();
+    const full = { ...storeOf(store), take: () => Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'no')) };
+    const failing = follower(log, full);
+    await expect(failing.readOn()).rejects.toThrow(Failure);
+    expect(failing.keptSeq).toBe(0);
+    const reading = follower(log, store);
+    await reading.readOn();
+    expect(reading.keptSeq).toBe(1);
+  });
 
   it('reminds of no deadline that is over', async () => {
     const [log, store] = [new Log(), new MemoryNotifierStore()];

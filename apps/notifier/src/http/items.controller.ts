@@ -20,6 +20,14 @@ import type { ItemPlace } from '../store/notifier-store.port.js';
 import { NOTIFIER_CONTEXT } from './notifier-context.js';
 import type { NotifierContext } from './notifier-context.js';
 
+/** A log as the status of every service shows it. */
+interface Loop {
+  readonly log: string;
+  readonly partition: number;
+  readonly state: string;
+  readonly projectedSeq: number;
+}
+
 const LIMIT_DEFAULT = 100;
 const listQuery = z.strictObject({ ...pageQuery, kind: z.enum(ITEM_KINDS).optional() });
 const place: z.ZodType<ItemPlace> = z.object({ deadlineAt: z.number().int(), key: placeText });
@@ -29,6 +37,14 @@ const place: z.ZodType<ItemPlace> = z.object({ deadlineAt: z.number().int(), key
 @Controller('v1')
 export class ItemsController {
   constructor(@Inject(NOTIFIER_CONTEXT) private readonly notifier: NotifierContext) {}
+
+  @ReadRoute('status', 'How far each log was read: what `items` says is as of there.')
+  status(): { readonly service: 'notifier'; readonly detail: { readonly loops: readonly Loop[] } } {
+    const loops = this.notifier
+      .followed()
+      .map(({ log, partition, keptSeq }) => ({ log, partition, state: 'ready', projectedSeq: keptSeq }));
+    return { service: 'notifier', detail: { loops } };
+  }
 
   @ReadRoute(
     'items',

@@ -47,13 +47,17 @@ describe.each(WAYS)('a report, $way', ({ isRebuilt }) => {
   it('counts from a worker of its adapter alone, where reports are signed', () => {
     const { run, second } = midway();
     const steps = [told(3, 'verified'), told(2, 'verified'), told(1, 'verified')];
-    const signedBy = (...names: readonly string[]) => ({
+    const signedAs = (role: 'worker' | 'service', ...names: readonly string[]) => ({
       ...reported(second, steps),
-      speaker: { keyId: 'key', roles: ['worker' as const], names, tenants: ['*'] },
+      speaker: { keyId: 'key', roles: [role], names, tenants: ['*'] },
     });
+    const signedBy = (...names: readonly string[]) => signedAs('worker', ...names);
     run.when(signedBy('mail'), AT + 2).then(fact('ReportRefused', { leg_id: second.leg_id, code: 'WORKER_MISMATCH' }));
     expect(phasesOf(run)).toMatchObject({ [idOf(3)]: 'dispatched' });
-    run.when(signedBy('mail', 'payments'), AT + 3);
+    run
+      .when(signedAs('service', 'mutation-ledger'), AT + 3)
+      .then(fact('ReportRefused', { leg_id: second.leg_id, code: 'WORKER_MISMATCH' }));
+    run.when(signedBy('mail', 'payments'), AT + 4);
     expect(phasesOf(run)).toMatchObject({ [idOf(3)]: 'compensated' });
   });
 

@@ -5,8 +5,8 @@ import { clockOf, grantOf, money, mutationIn, PATIENCE_MS, reviewOf } from './op
 import type { Case } from './opening.js';
 import { INITIATOR, OPERATOR } from './people.js';
 
-/** Asks the person at the terminal; the example's operator answers where there is none. */
-export type Interactive = (question: string) => Promise<'approve' | 'deny'>;
+/** Asks the person at the terminal, until the signal says that it was decided elsewhere; the example's operator answers where there is none. */
+export type Interactive = (question: string, elsewhere: AbortSignal) => Promise<'approve' | 'deny'>;
 
 const AT_REST: readonly string[] = ['compensated', 'compensation_failed', 'manual_resolution_required', 'cancelled'];
 /** A worker that never answers is waited for until its lease and a retry are over. */
@@ -38,6 +38,37 @@ export async function review(desk: Desk, story: Case): Promise<Facts | null> {
   return step;
 }
 
+interface Decided {
+  readonly verdict: 'approve' | 'deny';
+  /** In the console, or by the command line. */
+  readonly elsewhere: boolean;
+}
+
+/** What a person says here, or said elsewhere meanwhile: whichever is first. */
+async function verdictOn(desk: Desk, step: Facts, interactive: Interactive | null): Promise<Decided> {
+  if (interactive === null) return { verdict: 'approve', elsewhere: false };
+  const over = new AbortController();
+  const here = interactive(`Take the refund of ${money(amountOf(step))} back?`, over.signal).then(
+    (verdict): Decided => ({ verdict, elsewhere: false }),
+  );
+  const decided = await Promise.race([here, decidedElsewhere(desk, step, over.signal)]);
+  over.abort();
+  return decided;
+}
+
+/** Looks until the step waits for nobody any more. */
+async function decidedElsewhere(desk: Desk, step: Facts, signal: AbortSignal): Promise<Decided> {
+  const path = `/v1/steps/${textOf(step['step_id'])}`;
+  for (;;) {
+    const found = await desk.until(PATIENCE_MS, async () => {
+      if (signal.aborted) return step;
+      const { body } = await desk.get('orchestrator', path, OPERATOR);
+      return textOf(body['phase']) === 'awaiting_approval' ? null : body;
+    });
+    if (found !== null) return { verdict: found['denied_by'] === null ? 'approve' : 'deny', elsewhere: true };
+  }
+}
+
 async function nothingSilent(desk: Desk, story: Case): Promise<void> {
   const reversals = await reversalsOf(desk, story);
   desk.check('nothing was reversed silently', reversals.length === 0, reversals);
@@ -57,8 +88,11 @@ export async function decide(desk: Desk, step: Facts, interactive: Interactive |
     status: own.status,
     code: own.body['code'],
   });
-  const verdict =
-    interactive === null ? 'approve' : await interactive(`Take the refund of ${money(amountOf(step))} back?`);
+  const { verdict, elsewhere } = await verdictOn(desk, step, interactive);
+  if (elsewhere) {
+    desk.say(`6. Somebody ${verdict === 'approve' ? 'approved' : 'denied'} exactly this action elsewhere.`);
+    return verdict;
+  }
   const reason = verdict === 'approve' ? 'the goods are on their way' : 'leave it to customer service';
   const answer = await desk.post(
     'orchestrator',

@@ -1,6 +1,7 @@
 // What a tenant's entry and the platform's of the same name say together: the tenant's tightens and never loosens (docs/design/contracts.md).
 import type { EntryKind } from '@recourse/messages';
 import { SENSITIVITIES } from '../exposure.js';
+import { joinedAutonomy } from './autonomy.js';
 import type { EntryBody } from './shapes.js';
 
 type Join<Kind extends EntryKind> = (own: EntryBody<Kind>, platform: EntryBody<Kind>) => EntryBody<Kind>;
@@ -19,6 +20,7 @@ const JOINS: { readonly [Kind in EntryKind]: Join<Kind> } = {
     ...lighter(own.trust_permille, platform.trust_permille),
     sensitivity: [own.sensitivity, platform.sensitivity].sort((a, b) => rank(a) - rank(b))[0] ?? own.sensitivity,
   }),
+  autonomy_policy: joinedAutonomy,
   // These are found by what they are about, and each counts by itself.
   agent_charter: (own) => own,
   kill_switch: (own) => own,

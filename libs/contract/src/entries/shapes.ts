@@ -1,5 +1,5 @@
 // What the registry keeps beside contracts, versioned alike: policy bundles, agent charters, context sources, kill switches,
-// consumer subscriptions. The shape of each, and what its fields must say together.
+// consumer subscriptions, autonomy policies. The shape of each, and what its fields must say together.
 import { isSubject, readJson, SUBJECT_FORM } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { ENTRY_KIND_VALUES } from '@recourse/messages';
@@ -9,6 +9,7 @@ import { holdsUnstorable } from '../body.js';
 import { conditionProblem, costProblem } from '../condition.js';
 import { pointerOf } from '../json-pointer.js';
 import { CAPABILITY_PATTERN, RECOVERY_APPROVAL_MODES } from '../shape.js';
+import { autonomyShape, inversionsOf } from './autonomy.js';
 import { ROUTINE_VARIABLES, routineExcess, routineShape } from './routine.js';
 import type { RoutineRule } from './routine.js';
 
@@ -96,6 +97,8 @@ export const ENTRY_SHAPES = {
     mode: z.enum(['sync', 'async', 'poll']),
     commit_to_user_ms: z.int().min(0),
   }),
+  /** What an agent has to earn at a kind of task, named as the entry is, and what it may do then. */
+  autonomy_policy: z.strictObject({ ...common, ...autonomyShape }),
 } as const;
 
 export type EntryBody<Kind extends EntryKind> = z.infer<(typeof ENTRY_SHAPES)[Kind]>;
@@ -119,6 +122,7 @@ export const ENTRY_REMEDIES = {
     'Leave it to a person: a routine rule lets nothing go that is of high risk, financial, destructive, security-sensitive or binding in law, nor what two people are asked about.',
   ROUTINE_NAME_TAKEN: 'Give each routine rule of a bundle a name of its own: what it let go is counted under it.',
   CHARTER_CONTRADICTORY: 'Take the intent out of allowed: what is denied is denied.',
+  AUTONOMY_INVERTED: 'Give each rung a threshold no lower than that of the rung below it.',
   SUBSCRIPTION_TOO_SLOW:
     'Subscribe with mode sync, or show what is committed later: an asynchronous consumer would hear of the rollback after its user has seen the commit.',
   SUBSCRIPTION_FOREIGN: 'Begin the scope with the tenant the subscription belongs to.',
@@ -179,6 +183,8 @@ const MEANING: { readonly [Kind in EntryKind]: Meaning<Kind> } = {
       ? problem('SUBSCRIPTION_FOREIGN', '/scope', `${scope} reaches beyond ${tenant}`)
       : null,
   ],
+  autonomy_policy: (policy) =>
+    inversionsOf(policy).map(([rung, what]) => problem('AUTONOMY_INVERTED', pointerOf(['thresholds', rung]), what)),
 };
 
 function routineProblems(rule: RoutineRule, at: number, all: readonly RoutineRule[]): readonly (EntryProblem | null)[] {

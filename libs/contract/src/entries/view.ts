@@ -1,9 +1,11 @@
-// The entries of the contracts log folded into a map: what stands, by kind, tenant and name; kill switches by what they stop, subscriptions by tenant, routine rules by capability.
+// The entries of the contracts log folded into a map: what stands, by kind, tenant and name; kill switches by what they stop, subscriptions by tenant, routine rules and autonomy policies by capability.
 import { InvariantViolation } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
 import type { ContractEntries } from '../view.js';
 import type { RoutineRule } from './routine.js';
+import { autonomyPolicy } from './autonomy.js';
+import type { AutonomyPolicy } from './autonomy.js';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
 import { tightened } from './joins.js';
@@ -139,6 +141,26 @@ function chartersOf(view: ContractEntries, tenant: string, agent: string): reado
   );
 }
 
+/** A kind of task, with the policy in force; version null where none is registered. */
+export interface StandingAutonomy {
+  readonly taskKind: string;
+  readonly policy: AutonomyPolicy;
+  readonly version: number | null;
+}
+
+/** The policy of a kind of task; one that nobody registered is the capability of its name, on the defaults. */
+export function autonomyOf(view: ContractEntries, tenant: string, taskKind: string): StandingAutonomy {
+  const found = standingEntry(view, 'autonomy_policy', tenant, taskKind);
+  return { taskKind, policy: autonomyPolicy(found?.entry, taskKind), version: found?.version ?? null };
+}
+
+/** The kinds of task that a capability is part of; of none but its own where no policy names it. */
+export function autonomiesFor(view: ContractEntries, tenant: string, capability: string): readonly StandingAutonomy[] {
+  const names = [tenant, '*'].flatMap((owner) => namesIn(view.get(autonomyKey(owner, capability))));
+  const kinds = names.length === 0 ? [capability] : [...new Set(names)].sort();
+  return kinds.map((kind) => autonomyOf(view, tenant, kind));
+}
+
 /** Says whether a kill switch stops this: over the tenant, over all, over the agent or over the capability. */
 export function killVerdict(view: ContractEntries, acting: Acting): Verdict {
   const { tenant, agent, capability } = acting;
@@ -251,6 +273,8 @@ function placesOf(kind: unknown, tenant: string, body: string): readonly string[
       return [`kill/${tenant}/${scopeOf(bodyOf(kind, body, tenant))}`];
     case 'agent_charter':
       return [`charter/${tenant}/${bodyOf(kind, body, tenant).agent}`];
+    case 'autonomy_policy':
+      return bodyOf(kind, body, tenant).capabilities.map((capability) => autonomyKey(tenant, capability));
     case 'subscription':
       return [`subscriptions/${tenant}`];
     default:
@@ -260,6 +284,10 @@ function placesOf(kind: unknown, tenant: string, body: string): readonly string[
 
 function routineKey(tenant: string, capability: string): string {
   return `routine/${tenant}/${capability}`;
+}
+
+function autonomyKey(tenant: string, capability: string): string {
+  return `autonomy/${tenant}/${capability}`;
 }
 
 function scopeOf({ scope }: EntryBody<'kill_switch'>): string {

@@ -1,4 +1,4 @@
-// Input consumer: a kafkajs group says who owns what, and a fetcher of ours reads it (L13).
+// Input consumer: a kafkajs group says who owns what, and fetchers of ours read it (L13).
 //
 // Boundary: hands batches over at once and keeps nothing; queues, cursors and back pressure are the owner's.
 //
@@ -9,21 +9,23 @@
 import { randomUUID } from 'node:crypto';
 import type { Consumer } from 'kafkajs';
 import { Failure, InvariantViolation, systemClock } from '@recourse/kernel';
-import type { InputConsumer, InputConsumerOptions, InputHandlers, TopicPartition } from '../kafka.port.js';
+import type { InputConsumer, InputConsumerOptions, InputHandlers, ReadsOf, TopicPartition } from '../kafka.port.js';
 import { alignedAssigner } from './assigner.kafka.js';
 import { clientFor } from './client.kafka.js';
+import { isolationOf } from '../options.js';
 import type { KafkaOptions } from '../options.js';
-import type { PartitionFetcher } from '../platformatic/partition-fetcher.kafka.js';
+import type { FetcherHandlers, PartitionFetcher } from '../platformatic/partition-fetcher.kafka.js';
 import { asFailure } from './failures.kafka.js';
 import { ended, within } from '../time-limit.js';
 
 const SESSION_TIMEOUT_MS = 6_000;
-const HEARTBEAT_INTERVAL_MS = 300;
+/** How soon a member hears that others have come or gone. */
+const HEARTBEAT_INTERVAL_MS = 100;
 /** Above the longest fetch wait, or the group never converges. */
 const REBALANCE_TIMEOUT_MS = 10_000;
 const MAX_WAIT_MS = 100;
 /** Rest of a group that fetches nothing: how soon it heartbeats and hears of a rebalance. */
-const GROUP_REST_MS = 100;
+const GROUP_REST_MS = 50;
 const RETRY = {
   initialRetryTime: 100,
   maxRetryTime: 1_000,
@@ -37,9 +39,11 @@ const LOOKED_AFTER_EVERY_MS = 2_000;
 const STARTED_WITHIN_MS = 60_000;
 
 export class KafkaJsInputConsumer implements InputConsumer {
+  readonly name: string;
   private readonly consumer: Consumer;
   private readonly topics: readonly string[];
-  private fetcher: PartitionFetcher | null = null;
+  /** One for what is read as it lies, one for what has to be committed: a long poll holds its connection. */
+  private fetchers: Readonly<Record<ReadsOf, PartitionFetcher>> | null = null;
   private handlers: InputHandlers | null = null;
   private held: readonly number[] = [];
   private generation = 0;
@@ -53,7 +57,8 @@ export class KafkaJsInputConsumer implements InputConsumer {
   ) {
     this.topics = [...new Set([...options.aligned, ...options.broadcast])];
     const sessionTimeout = options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS;
-    const client = clientFor({ ...kafka, clientId: `${kafka.clientId}-${randomUUID().slice(0, 8)}` });
+    this.name = `${kafka.clientId}-${randomUUID().slice(0, 8)}`;
+    const client = clientFor({ ...kafka, clientId: this.name });
     this.consumer = client.consumer({
       groupId: options.groupId,
       partitionAssigners: [
@@ -81,9 +86,9 @@ export class KafkaJsInputConsumer implements InputConsumer {
   }
 
   private async run(): Promise<void> {
-    this.fetcher = await this.openFetcher();
+    this.fetchers = await this.openFetchers();
     // Stopped meanwhile.
-    if (this.over) await this.fetcher.close();
+    if (this.over) await this.closeFetchers();
     await this.consumer.connect();
     await this.consumer.subscribe({ topics: [...this.topics], fromBeginning: true });
     await this.consumer.run({
@@ -94,46 +99,64 @@ export class KafkaJsInputConsumer implements InputConsumer {
   }
 
   /** @platformatic/kafka is loaded by who first needs it: that takes a process half a second. */
-  private async openFetcher(): Promise<PartitionFetcher> {
+  private async openFetchers(): Promise<Readonly<Record<ReadsOf, PartitionFetcher>>> {
     const { PartitionFetcher: Fetcher, brokersOf } = await import('../platformatic/partition-fetcher.kafka.js');
-    return new Fetcher(
-      brokersOf(this.kafka),
-      { waitMs: this.options.maxWaitMs ?? MAX_WAIT_MS },
-      {
-        onBatch: (batch) => {
-          this.guarded((handlers) => {
-            handlers.onBatch(batch);
-          });
-        },
-        onTrouble: (at, cause) => {
-          this.guarded((handlers) => {
-            handlers.onTrouble(at, cause);
-          });
-        },
-        onCrash: (cause) => {
-          this.crash(cause);
-          void this.stop();
-        },
+    const { transactionOpenMs: heldMs } = this.kafka;
+    const terms = { waitMs: this.options.maxWaitMs ?? MAX_WAIT_MS, ...(heldMs === undefined ? {} : { heldMs }) };
+    const open = (of: ReadsOf): PartitionFetcher =>
+      new Fetcher(brokersOf(this.kafka), { ...terms, isolation: isolationOf(this.kafka, of) }, this.heard());
+    return { logs: open('logs'), wires: open('wires') };
+  }
+
+  private heard(): FetcherHandlers {
+    return {
+      onBatch: (batch) => {
+        this.guarded((handlers) => {
+          handlers.onBatch(batch);
+        });
       },
-    );
+      onTrouble: (at, cause) => {
+        this.guarded((handlers) => {
+          handlers.onTrouble(at, cause);
+        });
+      },
+      onCrash: (cause) => {
+        this.crash(cause);
+        void this.stop();
+      },
+    };
   }
 
   seek(topic: string, partition: number, offset: number): void {
-    if (!this.over) this.fetcher?.seek({ topic, partition }, offset);
+    if (!this.over) this.fetchers?.[this.readAs(topic)].seek({ topic, partition }, offset);
   }
 
   pause(partitions: readonly TopicPartition[]): void {
-    if (!this.over) this.fetcher?.flow(partitions, false);
+    this.flow(partitions, false);
   }
 
   resume(partitions: readonly TopicPartition[]): void {
-    if (!this.over) this.fetcher?.flow(partitions, true);
+    this.flow(partitions, true);
+  }
+
+  private flow(partitions: readonly TopicPartition[], flows: boolean): void {
+    if (this.over) return;
+    for (const [of, some] of Map.groupBy(partitions, ({ topic }) => this.readAs(topic)))
+      this.fetchers?.[of].flow(some, flows);
+  }
+
+  private readAs(topic: string): ReadsOf {
+    return this.options.logs?.includes(topic) === true ? 'logs' : 'wires';
+  }
+
+  private async closeFetchers(): Promise<void> {
+    await Promise.all([this.fetchers?.logs.close(), this.fetchers?.wires.close()]);
   }
 
   async stop(): Promise<void> {
     this.over = true;
     clearInterval(this.watchdog);
-    await Promise.all([ended(this.consumer.disconnect()), this.fetcher?.close()]);
+    await Promise.all([ended(this.consumer.disconnect()), this.closeFetchers()]);
   }
 
   private listen(): void {
@@ -156,7 +179,8 @@ export class KafkaJsInputConsumer implements InputConsumer {
   private onJoin(assignment: Readonly<Record<string, readonly number[]>>): void {
     if (this.over) return;
     this.consumer.pause(this.topics.map((topic) => ({ topic })));
-    this.fetcher?.clear();
+    this.fetchers?.logs.clear();
+    this.fetchers?.wires.clear();
     this.generation += 1;
     const [firstAligned] = this.options.aligned;
     this.held = firstAligned === undefined ? [] : [...(assignment[firstAligned] ?? [])].sort((a, b) => a - b);

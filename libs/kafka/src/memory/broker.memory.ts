@@ -8,6 +8,7 @@ import type {
   KafkaAdmin,
   OutgoingRecord,
   RawReader,
+  ReadsOf,
   TopicFacts,
   TopicSpec,
   Unreadable,
@@ -15,9 +16,10 @@ import type {
 import { Actor } from './actor.memory.js';
 import { openGate } from './gate.memory.js';
 import type { Gate } from './gate.memory.js';
-import { MemoryGroup } from './group.memory.js';
+import { groupSeenBy, MemoryGroup } from './group.memory.js';
 import { MemoryInputConsumer } from './input-consumer.memory.js';
-import { nextAfter, PartitionLog } from './partition-log.memory.js';
+import { PartitionLog } from './partition-log.memory.js';
+import type { StrangersTransaction } from './partition-log.memory.js';
 import { MemoryLogProducer, MemoryWireProducer } from './producers.memory.js';
 
 export interface MemoryBrokerOptions {
@@ -67,7 +69,8 @@ export class MemoryBroker {
     return {
       logProducer: () => actor.ask({ kind: 'connect' }, () => new MemoryLogProducer(actor, this)),
       wireProducer: () => actor.ask({ kind: 'connect' }, () => new MemoryWireProducer(actor, this)),
-      rawReader: () => actor.ask({ kind: 'connect' }, () => this.rawReaderOf(actor)),
+      rawReader: (of) => actor.ask({ kind: 'connect' }, () => this.rawReaderOf(actor, of)),
+      group: (groupId) => groupSeenBy(actor, this.groupOf(groupId), (member) => this.evicted.set(member, groupId)),
       admin: () => actor.ask({ kind: 'connect' }, () => this.adminOf(actor)),
       inputConsumer: (options) =>
         new MemoryInputConsumer(`${name}-${String((this.memberCount += 1))}`, actor, options, this),
@@ -119,6 +122,19 @@ export class MemoryBroker {
   truncate(topic: string, partition: number, offset: number): void {
     this.existing(topic, partition).cutTail(offset);
     this.pumpAll();
+  }
+
+  /** A stranger sends records in a transaction, and ends it when it likes, or never. */
+  transaction(topic: string, partition: number, records: readonly OutgoingRecord[]): StrangersTransaction {
+    const transaction = this.existing(topic, partition).begin(records, this.now());
+    this.pumpAll();
+    const then = (end: () => void): (() => void) => {
+      return () => {
+        end();
+        this.pumpAll();
+      };
+    };
+    return { commit: then(() => transaction.commit()), abort: then(() => transaction.abort()) };
   }
 
   /** Breaks what is stored at an offset, as a failing disk does: from now on nobody can read it. */
@@ -205,22 +221,20 @@ export class MemoryBroker {
     return group;
   }
 
-  private rawReaderOf(actor: Actor): RawReader {
+  private rawReaderOf(actor: Actor, of: ReadsOf = 'logs'): RawReader {
     return {
       range: (topic, partition) =>
-        actor.ask({ kind: 'range', topic, partition }, () => this.existing(topic, partition).range()),
+        actor.ask({ kind: 'range', topic, partition }, () => this.existing(topic, partition).range(of)),
       read: (topic, partition, fromOffset, maxBytes = MAX_BYTES) =>
         actor.ask({ kind: 'read', topic, partition }, () => {
-          const records = this.existing(topic, partition).read(fromOffset, maxBytes, Infinity);
-          const nextOffset = nextAfter(records, fromOffset);
+          const { records, nextOffset } = this.existing(topic, partition).read(fromOffset, { maxBytes, of });
           return { topic, partition, fetchedOffset: fromOffset, nextOffset, records };
         }),
       readMany: (positions, { maxBytes = MAX_BYTES } = {}) =>
         actor.ask({ kind: 'read' }, () =>
           positions.map(({ topic, partition, offset }) => {
             const log = this.existing(topic, partition);
-            const records = log.read(offset, maxBytes, Infinity);
-            const nextOffset = nextAfter(records, offset);
+            const { records, nextOffset } = log.read(offset, { maxBytes, of });
             return { topic, partition, fetchedOffset: offset, nextOffset, records, end: log.high };
           }),
         ),

@@ -1,6 +1,8 @@
 // A consumer group of the memory broker: who is in it, and what each member was told to own.
+import type { ConsumerGroup } from '../kafka.port.js';
 import { assignPartitions } from '../partition-assignment.decisions.js';
 import type { PartitionCounts } from '../partition-assignment.decisions.js';
+import type { Actor } from './actor.memory.js';
 import type { MemoryInputConsumer } from './input-consumer.memory.js';
 
 export class MemoryGroup {
@@ -22,6 +24,11 @@ export class MemoryGroup {
     this.rebalance();
   }
 
+  /** Everybody, dead or alive. */
+  all(): readonly MemoryInputConsumer[] {
+    return this.members;
+  }
+
   /** Members of an actor, dead or alive. */
   membersOf(actorName: string): readonly MemoryInputConsumer[] {
     return this.members.filter(({ actor }) => actor.name === actorName);
@@ -39,4 +46,26 @@ export class MemoryGroup {
       if (share) void member.assign(share, this.generation);
     }
   }
+}
+
+/** A group as an actor sees it from the side; a living member that is put out does not hear of it at once. */
+export function groupSeenBy(
+  actor: Actor,
+  group: MemoryGroup,
+  onZombie: (member: MemoryInputConsumer) => void,
+): ConsumerGroup {
+  return {
+    members: () =>
+      actor.ask({ kind: 'admin' }, () =>
+        group.all().map(({ memberId, name, held }) => ({ memberId, name, host: 'memory', partitions: held.length })),
+      ),
+    remove: (memberIds) =>
+      actor.ask({ kind: 'admin' }, () => {
+        for (const member of group.all().filter((one) => memberIds.includes(one.memberId))) {
+          if (member.actor.alive) onZombie(member);
+          group.leave(member);
+        }
+      }),
+    close: () => Promise.resolve(),
+  };
 }

@@ -11,11 +11,11 @@ import type {
   InputConsumer,
   InputConsumerOptions,
   InputHandlers,
+  ReadsOf,
   TopicPartition,
 } from '../kafka.port.js';
 import type { MemberShare } from '../partition-assignment.decisions.js';
 import type { Actor } from './actor.memory.js';
-import { nextAfter } from './partition-log.memory.js';
 import type { PartitionLog } from './partition-log.memory.js';
 
 const MAX_BYTES = 1 << 20;
@@ -54,6 +54,10 @@ export class MemoryInputConsumer implements InputConsumer {
     readonly options: InputConsumerOptions,
     private readonly broker: ConsumerBroker,
   ) {}
+
+  get name(): string {
+    return this.memberId;
+  }
 
   async start(handlers: InputHandlers): Promise<void> {
     if (this.handlers) throw new InvariantViolation('L13', 'an input consumer starts once', 'partition');
@@ -128,7 +132,7 @@ export class MemoryInputConsumer implements InputConsumer {
 
   private hasMore({ log, position }: Owned): boolean {
     const { low, high } = log;
-    if (position >= low && position <= high) return position < high;
+    if (position >= low && position <= high) return position < log.endOf(this.readAs(log.topic));
     this.crash(
       new Failure(
         'CURSOR_OUT_OF_RANGE',
@@ -142,14 +146,18 @@ export class MemoryInputConsumer implements InputConsumer {
     const { log, position, seeks } = owned;
     const { topic, partition } = log;
     owned.fetching = true;
-    const records = log.read(position, MAX_BYTES, this.broker.batchRecordsMax);
+    const maxRecords = this.broker.batchRecordsMax;
+    const { records, nextOffset } = log.read(position, { maxBytes: MAX_BYTES, maxRecords, of: this.readAs(topic) });
     const verdict = await this.actor.enter({ kind: 'deliver', topic, partition, count: records.length });
     owned.fetching = false;
     if (this.over || this.owned.get(keyOf(topic, partition)) !== owned) return;
-    const nextOffset = nextAfter(records, position);
     if (verdict === 'proceed')
       this.handOver(owned, { topic, partition, fetchedOffset: position, nextOffset, records }, seeks);
     this.pump();
+  }
+
+  private readAs(topic: string): ReadsOf {
+    return this.options.logs?.includes(topic) === true ? 'logs' : 'wires';
   }
 
   private handOver(owned: Owned, batch: FetchedBatch, seeksThen: number): void {

@@ -134,7 +134,9 @@ async function readAll(broker: Connection): Promise<readonly string[]> {
   const seen: string[] = [];
   for (let offset = 0; ;) {
     const position = { topic: 'spec.wire', partition: 0, offset };
-    const found = (await fetchFrom(broker, [position], { waitMs: 0, maxBytes: 1 << 20 })).get(position);
+    const found = (await fetchFrom(broker, [position], { isolation: 'committed', waitMs: 0, maxBytes: 1 << 20 })).get(
+      position,
+    );
     if (found === undefined || found.nextOffset === offset) return [...seen, found?.failure?.code ?? 'end'];
     seen.push(
       ...found.records.map(({ offset: at, key, unreadable }) =>
@@ -192,7 +194,7 @@ describe('a fetch from a broker whose bytes arrive damaged', () => {
   it('says so, with a code, where the broker cannot read its own copy', async () => {
     const broker = await stub([stored(0, 2), stored(2, 1)], { corruptAt: 2 });
     const first = { topic: 'spec.wire', partition: 0, offset: 2 };
-    const found = (await fetchFrom(broker, [first], { waitMs: 0, maxBytes: 1 })).get(first);
+    const found = (await fetchFrom(broker, [first], { isolation: 'committed', waitMs: 0, maxBytes: 1 })).get(first);
     expect(found).toMatchObject({ records: [], nextOffset: 2, failure: { code: 'FETCH_BROKEN' } });
   });
 });

@@ -83,7 +83,8 @@ export class BrokerCluster {
     throw failure;
   }
 
-  private connectionTo(address: Address): Promise<Connection> {
+  /** Connection to a broker by its address. Errors: those of the client. */
+  connectionTo(address: Address): Promise<Connection> {
     const key = `${address.host}:${String(address.port)}`;
     const known = this.connections.get(key);
     if (known !== undefined) return known;

@@ -4,16 +4,19 @@
 //
 // Invariants
 //   F2. What one partition cannot answer costs no other: it is told apart, and so is what lies behind a broken frame.
-//   F1. Records below the position, control records and records of aborted transactions are stepped over, never answered.
+//   F1. Records below the position and control records are stepped over, never answered; so are those of aborted transactions
+//       where what was committed is asked for.
 import { fetchV11, ResponseError } from '@platformatic/kafka';
 import type { Connection, RecordsBatch, Reader } from '@platformatic/kafka';
 import type { FetchedRecord, ReadBatch, ReadPosition, TopicPartition } from '../kafka.port.js';
 import { Failure } from '@recourse/kernel';
 import { behindBroken } from './broken-frame.kafka.js';
+import type { Isolation } from '../options.js';
 import { readRecordSet } from './record-set.kafka.js';
 import type { BrokenFrame, StoredBatch } from './record-set.kafka.js';
 
-export const READ_COMMITTED = 1;
+/** As a request says it. */
+export const ISOLATION_LEVEL = { uncommitted: 0, committed: 1 } as const satisfies Record<Isolation, number>;
 /** No partition of ours says which of its leaders it means. */
 export const ANY_EPOCH = -1;
 /** A fetch outside of any session of fetches. */
@@ -24,6 +27,8 @@ const IS_CONTROL = 1 << 5;
 const CORRUPT_MESSAGE = 2;
 /** Type of a control record that aborts: the second 16-bit integer of its key. */
 const ABORT = 0;
+/** Says of a partition that nothing is held back in it. */
+const UNKNOWN_END = -1n;
 const NO_HEADERS: FetchedRecord['headers'] = Object.freeze({});
 
 type ClientAnswer = ReturnType<typeof fetchV11.parseResponse>['responses'][number]['partitions'][number];
@@ -51,6 +56,7 @@ interface TopicAnswer {
 }
 
 export interface FetchLimits {
+  readonly isolation: Isolation;
   readonly waitMs: number;
   /** Of each partition. */
   readonly maxBytes: number;
@@ -66,7 +72,7 @@ export async function fetchFrom<Position extends ReadPosition>(
   const batches = positions.map(async (position) => {
     const answer = answers.get(keyOf(position));
     if (answer === undefined) throw new Error(`${keyOf(position)} is not in the answer`);
-    return [position, await batchOf(broker, position, answer, limits.maxBytes)] as const;
+    return [position, await batchOf(broker, position, answer, limits)] as const;
   });
   return new Map(await Promise.all(batches));
 }
@@ -75,7 +81,7 @@ export async function fetchFrom<Position extends ReadPosition>(
 async function askFor(
   broker: Connection,
   positions: readonly ReadPosition[],
-  { waitMs, maxBytes }: FetchLimits,
+  { isolation, waitMs, maxBytes }: FetchLimits,
 ): Promise<ReadonlyMap<string, PartitionAnswer>> {
   const topics = [...Map.groupBy(positions, ({ topic }) => topic)].map(([topicId, wanted]) => ({
     topicId,
@@ -90,13 +96,20 @@ async function askFor(
   const most = maxBytes * positions.length;
   const { id, epoch } = NO_SESSION;
   const responses = await ask(broker, () =>
-    fetchV11.createRequest(waitMs, 1, most, READ_COMMITTED, id, epoch, topics, [], ''),
+    fetchV11.createRequest(waitMs, 1, most, ISOLATION_LEVEL[isolation], id, epoch, topics, [], ''),
   );
   return new Map(
     responses.flatMap(({ topic, partitions }) =>
-      partitions.map((answer) => [keyOf({ topic, partition: answer.partitionIndex }), answer] as const),
+      partitions.map(
+        (answer) => [keyOf({ topic, partition: answer.partitionIndex }), seenAs(isolation, answer)] as const,
+      ),
     ),
   );
+}
+
+/** Who reads every record is held by no transaction, and hears of none that was aborted. */
+function seenAs(isolation: Isolation, answer: PartitionAnswer): PartitionAnswer {
+  return isolation === 'committed' ? answer : { ...answer, stableEnd: UNKNOWN_END, abortedTransactions: [] };
 }
 
 function ask(broker: Connection, request: Parameters<Connection['send']>[2]): Promise<readonly TopicAnswer[]> {
@@ -159,7 +172,7 @@ async function batchOf(
   broker: Connection,
   position: ReadPosition,
   answer: PartitionAnswer,
-  maxBytes: number,
+  { isolation, maxBytes }: Omit<FetchLimits, 'waitMs'>,
 ): Promise<Fetched> {
   const { topic, partition, offset } = position;
   const end = Number(answer.highWatermark);
@@ -168,9 +181,9 @@ async function batchOf(
   const stands = { topic, partition, fetchedOffset: offset, nextOffset, records, end, isHeld };
   if (answer.isCorrupt) return { ...stands, failure: corrupt(position, 'the broker says that its copy is damaged') };
   if (records.length > 0) return stands;
-  if (nextOffset === offset) return isEmpty(answer, offset) ? stands : passing(broker, position, stands);
+  if (nextOffset === offset) return isEmpty(answer, offset) ? stands : passing(broker, position, stands, isolation);
   const behind = { topic, partition, offset: nextOffset };
-  const later = (await fetchFrom(broker, [behind], { waitMs: 0, maxBytes })).get(behind);
+  const later = (await fetchFrom(broker, [behind], { isolation, waitMs: 0, maxBytes })).get(behind);
   return later === undefined ? stands : { ...later, fetchedOffset: offset, end };
 }
 
@@ -185,11 +198,16 @@ function stableEndOf({ stableEnd, highWatermark }: PartitionAnswer): number {
 }
 
 /** Asks once more, alone, where nothing can be read that is there; what is broken still stands for all records before the next batch the broker knows of. */
-async function passing(broker: Connection, position: ReadPosition, stands: ReadBatch): Promise<Fetched> {
+async function passing(
+  broker: Connection,
+  position: ReadPosition,
+  stands: ReadBatch,
+  isolation: Isolation,
+): Promise<Fetched> {
   const alone = async (offset: number): Promise<PartitionAnswer> => {
-    const [answer] = await askFor(broker, [{ ...position, offset }], { waitMs: 0, maxBytes: 1 }).then((found) => [
-      ...found.values(),
-    ]);
+    const [answer] = await askFor(broker, [{ ...position, offset }], { isolation, waitMs: 0, maxBytes: 1 }).then(
+      (found) => [...found.values()],
+    );
     if (answer === undefined) throw new Error(`${keyOf(position)} is not in the answer`);
     if (answer.isCorrupt) throw corrupt(position, 'the broker says that its copy is damaged');
     return answer;
@@ -197,7 +215,8 @@ async function passing(broker: Connection, position: ReadPosition, stands: ReadB
   const again = await alone(position.offset);
   const { broken } = again;
   if (broken === null) {
-    if (again.batches.length > 0 || isEmpty(again, position.offset)) return batchOf(broker, position, again, 1);
+    if (again.batches.length > 0 || isEmpty(again, position.offset))
+      return batchOf(broker, position, again, { isolation, maxBytes: 1 });
     const why = `the broker has records up to ${String(stableEndOf(again))}, and gives none`;
     return { ...stands, failure: corrupt(position, why) };
   }

@@ -13,7 +13,7 @@ import type { Connection } from '@platformatic/kafka';
 import { Failure, systemClock } from '@recourse/kernel';
 import type { FetchedBatch, TopicPartition } from '../kafka.port.js';
 import { REQUEST_TIMEOUT_MS } from '../options.js';
-import type { KafkaOptions } from '../options.js';
+import type { Isolation, KafkaOptions } from '../options.js';
 import { ended, within } from '../time-limit.js';
 import { BrokerCluster } from './cluster.kafka.js';
 import { asFailure } from './failures.kafka.js';
@@ -72,7 +72,9 @@ export interface FetcherHandlers {
   onCrash(cause: Failure): void;
 }
 
-export interface FetchTimes {
+export interface FetchTerms {
+  /** What is seen of transactions. */
+  readonly isolation: Isolation;
   /** Longest wait of a broker for records, milliseconds. */
   readonly waitMs: number;
   /** Time beyond that after which an owner hears that a broker says nothing, milliseconds. Default 3,000. */
@@ -94,7 +96,7 @@ export class PartitionFetcher {
 
   constructor(
     private readonly from: FetchedFrom,
-    private readonly times: FetchTimes,
+    private readonly terms: FetchTerms,
     private readonly handlers: FetcherHandlers,
   ) {
     void this.follow();
@@ -183,12 +185,12 @@ export class PartitionFetcher {
       position.isAsked = true;
       return { position, topic: position.topic, partition: position.partition, offset: position.offset };
     });
-    const { waitMs, silentMs = SILENT_MS } = this.times;
+    const { isolation, waitMs, silentMs = SILENT_MS } = this.terms;
     const listening = setTimeout(() => {
       this.tellSilence(asking, waitMs + silentMs);
     }, waitMs + silentMs);
     try {
-      const limits = { waitMs, maxBytes: MAX_BYTES };
+      const limits = { isolation, waitMs, maxBytes: MAX_BYTES };
       const answers = await within(this.from.fetch(broker, asking, limits), ANSWER_WITHIN_MS, 'a fetch');
       this.failures = 0;
       for (const [asked, { failure, records, nextOffset, isHeld }] of answers) {
@@ -228,7 +230,7 @@ export class PartitionFetcher {
   private heldLong({ position, offset }: Asking, isHeld: boolean): Failure | null {
     const now = systemClock.monotonic();
     position.heldSince = isHeld ? (position.heldSince ?? now) : null;
-    const { heldMs = HELD_MS } = this.times;
+    const { heldMs = HELD_MS } = this.terms;
     if (position.heldSince === null || now - position.heldSince < heldMs) return null;
     const at = `${keyOf(position)}@${String(offset)}`;
     return new Failure('TRANSACTION_OPEN', `${at}: a transaction has been open for ${String(heldMs)} ms or longer`);

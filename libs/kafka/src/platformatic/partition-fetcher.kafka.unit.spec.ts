@@ -69,7 +69,11 @@ function following({ brokers = 1, silentMs = 3_000, heldMs = 30_000 } = {}): Par
     onTrouble: ({ partition }, cause) => troubles.push(`${String(partition)} ${cause?.code ?? 'goes on'}`),
     onCrash: (cause) => crashes.push(cause),
   };
-  fetcher = new PartitionFetcher(from, { waitMs: silentMs > 100 ? 100 : 0, silentMs, heldMs }, handlers);
+  fetcher = new PartitionFetcher(
+    from,
+    { isolation: 'committed', waitMs: silentMs > 100 ? 100 : 0, silentMs, heldMs },
+    handlers,
+  );
   return fetcher;
 }
 

@@ -16,11 +16,11 @@ import type {
   TopicPartition,
 } from '../kafka.port.js';
 import { REQUEST_TIMEOUT_MS } from '../options.js';
-import type { KafkaOptions } from '../options.js';
+import type { Isolation, KafkaOptions } from '../options.js';
 import { ended, within } from '../time-limit.js';
 import { BrokerCluster } from './cluster.kafka.js';
 import { asFailure } from './failures.kafka.js';
-import { ANY_EPOCH, fetchFrom, READ_COMMITTED } from './fetch.kafka.js';
+import { ANY_EPOCH, fetchFrom, ISOLATION_LEVEL } from './fetch.kafka.js';
 
 const MAX_BYTES = 1 << 20;
 /** Well below ATTEMPT_WITHIN_MS: a broker that only waits is no broker that is away. */
@@ -40,8 +40,8 @@ const [EARLIEST, LATEST] = [-2n, -1n];
  *
  * Errors: Failure(BROKER_UNAVAILABLE) when no broker answers.
  */
-export async function connectRawReader(options: KafkaOptions): Promise<RawReader> {
-  const reader = new BrokerRawReader(options);
+export async function connectRawReader(options: KafkaOptions, isolation: Isolation): Promise<RawReader> {
+  const reader = new BrokerRawReader(options, isolation);
   await reader.connect();
   return reader;
 }
@@ -50,7 +50,10 @@ class BrokerRawReader implements RawReader {
   private cluster: BrokerCluster | null = null;
   private closed = false;
 
-  constructor(private readonly options: KafkaOptions) {}
+  constructor(
+    private readonly options: KafkaOptions,
+    private readonly isolation: Isolation,
+  ) {}
 
   async connect(): Promise<void> {
     await this.attempt('raw reader', (cluster) => cluster.connect());
@@ -59,7 +62,7 @@ class BrokerRawReader implements RawReader {
   range(topic: string, partition: number): Promise<PartitionRange> {
     return this.attempt(`${topic}/${String(partition)}`, async (cluster) => {
       const broker = await cluster.leaderOf(topic, partition);
-      const at = (instant: bigint): Promise<number> => offsetAt(broker, { topic, partition }, instant);
+      const at = (instant: bigint): Promise<number> => offsetAt(broker, { topic, partition }, instant, this.isolation);
       const [low, high] = await Promise.all([at(EARLIEST), at(LATEST)]);
       return { low, high };
     });
@@ -69,7 +72,9 @@ class BrokerRawReader implements RawReader {
     return this.attempt(`${topic}/${String(partition)} at ${String(fromOffset)}`, async (cluster) => {
       const broker = await cluster.leaderOf(topic, partition);
       const position = { topic, partition, offset: fromOffset };
-      const found = (await fetchFrom(broker, [position], { waitMs: 0, maxBytes })).get(position);
+      const found = (await fetchFrom(broker, [position], { isolation: this.isolation, waitMs: 0, maxBytes })).get(
+        position,
+      );
       if (found?.failure !== undefined) throw found.failure;
       const { records, nextOffset } = found ?? { records: [], nextOffset: fromOffset };
       return { topic, partition, fetchedOffset: fromOffset, nextOffset, records };
@@ -80,7 +85,7 @@ class BrokerRawReader implements RawReader {
     positions: readonly ReadPosition[],
     { waitMs = 0, maxBytes = MAX_BYTES }: ReadManyOptions = {},
   ): Promise<readonly ReadBatch[]> {
-    const limits = { waitMs: Math.min(waitMs, WAIT_MAX_MS), maxBytes };
+    const limits = { isolation: this.isolation, waitMs: Math.min(waitMs, WAIT_MAX_MS), maxBytes };
     return this.attempt(`${String(positions.length)} partitions`, async (cluster) => {
       const asked = new Map<Connection, ReadPosition[]>();
       for (const position of positions) {
@@ -131,8 +136,13 @@ class BrokerRawReader implements RawReader {
 }
 
 /** Errors: those of the client; Error without an offset in the answer. */
-async function offsetAt(broker: Connection, { topic, partition }: TopicPartition, timestamp: bigint): Promise<number> {
-  const { topics } = await listOffsetsV5.api.async(broker, NO_REPLICA, READ_COMMITTED, [
+async function offsetAt(
+  broker: Connection,
+  { topic, partition }: TopicPartition,
+  timestamp: bigint,
+  isolation: Isolation,
+): Promise<number> {
+  const { topics } = await listOffsetsV5.api.async(broker, NO_REPLICA, ISOLATION_LEVEL[isolation], [
     { name: topic, partitions: [{ partitionIndex: partition, currentLeaderEpoch: ANY_EPOCH, timestamp }] },
   ]);
   const offset = Number(topics[0]?.partitions[0]?.offset ?? NaN);

@@ -3,7 +3,8 @@
 // Boundary: a port around the port. Knows keys and bytes; what a speaker may say is the business of who decodes it.
 //
 // Invariants
-//   I1. Every record sent to a wire, and every batch appended to a log, carries the signature of this process.
+//   I1. Every record sent to a wire, and every batch appended to a log, carries the signature of this process; what is handed on
+//       keeps the one it came with.
 //   I2. Records of a log that its owner did not sign come as void ones, in their places.
 //   I3. Records of a wire come with what their signature says; none is left out.
 import { InvariantViolation, speakerOf, speaksUnder } from '@recourse/kernel';
@@ -54,8 +55,9 @@ export function signedKafka(kafka: Kafka, signing: Signing): Kafka {
   return {
     logProducer: async () => signedLog(await kafka.logProducer(), signing),
     wireProducer: async () => signedWire(await kafka.wireProducer(), signing),
-    rawReader: async () => vouching(signedReader(await kafka.rawReader(), judge), signing),
+    rawReader: async (of) => vouching(signedReader(await kafka.rawReader(of), judge), signing),
     inputConsumer: (options) => new SignedConsumer(kafka, kafka.inputConsumer(options), signing),
+    group: (groupId) => kafka.group(groupId),
     admin: () => kafka.admin(),
   };
 }
@@ -91,6 +93,7 @@ function signedWire(producer: WireProducer, signing: Signing): WireProducer {
       producer.send(
         topic,
         records.map((record) => {
+          if (record.headers?.[SIGNATURE] !== undefined) return record;
           const signedAt = signing.clock.now();
           const header = signed(signing, signedAt, 1, wireText(topic, signedAt, record));
           return { ...record, headers: { ...record.headers, [SIGNATURE]: header } };
@@ -180,6 +183,10 @@ class SignedConsumer implements InputConsumer {
     private readonly signing: Signing,
   ) {
     this.sieve = new LogSieve(logJudge(signing), () => this.lookBack());
+  }
+
+  get name(): string {
+    return this.consumer.name;
   }
 
   start(handlers: InputHandlers): Promise<void> {

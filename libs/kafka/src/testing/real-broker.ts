@@ -1,7 +1,9 @@
 // The real half of the contract: a broker from the test stack, reached directly or through a misbehaving proxy.
+import { randomUUID } from 'node:crypto';
 import { Kafka as KafkaJs, logLevel } from 'kafkajs';
 import { createKafka } from '../create.kafka.js';
-import type { FaultyKafka, KafkaHarness } from '../kafka-scene.contract.js';
+import type { OutgoingRecord } from '../kafka.port.js';
+import type { FaultyKafka, KafkaHarness, StrangersPart } from '../kafka-scene.contract.js';
 import { startTcpProxy } from './tcp-proxy.js';
 import type { TcpProxy } from './tcp-proxy.js';
 
@@ -62,8 +64,26 @@ export async function openRealBroker(): Promise<KafkaHarness> {
       await admin.fetchTopicMetadata({ topics: [topic] });
       await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] });
     },
+    transaction: strangersTransaction,
     close: () => admin.disconnect(),
   };
+}
+
+async function strangersTransaction(
+  topic: string,
+  partition: number,
+  sent: readonly OutgoingRecord[],
+): Promise<StrangersPart> {
+  const producer = plainClient().producer({ transactionalId: randomUUID(), maxInFlightRequests: 1, idempotent: true });
+  await producer.connect();
+  const transaction = await producer.transaction();
+  const messages = sent.map(({ key, value }) => ({ key, value, partition }));
+  await transaction.send({ topic, messages });
+  const end = async (how: 'commit' | 'abort'): Promise<void> => {
+    await transaction[how]();
+    await producer.disconnect();
+  };
+  return { commit: () => end('commit'), abort: () => end('abort') };
 }
 
 async function faultyKafka(): Promise<FaultyKafka> {
@@ -79,6 +99,9 @@ async function faultyKafka(): Promise<FaultyKafka> {
     release: () => {
       proxy.setMode('pass');
       return Promise.resolve();
+    },
+    silence: () => {
+      proxy.setMode('freeze');
     },
     kill: () => {
       proxy.setMode('freeze');

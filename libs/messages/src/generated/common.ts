@@ -215,7 +215,7 @@ export interface Emission {
 }
 
 /** What the registry keeps beside contracts. */
-export const ENTRY_KIND_VALUES = ['policy_bundle', 'agent_charter', 'context_source', 'kill_switch', 'subscription'] as const;
+export const ENTRY_KIND_VALUES = ['policy_bundle', 'agent_charter', 'context_source', 'kill_switch', 'subscription', 'autonomy_policy'] as const;
 export type EntryKind = (typeof ENTRY_KIND_VALUES)[number];
 
 export const EVIDENCE_KIND_VALUES = ['observation', 'critic', 'human', 'verifier', 'tool_return', 'lineage', 'policy_reevaluation'] as const;
@@ -336,6 +336,18 @@ export interface Gate {
 
 /** A SHA-256 hash, 32 bytes. 32 bytes. */
 export type Hash = Buffer;
+
+/** A signed head of one partition. */
+export interface HeadNote {
+  /** Log or wire. */
+  readonly topic: string;
+  /** Its partition. */
+  readonly partition: number;
+  /** Records the head commits to. */
+  readonly size: number;
+  /** The signed note: a checkpoint as C2SP tlog-checkpoint has it, signed by the auditor and by witnesses. */
+  readonly note: string;
+}
 
 /** What a contract says about the hold before an effect is released (A24). */
 export interface HoldTerms {

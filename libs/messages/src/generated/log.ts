@@ -149,6 +149,18 @@ export interface Progress {
   readonly reacted_seq: number;
 }
 
+/** Whom a key speaks for. */
+export interface ParkedSpeaker {
+  /** The key. */
+  readonly key_id: string;
+  /** Roles it speaks in. */
+  readonly roles: readonly string[];
+  /** Names it speaks under; `*` is all of them. */
+  readonly names: readonly string[];
+  /** Tenants it speaks for; `*` is all of them. */
+  readonly tenants: readonly string[];
+}
+
 /** A record that could not be taken is set aside; later records of its key wait behind it. */
 export interface RecordParked {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -179,6 +191,10 @@ export interface RecordParked {
   readonly value_bytes: number;
   /** Key that seals value; null when it is in the clear. */
   readonly key_id: string | null;
+  /** Header that its sender signed it with, where records of its wire are signed. */
+  readonly signature: string | null;
+  /** Whose key vouched for it when it came, so that it is asked again when it is redriven; null where records of its wire are not signed. */
+  readonly speaker: ParkedSpeaker | null;
 }
 
 /** Put on record who reads opened payloads, before they see them. */
@@ -221,6 +237,8 @@ export interface RecordRedirected {
   readonly value_sha256: Hash;
   /** Key that seals value; null when it is in the clear. */
   readonly key_id: string | null;
+  /** Header that its sender signed it with, where records of its wire are signed. */
+  readonly signature: string | null;
 }
 
 /** Records of a wire spoke for nobody, or for somebody else: they were dropped, and this is the evidence. */

@@ -619,6 +619,8 @@ export interface MovedMutation {
   readonly subject_ref: string | null;
   /** Capability that was called. */
   readonly capability: string;
+  /** Agent that made the effect; null in records older than this field. */
+  readonly agent_id: string | null;
   /** It was done under a contract. */
   readonly contracted: boolean;
   /** Value whose debit a verified compensation frees. */

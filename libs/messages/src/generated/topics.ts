@@ -1,5 +1,7 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, StatementConflicted } from './assumptions.js';
+import type { AlarmClosed, AlarmRaised, HeadsSigned } from './audit.js';
+import type { AgentSignalled, AutonomyChanged, FreezeAutonomy, SignalRefused, UnfreezeAutonomy } from './autonomy.js';
 import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, DecideEscalation, EscalationDecided, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
@@ -7,6 +9,7 @@ import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './e
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, PayloadsRead, Progress, RecordParked, RecordReading, RecordRedirected, RecordsRefused, RedriveParked, WireLossAccepted } from './log.js';
 import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DeliveryReviewed, DivergenceReviewed, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDelivery, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
+import type { OutcomeCounted, OutcomeRecorded } from './outcomes.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
 import type { LegReported, LegRequested } from './tools.js';
 
@@ -150,6 +153,8 @@ export const TOPICS = [
       "recourse.budgets.ReserveBudget",
       "recourse.budgets.ReleaseReservation",
       "recourse.budgets.DecideEscalation",
+      "recourse.autonomy.FreezeAutonomy",
+      "recourse.autonomy.UnfreezeAutonomy",
       "recourse.log.RedriveParked",
       "recourse.log.DiscardParked",
       "recourse.log.RecordReading"
@@ -208,6 +213,24 @@ export const TOPICS = [
     "written_by": "consumers",
     "read_by": "mutation-ledger",
     "doc": "What consumers applied, derived and emitted.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "604800000",
+      "max.message.bytes": "3145728"
+    }
+  },
+  {
+    "name": "recourse.agent-signals",
+    "kind": "wire",
+    "key": "tenant",
+    "partitioned": true,
+    "records": [
+      "recourse.autonomy.AgentSignalled",
+      "recourse.outcomes.OutcomeRecorded"
+    ],
+    "written_by": "producers, critics",
+    "read_by": "budget-accountant",
+    "doc": "How agents did: scores, incidents, and what their work cost and was worth.",
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
@@ -434,7 +457,10 @@ export const TOPICS = [
       "recourse.budgets.BudgetOverdue",
       "recourse.budgets.BudgetReleased",
       "recourse.budgets.BudgetRefunded",
-      "recourse.budgets.BudgetDebited"
+      "recourse.budgets.BudgetDebited",
+      "recourse.autonomy.AutonomyChanged",
+      "recourse.autonomy.SignalRefused",
+      "recourse.outcomes.OutcomeCounted"
     ],
     "written_by": "budget-accountant",
     "read_by": "notifier",
@@ -461,6 +487,26 @@ export const TOPICS = [
     "written_by": "mutation-ledger",
     "read_by": "consumers, mutation-ledger (broadcast), recovery-orchestrator (broadcast)",
     "doc": "Derived from recourse.mutations: what downstream must hear, in order.",
+    "config": {
+      "cleanup.policy": "delete",
+      "retention.ms": "-1",
+      "retention.bytes": "-1",
+      "max.message.bytes": "1048576"
+    }
+  },
+  {
+    "name": "recourse.signed-heads",
+    "kind": "log",
+    "key": "`heads`, or the alarm",
+    "partitioned": false,
+    "records": [
+      "recourse.audit.HeadsSigned",
+      "recourse.audit.AlarmRaised",
+      "recourse.audit.AlarmClosed"
+    ],
+    "written_by": "auditor",
+    "read_by": "notifier",
+    "doc": "Heads of all logs and public wires, as the auditor signed them, and what it found.",
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "-1",
@@ -539,6 +585,8 @@ export type BudgetCommandsRecord =
   | { readonly type: 'ReserveBudget'; readonly body: ReserveBudget }
   | { readonly type: 'ReleaseReservation'; readonly body: ReleaseReservation }
   | { readonly type: 'DecideEscalation'; readonly body: DecideEscalation }
+  | { readonly type: 'FreezeAutonomy'; readonly body: FreezeAutonomy }
+  | { readonly type: 'UnfreezeAutonomy'; readonly body: UnfreezeAutonomy }
   | { readonly type: 'RedriveParked'; readonly body: RedriveParked }
   | { readonly type: 'DiscardParked'; readonly body: DiscardParked }
   | { readonly type: 'RecordReading'; readonly body: RecordReading };
@@ -554,6 +602,11 @@ export type ToolResultsRecord =
 /** What `recourse.consumer-acks` holds. */
 export type ConsumerAcksRecord =
   | { readonly type: 'RollbackAcknowledged'; readonly body: RollbackAcknowledged };
+
+/** What `recourse.agent-signals` holds. */
+export type AgentSignalsRecord =
+  | { readonly type: 'AgentSignalled'; readonly body: AgentSignalled }
+  | { readonly type: 'OutcomeRecorded'; readonly body: OutcomeRecorded };
 
 /** What `recourse.contracts` holds. */
 export type ContractsRecord =
@@ -715,7 +768,10 @@ export type BudgetsRecord =
   | { readonly type: 'BudgetOverdue'; readonly body: BudgetOverdue }
   | { readonly type: 'BudgetReleased'; readonly body: BudgetReleased }
   | { readonly type: 'BudgetRefunded'; readonly body: BudgetRefunded }
-  | { readonly type: 'BudgetDebited'; readonly body: BudgetDebited };
+  | { readonly type: 'BudgetDebited'; readonly body: BudgetDebited }
+  | { readonly type: 'AutonomyChanged'; readonly body: AutonomyChanged }
+  | { readonly type: 'SignalRefused'; readonly body: SignalRefused }
+  | { readonly type: 'OutcomeCounted'; readonly body: OutcomeCounted };
 
 /** What `recourse.rollback-notifications` holds. */
 export type RollbackNotificationsRecord =
@@ -724,6 +780,12 @@ export type RollbackNotificationsRecord =
   | { readonly type: 'DerivationAnnounced'; readonly body: DerivationAnnounced }
   | { readonly type: 'BoundReached'; readonly body: BoundReached }
   | { readonly type: 'CommitReattached'; readonly body: CommitReattached };
+
+/** What `recourse.signed-heads` holds. */
+export type SignedHeadsRecord =
+  | { readonly type: 'HeadsSigned'; readonly body: HeadsSigned }
+  | { readonly type: 'AlarmRaised'; readonly body: AlarmRaised }
+  | { readonly type: 'AlarmClosed'; readonly body: AlarmClosed };
 
 /** Record union by topic name. */
 export interface TopicRecords {
@@ -736,12 +798,14 @@ export interface TopicRecords {
   readonly 'recourse.tool-requests.payments': ToolRequestsPaymentsRecord;
   readonly 'recourse.tool-results': ToolResultsRecord;
   readonly 'recourse.consumer-acks': ConsumerAcksRecord;
+  readonly 'recourse.agent-signals': AgentSignalsRecord;
   readonly 'recourse.contracts': ContractsRecord;
   readonly 'recourse.assumptions': AssumptionsRecord;
   readonly 'recourse.mutations': MutationsRecord;
   readonly 'recourse.recoveries': RecoveriesRecord;
   readonly 'recourse.budgets': BudgetsRecord;
   readonly 'recourse.rollback-notifications': RollbackNotificationsRecord;
+  readonly 'recourse.signed-heads': SignedHeadsRecord;
 }
 
 /** Name of a topic, as it stands in schemas/topics.json. */

@@ -17,6 +17,7 @@ import type {
 } from '../guard/guard.messages.js';
 import type { Standing } from '../guard/standing.port.js';
 import type { Producer } from '../producer/producer.js';
+import type { Signals } from '../signals/signals.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import type { Tool } from '../tool/tool.js';
 import type { Undos } from '../undo/undo.js';
@@ -109,6 +110,8 @@ export interface Recourse extends Readonly<Omit<ConnectedParts, 'producer'>> {
   readonly tenant: string;
   /** Opened when it is first asked for. Errors: Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
   producer(): Promise<Producer>;
+  /** Says how agents did, and what their work was worth; opened when it is first asked for. Errors: as producer. */
+  signals(): Promise<Signals>;
   /** The newest version of a contract that stands. */
   contract(name: string): Promise<RegisteredContract>;
   /** Options of a guard over a contract, for `guard` and for the adapters of agent kits. */
@@ -121,6 +124,6 @@ export interface Recourse extends Readonly<Omit<ConnectedParts, 'producer'>> {
   /** Starts a worker; `close` stops it. */
   worker(options: ConnectedWorkerOptions): Promise<Worker>;
   undos(): Undos;
-  /** Stops its workers and closes its producer. */
+  /** Stops its workers and closes what it opened. */
   close(): Promise<void>;
 }

@@ -15,6 +15,8 @@ import { HttpBudget } from '../guard/budget.http.js';
 import { guard } from '../guard/guard.js';
 import type { GuardOptions } from '../guard/guard.messages.js';
 import { HttpStanding } from '../guard/standing.http.js';
+import { createSignals } from '../signals/signals.js';
+import type { Signals } from '../signals/signals.js';
 import { createProducer } from '../producer/producer.js';
 import type { Producer } from '../producer/producer.js';
 import { FileClaimStore } from '../stores/claim-store.file.js';
@@ -122,6 +124,7 @@ class Connection implements Recourse {
   readonly claims: ConnectedParts['claims'];
   private readonly workers: Worker[] = [];
   private opening: Promise<Producer> | null = null;
+  private openingSignals: Promise<Signals> | null = null;
   private isClosed = false;
 
   constructor(private readonly reached: Reached) {
@@ -146,6 +149,19 @@ class Connection implements Recourse {
     // One that failed is no reason why the next should.
     opening.catch(() => {
       this.opening = null;
+    });
+    return opening;
+  }
+
+  signals(): Promise<Signals> {
+    this.refuseClosed();
+    const opening = (this.openingSignals ??= createSignals({
+      kafka: this.kafka,
+      codecs: this.codecs,
+      source: this.name,
+    }));
+    opening.catch(() => {
+      this.openingSignals = null;
     });
     return opening;
   }
@@ -217,9 +233,9 @@ class Connection implements Recourse {
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.all(this.workers.splice(0).map((worker) => worker.stop()));
-    const producer = await this.opening?.catch(() => null);
-    this.opening = null;
-    await producer?.close();
+    const opened = [this.opening, this.openingSignals].map((opening) => opening?.catch(() => null));
+    [this.opening, this.openingSignals] = [null, null];
+    for (const each of await Promise.all(opened)) await each?.close();
   }
 
   private refuseClosed(): void {

@@ -72,7 +72,7 @@ class WireDetector implements DetectorConsumer {
     const partitions = await this.partitions();
     const opened = await Promise.all(
       partitions.map(async ({ topic, partition }) => {
-        const reader = await this.options.kafka.rawReader();
+        const reader = await this.options.kafka.rawReader('wires');
         return { reader, place: { topic, partition, offset: await this.startOf(reader, topic, partition) } };
       }),
     );

@@ -7,8 +7,8 @@ import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Action, Preparation } from '../producer/producer.js';
 import { releaseStatement } from '../release.js';
-import { actionDigestOf, mutationOf, reservationsOf } from './action.js';
-import type { ReservationAnswer } from './budget.port.js';
+import { mutationOf } from './action.js';
+import { approve, reserve } from './asking.js';
 import { contractProblems } from './contract-review.js';
 import { governed } from './governance.js';
 import type { GuardedResult, GuardOptions } from './guard.messages.js';
@@ -24,7 +24,7 @@ export interface Ready {
   readonly attempt: number;
 }
 
-/** Contract, arguments, what the registry says, earlier calls, prior value, dry run, people, budget, staging, intent; in this order. */
+/** Contract, arguments, what the registry says, earlier calls, prior value, dry run, budget, people, staging, intent; in this order. */
 export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const { call, action, options } = situation;
   const unfit = lawful(situation) ?? (await fits(situation)) ?? (await permitted(situation));
@@ -36,7 +36,9 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const rehearsed = await rehearse(situation);
   if ('stop' in rehearsed) return rehearsed;
   if (call.isRehearsal === true) return { stop: { kind: 'rehearsed', mutation_refs: [], error_kind: null } };
-  const stopped = (await approve(situation, rehearsed.rehearsal, found.attempt)) ?? (await reserve(situation));
+  const reserved = await reserve(situation);
+  if ('stop' in reserved) return reserved;
+  const stopped = await approve(situation, { ...rehearsed, ...reserved, attempt: found.attempt });
   if (stopped !== null) return stopped;
   const isHeld = isLeftToLedger(situation);
   const staged = await stage(situation, isHeld);
@@ -165,68 +167,6 @@ async function rehearse({ tool, call, options }: Situation): Promise<Stop | { re
     return objection(options, trouble('REHEARSAL_FAILED', verdict.kind)) ?? { rehearsal };
   } catch (error) {
     return objection(options, trouble('REHEARSAL_FAILED', textOf(error))) ?? { rehearsal: null };
-  }
-}
-
-/** Asks people where the contract wants them. A recovery was approved as one, before it came here. */
-async function approve({ call, action, options }: Situation, rehearsal: Json, attempt: number): Promise<Stop | null> {
-  const mode = options.contract.forward_approval ?? 'policy';
-  if (mode === 'policy' || call.recovery !== undefined) return null;
-  if (options.approvals === undefined)
-    return objection(options, trouble('APPROVAL_UNAVAILABLE', `the contract wants ${mode}, and nobody can be asked`));
-  const { tenant, runId, effectKey, capability, initiator, agentId, objective, args, subjectRef } = action;
-  const actionDigest = actionDigestOf(action);
-  const answer = await options.approvals.ask({
-    tenant,
-    runId,
-    effectKey,
-    capability,
-    contractDigest: action.contractDigest?.toString('hex') ?? null,
-    subjectRef,
-    initiator,
-    agentId,
-    objective,
-    mode,
-    actionDigest,
-    args,
-    rehearsal,
-    attempt,
-  });
-  switch (answer.kind) {
-    case 'approved':
-      return answer.actionDigest === actionDigest
-        ? null
-        : objection(options, trouble('APPROVAL_DENIED', 'the approval is for another action'));
-    case 'pending':
-      return objection(options, trouble('APPROVAL_PENDING', 'nobody has decided yet'));
-    case 'denied':
-      return objection(options, trouble('APPROVAL_DENIED', answer.reason));
-    case 'unavailable':
-      return objection(options, trouble('APPROVAL_UNAVAILABLE', textOf(answer.cause)));
-  }
-}
-
-/** What was reserved before an escalation stays reserved while a person decides: the same call comes again. */
-async function reserve({ action, options }: Situation): Promise<Stop | null> {
-  const { budget, contract } = options;
-  if (budget === undefined) return null;
-  for (const request of reservationsOf(action, contract)) {
-    const stopped = reservationStop(await budget.reserve(request), options);
-    if (stopped !== null) return stopped;
-  }
-  return null;
-}
-
-function reservationStop(answer: ReservationAnswer, options: GuardOptions): Stop | null {
-  switch (answer.kind) {
-    case 'reserved':
-      return null;
-    case 'escalated':
-      return objection(options, trouble('BUDGET_ESCALATED', answer.code));
-    case 'refused':
-      return objection(options, trouble('BUDGET_REFUSED', answer.code));
-    case 'unavailable':
-      return objection(options, trouble('BUDGET_UNAVAILABLE', textOf(answer.cause)));
   }
 }
 

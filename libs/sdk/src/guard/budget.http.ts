@@ -4,7 +4,7 @@
 // other 4xx refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
 import { randomUUID } from 'node:crypto';
 import { reservationId } from '@recourse/contract';
-import { edgeClient, problemOf } from '../edge/edge.js';
+import { docOf, edgeClient, problemOf } from '../edge/edge.js';
 import type { EdgeAnswer, EdgeClient, EdgeOptions } from '../edge/edge.js';
 import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
 
@@ -65,10 +65,19 @@ export function answerOf(answer: EdgeAnswer, id: string): ReservationAnswer {
     return {
       kind: 'reserved',
       reservationId: typeof body['reservation_id'] === 'string' ? body['reservation_id'] : id,
+      ...askedBy(body['autonomy']),
     };
   // 202: recorded later or never; nothing may be done on the strength of it.
   if (status >= 400 && status < 500) return { kind: 'refused', code: problem.code };
   return { kind: 'unavailable', cause: problem };
+}
+
+/** What the rung of the agent asks for; what nobody knows asks for a person (P14). */
+function askedBy(autonomy: unknown): { readonly forwardApproval?: 'human' | 'dual_control' } {
+  if (autonomy === undefined) return {};
+  const asked = docOf(autonomy)['forward_approval'];
+  if (asked === 'policy') return {};
+  return { forwardApproval: asked === 'dual_control' ? asked : 'human' };
 }
 
 const idOf = ({ tenant, runId, effectKey, value }: ReservationRequest): string =>

@@ -19,7 +19,12 @@ export interface ReservationRequest {
 
 /** What became of a reservation. */
 export type ReservationAnswer =
-  | { readonly kind: 'reserved'; readonly reservationId: string }
+  | {
+      readonly kind: 'reserved';
+      readonly reservationId: string;
+      /** Whom the rung that the agent has earned wants asked, beside whom the contract asks; absent: nobody. */
+      readonly forwardApproval?: 'human' | 'dual_control';
+    }
   /** It would exceed a ceiling; a person decides. */
   | { readonly kind: 'escalated'; readonly code: string }
   | { readonly kind: 'refused'; readonly code: string }

@@ -103,7 +103,7 @@ class LegWorker implements Worker {
   async start(): Promise<void> {
     const { kafka, codecs, registerSchemas = false } = this.options;
     await codecs.prepareWriter(RESULTS_TOPIC, { register: registerSchemas });
-    const connections = { producer: await kafka.wireProducer(), reader: await kafka.rawReader() };
+    const connections = { producer: await kafka.wireProducer(), reader: await kafka.rawReader('wires') };
     this.connections = connections;
     try {
       await this.join();

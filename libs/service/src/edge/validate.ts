@@ -47,8 +47,20 @@ function codeOf(issue: z.core.$ZodIssue): string {
   return typeof named === 'string' ? named : issue.code.toUpperCase();
 }
 
-/** JSON schema of an input, for the OpenAPI page. */
+/** JSON schema of an input, for the OpenAPI page. What refers to itself, as any JSON does, is anything there. */
 export function openApiSchema(schema: z.ZodType): Readonly<Record<string, unknown>> {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  return rest;
+  const {
+    $schema: _dialect,
+    $defs: _cycles,
+    ...rest
+  } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return Object.fromEntries(Object.entries(rest).map(([name, member]) => [name, withoutReferences(member)]));
+}
+
+/** A reference leads to the definitions of its own schema, which have no place inside a document of many. */
+function withoutReferences(part: unknown): unknown {
+  if (typeof part !== 'object' || part === null) return part;
+  if (Array.isArray(part)) return part.map(withoutReferences);
+  if ('$ref' in part) return {};
+  return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, withoutReferences(member)]));
 }

@@ -37,6 +37,7 @@ export const ENTRY_ROLES = {
   context_source: ['contract_editor', 'administrator'],
   kill_switch: ['operator', 'administrator'],
   subscription: ['contract_editor', 'operator', 'administrator'],
+  autonomy_policy: ['budget_owner', 'administrator'],
 } as const satisfies Readonly<Record<EntryKind, readonly string[]>>;
 
 /** Roles that may change each kind for the platform; the edge lets only tokens for all tenants carry them there. */
@@ -46,6 +47,7 @@ export const PLATFORM_ENTRY_ROLES = {
   context_source: PLATFORM_EDITOR_ROLES,
   kill_switch: PLATFORM_EDITOR_ROLES,
   subscription: PLATFORM_EDITOR_ROLES,
+  autonomy_policy: PLATFORM_EDITOR_ROLES,
 } as const satisfies Readonly<Record<EntryKind, readonly string[]>>;
 
 /** Refusals of a command, with their HTTP status. */

@@ -98,6 +98,7 @@ function move(
     step_id: stepId ?? null,
     subject_ref: ref.subject_ref,
     capability: ref.capability,
+    agent_id: execution.agent_id,
     contracted: terms !== null,
     refund: refund ?? null,
     derived_from: parentsElsewhere(execution),

@@ -44,13 +44,12 @@ export function report(
   return refusal === null ? onLease(head, members, message, context) : [refusedReport(message, refusal)];
 }
 
-/** A worker answers for its own adapters: who overheard a request, lease and all, does not. */
+/** A worker answers for its own adapters: who overheard a request, lease and all, does not, nor do our services. */
 function mayReport(
   speaker: Pick<Speaker, 'roles' | 'names'>,
   { tenant, leg_id }: LegReported,
   steps: readonly StepDoc[],
 ): boolean {
-  if (speaker.roles.includes('service')) return true;
   return steps
     .filter((step) => step.tenant === tenant)
     .flatMap(({ legs, look, facts_ask }) => [...legs, look, facts_ask])

@@ -20,14 +20,15 @@ const PAGE_POLICY =
 /** Adds the routes, for whoever has a token; for everybody where `readers` is null. They say what there is, not what it holds. */
 export function serveDocs(app: NestFastifyApplication, title: string, readers: Authenticate | null): void {
   const config = new DocumentBuilder().setTitle(`Recourse: ${title}`).setVersion('1').addBearerAuth().build();
-  const document = SwaggerModule.createDocument(app, config);
+  // Made when it is first asked for: a start does not wait for it.
+  let document: string | null = null;
   const fastify = app.getHttpAdapter().getInstance();
   const folder = assetsFolder();
   const onRequest: onRequestAsyncHookHandler = async ({ headers }) => {
     await readers?.(headers.authorization);
   };
   fastify.get('/openapi.json', { onRequest }, (_request, reply) =>
-    reply.type('application/json').send(JSON.stringify(document)),
+    reply.type('application/json').send((document ??= JSON.stringify(SwaggerModule.createDocument(app, config)))),
   );
   fastify.get('/docs', { onRequest }, (_request, reply) =>
     reply.type('text/html').header('content-security-policy', PAGE_POLICY).send(page(title)),

@@ -1,0 +1,170 @@
+// An auditor over a broker in memory, beside a log that its owner writes.
+import { generateKeyPairSync } from 'node:crypto';
+import { HashTree, NodeList, noteSigner } from '@recourse/audit';
+import type { NoteSigner, SignedHead } from '@recourse/audit';
+import { FRAME_SIZE, genesisHead, leafHash, schemaIdOf } from '@recourse/chain';
+import type { Head } from '@recourse/chain';
+import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import type { Kafka } from '@recourse/kafka';
+import { createCodecs } from '@recourse/messages';
+import type { Codecs } from '@recourse/messages';
+import { Auditor } from './auditor.js';
+import type { Witness } from './auditor.js';
+import { HeadBook, TOPIC } from './book/head-book.js';
+import type { BookRecord } from './book/head-book.js';
+import { LogFollower } from './follower/log-follower.js';
+import { lossReader } from './follower/loss-reader.js';
+import type { FollowedPartition } from './follower/partition.port.js';
+import { WireFollower } from './follower/wire-follower.js';
+
+export const LOG = 'recourse.budgets';
+export const WIRE = 'recourse.tool-results';
+const LOG_ID = 'log-1';
+const PARTITIONS = 2;
+
+/** A private key, PKCS#8 in PEM. */
+export function freshPem(): string {
+  return generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+}
+
+/** One cluster, one auditor at a time, a clock that moves a second with each turn. */
+export class AuditedCluster {
+  readonly broker = new MemoryBroker();
+  readonly registry = new MemoryRegistry();
+  readonly kafka: Kafka = this.broker.forActor('spec');
+  readonly signer: NoteSigner = noteSigner('auditor.spec', 'log', freshPem());
+  readonly kept: SignedHead[] = [];
+  readonly trouble: string[] = [];
+  now = 1_800_000_000_000;
+  #codecs: Codecs = createCodecs(this.registry.forActor('owner'));
+  #heads = new Map<number, Head>();
+  #trees = new Map<string, NodeList>();
+  book!: HeadBook;
+  auditor!: Auditor;
+
+  static async start(witnesses: readonly Witness[] = []): Promise<AuditedCluster> {
+    const cluster = new AuditedCluster();
+    const admin = await cluster.kafka.admin();
+    await admin.ensureTopics([
+      { name: LOG, partitions: PARTITIONS },
+      { name: WIRE, partitions: 1 },
+      { name: TOPIC, partitions: 1 },
+    ]);
+    await cluster.#codecs.prepareWriter(LOG, { register: true });
+    await cluster.#codecs.prepareWriter(TOPIC, { register: true });
+    await cluster.restart({ witnesses });
+    return cluster;
+  }
+
+  /** Another process of the auditor: what was in memory is gone; trees stay unless they are lost too. */
+  async restart({ witnesses = [] as readonly Witness[], withoutTrees = false, withKept = false } = {}): Promise<void> {
+    if (withoutTrees) this.#trees.clear();
+    const codecs = createCodecs(this.registry.forActor(`auditor-${this.now}`));
+    const { kafka, signer } = this;
+    this.book = new HeadBook({ kafka, codecs, logId: LOG_ID, key: signer.key, now: () => this.now });
+    const reader = await kafka.rawReader();
+    const common = (topic: string, partition: number) => ({
+      reader,
+      logId: LOG_ID,
+      topic,
+      partition,
+      tree: new HashTree(this.#nodes(`${topic}/${partition}`)),
+      signed: () => this.book.signed({ topic, partition }),
+    });
+    const logs = Array.from(
+      { length: PARTITIONS },
+      (_, partition): FollowedPartition =>
+        new LogFollower({
+          ...common(LOG, partition),
+          codecs,
+          partitionCount: PARTITIONS,
+          lossIn: lossReader(codecs),
+          voidsPermilleMax: 100,
+        }),
+    );
+    this.auditor = new Auditor({
+      partitions: [...logs, new WireFollower(common(WIRE, 0))],
+      book: this.book,
+      signer,
+      witnesses,
+      keep: (heads) => this.kept.push(...heads),
+      everyRecords: 1_000,
+      everyMs: 1_000,
+      now: () => this.now,
+      sleep: () => Promise.resolve(),
+      onTrouble: (what, cause) => this.trouble.push(`${what}: ${String(cause)}`),
+    });
+    await this.book.readOn();
+    if (withKept) this.auditor.learn(this.kept);
+  }
+
+  #nodes(name: string): NodeList {
+    const nodes = this.#trees.get(name) ?? new NodeList();
+    this.#trees.set(name, nodes);
+    return nodes;
+  }
+
+  async turn(): Promise<void> {
+    this.now += 1_000;
+    await this.auditor.turn();
+  }
+
+  /** The owner appends records; `mark` makes them differ from others in the same places. */
+  async write(count: number, { partition = 0, mark = 0 } = {}): Promise<void> {
+    const producer = await this.kafka.logProducer();
+    let head = this.#heads.get(partition) ?? this.genesis(partition);
+    const records = Array.from({ length: count }, () => {
+      const body = { seq: head.seq + 1, prev_hash: head.hash, decided_at: 1, cursors: [], reacted_seq: mark };
+      const value = this.#codecs.encode(LOG, 'Progress', body);
+      const fingerprint = this.#codecs.fingerprintOf(schemaIdOf(value) ?? 0) ?? Buffer.alloc(0);
+      head = { seq: head.seq + 1, hash: leafHash(fingerprint, Buffer.from('k'), value.subarray(FRAME_SIZE)) };
+      return { key: Buffer.from('k'), value };
+    });
+    await producer.send(LOG, partition, records);
+    await producer.close();
+    this.#heads.set(partition, head);
+  }
+
+  /** Somebody sends bytes to a topic, past its owner. */
+  async send(topic: string, values: readonly string[], partition = 0): Promise<void> {
+    const producer = await this.kafka.logProducer();
+    await producer.send(
+      topic,
+      partition,
+      values.map((value) => ({ key: Buffer.from('k'), value: Buffer.from(value) })),
+    );
+    await producer.close();
+  }
+
+  /** Cuts a log behind so many records; its owner then writes on from there. */
+  cut(count: number, partition = 0, head: Head | null = null): void {
+    this.broker.truncate(LOG, partition, count);
+    this.#heads.set(partition, head ?? this.genesis(partition));
+  }
+
+  headOf(partition = 0): Head {
+    return this.#heads.get(partition) ?? this.genesis(partition);
+  }
+
+  genesis(partition: number): Head {
+    return genesisHead({ logId: LOG_ID, topic: LOG, partition, partitionCount: PARTITIONS });
+  }
+
+  /** Sizes that were signed of a partition, oldest first. */
+  sizes(topic = LOG, partition = 0): readonly number[] {
+    return this.book.signed({ topic, partition }).heads.map(({ size }) => size);
+  }
+
+  alarms(): readonly string[] {
+    return [...this.book.open.values()].map(({ kind, topic, partition }) => `${kind} in ${topic}/${partition}`).sort();
+  }
+
+  /** A person closes every alarm, as `recourse log close-alarm` does. */
+  async close(by: string): Promise<void> {
+    const records = [...this.book.open.keys()].map((id): BookRecord => ({
+      type: 'AlarmClosed',
+      body: { alarm_id: id, by, reason: 'looked at' },
+    }));
+    await this.book.append(records);
+  }
+}

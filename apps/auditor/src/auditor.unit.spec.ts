@@ -1,0 +1,178 @@
+// The auditor: signs what extends what it signed, resumes from its own heads, and raises what was done to a log.
+import { describe, expect, it } from '@jest/globals';
+import { knownHeadOf, noteSigner, parseNote, isSignedBy } from '@recourse/audit';
+import { Failure } from '@recourse/kernel';
+import { AuditedCluster, freshPem, LOG, WIRE } from './auditor.testing.js';
+import type { Witness } from './auditor.js';
+
+describe('an auditor', () => {
+  it('signs every partition that has grown, and nothing twice', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(3);
+    await cluster.write(2, { partition: 1 });
+    await cluster.turn();
+    await cluster.turn();
+    expect([cluster.sizes(), cluster.sizes(LOG, 1)]).toEqual([[3], [2]]);
+    await cluster.write(4);
+    await cluster.turn();
+    expect([cluster.sizes(), cluster.sizes(LOG, 1)]).toEqual([[3, 7], [2]]);
+    expect(cluster.kept.map(({ size }) => size)).toEqual([3, 2, 7]);
+    expect(cluster.alarms()).toEqual([]);
+  });
+
+  it('commits to the last record of a log by its hash, and to the bytes of a wire', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(3);
+    await cluster.send(WIRE, ['a', 'b']);
+    await cluster.turn();
+    const [head] = cluster.book.signed({ topic: LOG, partition: 0 }).heads;
+    expect(head && knownHeadOf(head)?.hash.equals(cluster.headOf().hash)).toBe(true);
+    expect(cluster.book.signed({ topic: WIRE, partition: 0 }).heads[0]).toMatchObject({ size: 2, head: null });
+  });
+
+  it('resumes from its own heads after a kill, with its trees and without them', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(300);
+    await cluster.turn();
+    await cluster.restart();
+    await cluster.write(5);
+    await cluster.turn();
+    await cluster.restart({ withoutTrees: true });
+    await cluster.write(5);
+    await cluster.turn();
+    expect(cluster.sizes()).toEqual([300, 305, 310]);
+    expect(cluster.alarms()).toEqual([]);
+  });
+});
+
+describe('an alarm', () => {
+  it('is raised on a tail that was cut, and nothing is signed behind it', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(8);
+    await cluster.turn();
+    cluster.cut(5);
+    await cluster.turn();
+    expect(cluster.alarms()).toEqual([`cut_tail in ${LOG}/0`]);
+    await cluster.write(9, { mark: 1 });
+    await cluster.turn();
+    expect(cluster.sizes()).toEqual([8]);
+  });
+
+  it('is raised on a log that was cut and grew on, also while nobody looked', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(4);
+    await cluster.turn();
+    const head = cluster.headOf();
+    await cluster.write(4);
+    await cluster.turn();
+    await cluster.restart();
+    cluster.cut(4, 0, head);
+    await cluster.write(9, { mark: 1 });
+    await cluster.turn();
+    expect(cluster.alarms()).toEqual([`regrown in ${LOG}/0`]);
+    expect(cluster.sizes()).toEqual([4, 8]);
+  });
+
+  it('is raised on a log that was written anew, with a valid chain', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(4);
+    await cluster.turn();
+    cluster.cut(0);
+    await cluster.write(6, { mark: 1 });
+    await cluster.turn();
+    expect(cluster.alarms()).toEqual([`rewritten in ${LOG}/0`]);
+  });
+
+  it('calls it a restored backup when several logs lost their tails at once', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(4);
+    await cluster.write(4, { partition: 1 });
+    await cluster.turn();
+    cluster.cut(2);
+    cluster.cut(2, 1);
+    await cluster.turn();
+    expect(cluster.alarms()).toEqual([`restored_backup in ${LOG}/0`, `restored_backup in ${LOG}/1`]);
+  });
+
+  it('is raised on what a stranger writes, once, and on a rate of void records until it is over', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(200);
+    await cluster.send(
+      LOG,
+      Array.from({ length: 40 }, () => 'no record'),
+    );
+    await cluster.turn();
+    await cluster.turn();
+    const strangers = cluster.alarms().filter((alarm) => alarm.startsWith('unreadable'));
+    expect(strangers).toHaveLength(40);
+    expect(cluster.alarms()).toContain(`void_rate in ${LOG}/0`);
+    await cluster.write(2_500);
+    await cluster.turn();
+    expect(cluster.alarms()).not.toContain(`void_rate in ${LOG}/0`);
+    expect(cluster.sizes().at(-1)).toBe(2_700);
+  });
+
+  it('is raised on a wire that was cut', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.send(WIRE, ['a', 'b', 'c']);
+    await cluster.turn();
+    cluster.broker.truncate(WIRE, 0, 1);
+    await cluster.turn();
+    expect(cluster.alarms()).toEqual([`cut_tail in ${WIRE}/0`]);
+  });
+
+  it('is raised on heads that its log lost and its file has', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(4);
+    await cluster.turn();
+    cluster.broker.truncate('recourse.signed-heads', 0, 0);
+    await cluster.restart({ withKept: true });
+    await cluster.turn();
+    expect(cluster.alarms()).toEqual([`heads_lost in ${LOG}/0`]);
+  });
+
+  it('that a person closed begins another generation of heads, and is not raised again', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(8);
+    await cluster.turn();
+    cluster.cut(0);
+    await cluster.write(3, { mark: 1 });
+    await cluster.turn();
+    await cluster.close('ada');
+    await cluster.turn();
+    await cluster.turn();
+    expect(cluster.alarms()).toEqual([]);
+    expect(cluster.book.signed({ topic: LOG, partition: 0 })).toMatchObject({ generation: 1, heads: [{ size: 3 }] });
+  });
+});
+
+describe('a witness', () => {
+  const signer = noteSigner('witness.spec', 'witness', freshPem());
+  const willing: Witness = {
+    name: 'willing',
+    cosign: ({ note }) => Promise.resolve(signer.sign(parseNote(note)?.text ?? '', 1_800_000_000)),
+  };
+
+  it('signs beside the auditor', async () => {
+    const cluster = await AuditedCluster.start([willing]);
+    await cluster.write(2);
+    await cluster.turn();
+    const note = parseNote(cluster.kept[0]?.note ?? '');
+    expect([cluster.signer.key, signer.key].map((key) => note !== null && isSignedBy(note, key))).toEqual([true, true]);
+  });
+
+  it('that is silent holds nothing up, and one that refuses raises an alarm', async () => {
+    const refusing = (code: 'WITNESS_REFUSED' | 'WITNESS_UNAVAILABLE'): Witness => ({
+      name: code,
+      cosign: () => Promise.reject(new Failure(code, 'not this one')),
+    });
+    const silent = await AuditedCluster.start([refusing('WITNESS_UNAVAILABLE')]);
+    await silent.write(2);
+    await silent.turn();
+    expect([silent.sizes(), silent.alarms()]).toEqual([[2], []]);
+    const refused = await AuditedCluster.start([refusing('WITNESS_REFUSED')]);
+    await refused.write(2);
+    await refused.turn();
+    expect(refused.alarms()).toEqual([`witness_differs in ${LOG}/0`]);
+  });
+});

@@ -1,0 +1,201 @@
+// The auditor's own log: the heads it signed and the alarms it raised.
+//
+// Boundary: reads and appends `recourse.signed-heads` under the acceptance rule, as every log is; shares no code with the services.
+//
+// Invariants
+//   B1. A head counts only with the auditor's signature: who can write to the topic cannot sign.
+//   B2. What was not accepted is read again before anything else is appended.
+import { ChainReader, FRAME_SIZE, genesisHead, leafHash, schemaIdOf } from '@recourse/chain';
+import { readSignedHead, treeName } from '@recourse/audit';
+import type { NoteKey, SignedHead } from '@recourse/audit';
+import { Failure, InvariantViolation } from '@recourse/kernel';
+import type { Kafka, LogProducer, OutgoingRecord, RawReader } from '@recourse/kafka';
+import { recordOf } from '@recourse/messages';
+import type { BodyOf, Codecs, RecordTypeOf } from '@recourse/messages';
+import { contradicts } from '../rules/alarm/alarm.decisions.js';
+import type { Alarm, AlarmKind } from '../rules/alarm/alarm.messages.js';
+import { DETAILS } from '../rules/alarm/alarm.messages.js';
+
+export const TOPIC = 'recourse.signed-heads';
+const PARTITION = 0;
+const KEY = Buffer.from('heads');
+
+type Type = RecordTypeOf<typeof TOPIC>;
+export type BookRecord = {
+  readonly [One in Type]: { readonly type: One; readonly body: BodyOf<typeof TOPIC, One> };
+}[Type];
+
+export interface HeadBookOptions {
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
+  readonly logId: string;
+  readonly key: NoteKey;
+  readonly now: () => number;
+}
+
+export class HeadBook {
+  readonly #heads = new Map<string, SignedHead[]>();
+  readonly #generations = new Map<string, number>();
+  readonly open = new Map<string, Alarm>();
+  readonly closed = new Set<string>();
+  #chain: ChainReader;
+  #offset = 0;
+  #decidedAt = 0;
+  #reader: RawReader | null = null;
+  #producer: LogProducer | null = null;
+
+  constructor(private readonly options: HeadBookOptions) {
+    const { logId, codecs } = options;
+    const genesis = genesisHead({ logId, topic: TOPIC, partition: PARTITION, partitionCount: 1 });
+    this.#chain = new ChainReader(genesis, codecs.fingerprintOf);
+  }
+
+  /** Heads of the generation that counts, oldest first. */
+  signed(place: { readonly topic: string; readonly partition: number }): {
+    readonly heads: readonly SignedHead[];
+    readonly generation: number;
+  } {
+    const generation = this.#generations.get(treeName(place)) ?? 0;
+    const heads = (this.#heads.get(treeName(place)) ?? []).filter((head) => head.generation === generation);
+    return { heads, generation };
+  }
+
+  /** Keeps a head that stands elsewhere than in the log: in the auditor's file. */
+  learn(head: SignedHead): boolean {
+    const heads = this.#heads.get(treeName(head)) ?? [];
+    if (heads.some(({ note }) => note === head.note)) return false;
+    this.#heads.set(
+      treeName(head),
+      [...heads, head].sort((a, b) => a.size - b.size),
+    );
+    return true;
+  }
+
+  /** Reads on to the end of the log. Errors: those of the cluster; Failure(LOG_CUT) where it ends before what was read. */
+  async readOn(): Promise<void> {
+    const { kafka, codecs } = this.options;
+    await codecs.prepareWriter(TOPIC);
+    this.#reader ??= await kafka.rawReader();
+    const { high } = await this.#reader.range(TOPIC, PARTITION);
+    if (high < this.#offset) throw new Failure('LOG_CUT', `${TOPIC} ends at ${high}, but ${this.#offset} was known`);
+    while (this.#offset < high) {
+      const { records, nextOffset } = await this.#reader.read(TOPIC, PARTITION, this.#offset);
+      for (const record of records) {
+        if (record.offset < this.#offset) continue;
+        if (this.#chain.read(record).kind === 'accepted') this.#fold(codecs.decodeSync(record.value));
+      }
+      if (nextOffset <= this.#offset) break;
+      this.#offset = nextOffset;
+    }
+  }
+
+  /**
+   * Appends records in one batch; false when they were not accepted, or nobody can say.
+   *
+   * Errors: those of the cluster.
+   */
+  async append(records: readonly BookRecord[]): Promise<boolean> {
+    if (records.length === 0) return true;
+    const { kafka } = this.options;
+    this.#producer ??= await kafka.logProducer();
+    const wanted = this.#offset;
+    const outcome = await this.#producer.send(TOPIC, PARTITION, this.#sealed(records));
+    const isOurs = outcome.kind === 'landed' && outcome.baseOffset === wanted;
+    if (!isOurs) {
+      await this.#producer.close();
+      this.#producer = null;
+    }
+    await this.readOn();
+    return isOurs;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#reader?.close(), this.#producer?.close()]);
+  }
+
+  #sealed(records: readonly BookRecord[]): readonly OutgoingRecord[] {
+    const { codecs, now } = this.options;
+    let { seq, hash } = this.#chain.head;
+    const decidedAt = Math.max(now(), this.#decidedAt);
+    return records.map(({ type, body }) => {
+      const value = codecs.encode(TOPIC, type, { seq: seq + 1, prev_hash: hash, decided_at: decidedAt, ...body });
+      const id = schemaIdOf(value);
+      const fingerprint = id === null ? null : codecs.fingerprintOf(id);
+      if (fingerprint === null) throw new InvariantViolation('head-book', `${type} has no schema id`, 'partition');
+      [seq, hash] = [seq + 1, leafHash(fingerprint, KEY, value.subarray(FRAME_SIZE))];
+      return { key: KEY, value };
+    });
+  }
+
+  #fold(decoded: ReturnType<Codecs['decodeSync']>): void {
+    const record = recordOf(TOPIC, decoded);
+    switch (record?.type) {
+      case undefined:
+        return;
+      case 'HeadsSigned':
+        for (const { note } of record.body.heads) this.#foldHead(note);
+        return;
+      case 'AlarmRaised':
+        this.open.set(record.body.alarm_id, alarmOf(record.body));
+        return;
+      case 'AlarmClosed':
+        this.#foldClosed(record.body);
+    }
+  }
+
+  #foldHead(note: string): void {
+    const head = readSignedHead(note, [this.options.key]);
+    if (head?.logId === this.options.logId) this.learn(head);
+  }
+
+  /** With an alarm that contradicts its heads a person gives them up: the next head begins another generation. */
+  #foldClosed({ alarm_id: id, by }: BodyOf<typeof TOPIC, 'AlarmClosed'>): void {
+    const alarm = this.open.get(id);
+    this.open.delete(id);
+    if (alarm === undefined || by === 'service:auditor') return;
+    this.closed.add(id);
+    if (contradicts(alarm.kind))
+      this.#generations.set(treeName(alarm), (this.#generations.get(treeName(alarm)) ?? 0) + 1);
+  }
+}
+
+function alarmOf(body: BodyOf<typeof TOPIC, 'AlarmRaised'>): Alarm {
+  const {
+    alarm_id: id,
+    finding,
+    topic,
+    partition,
+    first_seq: seq,
+    offset,
+    detail,
+    owner,
+    deadline_at: deadlineAt,
+  } = body;
+  return { id, kind: kindOf(finding), topic, partition, seq, offset, detail, owner, deadlineAt };
+}
+
+/** A finding that is newer than this build contradicts as much as any other. */
+function kindOf(finding: string): AlarmKind {
+  return Object.hasOwn(DETAILS, finding) ? (finding as AlarmKind) : 'rewritten';
+}
+
+/** The record of an alarm. */
+export function raisedRecord(alarm: Alarm): BookRecord {
+  const { id, kind, topic, partition, seq, offset, detail, owner, deadlineAt } = alarm;
+  return {
+    type: 'AlarmRaised',
+    body: {
+      alarm_id: id,
+      tenant: '*',
+      run_id: '',
+      finding: kind,
+      topic,
+      partition,
+      first_seq: seq,
+      offset,
+      detail: `${treeName(alarm)}: ${detail}`,
+      owner,
+      deadline_at: deadlineAt,
+    },
+  };
+}

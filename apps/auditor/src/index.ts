@@ -1,0 +1,1 @@
+export { CONFIG, WITNESS_CONFIG } from './config.js';

@@ -1,0 +1,173 @@
+// Puts the auditor together from its configuration, and runs it until it is told to stop.
+//
+// Boundary: the only place where its real parts meet: Kafka, registry, files, witnesses.
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HashTree, headsText, NodeFiles, noteSigner, parseVerifier, readHeads, verifierText } from '@recourse/audit';
+import type { NoteSigner, SignedHead } from '@recourse/audit';
+import { accessOf, createKafka, createSchemaRegistry, signingFrom } from '@recourse/kafka';
+import type { Kafka, RawReader } from '@recourse/kafka';
+import { Failure, systemClock } from '@recourse/kernel';
+import { createCodecs, ownerOfLog } from '@recourse/messages';
+import type { Codecs } from '@recourse/messages';
+import { createLogger } from '@recourse/telemetry';
+import type { Logger } from '@recourse/telemetry';
+import { Auditor } from './auditor.js';
+import type { AuditorOptions, Witness } from './auditor.js';
+import { HeadBook } from './book/head-book.js';
+import type { AuditorConfig } from './config.js';
+import { followedTopics } from './followed-topics.js';
+import { LogFollower } from './follower/log-follower.js';
+import { lossReader } from './follower/loss-reader.js';
+import type { FollowedPartition } from './follower/partition.port.js';
+import { WireFollower } from './follower/wire-follower.js';
+import { healthServer } from './http/health.js';
+import { witnessClient } from './witness/witness.http.js';
+
+const NAME = 'auditor';
+const WITNESS_TIMEOUT_MS = 3_000;
+const HEADS = 'heads.notes';
+
+/** Starts the auditor. Errors: what no retry helps against. */
+export async function startAuditor(config: AuditorConfig): Promise<void> {
+  const logger = createLogger({ service: NAME, instance: '1', level: config.logLevel });
+  const signer = noteSigner(config.keyName, 'log', config.key);
+  const kafka = kafkaOf(config, logger);
+  const codecs = createCodecs(createSchemaRegistry({ url: config.registryUrl }));
+  const book = new HeadBook({ kafka, codecs, logId: config.logId, key: signer.key, now: Date.now });
+  const reader = await kafka.rawReader();
+  const partitions = await partitionsOf(config, { kafka, reader, codecs, book });
+  const auditor = auditorOf(config, { partitions, book, signer, logger });
+  await book.readOn();
+  auditor.learn(keptHeads(config, signer));
+  const server = healthServer(auditor).listen(config.httpPort, config.httpHost);
+  auditor.start();
+  logger.info({ verifier_key: verifierText(signer.key), partitions: partitions.length }, 'following the logs');
+  const stop = async (): Promise<void> => {
+    server.close();
+    await auditor.stop();
+    await Promise.all([reader.close(), book.close()]);
+    for (const { tree } of partitions) tree.close();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => {
+      void stop().finally(() => {
+        process.exit(0);
+      });
+    });
+}
+
+function auditorOf(
+  config: AuditorConfig,
+  { logger, ...parts }: Pick<AuditorOptions, 'partitions' | 'book' | 'signer'> & { readonly logger: Logger },
+): Auditor {
+  mkdirSync(config.folder, { recursive: true, mode: 0o700 });
+  return new Auditor({
+    ...parts,
+    witnesses: witnessesOf(config.witnesses),
+    keep: (heads) => {
+      appendFileSync(join(config.folder, HEADS), headsText(heads), { mode: 0o600 });
+    },
+    everyRecords: config.everyRecords,
+    everyMs: config.everyMs,
+    now: Date.now,
+    sleep: quietly,
+    onTrouble: (what, cause) => {
+      logger.warn({ what, err: cause }, 'an operation failed and is tried again');
+    },
+    onAlarm: ({ kind, topic, partition, seq, offset }) => {
+      logger.error({ finding: kind, topic, partition, seq, offset }, 'a log is other than it should be');
+    },
+  });
+}
+
+function kafkaOf(config: AuditorConfig, logger: Logger): Kafka {
+  const {
+    wires,
+    keyringFile,
+    signingKeyFile,
+    signingKeyId,
+    kafkaUser: user,
+    kafkaPassword: password,
+    kafkaCa: ca,
+  } = config;
+  const signing = signingFrom(
+    { wires, keyringFile, signingKeyFile, signingKeyId },
+    {
+      ownerOf: ownerOfLog,
+      clock: systemClock,
+      onTrouble: (cause) => {
+        logger.warn({ err: cause }, 'the keyring cannot be read; the last one holds');
+      },
+    },
+  );
+  return createKafka({ brokers: config.brokers, clientId: NAME, signing, ...accessOf({ user, password, ca }) });
+}
+
+interface Parts {
+  readonly kafka: Kafka;
+  readonly reader: RawReader;
+  readonly codecs: Codecs;
+  readonly book: HeadBook;
+}
+
+/** One follower per partition of what is there. Errors: Failure(TOPIC_MISSING). */
+async function partitionsOf(
+  { logId, folder, voidsPermilleMax }: AuditorConfig,
+  { kafka, reader, codecs, book }: Parts,
+): Promise<readonly FollowedPartition[]> {
+  const admin = await kafka.admin();
+  try {
+    const followed: FollowedPartition[] = [];
+    for (const { topic, isLog } of followedTopics()) {
+      const partitionCount = await admin.partitionCount(topic);
+      if (partitionCount === null) throw new Failure('TOPIC_MISSING', `${topic} is not there`);
+      for (let partition = 0; partition < partitionCount; partition += 1) {
+        const tree = new HashTree(new NodeFiles(join(folder, 'trees'), `${topic}-${partition}`));
+        const common = { reader, logId, topic, partition, tree, signed: () => book.signed({ topic, partition }) };
+        followed.push(
+          isLog
+            ? new LogFollower({ ...common, codecs, partitionCount, lossIn: lossReader(codecs), voidsPermilleMax })
+            : new WireFollower(common),
+        );
+      }
+    }
+    return followed;
+  } finally {
+    await admin.close();
+  }
+}
+
+/** `<verifier key>=<address>`, with commas; a verifier key may end in `=` itself. Errors: Failure(CONFIG_INVALID). */
+function witnessesOf(text: string | undefined): readonly Witness[] {
+  return (text ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const at = entry.lastIndexOf('=http');
+      const key = parseVerifier(entry.slice(0, at));
+      if (at < 0 || key === null)
+        throw new Failure('CONFIG_INVALID', `RECOURSE_AUDITOR_WITNESSES: ${entry} is no <verifier key>=<address>`);
+      return witnessClient({ url: entry.slice(at + 1), key, fetch, timeoutMs: WITNESS_TIMEOUT_MS });
+    });
+}
+
+function keptHeads({ folder }: AuditorConfig, signer: NoteSigner): readonly SignedHead[] {
+  const path = join(folder, HEADS);
+  return existsSync(path) ? readHeads(readFileSync(path, 'utf8'), [signer.key]).heads : [];
+}
+
+function quietly(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

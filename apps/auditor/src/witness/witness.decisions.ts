@@ -1,0 +1,61 @@
+// What a witness answers who is asked to sign a head: it signs what extends the last one it signed, and nothing else. Pure.
+//
+// Grammar of a request (C2SP tlog-witness, add-checkpoint):
+//   request = "old " size LF *(base64(hash) LF) LF note
+import { extendsHead, parseNote, readSignedHead, originOf } from '@recourse/audit';
+import type { NoteKey, SignedHead } from '@recourse/audit';
+
+/** What a witness signed last of one log. */
+export interface Seen {
+  readonly size: number;
+  readonly root: Buffer;
+}
+
+export interface CosignRequest {
+  readonly oldSize: number;
+  readonly proof: readonly Buffer[];
+  readonly note: string;
+}
+
+export type WitnessAnswer =
+  | { readonly status: 200; readonly head: SignedHead; readonly origin: string }
+  /** It has signed a head of another size: the proof has to begin there. */
+  | { readonly status: 409; readonly size: number }
+  | { readonly status: 400 | 403 | 422 };
+
+const PROOF_MAX = 63;
+const REQUEST = /^old (0|[1-9]\d{0,15})\n((?:[A-Za-z0-9+/]{43}=\n)*)\n/;
+
+/** Reads a request; null for what is none. */
+export function parseRequest(text: string): CosignRequest | null {
+  const [whole = '', size = '', hashes = ''] = REQUEST.exec(text) ?? [];
+  const proof = hashes
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => Buffer.from(line, 'base64'));
+  const note = text.slice(whole.length);
+  if (whole === '' || proof.length > PROOF_MAX || parseNote(note) === null) return null;
+  return { oldSize: Number(size), proof, note };
+}
+
+/** Writes a request. */
+export function requestText({ oldSize, proof, note }: CosignRequest): string {
+  return `old ${oldSize}\n${proof.map((hash) => `${hash.toString('base64')}\n`).join('')}\n${note}`;
+}
+
+/** Whether the head is signed; `seenOf` is what was signed last of an origin. */
+export function judgeRequest(
+  text: string,
+  keys: readonly NoteKey[],
+  seenOf: (origin: string) => Seen | null,
+): WitnessAnswer {
+  const request = parseRequest(text);
+  if (request === null) return { status: 400 };
+  const head = readSignedHead(request.note, keys);
+  if (head === null) return { status: 403 };
+  const origin = originOf(head);
+  const seen = seenOf(origin) ?? { size: 0, root: Buffer.alloc(0) };
+  if (request.oldSize > head.size) return { status: 400 };
+  if (request.oldSize !== seen.size) return { status: 409, size: seen.size };
+  return extendsHead(seen, head, request.proof) ? { status: 200, head, origin } : { status: 422 };
+}

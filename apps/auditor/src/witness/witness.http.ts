@@ -1,0 +1,132 @@
+// A witness as auditors reach it, and as it is asked (C2SP tlog-witness).
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { isSignedBy, noteText, parseNote } from '@recourse/audit';
+import type { NoteKey, NoteSignature, NoteSigner, SignedHead } from '@recourse/audit';
+import { Failure } from '@recourse/kernel';
+import type { Witness } from '../auditor.js';
+import { judgeRequest, requestText } from './witness.decisions.js';
+import type { WitnessState } from './witness-state.js';
+
+const PATH = '/add-checkpoint';
+const BODY_BYTES_MAX = 64 * 1_024;
+const SIZE_TYPE = 'text/x.tlog.size';
+
+export interface WitnessServerOptions {
+  readonly signer: NoteSigner;
+  /** Auditors whose heads it signs. */
+  readonly keys: readonly NoteKey[];
+  readonly state: WitnessState;
+  readonly now: () => number;
+}
+
+/** Answers `POST /add-checkpoint`, and `GET /health`. */
+export function witnessServer(options: WitnessServerOptions): Server {
+  return createServer((request, response) => {
+    void answer(request, response, options).catch(() => {
+      response.writeHead(500).end();
+    });
+  });
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: WitnessServerOptions,
+): Promise<void> {
+  if (request.method === 'GET' && request.url === '/health') {
+    response.writeHead(200).end('ok\n');
+    return;
+  }
+  if (request.method !== 'POST' || request.url !== PATH) {
+    response.writeHead(404).end();
+    return;
+  }
+  const text = await bodyIn(request);
+  const { keys, state, signer, now } = options;
+  const verdict = text === null ? { status: 400 as const } : judgeRequest(text, keys, (origin) => state.seenOf(origin));
+  if (verdict.status === 409) {
+    response.writeHead(409, { 'content-type': SIZE_TYPE }).end(`${verdict.size}\n`);
+    return;
+  }
+  if (verdict.status !== 200) {
+    response.writeHead(verdict.status).end();
+    return;
+  }
+  state.keep(verdict.origin, verdict.head);
+  const note = parseNote(verdict.head.note);
+  const signature = signer.sign(note?.text ?? '', Math.floor(now() / 1_000));
+  const [, lines = ''] = noteText({ text: '\n', signatures: [signature] }).split('\n\n');
+  response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end(lines);
+}
+
+/** Null for what is longer than any request. */
+async function bodyIn(request: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    const bytes = Buffer.from(chunk as Uint8Array);
+    size += bytes.length;
+    if (size > BODY_BYTES_MAX) return null;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+export interface WitnessClientOptions {
+  readonly url: string;
+  readonly key: NoteKey;
+  readonly fetch: typeof fetch;
+  readonly timeoutMs: number;
+}
+
+/** A witness somewhere else. */
+export function witnessClient({ url, key, fetch: ask, timeoutMs }: WitnessClientOptions): Witness {
+  /** Sizes it signed last, by log. */
+  const sizes = new Map<string, number>();
+  const post = (head: SignedHead, oldSize: number, proof: readonly Buffer[]): Promise<Response> =>
+    ask(`${url.replace(/\/+$/, '')}${PATH}`, {
+      method: 'POST',
+      body: requestText({ oldSize, proof, note: head.note }),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+  return {
+    name: key.name,
+    cosign: async (head, proofFrom) => {
+      const log = head.note.slice(0, head.note.indexOf('\n'));
+      let oldSize = sizes.get(log) ?? 0;
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        const proof = proofFrom(oldSize);
+        if (proof === null) throw refused(key, `it has signed a head of ${oldSize}, this one has ${head.size}`);
+        const response = await post(head, oldSize, proof);
+        if (response.status === 409) {
+          oldSize = sizeIn(await response.text());
+          continue;
+        }
+        if (response.status === 422) throw refused(key, 'this head does not extend the one it signed');
+        if (!response.ok) throw new Failure('WITNESS_UNAVAILABLE', `${key.name} answers ${response.status}`);
+        sizes.set(log, head.size);
+        return signatureIn(await response.text(), head, key);
+      }
+      throw new Failure('WITNESS_UNAVAILABLE', `${key.name} names another size each time it is asked`);
+    },
+  };
+}
+
+function refused({ name }: NoteKey, why: string): Failure {
+  return new Failure('WITNESS_REFUSED', `${name} does not sign: ${why}`);
+}
+
+function sizeIn(text: string): number {
+  const size = Number(text.trim());
+  if (!Number.isSafeInteger(size) || size < 0) throw new Failure('WITNESS_UNAVAILABLE', 'a witness names no size');
+  return size;
+}
+
+function signatureIn(lines: string, { note }: SignedHead, key: NoteKey): NoteSignature {
+  const whole = parseNote(`${note}${lines}`);
+  const signature = whole?.signatures.find(({ name, id }) => name === key.name && id.equals(key.id));
+  if (whole === null || signature === undefined || !isSignedBy(whole, key))
+    throw new Failure('WITNESS_UNAVAILABLE', `${key.name} answers without its signature`);
+  return signature;
+}

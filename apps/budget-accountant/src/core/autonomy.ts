@@ -1,0 +1,230 @@
+// What agents have earned, as a part of the accountant's core: signals from the wire, what logs show, words of people.
+//
+// Boundary: looks up policies, contracts and rows, and asks the rules; holds none.
+//
+// Invariants
+//   A1. Reversibility is read from the registry's contracts, whatever anybody says (D35).
+//   A2. What logs show counts for agents whom somebody watches: who has a standing at the task, or a policy about it.
+import { autonomiesFor, autonomyOf, charterFor, contractByName, contractView, entryView } from '@recourse/contract';
+import type { StandingAutonomy } from '@recourse/contract';
+import { accepted, append, NOTHING, refused } from '@recourse/event-log';
+import type { Asked, DecideContext, Decision, Owns, TimerInput } from '@recourse/event-log';
+import { isAmong } from '@recourse/kernel';
+import type { AgentSignalled, BodyOf, CommandEnvelope, RecordOf } from '@recourse/messages';
+import { AUTONOMY_REJECTIONS, WHOLE_PPM } from '../rules/autonomy/autonomy.messages.js';
+import type { Autonomy, Key } from '../rules/autonomy/autonomy.messages.js';
+import { decideFreeze, decideUnfreeze } from '../rules/autonomy/freeze.decider.js';
+import type { FreezeAnswer, FreezeFacts } from '../rules/autonomy/freeze.decider.js';
+import { allowanceOf } from '../rules/autonomy/grant.decisions.js';
+import type { Allowance } from '../rules/autonomy/grant.decisions.js';
+import { changed, happeningOf, signalProblem } from '../rules/autonomy/signal.decider.js';
+import type { Said } from '../rules/autonomy/signal.decider.js';
+import type { Happening, TaskFacts } from '../rules/autonomy/standing.decisions.js';
+import { autonomies, autonomyIdOf, countedIn } from '../rows/autonomy.rows.js';
+import { hashOfSaid, misplacedTelling, refusedTelling, toldBefore } from './tellings.js';
+
+const MUTATIONS_LOG = 'recourse.mutations';
+type MutationsBody<Type extends RecordOf<typeof MUTATIONS_LOG>['type']> = BodyOf<typeof MUTATIONS_LOG, Type>;
+
+/** By class (D35), in millionths; nothing declared counts as irreversible. */
+const REVERSIBILITY_PPM = { reversible: WHOLE_PPM, compensable: WHOLE_PPM / 2, irreversible: 0 } as const;
+
+/** Somebody says how an agent did. */
+export function onSignalled({ body, input, context }: Asked<AgentSignalled>): Decision {
+  const misplaced = misplacedTelling(input, body, body.signal);
+  if (misplaced !== null) return misplaced;
+  const { tenant, agent_id, task_kind, source, event_id, run_id, reason, signal } = body;
+  const hash = hashOfSaid(body);
+  const before = toldBefore(context.state, body, hash);
+  if (before === 'same') return NOTHING;
+  const key = keyOf(tenant, agent_id, task_kind);
+  const facts = {
+    standing: autonomies.find(context.state, key.autonomy_id),
+    task: factsOf(context, tenant, autonomyOf(context.views.view(entryView.name), tenant, task_kind)),
+    now: context.now,
+  };
+  const problem = before === 'other' ? 'SIGNAL_CONFLICT' : signalProblem(body, facts);
+  if (problem !== null) return append(refusedTelling({ ...body, signal }, hash, problem));
+  const happening = happeningOf(body);
+  const said = { source, event_id, content_hash: hash, run_id, reason };
+  const change = changed(key, happening, facts, happening.kind === 'said' ? { ...said, signal } : said);
+  return append({ type: 'AutonomyChanged', body: change });
+}
+
+/** An execution that nobody reserved takes its agent a rung, as a violation does. */
+export function afterExecution(
+  decision: Decision,
+  { body: { mutation_id, execution }, context }: Asked<MutationsBody<'MutationRecorded'>>,
+): Decision {
+  if (!decision.records.some(({ type }) => type === 'BudgetOverrun')) return decision;
+  const { tenant, agent_id, capability, run_id } = execution;
+  const changes = watched(context, { tenant, agent: agent_id, capability }).map(({ key, task, standing }) =>
+    changed(
+      key,
+      { kind: 'violation' },
+      { standing, task, now: context.now },
+      { cause: 'overrun', mutation_id, run_id },
+    ),
+  );
+  return also(decision, changes);
+}
+
+/** An effect that was taken back counts against whoever made it. */
+export function afterUndoing(
+  decision: Decision,
+  { body: { tenant, run_id, event, members }, context }: Asked<MutationsBody<'RecoverabilityChanged'>>,
+): Decision {
+  if (event !== 'compensation_verified') return decision;
+  const latest = new Map<string, Autonomy>();
+  const changes = members.flatMap(({ mutation_id, agent_id, capability }) =>
+    (agent_id === null ? [] : watched(context, { tenant, agent: agent_id, capability })).map(
+      ({ key, task, ...found }) => {
+        const standing = latest.get(key.autonomy_id) ?? found.standing;
+        const happening = { kind: 'compensation_verified', id: mutation_id } as const;
+        const change = changed(key, happening, { standing, task, now: context.now }, { mutation_id, run_id });
+        latest.set(key.autonomy_id, { ...key, ...change.standing });
+        return change;
+      },
+    ),
+  );
+  return also(decision, changes);
+}
+
+/** A person said that a trigger was wrong: what was taken back for it counts no more. */
+export function onJudged({ body, context }: Asked<MutationsBody<'SourceJudged'>>): Decision {
+  const { mutation_id, run_id, by, reason } = body;
+  return also(
+    NOTHING,
+    countedIn(context.state, mutation_id).map((standing) => {
+      const { tenant, task_kind } = standing;
+      const task = factsOf(context, tenant, autonomyOf(context.views.view(entryView.name), tenant, task_kind));
+      const happening = { kind: 'false_trigger', id: mutation_id } as const;
+      return changed(standing, happening, { standing, task, now: context.now }, { mutation_id, run_id, by, reason });
+    }),
+  );
+}
+
+/** What has held an agent is over, or what it did is long ago. */
+export function onAutonomyDue(context: DecideContext, { address }: TimerInput): Decision {
+  const standing = autonomies.find(context.state, address.key);
+  if (standing === null) return NOTHING;
+  const task = taskOf(context, standing);
+  return also(NOTHING, [changed(standing, { kind: 'elapsed' }, { standing, task, now: context.now })]);
+}
+
+/** Does a person say of a trigger of ours that it was wrong? */
+export function isJudgedFalse(record: RecordOf<typeof MUTATIONS_LOG>, owns: Owns): boolean {
+  return (
+    record.type === 'SourceJudged' && !record.body.confirmed && record.body.tenant !== '' && owns(record.body.tenant)
+  );
+}
+
+/** A person stops an agent from rising. */
+export function onFreeze({ body, context }: Asked<BodyOf<'recourse.budget-commands', 'FreezeAutonomy'>>): Decision {
+  return answered(decideFreeze(body, freezeFacts(context, body)));
+}
+
+/** A person lets it rise again. */
+export function onUnfreeze({ body, context }: Asked<BodyOf<'recourse.budget-commands', 'UnfreezeAutonomy'>>): Decision {
+  return answered(decideUnfreeze(body, freezeFacts(context, body)));
+}
+
+/** What an agent may do with a capability; who calls itself another has earned nothing. */
+export function allowanceFor(
+  context: DecideContext,
+  asker: CommandEnvelope,
+  { agent_id, capability }: { readonly agent_id: string | null; readonly capability: string },
+): Allowance {
+  const { tenant, principal } = asker;
+  const agent = agent_id ?? principal;
+  const isSelf = isAmong([agent], asker);
+  const [first, ...others] = autonomiesFor(context.views.view(entryView.name), tenant, capability).map((each) => ({
+    taskKind: each.taskKind,
+    task: factsOf(context, tenant, each),
+    standing: isSelf ? autonomies.find(context.state, autonomyIdOf(tenant, agent, each.taskKind)) : null,
+  }));
+  // A capability is part of one kind of task at least: its own.
+  return allowanceOf([first ?? ownKind(context, tenant, capability), ...others], context.now);
+}
+
+function ownKind(context: DecideContext, tenant: string, taskKind: string): Parameters<typeof allowanceOf>[0][0] {
+  return { taskKind, standing: null, task: taskOf(context, { tenant, task_kind: taskKind }) };
+}
+
+function taskOf(context: DecideContext, { tenant, task_kind }: Pick<Key, 'tenant' | 'task_kind'>): TaskFacts {
+  return factsOf(context, tenant, autonomyOf(context.views.view(entryView.name), tenant, task_kind));
+}
+
+/** The least reversible of its capabilities says how reversible a kind of task is. */
+function factsOf({ views }: DecideContext, tenant: string, { policy, version }: StandingAutonomy): TaskFacts {
+  const [least] = policy.capabilities
+    .map((capability) => contractByName(views.view(contractView.name), tenant, capability))
+    .map((found) => ({
+      value_ppm: found === undefined ? 0 : REVERSIBILITY_PPM[found.contract.reversal_class ?? 'irreversible'],
+      source: found === undefined ? null : `contract:${found.digest.toString('hex')}`,
+    }))
+    .sort((one, other) => one.value_ppm - other.value_ppm);
+  return { policy, version, reversibility: least ?? { value_ppm: 0, source: null } };
+}
+
+interface Watched {
+  readonly key: Key;
+  readonly standing: Autonomy | null;
+  readonly task: TaskFacts;
+}
+
+/** The kinds of task of a capability at which somebody watches the agent (A2). */
+function watched(
+  context: DecideContext,
+  { tenant, agent, capability }: { readonly tenant: string; readonly agent: string; readonly capability: string },
+): readonly Watched[] {
+  return autonomiesFor(context.views.view(entryView.name), tenant, capability)
+    .map((each) => {
+      const key = keyOf(tenant, agent, each.taskKind);
+      return { key, standing: autonomies.find(context.state, key.autonomy_id), task: factsOf(context, tenant, each) };
+    })
+    .filter(({ standing, task }) => standing !== null || task.version !== null);
+}
+
+function freezeFacts(
+  context: DecideContext,
+  { envelope, autonomy_id }: { readonly envelope: CommandEnvelope; readonly autonomy_id: string },
+): FreezeFacts {
+  const standing = isId(autonomy_id) ? autonomies.find(context.state, autonomy_id) : null;
+  const { tenant } = envelope;
+  const agent = standing?.agent_id ?? '';
+  return {
+    standing,
+    task: taskOf(context, { tenant, task_kind: standing?.task_kind ?? '' }),
+    now: context.now,
+    owner: charterFor(context.views.view(entryView.name), tenant, agent.replace(/^agent:/u, ''))?.owner ?? null,
+  };
+}
+
+function answered(answer: FreezeAnswer): Decision {
+  if (answer.kind === 'rejected') return refused(AUTONOMY_REJECTIONS[answer.code], answer.code, answer.message);
+  const { autonomy_id, agent_id, task_kind, standing } = answer.change;
+  const { rung, capped_by, frozen_by } = standing;
+  return accepted(
+    200,
+    { autonomy_id, agent_id, task_kind, rung, capped_by, frozen_by },
+    {
+      type: 'AutonomyChanged',
+      body: answer.change,
+    },
+  );
+}
+
+function also(decision: Decision, changes: readonly Said[]): Decision {
+  if (changes.length === 0) return decision;
+  return { ...decision, records: [...decision.records, ...changes.map((body) => ({ type: 'AutonomyChanged', body }))] };
+}
+
+function keyOf(tenant: string, agent_id: string, task_kind: string): Key {
+  return { autonomy_id: autonomyIdOf(tenant, agent_id, task_kind), tenant, agent_id, task_kind };
+}
+
+/** Anything else is no id of ours, and may be no address at all. */
+function isId(id: string): boolean {
+  return /^aut_[0-9a-f]{32}$/u.test(id);
+}

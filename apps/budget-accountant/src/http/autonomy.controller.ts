@@ -1,0 +1,39 @@
+// HTTP edge of earned autonomy: what agents have earned, what each change of it follows from, and the outcomes of their work.
+import { idText, listsController } from '@recourse/service';
+import { z } from 'zod';
+import { RUNGS } from '@recourse/contract';
+import { BUDGETS_LOG } from '../core.js';
+
+export const AutonomyListsController = listsController({
+  tag: 'autonomy',
+  log: BUDGETS_LOG,
+  lists: {
+    autonomy: {
+      kind: 'autonomy',
+      summary: 'What agents have earned at kinds of task: the rung in force, what holds it, and the eight signals.',
+      where: {
+        agent_id: idText.optional(),
+        task_kind: idText.optional(),
+        rung: z.enum(RUNGS).optional(),
+        frozen_by: z.enum(['replay_failed', 'corrections', 'person']).optional(),
+      },
+      one: { column: 'autonomy_id', summary: 'What one agent has earned at one kind of task.' },
+    },
+    'autonomy-changes': {
+      kind: 'autonomy_change',
+      summary: 'Every change of what an agent has earned, with what it follows from.',
+      where: { autonomy_id: idText.optional(), agent_id: idText.optional(), task_kind: idText.optional() },
+    },
+    outcomes: {
+      kind: 'outcome',
+      summary: 'Outcomes of work as they were counted.',
+      where: {
+        workflow_id: idText.optional(),
+        agent_id: idText.optional(),
+        run_id: idText.optional(),
+        intent: idText.optional(),
+        version: idText.optional(),
+      },
+    },
+  },
+});

@@ -1,0 +1,204 @@
+// The report of outcomes over HTTP on a real PostgreSQL, for two tenants.
+import 'reflect-metadata';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createDatabase, dropDatabase, sharedTestStack } from '@recourse/dev-stack';
+import type { DatabaseAddress, TestStack } from '@recourse/dev-stack';
+import { entryView } from '@recourse/contract';
+import { withCommonKinds } from '@recourse/event-log';
+import { accessOf, createPool, Limits, PostgresDatabase, ServiceModule } from '@recourse/service';
+import type { Principal, ServiceContext } from '@recourse/service';
+import { Metrics } from '@recourse/telemetry';
+import { harness, logged, memoryView } from '@recourse/testing';
+import { outcome } from '../budgets.autonomy.testing.js';
+import { refundView, RUN, TENANT } from '../budgets.testing.js';
+import { BUDGETS_LOG, budgetsCore } from '../core.js';
+import { OutcomeQueries } from '../reads/outcome-queries.js';
+import { OutcomesController } from './outcomes.controller.js';
+
+const NAME = `outcomes_${String(process.pid)}`;
+const CORE = budgetsCore();
+const LOGS = [{ log: BUDGETS_LOG, kinds: withCommonKinds(CORE.kinds) }];
+
+/** A compensation in the run of the outcomes, which costs 700. */
+function compensated() {
+  const member = {
+    compensation_id: 'cmp_1',
+    effect_key: 'rev_mut_1',
+    reverses_mutation_id: 'mut_1',
+    capability: 'wire.send_money',
+    contract_digest: null,
+    reversal_class: 'irreversible',
+    args: { content_type: 'application/json' },
+    value: { amount_minor: 700, currency: 'USD' },
+    execution_state: 'succeeded',
+    agent_id: 'agent-7',
+    initiator: null,
+  };
+  return logged('recourse.mutations', 'CompensationsExecuted', { tenant: TENANT, run_id: RUN, members: [member] }, 5, {
+    partition: 3,
+  });
+}
+
+const STORY = [
+  outcome('a', { succeeded: true, csat_permille: 900, revenue: { amount_minor: 5_000, currency: 'EUR' } }),
+  outcome('b', { grounded: false, succeeded: false, ended_at: 2_000 }),
+  outcome('c', { csat_permille: 600, ended_at: 3_000, run_id: 'run_2' }),
+  outcome('d', { version: 'v2', accepted: false, cache_lookups: 0, cache_hits: 0, run_id: null }),
+  outcome('e', { workflow_id: 'mails', intent: null, version: null, cost: null, run_id: null, accepted: false }),
+  outcome('f', { tenant: 'globex', cost: { amount_minor: 1, currency: 'USD' } }, 'globex'),
+  compensated(),
+];
+
+let stack: TestStack;
+let address: DatabaseAddress;
+let database: PostgresDatabase;
+let app: NestFastifyApplication;
+
+beforeAll(async () => {
+  stack = await sharedTestStack();
+  address = await createDatabase(stack, NAME, NAME, 'secret');
+  database = await PostgresDatabase.open({ url: address.url }, LOGS);
+  const desk = harness(CORE, { views: { contracts: refundView().view, entries: memoryView(entryView) } });
+  for (const input of STORY) desk.when(input, 10_000);
+  const head = {
+    seq: 1,
+    hash: Buffer.alloc(32, 1),
+    offset: 1,
+    decidedAt: 1,
+    cursors: [],
+    reactedSeq: 0,
+    reactedOffset: 0,
+  };
+  const changes = desk.rows().map((row) => ({ op: 'put', row }) as const);
+  await database.stores.partition(BUDGETS_LOG, 0).project(null, head, changes);
+  app = await start();
+}, 400_000);
+
+afterAll(async () => {
+  await app.close();
+  await database.close();
+  await dropDatabase(stack, NAME);
+  await stack.stop();
+}, 60_000);
+
+/** The report over the projection; a bearer token here is `tenant role`. */
+async function start(): Promise<NestFastifyApplication> {
+  const context = {
+    definition: {
+      name: 'budget-accountant',
+      cores: [CORE],
+      commandTopic: 'recourse.budget-commands',
+      commandLog: BUDGETS_LOG,
+    },
+    host: {
+      page: (query) => database.page(query),
+      commandRow: () => Promise.resolve(null),
+      partition: (log, partition) => database.partition(log, partition),
+      health: () => ({ live: true, ready: true, started: true, detail: {} }),
+    },
+    edge: { submit: () => Promise.reject(new Error('reads submit nothing')), lookUp: () => Promise.resolve(null) },
+    projection: { isReached: () => Promise.resolve(true) },
+    metrics: new Metrics(),
+    partitionCount: () => Promise.resolve(1),
+    onError: () => undefined,
+    keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) },
+    shown: (docs) => Promise.resolve(docs),
+    limits: new Limits(),
+    access: accessOf('budget-accountant'),
+    authenticate: (authorization): Promise<Principal> => {
+      const [tenant = '', role = ''] = (authorization ?? '').split(' ').slice(1);
+      return Promise.resolve({ subject: 'dana', tenant, roles: [role] });
+    },
+  } satisfies ServiceContext;
+  const queries = {
+    provide: OutcomeQueries,
+    useFactory: () => new OutcomeQueries(createPool({ url: address.url, connectionsMax: 2 })),
+  };
+  const made = await NestFactory.create<NestFastifyApplication>(
+    ServiceModule.forService(context, [OutcomesController], [queries]),
+    new FastifyAdapter(),
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
+    { logger: false, abortOnError: false },
+  );
+  await made.init();
+  await made.getHttpAdapter().getInstance().ready();
+  return made;
+}
+
+async function get(query = '', token = 'acme viewer') {
+  const answer = await app.inject({
+    method: 'GET',
+    url: `/v1/reports/outcomes${query}`,
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return { status: answer.statusCode, body: answer.json<{ readonly items: readonly Record<string, unknown>[] }>() };
+}
+
+describe('the report of outcomes', () => {
+  it('has what work cost, what came of it, and what recoveries cost beside it (D40 to D42, D66)', async () => {
+    const { status, body } = await get();
+    expect(status).toBe(200);
+    expect(body.items).toHaveLength(3);
+    expect(body.items[0]).toMatchObject({
+      tenant: 'acme',
+      workflow_id: 'refunds',
+      intent: 'refund',
+      version: 'v1',
+      outcomes: 3,
+      trusted: 2,
+      total_tokens: 300,
+      retry_token_ratio: 0.1,
+      eval_overhead_ratio: 0.2,
+      cache_hit_rate: 0.25,
+      success_rate: 0.5,
+      conversion_rate: null,
+      deflection_rate: null,
+      csat: 0.75,
+      money: [
+        {
+          currency: 'EUR',
+          cost_minor: null,
+          revenue_minor: 5_000,
+          recovery_cost_minor: null,
+          cost_per_trusted_outcome_minor: null,
+        },
+        {
+          currency: 'USD',
+          cost_minor: 36,
+          revenue_minor: null,
+          recovery_cost_minor: 700,
+          cost_per_trusted_outcome_minor: 18,
+        },
+      ],
+    });
+  });
+
+  it('says null, not 0, where there is nothing to divide by (D41)', async () => {
+    const [v2] = (await get('?version=v2')).body.items;
+    expect(v2).toMatchObject({ outcomes: 1, trusted: 0, cache_hit_rate: null, success_rate: null, csat: null });
+    expect(v2?.['money']).toEqual([
+      {
+        currency: 'USD',
+        cost_minor: 12,
+        revenue_minor: null,
+        recovery_cost_minor: null,
+        cost_per_trusted_outcome_minor: null,
+      },
+    ]);
+    expect((await get('?workflow_id=mails')).body.items).toMatchObject([{ intent: null, version: null, money: [] }]);
+  });
+
+  it('is of a time range: from an instant, up to another', async () => {
+    expect((await get('?from=2000&to=3000')).body.items).toMatchObject([{ outcomes: 1, trusted: 0, version: 'v1' }]);
+    expect((await get('?from=x')).status).toBe(400);
+  });
+
+  it('is of the tenant that asks', async () => {
+    expect((await get('', 'globex viewer')).body.items).toMatchObject([{ tenant: 'globex', outcomes: 1 }]);
+    expect((await get('?tenant=globex')).status).toBe(403);
+    expect((await get('', 'acme nobody')).status).toBe(403);
+  });
+});

@@ -1,0 +1,129 @@
+// Rows of earned autonomy: what agents have earned, how it came about, and what was said by whom.
+import { row } from '@recourse/event-log';
+import type { Change, Fold, StateView } from '@recourse/event-log';
+import { deriveId } from '@recourse/kernel';
+import type { Autonomy, AutonomyChange } from '../rules/autonomy/autonomy.messages.js';
+
+/** Id of what an agent has earned at a kind of task (D30). */
+export function autonomyIdOf(tenant: string, agent: string, taskKind: string): string {
+  return deriveId('aut', tenant, agent, taskKind);
+}
+
+/** Id of what a source said: the same whenever it is said (L12). */
+export function toldIdOf(tenant: string, source: string, eventId: string): string {
+  return deriveId('tld', tenant, source, eventId);
+}
+
+/** A standing has a timer while a violation or a correction will pass. */
+export const autonomies = row<Autonomy>({
+  kind: 'autonomy',
+  table: 'autonomies',
+  group: ({ autonomy_id }) => autonomy_id,
+  key: ({ autonomy_id }) => autonomy_id,
+  due: ({ reconsider_at }) => reconsider_at,
+  columns: {
+    autonomy_id: 'text',
+    tenant: 'text',
+    agent_id: 'text',
+    task_kind: 'text',
+    rung: 'text',
+    earned: 'text',
+    capped_by: 'text',
+    frozen_by: 'text',
+    score_ppm: 'bigint',
+  },
+  indexes: [['tenant', 'agent_id', 'task_kind']],
+});
+
+/** Each change is a row of its own: nobody loads them to decide. */
+const changes = row<AutonomyChange>({
+  kind: 'autonomy_change',
+  table: 'autonomy_changes',
+  group: ({ change_id }) => change_id,
+  key: ({ change_id }) => change_id,
+  columns: {
+    autonomy_id: 'text',
+    tenant: 'text',
+    agent_id: 'text',
+    task_kind: 'text',
+    cause: 'text',
+    decided_at: 'bigint',
+  },
+  indexes: [['tenant', 'autonomy_id', 'decided_at']],
+});
+
+/** What a source said, so that the same event with other content is noticed. */
+interface Told {
+  readonly told_id: string;
+  /** 64 hex digits. */
+  readonly content_hash: string;
+}
+
+export const tellings = row<Told>({
+  kind: 'telling',
+  table: 'tellings',
+  group: ({ told_id }) => told_id,
+  key: ({ told_id }) => told_id,
+  columns: { told_id: 'text' },
+});
+
+/** Where an effect that was taken back counts, so that a person's word about its trigger finds it. */
+interface Counted {
+  readonly mutation_id: string;
+  readonly autonomy_ids: readonly string[];
+}
+
+const countedEffects = row<Counted>({
+  kind: 'counted_effect',
+  table: 'counted_effects',
+  group: ({ mutation_id }) => mutation_id,
+  key: ({ mutation_id }) => mutation_id,
+  columns: { mutation_id: 'text' },
+});
+
+export const AUTONOMY_ROWS = [autonomies, changes, tellings, countedEffects];
+
+/** The standings in which an effect that was taken back counts. */
+export function countedIn(state: StateView, mutationId: string): readonly Autonomy[] {
+  const counted = countedEffects.find(state, mutationId)?.autonomy_ids ?? [];
+  return counted.map((id) => autonomies.find(state, id)).filter((found) => found !== null);
+}
+
+/** What an agent has earned after it was judged anew. */
+export const autonomyChanged: Fold<'recourse.budgets', 'AutonomyChanged'> = (body, state, { hash, decidedAt }) => {
+  const { autonomy_id, tenant, agent_id, task_kind, standing, source, event_id, content_hash } = body;
+  const { signal, run_id, mutation_id, by, reason, cause, before } = body;
+  const { rung, earned, capped_by, score_ppm } = standing;
+  const key = { autonomy_id, tenant, agent_id, task_kind };
+  const change_id = `chg_${hash.toString('hex').slice(0, 32)}`;
+  const said = { signal, source, event_id, run_id, mutation_id, by, reason };
+  return [
+    autonomies.put({ ...key, ...standing }),
+    changes.put({
+      ...key,
+      ...said,
+      change_id,
+      cause,
+      before,
+      rung,
+      earned,
+      capped_by,
+      score_ppm,
+      decided_at: decidedAt,
+    }),
+    ...(source === null || event_id === null || content_hash === null
+      ? []
+      : [told(toldIdOf(tenant, source, event_id), content_hash)]),
+    ...(cause === 'compensation_verified' && mutation_id !== null ? [countedAt(state, mutation_id, autonomy_id)] : []),
+  ];
+};
+
+/** Remembers what was said, whatever came of it. */
+export function told(told_id: string, hash: Buffer): Change {
+  return tellings.put({ told_id, content_hash: hash.toString('hex') });
+}
+
+function countedAt(state: StateView, mutation_id: string, autonomyId: string): Change {
+  const known = countedEffects.find(state, mutation_id)?.autonomy_ids ?? [];
+  return countedEffects.put({ mutation_id, autonomy_ids: [...new Set([...known, autonomyId])] });
+}

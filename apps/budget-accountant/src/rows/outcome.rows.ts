@@ -1,0 +1,84 @@
+// Rows of outcomes: one a piece of work, summed when somebody asks.
+import { row } from '@recourse/event-log';
+import type { Fold } from '@recourse/event-log';
+import type { Outcome } from '../rules/outcomes/outcome.messages.js';
+import { told } from './autonomy.rows.js';
+
+const outcomes = row<Outcome>({
+  kind: 'outcome',
+  table: 'outcomes',
+  group: ({ outcome_id }) => outcome_id,
+  key: ({ outcome_id }) => outcome_id,
+  columns: {
+    outcome_id: 'text',
+    tenant: 'text',
+    agent_id: 'text',
+    workflow_id: 'text',
+    run_id: 'text',
+    intent: 'text',
+    version: 'text',
+    trusted: 'boolean',
+    cost_minor: 'bigint',
+    cost_currency: 'text',
+    total_tokens: 'bigint',
+    retry_tokens: 'bigint',
+    eval_tokens: 'bigint',
+    cache_lookups: 'bigint',
+    cache_hits: 'bigint',
+    succeeded: 'boolean',
+    converted: 'boolean',
+    deflected: 'boolean',
+    csat_permille: 'bigint',
+    revenue_minor: 'bigint',
+    revenue_currency: 'text',
+    ended_at: 'bigint',
+  },
+  indexes: [
+    ['tenant', 'ended_at'],
+    ['tenant', 'workflow_id', 'ended_at'],
+  ],
+});
+
+/** What a compensation was debited: the cost of a recovery. */
+interface RecoveryCost {
+  readonly reservation_id: string;
+  readonly tenant: string;
+  readonly run_id: string;
+  /** Minor units. */
+  readonly amount_minor: number;
+  readonly currency: string;
+}
+
+const recoveryCosts = row<RecoveryCost>({
+  kind: 'recovery_cost',
+  table: 'recovery_costs',
+  group: ({ reservation_id }) => reservation_id,
+  key: ({ currency }) => currency,
+  columns: { tenant: 'text', run_id: 'text', amount_minor: 'bigint', currency: 'text' },
+  indexes: [['tenant', 'run_id']],
+});
+
+export const OUTCOME_ROWS = [outcomes, recoveryCosts];
+
+/** A compensation was debited, which is what its recovery cost. */
+export const recoveryCosted: Fold<'recourse.budgets', 'BudgetDebited'> = ({
+  reservation_id,
+  tenant,
+  run_id,
+  debit,
+}) => [recoveryCosts.put({ reservation_id, tenant, run_id, ...debit })];
+
+/** An outcome that counts. */
+export const outcomeCounted: Fold<'recourse.budgets', 'OutcomeCounted'> = (body) => {
+  const { content_hash, cost, revenue, ...said } = body;
+  return [
+    outcomes.put({
+      ...said,
+      cost_minor: cost?.amount_minor ?? null,
+      cost_currency: cost?.currency ?? null,
+      revenue_minor: revenue?.amount_minor ?? null,
+      revenue_currency: revenue?.currency ?? null,
+    }),
+    told(said.outcome_id, content_hash),
+  ];
+};

@@ -1,0 +1,187 @@
+// Heads that a verification trusts: of an earlier one, of a file, or signed in the auditor's own log.
+//
+// Boundary: reads; whoever signs is named by a key that the caller has from elsewhere.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ChainReader, genesisHead } from '@recourse/chain';
+import type { GenesisOf, KnownHead, StoredRecord } from '@recourse/chain';
+import { knownHeadOf, parseVerifier, readHeads, readSignedHead, treeName } from '@recourse/audit';
+import type { NoteKey, SignedHead } from '@recourse/audit';
+import { createCodecs, recordOf } from '@recourse/messages';
+import type { Codecs } from '@recourse/messages';
+import { z } from 'zod';
+import { CliProblem } from '../problem.js';
+import { filesOf, headerOf, loadedCodecs, recordsIn } from './dump.js';
+import type { AuditStart } from './partition-audit.js';
+import { partitionName } from './report.js';
+import type { KnownHeads } from './report.js';
+import { loadSchemas, partitionCounts, readPartition } from './topics.js';
+import type { TopicsAudit } from './topics.js';
+
+/** The auditor's own log. */
+export const HEADS_TOPIC = 'recourse.signed-heads';
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const earlier = z.object({
+  partitions: z.array(
+    z.object({
+      topic: z.string(),
+      partition: z.int(),
+      head_seq: z.int(),
+      head_hash: hash.or(z.literal('')),
+      root: hash.or(z.literal('')).optional(),
+      next_offset: z.int().min(0).optional(),
+      peaks: z.array(hash).nullable().optional(),
+    }),
+  ),
+});
+type Earlier = z.infer<typeof earlier>['partitions'][number];
+
+/** Heads that an earlier `audit verify --json`, or the manifest of a dump, names. Errors: CliProblem(FILE_UNREADABLE). */
+export function headsOfEarlier(file: string): KnownHeads {
+  return new Map(partitionsIn(file).map((one) => [partitionName(one.topic, one.partition), [headOf(one)]]));
+}
+
+function headOf({ head_seq: seq, head_hash, root, next_offset: nextOffset }: Earlier): KnownHead {
+  return {
+    seq,
+    hash: Buffer.from(head_hash, 'hex'),
+    ...(root === undefined || root === '' ? {} : { root: Buffer.from(root, 'hex') }),
+    ...(nextOffset === undefined ? {} : { nextOffset }),
+  };
+}
+
+/** Where an earlier verification ended, to begin there. Errors: CliProblem(FILE_UNREADABLE). */
+export function startsOfEarlier(file: string): ReadonlyMap<string, AuditStart> {
+  return new Map(
+    partitionsIn(file).flatMap((one): [string, AuditStart][] => {
+      const { nextOffset, ...head } = headOf(one);
+      if (nextOffset === undefined) return [];
+      const peaks = one.peaks?.map((peak) => Buffer.from(peak, 'hex')) ?? null;
+      return [[partitionName(one.topic, one.partition), { ...head, nextOffset, peaks }]];
+    }),
+  );
+}
+
+function partitionsIn(file: string): readonly Earlier[] {
+  try {
+    const { partitions } = earlier.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return partitions.filter(({ head_hash }) => head_hash !== '');
+  } catch (cause) {
+    throw new CliProblem('FILE_UNREADABLE', `${file} holds no heads`, 'usage', {
+      cause,
+      remedy: 'Name what `recourse audit verify --json` printed, or the manifest.json of a dump.',
+    });
+  }
+}
+
+/** Begins behind the newest of the signed heads of each log: their roots are not known to grow on. */
+export function startsOfSigned(heads: readonly SignedHead[]): ReadonlyMap<string, AuditStart> {
+  return new Map(
+    heads.flatMap((head): [string, AuditStart][] =>
+      head.head === null
+        ? []
+        : [[treeName(head), { seq: head.size, hash: head.head, nextOffset: head.nextOffset, peaks: null }]],
+    ),
+  );
+}
+
+/** A verifier key, or the file that holds it. Errors: CliProblem(KEY_UNREADABLE). */
+export function auditorKey(given: string, resolved: string): NoteKey {
+  const key = parseVerifier(given) ?? parseVerifier(textIn(resolved) ?? '');
+  if (key !== null) return key;
+  throw new CliProblem('KEY_UNREADABLE', `${given} is no verifier key, and no file that holds one`, 'usage', {
+    remedy: 'Name what the auditor prints when it starts: <name>+<8 hex digits>+<base64>.',
+  });
+}
+
+function textIn(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+/** Signed heads of a file. Errors: CliProblem(FILE_UNREADABLE) where the key signed none of them. */
+export function headsInFile(file: string, key: NoteKey): readonly SignedHead[] {
+  const { heads } = readHeads(textIn(file) ?? '', [key]);
+  if (heads.length > 0) return heads;
+  throw new CliProblem('FILE_UNREADABLE', `${file} holds no head that ${key.name} signed`, 'usage', {
+    remedy: 'Name the file heads.notes of the auditor, or another that it signed.',
+  });
+}
+
+/** Heads of the newest generation of each log, as a verification compares with them. */
+export function knownOf(heads: readonly SignedHead[]): KnownHeads {
+  const known = new Map<string, KnownHead[]>();
+  for (const head of current(heads)) {
+    const one = knownHeadOf(head);
+    if (one !== null) known.set(treeName(head), [...(known.get(treeName(head)) ?? []), one]);
+  }
+  return known;
+}
+
+function current(heads: readonly SignedHead[]): readonly SignedHead[] {
+  const newest = new Map<string, number>();
+  for (const head of heads) newest.set(treeName(head), Math.max(head.generation, newest.get(treeName(head)) ?? 0));
+  return heads.filter((head) => head.generation === newest.get(treeName(head)));
+}
+
+/** Heads that stand in the auditor's log in a dump; none where it is not there. */
+export async function headsInDump(folder: string, key: NoteKey): Promise<readonly SignedHead[]> {
+  const heads: SignedHead[] = [];
+  for (const file of filesOf(folder)) {
+    const of = headerOf(join(folder, file));
+    if (of?.topic !== HEADS_TOPIC) continue;
+    const codecs = await loadedCodecs(join(folder, file));
+    heads.push(
+      ...headsIn(
+        recordsIn(join(folder, file), () => undefined),
+        { of, codecs, key },
+      ),
+    );
+  }
+  return heads;
+}
+
+/** Heads that stand in the auditor's log. Errors: those of the cluster. */
+export async function headsInTopic(
+  { kafka, registry, logId }: Pick<TopicsAudit, 'kafka' | 'registry' | 'logId'>,
+  key: NoteKey,
+): Promise<readonly SignedHead[]> {
+  const [[, count] = ['', null]] = await partitionCounts({ kafka, topics: [HEADS_TOPIC] });
+  if (count === null) return [];
+  const [reader, codecs] = [await kafka.rawReader(), createCodecs(registry)];
+  try {
+    const of = { logId, topic: HEADS_TOPIC, partition: 0, partitionCount: count };
+    const chain = new ChainReader(genesisHead(of), codecs.fingerprintOf);
+    const heads: SignedHead[] = [];
+    for await (const records of readPartition(reader, HEADS_TOPIC, 0, 0)) {
+      await loadSchemas(records, codecs);
+      for (const record of records) heads.push(...headsOfRecord(record, { chain, codecs, key }));
+    }
+    return heads;
+  } finally {
+    await reader.close();
+  }
+}
+
+function headsIn(
+  records: Iterable<StoredRecord>,
+  { of, codecs, key }: { readonly of: GenesisOf; readonly codecs: Codecs; readonly key: NoteKey },
+): readonly SignedHead[] {
+  const chain = new ChainReader(genesisHead(of), codecs.fingerprintOf);
+  return [...records].flatMap((record) => headsOfRecord(record, { chain, codecs, key }));
+}
+
+/** A head counts by its signature, whatever became of the chain of the log it stands in. */
+function headsOfRecord(
+  record: StoredRecord,
+  { chain, codecs, key }: { readonly chain: ChainReader; readonly codecs: Codecs; readonly key: NoteKey },
+): readonly SignedHead[] {
+  chain.read(record);
+  const decoded = recordOf(HEADS_TOPIC, codecs.decodeSync(record.value));
+  if (decoded?.type !== 'HeadsSigned') return [];
+  return decoded.body.heads.flatMap(({ note }) => readSignedHead(note, [key]) ?? []);
+}

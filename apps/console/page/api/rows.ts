@@ -1,0 +1,30 @@
+// Reading single fields of rows whose whole shape the console does not name. Pure.
+import { MONEY } from './shapes.js';
+import type { Money, Row } from './shapes.js';
+
+export function fieldIn(row: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, name) => {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
+    return (at as Row)[name]; // an object, by the line above
+  }, row);
+}
+
+export function textIn(row: unknown, ...path: readonly string[]): string | null {
+  const found = fieldIn(row, ...path);
+  return typeof found === 'string' ? found : null;
+}
+
+export function numberIn(row: unknown, ...path: readonly string[]): number | null {
+  const found = fieldIn(row, ...path);
+  return typeof found === 'number' ? found : null;
+}
+
+export function listIn(row: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = fieldIn(row, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+export function moneyIn(row: unknown, ...path: readonly string[]): Money | null {
+  const read = MONEY.safeParse(fieldIn(row, ...path));
+  return read.success ? read.data : null;
+}

@@ -1,0 +1,143 @@
+// What the console reads of the services' answers. Fields it does not show are not named; others may come and go.
+import * as z from 'zod/mini';
+
+const text = z.string();
+const textOrNull = z.nullable(z.string());
+const instant = z.nullable(z.number());
+
+export const MONEY = z.object({ amount_minor: z.number(), currency: z.string() });
+export type Money = z.infer<typeof MONEY>;
+
+/** A row whose fields are shown as they are. */
+export const ROW = z.record(z.string(), z.unknown());
+export type Row = z.infer<typeof ROW>;
+
+export function pageOf<T>(item: z.ZodMiniType<T>) {
+  return z.object({ items: z.array(item), next_cursor: z.nullish(z.string()) });
+}
+
+export const ROWS = pageOf(ROW);
+
+export const PERSON = z.object({
+  subject: text,
+  tenant: text,
+  roles: z.array(text),
+  csrf: text,
+  ends_at: z.number(),
+});
+export type Person = z.infer<typeof PERSON>;
+
+export const ITEM = z.object({
+  kind: text,
+  id: text,
+  tenant: text,
+  run_id: text,
+  capability: textOrNull,
+  reason: text,
+  owner: text,
+  runbook: textOrNull,
+  required_approvals: z.number(),
+  approvals: z.number(),
+  opened_at: z.number(),
+  deadline_at: z.number(),
+  is_overdue: z.boolean(),
+  way_out: text,
+});
+export type Item = z.infer<typeof ITEM>;
+
+/** Money of a step, for the inbox. */
+export const STAKE = z.object({
+  step_id: z.optional(text),
+  approval_id: z.optional(text),
+  execution: z.optional(z.object({ value: z.nullish(MONEY) })),
+});
+
+const SHOWN = z.unknown();
+const OBSERVATION = z.object({
+  phase: text,
+  call: z.number(),
+  capability: text,
+  observed: SHOWN,
+  observed_at: z.number(),
+});
+const STATEMENT = z.object({ source: text, stated_at: z.number(), statement: SHOWN });
+const FOLDABLE = z.union([text, z.record(text, z.unknown())]);
+
+export const REVIEW = z.object({
+  step_id: text,
+  recovery_id: text,
+  rollback_id: text,
+  mutation_id: text,
+  tenant: text,
+  run_id: text,
+  phase: text,
+  ready: z.boolean(),
+  missing: z.array(text),
+  reason: text,
+  why: text,
+  owner: text,
+  deadline_at: instant,
+  untrusted: z.object({ objective: z.nullable(FOLDABLE) }),
+  proposed_by: z.object({ agent_id: text, initiator: textOrNull, run_step_id: text, call_id: text }),
+  action: z.object({
+    capability: text,
+    effect: textOrNull,
+    args: SHOWN,
+    value: z.nullable(MONEY),
+    rehearsal: SHOWN,
+    agreed_by: z.array(text),
+  }),
+  resource: z.object({ subject_ref: textOrNull, external_ref: textOrNull }),
+  facts: z.object({
+    then: z.object({ refs: z.array(text), at: z.number() }),
+    now: z.object({ ref: textOrNull, source: text, stated_at: z.number(), statement: SHOWN }),
+    resource: z.object({ seen: z.nullable(OBSERVATION), before: z.nullable(OBSERVATION) }),
+    changed: z.array(text),
+    reaffirmed: z.nullable(STATEMENT),
+  }),
+  forward: z.object({ state: text }),
+  reconciliation: z.nullable(
+    z.object({ outcome: text, reason: text, attempt: z.number(), observations: z.array(OBSERVATION) }),
+  ),
+  lacking: z.array(text),
+  compensation: z.nullable(
+    z.object({
+      capability: text,
+      args: SHOWN,
+      impact: text,
+      risk: textOrNull,
+      risk_level: text,
+      residue: textOrNull,
+      stale_condition: textOrNull,
+      success_condition: textOrNull,
+      then: z.array(z.object({ capability: text, args: SHOWN, success_condition: text })),
+    }),
+  ),
+  approvals: z.object({
+    given: z.array(z.object({ by: text, at: z.number(), reason: text })),
+    required: z.number(),
+  }),
+  action_digest: textOrNull,
+  time_left_ms: instant,
+  lookalikes: z.array(z.array(text)),
+  may: z.array(text),
+  links: z.object({
+    record: z.object({ log: text, partition: z.number(), seq: instant, record_hash: textOrNull }),
+    trace: z.object({ trace_id: text, url: textOrNull }),
+  }),
+});
+export type Review = z.infer<typeof REVIEW>;
+
+const LOOP = z.object({
+  log: text,
+  partition: z.number(),
+  state: text,
+  seq: z.optional(z.number()),
+  projectedSeq: z.number(),
+  reactedSeq: z.optional(z.number()),
+  owedSince: z.nullish(z.number()),
+  waiting: z.optional(z.number()),
+  problem: z.nullish(text),
+});
+export const STATUS = z.object({ detail: z.object({ problem: z.nullish(text), loops: z.optional(z.array(LOOP)) }) });
+export type Loop = z.infer<typeof LOOP>;

@@ -1,0 +1,20 @@
+// What the console's own server answers.
+import type * as z from 'zod/mini';
+import { ApiProblem, problemIn } from '../api/problem.js';
+
+/** Errors: ApiProblem. */
+export async function answeredAt<T>(path: string, schema: z.ZodMiniType<T>): Promise<T> {
+  const answer = await fetch(path, { headers: { accept: 'application/json' } }).catch(() => {
+    throw new ApiProblem('CONSOLE_AWAY', 0, 'The console does not answer. Check the connection.');
+  });
+  const body: unknown = await answer.json().catch(() => null);
+  if (!answer.ok) throw problemIn(body, answer.status);
+  const read = schema.safeParse(body);
+  if (read.success) return read.data;
+  throw new ApiProblem('ANSWER_UNEXPECTED', answer.status, 'The console and this page are of different versions.');
+}
+
+export async function signOut(word: string): Promise<void> {
+  await fetch('/auth/sign-out', { method: 'POST', headers: { 'x-recourse-csrf': word } });
+  location.assign('/');
+}

@@ -1,0 +1,128 @@
+// The stream of what moved: services whose rows are others than before. Queries that begin with a service's name are read again.
+import type { QueryClient } from '@tanstack/react-query';
+import { useSyncExternalStore } from 'react';
+import * as z from 'zod/mini';
+import { EDGES } from '../api/clients.js';
+import type { EdgeName } from '../api/clients.js';
+
+export interface LiveState {
+  readonly stream: 'connecting' | 'on' | 'lost';
+  /** Since when it is so; epoch milliseconds. */
+  readonly since: number;
+  readonly away: readonly EdgeName[];
+}
+
+const NAMES = z.array(z.enum(EDGES));
+const MOVED = z.object({ moved: NAMES, away: NAMES });
+/** The server beats every 5 s; whoever hears nothing for this long has lost the stream, whatever the browser says. */
+const SILENT_MS = 12_000;
+/** A service that moves all the time is read this often. */
+const READ_EVERY_MS = 150;
+const AGAIN_MS = 1_000;
+
+export class Live {
+  #state: LiveState = { stream: 'connecting', since: Date.now(), away: [] };
+  readonly #listeners = new Set<() => void>();
+  readonly #due = new Map<EdgeName, ReturnType<typeof setTimeout>>();
+  #source: EventSource | null = null;
+  #silent: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly queries: QueryClient,
+    private readonly onEnded: () => void,
+  ) {}
+
+  readonly state = (): LiveState => this.#state;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  };
+
+  open(): void {
+    const source = new EventSource('/events');
+    this.#source = source;
+    source.onopen = () => {
+      this.#heard();
+    };
+    source.addEventListener('beat', () => {
+      this.#heard();
+    });
+    source.addEventListener('moved', (event) => {
+      this.#heard();
+      this.#tell(event);
+    });
+    source.addEventListener('ended', () => {
+      this.close();
+      this.onEnded();
+    });
+    source.onerror = () => {
+      this.#lost();
+      // A browser gives up where the answer is no stream: the session ended, or the console restarts.
+      if (source.readyState === EventSource.CLOSED)
+        setTimeout(() => {
+          this.#again(source);
+        }, AGAIN_MS);
+    };
+  }
+
+  close(): void {
+    this.#source?.close();
+    this.#source = null;
+    clearTimeout(this.#silent);
+  }
+
+  #again(old: EventSource): void {
+    if (this.#source !== old) return;
+    old.close();
+    this.open();
+    // A new source has no position to send: everything is read again.
+    for (const name of EDGES) this.#read(name);
+    void this.queries.invalidateQueries({ queryKey: ['session'] });
+  }
+
+  #tell({ data }: MessageEvent<unknown>): void {
+    const read = MOVED.safeParse(typeof data === 'string' ? JSON.parse(data) : null);
+    if (!read.success) return;
+    const { moved, away } = read.data;
+    if (away.join() !== this.#state.away.join()) this.#set({ ...this.#state, away });
+    for (const name of moved) this.#read(name);
+  }
+
+  /** At once, or when the last reading is long enough ago. */
+  #read(name: EdgeName): void {
+    if (this.#due.has(name)) return;
+    void this.queries.invalidateQueries({ queryKey: [name] });
+    this.#due.set(
+      name,
+      setTimeout(() => {
+        this.#due.delete(name);
+        void this.queries.invalidateQueries({ queryKey: [name] });
+      }, READ_EVERY_MS),
+    );
+  }
+
+  #heard(): void {
+    clearTimeout(this.#silent);
+    this.#silent = setTimeout(() => {
+      this.#lost();
+      if (this.#source !== null) this.#again(this.#source);
+    }, SILENT_MS);
+    if (this.#state.stream !== 'on') this.#set({ ...this.#state, stream: 'on', since: Date.now() });
+  }
+
+  #lost(): void {
+    if (this.#state.stream !== 'lost') this.#set({ ...this.#state, stream: 'lost', since: Date.now() });
+  }
+
+  #set(state: LiveState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+export function useLive(live: Live): LiveState {
+  return useSyncExternalStore(live.subscribe, live.state);
+}

@@ -1,0 +1,51 @@
+// A table of rows, with a word where there are none and where they could not be read.
+import type { ReactNode } from 'react';
+import { Trouble, Waiting } from './trouble.js';
+
+export interface Column<Item> {
+  readonly name: string;
+  readonly cell: (item: Item) => ReactNode;
+  readonly isNumber?: boolean;
+}
+
+interface Props<Item> {
+  readonly what: string;
+  readonly columns: readonly Column<Item>[];
+  readonly items: readonly Item[] | undefined;
+  readonly error: unknown;
+  readonly keyOf: (item: Item) => string;
+  /** What it means that there is none. */
+  readonly none: string;
+}
+
+export function Listing<Item>({ what, columns, items, error, keyOf, none }: Props<Item>): ReactNode {
+  if (error !== null && items === undefined) return <Trouble cause={error} />;
+  if (items === undefined) return <Waiting what={what} />;
+  if (items.length === 0) return <p className="quiet">{none}</p>;
+  return (
+    <div className="scroll" tabIndex={0} role="region" aria-label={what}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ name, isNumber }) => (
+              <th key={name} scope="col" className={isNumber === true ? 'number' : ''}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <tr key={keyOf(item)}>
+              {columns.map(({ name, cell, isNumber }) => (
+                <td key={name} className={isNumber === true ? 'number' : ''}>
+                  {cell(item)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

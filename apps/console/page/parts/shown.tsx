@@ -1,0 +1,128 @@
+// How single things are shown: texts, instants, money, ids, JSON.
+import type { ReactNode } from 'react';
+import type { Money } from '../api/shapes.js';
+import { lengthOf, relative, useNow } from './clock.js';
+import { inert, isWebAddress } from './inert.js';
+
+/** Text that somebody else wrote. */
+export function Text({ children }: { readonly children: string }): ReactNode {
+  return <bdi className="text">{inert(children)}</bdi>;
+}
+
+export function Id({ children, short = true }: { readonly children: string; readonly short?: boolean }): ReactNode {
+  const shown = inert(children);
+  return (
+    <code className="id" title={shown}>
+      {short && shown.length > ID_SHOWN ? `${shown.slice(0, ID_SHOWN)}…` : shown}
+    </code>
+  );
+}
+const ID_SHOWN = 16;
+
+/** An instant, as how far away it is; the instant itself on hover. */
+export function Time({ at }: { readonly at: number }): ReactNode {
+  const instant = new Date(at);
+  const isInstant = !Number.isNaN(instant.getTime());
+  const iso = isInstant ? instant.toISOString() : 'no instant';
+  const now = useNow();
+  return (
+    <time dateTime={iso} title={iso}>
+      {isInstant ? relative(at, now) : iso}
+    </time>
+  );
+}
+
+/** Time left until an instant. */
+export function Countdown({ until, over }: { readonly until: number; readonly over: string }): ReactNode {
+  const left = until - useNow();
+  const level = left <= 0 ? 'over' : left < SOON_MS ? 'soon' : 'calm';
+  return (
+    <time
+      className={`countdown ${level}`}
+      dateTime={new Date(until).toISOString()}
+      title={new Date(until).toISOString()}
+    >
+      {left <= 0 ? over : lengthOf(left)}
+    </time>
+  );
+}
+const SOON_MS = 900_000;
+
+const CURRENCY = /^[A-Z]{3}$/;
+
+/** An amount with its unit; what is no currency is counted. */
+export function amountText({ amount_minor: minor, currency }: Money): string {
+  if (!CURRENCY.test(currency)) return `${minor.toLocaleString('en')} ${inert(currency)}`;
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
+  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+  return format.format(minor / 10 ** digits);
+}
+
+export function Amount({ value }: { readonly value: Money | null | undefined }): ReactNode {
+  return value === null || value === undefined ? (
+    <span className="quiet">none</span>
+  ) : (
+    <span className="amount">{amountText(value)}</span>
+  );
+}
+
+/** JSON of a payload, folded text, or whatever a service puts in its place. */
+export function Json({ value }: { readonly value: unknown }): ReactNode {
+  return <pre className="json">{inert(JSON.stringify(plain(value), null, 2))}</pre>;
+}
+
+/** What a payload holds: services wrap it, in `json` where it is shown and in `body` where it is stored. */
+export function plain(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  if ('json' in value) return value.json;
+  if ('body' in value && 'sha256' in value) return value.body;
+  return value;
+}
+
+/** A link that only leads to the web; anything else is text. */
+export function Outward({ to }: { readonly to: string }): ReactNode {
+  if (!isWebAddress(to)) return <Text>{to}</Text>;
+  return (
+    <a href={to} rel="noreferrer noopener" target="_blank">
+      <Text>{to}</Text>
+    </a>
+  );
+}
+
+export function Tag({ kind, children }: { readonly kind?: string; readonly children: ReactNode }): ReactNode {
+  return <span className={`tag ${kind ?? ''}`}>{children}</span>;
+}
+
+export function Card({
+  title,
+  children,
+  aside,
+}: {
+  readonly title: string;
+  readonly children: ReactNode;
+  readonly aside?: ReactNode;
+}): ReactNode {
+  return (
+    <section className="card" aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+        {aside}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** Names and what they are, as a list of definitions. */
+export function Facts({ children }: { readonly children: ReactNode }): ReactNode {
+  return <dl className="facts">{children}</dl>;
+}
+
+export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,196 @@
+// The chains and their heads, the loops and their lag, what is parked, and the switches that stop things.
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ReactNode } from 'react';
+import {
+  answered,
+  budgets,
+  commanded,
+  contracts,
+  EDGES,
+  EDGE_WORDS,
+  ledger,
+  notifier,
+  recoveries,
+  underKey,
+} from '../api/clients.js';
+import type { EdgeName } from '../api/clients.js';
+import { rowsQuery } from '../api/lists.js';
+import { textIn } from '../api/rows.js';
+import { STATUS } from '../api/shapes.js';
+import type { Loop, Row } from '../api/shapes.js';
+import { isOneOf, usePerson } from '../app/session.js';
+import { Decision } from '../parts/decision.js';
+import { Listing } from '../parts/listing.js';
+import type { Column } from '../parts/listing.js';
+import { Card, Id, Tag, Text, Time } from '../parts/shown.js';
+import { Trouble, Waiting } from '../parts/trouble.js';
+import { Switches } from './switches.js';
+
+const STATUS_OF = {
+  contracts: () => contracts.GET('/v1/status'),
+  ledger: () => ledger.GET('/v1/status'),
+  recoveries: () => recoveries.GET('/v1/status'),
+  budgets: () => budgets.GET('/v1/status'),
+  notifier: () => notifier.GET('/v1/status'),
+} as const;
+
+export function Health(): ReactNode {
+  const person = usePerson();
+  const isOverseer = person.tenant === '*' && isOneOf(person, ['auditor', 'administrator']);
+  return (
+    <>
+      <header className="screen">
+        <h1>Audit and health</h1>
+        <p className="quiet">
+          Each log is a chain that anybody can verify offline: <code>npx recourse audit verify</code>
+        </p>
+      </header>
+      <Switches />
+      <Loops />
+      <Card title="Parked records">
+        {isOverseer ? (
+          <Parked />
+        ) : (
+          <p>
+            Records that could not be taken belong to no tenant: only an auditor or administrator of all tenants sees
+            them.
+          </p>
+        )}
+      </Card>
+    </>
+  );
+}
+
+interface LoopRow extends Loop {
+  readonly edge: EdgeName;
+}
+
+const LOOPS: readonly Column<LoopRow>[] = [
+  { name: 'Service', cell: ({ edge }) => EDGE_WORDS[edge] },
+  { name: 'Log', cell: ({ log, partition }) => <code>{`${log}/${partition}`}</code> },
+  {
+    name: 'Is',
+    cell: ({ state, problem }) => (
+      <>
+        <Tag kind={state}>{state}</Tag> {problem === null || problem === undefined ? '' : <Text>{problem}</Text>}
+      </>
+    ),
+  },
+  { name: 'Head', isNumber: true, cell: ({ seq, projectedSeq }) => (seq ?? projectedSeq).toLocaleString('en') },
+  {
+    name: 'Rows behind',
+    isNumber: true,
+    cell: ({ seq, projectedSeq }) => ((seq ?? projectedSeq) - projectedSeq).toLocaleString('en'),
+  },
+  { name: 'Waiting', isNumber: true, cell: ({ waiting }) => waiting?.toLocaleString('en') ?? 'not told' },
+  {
+    name: 'Owes since',
+    cell: ({ owedSince }) => (typeof owedSince === 'number' ? <Time at={owedSince} /> : 'nothing'),
+  },
+];
+
+function Loops(): ReactNode {
+  const all = useQueries({
+    queries: EDGES.map((edge) => ({ queryKey: [edge, 'status'], queryFn: () => answered(STATUS, STATUS_OF[edge]()) })),
+  });
+  const rows = all.flatMap(({ data }, index) =>
+    (data?.detail.loops ?? []).map((loop): LoopRow => ({ ...loop, edge: EDGES[index] ?? 'ledger' })),
+  );
+  const isReading = all.some(({ isPending }) => isPending);
+  return (
+    <Card title="Loops">
+      {all.map(({ error }, index) =>
+        error === null ? null : <Away key={EDGES[index]} edge={EDGES[index] ?? 'ledger'} cause={error} />,
+      )}
+      {isReading && rows.length === 0 ? <Waiting what="how the services are" /> : null}
+      <Listing
+        what="loops"
+        columns={LOOPS}
+        items={rows}
+        error={null}
+        keyOf={({ edge, log, partition }) => `${edge} ${log} ${partition}`}
+        none="No loop has answered yet."
+      />
+    </Card>
+  );
+}
+
+function Away({ edge, cause }: { readonly edge: EdgeName; readonly cause: unknown }): ReactNode {
+  return (
+    <div>
+      <b>{EDGE_WORDS[edge]}</b> <Trouble cause={cause} />
+    </div>
+  );
+}
+
+const PARKING = ['contracts', 'ledger', 'recoveries', 'budgets'] as const;
+const OPEN = { params: { query: { limit: 200, open: 'true' as const } } };
+const PARKED_OF = {
+  contracts: () => contracts.GET('/v1/parked', OPEN),
+  ledger: () => ledger.GET('/v1/parked', OPEN),
+  recoveries: () => recoveries.GET('/v1/parked', OPEN),
+  budgets: () => budgets.GET('/v1/parked', OPEN),
+} as const;
+
+function Parked(): ReactNode {
+  return PARKING.map((edge) => <ParkedAt key={edge} edge={edge} />);
+}
+
+function ParkedAt({ edge }: { readonly edge: (typeof PARKING)[number] }): ReactNode {
+  const { data, error } = useQuery(rowsQuery(edge, ['parked'], PARKED_OF[edge]));
+  const columns: readonly Column<Row>[] = [
+    { name: 'Record', cell: (row) => <Id>{parkedId(row)}</Id> },
+    { name: 'Why', cell: (row) => <code>{textIn(row, 'reason') ?? textIn(row, 'code')}</code> },
+    { name: 'Of', cell: (row) => <code>{textIn(row, 'topic') ?? textIn(row, 'origin', 'topic')}</code> },
+    { name: 'What to do', cell: (row) => <Ways edge={edge} id={parkedId(row)} /> },
+  ];
+  return (
+    <>
+      <h3>{EDGE_WORDS[edge]}</h3>
+      <Listing
+        what={`parked records of ${EDGE_WORDS[edge]}`}
+        columns={columns}
+        items={data}
+        error={error}
+        keyOf={parkedId}
+        none="Nothing is parked."
+      />
+    </>
+  );
+}
+
+const parkedId = (row: Row): string => textIn(row, 'parked_id') ?? textIn(row, 'row_key') ?? textIn(row, 'id') ?? '';
+
+function Ways({ edge, id }: { readonly edge: (typeof PARKING)[number]; readonly id: string }): ReactNode {
+  const [isOpen, setOpen] = useState<string | null>(null);
+  const client = { contracts, ledger, recoveries, budgets }[edge] as typeof ledger; // the routes of administration are the same at each
+  const at = (key: string) => ({ params: { path: { id }, header: underKey(key) } });
+  const verbs = [
+    {
+      name: 'Redrive',
+      happens: ['The record is taken again, and those of its key behind it. If nothing was mended it is parked again.'],
+      send: ({ reason, key }: { readonly reason: string; readonly key: string }) =>
+        commanded(client.POST('/v1/parked/{id}/redrive', { ...at(key), body: { reason } })),
+    },
+    {
+      name: 'Discard',
+      isGrave: true,
+      typed: 'discard',
+      happens: ['The record counts for nothing, for ever. Its bytes stay in the log.'],
+      send: ({ reason, key }: { readonly reason: string; readonly key: string }) =>
+        commanded(client.POST('/v1/parked/{id}/discard', { ...at(key), body: { reason } })),
+    },
+  ];
+  return verbs.map((verb) => (
+    <Decision
+      key={verb.name}
+      verb={verb}
+      about={`parked.${id}`}
+      isOpen={isOpen === verb.name}
+      onOpen={(opens) => {
+        setOpen(opens ? verb.name : null);
+      }}
+    />
+  ));
+}

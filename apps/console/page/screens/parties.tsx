@@ -1,0 +1,168 @@
+// Who says what is so, who hears what fell, who is told, and what holds a storm back.
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { ledger, notifier, recoveries } from '../api/clients.js';
+import { rowQuery, rowsQuery } from '../api/lists.js';
+import { numberIn, textIn } from '../api/rows.js';
+import type { Row } from '../api/shapes.js';
+import { Listing } from '../parts/listing.js';
+import type { Column } from '../parts/listing.js';
+import { RowFacts } from '../parts/row-facts.js';
+import { Card, Tag, Text, Time } from '../parts/shown.js';
+import { Trouble } from '../parts/trouble.js';
+import { codeWords } from '../words/kinds.js';
+
+const LIMIT = { params: { query: { limit: 200 } } };
+const count = (name: string, label: string): Column<Row> => ({
+  name: label,
+  isNumber: true,
+  cell: (row) => numberIn(row, name)?.toLocaleString('en') ?? 'none',
+});
+const ms = (name: string, label: string): Column<Row> => ({
+  name: label,
+  isNumber: true,
+  cell: (row) => {
+    const found = numberIn(row, name);
+    return found === null ? 'none' : `${found.toLocaleString('en')} ms`;
+  },
+});
+
+interface Part {
+  readonly title: string;
+  readonly query: ReturnType<typeof rowsQuery>;
+  readonly columns: readonly Column<Row>[];
+  readonly keyOf: (row: Row) => string;
+  readonly none: string;
+}
+
+const PARTS: readonly Part[] = [
+  {
+    title: 'Sources',
+    query: rowsQuery('ledger', ['sources'], () => ledger.GET('/v1/sources', LIMIT)),
+    columns: [
+      { name: 'Source', cell: (row) => <Text>{textIn(row, 'source') ?? ''}</Text> },
+      {
+        name: 'Trust',
+        isNumber: true,
+        cell: (row) => {
+          const weight = numberIn(row, 'weight_permille');
+          return weight === null ? 'not set' : `${weight / 10} %`;
+        },
+      },
+      {
+        name: 'Precision',
+        isNumber: true,
+        cell: (row) => {
+          const found = numberIn(row, 'precision');
+          return found === null ? 'not known' : `${Math.round(found * 100)} %`;
+        },
+      },
+      count('confirmed', 'Confirmed'),
+      count('rejected', 'Rejected'),
+      count('held', 'Held'),
+      count('rollbacks', 'Rollbacks'),
+    ],
+    keyOf: (row) => textIn(row, 'source') ?? '',
+    none: 'No source has said anything yet.',
+  },
+  {
+    title: 'Storms and breakers',
+    query: rowsQuery('ledger', ['breakers'], () => ledger.GET('/v1/breakers', LIMIT)),
+    columns: [
+      {
+        name: 'Over',
+        cell: (row) => (
+          <>
+            <Tag>{textIn(row, 'scope') ?? textIn(row, 'kind')}</Tag>{' '}
+            <Text>{textIn(row, 'name') ?? textIn(row, 'breaker_id') ?? ''}</Text>
+          </>
+        ),
+      },
+      {
+        name: 'Is',
+        cell: (row) => <Tag kind={textIn(row, 'state') ?? ''}>{codeWords(textIn(row, 'state') ?? '')}</Tag>,
+      },
+      { name: 'Since', cell: (row) => <Time at={numberIn(row, 'opened_at') ?? numberIn(row, 'updated_at') ?? 0} /> },
+    ],
+    keyOf: (row) => `${textIn(row, 'breaker_id') ?? ''} ${textIn(row, 'run_id') ?? ''}`,
+    none: 'No storm: no breaker has opened.',
+  },
+  {
+    title: 'Consumers',
+    query: rowsQuery('ledger', ['consumers'], () => ledger.GET('/v1/reports/consumers', LIMIT)),
+    columns: [
+      { name: 'Consumer', cell: (row) => <Text>{textIn(row, 'consumer') ?? ''}</Text> },
+      { name: 'Hears', cell: (row) => textIn(row, 'mode') },
+      count('acknowledged', 'Answered'),
+      count('waiting', 'Waited for'),
+      count('overdue', 'Overdue'),
+      count('late', 'Late'),
+      ms('p50_ms', 'Half answer within'),
+      ms('p99_ms', '99 % within'),
+    ],
+    keyOf: (row) => textIn(row, 'consumer') ?? '',
+    none: 'Nobody has had to hear of a rollback yet.',
+  },
+  {
+    title: 'Recoveries by capability',
+    query: rowsQuery('recoveries', ['report'], () => recoveries.GET('/v1/reports/recoveries', LIMIT)),
+    columns: [
+      { name: 'Capability', cell: (row) => <code>{textIn(row, 'capability')}</code> },
+      count('steps', 'Steps'),
+      count('compensated', 'Compensated'),
+      count('manual', 'By a person'),
+    ],
+    keyOf: (row) => `${textIn(row, 'capability') ?? ''} ${textIn(row, 'contract_digest') ?? ''}`,
+    none: 'Nothing had to be undone yet.',
+  },
+  {
+    title: 'Receivers of notices to people',
+    query: rowsQuery('notifier', ['endpoints'], () => notifier.GET('/v1/endpoints')),
+    columns: [
+      { name: 'Receiver', cell: (row) => <Text>{textIn(row, 'name') ?? ''}</Text> },
+      { name: 'Is', cell: (row) => <Tag kind={textIn(row, 'state') ?? ''}>{textIn(row, 'state')}</Tag> },
+      { name: 'At', cell: (row) => <Text>{textIn(row, 'to') ?? ''}</Text> },
+      count('queued', 'Queued'),
+      count('given_up', 'Given up'),
+    ],
+    keyOf: (row) => textIn(row, 'name') ?? '',
+    none: 'Nobody is told: no receiver is configured.',
+  },
+];
+
+export function Parties(): ReactNode {
+  return (
+    <>
+      <header className="screen">
+        <h1>Sources and consumers</h1>
+        <p className="quiet">Who says what is so, who hears what fell, and what holds a storm back.</p>
+      </header>
+      {PARTS.map((part) => (
+        <List key={part.title} part={part} />
+      ))}
+      <Limits />
+    </>
+  );
+}
+
+function List({ part: { title, query, columns, keyOf, none } }: { readonly part: Part }): ReactNode {
+  const { data, error } = useQuery(query);
+  return (
+    <Card title={title}>
+      <Listing what={title} columns={columns} items={data} error={error} keyOf={keyOf} none={none} />
+    </Card>
+  );
+}
+
+const limitsQuery = rowQuery('ledger', ['limits'], () => ledger.GET('/v1/limits'));
+
+function Limits(): ReactNode {
+  const { data, error } = useQuery(limitsQuery);
+  const settings = data?.['settings'];
+  return (
+    <Card title="Limits of triggers">
+      {error === null ? null : <Trouble cause={error} />}
+      {typeof settings === 'object' && settings !== null ? <RowFacts row={{ ...settings }} /> : null}
+    </Card>
+  );
+}

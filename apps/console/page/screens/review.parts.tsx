@@ -1,0 +1,260 @@
+// The parts of a review.
+import type { ReactNode } from 'react';
+import type { Review } from '../api/shapes.js';
+import { Difference } from '../parts/difference.js';
+import { Amount, Card, Countdown, Fact, Facts, Id, Json, Outward, plain, Text, Time } from '../parts/shown.js';
+import { codeWords } from '../words/kinds.js';
+
+interface Props {
+  readonly review: Review;
+}
+
+export function Done({ review }: Props): ReactNode {
+  const { action, proposed_by: who, untrusted, resource, facts, forward } = review;
+  const { objective } = untrusted;
+  return (
+    <Card title="What was done, and why">
+      <Facts>
+        <Fact name="Effect">{action.effect === null ? 'no contract says' : <Text>{action.effect}</Text>}</Fact>
+        <Fact name="At stake">
+          <Amount value={action.value} />
+        </Fact>
+        <Fact name="By">
+          <Text>{who.agent_id}</Text>
+          {who.initiator === null ? ', for nobody that is named' : ', for '}
+          {who.initiator === null ? null : <Text>{who.initiator}</Text>}
+        </Fact>
+        <Fact name="To">
+          {resource.subject_ref === null ? 'nothing that is named' : <Text>{resource.subject_ref}</Text>}
+          {resource.external_ref === null ? null : (
+            <>
+              {' '}
+              (<Text>{resource.external_ref}</Text>)
+            </>
+          )}
+        </Fact>
+        <Fact name="When">
+          <Time at={facts.then.at} />, {codeWords(forward.state)}
+        </Fact>
+        <Fact name="Agreed before by">
+          {action.agreed_by.length === 0 ? 'nobody was asked' : action.agreed_by.join(', ')}
+        </Fact>
+      </Facts>
+      <h3>Arguments</h3>
+      <Json value={action.args} />
+      {objective === null ? null : (
+        <blockquote>
+          <small>In the agent’s own words, which are no fact:</small>
+          <p>{typeof objective === 'string' ? <Text>{objective}</Text> : <Json value={objective} />}</p>
+        </blockquote>
+      )}
+      {plain(action.rehearsal) === null ? null : (
+        <>
+          <h3>Dry run said, and what was asked for</h3>
+          <Difference then={action.rehearsal} now={action.args} names={['Rehearsed', 'Asked for']} />
+        </>
+      )}
+    </Card>
+  );
+}
+
+export function FactsNow({ review }: Props): ReactNode {
+  const { then, now, resource, changed, reaffirmed } = review.facts;
+  return (
+    <Card title="Facts, then and now">
+      <div className="sides">
+        <div>
+          <h3>
+            Then <Time at={then.at} />
+          </h3>
+          <ul>
+            {then.refs.map((ref) => (
+              <li key={ref}>
+                <Text>{ref}</Text> held
+              </li>
+            ))}
+          </ul>
+          {then.refs.length === 0 ? <p>Nothing that it relied on is named.</p> : null}
+        </div>
+        <div>
+          <h3>
+            Now <Time at={now.stated_at} />
+          </h3>
+          <p>
+            <b>
+              <Text>{now.source}</Text>
+            </b>{' '}
+            says{now.ref === null ? '' : ' of '}
+            {now.ref === null ? null : <Text>{now.ref}</Text>}:
+          </p>
+          <Json value={now.statement} />
+        </div>
+      </div>
+      {resource.seen === null ? (
+        <p className="quiet">Nobody has looked at the resource for this review yet.</p>
+      ) : (
+        <>
+          <h3>
+            The resource, seen by <code>{resource.seen.capability}</code> <Time at={resource.seen.observed_at} />
+          </h3>
+          {resource.before === null ? (
+            <Json value={resource.seen.observed} />
+          ) : (
+            <Difference then={resource.before.observed} now={resource.seen.observed} names={['Before', 'Seen']} />
+          )}
+        </>
+      )}
+      {changed.length === 0 ? null : <p className="notice">Changed since somebody agreed: {changed.join(', ')}.</p>}
+      {reaffirmed === null ? null : (
+        <p className="notice">
+          <Text>{reaffirmed.source}</Text> says <Time at={reaffirmed.stated_at} /> that it holds again.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+export function Clock({ review }: Props): ReactNode {
+  const { time_left_ms: left, deadline_at: deadline } = review;
+  return (
+    <Card title="Time">
+      <Facts>
+        <Fact name="It can still be undone for">
+          {left === null ? (
+            'no window is known'
+          ) : (
+            <Countdown until={readAt(review) + left} over="no more: the window is closed" />
+          )}
+        </Fact>
+        <Fact name="Somebody has to decide within">
+          {deadline === null ? 'no deadline' : <Countdown until={deadline} over="overdue" />}
+        </Fact>
+      </Facts>
+    </Card>
+  );
+}
+
+const readTimes = new WeakMap<Review, number>();
+
+/** When a review came in: what it says is left is left from there. */
+function readAt(review: Review): number {
+  const at = readTimes.get(review) ?? Date.now();
+  readTimes.set(review, at);
+  return at;
+}
+
+export function Proposed({ review }: Props): ReactNode {
+  const { compensation, lacking } = review;
+  if (compensation === null)
+    return (
+      <Card title="What would be done">
+        <p>Nothing: no tool undoes this by itself.</p>
+        {lacking.length === 0 ? null : <p>It lacks what nobody captured: {lacking.join(', ')}.</p>}
+      </Card>
+    );
+  const {
+    capability,
+    args,
+    impact,
+    risk,
+    risk_level: level,
+    residue,
+    stale_condition: stale,
+    success_condition: success,
+  } = compensation;
+  return (
+    <Card title="What would be done">
+      <p>
+        Call <code>{capability}</code> with
+      </p>
+      <Json value={args} />
+      {compensation.then.map((call) => (
+        <div key={call.capability}>
+          <p>
+            then, once that is verified, <code>{call.capability}</code> with
+          </p>
+          <Json value={call.args} />
+        </div>
+      ))}
+      <Facts>
+        <Fact name="Impact">{codeWords(impact)}</Fact>
+        <Fact name="Risk if it was not needed">
+          {codeWords(level)}
+          {risk === null ? '' : ': '}
+          {risk === null ? null : <Text>{risk}</Text>}
+        </Fact>
+        <Fact name="What stays different">{residue === null ? 'nothing that is known' : <Text>{residue}</Text>}</Fact>
+        <Fact name="Done only while">{stale === null ? 'no condition' : <code>{stale}</code>}</Fact>
+        <Fact name="Undone once seen">{success === null ? 'no condition' : <code>{success}</code>}</Fact>
+      </Facts>
+    </Card>
+  );
+}
+
+export function Agreed({ review }: Props): ReactNode {
+  const { given, required } = review.approvals;
+  const open = Math.max(0, required - given.length);
+  return (
+    <Card title="Who agreed">
+      {given.length === 0 ? <p>Nobody yet.</p> : null}
+      <ul>
+        {given.map(({ by, at, reason }) => (
+          <li key={by}>
+            <b>
+              <Text>{by}</Text>
+            </b>{' '}
+            <Time at={at} />: <Text>{reason}</Text>
+          </li>
+        ))}
+      </ul>
+      <p>
+        {required === 0 ? 'Nobody has to.' : null}
+        {required > 0 && open === 0 ? 'Nobody else has to.' : null}
+        {open > 0
+          ? `Still ${open} of ${required}: approvers who neither acted, nor stand to gain, nor wrote the contract.`
+          : null}
+      </p>
+    </Card>
+  );
+}
+
+export function LastAttempt({ review }: Props): ReactNode {
+  const { reconciliation: last } = review;
+  if (last === null) return null;
+  return (
+    <Card title={`Attempt ${last.attempt}`}>
+      <p>
+        {codeWords(last.outcome)}: {codeWords(last.reason)}
+      </p>
+      {last.observations.map((seen) => (
+        <details key={`${seen.phase} ${seen.call} ${seen.observed_at}`}>
+          <summary>
+            {codeWords(seen.phase)}, <code>{seen.capability}</code>, <Time at={seen.observed_at} />
+          </summary>
+          <Json value={seen.observed} />
+        </details>
+      ))}
+    </Card>
+  );
+}
+
+export function Proof({ review }: Props): ReactNode {
+  const { record, trace } = review.links;
+  return (
+    <Card title="Proof">
+      <Facts>
+        <Fact name="Decided in">
+          <code>
+            {record.log}/{record.partition}
+          </code>
+          {record.seq === null ? '' : ` at ${record.seq}`}
+        </Fact>
+        <Fact name="Record hash">{record.record_hash === null ? 'none yet' : <Id>{record.record_hash}</Id>}</Fact>
+        <Fact name="Digest of the action">
+          {review.action_digest === null ? 'nothing is proposed' : <Id>{review.action_digest}</Id>}
+        </Fact>
+        <Fact name="Trace">{trace.url === null ? <Id>{trace.trace_id}</Id> : <Outward to={trace.url} />}</Fact>
+      </Facts>
+    </Card>
+  );
+}

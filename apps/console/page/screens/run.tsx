@@ -1,0 +1,250 @@
+// One run: what happened, in order, from the intent to the verified compensation; and its undo, previewed before it is asked for.
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { ReactNode } from 'react';
+import { commanded, ledger, recoveries, underKey } from '../api/clients.js';
+import { rowQuery, rowsQuery } from '../api/lists.js';
+import { listIn, numberIn, textIn } from '../api/rows.js';
+import type { Row } from '../api/shapes.js';
+import { Decision } from '../parts/decision.js';
+import type { Verb } from '../parts/decision.js';
+import { Card, Id, Tag, Text, Time } from '../parts/shown.js';
+import { Trouble, Waiting } from '../parts/trouble.js';
+import { codeWords } from '../words/kinds.js';
+import { eventsOf } from './run.events.js';
+import type { RunEvent, Story } from './run.events.js';
+
+export function RunScreen(): ReactNode {
+  const { runId } = useParams({ from: '/runs/$runId' });
+  const story = useStory(runId);
+  return (
+    <>
+      <header className="screen">
+        <h1>
+          Run <Id short={false}>{runId}</Id>
+        </h1>
+        <Export runId={runId} story={story.rows} />
+      </header>
+      <Undo runId={runId} />
+      {story.trouble === null ? null : <Trouble cause={story.trouble} />}
+      <Card title="What happened">
+        <Timeline events={eventsOf(story.rows)} />
+      </Card>
+      <Standing mutations={story.rows.mutations} />
+    </>
+  );
+}
+
+function useStory(run_id: string): { readonly rows: Story; readonly trouble: unknown } {
+  const query = { run_id, limit: 500 };
+  const mutations = useQuery(
+    rowsQuery('ledger', ['mutations', run_id], () => ledger.GET('/v1/mutations', { params: { query } })),
+  );
+  const commits = useQuery(
+    rowsQuery('ledger', ['commits', run_id], () => ledger.GET('/v1/commits', { params: { query } })),
+  );
+  const rollbacks = useQuery(
+    rowsQuery('ledger', ['rollbacks', run_id], () => ledger.GET('/v1/rollbacks', { params: { query } })),
+  );
+  const deliveries = useQuery(
+    rowsQuery('ledger', ['deliveries', run_id], () => ledger.GET('/v1/deliveries', { params: { query } })),
+  );
+  const undos = useQuery(rowsQuery('ledger', ['undos', run_id], () => ledger.GET('/v1/undos', { params: { query } })));
+  const steps = useQuery(
+    rowsQuery('recoveries', ['steps', run_id], () => recoveries.GET('/v1/steps', { params: { query } })),
+  );
+  const all = { mutations, commits, rollbacks, deliveries, undos, steps };
+  const trouble = Object.values(all).find(({ error }) => error !== null)?.error ?? null;
+  return {
+    trouble,
+    rows: {
+      mutations: mutations.data ?? [],
+      commits: commits.data ?? [],
+      rollbacks: rollbacks.data ?? [],
+      deliveries: deliveries.data ?? [],
+      undos: undos.data ?? [],
+      steps: steps.data ?? [],
+    },
+  };
+}
+
+function Timeline({ events }: { readonly events: readonly RunEvent[] }): ReactNode {
+  if (events.length === 0) return <p className="quiet">Nothing of this run is on record.</p>;
+  return (
+    <ol className="timeline">
+      {events.map(({ at, what, who, detail, kind, hash }) => (
+        <li key={`${at} ${what} ${detail}`} className={kind}>
+          <Time at={at} />
+          <b>{what}</b> {who === null ? null : <Text>{who}</Text>}
+          <div className="quiet">
+            <Text>{detail}</Text>
+            {hash === null ? null : (
+              <>
+                {' '}
+                record <Id>{hash}</Id>
+              </>
+            )}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Standing({ mutations }: { readonly mutations: readonly Row[] }): ReactNode {
+  return (
+    <Card title="Its effects">
+      <ul>
+        {mutations.map((row) => {
+          const id = textIn(row, 'mutation_id') ?? '';
+          return (
+            <li key={id}>
+              <code>{textIn(row, 'capability')}</code>{' '}
+              <Tag kind={textIn(row, 'recoverability') ?? ''}>{codeWords(textIn(row, 'recoverability') ?? '')}</Tag>{' '}
+              <Link to="/lineage/$commitId" params={{ commitId: id }}>
+                what stands on it
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
+  );
+}
+
+/** The whole story as one file, with every record hash that the services name. */
+function Export({ runId, story }: { readonly runId: string; readonly story: Story }): ReactNode {
+  const save = (): void => {
+    const url = URL.createObjectURL(
+      new Blob([JSON.stringify({ run_id: runId, ...story }, null, 2)], { type: 'application/json' }),
+    );
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = `run-${runId.replaceAll(/[^\w.-]/g, '_')}.json`;
+    link.click();
+    URL.revokeObjectURL(url);
+  };
+  return (
+    <button type="button" onClick={save}>
+      Save the whole story
+    </button>
+  );
+}
+
+const COUNTS = [
+  ['can_be_undone', 'can be undone'],
+  ['leaves_residue', 'can be undone and leave something different'],
+  ['cannot_be_undone', 'cannot be undone'],
+  ['nothing_to_undo', 'have nothing to undo'],
+  ['not_known_yet', 'are not known yet'],
+  ['under_way', 'are under way already'],
+] as const;
+
+function Undo({ runId }: { readonly runId: string }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const { data, error } = useQuery(
+    rowQuery('ledger', ['undo-preview', runId], () =>
+      ledger.GET('/v1/runs/{run_id}/undo-preview', { params: { path: { run_id: runId } } }),
+    ),
+  );
+  const reports = useQuery(
+    rowsQuery('ledger', ['undos', runId], () =>
+      ledger.GET('/v1/undos', { params: { query: { run_id: runId, limit: 500 } } }),
+    ),
+  ).data;
+  return (
+    <Card title="Undo">
+      {error === null ? null : <Trouble cause={error} />}
+      {data === undefined && error === null ? <Waiting what="what an undo would do" /> : null}
+      {data === undefined ? null : (
+        <>
+          <p>An undo of this run, as things stand:</p>
+          <Preview preview={data} />
+          <Decision verb={undoVerb(runId, data)} about={`undo.${runId}`} isOpen={isOpen} onOpen={setOpen} />
+        </>
+      )}
+      {(reports ?? []).map((row) => (
+        <Report key={textIn(row, 'undo_id') ?? ''} id={textIn(row, 'undo_id') ?? ''} />
+      ))}
+    </Card>
+  );
+}
+
+function Preview({ preview }: { readonly preview: Row }): ReactNode {
+  return (
+    <>
+      <ul>
+        {COUNTS.filter(([name]) => (numberIn(preview, 'counts', name) ?? 0) > 0).map(([name, words]) => (
+          <li key={name}>
+            <b>{numberIn(preview, 'counts', name)}</b> {words}
+          </li>
+        ))}
+      </ul>
+      <ul className="quiet">
+        {listIn(preview, 'items').map((item) => (
+          <li key={textIn(item, 'mutation_id')}>
+            <code>{textIn(item, 'capability')}</code>: {codeWords(textIn(item, 'outcome') ?? '')}
+            {textIn(item, 'residue') === null ? '' : `; stays: ${textIn(item, 'residue') ?? ''}`}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function undoVerb(runId: string, preview: Row): Verb {
+  const people = numberIn(preview, 'approvals_needed') ?? 0;
+  const can =
+    (numberIn(preview, 'counts', 'can_be_undone') ?? 0) + (numberIn(preview, 'counts', 'leaves_residue') ?? 0);
+  return {
+    name: 'Undo this run',
+    isGrave: true,
+    happens: [
+      `${can} ${can === 1 ? 'effect is' : 'effects are'} compensated, last first, each as its contract says.`,
+      people > 0
+        ? `${people} ${people === 1 ? 'agreement is' : 'agreements are'} asked for first.`
+        : 'Nobody has to agree first.',
+      'What cannot be undone becomes a task for a person. A report says what truly was undone.',
+    ],
+    blocked: can === 0 ? 'There is nothing that an undo could do now.' : null,
+    send: ({ reason, key }) =>
+      commanded(ledger.POST('/v1/undos', { params: { header: underKey(key) }, body: { run_id: runId, reason } })),
+  };
+}
+
+function Report({ id }: { readonly id: string }): ReactNode {
+  const { data } = useQuery(
+    rowQuery('ledger', ['undo', id], () => ledger.GET('/v1/undos/{id}', { params: { path: { id } } })),
+  );
+  if (data === undefined) return null;
+  const words = [
+    ['undone_clean', 'undone'],
+    ['undone_with_residue', 'undone, and something stays different'],
+    ['not_undone', 'not undone'],
+    ['still_open', 'still open'],
+  ] as const;
+  return (
+    <section aria-label="Report of an undo" className="report">
+      <h3>
+        Asked by <Text>{textIn(data, 'asked_by') ?? 'nobody that is named'}</Text>{' '}
+        <Time at={numberIn(data, 'opened_at') ?? 0} />: {codeWords(textIn(data, 'outcome') ?? '')}
+      </h3>
+      <ul>
+        {words
+          .filter(([name]) => (numberIn(data, 'counts', name) ?? 0) > 0)
+          .map(([name, says]) => (
+            <li key={name}>
+              {numberIn(data, 'counts', name)} {says}
+            </li>
+          ))}
+        {listIn(data, 'items').map((item) => (
+          <li key={textIn(item, 'mutation_id')} className="quiet">
+            <code>{textIn(item, 'capability')}</code>: {codeWords(textIn(item, 'outcome') ?? '')}
+            {textIn(item, 'residue') === null ? '' : `; stays: ${textIn(item, 'residue') ?? ''}`}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,52 @@
+// Codes of refusals as sentences: what is so, and what to do. A code that is not here is shown with what the service says of it.
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  // the console
+  SESSION_MISSING: 'You are not signed in any more. Sign in again; what you typed here stays.',
+  CSRF_REFUSED: 'This page is older than your session. Reload it, then try again.',
+  SERVICE_AWAY: 'The service does not answer. Nobody knows whether your command arrived: look before you repeat it.',
+  CONSOLE_AWAY: 'The console does not answer. Check the connection, then look before you repeat a command.',
+  ANSWER_UNEXPECTED: 'The service answered something this console does not understand: they are of different versions.',
+  CHANGED_MEANWHILE:
+    'This changed while you were reading. Nothing was sent. Look at what is on the screen now, then decide again.',
+  PAGE_FAULT: 'Something in this page went wrong. Reload it; nothing was sent.',
+  ADDRESS_INVALID: 'The address of this page holds something that the console does not know.',
+  // every service
+  INPUT_INVALID: 'Something in the form is not as it must be. What you typed is still here.',
+  TOKEN_REFUSED: 'Your session has ended. Sign in again; what you typed here stays.',
+  ROLE_REQUIRED: 'None of your roles may do this.',
+  ROLES_CONFLICT: 'Your account carries two roles that nobody may hold at once. Ask whoever gives out roles.',
+  TENANT_FOREIGN: 'This belongs to another tenant than yours.',
+  NOT_FOUND: 'There is nothing under this name, or it belongs to another tenant.',
+  RUN_UNKNOWN: 'Nothing of this run is on record.',
+  TOO_MANY_REQUESTS: 'You asked too often. Wait a moment, then try again.',
+  PROJECTION_BEHIND: 'The service is still reading its log. Try again in a moment.',
+  DATABASE_UNAVAILABLE: 'The database of the service does not answer. Nothing was decided.',
+  BROKER_UNAVAILABLE: 'Kafka does not answer. Nothing was decided.',
+  KEY_STORE_UNAVAILABLE: 'The key store does not answer, so nothing sealed can be shown or recorded.',
+  NOT_READY: 'The service has just started and is still reading. Try again in a moment.',
+  IDEMPOTENCY_KEY_REUSED: 'This form was already sent with other contents. Close it and open it again.',
+  INTERNAL: 'The service made a mistake of its own; its log has the details.',
+  // recoveries
+  SELF_APPROVAL: 'You may not approve this: you acted, or it was done on your behalf, or the agent is yours.',
+  APPROVER_NOT_A_PERSON: 'Only a person approves, and this account is none.',
+  EDITOR_APPROVAL: 'You registered or confirmed the contract that binds this, so somebody else has to approve it.',
+  SAME_APPROVER: 'You have agreed already. A second person has to.',
+  DIGEST_MISMATCH: 'The action is another one than you were looking at. Nothing was approved; look at it as it is now.',
+  STEP_WRONG_PHASE: 'This is past the point where that can be done. Somebody or something was faster.',
+  STEP_UNKNOWN: 'There is no such step.',
+  ITEM_NOT_READY: 'Facts are missing that a decision needs, so nobody can agree to it yet.',
+  OBJECTIVE_MISSING: 'Nobody said what the action was for, so nobody can agree to it.',
+  WINDOW_CLOSED: 'The time in which it can be undone is over. It is a case for a person now.',
+  FORWARD_UNCERTAIN: 'It is not known yet whether the action itself happened.',
+  APPROVAL_EXPIRED: 'The question has expired; the agent has to ask again.',
+  APPROVAL_WRONG_PHASE: 'The question is answered already.',
+  TASK_CLOSED: 'The task is closed already.',
+  INCIDENT_CLOSED: 'The incident is closed already.',
+  AUTHOR_NOT_A_PERSON: 'Only a person closes this, and this account is none.',
+  CONTRACT_OF_PLATFORM: 'This belongs to the platform; only its editors change it.',
+};
+
+export function sentenceOf(code: string): string | null {
+  return SENTENCES[code] ?? null;
+}

@@ -1,0 +1,61 @@
+// The console's server, put together: sign-in, the way to the services, the stream, the page.
+import fastifyCookie from '@fastify/cookie';
+import fastify from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { fileURLToPath } from 'node:url';
+import type { ConsoleConfig } from './config.js';
+import { edgesOf } from './edges/edges.js';
+import { addForwarding } from './edges/forward.routes.js';
+import { addEvents } from './live/events.routes.js';
+import { Watch } from './live/watch.js';
+import { addPage, HEADERS } from './page/page.routes.js';
+import { problemOf } from './problem.js';
+import { createIssuer } from './sign-in/issuer.js';
+import { Sessions } from './sign-in/sessions.js';
+import { addSignIn, sessionOf } from './sign-in/sign-in.routes.js';
+
+export interface ConsoleOptions {
+  /** Where the built page lies. Default: beside the compiled server. */
+  readonly pageFolder?: string;
+  readonly onError?: (error: unknown) => void;
+  readonly now?: () => number;
+}
+
+const PAGE_FOLDER = fileURLToPath(new URL('./page-files', import.meta.url));
+
+/** Makes the server; it does not listen yet. */
+export async function createConsole(config: ConsoleConfig, options: ConsoleOptions = {}): Promise<FastifyInstance> {
+  const { pageFolder = PAGE_FOLDER, onError, now = Date.now } = options;
+  const app = fastify({ logger: false, forceCloseConnections: true });
+  await app.register(fastifyCookie);
+  // Bodies pass through as they are: what they hold is between the page and the service.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body);
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) void reply.header(name, value);
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
+    if (!reply.hasHeader('content-security-policy'))
+      void reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
+  });
+  app.setErrorHandler((error, _request, reply) => {
+    const problem = problemOf(error);
+    if (problem.status >= 500) onError?.(error);
+    return reply.status(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+  });
+  const { publicUrl, sessionMs } = config;
+  const sessions = new Sessions(now);
+  const whose = sessionOf({ sessions, publicUrl });
+  const edges = edgesOf(config);
+  app.get('/health', () => ({ live: true }));
+  addSignIn(app, { issuer: createIssuer(config), sessions, publicUrl, sessionMs, now });
+  addForwarding(app, { edges, sessionOf: whose, publicUrl });
+  addEvents(app, {
+    watch: new Watch({ edges }),
+    sessionOf: whose,
+    isOpen: ({ id }) => sessions.find(id) !== null,
+  });
+  await addPage(app, pageFolder);
+  return app;
+}

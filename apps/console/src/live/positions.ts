@@ -1,0 +1,73 @@
+// How far each service's rows have come, and what moved between two looks. Pure.
+import { z } from 'zod';
+import { EDGE_NAMES } from '../edges/edges.js';
+import type { EdgeName } from '../edges/edges.js';
+
+/** Sequence number of the last projected record, by `log/partition`. */
+export type Position = Readonly<Record<string, number>>;
+/** Null for a service that does not answer. */
+export type Positions = Readonly<Record<EdgeName, Position | null>>;
+
+export const NOWHERE: Positions = { contracts: null, ledger: null, recoveries: null, budgets: null, notifier: null };
+
+const STATUS = z.object({
+  detail: z.object({
+    loops: z.array(z.object({ log: z.string(), partition: z.number(), projectedSeq: z.number() })).default([]),
+  }),
+});
+
+/** Reads what a service says of itself; null where that is no status. */
+export function positionIn(status: unknown): Position | null {
+  const read = STATUS.safeParse(status);
+  if (!read.success) return null;
+  return Object.fromEntries(
+    read.data.detail.loops.map(({ log, partition, projectedSeq }) => [`${log}/${String(partition)}`, projectedSeq]),
+  );
+}
+
+export interface Moved {
+  /** Services whose rows are others than before. */
+  readonly moved: readonly EdgeName[];
+  /** Services that do not answer now. */
+  readonly away: readonly EdgeName[];
+}
+
+/** What a page has to read again. A service that came back may have moved meanwhile. */
+export function movedBetween(before: Positions, now: Positions): Moved {
+  const differs = (name: EdgeName): boolean => now[name] !== null && !isSame(before[name], now[name]);
+  return { moved: EDGE_NAMES.filter(differs), away: EDGE_NAMES.filter((name) => now[name] === null) };
+}
+
+function isSame(a: Position | null, b: Position | null): boolean {
+  if (a === null || b === null) return a === b;
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...names].every((name) => a[name] === b[name]);
+}
+
+/** Positions as the id of an event. */
+export function eventId(positions: Positions): string {
+  return Buffer.from(JSON.stringify(positions)).toString('base64url');
+}
+
+const POSITION = z.record(z.string().max(200), z.number()).nullable();
+const POSITIONS = z.object({
+  contracts: POSITION,
+  ledger: POSITION,
+  recoveries: POSITION,
+  budgets: POSITION,
+  notifier: POSITION,
+});
+
+/** Positions of an event id that a browser sends back; from nowhere where it is none of ours. */
+export function positionsOf(id: unknown): Positions {
+  if (typeof id !== 'string' || id.length > ID_MAX) return NOWHERE;
+  try {
+    const read = POSITIONS.safeParse(JSON.parse(Buffer.from(id, 'base64url').toString('utf8')));
+    return read.success ? read.data : NOWHERE;
+  } catch {
+    return NOWHERE;
+  }
+}
+
+/** 2,000 partitions; an id is a header. */
+const ID_MAX = 65_536;

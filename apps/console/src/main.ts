@@ -1,0 +1,24 @@
+// Process of the console.
+import { ConfigInvalid, loadConfig } from '@recourse/config';
+import { createLogger } from '@recourse/telemetry';
+import { CONFIG } from './config.js';
+import { createConsole } from './console.js';
+
+try {
+  const config = loadConfig(CONFIG, process.env);
+  const logger = createLogger({ service: 'console', instance: '1', level: config.logLevel });
+  const app = await createConsole(config, {
+    onError: (error) => {
+      logger.error({ err: error }, 'a request failed');
+    },
+  });
+  const url = await app.listen({ port: config.httpPort, host: config.httpHost });
+  logger.info({ url, public_url: config.publicUrl }, 'listening');
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => {
+      void app.close().finally(() => process.exit(0));
+    });
+} catch (error) {
+  process.stderr.write(`${error instanceof ConfigInvalid ? error.message : String(error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,59 @@
+// What the console's own server refuses: the services' refusals pass through it unchanged.
+
+export const CONSOLE_PROBLEMS = {
+  SESSION_MISSING: { httpStatus: 401, summary: 'Nobody is signed in here, or the session has ended: sign in again.' },
+  SIGN_IN_REFUSED: {
+    httpStatus: 400,
+    summary: 'The issuer did not sign anybody in, or this sign-in was begun elsewhere or long ago: sign in again.',
+  },
+  ISSUER_AWAY: { httpStatus: 503, summary: 'The issuer does not answer; nobody can sign in until it does.' },
+  CSRF_REFUSED: {
+    httpStatus: 403,
+    summary: 'The request does not come from a page of this session; reload the page and try again.',
+  },
+  SERVICE_UNKNOWN: { httpStatus: 404, summary: 'The console leads to no such service, or to no such address of it.' },
+  SERVICE_AWAY: {
+    httpStatus: 502,
+    summary: 'The service does not answer. Whether a command arrived nobody knows yet; look before repeating it.',
+  },
+  PAGE_MISSING: { httpStatus: 404, summary: 'The console has no such file.' },
+} as const satisfies Record<string, { readonly httpStatus: number; readonly summary: string }>;
+
+export type ConsoleCode = keyof typeof CONSOLE_PROBLEMS;
+
+/** Carries a refusal to the one place that answers it. */
+export class ConsoleRefusal extends Error {
+  override readonly name = 'ConsoleRefusal';
+  constructor(
+    readonly code: ConsoleCode,
+    detail: string = CONSOLE_PROBLEMS[code].summary,
+    options: ErrorOptions = {},
+  ) {
+    super(detail, options);
+  }
+}
+
+export interface ProblemBody {
+  readonly type: 'about:blank';
+  readonly title: string;
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** What a caller gets for whatever was thrown; details of bugs stay inside. Pure. */
+export function problemOf(error: unknown): ProblemBody {
+  if (error instanceof ConsoleRefusal) {
+    const { httpStatus: status, summary: title } = CONSOLE_PROBLEMS[error.code];
+    return { type: 'about:blank', title, status, code: error.code, detail: error.message };
+  }
+  const status = statusOf(error);
+  const title = status < 500 ? 'The request is not one that the console takes.' : 'A bug; the log has the details.';
+  const code = status < 500 ? 'REQUEST_REFUSED' : 'INTERNAL';
+  return { type: 'about:blank', title, status, code, detail: title };
+}
+
+function statusOf(error: unknown): number {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return 500;
+  return typeof error.statusCode === 'number' ? error.statusCode : 500;
+}

@@ -1,0 +1,100 @@
+// Signing in and out, and who is signed in.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ConsoleRefusal } from '../problem.js';
+import type { Issuer } from './issuer.js';
+import { CALLBACK_PATH } from './issuer.js';
+import type { Session, Sessions } from './sessions.js';
+import { isWordOf, SIGN_IN_MS } from './sessions.js';
+
+export interface SignInParts {
+  readonly issuer: Issuer;
+  readonly sessions: Sessions;
+  /** Address of the console as browsers reach it. */
+  readonly publicUrl: string;
+  readonly sessionMs: number;
+  readonly now: () => number;
+}
+
+/** A page sends the word of its session in it. */
+export const CSRF_HEADER = 'x-recourse-csrf';
+
+/** Over TLS the names hold browsers to it: no other host, no other path, never in the clear. */
+export function cookieNames(publicUrl: string): { readonly session: string; readonly signIn: string } {
+  const prefix = publicUrl.startsWith('https:') ? '__Host-' : '';
+  return { session: `${prefix}recourse_session`, signIn: `${prefix}recourse_sign_in` };
+}
+
+/** Finds the session of a request. Errors: ConsoleRefusal(SESSION_MISSING). */
+export type SessionOf = (request: FastifyRequest) => Session;
+
+export function sessionOf({ sessions, publicUrl }: Pick<SignInParts, 'sessions' | 'publicUrl'>): SessionOf {
+  const { session: name } = cookieNames(publicUrl);
+  return ({ cookies }) => {
+    const found = sessions.find(cookies[name]);
+    if (found === null) throw new ConsoleRefusal('SESSION_MISSING');
+    return found;
+  };
+}
+
+/** Lets through only what a page of the session sent. Errors: ConsoleRefusal(CSRF_REFUSED). */
+export function requireOwnPage({ headers }: FastifyRequest, session: Session, publicUrl: string): void {
+  const { origin, 'sec-fetch-site': site } = headers;
+  const isOurs = origin === undefined || origin === new URL(publicUrl).origin;
+  if (!isOurs || (site !== undefined && site !== 'same-origin') || !isWordOf(session, headers[CSRF_HEADER]))
+    throw new ConsoleRefusal('CSRF_REFUSED');
+}
+
+export function addSignIn(app: FastifyInstance, parts: SignInParts): void {
+  const { issuer, sessions, publicUrl } = parts;
+  const names = cookieNames(publicUrl);
+  const whose = sessionOf(parts);
+  app.get<{ Querystring: { then?: string } }>('/auth/sign-in', async ({ query }, reply) => {
+    const { to, kept } = await issuer.leave();
+    const id = sessions.begin({ ...kept, then: pathOf(query.then) });
+    return setCookie(reply, names.signIn, id, { publicUrl, lifeMs: SIGN_IN_MS }).redirect(to, 303);
+  });
+  app.get(CALLBACK_PATH, async (request, reply) => {
+    const kept = sessions.takeSignIn(request.cookies[names.signIn]);
+    if (kept === null) throw new ConsoleRefusal('SIGN_IN_REFUSED');
+    const { person, token, tokenEndsAt } = await issuer.comeBack(new URL(request.url, publicUrl), kept);
+    const lifeMs = Math.min(parts.sessionMs, tokenEndsAt - parts.now());
+    const { id } = sessions.open(person, token, lifeMs);
+    setCookie(reply, names.signIn, '', { publicUrl, lifeMs: 0 });
+    return setCookie(reply, names.session, id, { publicUrl, lifeMs }).redirect(kept.then, 303);
+  });
+  app.post('/auth/sign-out', (request, reply) => {
+    const session = whose(request);
+    requireOwnPage(request, session, publicUrl);
+    sessions.end(session.id);
+    return setCookie(reply, names.session, '', { publicUrl, lifeMs: 0 }).status(204).send();
+  });
+  app.get('/session', (request) => {
+    const { person, csrf, endsAt } = whose(request);
+    return { ...person, csrf, ends_at: endsAt };
+  });
+}
+
+function setCookie(
+  reply: FastifyReply,
+  name: string,
+  value: string,
+  { publicUrl, lifeMs }: { readonly publicUrl: string; readonly lifeMs: number },
+): FastifyReply {
+  return reply.setCookie(name, value, {
+    path: '/',
+    httpOnly: true,
+    // The issuer is another site: coming back from it is a navigation, which carries such a cookie; nothing else does.
+    sameSite: 'lax',
+    secure: publicUrl.startsWith('https:'),
+    maxAge: Math.floor(lifeMs / 1_000),
+  });
+}
+
+/** Where to go on after signing in: a path of this console, and nowhere else. */
+export function pathOf(asked: unknown): string {
+  if (typeof asked !== 'string' || !/^\/(?![/\\])/.test(asked)) return '/';
+  const base = 'http://console.invalid';
+  if (!URL.canParse(asked, base)) return '/';
+  const { origin, pathname, search } = new URL(asked, base);
+  return origin === base && !pathname.startsWith('//') ? `${pathname}${search}` : '/';
+}

@@ -1,0 +1,268 @@
+// People decide in the browser, on the real stack: one, two, with the keyboard alone, and while the world changes under them.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { playStory } from '@recourse/example-drifted-refund';
+import type { Browser, Page } from 'playwright-core';
+import { openBrowser, picture, signInAs, signInWith, takeSeat } from './browser.testing.js';
+import { itemsOf, System, until } from './system.testing.js';
+import type { Case } from './system.testing.js';
+
+const STARTS_WITHIN_MS = 240_000;
+const TAKES_AT_MOST_MS = 240_000;
+
+let system: System;
+let browser: Browser;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([System.start(), openBrowser()]);
+}, STARTS_WITHIN_MS);
+
+afterAll(async () => {
+  await browser.close();
+  await system.stop();
+}, STARTS_WITHIN_MS);
+
+const say = (page: Page, why: string): Promise<void> => page.getByLabel('Why, in your words').fill(why);
+const phaseOf = async ({ stepId }: Pick<Case, 'stepId'>): Promise<unknown> =>
+  (await system.get('orchestrator', `/v1/steps/${stepId}`))['phase'];
+
+describe('the console', () => {
+  it(
+    'lets a newcomer follow the drifted refund and approve it, without a reload and without a document',
+    async () => {
+      const { page, faults } = await takeSeat(browser);
+      await page.goto(system.console);
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Recourse');
+      await picture(page, 'welcome');
+      await signInAs(page, system.console, 'mira');
+      await page.getByText('Nothing waits for anybody.').waitFor();
+      await picture(page, 'inbox-empty');
+      const story = playStory({
+        urls: system.plan.urls,
+        scenario: 'refund',
+        breakMode: null,
+        interactive: () => new Promise(() => undefined),
+        say: () => undefined,
+      });
+      const row = page.getByRole('link', { name: /payments\.issue_refund/ });
+      await row.waitFor({ timeout: TAKES_AT_MOST_MS });
+      expect(await row.textContent()).toContain('INR');
+      await picture(page, 'inbox');
+      await row.click();
+      await page.getByRole('heading', { name: /Undo payments\.issue_refund/ }).waitFor();
+      const facts = page.getByRole('region', { name: 'Facts, then and now' });
+      expect(await facts.textContent()).toContain('not_shipped');
+      expect(await facts.textContent()).toContain('"status": "shipped"');
+      expect(await page.getByRole('region', { name: 'What would be done' }).textContent()).toContain(
+        'payments.reverse_refund',
+      );
+      await picture(page, 'review');
+      await page.getByRole('button', { name: 'Approve' }).click();
+      const window = page.getByRole('alertdialog');
+      expect(await window.textContent()).toContain('payments.reverse_refund is called');
+      expect(await window.textContent()).toContain('Yours is the last agreement');
+      await say(page, 'the goods are on their way');
+      await picture(page, 'approve');
+      await window.getByRole('button', { name: 'Approve' }).click();
+      await window.waitFor({ state: 'hidden' });
+      await page.getByText('compensated', { exact: true }).first().waitFor({ timeout: TAKES_AT_MOST_MS });
+      const { ok, checks } = await story;
+      expect(checks.filter((check) => !check.ok)).toEqual([]);
+      expect(ok).toBe(true);
+      await page.getByRole('link', { name: /run_/ }).first().click();
+      await page.getByText('Agreed', { exact: true }).waitFor();
+      await picture(page, 'run');
+      expect(faults).toEqual([]);
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'wants two people where nobody answers for an action, and no one person twice',
+    async () => {
+      const step = await system.waiting({ initiator: null });
+      const path = `/reviews/${step.stepId}`;
+      const [mira, omar] = await Promise.all([takeSeat(browser), takeSeat(browser)]);
+      await signInAs(mira.page, system.console, 'mira', path);
+      await signInAs(omar.page, system.console, 'omar', path);
+      await approve(mira.page, 'first');
+      await mira.page.getByText('Still 1 of 2').waitFor();
+      // The other sees it without a reload.
+      await omar.page.getByText('Still 1 of 2').waitFor();
+      await approve(mira.page, 'again');
+      await mira.page.getByText('You have agreed already. A second person has to.').waitFor();
+      await mira.page.getByRole('button', { name: 'Not now' }).click();
+      await approve(omar.page, 'second');
+      await until('the compensation', async () => ((await phaseOf(step)) === 'compensated' ? true : null));
+      await mira.page.getByText('compensated', { exact: true }).first().waitFor();
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'sends nothing once the step has changed under the reader, and keeps what was typed',
+    async () => {
+      const step = await system.waiting();
+      const path = `/reviews/${step.stepId}`;
+      const [mira, omar] = await Promise.all([takeSeat(browser), takeSeat(browser)]);
+      await signInAs(mira.page, system.console, 'mira', path);
+      await signInAs(omar.page, system.console, 'omar', path);
+      await mira.page.getByRole('button', { name: 'Approve' }).click();
+      await say(mira.page, 'I have read it all');
+      await omar.page.getByRole('button', { name: 'Deny' }).click();
+      await say(omar.page, 'no');
+      await omar.page.getByRole('alertdialog').getByRole('button', { name: 'Deny' }).click();
+      const window = mira.page.getByRole('alertdialog');
+      await window.getByText('This changed while you were reading.').waitFor();
+      expect(await window.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
+      expect(await mira.page.getByLabel('Why, in your words').inputValue()).toBe('I have read it all');
+      await picture(mira.page, 'changed');
+      expect(itemsOf(await system.get('ledger', `/v1/mutations?run_id=${step.runId}`))[0]?.['recoverability']).not.toBe(
+        'compensated',
+      );
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'shows the refusal of a service as a sentence, where the digest is another one',
+    async () => {
+      const step = await system.waiting();
+      const { page } = await takeSeat(browser);
+      // The page is shown another digest than the service holds: what it sends is what was on the screen.
+      await page.route(`**/api/recoveries/v1/reviews/${step.stepId}`, async (route) => {
+        const answer = await route.fetch();
+        await route.fulfill({
+          response: answer,
+          json: { ...((await answer.json()) as object), action_digest: 'f'.repeat(64) },
+        });
+      });
+      await signInAs(page, system.console, 'mira', `/reviews/${step.stepId}`);
+      await approve(page, 'fine');
+      await page.getByText('The action is another one than you were looking at.').waitFor();
+      expect(await page.getByRole('alertdialog').textContent()).toContain('DIGEST_MISMATCH');
+      expect(await phaseOf(step)).toBe('awaiting_approval');
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'tells who acted that they may not approve it',
+    async () => {
+      const step = await system.waiting({ initiator: 'asha' });
+      const { page } = await takeSeat(browser);
+      await signInAs(page, system.console, 'asha', `/reviews/${step.stepId}`);
+      await approve(page, 'I want it');
+      await page.getByText('You may not approve this').waitFor();
+      expect(await phaseOf(step)).toBe('awaiting_approval');
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'is worked with the keyboard alone, from the inbox to the decision',
+    async () => {
+      const step = await system.waiting();
+      const { page } = await takeSeat(browser);
+      await signInAs(page, system.console, 'mira', `/?find=${step.runId}`);
+      await page
+        .getByRole('link', { name: new RegExp('payments') })
+        .first()
+        .waitFor();
+      await page.keyboard.press('?');
+      await page.getByRole('dialog').getByText('approve: opens').waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: /Undo/ }).waitFor();
+      await page.keyboard.press('d');
+      await page.getByRole('alertdialog').waitFor();
+      await tabTo(page, 'textarea');
+      await page.keyboard.type('the customer may keep it');
+      await tabTo(page, 'button[type=submit]');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alertdialog').waitFor({ state: 'hidden' });
+      await until('the denial', async () => ((await phaseOf(step)) === 'awaiting_approval' ? null : true));
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'previews an undo, has it confirmed, and reports truthfully what became of it',
+    async () => {
+      const refund = await system.refund();
+      const { page } = await takeSeat(browser);
+      await signInAs(page, system.console, 'leela', `/runs/${refund.runId}`);
+      await page.getByText('An undo of this run, as things stand:').waitFor();
+      await page.getByRole('button', { name: 'Undo this run' }).click();
+      const window = page.getByRole('alertdialog');
+      expect(await window.textContent()).toContain('1 effect is compensated');
+      await say(page, 'the customer changed their mind');
+      await window.getByRole('button', { name: 'Undo this run' }).click();
+      const report = page.getByRole('region', { name: 'Report of an undo' });
+      await report.getByText('1 still open').waitFor({ timeout: TAKES_AT_MOST_MS });
+      await picture(page, 'undo');
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'stops a capability, and lets it go again, by typing the name of the switch',
+    async () => {
+      const { page } = await takeSeat(browser);
+      await signInAs(page, system.console, 'mira', '/audit');
+      await page.getByLabel('Which').fill('payments.issue_instant_refund');
+      await page.getByRole('button', { name: 'Stop it' }).click();
+      const window = page.getByRole('alertdialog');
+      await window.getByLabel('How bad').selectOption('sev4');
+      await window.getByLabel('Where it is written').fill('https://runbooks.example.com/stop');
+      await say(page, 'a drill');
+      expect(await window.getByRole('button', { name: 'Stop it' }).isDisabled()).toBe(true);
+      await window.getByLabel('To be sure').fill('stop-payments-issue-instant-refund');
+      await window.getByRole('button', { name: 'Stop it' }).click();
+      await window.waitFor({ state: 'hidden' });
+      await page.getByRole('cell', { name: 'a drill' }).waitFor();
+      await picture(page, 'health');
+      await page.getByRole('button', { name: /^Lift/ }).click();
+      await page.getByLabel('To be sure').fill('stop-payments-issue-instant-refund');
+      await say(page, 'the drill is over');
+      await page.getByRole('alertdialog').getByRole('button', { name: /^Lift/ }).click();
+      await page.getByText('No switch is set: nothing is stopped.').waitFor();
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'shows a tenant nothing of another, by whichever address',
+    async () => {
+      const step = await system.waiting();
+      const { page } = await takeSeat(browser);
+      await signInWith(page, system.console, { subject: 'eve', tenant: 'globex', roles: 'approver operator' });
+      await page.getByText('Nothing waits for anybody.').waitFor();
+      for (const path of [`/reviews/${step.stepId}`, `/lineage/${step.mutationId}`]) {
+        await page.goto(`${system.console}${path}`);
+        await page.getByText('There is nothing under this name, or it belongs to another tenant.').first().waitFor();
+        expect(await page.content()).not.toContain('give the money back');
+      }
+      const answer = await page.request.get(`${system.console}/api/recoveries/v1/reviews?tenant=demo`);
+      expect([answer.status(), ((await answer.json()) as { code: string }).code]).toEqual([403, 'TENANT_FOREIGN']);
+    },
+    TAKES_AT_MOST_MS,
+  );
+});
+
+async function approve(page: Page, why: string): Promise<void> {
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await say(page, why);
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click();
+}
+
+const TABS_MAX = 20;
+
+/** Presses Tab until the focus is where it is wanted. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < TABS_MAX; presses += 1) {
+    if ((await page.locator(`${selector}:focus`).count()) > 0) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`the keyboard does not reach ${selector}`);
+}
