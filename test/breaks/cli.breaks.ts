@@ -361,7 +361,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/story/story.unit.spec.ts',
     test: 'the story of a mutation goes from the contract and the intent to the end, in the order of decisions, and is about nothing else',
     file: 'apps/cli/src/story/selection.ts',
-    find: "is('tenant', names.tenants) &&",
+    find: "is('tenant', tenants) &&",
     replace: '',
   },
   {

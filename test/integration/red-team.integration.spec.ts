@@ -33,10 +33,10 @@ afterAll(async () => {
 }, 60_000);
 
 function stageOf({ system, refund, contradict, agree: _agree, lies, told, folder }: Rehearsal): Stage {
-  const ask: Stage['ask'] = async ({ who }, method, side, path, body) => {
+  const ask: Stage['ask'] = async ({ who }, side, path, body) => {
     const token = who === 'nobody' ? null : await system.token(PEOPLE[who]);
     const answer = await fetch(`${system.plan.urls[side]}${path}`, {
-      method,
+      method: body === undefined ? 'GET' : 'POST',
       headers: { 'content-type': 'application/json', ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
@@ -79,7 +79,7 @@ function stageOf({ system, refund, contradict, agree: _agree, lies, told, folder
         const parked = itemsOf(
           await system.get('ledger', '/v1/parked?log=recourse.mutations&limit=500', ADMINISTRATOR),
         );
-        const found = parked.find((one) => JSON.stringify(one).includes(run) || one['reason'] === 'CONTRACT_MISMATCH');
+        const found = parked.find(({ record_key }) => record_key === run);
         if (found !== undefined) return `parked ${String(found['reason'])}`;
         const { status, body } = await system.get('ledger', `/v1/mutations/${id}`);
         return status === 200

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseContract } from '@recourse/contract';
 import { createKafka } from '@recourse/kafka';
 import { createWorker, guard, HttpBudget, MemoryClaimStore, MemoryPositionStore, systemClock } from '@recourse/sdk';
-import type { Tool, Worker } from '@recourse/sdk';
+import type { GuardedTool, Tool, Worker } from '@recourse/sdk';
 import { put } from './guide.testing.js';
 import { EDITOR, INITIATOR, itemsOf, OPERATOR, startSystem, TENANT, until } from './system.testing.js';
 import type { Facts, Person, System } from './system.testing.js';
@@ -49,18 +49,7 @@ export async function rehearse(): Promise<Rehearsal> {
   const folder = mkdtempSync(join(tmpdir(), 'recourse-rehearsal-'));
   const told: string[] = [];
   const desk = await openDesk(told);
-  put(folder, 'webhooks.json', {
-    allow_loopback: true,
-    endpoints: [
-      {
-        name: 'desk',
-        url: urlOf(desk),
-        shape: 'generic',
-        secrets: [`whsec_${Buffer.alloc(32, 3).toString('base64')}`],
-        tenants: [TENANT],
-      },
-    ],
-  });
+  tellDesk(folder, desk);
   const system = await startSystem({ notifier: { webhooksFile: join(folder, 'webhooks.json') } });
   const refunds = new Map<string, string>();
   const lies = new Set<string>();
@@ -93,6 +82,22 @@ export async function rehearse(): Promise<Rehearsal> {
     await stop();
     throw cause;
   }
+}
+
+/** Has the notifier tell the desk. */
+function tellDesk(folder: string, desk: Server): void {
+  put(folder, 'webhooks.json', {
+    allow_loopback: true,
+    endpoints: [
+      {
+        name: 'desk',
+        url: urlOf(desk),
+        shape: 'generic',
+        secrets: [`whsec_${Buffer.alloc(32, 3).toString('base64')}`],
+        tenants: [TENANT],
+      },
+    ],
+  });
 }
 
 async function openDesk(told: string[]): Promise<Server> {
@@ -178,27 +183,7 @@ async function refunded(
     reason,
   }: { readonly run: string; readonly order: string } & RefundMore,
 ): Promise<string> {
-  const { body } = await system.get('registry', '/v1/contracts/payments.issue_refund');
-  const parsed = parseContract(String(body['body']));
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
-  const token = (): Promise<string> => system.token(AGENT_ITSELF);
-  const tool = guard(
-    {
-      execute: () => {
-        refunds.set(`re-${order}`, 'settled');
-        return Promise.resolve({ refund_id: `re-${order}`, status: 'settled' });
-      },
-      externalTransactionRef: (result) => String((result as Facts)['refund_id']),
-    },
-    {
-      contract: parsed.contract,
-      contractDigest: Buffer.from(String(body['digest']), 'hex'),
-      mode: 'enforce',
-      producer: system.producer,
-      clock: systemClock,
-      budget: new HttpBudget({ url: system.plan.urls.budget, token }),
-    },
-  );
+  const tool = await toolOf(system, refunds, order);
   const answer = await tool({
     run: {
       tenant: TENANT,
@@ -220,6 +205,31 @@ async function refunded(
     return found['recoverability'] === 'reversal_available' ? id : null;
   });
   return id;
+}
+
+/** The agent's tool under its guard. */
+async function toolOf(system: System, refunds: Map<string, string>, order: string): Promise<GuardedTool> {
+  const { body } = await system.get('registry', '/v1/contracts/payments.issue_refund');
+  const parsed = parseContract(String(body['body']));
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  const token = (): Promise<string> => system.token(AGENT_ITSELF);
+  return guard(
+    {
+      execute: () => {
+        refunds.set(`re-${order}`, 'settled');
+        return Promise.resolve({ refund_id: `re-${order}`, status: 'settled' });
+      },
+      externalTransactionRef: (result) => String((result as Facts)['refund_id']),
+    },
+    {
+      contract: parsed.contract,
+      contractDigest: Buffer.from(String(body['digest']), 'hex'),
+      mode: 'enforce',
+      producer: system.producer,
+      clock: systemClock,
+      budget: new HttpBudget({ url: system.plan.urls.budget, token }),
+    },
+  );
 }
 
 async function contradicted(system: System, run: string, order: string): Promise<string> {

@@ -185,19 +185,7 @@ export async function loadedCodecs(path: string): Promise<Codecs> {
   return codecs;
 }
 
-/** Texts of the schemas that a dump holds, in any of its files. Errors of a call: Failure(UNKNOWN_SCHEMA). */
-export function schemaOfDump(folder: string): (id: number) => Promise<string> {
-  const sources = filesOf(folder).map((file) => schemasIn(join(folder, file)));
-  return async (id) => {
-    for (const source of sources) {
-      const text = await source.schemaById(id).catch(() => null);
-      if (text !== null) return text;
-    }
-    throw new Failure('UNKNOWN_SCHEMA', `schema ${String(id)} is not in the dump`);
-  };
-}
-
-/** Schemas as a file tells them. */
+/** Schemas that one file of a dump holds. */
 export function schemasIn(path: string): SchemaSource {
   const texts = new Map<number, string>();
   for (const line of linesOf(path)) {

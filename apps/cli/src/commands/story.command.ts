@@ -5,7 +5,7 @@ import { createSchemaRegistry } from '@recourse/kafka';
 import type { Command } from 'commander';
 import { acceptedInDump, acceptedInTopics } from '../audit/accepted.js';
 import type { Accepted } from '../audit/accepted.js';
-import { schemaOfDump } from '../audit/dump.js';
+import { schemaOfDump } from '../audit/dump-schemas.js';
 import { known, OPERATOR } from '../config.js';
 import { contractIn } from '../contracts/reading.js';
 import { kafkaAs } from '../kafka.js';

@@ -38,6 +38,13 @@ export interface RunReplay {
   readonly counterfactual: Counterfactual | null;
 }
 
+/** What a decision that comes out otherwise is called. */
+const OTHERWISE = {
+  terms: { code: 'REPLAY_TERMS_DIFFER' },
+  class: { code: 'REPLAY_CLASS_DIFFERS' },
+  window: { code: 'REPLAY_WINDOW_DIFFERS' },
+} as const;
+
 /** What was said, seen or registered: nobody concluded it. */
 const INPUTS: ReadonlySet<string> = new Set([
   'ContractRegistered',
@@ -97,28 +104,30 @@ function replayed(record: Accepted, contracts: ReadonlyMap<string, Contract>): r
   const digest = hashIn(terms['contract_digest']);
   const contract = digest === null ? undefined : contracts.get(digest);
   if (digest !== null && contract === undefined) return [said('contract', 'not_made', 'contract_missing')];
-  const compared = (decision: Replayed['decision'], isSo: boolean, code: string): Replayed =>
-    said(decision, isSo ? 'equal' : 'differs', isSo ? null : code);
+  const compared: Compared = (decision, isSo) =>
+    said(decision, isSo ? 'equal' : 'differs', isSo ? null : OTHERWISE[decision].code);
   const found = contract === undefined || digest === null ? null : termsOf(contract, Buffer.from(digest, 'hex'));
   return [
-    compared('terms', isDeepStrictEqual(plain(found), plain(body['terms'] ?? null)), 'REPLAY_TERMS_DIFFER'),
+    compared('terms', isDeepStrictEqual(plain(found), plain(body['terms'] ?? null))),
     ...(type === 'MutationPlanned' ? [] : ofRecorded(body, contract ?? null, compared, said)),
   ];
 }
 
+type Compared = (decision: keyof typeof OTHERWISE, isSo: boolean) => Replayed;
+
 function ofRecorded(
   body: Doc,
   contract: Contract | null,
-  compared: (decision: Replayed['decision'], isSo: boolean, code: string) => Replayed,
+  compared: Compared,
   said: (decision: Replayed['decision'], outcome: Replayed['outcome'], code: string | null) => Replayed,
 ): readonly Replayed[] {
   const ref = docOf(body['ref']);
   const isBound = docOf(ref['reversal_args'])['sha256'] !== undefined;
   return [
-    compared('class', ref['reversal_class'] === classUnder(contract), 'REPLAY_CLASS_DIFFERS'),
+    compared('class', ref['reversal_class'] === classUnder(contract)),
     ...(isBound
       ? [
-          compared('window', ref['reversal_expires_at'] === windowEndOf(body, contract), 'REPLAY_WINDOW_DIFFERS'),
+          compared('window', ref['reversal_expires_at'] === windowEndOf(body, contract)),
           said('binding', 'not_made', 'payload_sealed'),
         ]
       : []),

@@ -131,32 +131,45 @@ const SILENT: ReadonlySet<string> = new Set(['Progress', 'CommandAnswered', 'Obl
 
 function belongs({ record: { log, type }, says }: Member, names: Names, about: About): boolean {
   if (SILENT.has(type)) return false;
-  const is = (field: string, among: ReadonlySet<string>): boolean => among.has(String(says[field] ?? ''));
-  switch (log) {
-    case 'recourse.contracts':
-      return (
-        type === 'ContractRegistered' &&
-        names.contracts.has(hashIn(says['digest']) ?? hashIn(says['contract_digest']) ?? '')
-      );
-    case 'recourse.assumptions':
-      return (
-        is('ref', names.refs) && is('tenant', names.tenants) && (says['run_id'] === null || is('run_id', names.runs))
-      );
-    case 'recourse.budgets':
-      return (
-        is('reservation_id', names.reservations) || (is('effect_key', names.effectKeys) && is('run_id', names.runs))
-      );
-    default:
-      return (
-        is('mutation_id', names.mutations) ||
-        is('reverses_mutation_id', names.mutations) ||
-        is('step_id', names.steps) ||
-        is('approval_id', names.approvals) ||
-        (about.kind === 'run' && says['mutation_id'] === undefined && runOf(says) === about.id) ||
-        (type === 'RecoveryClosed' && is('run_id', names.runs)) ||
-        (is('effect_key', names.effectKeys) && is('run_id', names.runs))
-      );
-  }
+  const is: Is = (field, among) => {
+    const value = textIn(says, field);
+    return value !== null && among.has(value);
+  };
+  const isOfEffect = is('effect_key', names.effectKeys) && is('run_id', names.runs);
+  if (log === 'recourse.contracts') return type === 'ContractRegistered' && isContract(says, names);
+  if (log === 'recourse.assumptions') return isFact(says, names, is);
+  if (log === 'recourse.budgets') return isOfEffect || is('reservation_id', names.reservations);
+  return isOfEffect || isAboutEffect(is, names) || isAboutRun(type, says, { names, about, is });
+}
+
+type Is = (field: string, among: ReadonlySet<string>) => boolean;
+
+function isContract(says: Doc, { contracts }: Names): boolean {
+  return contracts.has(hashIn(says['digest']) ?? '');
+}
+
+/** Stated in the tenant, of every run or of one of these. */
+function isFact(says: Doc, { refs, tenants, runs }: Names, is: Is): boolean {
+  return is('ref', refs) && is('tenant', tenants) && (says['run_id'] === null || is('run_id', runs));
+}
+
+function isAboutEffect(is: Is, { mutations, steps, approvals }: Names): boolean {
+  return (
+    is('mutation_id', mutations) ||
+    is('reverses_mutation_id', mutations) ||
+    is('step_id', steps) ||
+    is('approval_id', approvals)
+  );
+}
+
+/** What is about a run as a whole: its checkpoints where the run is told, and the end of its recovery always. */
+function isAboutRun(
+  type: string,
+  says: Doc,
+  { names, about, is }: { readonly names: Names; readonly about: About; readonly is: Is },
+): boolean {
+  if (type === 'RecoveryClosed') return is('run_id', names.runs);
+  return about.kind === 'run' && says['mutation_id'] === undefined && runOf(says) === about.id;
 }
 
 /** When each record of the ledger's log was decided: a notice is told when its source was. */
