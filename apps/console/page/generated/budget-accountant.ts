@@ -34,6 +34,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/readings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who was shown what sealed payloads hold: which things, of which subjects, when and by which route. For administrators and auditors. */
+        get: operations["AdministrationController_readings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/parked/{id}/redrive": {
         parameters: {
             query?: never;
@@ -189,6 +206,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/autonomy/{id}/freeze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets an agent rise no further at a kind of task; it may still fall. */
+        post: operations["VerbsController_FreezeAutonomy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/autonomy/{id}/unfreeze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets an agent rise again at a kind of task; only a person whose agent it is not. */
+        post: operations["VerbsController_UnfreezeAutonomy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/escalations": {
         parameters: {
             query?: never;
@@ -215,6 +266,91 @@ export interface paths {
         };
         /** One question, with what the run is for and how the effect is compensated. */
         get: operations["ListsController_one_of_escalations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/autonomy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What agents have earned at kinds of task: the rung in force, what holds it, and the eight signals. */
+        get: operations["ListsController_list_autonomy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/autonomy/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What one agent has earned at one kind of task. */
+        get: operations["ListsController_one_of_autonomy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/autonomy-changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every change of what an agent has earned, with what it follows from. */
+        get: operations["ListsController_list_autonomy-changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/outcomes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Outcomes of work as they were counted. */
+        get: operations["ListsController_list_outcomes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reports/outcomes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What work cost and what came of it, per workflow, intent and version: cost per trusted outcome, ratios of tokens and caches, results of the business, and what recoveries cost beside it. Null where there is nothing to divide by. */
+        get: operations["OutcomesController_outcomes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -264,6 +400,30 @@ export interface operations {
                 limit?: number;
                 log?: string;
                 open?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    AdministrationController_readings: {
+        parameters: {
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                reader?: string;
             };
             header?: never;
             path?: never;
@@ -576,6 +736,62 @@ export interface operations {
             };
         };
     };
+    VerbsController_FreezeAutonomy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats a command instead of giving another. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    VerbsController_UnfreezeAutonomy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats a command instead of giving another. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     ListsController_list_escalations: {
         parameters: {
             query?: {
@@ -608,6 +824,134 @@ export interface operations {
             path: {
                 id: string;
             };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    ListsController_list_autonomy: {
+        parameters: {
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                agent_id?: string;
+                task_kind?: string;
+                rung?: "read" | "recommend" | "draft" | "execute_with_approval" | "auto_execute";
+                frozen_by?: "replay_failed" | "corrections" | "person";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    ListsController_one_of_autonomy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "ListsController_list_autonomy-changes": {
+        parameters: {
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                autonomy_id?: string;
+                agent_id?: string;
+                task_kind?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    ListsController_list_outcomes: {
+        parameters: {
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                workflow_id?: string;
+                agent_id?: string;
+                run_id?: string;
+                intent?: string;
+                version?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    OutcomesController_outcomes: {
+        parameters: {
+            query?: {
+                limit?: unknown;
+                /** @description Only a token for all tenants may name one. */
+                tenant?: unknown;
+                /** @description Ended before it; epoch milliseconds. */
+                to?: unknown;
+                /** @description Ended at or after it; epoch milliseconds. */
+                from?: unknown;
+                version?: unknown;
+                intent?: unknown;
+                workflow_id?: unknown;
+            };
+            header?: never;
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;

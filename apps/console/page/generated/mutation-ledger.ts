@@ -34,6 +34,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/readings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who was shown what sealed payloads hold: which things, of which subjects, when and by which route. For administrators and auditors. */
+        get: operations["AdministrationController_readings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/parked/{id}/redrive": {
         parameters: {
             query?: never;
@@ -910,6 +927,30 @@ export interface operations {
                 limit?: number;
                 log?: string;
                 open?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    AdministrationController_readings: {
+        parameters: {
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                reader?: string;
             };
             header?: never;
             path?: never;
