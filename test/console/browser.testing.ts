@@ -91,9 +91,25 @@ export async function violationsOn(page: Page): Promise<readonly string[]> {
 
 const SHOTS = join(root, 'docs', 'images', 'console');
 
+/** What docs/console.md shows; together below 2 MB. */
+const SHOWN: readonly string[] = [
+  'welcome',
+  'inbox',
+  'review',
+  'approve',
+  'changed',
+  'run',
+  'undo',
+  'health',
+  ...['inbox', 'review', 'lineage', 'exposure'].map((screen) => `${screen}-dark`),
+  ...['inbox', 'review', 'run'].map((screen) => `${screen}-narrow`),
+  'contracts-light',
+  'parties-light',
+];
+
 /** Keeps a picture for docs/console.md, where the lane was told to. */
 export async function picture(page: Page, name: string): Promise<void> {
-  if (process.env['RECOURSE_CONSOLE_PICTURES'] === undefined) return;
+  if (process.env['RECOURSE_CONSOLE_PICTURES'] === undefined || !SHOWN.includes(name)) return;
   mkdirSync(SHOTS, { recursive: true });
   await page.screenshot({ path: join(SHOTS, `${name}.png`) });
 }
