@@ -2,6 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../lib/paths.mjs';
+import { code, list, remedyTable, statusTable, table } from './code-tables.mjs';
+import { serviceCodes } from './service-codes.mjs';
 
 /** Closed unions that exist as types only: where their text is, and what they are for. */
 const UNIONS = [
@@ -186,79 +188,6 @@ async function clusterCodes(built) {
 ${remedyTable(DIFFERENCES)}`;
 }
 
-/** Codes of one service each. */
-async function serviceCodes(built) {
-  const { CONTRACT_REJECTIONS } = await built('apps/contract-registry/dist/rules/contract/contract.messages.js');
-  const { ENTRY_REJECTIONS } = await built('apps/contract-registry/dist/rules/entry/entry.messages.js');
-  const { BUDGET_REJECTIONS } = await built('apps/budget-accountant/dist/rules/budget/budget.messages.js');
-  const { AUTONOMY_REJECTIONS, SIGNAL_REFUSALS } = await built(
-    'apps/budget-accountant/dist/rules/autonomy/autonomy.messages.js',
-  );
-  const recovery = await built('apps/recovery-orchestrator/dist/rules/refusal.messages.js');
-  const ledger = await built('apps/mutation-ledger/dist/rules/refusal.messages.js');
-  const { OVERDUE_REASONS } = await built('apps/mutation-ledger/dist/rules/rollback/rollback.decider.js');
-  const { ESCALATION_REASONS } = await built('apps/recovery-orchestrator/dist/rules/step/step.messages.js');
-  const { REPORT_REFUSALS } = await built('apps/recovery-orchestrator/dist/rules/step/leg.messages.js');
-  const { ROUTINE_REASONS } = await built('apps/recovery-orchestrator/dist/rules/forward/routine.messages.js');
-  const { DECISION_REASONS } = await built('apps/recovery-orchestrator/dist/rules/decision/recovery.decisions.js');
-  const { WHY } = await built('apps/recovery-orchestrator/dist/reads/review-words.js');
-  const { COMPENSATION_ACTIONS } = await built('libs/contract/dist/playbook.js');
-  return `## Refusals of commands
-
-| Service | Codes |
-| --- | --- |
-| contract-registry | ${statuses({ ...CONTRACT_REJECTIONS, ...ENTRY_REJECTIONS })} |
-| mutation-ledger | ${statuses(ledger.REFUSALS)} |
-| recovery-orchestrator | ${statuses(recovery.REFUSALS)} |
-| budget-accountant | ${statuses({ ...BUDGET_REJECTIONS, ...AUTONOMY_REJECTIONS })} |
-
-## What is said of agents and does not count
-
-The accountant records each as \`SignalRefused\`; nobody is held up by it.
-
-${table(
-  ['Code', 'What it means'],
-  Object.entries(SIGNAL_REFUSALS).map(([name, meaning]) => [code(name), meaning]),
-)}
-## Reasons of recovery
-
-| What | Codes |
-| --- | --- |
-| why a step was decided as it was | ${list(DECISION_REASONS)} |
-| why a step went to a person | ${list(ESCALATION_REASONS)} |
-| why a rollback went to a person | ${list(OVERDUE_REASONS)} |
-| why a worker's report changes nothing | ${list(REPORT_REFUSALS)} |
-| what the playbook lets a guard do about a call that failed | ${list(COMPENSATION_ACTIONS)} |
-
-What a person is told of a step, where a code has words of its own:
-
-${table(
-  ['Code', 'In words'],
-  Object.entries(WHY).map(([name, words]) => [code(name), words]),
-)}
-
-## Why a routine rule leaves an action to a person
-
-Shown with the question, for each rule about the capability, in the order they are looked for.
-
-${table(
-  ['Code', 'What it means'],
-  Object.entries(ROUTINE_REASONS).map(([name, meaning]) => [code(name), meaning]),
-)}`;
-}
-
-const statusTable = (all) =>
-  table(
-    ['Code', 'HTTP', 'What it means'],
-    Object.entries(all).map(([name, { httpStatus, summary }]) => [code(name), httpStatus, summary]),
-  );
-
-const remedyTable = (all) =>
-  table(
-    ['Code', 'Remedy'],
-    Object.entries(all).map(([name, remedy]) => [code(name), remedy]),
-  );
-
 function parkingCodes(source) {
   const found = PARKING_FILES.flatMap((file) => [...source(file).matchAll(PARKING_CODE)].map((match) => match[1]));
   const set =
@@ -298,13 +227,3 @@ function literals(text) {
 }
 
 const uncommented = (text) => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
-const code = (name) => `\`${name}\``;
-const list = (names) => names.map(code).join(', ');
-const statuses = (codes) =>
-  Object.entries(codes)
-    .map(([name, status]) => `${code(name)} (${status})`)
-    .join(', ');
-
-function table(heads, rows) {
-  return `${[heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`;
-}

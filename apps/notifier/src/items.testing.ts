@@ -41,6 +41,7 @@ const IDS = {
   breaker_id: 'brk-1',
   trend_id: 'trd-1',
   alarm_id: 'alm-1',
+  proposal_id: 'prop-1',
   mutation_id: 'mut-1',
   consumer: 'warehouse',
 } as const;

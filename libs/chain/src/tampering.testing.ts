@@ -1,6 +1,6 @@
 // Everything somebody can do to a log, as a table: what it is called, the logs it makes, and the names it must be found by.
 import { FRAME_SIZE, frameOf } from './framing.js';
-import { genesisHead, readRecord } from './acceptance.js';
+import { genesisHead } from './acceptance.js';
 import type { Head } from './acceptance.js';
 import type { Finding, KnownHead } from './log-findings.js';
 import { LogVerifier } from './log-verifier.js';
@@ -240,7 +240,3 @@ export const WHOLE: readonly (Omit<Tampering, 'at'> & { readonly log: (log: Sign
     },
     { title: 'takes all of it away', names: ['cut_tail'], log: () => [] },
   ];
-
-/** A record that its reader accepts at a head, for specs that write further. */
-export const isAcceptedAt = (head: Head, record: StoredRecord): boolean =>
-  readRecord(head, record, fingerprintOf).kind === 'accepted';

@@ -87,7 +87,8 @@ export const FAILURES = {
   WITNESS_UNAVAILABLE: {
     retry: 'backoff',
     httpStatus: 503,
-    summary: 'A witness does not answer as it should; heads are signed without it meanwhile, and it is asked with the next.',
+    summary:
+      'A witness does not answer as it should; heads are signed without it meanwhile, and it is asked with the next.',
   },
   WITNESS_REFUSED: {
     retry: 'never',

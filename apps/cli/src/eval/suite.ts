@@ -6,7 +6,6 @@ import type { Json, Rejection } from '@recourse/kernel';
 import { z } from 'zod';
 
 export const MODES = ['strict', 'subsequence', 'unordered'] as const;
-export type Mode = (typeof MODES)[number];
 
 const TEXT_MAX = 2_000;
 /** Cases of a suite, steps and forbidden tools of a case: matching is quadratic in steps and calls. */

@@ -48,7 +48,6 @@ const answers =
 export const exposureKnown = answers('exposure', 'exposure per tool, contract and currency');
 export const consumersKnown = answers('consumers', 'how late consumers hear of rollbacks');
 export const reasonsKnown = answers('effectReasons', 'why effects landed with people');
-export const recoveriesKnown = answers('recoveryReport', 'how recoveries ended');
 
 export function nothingParked({ seen }: Scope): Finding {
   const parked = valueOf(seen.parked);
@@ -149,7 +148,6 @@ const everyEffect =
   };
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
-export const purposeful = everyEffect('objective', (execution) => isText(execution['objective']));
 export const pinned = everyEffect('release', (execution) => isText(docOf(execution['release'])['model']));
 
 /** Sources whose triggers people judged: without a judgement nothing is learned from a false alarm. */

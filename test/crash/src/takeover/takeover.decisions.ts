@@ -2,9 +2,9 @@
 import { permille } from '../legs/leg.decisions.js';
 
 /** Longest from a death to the next verified compensation on what the dead one owned (p99), milliseconds. */
-export const TAKEN_OVER_WITHIN_MS = 1_500;
+const TAKEN_OVER_WITHIN_MS = 1_500;
 /** Longest from a start to ready of a service that runs alone, milliseconds. */
-export const READY_WITHIN_MS = 3_000;
+const READY_WITHIN_MS = 3_000;
 
 export interface TakeOver {
   /** Process that was killed; null: nobody was, to know what a recovery takes by itself. */
@@ -60,18 +60,29 @@ export function takeOverTable(takeOvers: readonly TakeOver[], restarts: readonly
     lineOf(
       'all that were killed',
       killed.map(({ tookMs }) => tookMs),
+      { what: 'p99', withinMs: TAKEN_OVER_WITHIN_MS },
     ),
     ...ready,
     lineOf(
       'ready: all',
       restarts.map(({ readyMs }) => readyMs),
+      { what: 'max', withinMs: READY_WITHIN_MS },
     ),
   ].join('\n');
 }
 
-function lineOf(name: string, times: readonly number[]): string {
-  const { count, p50, p99, max } = figuresOf(times);
-  return `${name.padEnd(30)} ${String(count).padStart(4)} times, ${seconds(p50)} s p50, ${seconds(p99)} s p99, ${seconds(max)} s max`;
+interface Goal {
+  readonly what: 'p99' | 'max';
+  readonly withinMs: number;
+}
+
+function lineOf(name: string, times: readonly number[], goal: Goal | null = null): string {
+  const figures = figuresOf(times);
+  const { count, p50, p99, max } = figures;
+  const line = `${name.padEnd(30)} ${String(count).padStart(4)} times, ${seconds(p50)} s p50, ${seconds(p99)} s p99, ${seconds(max)} s max`;
+  if (goal === null) return line;
+  const { what, withinMs } = goal;
+  return `${line}; goal ${what} ≤ ${seconds(withinMs)} s: ${figures[what] <= withinMs ? 'held' : 'missed'}`;
 }
 
 function seconds(ms: number): string {
