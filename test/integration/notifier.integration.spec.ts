@@ -313,6 +313,7 @@ describe('the edge of the notifier', () => {
       '/v1/endpoints/{name}/on',
       '/v1/endpoints/{name}/test',
       '/v1/items',
+      '/v1/status',
     ]);
   });
 });

@@ -59,7 +59,7 @@ describe('docs/guides/gate-your-agent-in-ci.md', () => {
 
   it('stops at a run that refunded twice, whatever it answered (D49)', async () => {
     await rehearsal.refund('run-twice', 'twice');
-    await rehearsal.refund('run-twice', 'once-more');
+    await rehearsal.refund('run-twice', 'twice', { reason: 'it came late, too' });
     const { system, folder } = rehearsal;
     const { code, out } = await cli(system, READER, folder, 'eval', 'suite.yaml', '--run', 'refund_path=run-twice');
     expect([code, out]).toEqual([1, expect.stringContaining('unexpected:payments.issue_refund')]);
