@@ -48,7 +48,7 @@ export type { RegistryOptions, RegistryWriter } from './registry/registry.conflu
 export { viewRegistry } from './registry/registry-view.js';
 export type { RegistryView } from './registry/registry-view.js';
 export { MemorySchemaMemory, RememberingRegistry } from './registry/remembering-registry.js';
-export type { KnownSchema, RememberingOptions, SchemaMemory } from './registry/remembering-registry.js';
+export type { KnownSchema, SchemaMemory } from './registry/remembering-registry.js';
 export { MemoryRegistry } from './registry/registry.memory.js';
 export { alterStored } from './testing/alter-stored.js';
 export { cutTopic } from './testing/cut-topic.js';

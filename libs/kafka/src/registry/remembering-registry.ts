@@ -28,7 +28,7 @@ export interface SchemaMemory {
   keep(known: KnownSchema): Promise<void>;
 }
 
-export interface RememberingOptions {
+interface RememberingOptions {
   readonly registry: SchemaRegistry;
   readonly memory: SchemaMemory;
   /** The registry does not know it any more. */
