@@ -149,6 +149,53 @@ describe('bad input', () => {
     expect(asked).toBeGreaterThan(300);
   }, 120_000);
 
+  it.each([
+    ['longer than any id', 'i'.repeat(171), 414, 'PATH_TOO_LONG'],
+    ['longer than any id, and encoded', '%C3%BC'.repeat(600), 414, 'PATH_TOO_LONG'],
+    ['encoded as nothing can be', '%zz', 400, 'REQUEST_REFUSED'],
+  ])('is answered as every other where an id in the path is %s, on every service', async (_what, id, status, code) => {
+    const calm = await Edges.open();
+    try {
+      const token = await calm.token('acme', ['viewer']);
+      const answers = await Promise.all(
+        calm.all.flatMap(({ app, routes }) =>
+          routes
+            .filter(({ path }) => path.includes('{'))
+            .map(({ method, path }) =>
+              app.inject({
+                method: method as 'GET' | 'POST', // the OpenAPI document names no other
+                url: path.replaceAll(/\{\w+\}/g, id),
+                headers: { authorization: `Bearer ${token}` },
+              }),
+            ),
+        ),
+      );
+      expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([status]));
+      for (const { headers, json } of answers) {
+        expect(headers).toMatchObject({
+          'content-type': expect.stringContaining('application/problem+json'),
+          'x-content-type-options': 'nosniff',
+        });
+        expect(json()).toMatchObject({ type: 'about:blank', status, code });
+      }
+      expect(answers.length).toBeGreaterThan(50);
+    } finally {
+      await calm.close();
+    }
+  });
+
+  it('is no id of 170 characters: a run of it is looked for', async () => {
+    const calm = await Edges.open();
+    try {
+      const found = calm.all.find(({ name }) => name === 'mutation-ledger');
+      const headers = { authorization: `Bearer ${await calm.token('acme', ['viewer'])}` };
+      const answer = await found?.app.inject({ method: 'GET', url: `/v1/runs/${'i'.repeat(170)}/resume`, headers });
+      expect([answer?.statusCode, answer?.json<{ code: string }>().code]).toEqual([404, 'RUN_UNKNOWN']);
+    } finally {
+      await calm.close();
+    }
+  });
+
   it('is refused at every command: JSON of hundreds of levels, of none, and of the wrong kind', async () => {
     const calm = await Edges.open();
     const deep = '{"reason":'.repeat(500) + '1' + '}'.repeat(500);

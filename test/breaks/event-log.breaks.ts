@@ -881,6 +881,15 @@ export const BREAKS: readonly Break[] = [
     replace: "const NAMES = ['agent_id', 'principal'] as const;",
   },
   {
+    id: 'l15-redrive-never-asks-the-registry',
+    requirement: 'L15/schema-registered-since',
+    spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
+    test: 'a parked record as UNKNOWN_SCHEMA is redriven once its schema is registered, though no record came since that names it',
+    file: 'libs/event-log/src/partition-loop.ts',
+    find: "decoded.kind === 'unknown_schema' && !this.#unknownSchemas.has(decoded.id)",
+    replace: "decoded.kind === 'unknown_schema' && this.#unknownSchemas.has(decoded.id)",
+  },
+  {
     id: 'wires-unsigned-heard',
     requirement: 'L14/signed',
     spec: 'libs/event-log/src/refusals.unit.spec.ts',

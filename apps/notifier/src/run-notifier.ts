@@ -4,7 +4,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { OwnLog } from '@recourse/event-log';
-import { createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
@@ -15,6 +14,7 @@ import {
   limitsOf,
   createAuthenticate,
   createEdge,
+  knownSchemas,
   databaseUrlOf,
   directoryIn,
   jwksOf,
@@ -23,7 +23,7 @@ import {
   quietPause,
   ServiceModule,
 } from '@recourse/service';
-import type { Authenticate, EdgeContext } from '@recourse/service';
+import type { Authenticate, EdgeContext, KnownSchemas } from '@recourse/service';
 import { createLogger, Metrics } from '@recourse/telemetry';
 import type { Logger } from '@recourse/telemetry';
 import type { NotifierConfig } from './config.js';
@@ -57,6 +57,7 @@ interface Parts {
   readonly authenticate: Authenticate;
   readonly store: PostgresNotifierStore;
   readonly opened: readonly Opened[];
+  readonly schemas: KnownSchemas;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -69,6 +70,7 @@ export async function startNotifier(config: NotifierConfig): Promise<void> {
   const notifier = notifierOf(parts, followers);
   const app = await edgeOf(parts, notifier, followers);
   notifier.start();
+  void parts.schemas.learn();
   logger.info({ url: await app.getUrl(), endpoints: config.endpoints.map(({ name }) => name) }, 'listening');
   let stopping: Promise<void> | null = null;
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -80,10 +82,11 @@ export async function startNotifier(config: NotifierConfig): Promise<void> {
     });
 }
 
-async function stop({ opened, store }: Parts, notifier: Notifier, app: NestFastifyApplication): Promise<void> {
+async function stop({ opened, schemas, store }: Parts, notifier: Notifier, app: NestFastifyApplication): Promise<void> {
   await notifier.stop();
   await app.close();
   await Promise.all(opened.map(({ log }) => log.close()));
+  await schemas.close();
   await store.close();
 }
 
@@ -99,10 +102,11 @@ async function partsOf(config: NotifierConfig, logger: Logger): Promise<Parts> {
   metrics.collectProcess();
   const store = await reached(logger, 'database', () => PostgresNotifierStore.open(databaseUrlOf(config)));
   const kafka = connectKafka(NAME, config, logger, metrics);
-  const codecs = createCodecs(createSchemaRegistry({ url: config.registryUrl }));
+  const schemas = knownSchemas({ registryUrl: config.registryUrl, databaseUrl: databaseUrlOf(config) }, logger);
+  const codecs = createCodecs(schemas.registry);
   const opened = await reached(logger, 'logs', () => openLogs(kafka, codecs, config.logId));
   metrics.beforeRead(() => measure(config, store, metrics));
-  return { config, authenticate, store, opened, metrics, logger };
+  return { config, authenticate, store, schemas, opened, metrics, logger };
 }
 
 /** Until it listens, a signal ends the process; so nothing here has to stop trying. */

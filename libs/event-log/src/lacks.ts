@@ -1,4 +1,5 @@
-// What a decision or a fold reads and does not find in memory: rows, keys of sealed payloads, the newest of the views.
+// What a decision or a fold reads and does not find in memory: rows, keys of sealed payloads, the schema
+// of a parked record, the newest of the views.
 //
 // Boundary: a reader throws Lacking and the loop catches it; nothing else does. A probe goes on instead of throwing, so that
 // one look at the rest of a batch says all that has to be loaded.
@@ -8,6 +9,8 @@ import type { GroupAddress } from './store.port.js';
 export interface Lack {
   readonly rows?: readonly GroupAddress[];
   readonly keys?: readonly string[];
+  /** Ids of schemas that a parked record names. */
+  readonly schemas?: readonly number[];
   /** The views have to be read to the end seen now. */
   readonly views?: true;
 }
@@ -32,11 +35,13 @@ export class Lacking extends Error {
 export class Lacks {
   readonly #rows = new Map<string, GroupAddress>();
   readonly #keys = new Set<string>();
+  readonly #schemas = new Set<number>();
   #views = false;
 
-  add({ rows = [], keys = [], views }: Lack): this {
+  add({ rows = [], keys = [], schemas = [], views }: Lack): this {
     for (const { kind, group } of rows) this.addGroup(kind, group);
     for (const key of keys) this.#keys.add(key);
+    for (const id of schemas) this.#schemas.add(id);
     if (views === true) this.#views = true;
     return this;
   }
@@ -54,6 +59,9 @@ export class Lacks {
   get keys(): readonly string[] {
     return [...this.#keys];
   }
+  get schemas(): readonly number[] {
+    return [...this.#schemas];
+  }
   get views(): boolean {
     return this.#views;
   }
@@ -64,7 +72,11 @@ export function isStorableKey(key: string): boolean {
   return !key.includes('\u0000') && key.isWellFormed();
 }
 
-function describe({ rows = [], keys = [], views }: Lack): string {
-  const parts = [...rows.map(({ kind, group }) => `${kind}/${group}`), ...keys.map((key) => `key ${key}`)];
+function describe({ rows = [], keys = [], schemas = [], views }: Lack): string {
+  const parts = [
+    ...rows.map(({ kind, group }) => `${kind}/${group}`),
+    ...keys.map((key) => `key ${key}`),
+    ...schemas.map((id) => `schema ${String(id)}`),
+  ];
   return [...parts, ...(views === true ? ['the end of the views'] : [])].join(', ');
 }

@@ -26,7 +26,7 @@ import { Foresight } from './foresight.js';
 import { GroupReader } from './group-reader.js';
 import { inputId, InputQueue } from './input-queue.js';
 import type { QueueItem } from './queue-item.js';
-import { Lacks } from './lacks.js';
+import { Lacking, Lacks } from './lacks.js';
 import { checkInputs, checkProjection } from './loop-start.js';
 import type { InputPlace } from './loop-start.js';
 import { clockAgeMs, inputsBeside, judgeClock } from './loop.decisions.js';
@@ -178,6 +178,8 @@ export class PartitionLoop {
   readonly #cursors = new Cursors();
   readonly #pace = new TurnPace();
   readonly #foresight = new Foresight();
+  /** Schemas that the registry said it does not know, of the batch under way. */
+  readonly #unknownSchemas = new Set<number>();
   #problem: string | null = null;
   /** Why the last append was not confirmed, while something still waits to be appended. */
   #unappended: string | null = null;
@@ -379,6 +381,7 @@ export class PartitionLoop {
 
   async #decideAndAppend(material: Material): Promise<void> {
     let { items, timers } = material;
+    this.#unknownSchemas.clear();
     while (this.isPositioned) {
       const part = { ...material, items, timers };
       const overlay = new Overlay(this.#cache);
@@ -428,14 +431,25 @@ export class PartitionLoop {
     return result;
   }
 
-  /** Rows, keys and views depend on nothing of each other: the batch waits for the slowest of them. */
+  /** Rows, keys, schemas and views depend on nothing of each other: the batch waits for the slowest of them. */
   async #bring(lacks: Lacks): Promise<void> {
     const { sealing, views } = this.options;
     await Promise.all([
       lacks.rows.length > 0 ? this.#load(lacks) : undefined,
       lacks.keys.length > 0 ? sealing?.load(lacks.keys) : undefined,
+      ...lacks.schemas.map((id) => this.#loadSchema(id)),
       lacks.views ? views.refresh() : undefined,
     ]);
+  }
+
+  /** A schema that the registry does not know is not asked for again in the same batch. Errors: those of the registry otherwise. */
+  async #loadSchema(id: number): Promise<void> {
+    try {
+      await this.options.codecs.load(id);
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.code !== 'UNKNOWN_SCHEMA') throw cause;
+      this.#unknownSchemas.add(id);
+    }
   }
 
   /** Makes the keys of a batch durable before it is appended; `anew` when another process made one of them first. */
@@ -661,6 +675,8 @@ export class PartitionLoop {
   #reread({ topic, partition, offset, key, value }: ParkedOrigin): RecordInput | null {
     const spec = this.#core.inputs.find((input) => input.topic === topic);
     const decoded = this.options.codecs.decodeSync(value);
+    if (decoded.kind === 'unknown_schema' && !this.#unknownSchemas.has(decoded.id))
+      throw new Lacking({ schemas: [decoded.id] });
     if (spec === undefined || decoded.kind !== 'decoded' || !spec.types.includes(decoded.type)) return null;
     return {
       source: 'wire',

@@ -890,6 +890,24 @@ describe('a parked record', () => {
     await world.until('three', recorded('r1:1', 'r1:2', 'r1:3'));
   });
 
+  it('as UNKNOWN_SCHEMA is redriven once its schema is registered, though no record came since that names it', async () => {
+    await world.start('a');
+    const registry = world.registry.forActor('late');
+    const value = world.encoded('r1', '1');
+    const schema = await registry.schemaById(value.readUInt32BE(1));
+    value.writeUInt32BE((await registry.idOf('other', '"string"', { register: true })) + 1, 1);
+    await world.raw(world.partitionOf('r1'), 'r1', value);
+    await world.until('parked', async () => (await records('RecordParked')).length === 1);
+    const [parked = ''] = (await records('RecordParked')).map(({ parked_id }) => String(parked_id));
+    await command('RedriveParked', 'c1', parked);
+    await world.until('refused', async () => (await answers()).length === 1);
+    await registry.idOf('later', schema.replace('"name"', '"note":"later","name"'), { register: true });
+    await command('RedriveParked', 'c2', parked);
+    await world.until('answered', async () => (await answers()).length === 2);
+    expect(await answers()).toEqual(['c1:rejected:STILL_UNREADABLE', 'c2:accepted:null']);
+    expect(await recorded('r1:1')()).toBe(true);
+  });
+
   it('is discarded without effect, and those behind it go on', async () => {
     const [first = ''] = await parkTwo();
     await command('DiscardParked', 'c1', first);

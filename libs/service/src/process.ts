@@ -11,9 +11,10 @@ import { systemClock } from '@recourse/kernel';
 import { ownerOfLog } from '@recourse/messages';
 import type { Logger, Metrics } from '@recourse/telemetry';
 import type { Authenticate } from './edge/authenticate.js';
-import { answerBroken } from './inbound/http/broken.js';
+import { answerBroken, answerUnrouted } from './inbound/http/broken.js';
 import { serveDocs } from './inbound/http/docs.js';
 import { harden } from './inbound/http/hardening.js';
+import { ID_LENGTH_MAX } from './edge/validate.js';
 import type { EdgeConfig } from './service-config.js';
 
 /** Runs a process: a wrong configuration, and whatever no retry helps against, ends it with exit code 1. */
@@ -97,6 +98,8 @@ export async function createEdge(
       forceCloseConnections: true,
       requestTimeout: arriveWithinMs,
       clientErrorHandler: answerBroken,
+      frameworkErrors: answerUnrouted,
+      routerOptions: { maxParamLength: ID_LENGTH_MAX },
       http: {
         headersTimeout: arriveWithinMs,
         connectionsCheckingInterval: Math.ceil(arriveWithinMs / LOOKS_PER_ARRIVAL),

@@ -6,8 +6,7 @@ import type { Provider, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds } from '@recourse/event-log';
 import type { AcceptedRecord, ChangedRow, ServiceCore, ServiceRuntime } from '@recourse/event-log';
-import { createSchemaRegistry } from '@recourse/kafka';
-import type { Kafka, SchemaRegistry } from '@recourse/kafka';
+import type { Kafka } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { createLogger, Metrics, NO_TRACES, traceFile } from '@recourse/telemetry';
 import type { Logger, SpanSpec, Traces } from '@recourse/telemetry';
@@ -22,6 +21,8 @@ import { PostgresKeyStore } from './outbound/postgres-key-store.js';
 import { PostgresPresence } from './outbound/postgres-presence.js';
 import { PostgresDatabase } from './outbound/postgres-database.js';
 import type { ProjectedLog, ProjectedView } from './outbound/postgres-schema.js';
+import { knownSchemas } from './known-schemas.js';
+import type { KnownSchemas } from './known-schemas.js';
 import { measuredKafka, measuredStores } from './measured.js';
 import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { PartitionCounts } from './partition-counts.js';
@@ -100,7 +101,7 @@ interface Parts {
   readonly config: ServiceConfig;
   readonly spec: ServiceSpec;
   readonly kafka: Kafka;
-  readonly registry: SchemaRegistry;
+  readonly schemas: KnownSchemas;
   readonly counts: PartitionCounts;
   readonly keys: PostgresKeyStore;
   readonly sealing: Vault;
@@ -118,7 +119,7 @@ function partsOf(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Part
     config,
     spec,
     kafka,
-    registry: createSchemaRegistry({ url: config.registryUrl }),
+    schemas: knownSchemas({ registryUrl: config.registryUrl, databaseUrl: databaseUrlOf(config) }, logger),
     counts: new PartitionCounts(kafka),
     keys,
     sealing: new Vault({
@@ -140,14 +141,14 @@ interface Assembled {
 }
 
 function assemble(parts: Parts): Assembled {
-  const { config, spec, kafka, registry, counts, keys, traces, logger } = parts;
+  const { config, spec, kafka, schemas, counts, keys, traces, logger } = parts;
   const host = new ServiceHost({
     openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(spec.cores, spec.views)),
     createRuntime: (database) => Promise.resolve(runtimeOf(parts, database)),
     logger,
   });
   const edge = new CommandEdge({
-    codecs: createCodecs(registry),
+    codecs: createCodecs(schemas.registry),
     producer: () => kafka.wireProducer(),
     commandRow: (log, id) => host.commandRow(log, id),
     edgeKey: config.edgeKey,
@@ -168,6 +169,7 @@ function assemble(parts: Parts): Assembled {
       await projection.close();
       await host.stop();
       await keys.close();
+      await schemas.close();
       await traces.close();
     },
   };
@@ -202,11 +204,11 @@ function contextOf(
 }
 
 function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
-  const { config, spec, kafka, registry, sealing, metrics } = parts;
+  const { config, spec, kafka, schemas, sealing, metrics } = parts;
   const runtime = createServiceRuntime({
     cores: spec.cores,
     kafka: measuredKafka(kafka, metrics),
-    registry,
+    registry: schemas.registry,
     stores: measuredStores(database, metrics),
     logId: config.logId,
     groupId: serviceGroup(spec.name),
@@ -227,7 +229,10 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
   });
   const standing = gaugesOf(parts, runtime, database);
   return {
-    start: () => runtime.start(),
+    start: async () => {
+      await runtime.start();
+      void schemas.learn();
+    },
     health: () => runtime.health(),
     projected: (log, partition) => projectedIn(runtime.loops(), log, partition),
     view: (name) => runtime.view(name),

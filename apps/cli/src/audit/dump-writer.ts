@@ -3,6 +3,8 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync,
 import { join } from 'node:path';
 import { schemaIdOf } from '@recourse/chain';
 import type { GenesisOf, StoredRecord } from '@recourse/chain';
+import { SIGNATURE } from '@recourse/kafka';
+import type { FetchedRecord } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import type { SchemaSource } from '@recourse/messages';
 import { CliProblem } from '../problem.js';
@@ -17,9 +19,12 @@ export interface DumpWriter {
   readonly close: () => void;
 }
 
+/** A record as a log gives it, headers and all. */
+export type ReadRecord = StoredRecord & Pick<FetchedRecord, 'headers'>;
+
 export interface PartitionWriter {
   /** Errors: those of the registry. */
-  readonly write: (records: readonly StoredRecord[]) => Promise<void>;
+  readonly write: (records: readonly ReadRecord[]) => Promise<void>;
   readonly close: (report: PartitionReport) => void;
 }
 
@@ -70,15 +75,19 @@ function partitionWriter(
       for (const id of texts.keys()) written.add(id);
       lines([
         ...[...texts].map(([id, text]) => ({ schema: { id, text } })),
-        ...records.map(({ offset, key, value }) => ({
-          record: { offset, key: key?.toString('base64') ?? null, value: value?.toString('base64') ?? null },
-        })),
+        ...records.map((record) => ({ record: lineOf(record) })),
       ]);
     },
     close: () => {
       closeSync(file);
     },
   };
+}
+
+function lineOf({ offset, key, value, headers }: ReadRecord): object {
+  const signature = value === null ? undefined : headers[SIGNATURE]?.toString('utf8');
+  const bytes = { key: key?.toString('base64') ?? null, value: value?.toString('base64') ?? null };
+  return { offset, ...bytes, ...(signature === undefined ? {} : { signature }) };
 }
 
 /** Texts of the schemas the records name; one the registry does not know is left out. Errors: those of the registry otherwise. */

@@ -5,7 +5,8 @@
 //   file      = header *(schema / record)
 //   header    = {"log": {"log_id", "topic", "partition", "partition_count"}}
 //   schema    = {"schema": {"id", "text"}}   ; Avro JSON, before the first record that names it
-//   record    = {"record": {"offset", "key", "value"}}     ; base64 or null, in order of offsets
+//   record    = {"record": {"offset", "key", "value", ?"signature"}}   ; base64 or null, in order of offsets; the header of a signed
+//               batch as it stands on its first record
 //   manifest  = {"dumped_at", "partitions": [{"file", "topic", "partition", "head_seq", "head_hash"}]}
 //
 // The manifest states the head of each partition when it was dumped, so that a cut tail and an altered last record show too.
@@ -13,6 +14,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { schemaIdOf } from '@recourse/chain';
 import type { GenesisOf, Head, KnownHead, StoredRecord } from '@recourse/chain';
+import { SIGNATURE, siftStored } from '@recourse/kafka';
+import type { FetchedRecord, Signing } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs, SchemaSource } from '@recourse/messages';
@@ -42,7 +45,12 @@ const headerLine = z.object({
 });
 const schemaLine = z.object({ schema: z.object({ id: z.int().min(1), text: z.string() }) });
 const recordLine = z.object({
-  record: z.object({ offset: z.int().min(0), key: base64.nullable(), value: base64.nullable() }),
+  record: z.object({
+    offset: z.int().min(0),
+    key: base64.nullable(),
+    value: base64.nullable(),
+    signature: z.string().optional(),
+  }),
 });
 const manifestFile = z.object({
   dumped_at: z.string(),
@@ -57,6 +65,11 @@ const manifestFile = z.object({
   ),
 });
 export type Manifest = z.infer<typeof manifestFile>;
+
+/** A record with the signature that its batch begins with. */
+export interface DumpedRecord extends StoredRecord {
+  readonly signature?: string | undefined;
+}
 
 export interface DumpAudit {
   readonly folder: string;
@@ -74,6 +87,8 @@ export interface DumpAudit {
   readonly topics: readonly string[];
   /** One log of them; null: all that is there. */
   readonly only: string | null;
+  /** Keys that sign logs: what their owners did not sign is void then. Null: signatures are not looked at. */
+  readonly signing?: Signing | null;
 }
 
 /** Verifies every file of a dump; needs no network. Errors: CliProblem(DUMP_UNREADABLE) when there is nothing to verify. */
@@ -142,7 +157,7 @@ function manifestOf(folder: string): Manifest | null {
 async function auditFile(
   path: string,
   name: string,
-  { logId, starts, scratch, onProgress }: DumpAudit,
+  { logId, starts, scratch, onProgress, signing = null }: DumpAudit,
   headsOf: (partition: string) => readonly KnownHead[],
 ): Promise<PartitionReport> {
   const of = headerOf(path);
@@ -158,7 +173,10 @@ async function auditFile(
   const onDamage = (line: number): void => {
     damaged.push({ kind: 'damaged_line', file: name, line });
   };
-  for (const record of recordsIn(path, onDamage)) {
+  const onUnsigned = (): void => {
+    damaged.push({ kind: 'signatures_missing', file: name });
+  };
+  for (const record of signedIn(path, of, { signing, onDamage, onUnsigned })) {
     if (record.offset < audit.startOffset) continue;
     audit.add(record);
     count += 1;
@@ -203,6 +221,41 @@ export function schemasIn(path: string): SchemaSource {
   };
 }
 
+/** Records of a file as their owner signed them; where none of them is signed that is told, and they come as they lie. */
+function signedIn(
+  path: string,
+  of: GenesisOf,
+  on: {
+    readonly signing: Signing | null;
+    readonly onDamage: (line: number) => void;
+    readonly onUnsigned: () => void;
+  },
+): Iterable<StoredRecord> {
+  const records = recordsIn(path, on.onDamage);
+  if (on.signing === null) return records;
+  if (!holdsUnsignedOnly(path)) return siftStored(of, fetched(records), on.signing);
+  on.onUnsigned();
+  return records;
+}
+
+/** Holds records, and no signature of any: a dump of a log that nobody signs, or one that lost its signatures. */
+function holdsUnsignedOnly(path: string): boolean {
+  let count = 0;
+  for (const { signature } of recordsIn(path, () => undefined)) {
+    if (signature !== undefined) return false;
+    count += 1;
+  }
+  return count > 0;
+}
+
+/** As a broker would give them. */
+function* fetched(records: Iterable<DumpedRecord>): Generator<FetchedRecord> {
+  for (const { offset, key, value, signature } of records) {
+    const headers = signature === undefined ? {} : { [SIGNATURE]: Buffer.from(signature, 'utf8') };
+    yield { offset, key, value, timestamp: 0, headers };
+  }
+}
+
 function idsIn(path: string): ReadonlySet<number> {
   const ids = new Set<number>();
   for (const { value } of recordsIn(path, () => undefined)) {
@@ -213,7 +266,7 @@ function idsIn(path: string): ReadonlySet<number> {
 }
 
 /** Records in the order of the file; a line that is none of the grammar's is reported and left out. */
-export function* recordsIn(path: string, onDamage: (line: number) => void): Generator<StoredRecord> {
+export function* recordsIn(path: string, onDamage: (line: number) => void): Generator<DumpedRecord> {
   let number = 0;
   for (const line of linesOf(path)) {
     number += 1;

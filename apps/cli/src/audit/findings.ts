@@ -11,6 +11,7 @@ export type MaterialFinding =
   | { readonly kind: 'log_missing'; readonly named_by: LogNamedBy }
   | { readonly kind: 'damaged_header'; readonly file: string }
   | { readonly kind: 'damaged_line'; readonly file: string; readonly line: number }
+  | { readonly kind: 'signatures_missing'; readonly file: string }
   | { readonly kind: 'other_log'; readonly expected: string; readonly found: string };
 
 /** A finding with its sentence. */
@@ -28,6 +29,7 @@ function messageOf(finding: Finding | MaterialFinding): string {
     case 'log_missing':
     case 'damaged_header':
     case 'damaged_line':
+    case 'signatures_missing':
     case 'other_log':
       return ofMaterial(finding);
     case 'cut_tail':
@@ -55,6 +57,8 @@ function ofMaterial(finding: MaterialFinding): string {
       return `${finding.file} does not begin with the log it is of`;
     case 'damaged_line':
       return `line ${finding.line} of ${finding.file} cannot be read`;
+    case 'signatures_missing':
+      return `${finding.file} holds no signature of any record, so that nobody can tell who wrote them: dump the log anew, or see who took them out`;
     case 'other_log':
       return `this is the log ${finding.found}, not ${finding.expected}`;
     default:

@@ -16,7 +16,7 @@ const PEM =
 const SIGNER = noteSigner('auditor.example', 'log', PEM);
 export const AUDITOR_KEY = verifierText(SIGNER.key);
 
-interface Line {
+export interface Line {
   readonly key: Buffer;
   readonly value: Buffer;
 }
@@ -58,7 +58,8 @@ export async function writeSignedDump(
   return heads;
 }
 
-function chained(
+/** Makes the records of a log, each behind the one before. */
+export function chained(
   codecs: ReturnType<typeof createCodecs>,
   topic: string,
 ): (type: string, body: object, key: string) => { readonly line: Line; readonly hash: Buffer } {

@@ -3,7 +3,7 @@
 // Boundary: reads only, without a group. What one request brought is held in memory.
 import { schemaIdOf } from '@recourse/chain';
 import type { GenesisOf, StoredRecord } from '@recourse/chain';
-import type { Kafka, RawReader, SchemaRegistry } from '@recourse/kafka';
+import type { FetchedRecord, Kafka, RawReader, SchemaRegistry } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
@@ -110,7 +110,7 @@ export async function* readPartition(
   topic: string,
   partition: number,
   from: number,
-): AsyncGenerator<readonly StoredRecord[]> {
+): AsyncGenerator<readonly FetchedRecord[]> {
   const { low, high } = await reader.range(topic, partition);
   for (let at = Math.max(low, from); at < high;) {
     const { records, nextOffset } = await reader.read(topic, partition, at, FETCH_BYTES);

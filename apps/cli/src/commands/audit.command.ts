@@ -121,7 +121,8 @@ async function verifyDump(
   common: Common,
 ): Promise<AuditReport> {
   const logId = session.flags.logId ?? null;
-  return auditReport(logId, await auditDump({ folder, logId, topics: LOG_TOPICS, only, ...common }));
+  const signing = session.settings.signing();
+  return auditReport(logId, await auditDump({ folder, logId, topics: LOG_TOPICS, only, signing, ...common }));
 }
 
 function startsIn(

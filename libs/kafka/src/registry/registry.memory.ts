@@ -9,7 +9,7 @@ import { PromiseCache } from './promise-cache.js';
 export class MemoryRegistry {
   /** While false every request fails with REGISTRY_UNAVAILABLE. What an actor has cached stays known to it. */
   available = true;
-  private readonly schemas: string[] = [];
+  private readonly schemas: (string | null)[] = [];
   private readonly subjects = new Map<string, Set<number>>();
   private readonly actors = new Set<Actor>();
 
@@ -28,6 +28,12 @@ export class MemoryRegistry {
           this.ask(actor, () => this.idOf(subject, schema, register)),
         ),
     };
+  }
+
+  /** Forgets every subject and every schema; ids are not given again. */
+  loseAll(): void {
+    this.subjects.clear();
+    this.schemas.fill(null);
   }
 
   /** Kills all incarnations of an actor: no promise of theirs settles any more. */
@@ -52,7 +58,7 @@ export class MemoryRegistry {
 
   private schemaOf(id: number): string {
     const schema = this.schemas[id - 1];
-    if (schema === undefined) throw new Failure('UNKNOWN_SCHEMA', `schema ${String(id)}`);
+    if (schema === undefined || schema === null) throw new Failure('UNKNOWN_SCHEMA', `schema ${String(id)}`);
     return schema;
   }
 

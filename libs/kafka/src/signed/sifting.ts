@@ -38,6 +38,26 @@ export function sift(given: readonly FetchedRecord[], isGenuine: IsGenuine): Sif
   return { records, unvouched, rest: [] };
 }
 
+/** Sifts a partition from its start as its records come; holds no more than one batch. A batch that never comes whole is none. */
+export function* siftAll(given: Iterable<FetchedRecord>, isGenuine: IsGenuine): Generator<FetchedRecord> {
+  let held: FetchedRecord[] = [];
+  for (const record of given) {
+    held.push(record);
+    if (held.length < (readHeader(held[0]?.headers[SIGNATURE])?.count ?? 1)) continue;
+    const { records, rest } = sift(held, isGenuine);
+    yield* records;
+    held = [...rest];
+  }
+  for (;;) {
+    const { records, rest } = sift(held, isGenuine);
+    yield* records;
+    const [begun, ...others] = rest;
+    if (begun === undefined) return;
+    yield voided(begun);
+    held = others;
+  }
+}
+
 /** Records of the batch that begins here; 0 when none of the owner's does. */
 function genuineAt(given: readonly FetchedRecord[], at: number, isGenuine: IsGenuine): number | 'unfinished' {
   const first = given[at];

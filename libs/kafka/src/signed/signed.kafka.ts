@@ -18,11 +18,13 @@ import type {
   LogProducer,
   OutgoingRecord,
   RawReader,
+  TopicPartition,
   Voucher,
   WireProducer,
 } from '../kafka.port.js';
 import { headerText, logText, readHeader, SIGNATURE, SIGNED_RECORDS_MAX, wireText } from './signature.js';
 import type { SignatureHeader } from './signature.js';
+import { siftAll } from './sifting.js';
 import { LogSieve, signedReader } from './signed-reader.js';
 import type { LogJudge } from './signed-reader.js';
 
@@ -123,6 +125,16 @@ function logJudge({ ownerOf, keyring, onUnvouched }: Signing): LogJudge {
     },
     onUnvouched: (topic, partition, records) => onUnvouched?.(topic, partition, records),
   };
+}
+
+/** Records of a log that lies elsewhere, from its start, as its owner signed them; what nobody vouches for is void. */
+export function siftStored(
+  { topic, partition }: TopicPartition,
+  records: Iterable<FetchedRecord>,
+  signing: Signing,
+): Iterable<FetchedRecord> {
+  const isGenuine = logJudge(signing).genuine(topic, partition);
+  return isGenuine === null ? records : siftAll(records, isGenuine);
 }
 
 /** Adds to each record of a wire what its signature says. */

@@ -38,6 +38,10 @@ export const EDGE_REFUSALS = {
     httpStatus: 408,
     summary: 'Headers or body did not arrive in time; the connection is closed.',
   },
+  PATH_TOO_LONG: {
+    httpStatus: 414,
+    summary: 'A name in the path is longer than any id: 170 characters at most.',
+  },
   TENANT_FOREIGN: { httpStatus: 403, summary: 'The token speaks for another tenant.' },
   PAYLOADS_SEALED: {
     httpStatus: 403,

@@ -3,18 +3,21 @@ import { isTenant } from '@recourse/kernel';
 import { z } from 'zod';
 import { EdgeRefusal } from './problem.js';
 
+/** Longest id that the edge takes, UTF-16 units: of three octets each they fit what a database indexes (512). */
+export const ID_LENGTH_MAX = 170;
+
 /** Text of ids, keys and names: no control characters, at most 512 bytes in the worst case. */
 export const idText = z
   .string()
   .min(1)
-  .max(170)
+  .max(ID_LENGTH_MAX)
   // eslint-disable-next-line no-control-regex -- refusing control characters is what this is for
   .regex(/^[^\u0000-\u001f\u007f]+$/, 'must not hold control characters');
 const TENANT_FORM = 'must name a tenant: no blanks around it, no control characters';
 /** The tenant something is about; `*` stands for all, where somebody may name all. */
 export const tenantText = z
   .string()
-  .max(170)
+  .max(ID_LENGTH_MAX)
   .refine((text) => text === '*' || isTenant(text), { message: TENANT_FORM, params: { code: 'TENANT_INVALID' } });
 /** What a person writes as a reason. */
 export const reasonText = z

@@ -1,6 +1,7 @@
 // What every answer carries and what no request may hold, whichever route it is for.
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { isTooDeep, JSON_DEPTH_MAX } from '@recourse/kernel';
+import type { FastifyReply } from 'fastify';
 import { EdgeRefusal } from '../../edge/problem.js';
 
 /** Nothing here is a page to be framed, sniffed, cached or embedded. */
@@ -13,11 +14,16 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
+/** For answers that no hook sees, too. */
+export function hardenReply(reply: FastifyReply): void {
+  for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) void reply.header(name, value);
+}
+
 /** Sets the headers that an answer does not set itself, and refuses bodies that are nested too deep. */
 export function harden(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) void reply.header(name, value);
+    hardenReply(reply);
     done();
   });
   fastify.addHook('preValidation', (request, _reply, done) => {

@@ -1,0 +1,188 @@
+// A dump of a log that its owner signs, verified with a keyring on a machine that has nothing else.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { MemoryBroker, MemoryRegistry, signedKafka, testKeys } from '@recourse/kafka';
+import type { Kafka, Signing } from '@recourse/kafka';
+import { ManualClock } from '@recourse/kernel';
+import { createCodecs } from '@recourse/messages';
+import { run } from '../program.js';
+import { auditDump } from './dump.js';
+import { createDump } from './dump-writer.js';
+import type { PartitionReport } from './report.js';
+import { chained, LOG, LOG_ID } from './signed-dump.testing.js';
+import type { Line } from './signed-dump.testing.js';
+import { auditTopics } from './topics.js';
+
+const keys = testKeys({
+  accountant: { role: 'service', names: ['budget-accountant'] },
+  ledger: { role: 'service', names: ['mutation-ledger'] },
+});
+const clock = new ManualClock(Date.parse('2026-05-01T12:00:00Z'));
+const signingAs = (id: string): Signing => ({
+  signer: keys.signer(id),
+  keyring: () => keys.keyring,
+  ownerOf: (topic) => (topic === LOG ? 'budget-accountant' : null),
+  clock,
+});
+const signing = signingAs('accountant');
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+class Scene {
+  readonly broker = new MemoryBroker({});
+  readonly registry = new MemoryRegistry().forActor('spec');
+
+  /** Batches by who appends them; a stranger has no key. */
+  async append(batches: readonly (readonly [by: string, lines: number])[]): Promise<this> {
+    const codecs = createCodecs(this.registry);
+    await codecs.prepareWriter(LOG, { register: true });
+    await (await this.raw().admin()).ensureTopics([{ name: LOG, partitions: 1 }]);
+    const next = chained(codecs, LOG);
+    let count = 0;
+    for (const [by, size] of batches) {
+      const lines: Line[] = [];
+      for (let n = 0; n < size; n += 1) {
+        count += 1;
+        lines.push(next('Progress', { cursors: [], reacted_seq: count }, 'key').line);
+      }
+      const kafka = by === 'stranger' ? this.raw() : signedKafka(this.raw(), signingAs(by));
+      await (await kafka.logProducer()).send(LOG, 0, lines);
+    }
+    return this;
+  }
+
+  raw(): Kafka {
+    return this.broker.forActor('spec');
+  }
+
+  /** Dumps what lies there, whoever wrote it. */
+  async dump(): Promise<string> {
+    const folder = mkdtempSync(join(tmpdir(), 'recourse-signatures-'));
+    folders.push(folder);
+    const writer = createDump(folder, this.registry);
+    await auditTopics({
+      kafka: this.raw(),
+      registry: this.registry,
+      logId: LOG_ID,
+      topics: [LOG],
+      known: new Map(),
+      dump: writer,
+    });
+    writer.close();
+    return folder;
+  }
+
+  /** What the audit of the cluster finds, with the same keys. */
+  async online(): Promise<readonly PartitionReport[]> {
+    const kafka = signedKafka(this.raw(), signing);
+    return auditTopics({ kafka, registry: this.registry, logId: LOG_ID, topics: [LOG], known: new Map() });
+  }
+}
+
+const verify = (folder: string, by: Signing | null = signing): Promise<readonly PartitionReport[]> =>
+  auditDump({ folder, logId: LOG_ID, known: new Map(), topics: [LOG], only: LOG, signing: by });
+const told = (reports: readonly PartitionReport[]) =>
+  reports.map(({ accepted, void: voids, head_hash: head, findings }) => ({
+    accepted,
+    voids,
+    head,
+    kinds: findings.map(({ kind }) => kind),
+  }));
+
+/** Rewrites the file of the log, line by line. */
+function edit(folder: string, change: (line: string, index: number) => string): void {
+  const path = join(folder, `${LOG}-0.jsonl`);
+  writeFileSync(path, readFileSync(path, 'utf8').split('\n').map(change).join('\n'));
+}
+
+describe('a dump of a signed log', () => {
+  it('is sound with the keyring where its owner signed all of it', async () => {
+    const scene = await new Scene().append([
+      ['accountant', 3],
+      ['accountant', 1],
+      ['accountant', 40],
+    ]);
+    const found = await verify(await scene.dump());
+    expect(told(found)).toEqual(told(await scene.online()));
+    expect(found).toMatchObject([{ accepted: 44, void: 0, findings: [] }]);
+  });
+
+  it.each(['stranger', 'ledger'])(
+    'shows what follows the head and was appended by a %s, as the log itself does',
+    async (by) => {
+      const scene = await new Scene().append([
+        ['accountant', 3],
+        [by, 2],
+      ]);
+      const folder = await scene.dump();
+      expect(await verify(folder, null)).toMatchObject([{ accepted: 5, findings: [] }]);
+      // The manifest was written by somebody who asked no keys: its head is the stranger's.
+      rmSync(join(folder, 'manifest.json'));
+      const found = await verify(folder);
+      expect(told(found)).toEqual(told(await scene.online()));
+      expect(found).toMatchObject([{ accepted: 3, void: 2 }]);
+      expect(found[0]?.findings.map(({ kind }) => kind)).toContain('unreadable');
+    },
+  );
+
+  it('shows a signature that was put on other records', async () => {
+    const scene = await new Scene().append([
+      ['accountant', 2],
+      ['accountant', 2],
+    ]);
+    const folder = await scene.dump();
+    const signatures = readFileSync(join(folder, `${LOG}-0.jsonl`), 'utf8').match(/"signature":"[^"]+"/g) ?? [];
+    expect(signatures).toHaveLength(2);
+    edit(folder, (line) => line.replace(signatures[1] ?? '', signatures[0] ?? ''));
+    expect(await verify(folder)).toMatchObject([{ accepted: 2, void: 2 }]);
+  });
+
+  it('shows a batch whose last record was taken away', async () => {
+    const folder = await (await new Scene().append([['accountant', 3]])).dump();
+    const path = join(folder, `${LOG}-0.jsonl`);
+    writeFileSync(path, `${readFileSync(path, 'utf8').trimEnd().split('\n').slice(0, -1).join('\n')}\n`);
+    expect(await verify(folder)).toMatchObject([{ accepted: 0, void: 2 }]);
+  });
+
+  it('that lost all its signatures is told as such, and is not sound', async () => {
+    const folder = await (await new Scene().append([['accountant', 3]])).dump();
+    edit(folder, (line) => line.replace(/,"signature":"[^"]+"/, ''));
+    const [report] = await verify(folder);
+    expect(report?.findings.map(({ kind }) => kind)).toEqual(['signatures_missing']);
+    expect(report).toMatchObject({ accepted: 3 });
+  });
+
+  it('is asked of by the command line with the keyring that its environment names', async () => {
+    const folder = await (
+      await new Scene().append([
+        ['accountant', 2],
+        ['stranger', 1],
+      ])
+    ).dump();
+    const keyring = join(folder, 'keyring.json');
+    writeFileSync(keyring, keys.text);
+    const kindsWith = async (environment: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+      const out: string[] = [];
+      const terminal = {
+        out: (text: string) => out.push(text),
+        note: () => undefined,
+        isInteractive: false,
+        ask: () => Promise.reject(new Error('nobody is asked')),
+      };
+      await run(['audit', 'verify', '--dump', folder, '--log', LOG, '--json'], { terminal, environment, folder, fetch });
+      // The command printed it; a spec that reads another shape fails.
+      const { partitions } = JSON.parse(out.join('')) as { readonly partitions: readonly PartitionReport[] };
+      return partitions.flatMap(({ findings }) => findings.map(({ kind }) => kind));
+    };
+    expect(await kindsWith({})).toEqual([]);
+    expect(await kindsWith({ RECOURSE_KEYRING_FILE: keyring })).toContain('unreadable');
+  });
+
+  it('needs no signature where nothing is in it', async () => {
+    expect(await verify(await (await new Scene().append([])).dump())).toMatchObject([{ accepted: 0, findings: [] }]);
+  });
+});
