@@ -57,4 +57,13 @@ export const BREAKS: readonly Break[] = [
     find: 'return extendsHead(seen, head, request.proof) ?',
     replace: 'return request.proof.length >= 0 ?',
   },
+  {
+    id: 'p11-key-is-not-printed-alone',
+    requirement: 'P11/auditor',
+    spec: 'apps/cli/src/audit/signed-dump.unit.spec.ts',
+    test: 'a dump with signed heads is verified with the key that was printed into a file',
+    file: 'apps/cli/src/commands/audit.command.ts',
+    find: 'session.show({ file, verifier_key: verifier }, () => verifier);',
+    replace: 'session.show({ file, verifier_key: verifier }, () => `verifier key: ${verifier}`);',
+  },
 ];

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { headsText } from '@recourse/audit';
+import { headsText, parseVerifier } from '@recourse/audit';
 import { run } from '../program.js';
 import { AUDITOR_KEY, HEADS, LOG, writeSignedDump } from './signed-dump.testing.js';
 
@@ -89,6 +89,17 @@ describe('a dump with signed heads', () => {
       (text) => (JSON.parse(text) as { readonly partitions: readonly { readonly root: string }[] }).partitions[0]?.root,
     );
     expect(roots[0]).toBe(roots[1]);
+  });
+
+  it('is verified with the key that was printed into a file', async () => {
+    const { code, out } = await recourse('audit', 'new-key', 'auditor.other', '--out', 'other.pem');
+    writeFileSync(join(folder, 'other.vkey'), `${out}\n`);
+    expect([code, parseVerifier(out)?.name]).toEqual([0, 'auditor.other']);
+    // The other auditor signed none of these heads.
+    expect(await foundIn('sound', '--auditor-key', 'other.vkey')).toEqual([]);
+    expect((await recourse('audit', 'new-key', 'auditor.other', '--out', 'other.pem')).note).toContain(
+      'KEY_NOT_WRITTEN',
+    );
   });
 
   it('says which key is missing or is none', async () => {
