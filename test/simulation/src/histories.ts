@@ -118,18 +118,45 @@ export function statesIn(folder: string): readonly FoldedState[] {
 
 /** Folds each log of a folder with the services of now. Errors: those of a replay; InvariantViolation of the fold. */
 export async function foldHistory(folder: string): Promise<readonly FoldedState[]> {
-  const files = readdirSync(folder)
-    .filter((name) => name.endsWith(ENDING))
-    .sort();
   const states: FoldedState[] = [];
-  for (const file of files) {
-    const lines = readFileSync(join(folder, file), 'utf8').trimEnd().split('\n');
-    states.push(await foldLog(lines.map((line) => JSON.parse(line) as Line))); // written by writeHistory
-  }
+  for (const lines of logsIn(folder)) states.push(await onLog(lines, (core, log) => folded(core, log, null)));
   return states;
 }
 
-async function foldLog(lines: readonly Line[]): Promise<FoldedState> {
+/** The types of the records of a partition, from its first record on. Errors: those of reading a log. */
+export async function typesIn(folder: string, log: string, partition: number): Promise<readonly string[]> {
+  const types: string[] = [];
+  await onLog(logIn(folder, log, partition), async (_core, own) => {
+    for await (const records of own.read(own.origin())) types.push(...records.map(({ type }) => type));
+  });
+  return types;
+}
+
+/** What a partition had folded to behind a record. Errors: as above. */
+export function foldUntil(folder: string, log: string, partition: number, seq: number): Promise<FoldedState> {
+  return onLog(logIn(folder, log, partition), (core, own) => folded(core, own, seq));
+}
+
+function logsIn(folder: string): readonly (readonly Line[])[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith(ENDING));
+  return files.sort().map((file) => {
+    const lines = readFileSync(join(folder, file), 'utf8').trimEnd().split('\n');
+    return lines.map((line) => JSON.parse(line) as Line); // written by writeHistory
+  });
+}
+
+function logIn(folder: string, log: string, partition: number): readonly Line[] {
+  const isAsked = (line: Line): boolean => 'log' in line && line.log.topic === log && line.log.partition === partition;
+  return logsIn(folder).find((lines) => lines.some(isAsked)) ?? [];
+}
+
+async function folded(core: ServiceCore, log: OwnLog, untilSeq: number | null): Promise<FoldedState> {
+  const { topic, partition } = log.options;
+  const { seq, hash, rows, stateHash } = await replayPartition({ core, log, untilSeq });
+  return { log: topic, partition, seq, hash: hash.toString('hex'), rows, state_hash: stateHash };
+}
+
+async function onLog<T>(lines: readonly Line[], work: (core: ServiceCore, log: OwnLog) => Promise<T>): Promise<T> {
   const of = lines.flatMap((line) => ('log' in line ? line.log : []))[0];
   const core = CORES.get(of?.topic ?? '');
   if (of === undefined || core === undefined) throw new Error(`a history of ${of?.topic ?? 'no log'} has no service`);
@@ -145,9 +172,11 @@ async function foldLog(lines: readonly Line[]): Promise<FoldedState> {
   const { topic, partition, partition_count: partitionCount, log_id: logId } = of;
   const kafka = await brokerWith(of, lines);
   const log = new OwnLog({ kafka, codecs, topic, partition, partitionCount, logId });
-  const { seq, hash, rows, stateHash } = await replayPartition({ core, log });
-  await log.close();
-  return { log: topic, partition, seq, hash: hash.toString('hex'), rows, state_hash: stateHash };
+  try {
+    return await work(core, log);
+  } finally {
+    await log.close();
+  }
 }
 
 /** A broker with the records in their places: a history begins at offset 0 and leaves none out. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { root } from '../../../scripts/lib/paths.mjs';
-import { foldHistory, statesIn } from './histories.js';
+import { foldHistory, foldUntil, statesIn, typesIn } from './histories.js';
 
 const HISTORIES = join(root, 'test', 'histories');
 const VERSIONS = readdirSync(HISTORIES).sort();
@@ -30,6 +30,36 @@ describe('a recorded history', () => {
   it.each(VERSIONS)('of version %s folds to the states it folded to then', async (version) => {
     const folder = join(HISTORIES, version);
     expect(await foldHistory(folder)).toEqual(statesIn(folder));
+  });
+
+  it.each(VERSIONS)(
+    'of version %s has a record of each checkpoint, trigger, rollback and answer of a consumer (E29)',
+    async (version) => {
+      const types = await Promise.all(
+        [0, 1].map((partition) => typesIn(join(HISTORIES, version), 'recourse.mutations', partition)),
+      );
+      expect(types.flat()).toEqual(
+        expect.arrayContaining([
+          'CheckpointRecorded',
+          'TriggerHeld',
+          'MutationsFell',
+          'CheckpointRolledBack',
+          'CompensationsExecuted',
+          'ConsumerAcknowledged',
+        ]),
+      );
+    },
+  );
+
+  it.each(VERSIONS)('of version %s gives the state before a rollback and the state after it (E30)', async (version) => {
+    const folder = join(HISTORIES, version);
+    const before = (await typesIn(folder, 'recourse.mutations', 0)).indexOf('MutationsFell');
+    expect(before).toBeGreaterThan(0);
+    const at = (seq: number): ReturnType<typeof foldUntil> => foldUntil(folder, 'recourse.mutations', 0, seq);
+    const [one, other, after] = [await at(before), await at(before), await at(before + 1)];
+    expect([one.seq, after.seq]).toEqual([before, before + 1]);
+    expect(other).toEqual(one);
+    expect(after.state_hash).not.toBe(one.state_hash);
   });
 
   it('that lost its last records folds to another state', async () => {

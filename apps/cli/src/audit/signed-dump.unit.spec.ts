@@ -179,6 +179,14 @@ describe('a proof', () => {
     expect(await recourse('audit', 'check-proof', 'altered.json', ...TRUST)).toMatchObject({ code: 1 });
   });
 
+  it.each(['null', '7', '{"record":null}', ''])('is not what a file with %s holds', async (text) => {
+    writeFileSync(join(folder, 'none.json'), text);
+    const { code, out, note } = await recourse('audit', 'check-proof', 'none.json', ...TRUST);
+    expect([code, out + note]).toEqual(
+      text === '' ? [2, expect.stringContaining('FILE_UNREADABLE')] : [1, expect.stringContaining('NOT_A_PROOF')],
+    );
+  });
+
   it('is refused of a record that nobody signed yet, that is not there, and of a log that is not as it was signed', async () => {
     const prove = (...args: readonly string[]): ReturnType<typeof recourse> =>
       recourse('audit', 'prove', ...args, ...TRUST);
