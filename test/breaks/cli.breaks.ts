@@ -285,6 +285,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'd48-what-was-not-read-is-judged',
     requirement: 'D48',
+    also: ['D55'],
     spec: 'apps/cli/src/probes/probes.unit.spec.ts',
     test: 'the harness audit fails every control whose facts it cannot read, and claims none of them (D48)',
     file: 'apps/cli/src/probes/probe.ts',

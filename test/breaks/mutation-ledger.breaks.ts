@@ -733,6 +733,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'd14-ledger-compensates',
     requirement: 'D14',
+    also: ['D55'],
     spec: 'test/architecture/bright-lines.spec.ts',
     test: 'the mutation ledger (D14) has no producer for compensation requests',
     file: 'apps/mutation-ledger/src/rules/mutation/asking.decider.ts',

@@ -1249,6 +1249,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'd27-absent-mode-is-auto',
     requirement: 'D27',
+    also: ['D55'],
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.decided.unit.spec.ts',
     test: 'a decision, straight under recovery mode null is request_approval: only auto goes alone, and people are the default (D27)',
     file: 'apps/recovery-orchestrator/src/rules/decision/in-force.decisions.ts',
@@ -1258,6 +1259,7 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'd29-guard-lets-pass',
     requirement: 'D29',
+    also: ['D55'],
     spec: 'apps/recovery-orchestrator/src/rules/decision/recovery.decisions.unit.spec.ts',
     test: 'the decision table as a whole never goes further than a person where the one guard refuses (D29)',
     file: 'apps/recovery-orchestrator/src/rules/decision/recovery.decisions.ts',

@@ -1,4 +1,5 @@
 // The auditor and a witness as processes on a real broker: heads are signed, outlive a kill, and show what is done to a log.
+// Runs docs/guides/verify-without-us.md: keys, dump, verification and proof by the commands of its shell blocks.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,8 +13,10 @@ import type { Kafka } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { plannedTopics } from '@recourse/service/provision';
 import { pinnedRoot } from './auditor.testing.js';
+import { commandsIn, runWords } from './guide.testing.js';
+import type { Ran } from './guide.testing.js';
 
-const LOG = 'recourse.budgets';
+const LOG = 'recourse.mutations';
 const HEADS = 'recourse.signed-heads';
 const LOG_ID = 'audited';
 const PATIENCE_MS = 60_000;
@@ -23,9 +26,11 @@ let kafka: Kafka;
 let processes: Processes;
 let key: string;
 
-async function recourse(
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly out: string; readonly note: string }> {
+/** Commands of the guide: the first two make keys, the last one checks a proof in Python. */
+const [NEW_AUDITOR = '', NEW_WITNESS = '', ...AFTERWARDS] = commandsIn('verify-without-us');
+const inGuide = (command: string): Promise<Ran> => runWords(command, { folder, recourse });
+
+async function recourse(...args: readonly string[]): Promise<Ran> {
   const [out, note]: [string[], string[]] = [[], []];
   const code = await run(args, {
     terminal: {
@@ -113,13 +118,9 @@ beforeAll(async () => {
   await admin.ensureTopics(plannedTopics({ partitions: 1, replication: 1, min_insync_replicas: 1, adapters: [] }));
   await admin.close();
   await write(20, 1);
-  const [auditorKey, witnessKey] = await Promise.all([
-    recourse('audit', 'new-key', 'auditor.spec', '--out', 'auditor.pem', '--json'),
-    recourse('audit', 'new-key', 'witness.spec', '--role', 'witness', '--out', 'witness.pem', '--json'),
-  ]);
-  // The command printed both.
-  const verifierIn = (out: string): string => (JSON.parse(out) as { readonly verifier_key: string }).verifier_key;
-  key = verifierIn(auditorKey.out);
+  for (const command of [NEW_AUDITOR, NEW_WITNESS]) expect(await inGuide(command)).toMatchObject({ code: 0 });
+  key = readText(join(folder, 'auditor.vkey'));
+  const witnessKey = readText(join(folder, 'witness.vkey'));
   const ports = await choosePorts(['auditor', 'witness']);
   const urlOf = (name: 'auditor' | 'witness'): string => `http://127.0.0.1:${ports[name]}`;
   processes = await startProcesses(
@@ -129,7 +130,7 @@ beforeAll(async () => {
         entry: join(pinnedRoot, 'apps/auditor/dist/witness.main.js'),
         readyUrl: `${urlOf('witness')}/health`,
         env: {
-          RECOURSE_WITNESS_NAME: 'witness.spec',
+          RECOURSE_WITNESS_NAME: 'witness.example',
           RECOURSE_WITNESS_KEY_FILE: join(folder, 'witness.pem'),
           RECOURSE_WITNESS_AUDITORS: key,
           RECOURSE_WITNESS_FOLDER: join(folder, 'witness'),
@@ -147,10 +148,10 @@ beforeAll(async () => {
           RECOURSE_WIRES: 'open',
           RECOURSE_REGISTRY_URL: stack.registryUrl,
           RECOURSE_LOG_ID: LOG_ID,
-          RECOURSE_AUDITOR_NAME: 'auditor.spec',
+          RECOURSE_AUDITOR_NAME: 'auditor.example',
           RECOURSE_AUDITOR_KEY_FILE: join(folder, 'auditor.pem'),
           RECOURSE_AUDITOR_FOLDER: join(folder, 'heads'),
-          RECOURSE_AUDITOR_WITNESSES: `${verifierIn(witnessKey.out)}=${urlOf('witness')}`,
+          RECOURSE_AUDITOR_WITNESSES: `${witnessKey}=${urlOf('witness')}`,
           RECOURSE_AUDITOR_EVERY_MS: '500',
           RECOURSE_HTTP_PORT: String(ports.auditor),
         },
@@ -168,7 +169,7 @@ afterAll(async () => {
 
 describe('an auditor on a real broker', () => {
   it('signs what it read, with a witness beside it', async () => {
-    expect(await signed(20)).toMatch(/\n— auditor\.spec \S+\n— witness\.spec \S+\n$/u);
+    expect(await signed(20)).toMatch(/\n— auditor\.example \S+\n— witness\.example \S+\n$/u);
   }, 120_000);
 
   it('goes on from its own heads after kill -9, and the witness too', async () => {
@@ -177,15 +178,35 @@ describe('an auditor on a real broker', () => {
     await write(15, 1);
     await processes.start('witness');
     await processes.start('auditor');
-    expect(await signed(35)).toContain('— witness.spec');
+    expect(await signed(35)).toContain('— witness.example');
     expect(await alarms()).toEqual([]);
+  }, 120_000);
+
+  it('is verified as docs/guides/verify-without-us.md says, command by command', async () => {
+    const ran: (readonly [string, Ran])[] = [];
+    for (const command of AFTERWARDS.filter((each) => each.startsWith('npx ')))
+      ran.push([command, await inGuide(command)]);
+    expect(ran.map(([command, { code }]) => [command.split(' ').slice(2, 4).join(' '), code])).toEqual([
+      ['audit dump', 0],
+      ['audit verify', 0],
+      ['audit prove', 0],
+      ['audit check-proof', 0],
+    ]);
+    expect(ran[1]?.[1].out).toContain('"accepted": 35');
+    expect(ran.at(-1)?.[1].out).toBe('The proof holds.');
+    // What is left is for the checker that shares no code with us; test/interop runs it.
+    expect(AFTERWARDS.filter((each) => !each.startsWith('npx '))).toEqual([
+      expect.stringMatching(/^python test\/interop\/check_proof\.py proof\.json /u),
+    ]);
   }, 120_000);
 
   it('lets anybody verify the logs against its heads, and prove a record', async () => {
     const { code, out } = await recourse('audit', 'verify', '--log', LOG, '--auditor-key', key, '--json');
     expect([code, out]).toEqual([0, expect.stringContaining('"accepted": 35')]);
-    expect((await recourse('audit', 'prove', `${LOG}/0/7`, '--auditor-key', key, '--out', 'proof.json')).code).toBe(0);
-    expect((await recourse('audit', 'check-proof', 'proof.json', '--auditor-key', key)).out).toBe('The proof holds.');
+    expect((await recourse('audit', 'prove', `${LOG}/0/7`, '--auditor-key', key, '--out', 'proof-7.json')).code).toBe(
+      0,
+    );
+    expect((await recourse('audit', 'check-proof', 'proof-7.json', '--auditor-key', key)).out).toBe('The proof holds.');
     expect(
       (await recourse('audit', 'watch', '--log', LOG, '--auditor-key', key, '--times', '2', '--every-ms', '100')).code,
     ).toBe(0);

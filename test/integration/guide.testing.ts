@@ -46,12 +46,28 @@ export async function runCommand(
     readonly variables: Readonly<Record<string, string>>;
   },
 ): Promise<Ran> {
+  return runWords(command, { folder, variables, recourse: (...words) => cli(system, person, folder, ...words) });
+}
+
+/** The same with a command line of the caller's. */
+export async function runWords(
+  command: string,
+  {
+    folder,
+    variables = {},
+    recourse,
+  }: {
+    readonly folder: string;
+    readonly variables?: Readonly<Record<string, string>>;
+    readonly recourse: (...words: readonly string[]) => Promise<Ran>;
+  },
+): Promise<Ran> {
   const [, rest = ''] = /^npx recourse (.*)$/.exec(command) ?? [];
   const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) =>
     (quoted ?? bare ?? '').replace(/^\$(\w+)$/, (_, name: string) => variables[name] ?? ''),
   );
   const at = words.indexOf('>');
-  const ran = await cli(system, person, folder, ...(at < 0 ? words : words.slice(0, at)));
+  const ran = await recourse(...(at < 0 ? words : words.slice(0, at)));
   if (at >= 0) put(folder, words[at + 1] ?? '', ran.out);
   return ran;
 }

@@ -22,6 +22,8 @@ export interface RunOptions {
   readonly trace?: (at: number, line: string) => void;
   /** Skips the rebuild into empty databases; only for looking at a run. */
   readonly isQuick?: boolean;
+  /** Is shown the world once everything has come to rest, before it is checked. */
+  readonly onQuiet?: (world: World) => Promise<void>;
 }
 
 /** What a run did and what the checker says of it. */
@@ -85,6 +87,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   startChaos(world);
   const story = tell(world, stories, { ...STORIES, ...bias?.stories }, events);
   const failed = await live(world, story, people, consumers);
+  await options.onQuiet?.(world);
   const checked =
     failed === null ? await check(world, { isQuick: options.isQuick ?? false }) : await checkRestless(world, failed);
   for (const actor of world.living()) actor.alive = false;

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { headsText } from '@recourse/audit';
+import { headsText, parseVerifier } from '@recourse/audit';
 import { run } from '../program.js';
 import { AUDITOR_KEY, HEADS, LOG, writeSignedDump } from './signed-dump.testing.js';
 
@@ -91,6 +91,17 @@ describe('a dump with signed heads', () => {
     expect(roots[0]).toBe(roots[1]);
   });
 
+  it('is verified with the key that was printed into a file', async () => {
+    const { code, out } = await recourse('audit', 'new-key', 'auditor.other', '--out', 'other.pem');
+    writeFileSync(join(folder, 'other.vkey'), `${out}\n`);
+    expect([code, parseVerifier(out)?.name]).toEqual([0, 'auditor.other']);
+    // The other auditor signed none of these heads.
+    expect(await foundIn('sound', '--auditor-key', 'other.vkey')).toEqual([]);
+    expect((await recourse('audit', 'new-key', 'auditor.other', '--out', 'other.pem')).note).toContain(
+      'KEY_NOT_WRITTEN',
+    );
+  });
+
   it('says which key is missing or is none', async () => {
     expect((await recourse('audit', 'verify', '--dump', 'sound', '--heads', 'heads.notes')).note).toContain(
       'KEY_MISSING',
@@ -166,6 +177,14 @@ describe('a proof', () => {
     edit(proof);
     writeFileSync(join(folder, 'altered.json'), JSON.stringify(proof));
     expect(await recourse('audit', 'check-proof', 'altered.json', ...TRUST)).toMatchObject({ code: 1 });
+  });
+
+  it.each(['null', '7', '{"record":null}', ''])('is not what a file with %s holds', async (text) => {
+    writeFileSync(join(folder, 'none.json'), text);
+    const { code, out, note } = await recourse('audit', 'check-proof', 'none.json', ...TRUST);
+    expect([code, out + note]).toEqual(
+      text === '' ? [2, expect.stringContaining('FILE_UNREADABLE')] : [1, expect.stringContaining('NOT_A_PROOF')],
+    );
   });
 
   it('is refused of a record that nobody signed yet, that is not there, and of a log that is not as it was signed', async () => {

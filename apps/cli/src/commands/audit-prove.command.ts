@@ -1,11 +1,11 @@
 // recourse audit prove | check-proof | watch: a proof to hand on, and a look that does not end.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { checkProof, PROOF_PROBLEMS } from '@recourse/audit';
+import { PROOF_PROBLEMS } from '@recourse/audit';
 import type { Proof } from '@recourse/audit';
-import { createCodecs } from '@recourse/messages';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { problemOfProof } from '../audit/check-proof.js';
 import type { Place } from '../audit/dump-record.js';
 import { auditorKey, knownOf } from '../audit/heads.js';
 import { logInDump, logOnKafka, prove } from '../audit/prove.js';
@@ -96,9 +96,7 @@ function summaryOf({ record: { seq, leaf }, inclusion: { size } }: Proof): objec
 async function check(session: Session, options: ProveOptions, name: string): Promise<ExitKind> {
   const key = auditorKey(options.auditorKey, resolve(session.folder, options.auditorKey));
   const value = jsonIn(resolve(session.folder, name));
-  const schema = schemaOf(value);
-  const fingerprint = schema === null ? null : await fingerprintOf(schema);
-  const problem = checkProof(value, { keys: [key], fingerprintOf: () => fingerprint });
+  const problem = await problemOfProof(value, [key]);
   session.show({ ok: problem === null, problem }, () =>
     problem === null ? 'The proof holds.' : `The proof proves nothing: ${PROOF_PROBLEMS[problem]} (${problem}).`,
   );
@@ -114,18 +112,6 @@ function jsonIn(file: string): unknown {
       remedy: 'Name what `recourse audit prove` wrote.',
     });
   }
-}
-
-function schemaOf(value: unknown): string | null {
-  const { record } = value as { readonly record?: { readonly schema?: unknown } };
-  return typeof record?.schema === 'string' ? record.schema : null;
-}
-
-/** Fingerprint of a schema as text; null for what is none. */
-async function fingerprintOf(schema: string): Promise<Buffer | null> {
-  const codecs = createCodecs({ schemaById: () => Promise.resolve(schema), idOf: () => Promise.resolve(1) });
-  await codecs.load(1).catch(() => undefined);
-  return codecs.fingerprintOf(1);
 }
 
 async function watch(session: Session, options: WatchCommandOptions): Promise<ExitKind> {

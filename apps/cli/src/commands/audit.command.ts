@@ -176,7 +176,6 @@ function makeKey(
       remedy: 'Name a file that is not there: heads signed with a key that is overwritten prove nothing more.',
     });
   }
-  session.show({ file, verifier_key: verifier }, () =>
-    [`the private key is in ${file}; give this verifier key to whoever checks:`, verifier].join('\n'),
-  );
+  session.terminal.note(`The private key is in ${file}. Give the verifier key to whoever checks.`);
+  session.show({ file, verifier_key: verifier }, () => verifier);
 }
