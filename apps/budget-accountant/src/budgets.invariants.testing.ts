@@ -16,7 +16,7 @@ export const STEPS = [
 export const CAPPED = { capability: 'flags.set_all', calls: 2, subjects: 1 } as const;
 
 const CAPABILITIES = ['wire.send_money', 'wire.send_money', CAPPED.capability];
-const SUBJECTS = ['order/1', 'order/2', 'order/1'];
+const SUBJECTS = ['order/1', 'order/2'];
 const AGENTS = ['agent-7', 'agent-8'];
 
 const body = (() => {
@@ -67,38 +67,45 @@ function valuesOf({ unit, amount }: Pick<Step, 'unit' | 'amount'>) {
   return units.map((currency) => ({ currency, amount_minor: amount }));
 }
 
-/** A step as what the accountant hears. */
-export function inputOf({ step, effect, unit, amount }: Step, reservations: readonly Row[]): RecordInput {
-  const name = `effect-${String(effect)}`;
+/** Who asks for an effect, and with what. */
+function callOf(effect: number) {
+  return {
+    name: `effect-${String(effect)}`,
+    capability: CAPABILITIES[effect % CAPABILITIES.length] ?? '',
+    subject: SUBJECTS[effect % SUBJECTS.length] ?? '',
+    agent: AGENTS[effect % AGENTS.length] ?? '',
+  };
+}
+
+/** An execution that moved what was held, changed so; what it names itself where nothing was. */
+function executed(step: Step, reservations: readonly Row[], change: (value: number) => number): RecordInput {
+  const { name, ...call } = callOf(step.effect);
   const found = reservations.find(({ doc }) => doc['effect_key'] === name)?.doc;
   const held = (found?.['debits'] ?? []) as readonly { currency: string; value_minor: number }[]; // as reservations hold them
-  const capability = CAPABILITIES[effect % CAPABILITIES.length] ?? '';
-  const subject = SUBJECTS[effect % SUBJECTS.length] ?? '';
-  const agent = AGENTS[effect % AGENTS.length] ?? '';
-  const done = (change: (value: number) => number) => {
-    const said = held.length > 0 ? held.map((one) => ({ ...one, amount_minor: change(one.value_minor) })) : null;
-    const consequence = (said ?? valuesOf({ unit, amount })).map(({ currency, amount_minor }) => ({
-      currency,
-      amount_minor,
-    }));
-    return recorded(name, null, { consequence, capability, subject, agent });
-  };
-  switch (step) {
+  const moved = held.map(({ currency, value_minor }) => ({ currency, amount_minor: change(value_minor) }));
+  return recorded(name, null, { ...call, consequence: moved.length > 0 ? moved : valuesOf(step) });
+}
+
+/** A step as what the accountant hears. */
+export function inputOf(step: Step, reservations: readonly Row[]): RecordInput {
+  const { effect, amount } = step;
+  const { name, capability, agent, subject } = callOf(effect);
+  switch (step.step) {
     case 'reserve':
       return command('ReserveBudget', {
         run_id: RUN,
         effect_key: name,
         capability,
         agent_id: agent,
-        values: valuesOf({ unit, amount }),
+        values: valuesOf(step),
         subject_ref: subject,
       });
     case 'settle':
-      return done((value) => value);
+      return executed(step, reservations, (value) => value);
     case 'more':
-      return done((value) => value + amount);
+      return executed(step, reservations, (value) => value + amount);
     case 'less':
-      return done((value) => Math.floor(value / 2));
+      return executed(step, reservations, (value) => Math.floor(value / 2));
     case 'fail':
       return recorded(name, amount, { state: 'failed' });
     case 'release':
@@ -108,6 +115,6 @@ export function inputOf({ step, effect, unit, amount }: Step, reservations: read
     case 'lower':
       return command('MoveCeiling', { scope: 'run', scope_id: RUN, currency: INR, ceiling_minor: 500 - effect });
     default:
-      return decide(name, step === 'approve');
+      return decide(name, step.step === 'approve');
   }
 }

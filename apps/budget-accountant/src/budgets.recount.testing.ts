@@ -32,12 +32,26 @@ interface Known {
   readonly who: Who;
   readonly held: readonly Debit[];
   readonly isHeld: boolean;
-  readonly wasUsed: boolean;
   readonly first: number | null;
+}
+
+/** What a record adds. */
+interface Delta {
+  /** What its reservation holds from now on. */
+  readonly held: readonly Debit[];
+  readonly deltas: readonly Debit[];
+  readonly calls: number;
+  readonly at: number;
+  readonly isRefund?: boolean;
 }
 
 const LENGTH: Readonly<Record<string, number>> = { hour: 3_600_000, day: 86_400_000 };
 const NO_UNIT: readonly Debit[] = [{ currency: '', value_minor: 0, debit_minor: 0 }];
+
+function textIn(body: Doc, name: string): string | null {
+  const value = body[name];
+  return typeof value === 'string' ? value : null;
+}
 
 /** Debits of a body; records of the log say them so. */
 function debitsIn(body: Doc): readonly Debit[] {
@@ -62,34 +76,34 @@ export class Recount {
   readonly #known = new Map<string, Known>();
 
   add({ type, body }: AcceptedRecord, at: number): void {
-    const id = String(body['reservation_id'] ?? '');
+    const id = textIn(body, 'reservation_id') ?? '';
     const debits = debitsIn(body);
     const before = this.#known.get(id);
-    switch (type) {
-      case 'BudgetReserved':
-        return this.#count(this.#asked(id, body), debits, 1, at);
-      case 'BudgetEscalated':
-        this.#known.set(id, { ...this.#asked(id, body), isHeld: false });
-        return;
-      case 'EscalationDecided':
-        if (before !== undefined && debits.length > 0 && !before.isHeld) this.#count(before, debits, 1, at);
-        return;
-      case 'BudgetReleased':
-        if (before?.isHeld === true) this.#free(before, debits, -1, at);
-        return;
-      case 'BudgetSettled':
-        if (before !== undefined) this.#change(before, debits, minus(debits, before.held), 0, at);
-        return;
-      case 'BudgetDebited':
-        return this.#count(before ?? this.#asked(id, body), debits, 1, at);
-      case 'BudgetOverrun': {
-        const standing = before ?? this.#asked(id, body);
-        const held = standing.isHeld ? standing.held : [];
-        return this.#change(standing, minus(held, debits, 1), debits, standing.isHeld ? 0 : 1, at);
-      }
-      case 'BudgetRefunded':
-        if (before !== undefined) this.#refund(before, debits, at);
-    }
+    if (type === 'BudgetReserved') this.#change(this.#asked(id, body), { held: debits, deltas: debits, calls: 1, at });
+    else if (type === 'BudgetEscalated') this.#known.set(id, this.#asked(id, body));
+    else if (type === 'BudgetDebited' || type === 'BudgetOverrun') this.#happened(id, body, at);
+    else if (before !== undefined) this.#goneOn(type, before, debits, at);
+  }
+
+  /** Something happened that was not reserved, or more than was. */
+  #happened(id: string, body: Doc, at: number): void {
+    const standing = this.#known.get(id) ?? this.#asked(id, body);
+    const debits = debitsIn(body);
+    const [held, calls] = standing.isHeld ? [minus(standing.held, debits, 1), 0] : [debits, 1];
+    this.#change(standing, { held, deltas: debits, calls, at });
+  }
+
+  /** What was asked for before is let through, used, given back or taken back. */
+  #goneOn(type: string, before: Known, debits: readonly Debit[], at: number): void {
+    const { held, isHeld } = before;
+    if (type === 'EscalationDecided' && debits.length > 0 && !isHeld)
+      this.#change(before, { held: debits, deltas: debits, calls: 1, at });
+    if (type === 'BudgetSettled') this.#change(before, { held: debits, deltas: minus(debits, held), calls: 0, at });
+    if (type === 'BudgetRefunded')
+      this.#change(before, { held: minus(held, debits), deltas: minus([], debits), calls: 0, at, isRefund: true });
+    if (type !== 'BudgetReleased' || !isHeld) return;
+    this.#change(before, { held: [], deltas: minus([], debits), calls: -1, at });
+    this.#known.set(before.who.id, { ...before, held: [], isHeld: false });
   }
 
   /** Whether a scope has more than its ceilings now, whatever it is refunded as. */
@@ -171,35 +185,20 @@ export class Recount {
   }
 
   #asked(id: string, body: Doc): Known {
-    const { tenant, run_id, agent_id, capability, subject_id } = body;
-    const text = (value: unknown) => (typeof value === 'string' ? value : null);
     const who = {
       id,
-      tenant: String(tenant),
-      run: String(run_id),
-      agent: text(agent_id),
-      capability: text(capability),
-      subject: text(subject_id),
+      tenant: textIn(body, 'tenant') ?? '',
+      run: textIn(body, 'run_id') ?? '',
+      agent: textIn(body, 'agent_id'),
+      capability: textIn(body, 'capability'),
+      subject: textIn(body, 'subject_id'),
     };
-    return { who, held: debitsIn(body), isHeld: false, wasUsed: false, first: null };
+    return { who, held: debitsIn(body), isHeld: false, first: null };
   }
 
-  #count(of: Known, debits: readonly Debit[], calls: number, at: number): void {
-    this.#change(of, debits, debits, calls, at);
-  }
-
-  #free(of: Known, debits: readonly Debit[], calls: number, at: number): void {
-    this.#change(of, [], minus([], debits), calls, at);
-    this.#known.set(of.who.id, { ...of, held: [], isHeld: false });
-  }
-
-  #refund(of: Known, debits: readonly Debit[], at: number): void {
-    this.#change(of, minus(of.held, debits), minus([], debits), 0, at, true);
-  }
-
-  #change(of: Known, held: readonly Debit[], deltas: readonly Debit[], calls: number, at: number, isRefund = false) {
-    const first = of.first ?? at;
+  #change(of: Known, { held, deltas, calls, at, isRefund = false }: Delta): void {
     const { who } = of;
+    const first = of.first ?? at;
     this.#known.set(who.id, { ...of, held, isHeld: true, first });
     for (const [place, { currency: unit, debit_minor: debt, value_minor: value }] of (deltas.length > 0
       ? deltas

@@ -80,6 +80,19 @@ function addEscalations(budgets: Command, act: Act): void {
       query: ({ run, phase }) => ({ run_id: run, phase }),
     },
   );
+  addShow(budgets, act);
+  const decide = (name: string, description: string, approved: boolean): void => {
+    addSendAction(budgets.command(name).description(description).argument('<escalation>', 'escalation id'), act, {
+      service: 'budgets',
+      path: (id) => escalationPath(id, 'decide'),
+      body: () => ({ approved }),
+    });
+  };
+  decide('approve', 'lets an escalation through: the agent may go on when it asks again', true);
+  decide('deny', 'refuses an escalation: nothing is spent', false);
+}
+
+function addShow(budgets: Command, act: Act): void {
   budgets
     .command('show')
     .description(
@@ -96,15 +109,6 @@ function addEscalations(budgets: Command, act: Act): void {
         session.show({ ...found, uses }, () => [describeEscalation(found), ...describeUses(uses)].join('\n\n'));
       }),
     );
-  const decide = (name: string, description: string, approved: boolean): void => {
-    addSendAction(budgets.command(name).description(description).argument('<escalation>', 'escalation id'), act, {
-      service: 'budgets',
-      path: (id) => escalationPath(id, 'decide'),
-      body: () => ({ approved }),
-    });
-  };
-  decide('approve', 'lets an escalation through: the agent may go on when it asks again', true);
-  decide('deny', 'refuses an escalation: nothing is spent', false);
 }
 
 /** Text of an escalation. */

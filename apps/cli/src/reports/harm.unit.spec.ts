@@ -58,7 +58,7 @@ describe('budgets', () => {
     const [head, row] = out().split('\n');
     expect(head).toMatch(/RESERVED +OPEN +BEYOND +MOVED +FIRST CLOSES +RECOVERY COST +AT MOST +EXPECTED$/);
     expect(row).toMatch(
-      /^acme +agent-7 +- +5\.00 INR +30\.00 INR +0\.00 INR +300\.00 INR +1970\S+ +0\.70 INR +10\.00 INR +-$/,
+      /^acme +agent-7 +- +5\.00 INR +30\.00 INR +0\.00 INR +300\.00 INR +1970\S+ \S+ +0\.70 INR +10\.00 INR +-$/,
     );
   });
 
