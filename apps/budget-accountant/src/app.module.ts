@@ -5,7 +5,9 @@ import { BUDGETS_LOG, BUDGET_COMMANDS, budgetsCore } from './core.js';
 import type { AccountantConfig } from './config.js';
 import { AutonomyListsController } from './http/autonomy.controller.js';
 import { BudgetListsController, BudgetVerbsController } from './http/budgets.controller.js';
+import { HarmController } from './http/harm.controller.js';
 import { OutcomesController } from './http/outcomes.controller.js';
+import { HarmQueries } from './reads/harm-queries.js';
 import { OutcomeQueries } from './reads/outcome-queries.js';
 
 /** Connections that reads of people take from those of the loop, at the most; and how long one may run, milliseconds. */
@@ -13,13 +15,22 @@ const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 
 export function serviceSpec(config: AccountantConfig): ServiceSpec {
   const { escalationOwner, escalationDeadlineMs, settleWithinMs } = config;
+  const harm = new HarmQueries(createPool({ url: databaseUrlOf(config), ...READS }));
   return {
     name: 'budget-accountant',
     commandTopic: BUDGET_COMMANDS,
     commandLog: BUDGETS_LOG,
     cores: [budgetsCore({ escalationOwner, escalationDeadlineMs, settleWithinMs })],
-    controllers: [BudgetVerbsController, BudgetListsController, AutonomyListsController, OutcomesController],
+    controllers: [
+      BudgetVerbsController,
+      BudgetListsController,
+      AutonomyListsController,
+      HarmController,
+      OutcomesController,
+    ],
+    gauges: (metrics) => harm.gauge(metrics),
     providers: [
+      { provide: HarmQueries, useValue: harm },
       {
         provide: OutcomeQueries,
         useFactory: () => new OutcomeQueries(createPool({ url: databaseUrlOf(config), ...READS })),

@@ -50,6 +50,8 @@ export interface ServiceSpec extends Omit<ServiceDefinition, 'cores' | 'name'> {
     metrics: Pick<Metrics, 'count' | 'observe'>,
     rows: () => readonly ChangedRow[],
   ) => void;
+  /** Sets gauges that are read off the service's tables, when somebody asks for metrics; what cannot be asked is told by its absence. */
+  readonly gauges?: (metrics: Pick<Metrics, 'set' | 'clear'>) => Promise<void>;
   /** Spans an accepted record of the service ends. */
   readonly trace?: (record: AcceptedRecord, rows: () => readonly ChangedRow[]) => readonly SpanSpec[];
   readonly controllers: readonly Type[];
@@ -245,8 +247,10 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
 
 /** Gauges that are read off the loops and the database when somebody asks for metrics. */
 function gaugesOf({ kafka, metrics, spec }: Parts, runtime: ServiceRuntime, database: ServiceDatabase): StandingGauges {
+  const { gauges } = spec;
   const standing = new StandingGauges({
     metrics,
+    ...(gauges === undefined ? {} : { own: () => gauges(metrics) }),
     logs: spec.cores.map(({ log }) => log),
     loops: () => runtime.loops(),
     reader: () => kafka.rawReader(),

@@ -17,6 +17,8 @@ export interface StandingGaugesOptions {
   readonly reader: () => Promise<RawReader>;
   /** Open parked records of a log. Errors: Failure(DATABASE_UNAVAILABLE). */
   readonly parkedOpen: (log: string) => Promise<number>;
+  /** Sets gauges of the service's own. Errors: Failure(DATABASE_UNAVAILABLE). */
+  readonly own?: () => Promise<void>;
   /** Longest a reader of the metrics is kept waiting, milliseconds. Default 1,000. */
   readonly patienceMs?: number;
 }
@@ -50,7 +52,11 @@ export class StandingGauges {
   private async ask(): Promise<void> {
     this.options.metrics.clear('cursorLag');
     this.options.metrics.clear('parkedOpen');
-    await Promise.all([this.lags().catch(() => this.forgetReader()), this.parked().catch(() => undefined)]);
+    await Promise.all([
+      this.lags().catch(() => this.forgetReader()),
+      this.parked().catch(() => undefined),
+      this.options.own?.().catch(() => undefined),
+    ]);
   }
 
   /** Each end is asked once, however many loops read it. */

@@ -76,6 +76,25 @@ describe('the gauges of inputs', () => {
     expect(asked.sort()).toEqual([`${OTHER}/0`, `${WIRE}/0`, `${WIRE}/1`].sort());
   });
 
+  it("tell the service's own beside them, and lose none where those cannot be asked", async () => {
+    const metrics = new Metrics();
+    const gauges = new StandingGauges({
+      metrics,
+      logs: [LOG],
+      loops: () => [],
+      reader: () => Promise.reject(new Error('no broker')),
+      parkedOpen: () => Promise.resolve(3),
+      own: () => {
+        metrics.set('escalationsOpen', { about: 'ceiling' }, 2);
+        return Promise.reject(new Error('no database'));
+      },
+    });
+    await gauges.refresh();
+    const text = await metrics.text();
+    expect(text).toContain('recourse_escalations_open{about="ceiling"} 2');
+    expect(text).toContain(`recourse_parked_open{log="${LOG}"} 3`);
+  });
+
   it('tell how many parked records are open', async () => {
     const { gauges, metrics } = gaugesOf({ parkedOpen: () => Promise.resolve(3) });
     await gauges.refresh();

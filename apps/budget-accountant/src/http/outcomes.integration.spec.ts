@@ -1,26 +1,15 @@
 // The report of outcomes over HTTP on a real PostgreSQL, for two tenants.
-import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createDatabase, dropDatabase, sharedTestStack } from '@recourse/dev-stack';
-import type { DatabaseAddress, TestStack } from '@recourse/dev-stack';
 import { entryView } from '@recourse/contract';
-import { withCommonKinds } from '@recourse/event-log';
-import { accessOf, createPool, Limits, PostgresDatabase, ServiceModule } from '@recourse/service';
-import type { Principal, ServiceContext } from '@recourse/service';
-import { Metrics } from '@recourse/telemetry';
+import { createPool } from '@recourse/service';
 import { harness, logged, memoryView } from '@recourse/testing';
 import { outcome } from '../budgets.autonomy.testing.js';
 import { refundView, RUN, TENANT } from '../budgets.testing.js';
-import { BUDGETS_LOG, budgetsCore } from '../core.js';
+import { budgetsCore } from '../core.js';
 import { OutcomeQueries } from '../reads/outcome-queries.js';
 import { OutcomesController } from './outcomes.controller.js';
-
-const NAME = `outcomes_${String(process.pid)}`;
-const CORE = budgetsCore();
-const LOGS = [{ log: BUDGETS_LOG, kinds: withCommonKinds(CORE.kinds) }];
+import { projected } from './projected.testing.js';
+import type { Answer, Projected } from './projected.testing.js';
 
 /** A compensation in the run of the outcomes, which costs 700. */
 function compensated() {
@@ -54,89 +43,25 @@ const STORY = [
   compensated(),
 ];
 
-let stack: TestStack;
-let address: DatabaseAddress;
-let database: PostgresDatabase;
-let app: NestFastifyApplication;
+let desk: Projected;
 
 beforeAll(async () => {
-  stack = await sharedTestStack();
-  address = await createDatabase(stack, NAME, NAME, 'secret');
-  database = await PostgresDatabase.open({ url: address.url }, LOGS);
-  const desk = harness(CORE, { views: { contracts: refundView().view, entries: memoryView(entryView) } });
-  for (const input of STORY) desk.when(input, 10_000);
-  const head = {
-    seq: 1,
-    hash: Buffer.alloc(32, 1),
-    offset: 1,
-    decidedAt: 1,
-    cursors: [],
-    reactedSeq: 0,
-    reactedOffset: 0,
-  };
-  const changes = desk.rows().map((row) => ({ op: 'put', row }) as const);
-  await database.stores.partition(BUDGETS_LOG, 0).project(null, head, changes);
-  app = await start();
+  const told = harness(budgetsCore(), { views: { contracts: refundView().view, entries: memoryView(entryView) } });
+  for (const input of STORY) told.when(input, 10_000);
+  desk = await projected({
+    name: `outcomes_${String(process.pid)}`,
+    desk: told,
+    controllers: [OutcomesController],
+    providers: (url) => [
+      { provide: OutcomeQueries, useFactory: () => new OutcomeQueries(createPool({ url, connectionsMax: 2 })) },
+    ],
+  });
 }, 400_000);
 
-afterAll(async () => {
-  await app.close();
-  await database.close();
-  await dropDatabase(stack, NAME);
-  await stack.stop();
-}, 60_000);
+afterAll(() => desk.close(), 60_000);
 
-/** The report over the projection; a bearer token here is `tenant role`. */
-async function start(): Promise<NestFastifyApplication> {
-  const context = {
-    definition: {
-      name: 'budget-accountant',
-      cores: [CORE],
-      commandTopic: 'recourse.budget-commands',
-      commandLog: BUDGETS_LOG,
-    },
-    host: {
-      page: (query) => database.page(query),
-      commandRow: () => Promise.resolve(null),
-      partition: (log, partition) => database.partition(log, partition),
-      health: () => ({ live: true, ready: true, started: true, detail: {} }),
-    },
-    edge: { submit: () => Promise.reject(new Error('reads submit nothing')), lookUp: () => Promise.resolve(null) },
-    projection: { isReached: () => Promise.resolve(true) },
-    metrics: new Metrics(),
-    partitionCount: () => Promise.resolve(1),
-    onError: () => undefined,
-    keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) },
-    shown: (docs) => Promise.resolve(docs),
-    limits: new Limits(),
-    access: accessOf('budget-accountant'),
-    authenticate: (authorization): Promise<Principal> => {
-      const [tenant = '', role = ''] = (authorization ?? '').split(' ').slice(1);
-      return Promise.resolve({ subject: 'dana', tenant, roles: [role] });
-    },
-  } satisfies ServiceContext;
-  const queries = {
-    provide: OutcomeQueries,
-    useFactory: () => new OutcomeQueries(createPool({ url: address.url, connectionsMax: 2 })),
-  };
-  const made = await NestFactory.create<NestFastifyApplication>(
-    ServiceModule.forService(context, [OutcomesController], [queries]),
-    new FastifyAdapter(),
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-    { logger: false, abortOnError: false },
-  );
-  await made.init();
-  await made.getHttpAdapter().getInstance().ready();
-  return made;
-}
-
-async function get(query = '', token = 'acme viewer') {
-  const answer = await app.inject({
-    method: 'GET',
-    url: `/v1/reports/outcomes${query}`,
-    headers: { authorization: `Bearer ${token}` },
-  });
-  return { status: answer.statusCode, body: answer.json<{ readonly items: readonly Record<string, unknown>[] }>() };
+function get(query = '', token = 'acme viewer'): Promise<Answer> {
+  return desk.get(`/v1/reports/outcomes${query}`, token);
 }
 
 describe('the report of outcomes', () => {

@@ -58,7 +58,7 @@ export const reservations = row<Reservation>({
     mutation_id: 'text',
     expires_at: 'bigint',
   },
-  indexes: [['tenant', 'run_id'], ['phase']],
+  indexes: [['tenant', 'run_id'], ['tenant', 'phase', 'expires_at'], ['phase']],
 });
 
 /** An open question has a timer until it stands with its last owner. */

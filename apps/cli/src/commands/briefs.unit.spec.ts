@@ -14,7 +14,7 @@ describe.each([
   ['an effect that is to be settled', ['mutations', 'show'], '/v1/mutations/x'],
 ] as const)('%s', (_what, command, path) => {
   const shown = async (brief: object): Promise<string> => {
-    const { call, out } = desk(table({ [path]: { brief } }));
+    const { call, out } = desk(table({ [path]: { brief }, [`${path}/uses`]: { items: [] } }));
     expect(await call(...command, 'x')).toBe(0);
     return out();
   };

@@ -6,10 +6,12 @@ import { briefFields } from '../output/brief.js';
 import { amountIn, debitsIn, exceededIn, proposalIn } from '../output/debits.js';
 import { formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
+import { describeUses } from '../reports/harm.js';
+import { addHarm } from './harm.command.js';
 import { IDEMPOTENCY_KEY } from './options.js';
 import type { Act } from './options.js';
 import { CliProblem } from '../problem.js';
-import { addListAction, addSendAction, addShowAction, pathBelow } from './shapes.js';
+import { addListAction, addSendAction, pathBelow } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'TENANT', of: (row) => row['tenant'] },
@@ -60,6 +62,7 @@ export function addBudgets(program: Command, act: Act): void {
   addOpen(budgets, act);
   addMove(budgets, act);
   addEscalations(budgets, act);
+  addHarm(budgets, act);
 }
 
 function addEscalations(budgets: Command, act: Act): void {
@@ -77,14 +80,7 @@ function addEscalations(budgets: Command, act: Act): void {
       query: ({ run, phase }) => ({ run_id: run, phase }),
     },
   );
-  addShowAction(
-    budgets
-      .command('show')
-      .description('shows one escalation: what is asked, what the run is for, and who decides')
-      .argument('<escalation>', 'escalation id'),
-    act,
-    { service: 'budgets', path: escalationPath, text: describeEscalation },
-  );
+  addShow(budgets, act);
   const decide = (name: string, description: string, approved: boolean): void => {
     addSendAction(budgets.command(name).description(description).argument('<escalation>', 'escalation id'), act, {
       service: 'budgets',
@@ -94,6 +90,25 @@ function addEscalations(budgets: Command, act: Act): void {
   };
   decide('approve', 'lets an escalation through: the agent may go on when it asks again', true);
   decide('deny', 'refuses an escalation: nothing is spent', false);
+}
+
+function addShow(budgets: Command, act: Act): void {
+  budgets
+    .command('show')
+    .description(
+      'shows one escalation: what is asked, what the run is for, who decides, and by what its bounds are used',
+    )
+    .argument('<escalation>', 'escalation id')
+    .action(
+      act(async (session, _options, id = '') => {
+        const accountant = session.service('budgets');
+        const [found, { items: uses }] = await Promise.all([
+          accountant.get(escalationPath(id)),
+          accountant.get(escalationPath(id, 'uses')),
+        ]);
+        session.show({ ...found, uses }, () => [describeEscalation(found), ...describeUses(uses)].join('\n\n'));
+      }),
+    );
 }
 
 /** Text of an escalation. */

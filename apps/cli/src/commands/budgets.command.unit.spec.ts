@@ -50,7 +50,12 @@ describe('budgets', () => {
   });
 
   it('say of an escalation which names read alike', async () => {
-    const { call, out } = desk(table({ '/v1/escalations/esc_1': { ...ESCALATION, lookalikes: [['1nes', 'ines']] } }));
+    const { call, out } = desk(
+      table({
+        '/v1/escalations/esc_1': { ...ESCALATION, lookalikes: [['1nes', 'ines']] },
+        '/v1/escalations/esc_1/uses': { items: [] },
+      }),
+    );
     expect(await call('budgets', 'show', 'esc_1')).toBe(0);
     expect(out()).toContain('different people, whose names read alike: 1nes, ines');
     expect(out()).toContain('12000.00 EUR (debt 1200.00 EUR), 1 comms (debt 0.1 comms)');

@@ -359,6 +359,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/reports/harm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Expected harm: debt that stands by unit, reserved, open or beyond taking back, and what recoveries cost so far, at most, and as expected from the part of effects taken back so far. */
+        get: operations["HarmController_harm"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reports/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Value that nothing takes back once its window has closed: within the next hour, and within the next day. */
+        get: operations["HarmController_forecast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/escalations/{id}/uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** By which mutations each bound of a question is used, the largest first. */
+        get: operations["HarmController_uses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reports/outcomes": {
         parameters: {
             query?: never;
@@ -1004,6 +1055,78 @@ export interface operations {
             };
             header?: never;
             path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    HarmController_harm: {
+        parameters: {
+            query?: {
+                limit?: unknown;
+                /** @description Only a token for all tenants may name one. */
+                tenant?: unknown;
+                capability?: unknown;
+                agent_id?: unknown;
+                /** @description What sums are made by. */
+                by?: "tenant" | "agent" | "capability";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    HarmController_forecast: {
+        parameters: {
+            query?: {
+                limit?: unknown;
+                /** @description Only a token for all tenants may name one. */
+                tenant?: unknown;
+                capability?: unknown;
+                agent_id?: unknown;
+                /** @description What sums are made by. */
+                by?: "tenant" | "agent" | "capability";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    HarmController_uses: {
+        parameters: {
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: unknown;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
             cookie?: never;
         };
         requestBody?: never;

@@ -1,0 +1,88 @@
+// Ceilings, windows, units and caps under every order of steps: what the rows count is counted again from the log alone.
+//
+// RECOURSE_BUDGET_RUNS sets how many stories are tried.
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { entryView } from '@recourse/contract';
+import { harness, memoryView, WAYS } from '@recourse/testing';
+import type { CoreHarness } from '@recourse/testing';
+import fc from 'fast-check';
+import { budgetsCore } from './core.js';
+import { CAPPED, CEILINGS, cappedView, inputOf, STEPS, UNITS } from './budgets.invariants.testing.js';
+import { Recount } from './budgets.recount.testing.js';
+
+const RUNS_TRIED = Number(process.env['RECOURSE_BUDGET_RUNS'] ?? '200');
+/** What is rebuilt before every step costs as many times as much. */
+const REBUILT_SHARE = 20;
+const PATIENCE_MS = 1_000_000;
+
+const STORIES = fc.array(
+  fc.record({
+    step: fc.constantFrom(...STEPS),
+    effect: fc.integer({ min: 0, max: 5 }),
+    unit: fc.constantFrom(...UNITS),
+    amount: fc.integer({ min: 0, max: 200 }),
+    /** Minutes since the step before. */
+    later: fc.constantFrom(0, 0, 0, 25, 700),
+  }),
+  { minLength: 4, maxLength: 25 },
+);
+
+const seen = new Map<string, number>();
+
+/** Holds after every step, so in every prefix. */
+function holds(accountant: CoreHarness, recount: Recount, now: number): void {
+  for (const record of accountant.recorded()) {
+    recount.add(record, now);
+    seen.set(record.type, (seen.get(record.type) ?? 0) + 1);
+    if (record.type !== 'BudgetReserved') continue;
+    for (const { doc } of accountant.rows('budget')) expect(recount.beyondCeiling(doc, now)).toEqual([]);
+    expect(recount.calls(record.body, CAPPED.capability)).toBeLessThanOrEqual(CAPPED.calls);
+    expect(recount.subjects(record.body, CAPPED.capability)).toBeLessThanOrEqual(CAPPED.subjects);
+  }
+}
+
+describe.each(WAYS)('the budget accountant, in every order of steps, $way', ({ isRebuilt }) => {
+  it(
+    'never reserves beyond a ceiling or cap, counts what its log says, and frees no more than was debited',
+    () => {
+      fc.assert(
+        fc.property(STORIES, (story) => {
+          const views = { contracts: cappedView(), entries: memoryView(entryView) };
+          const accountant = harness(budgetsCore({ settleWithinMs: 3_600_000, escalationDeadlineMs: 3_600_000 }), {
+            views,
+            isRebuilt,
+          });
+          const recount = new Recount();
+          let now = 0;
+          for (const ceiling of CEILINGS) accountant.when(ceiling, now);
+          for (const { later, ...step } of story) {
+            now += later * 60_000;
+            accountant.whenDue(now);
+            holds(accountant, recount, now);
+            accountant.when(inputOf(step, accountant.rows('reservation')), now);
+            holds(accountant, recount, now);
+          }
+          for (const { doc } of accountant.rows('budget'))
+            if (doc['window_at'] === recount.windowAt(doc, now))
+              expect(recount.of(doc, now)).toEqual({
+                used_minor: doc['used_minor'],
+                moved_minor: doc['moved_minor'],
+                refunded_minor: doc['refunded_minor'],
+                moved_back_minor: doc['moved_back_minor'],
+              });
+          expect(recount.freedBeyondDebits()).toEqual([]);
+        }),
+        { numRuns: isRebuilt ? Math.ceil(RUNS_TRIED / REBUILT_SHARE) : RUNS_TRIED },
+      );
+    },
+    PATIENCE_MS,
+  );
+});
+
+// A property over stories in which nothing happens holds always.
+afterAll(() => {
+  for (const type of ['BudgetReserved', 'BudgetEscalated', 'EscalationDecided', 'BudgetSettled', 'BudgetOverrun'])
+    expect(seen.get(type) ?? 0).toBeGreaterThan(RUNS_TRIED / 10);
+  for (const type of ['BudgetReleased', 'BudgetRefunded', 'BudgetOverdue', 'CeilingMoved'])
+    expect(seen.get(type) ?? 0).toBeGreaterThan(RUNS_TRIED / 100);
+});
