@@ -93,7 +93,7 @@ const rules = [
     name: 'apps-know-no-stack',
     comment: 'An app runs anywhere; the development stack, the examples and the suites are above it.',
     severity: 'error',
-    from: { path: '^apps/', pathNot: String.raw`\.(integration|e2e|contract)\.spec\.ts$` },
+    from: { path: '^apps/', pathNot: String.raw`\.(integration|e2e|contract)\.(spec|testing)\.ts$` },
     to: { path: '^(deploy|examples|test)/' },
   },
   {

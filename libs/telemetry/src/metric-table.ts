@@ -1,4 +1,5 @@
 // The metrics of the project, by name. Labels are of closed sets (topic, partition, reason, outcome): never an id. A tool is one that has a contract.
+import { BUDGET_METRICS } from './budget-metrics.js';
 
 /** Every metric there is; `docs/reference` and the dashboards are written against these names. */
 export const METRICS = {
@@ -274,24 +275,7 @@ export const METRICS = {
     help: 'Commits without outside effect, by what became of their state: kept, or why it was given up.',
     labels: ['status'],
   },
-  debtStanding: {
-    name: 'recourse_debt_standing_minor',
-    kind: 'gauge',
-    help: 'Debt of all tenants by unit, minor units: reserved, open while it can be taken back, beyond once it cannot. Every instance tells the same.',
-    labels: ['unit', 'standing'],
-  },
-  valueClosing: {
-    name: 'recourse_value_closing_minor',
-    kind: 'gauge',
-    help: 'Value of all tenants by unit, minor units, that nothing takes back once its window has closed: within an hour, within a day.',
-    labels: ['unit', 'within'],
-  },
-  escalationsOpen: {
-    name: 'recourse_escalations_open',
-    kind: 'gauge',
-    help: 'Escalations that wait for a person, by what they are about.',
-    labels: ['about'],
-  },
+  ...BUDGET_METRICS,
   requestsRefused: {
     name: 'recourse_requests_refused_total',
     kind: 'counter',

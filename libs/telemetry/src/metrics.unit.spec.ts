@@ -15,6 +15,8 @@ const CLOSED_LABELS = [
   'status',
   'question',
   'endpoint',
+  'unit',
+  'standing',
   'scope',
   'mode',
 ];

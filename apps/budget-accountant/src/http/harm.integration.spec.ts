@@ -11,8 +11,8 @@ import { RUN, TENANT } from '../budgets.testing.js';
 import { budgetsCore } from '../core.js';
 import { HarmQueries } from '../reads/harm-queries.js';
 import { HarmController } from './harm.controller.js';
-import { projected } from './projected.testing.js';
-import type { Projected } from './projected.testing.js';
+import { projected } from './projected.integration.testing.js';
+import type { Projected } from './projected.integration.testing.js';
 
 /** A refund that no cap bounds, of which a tenth is debt, and whose recovery costs 100. */
 function uncappedRefund() {

@@ -8,8 +8,8 @@ import { refundView, RUN, TENANT } from '../budgets.testing.js';
 import { budgetsCore } from '../core.js';
 import { OutcomeQueries } from '../reads/outcome-queries.js';
 import { OutcomesController } from './outcomes.controller.js';
-import { projected } from './projected.testing.js';
-import type { Answer, Projected } from './projected.testing.js';
+import { projected } from './projected.integration.testing.js';
+import type { Answer, Projected } from './projected.integration.testing.js';
 
 /** A compensation in the run of the outcomes, which costs 700. */
 function compensated() {

@@ -173,7 +173,12 @@ describe('a dump of a signed log', () => {
         isInteractive: false,
         ask: () => Promise.reject(new Error('nobody is asked')),
       };
-      await run(['audit', 'verify', '--dump', folder, '--log', LOG, '--json'], { terminal, environment, folder, fetch });
+      await run(['audit', 'verify', '--dump', folder, '--log', LOG, '--json'], {
+        terminal,
+        environment,
+        folder,
+        fetch,
+      });
       // The command printed it; a spec that reads another shape fails.
       const { partitions } = JSON.parse(out.join('')) as { readonly partitions: readonly PartitionReport[] };
       return partitions.flatMap(({ findings }) => findings.map(({ kind }) => kind));
