@@ -17,6 +17,8 @@ const CLOSED_LABELS = [
   'endpoint',
   'unit',
   'standing',
+  'within',
+  'about',
   'scope',
   'mode',
 ];
