@@ -146,7 +146,8 @@ async function prepare(system: System): Promise<void> {
   for (const name of PAYMENTS) {
     const contract = JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Facts;
     const caps = contract['blast_radius'];
-    const capped = caps === undefined ? {} : { blast_radius: { ...(caps as Facts), max_subjects_per_run: 1 } };
+    const capped =
+      caps === undefined ? {} : { blast_radius: { ...(caps as Facts), max_calls_per_run: 2, max_subjects_per_run: 1 } };
     await send('registry', '/v1/contracts', { ...contract, version: undefined, ...capped }, EDITOR);
   }
   const common = { owner: 'otto', doc: 'Of the rehearsal.' };

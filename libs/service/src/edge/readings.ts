@@ -87,11 +87,17 @@ function thingsIn(doc: Doc): readonly string[] {
   return [...own, ...mutation];
 }
 
-/** A name a record may hold: ids of outsiders may be as long as an index takes, and then nothing fits before them. */
 function nameOf(kind: string, id: string): string {
   const name = `${kind}/${id}`;
-  return Buffer.byteLength(name) > NAME_BYTES_MAX ? `${kind}/sha256:${sha256Hex(id)}` : name;
+  return isName(name) ? name : `${kind}/${hashed(id)}`;
 }
+
+/** Whether a record may hold it as a name (L7): what outsiders wrote may be longer, or be no text that PostgreSQL takes. */
+function isName(text: string): boolean {
+  return Buffer.byteLength(text) <= NAME_BYTES_MAX && text.isWellFormed() && !text.includes('\0');
+}
+
+const hashed = (text: string): string => `sha256:${sha256Hex(text)}`;
 
 function kindOf(member: (typeof IDS)[number]): string {
   if (member === 'id') return 'effect'; // the view of agents' effects names them so
@@ -100,7 +106,9 @@ function kindOf(member: (typeof IDS)[number]): string {
 
 function subjectsIn({ subject_ref, ref }: Doc): readonly string[] {
   const pointer = typeof ref === 'object' && ref !== null && 'subject_ref' in ref ? ref.subject_ref : undefined;
-  return [subject_ref, pointer].filter((subject) => typeof subject === 'string');
+  return [subject_ref, pointer]
+    .filter((subject) => typeof subject === 'string')
+    .map((subject) => (isName(subject) ? subject : hashed(subject)));
 }
 
 function payloadsIn(doc: Doc): number {
