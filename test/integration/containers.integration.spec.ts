@@ -207,10 +207,10 @@ describe('an installation', () => {
       '--adapters',
       'payments,mail',
     ] as const;
-    expect(await provisioned(...topics)).toMatch(/16 topics made, 0 were there/);
-    expect(await provisioned(...topics)).toMatch(/0 topics made, 16 were there/);
+    expect(await provisioned(...topics)).toMatch(/18 topics made, 0 were there/);
+    expect(await provisioned(...topics)).toMatch(/0 topics made, 18 were there/);
     expect(await provisioned('make-schemas', '--adapters', 'payments,mail')).toMatch(
-      /schemas of 16 topics are registered/,
+      /schemas of 18 topics are registered/,
     );
   }, 180_000);
 });
