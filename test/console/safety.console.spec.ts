@@ -286,7 +286,7 @@ describe('bad input', () => {
       await page.getByLabel('Why, in your words').fill('a long thought');
       await context.clearCookies();
       await page.getByRole('alertdialog').getByRole('button', { name: 'Deny' }).click();
-      await page.getByText('You are not signed in any more.').waitFor();
+      await page.getByText('You are not signed in any more.').first().waitFor();
       await signInAs(page, system.console, 'mira', `/reviews/${step.stepId}`);
       await page.getByRole('button', { name: 'Deny' }).click();
       expect(await page.getByLabel('Why, in your words').inputValue()).toBe('a long thought');
