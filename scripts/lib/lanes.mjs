@@ -50,7 +50,6 @@ export const LANES = [
     ci: [],
     all: [],
     kind: 'console',
-    usesSharedStack: true,
   },
   // Charts, rules and container files read by the tools of a cluster, without one. Builds those tools once, with Go.
   {

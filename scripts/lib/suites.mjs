@@ -14,7 +14,7 @@ export const JEST_SUITES = {
   integration: { stack: 'shared', workers: 2 },
   e2e: { stack: 'own', workers: 2 },
   deploy: { stack: 'none', workers: 1, tools: 'cluster' },
-  console: { stack: 'shared', workers: 1 },
+  console: { stack: 'own', workers: 1 },
 };
 
 /** Specs about the tree itself: they are quick, need nothing, and run with the unit specs. */

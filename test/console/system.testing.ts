@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { planSystem, sharedTestStack, startProcesses } from '@recourse/dev-stack';
+import { planSystem, startProcesses, startTestStack } from '@recourse/dev-stack';
 import type { Processes, SystemPlan } from '@recourse/dev-stack';
 import { CONTRACTS, REFUND_POLICY } from '@recourse/example-drifted-refund';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
@@ -70,7 +70,7 @@ export class System {
   ) {}
 
   static async start(): Promise<System> {
-    const stack = await sharedTestStack();
+    const stack = await startTestStack();
     const dataDir = mkdtempSync(join(tmpdir(), 'recourse-console-'));
     const plan = await planSystem(stack, { dataDir, withNotifier: true, withConsole: true, subscribedAs: 'loyalty' });
     const processes = await startProcesses(plan.processes, { logDir: dataDir });
