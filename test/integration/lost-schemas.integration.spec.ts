@@ -1,6 +1,8 @@
 // A registry loses the subjects of every log and wire while the system runs: services start again, and go on.
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '@recourse/kernel';
+import { ALL_SCHEMAS_KNOWN } from '@recourse/service';
 import { startSystem, TENANT } from './system.testing.js';
 import type { System } from './system.testing.js';
 
@@ -64,6 +66,11 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
   }
 }
 
+/** A service asks for what it has not met yet beside its work; its log says when it has all. */
+function knowsAll(service: string): boolean {
+  return readFileSync(system.processes.logFile(service), 'utf8').includes(ALL_SCHEMAS_KNOWN);
+}
+
 async function isReady(url: string): Promise<boolean> {
   return (await fetch(`${url}/health/ready`)).ok;
 }
@@ -86,6 +93,7 @@ describe('a registry that lost its subjects under a running system', () => {
     async () => {
       await executed('before');
       await until('recorded before', async () => (await recorded('before')) === 1);
+      for (const name of SERVICES) await until(`${name} knows all`, () => Promise.resolve(knowsAll(name)));
       expect(await loseSubjects()).toBe(0);
       for (const name of SERVICES) await system.processes.kill(name, 'SIGKILL');
       for (const name of SERVICES) await system.processes.restart(name);

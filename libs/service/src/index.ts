@@ -53,7 +53,7 @@ export type { RunningService, ServiceHealth } from './running-service.js';
 export { ServiceModule } from './service.module.js';
 export { PartitionCounts } from './partition-counts.js';
 export { persistently, quietPause } from './persistently.js';
-export { knownSchemas } from './known-schemas.js';
+export { ALL_SCHEMAS_KNOWN, knownSchemas } from './known-schemas.js';
 export type { KnownSchemas } from './known-schemas.js';
 export { connectKafka, createEdge, runProcess } from './process.js';
 export { runService, startService } from './run-service.js';

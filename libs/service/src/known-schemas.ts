@@ -5,6 +5,9 @@ import type { Logger } from '@recourse/telemetry';
 import { PostgresSchemaMemory } from './outbound/postgres-schema-memory.js';
 import { plannedSubjects } from './provision/topics.js';
 
+/** From this line of its log on, a service starts without the registry's subjects. */
+export const ALL_SCHEMAS_KNOWN = 'all schemas of this release are known: a start needs no subject of the registry';
+
 export interface KnownSchemas {
   readonly registry: SchemaRegistry;
   /** Has the registry tell, once, of every schema that this release was built with. Nothing depends on it. */
@@ -15,7 +18,7 @@ export interface KnownSchemas {
 /** Connects nothing by itself. */
 export function knownSchemas(
   { registryUrl, databaseUrl }: { readonly registryUrl: string; readonly databaseUrl: string },
-  logger: Pick<Logger, 'warn'>,
+  logger: Pick<Logger, 'info' | 'warn'>,
 ): KnownSchemas {
   const memory = new PostgresSchemaMemory(databaseUrl);
   const registry = new RememberingRegistry({
@@ -32,7 +35,11 @@ export function knownSchemas(
     registry,
     learn: async () => {
       try {
-        await registry.learnAll(plannedSubjects({ adapters: [] }));
+        const planned = plannedSubjects({ adapters: [] });
+        const unknown = await registry.learnAll(planned);
+        if (unknown.length > 0)
+          logger.warn({ subjects: unknown }, 'the schema registry does not know these (`recourse provision --check`)');
+        else logger.info({ subjects: planned.length }, ALL_SCHEMAS_KNOWN);
       } catch (error) {
         logger.warn({ err: error }, 'the schema registry did not tell of all schemas; it is asked at the next start');
       }

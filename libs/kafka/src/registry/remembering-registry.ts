@@ -76,18 +76,25 @@ export class RememberingRegistry implements SchemaRegistry {
     });
   }
 
-  /** Asks for schemas that are not kept yet, so that they are. Errors: those of the registry, but for what it does not know. */
-  async learnAll(schemas: readonly { readonly subject: string; readonly schema: string }[]): Promise<void> {
+  /**
+   * Asks for schemas that are not kept yet, so that they are. Answers which subjects nobody knew.
+   *
+   * Errors: those of the registry, but for what it does not know.
+   */
+  async learnAll(schemas: readonly { readonly subject: string; readonly schema: string }[]): Promise<readonly string[]> {
     const kept = new Set((await this.known()).values());
+    const unknown: string[] = [];
     for (const { subject, schema } of schemas) {
       if (kept.has(schema)) continue;
       try {
         await this.idOf(subject, schema);
       } catch (cause) {
         if (!isUnknown(cause)) throw cause;
+        unknown.push(subject);
       }
     }
     await this.settled();
+    return unknown;
   }
 
   /** Resolves when every answer so far is kept, or could not be. */
