@@ -8,7 +8,7 @@
 // The last line is `N passed, N failed`, summed over all lanes; the exit code is 0 only if nothing failed.
 import { bootstrap, main } from './lib/bootstrap.mjs';
 import { countsIn, jestCounts, lastLine, settleCounts, sumCounts } from './lib/counts.mjs';
-import { failuresIn } from './lib/failures.mjs';
+import { failuresIn, titlesIn } from './lib/failures.mjs';
 import { argumentsOf, lanesOf, leftOutOf } from './lib/lanes.mjs';
 import { pinnedNode } from './lib/paths.mjs';
 import { table } from './lib/table.mjs';
@@ -58,6 +58,8 @@ function tell(done) {
   console.log(`\n${table(['lane', 'passed', 'failed', 'seconds'], rows)}\n`);
   for (const { name, failed, output } of done)
     if (failed > 0) console.log(`##### what failed in ${name}\n${failuresIn(output)}\n`);
+  for (const { name, failed, output } of done)
+    for (const title of failed > 0 ? titlesIn(output) : []) console.log(`failed in ${name}: ${title}`);
 }
 
 function optionsOf(args) {

@@ -30,6 +30,28 @@ export function failuresIn(output, longest = LONGEST) {
   );
 }
 
+/** Longest line of the short list, in characters, and most lines of one lane. */
+const TITLE_LENGTH = 240;
+const TITLES_MAX = 12;
+
+/**
+ * What failed, a line each, for whoever sees the end of a log alone; empty when no failure is recognised. Pure.
+ *
+ * @param {string} output
+ * @returns {readonly string[]}
+ */
+export function titlesIn(output) {
+  const lines = output.trimEnd().split('\n');
+  const told = lines.findLastIndex((line) => TOLD_BY_ONE.test(line));
+  const found =
+    told >= 0
+      ? lines.slice(told + 1).filter((line) => /^ {2}- /.test(line))
+      : lines.filter((line) => OPENS.test(line) && !NOISE.test(line));
+  const titles = [...new Set(found.map((line) => line.trim().slice(0, TITLE_LENGTH)))];
+  const more = titles.length - TITLES_MAX;
+  return more > 0 ? [...titles.slice(0, TITLES_MAX), `and ${more} more`] : titles;
+}
+
 /** The first lines of every failure, each failure once. */
 function blocksIn(lines) {
   const blocks = new Map();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { failuresIn } from '../../../scripts/lib/failures.mjs';
+import { failuresIn, titlesIn } from '../../../scripts/lib/failures.mjs';
 
 const quiet = Array.from({ length: 300 }, (_, at) => `line ${String(at)}`).join('\n');
 
@@ -33,5 +33,29 @@ describe('what is repeated at the end of a run that failed', () => {
 
   it('stays short', () => {
     expect(failuresIn(`What did not hold:\n${'x'.repeat(9_000)}`, 100).length).toBeLessThan(150);
+  });
+});
+
+describe('the short list of what failed', () => {
+  it('has each failed spec on a line, once, and nothing of its story', () => {
+    const failure = '  ● a ledger › keeps what it was told\n\n    expect(received).toBe(expected)\n';
+    expect(titlesIn(`${failure}  ● Console\n${quiet}\nSummary\n${failure}0 passed, 1 failed\n`)).toEqual([
+      '● a ledger › keeps what it was told',
+    ]);
+  });
+
+  it('has what a program told last, without what its processes said', () => {
+    const said = 'Data and logs are kept in /data.\nWhat the processes said:\nledger: 1 x slow';
+    expect(
+      titlesIn(`  BROKEN  early\nWhat did not hold:\n  - run 7 does not end\n${said}\n36 passed, 1 failed`),
+    ).toEqual(['- run 7 does not end']);
+  });
+
+  it('is cut where it is long', () => {
+    const many = Array.from({ length: 20 }, (_, at) => `FAILED seed ${String(at)}${'x'.repeat(500)}`).join('\n');
+    const titles = titlesIn(many);
+    expect(titles).toHaveLength(13);
+    expect(titles.at(-1)).toBe('and 8 more');
+    expect(Math.max(...titles.map(({ length }) => length))).toBeLessThan(241);
   });
 });

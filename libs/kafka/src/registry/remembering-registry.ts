@@ -81,7 +81,9 @@ export class RememberingRegistry implements SchemaRegistry {
    *
    * Errors: those of the registry, but for what it does not know.
    */
-  async learnAll(schemas: readonly { readonly subject: string; readonly schema: string }[]): Promise<readonly string[]> {
+  async learnAll(
+    schemas: readonly { readonly subject: string; readonly schema: string }[],
+  ): Promise<readonly string[]> {
     const kept = new Set((await this.known()).values());
     const unknown: string[] = [];
     for (const { subject, schema } of schemas) {
