@@ -2,6 +2,7 @@ export { createDatabase, dropDatabase, type DatabaseAddress } from './databases.
 export { choosePorts, type StackPorts } from './ports.js';
 export { startProcesses, type Processes, type ProcessOptions, type ProcessSpec } from './processes.js';
 export { provision, topicSpecs, type Catalogue, type DatabaseSpec } from './provision.js';
+export { fetchClusterMetadata, type PartitionPlace } from './kafka-metadata.js';
 export { startStack, wipe, type DevStack, type PartName, type StackFacts, type StackOptions } from './stack.js';
 export {
   factsIn,

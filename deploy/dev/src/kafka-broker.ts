@@ -1,4 +1,4 @@
-// Kafka 4.3: one KRaft node that is broker and controller.
+// Kafka 4.3: KRaft nodes that are broker and controller, one of them unless more are asked for.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,10 +18,19 @@ export interface BrokerPlace {
   readonly folder: string;
   readonly logFile: string;
   readonly ports: { readonly kafka: number; readonly controller: number };
+  /** Its place among several; without it there is one node. */
+  readonly member?: ClusterMember;
   /** The stack's own user, where the broker asks everybody who they are. */
   readonly owner?: BrokerUser;
   /** Beside or instead of those below, for instance `log.flush.interval.messages: '1'`. */
   readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface ClusterMember {
+  /** From 1. */
+  readonly id: number;
+  /** Controller ports of all nodes, in the order of their ids. */
+  readonly controllers: readonly number[];
 }
 
 /** Making empty data takes a second or two; on a machine that is busy with other work, a minute. */
@@ -47,7 +56,8 @@ export async function formatBroker(place: BrokerPlace, clusterId: string): Promi
     `${place.jars}/*`,
     'kafka.tools.StorageTool',
     'format',
-    '--standalone',
+    // Several nodes know each other by their settings from the first start on.
+    ...(place.member === undefined ? ['--standalone'] : []),
     '-t',
     clusterId,
     '-c',
@@ -101,7 +111,7 @@ export function brokerTraining(jars: string, java: Java): TrainingRun {
 
 function planWith(place: BrokerPlace, flags: readonly string[], probe: () => Promise<boolean>): ChildPlan {
   return {
-    name: 'kafka',
+    name: brokerName(place.member?.id ?? 1),
     logFile: place.logFile,
     command: () => ({
       file: place.java.bin,
@@ -113,6 +123,11 @@ function planWith(place: BrokerPlace, flags: readonly string[], probe: () => Pro
     stopSignal: 'SIGTERM',
     stopWithinMs: STOP_WITHIN_MS,
   };
+}
+
+/** `kafka` for the first node, `kafka-2` for the second. */
+export function brokerName(id: number): string {
+  return id === 1 ? 'kafka' : `kafka-${String(id)}`;
 }
 
 function addressOf({ ports, owner }: BrokerPlace): BrokerAddress {
@@ -135,6 +150,7 @@ function writeConfig(place: BrokerPlace): string {
     file,
     `${Object.entries({
       ...brokerConfig(place),
+      ...(place.member === undefined ? loneConfig(place) : memberConfig(place.member)),
       ...(place.owner === undefined ? {} : secureConfig(place, place.owner)),
       ...place.settings,
     })
@@ -151,16 +167,14 @@ function writeConfig(place: BrokerPlace): string {
 /**
  * The broker's configuration.
  *
- * Source: docs/design/stack.md. Short broker sessions bring a killed broker back in 2–3 s rather than 12; there is one replica of
- * everything because there is one broker; topics are made from schemas/topics.json only.
+ * Source: docs/design/stack.md. Short broker sessions bring a killed broker back in 2–3 s rather than 12; topics are made from
+ * schemas/topics.json only.
  */
 export function brokerConfig(place: Pick<BrokerPlace, 'folder' | 'ports'>): Readonly<Record<string, string>> {
   const broker = `PLAINTEXT://127.0.0.1:${String(place.ports.kafka)}`;
   const controller = `CONTROLLER://127.0.0.1:${String(place.ports.controller)}`;
   return {
     'process.roles': 'broker,controller',
-    'node.id': '1',
-    'controller.quorum.bootstrap.servers': `127.0.0.1:${String(place.ports.controller)}`,
     listeners: `${broker},${controller}`,
     'advertised.listeners': `${broker},${controller}`,
     'controller.listener.names': 'CONTROLLER',
@@ -172,17 +186,53 @@ export function brokerConfig(place: Pick<BrokerPlace, 'folder' | 'ports'>): Read
     'group.initial.rebalance.delay.ms': '0',
     'group.min.session.timeout.ms': '500',
     'offsets.topic.num.partitions': '4',
-    'offsets.topic.replication.factor': '1',
     'transaction.state.log.num.partitions': '4',
-    'transaction.state.log.replication.factor': '1',
-    'transaction.state.log.min.isr': '1',
     'share.coordinator.state.topic.num.partitions': '1',
-    'share.coordinator.state.topic.replication.factor': '1',
-    'share.coordinator.state.topic.min.isr': '1',
-    'min.insync.replicas': '1',
     'log.cleaner.dedupe.buffer.size': '4194304',
     'num.network.threads': '2',
     'num.io.threads': '4',
+  };
+}
+
+/** What a node is told beside that is alone: it votes for itself, and there is one copy of everything. */
+export function loneConfig({ ports }: Pick<BrokerPlace, 'ports'>): Readonly<Record<string, string>> {
+  return {
+    'node.id': '1',
+    'controller.quorum.bootstrap.servers': `127.0.0.1:${String(ports.controller)}`,
+    ...copiesConfig(1),
+  };
+}
+
+/**
+ * What one of several nodes is told beside: who votes, and that no record counts before a majority has it.
+ *
+ * Source: docs/design/stack.md. A node that lags never leads, since it would drop what was acknowledged; a follower that does not
+ * fetch for two seconds is waited for no longer, so that a paused one does not hold up every append for half a minute.
+ */
+export function memberConfig({ id, controllers }: ClusterMember): Readonly<Record<string, string>> {
+  return {
+    'node.id': String(id),
+    'controller.quorum.voters': controllers.map((port, at) => `${String(at + 1)}@127.0.0.1:${String(port)}`).join(','),
+    'controller.quorum.election.timeout.ms': '500',
+    'controller.quorum.fetch.timeout.ms': '1000',
+    'unclean.leader.election.enable': 'false',
+    'replica.lag.time.max.ms': '2000',
+    ...copiesConfig(controllers.length),
+  };
+}
+
+/** How many nodes keep everything, and how many of them must have a record before it counts: a majority. */
+function copiesConfig(nodes: number): Readonly<Record<string, string>> {
+  const copies = String(nodes);
+  const majority = String(Math.floor(nodes / 2) + 1);
+  return {
+    'default.replication.factor': copies,
+    'offsets.topic.replication.factor': copies,
+    'transaction.state.log.replication.factor': copies,
+    'transaction.state.log.min.isr': majority,
+    'share.coordinator.state.topic.replication.factor': copies,
+    'share.coordinator.state.topic.min.isr': majority,
+    'min.insync.replicas': majority,
   };
 }
 

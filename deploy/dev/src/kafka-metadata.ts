@@ -3,9 +3,11 @@
 // The client library lives in libs/kafka; a readiness probe needs two requests and must not inherit its retries.
 //
 //   request         int32 length · int16 api key · int16 version · int32 correlation · string client id · body
-//   metadata 4      body: int32 topic count 0 · bool allow auto topic creation
+//   metadata 4      body: array of strings, the topics asked for · bool allow auto topic creation
 //                   answer: int32 correlation · int32 throttle ms · array of brokers (int32 id, string host, int32 port,
-//                   nullable string rack) · nullable string cluster id · …
+//                   nullable string rack) · nullable string cluster id · int32 controller · array of topics (int16 error,
+//                   string name, bool is internal, array of partitions (int16 error, int32 index, int32 leader, arrays of
+//                   int32: replicas, those in sync))
 //   coordinator 0   body: string group
 //                   answer: int32 correlation · int16 error code · …
 //   handshake 1     body: string mechanism; before anything else, where a broker asks who somebody is
@@ -27,6 +29,17 @@ export interface ClusterMetadata {
   readonly clusterId: string | null;
   /** Brokers that are alive, as `host:port`. */
   readonly brokers: readonly string[];
+  /** Of the topics that were asked for. */
+  readonly partitions: readonly PartitionPlace[];
+}
+
+export interface PartitionPlace {
+  readonly topic: string;
+  readonly partition: number;
+  /** Node that leads it, as `host:port`; null: none does. */
+  readonly leader: string | null;
+  /** How many nodes have all of it. */
+  readonly inSync: number;
 }
 
 /** Where a broker is, and as whom it is asked; null: it does not ask. */
@@ -50,8 +63,15 @@ interface Request {
  *
  * Errors: the socket's, or a time-out after one second.
  */
-export async function fetchClusterMetadata(broker: BrokerAddress): Promise<ClusterMetadata> {
-  return parseMetadata(await ask(broker, { api: METADATA, body: Buffer.alloc(4 + 1) }));
+export async function fetchClusterMetadata(
+  broker: BrokerAddress,
+  topics: readonly string[] = [],
+): Promise<ClusterMetadata> {
+  const count = Buffer.alloc(4);
+  count.writeInt32BE(topics.length);
+  return parseMetadata(
+    await ask(broker, { api: METADATA, body: Buffer.concat([count, ...topics.map(string), Buffer.alloc(1)]) }),
+  );
 }
 
 /**
@@ -141,24 +161,62 @@ function wholeFrame(bytes: Buffer): Buffer | null {
   return bytes.length < 4 + length ? null : bytes.subarray(4, 4 + length);
 }
 
-export function parseMetadata(frame: Buffer): ClusterMetadata {
-  let at = 4 + 4;
-  const text = (): string | null => {
-    const length = frame.readInt16BE(at);
-    at += 2;
-    if (length < 0) return null;
-    at += length;
-    return frame.toString('utf8', at - length, at);
-  };
-  const count = frame.readInt32BE(at);
-  at += 4;
-  const brokers: string[] = [];
-  for (let index = 0; index < count; index += 1) {
-    at += 4;
-    const host = text();
-    brokers.push(`${host ?? ''}:${String(frame.readInt32BE(at))}`);
-    at += 4;
-    text();
+/** Reads one field after the other. */
+class Fields {
+  constructor(
+    private readonly frame: Buffer,
+    private at: number,
+  ) {}
+
+  skip(bytes: number): void {
+    this.at += bytes;
   }
-  return { clusterId: text(), brokers };
+
+  int16(): number {
+    this.at += 2;
+    return this.frame.readInt16BE(this.at - 2);
+  }
+
+  int32(): number {
+    this.at += 4;
+    return this.frame.readInt32BE(this.at - 4);
+  }
+
+  text(): string | null {
+    const length = this.int16();
+    if (length < 0) return null;
+    this.at += length;
+    return this.frame.toString('utf8', this.at - length, this.at);
+  }
+
+  array<T>(one: () => T): readonly T[] {
+    return Array.from({ length: this.int32() }, one);
+  }
+}
+
+export function parseMetadata(frame: Buffer): ClusterMetadata {
+  const fields = new Fields(frame, 4 + 4);
+  const nodes = fields.array(() => {
+    const id = fields.int32();
+    const address = `${fields.text() ?? ''}:${String(fields.int32())}`;
+    fields.text();
+    return { id, address };
+  });
+  const clusterId = fields.text();
+  fields.skip(4);
+  const partitions = fields.array(() => topicOf(fields, new Map(nodes.map(({ id, address }) => [id, address])))).flat();
+  return { clusterId, brokers: nodes.map(({ address }) => address), partitions };
+}
+
+function topicOf(fields: Fields, nodes: ReadonlyMap<number, string>): readonly PartitionPlace[] {
+  fields.skip(2);
+  const topic = fields.text() ?? '';
+  fields.skip(1);
+  return fields.array(() => {
+    fields.skip(2);
+    const partition = fields.int32();
+    const leader = nodes.get(fields.int32()) ?? null;
+    fields.array(() => fields.int32());
+    return { topic, partition, leader, inSync: fields.array(() => fields.int32()).length };
+  });
 }

@@ -19,13 +19,20 @@ export interface Catalogue {
 /** Partitions of a partitioned topic in development: enough that keys are spread and a second owner has work. */
 const PARTITIONS = 2;
 
-/** What a cluster of one broker should be, with a request topic per adapter. Without users it asks nobody who they are. */
+/** What a cluster should be, with a request topic per adapter. Without users it asks nobody who they are. */
 export function planOf(
   partitions: number = PARTITIONS,
   adapters: readonly string[] = [],
-  users: ClusterPlan['users'] = null,
+  { users = null, brokers = 1 }: { readonly users?: ClusterPlan['users']; readonly brokers?: number } = {},
 ): ClusterPlan {
-  return { partitions, replication: 1, min_insync_replicas: 1, adapters: [...adapters], users };
+  // Every node has a copy, and a record counts once a majority has it.
+  return {
+    partitions,
+    replication: brokers,
+    min_insync_replicas: Math.floor(brokers / 2) + 1,
+    adapters: [...adapters],
+    users,
+  };
 }
 
 /** The topics of schemas/topics.json for one broker, with a request topic per adapter. */

@@ -1,4 +1,4 @@
-// The three servers of a stack: which programs, ports, passwords and data each is started with.
+// The servers of a stack: which programs, ports, passwords and data each is started with.
 import { join } from 'node:path';
 import { fetchArtifacts } from '../../../scripts/lib/maven.mjs';
 import { findJava, JAVA_MAJOR_MIN, type Java } from '../../../scripts/lib/prerequisites.mjs';
@@ -22,12 +22,15 @@ import { OWNER, passwordFileOf, passwordOf } from './secrets.js';
 import { keptCluster, wipeData, type Layout } from './stack-data.js';
 import type { StateBook } from './state-file.js';
 
-export const PARTS = ['kafka', 'registry', 'postgres'] as const;
-export type PartName = (typeof PARTS)[number];
+/** Nodes of Kafka; those beside the first are there in a stack of three. */
+const NODES = ['kafka', 'kafka-2', 'kafka-3'] as const;
+export type PartName = (typeof NODES)[number] | 'registry' | 'postgres';
 
 export interface ServerOptions {
   /** Kafka and registry ask who somebody is, and hold them to rules. Default false: anybody on this machine may do anything. */
   readonly secure?: boolean;
+  /** Nodes of Kafka, each broker and controller. Default 1; of three, a record counts once two have it. */
+  readonly brokers?: 1 | 3;
   /** Wished ports; another is taken when one is not free. */
   readonly ports?: Partial<StackPorts>;
   /** More settings for PostgreSQL, for instance `fsync: 'off'`. */
@@ -53,6 +56,11 @@ export interface StackOwner {
   readonly passwordFile: string;
 }
 
+interface NodePorts {
+  readonly kafka: number;
+  readonly controller: number;
+}
+
 interface Tools {
   readonly java: Java;
   readonly artifacts: Artifacts;
@@ -69,9 +77,13 @@ async function findTools(say: (line: string) => void): Promise<Tools> {
 export interface Servers {
   readonly facts: StackFacts;
   readonly ports: StackPorts;
-  readonly children: Readonly<Record<PartName, SupervisedChild>>;
-  /** Makes empty data for one server; nothing when the data is complete. */
-  readonly create: Readonly<Record<PartName, () => Promise<void>>>;
+  readonly parts: ReadonlyMap<PartName, Server>;
+}
+
+interface Server {
+  readonly child: SupervisedChild;
+  /** Makes empty data; nothing when the data is complete. */
+  readonly create: () => Promise<void>;
 }
 
 /** What distinguishes this stack from others: kept with its data. */
@@ -80,6 +92,8 @@ interface Identity {
   readonly ports: StackPorts;
   readonly postgres: PostgresAddress;
   readonly postgresFolder: string;
+  /** Of the nodes of Kafka beside the first: chosen anew at each start, since their settings are written anew. */
+  readonly more: readonly NodePorts[];
   /** False: the servers' data has to be made. */
   readonly isKept: boolean;
 }
@@ -117,12 +131,19 @@ async function identify(
   if (cluster === null) wipeData(layout);
   const clusterId = cluster ?? newClusterId();
   const ports = await choosePorts(PORT_NAMES, { ...book.state.ports, ...options.ports });
+  const more = await portsOfMore((options.brokers ?? 1) - 1);
   const kept = cluster === null ? null : book.state.postgres;
   const password = kept?.password ?? newPassword();
   const postgresFolder = kept?.dataDir ?? serverFolder(layout.dataDir, account);
   book.update({ ports, clusterId, postgres: { user: SUPERUSER, password, dataDir: postgresFolder } });
   const postgres = { host: '127.0.0.1', port: ports.postgres, user: SUPERUSER, password };
-  return { clusterId, ports, postgres, postgresFolder, isKept: cluster !== null };
+  return { clusterId, ports, more, postgres, postgresFolder, isKept: cluster !== null };
+}
+
+async function portsOfMore(nodes: number): Promise<readonly NodePorts[]> {
+  const names = Array.from({ length: nodes }, (_, at) => [`kafka${String(at)}`, `controller${String(at)}`] as const);
+  const ports = await choosePorts(names.flat());
+  return names.map(([kafka, controller]) => ({ kafka: ports[kafka] ?? 0, controller: ports[controller] ?? 0 }));
 }
 
 interface Planning {
@@ -132,38 +153,56 @@ interface Planning {
   readonly book: StateBook;
 }
 
-function serversOf(
-  { java, artifacts }: Tools,
-  { dataDir, kafka, registry, logDir }: Layout,
-  { identity: { clusterId, ports, postgres, postgresFolder, isKept }, account, options, book }: Planning,
-): Servers {
-  const logFile = (name: PartName): string => join(logDir, `${name}.log`);
-  const secrets = join(dataDir, 'secrets');
+function serversOf(tools: Tools, layout: Layout, planning: Planning): Servers {
+  const { identity, account, options, book } = planning;
+  const { clusterId, ports, more, postgres, postgresFolder, isKept } = identity;
+  const logFile = (name: PartName): string => join(layout.logDir, `${name}.log`);
+  const secrets = join(layout.dataDir, 'secrets');
   const owned = options.secure === true ? { owner: { name: OWNER, password: passwordOf(secrets, OWNER) } } : {};
-  const common = { java, ports, ...owned };
-  const broker: BrokerPlace = { ...common, jars: artifacts.kafka, folder: kafka, logFile: logFile('kafka') };
-  const schemas: RegistryPlace = { ...common, app: artifacts.registry, folder: registry, logFile: logFile('registry') };
+  const common = { java: tools.java, ports, ...owned };
+  const app = tools.artifacts.registry;
+  const schemas: RegistryPlace = { ...common, app, folder: layout.registry, logFile: logFile('registry') };
   const server: ServerPlace = { account, folder: postgresFolder, logFile: logFile('postgres'), address: postgres };
-  const supervise = (part: PartName, plan: ChildPlan): SupervisedChild =>
-    superviseChild(plan, book, (_name, how) => options.onPartExit?.(part, how));
-  const unlessKept = (make: () => Promise<void>) => (): Promise<void> => (isKept ? Promise.resolve() : make());
+  const serverOf = (part: PartName, plan: ChildPlan, make?: () => Promise<void>): [PartName, Server] => [
+    part,
+    {
+      child: superviseChild(plan, book, (_name, how) => options.onPartExit?.(part, how)),
+      create: make === undefined || isKept ? (): Promise<void> => Promise.resolve() : make,
+    },
+  ];
   return {
     facts: {
-      kafka: { brokers: [`127.0.0.1:${String(ports.kafka)}`], clusterId },
+      kafka: { brokers: [ports, ...more].map(({ kafka }) => `127.0.0.1:${String(kafka)}`), clusterId },
       registryUrl: registryUrl(ports.registry),
       postgres,
       owner: options.secure === true ? { name: OWNER, passwordFile: passwordFileOf(secrets, OWNER) } : null,
     },
     ports,
-    children: {
-      kafka: supervise('kafka', brokerPlan(broker, clusterId, options.kafkaSettings)),
-      registry: supervise('registry', registryPlan(schemas)),
-      postgres: supervise('postgres', serverPlan(server, options.postgresSettings)),
-    },
-    create: {
-      kafka: unlessKept(() => formatBroker(broker, clusterId)),
-      registry: () => Promise.resolve(),
-      postgres: unlessKept(() => initServer(server)),
-    },
+    parts: new Map([
+      ...brokersOf(tools, layout, { ports: [ports, ...more], owned }).map((broker, at) =>
+        serverOf(NODES[at] ?? 'kafka', brokerPlan(broker, clusterId, options.kafkaSettings), () =>
+          formatBroker(broker, clusterId),
+        ),
+      ),
+      serverOf('registry', registryPlan(schemas)),
+      serverOf('postgres', serverPlan(server, options.postgresSettings), () => initServer(server)),
+    ]),
   };
+}
+
+function brokersOf(
+  { java, artifacts }: Tools,
+  { kafka, logDir }: Layout,
+  { ports, owned }: { readonly ports: readonly NodePorts[]; readonly owned: Pick<BrokerPlace, 'owner'> },
+): readonly BrokerPlace[] {
+  const controllers = ports.map(({ controller }) => controller);
+  return ports.map((own, at) => ({
+    java,
+    jars: artifacts.kafka,
+    folder: at === 0 ? kafka : join(kafka, NODES[at] ?? ''),
+    logFile: join(logDir, `${NODES[at] ?? ''}.log`),
+    ports: own,
+    ...owned,
+    ...(ports.length === 1 ? {} : { member: { id: at + 1, controllers } }),
+  }));
 }

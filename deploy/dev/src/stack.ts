@@ -1,17 +1,18 @@
 // The development stack: Kafka, schema registry and PostgreSQL on this machine, without containers.
 //
-// Boundary: owns the data directory, its lock and its state file, the three servers and their lives. What runs on top
+// Boundary: owns the data directory, its lock and its state file, the servers and their lives. What runs on top
 // (topics, databases, services) is provision.ts and processes.ts.
 //
 // Invariants
 //   I1. One live launcher per data directory.
-//   I2. Data is marked complete (stack-data.ts) once all three have answered.
+//   I2. Data is marked complete (stack-data.ts) once all have answered.
 import { resolve } from 'node:path';
 import { takeLock } from '../../../scripts/lib/lock.mjs';
+import type { SupervisedChild } from './child.js';
 import type { StackPorts } from './ports.js';
 import type { PostgresAddress } from './postgres-server.js';
 import { layoutOf, markComplete, wipeData, type Layout } from './stack-data.js';
-import { PARTS, prepare } from './stack-servers.js';
+import { prepare } from './stack-servers.js';
 import type { PartName, ServerOptions, Servers, StackFacts } from './stack-servers.js';
 import { killLeftovers, readState, StateBook } from './state-file.js';
 
@@ -30,13 +31,15 @@ export interface DevStack extends StackFacts {
   readonly dataDir: string;
   readonly logDir: string;
   readonly ports: StackPorts;
-  readonly pids: Readonly<Record<PartName, number | null>>;
+  readonly pids: Readonly<Record<'kafka' | 'registry' | 'postgres', number | null>>;
   /** The state file, for those who start more children on top. */
   readonly book: StateBook;
-  /** From the call of startStack until all three answered. */
+  /** From the call of startStack until all answered. */
   readonly readyMs: number;
   /** Sends a signal to one server and everything it started; SIGKILL resolves when it is gone. */
   kill(part: PartName, signal: NodeJS.Signals): Promise<void>;
+  /** Tells one server to stop; resolves when it is gone. */
+  halt(part: PartName): Promise<void>;
   /** Stops the server if it runs and starts it again, on the same port and data; resolves when it answers. */
   restart(part: PartName): Promise<void>;
   /** Starts a server that was killed; resolves when it answers. */
@@ -45,7 +48,7 @@ export interface DevStack extends StackFacts {
 }
 
 /**
- * Starts all three servers in parallel and resolves when each of them answered a real request.
+ * Starts all servers in parallel and resolves when each of them answered a real request.
  *
  * Errors: DataDirectoryBusy when a live launcher holds the directory; else the failing server's reason and log lines.
  */
@@ -118,18 +121,24 @@ class Running implements DevStack {
     return this.#readyMs;
   }
 
-  get pids(): Readonly<Record<PartName, number | null>> {
-    const { kafka, registry, postgres } = this.servers.children;
-    return { kafka: kafka.pid, registry: registry.pid, postgres: postgres.pid };
+  get pids(): DevStack['pids'] {
+    const pidOf = (part: PartName): number | null => this.#child(part).pid;
+    return { kafka: pidOf('kafka'), registry: pidOf('registry'), postgres: pidOf('postgres') };
+  }
+
+  #child(part: PartName): SupervisedChild {
+    const server = this.servers.parts.get(part);
+    if (server === undefined) throw new Error(`this stack has no ${part}`);
+    return server.child;
   }
 
   async startAll(say: (line: string) => void): Promise<void> {
     let firstFailure: { readonly cause: unknown } | null = null;
     await Promise.all(
-      PARTS.map(async (part) => {
+      [...this.servers.parts].map(async ([part, { create, child }]) => {
         try {
-          await this.servers.create[part]();
-          await this.servers.children[part].start();
+          await create();
+          await child.start();
           say(`${part} answers (${((performance.now() - this.startedAt) / 1000).toFixed(1)} s)`);
         } catch (cause) {
           // The others are stopped before they are ready and fail too: the first failure is the reason.
@@ -150,16 +159,20 @@ class Running implements DevStack {
   }
 
   kill(part: PartName, signal: NodeJS.Signals): Promise<void> {
-    return this.servers.children[part].kill(signal);
+    return this.#child(part).kill(signal);
+  }
+
+  halt(part: PartName): Promise<void> {
+    return this.#child(part).stop();
   }
 
   async restart(part: PartName): Promise<void> {
-    await this.servers.children[part].stop();
+    await this.halt(part);
     await this.start(part);
   }
 
   start(part: PartName): Promise<void> {
-    return this.servers.children[part].start();
+    return this.#child(part).start();
   }
 
   stop(): Promise<void> {
@@ -171,7 +184,7 @@ class Running implements DevStack {
   }
 
   async #stopChildren(): Promise<void> {
-    await Promise.all(PARTS.map((part) => this.servers.children[part].stop()));
+    await Promise.all([...this.servers.parts.values()].map(({ child }) => child.stop()));
   }
 }
 

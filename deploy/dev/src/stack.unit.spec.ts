@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { suiteOf } from '../../../scripts/lib/suites.mjs';
 import { countsIn, settleCounts, sumCounts } from '../../../scripts/lib/counts.mjs';
-import { brokerConfig, newClusterId } from './kafka-broker.js';
+import { brokerConfig, loneConfig, memberConfig, newClusterId } from './kafka-broker.js';
 import { parseMetadata } from './kafka-metadata.js';
 import { stagesOf, type ProcessSpec } from './processes.js';
 import { registryEnvironment } from './schema-registry.js';
@@ -41,8 +41,37 @@ describe('the broker', () => {
       int32(9092),
       Buffer.from([255, 255]),
       string('cluster'),
+      int32(1),
+      int32(1),
+      Buffer.from([0, 0]),
+      string('logs'),
+      Buffer.from([0]),
+      int32(2),
+      ...[1, -1].flatMap((leader, partition) => [
+        Buffer.from([0, 0]),
+        ...[partition, leader, 2, 1, 2, 1, 2].map(int32),
+      ]),
     ]);
-    expect(parseMetadata(frame)).toEqual({ clusterId: 'cluster', brokers: ['127.0.0.1:9092'] });
+    expect(parseMetadata(frame)).toEqual({
+      clusterId: 'cluster',
+      brokers: ['127.0.0.1:9092'],
+      partitions: [
+        { topic: 'logs', partition: 0, leader: '127.0.0.1:9092', inSync: 1 },
+        { topic: 'logs', partition: 1, leader: null, inSync: 1 },
+      ],
+    });
+  });
+
+  it('counts a record alone when it is alone, and once a majority has it when there are three', () => {
+    expect(loneConfig({ ports })).toMatchObject({ 'min.insync.replicas': '1', 'default.replication.factor': '1' });
+    expect(memberConfig({ id: 2, controllers: [11, 12, 13] })).toMatchObject({
+      'node.id': '2',
+      'controller.quorum.voters': '1@127.0.0.1:11,2@127.0.0.1:12,3@127.0.0.1:13',
+      'unclean.leader.election.enable': 'false',
+      'min.insync.replicas': '2',
+      'default.replication.factor': '3',
+      'offsets.topic.replication.factor': '3',
+    });
   });
 });
 

@@ -80,7 +80,7 @@ function clusterOf(stack: StackFacts, options: SystemOptions, examples: readonly
   const { dataDir, partitions, withLittleServices = false, adapters: given = [] } = options;
   const adapters = [...new Set([...given, ...(withLittleServices ? ADAPTERS : [])])];
   const users = stack.owner === null ? null : [...usersOf(examples, adapters)];
-  const plan = planOf(partitions, adapters, users);
+  const plan = planOf(partitions, adapters, { users, brokers: stack.kafka.brokers.length });
   makeKeyring(plan, join(dataDir, 'secrets'));
   writeFileSync(join(dataDir, 'cluster.json'), `${JSON.stringify(plan, null, 2)}\n`);
   return plan;

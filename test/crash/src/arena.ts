@@ -51,15 +51,17 @@ export class Arena {
       reroute = ({ processes: planned }: SystemPlan): readonly ProcessSpec[] => planned,
     } = options;
     const proxy = await startTcpProxy({ host: '127.0.0.1', port: stack.ports.kafka });
+    // A proxy stands for one broker: several are reached straight.
+    const isLone = stack.kafka.brokers.length === 1;
     const plan = await planSystem(stack, {
       dataDir,
       instances,
       withExample,
       adapters,
       partitions: PARTITIONS,
-      serviceBrokers: [proxy.address],
+      ...(isLone ? { serviceBrokers: [proxy.address] } : {}),
       serviceEnv: {
-        RECOURSE_KAFKA_VIA: proxy.address,
+        ...(isLone ? { RECOURSE_KAFKA_VIA: proxy.address } : {}),
         RECOURSE_KAFKA_SESSION_TIMEOUT_MS: String(SESSION_TIMEOUT_MS),
         RECOURSE_LOG_LEVEL: 'warn',
       },

@@ -74,15 +74,35 @@ export class Edge {
     return answer;
   }
 
-  /** Sends a command and remembers nothing. */
-  send({ side, path, body, person, key }: Command): Promise<Answer> {
-    return this.persistently(side, path, async (address) =>
-      this.ask(`${address}${path}`, {
-        method: 'POST',
-        headers: { ...(await this.authorization(person)), 'idempotency-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
+  /** Sends a command once. Null: nobody answered. */
+  async sendOnce(command: Command): Promise<Answer | null> {
+    const [address = ''] = this.addresses[command.side];
+    try {
+      return await this.sendTo(address, command);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Is a service ready? Nobody's answer is none. */
+  isReady(side: Side): Promise<boolean> {
+    return this.ask(`${this.addresses[side][0] ?? ''}/health/ready`, {}).then(
+      ({ status }) => status === 200,
+      () => false,
     );
+  }
+
+  /** Sends a command and remembers nothing. */
+  send(command: Command): Promise<Answer> {
+    return this.persistently(command.side, command.path, (address) => this.sendTo(address, command));
+  }
+
+  private async sendTo(address: string, { path, body, person, key }: Command): Promise<Answer> {
+    return this.ask(`${address}${path}`, {
+      method: 'POST',
+      headers: { ...(await this.authorization(person)), 'idempotency-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
   }
 
   private async persistently(side: Side, path: string, once: (address: string) => Promise<Answer>): Promise<Answer> {

@@ -120,7 +120,7 @@ export async function effectsOf(arena: Arena): Promise<readonly EffectOnOrder[]>
 }
 
 /** What the provider and the ledger say about each story in the end. */
-async function problemsOf(
+export async function problemsOf(
   arena: Arena,
   stories: readonly Story[],
   results: readonly PromiseSettledResult<Ending>[],

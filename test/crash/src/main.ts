@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { CONTRACTS, REFUND_POLICY } from '@recourse/example-drifted-refund';
 import type { DevStack } from '@recourse/dev-stack';
 import { Arena, PARTITIONS } from './arena.js';
+import { BrokerRuns } from './brokers/broker-runs.js';
 import { ConsumerRuns } from './consumers/consumer-runs.js';
 import { CONTRACT_EDITOR } from './edge.js';
 import { killOnce } from './kill.js';
@@ -230,7 +231,8 @@ interface Lane {
 }
 
 function lanesOf(stack: DevStack, options: CrashOptions): readonly Lane[] {
-  const { consumers, matrix, legs, takeOver } = options;
+  const { consumers, matrix, legs, takeOver, brokers } = options;
+  if (brokers !== null) return [new BrokerRuns(stack, brokers, say)];
   if (takeOver !== null) return [new TakeOverRuns(stack, takeOver, say)];
   if (consumers !== null) return [new ConsumerRuns(stack, consumers, say)];
   if (matrix !== null) return [new MatrixRuns(stack, matrix, say)];
@@ -257,7 +259,7 @@ async function main(): Promise<number> {
     return 0;
   }
   if (options.matrix === null && options.legs?.isAlone !== true) say(`seed ${String(options.seed)}`);
-  const { stack, ended, close } = await openOwnStack(say);
+  const { stack, ended, close } = await openOwnStack(say, options.brokers === null ? 1 : 3);
   const lanes = lanesOf(stack, options);
   await play(lanes);
   const problems = [...lanes.flatMap((lane) => lane.problems), ...ended];

@@ -22,6 +22,8 @@ export interface CrashOptions {
   readonly legs: LegRunsPlan | null;
   /** Kills of one of two instances instead of the runs; null: the runs. */
   readonly takeOver: number | null;
+  /** Effects a case of three brokers instead of the runs; null: the runs, on one broker. */
+  readonly brokers: number | null;
 }
 
 export interface LegRunsPlan {
@@ -50,6 +52,7 @@ export const HELP = `npm run test:crash -- [options]: the drifted refund under k
   --seconds N     of these: how long they are told and everybody is struck (default 30)
   --legs N        kills of a worker at each step of a leg of eleven, instead (default ${String(LEG_KILLS)} after the runs)
   --takeover N    kills of one of two instances, until the next verified compensation, and starts of one alone, instead
+  --brokers N     effects a case on three brokers: the leader gone, two of three gone, killed and stopped, forward and back, instead
   --keep          keep data and logs of a run that passed`;
 
 const CONSUMERS_DEFAULT = { commits: 2_000, rollbacks: 100, seconds: 30 } as const;
@@ -61,6 +64,7 @@ const ASKED = {
   seconds: { type: 'string' },
   legs: { type: 'string' },
   takeover: { type: 'string' },
+  brokers: { type: 'string' },
   matrix: { type: 'boolean' },
   at: { type: 'string' },
   by: { type: 'string' },
@@ -95,7 +99,8 @@ export function readOptions(args: readonly string[]): CrashOptions | null {
     matrix: values.matrix === true ? casesOf(isWhole, values) : null,
     consumers: consumersOf(values, seed),
     legs: legsOf(values),
-    takeOver: takeOverOf(values),
+    takeOver: instead('--takeover', values.takeover),
+    brokers: instead('--brokers', values.brokers),
   };
 }
 
@@ -103,9 +108,9 @@ function seedOf({ seed }: { readonly seed?: string | undefined }): number {
   return seed === undefined ? Date.now() % 1_000_000 : wholeNumber('--seed', seed, 0);
 }
 
-/** Kills of a take-over, which goes with nothing else. */
-function takeOverOf({ takeover }: { readonly takeover?: string | undefined }): number | null {
-  return takeover === undefined ? null : wholeNumber('--takeover', takeover, 1);
+/** How many of what is played instead of the runs, and goes with nothing else. */
+function instead(option: string, given: string | undefined): number | null {
+  return given === undefined ? null : wholeNumber(option, given, 1);
 }
 
 interface LegsAsked {

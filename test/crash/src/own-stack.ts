@@ -13,11 +13,12 @@ export interface OwnStack {
   readonly close: (keep: boolean) => Promise<void>;
 }
 
-export async function openOwnStack(say: (line: string) => void): Promise<OwnStack> {
+export async function openOwnStack(say: (line: string) => void, brokers: 1 | 3 = 1): Promise<OwnStack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'recourse-crash-'));
   const ended: string[] = [];
   const stack = await startStack({
     dataDir,
+    brokers,
     onProgress: say,
     onPartExit: (part, how) => {
       ended.push(`${part} ended by itself: ${how}`);
