@@ -65,6 +65,10 @@ describe('the launcher with --once', () => {
       const { code, output } = await launch();
       expect(output).toContain('Anybody on this machine may write to the broker');
       expect(output).toContain('held    the ledger says compensated');
+      expect(output).toContain('debited INR 500.00 before the call');
+      expect(output).toContain('held    the debt was debited before the call, under the ceiling of the run');
+      expect(output).toContain('held    the debt was refunded after the verified compensation');
+      expect(output).toContain("INR 0.00 of the run's ceiling of INR 5000.00 are used");
       expect(output).toMatch(/All \d+ checks held\./);
       expect(code).toBe(0);
     },
@@ -91,6 +95,7 @@ describe('the launcher with --once', () => {
       const { code, output } = await launch('--scenario', 'window-closed');
       expect(output).toContain('manual_resolution_required');
       expect(output).toContain('held    the provider was not asked to reverse');
+      expect(output).toContain('held    the debt of what was not undone stands');
       expect(code).toBe(0);
     },
     LAUNCH_MS,
