@@ -133,6 +133,7 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   BreakerClosed: over(breakerOf),
   TrendRose: { about: trendOf, then: askForTrend },
   TrendReviewed: over(trendOf),
+  ErasureOrdered: null,
   UndoListed: null,
 
   MutationPlanned: null,
