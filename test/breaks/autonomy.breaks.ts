@@ -45,8 +45,8 @@ export const BREAKS: readonly Break[] = [
     spec: CORE,
     test: `${STRAIGHT} says what may be spent and who is asked (A84) to nobody who borrows the name of an agent`,
     file: 'apps/budget-accountant/src/core/autonomy.ts',
-    find: 'const isSelf = isAmong([agent], asker);',
-    replace: 'const isSelf = agent !== null;',
+    find: 'isAmong([agent], asker));',
+    replace: 'true);',
   },
   {
     id: 'a84-rung-asks-nobody',

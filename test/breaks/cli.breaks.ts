@@ -398,8 +398,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/story/story.unit.spec.ts',
     test: 'the story of a mutation goes from the contract and the intent to the end, in the order of decisions, and is about nothing else',
     file: 'apps/cli/src/story/selection.ts',
-    find: "is('tenant', tenants) &&",
-    replace: '',
+    find: "is('ref', refs) && is('tenant', tenants) &&",
+    replace: "is('ref', refs) &&",
   },
   {
     id: 'a71-decisions-without-their-facts',

@@ -41,46 +41,52 @@ export function auditedIn(dataDir: string): Audited {
 }
 
 /** The auditor and its witness, started beside the others: a story does not wait for them. */
-export function auditorProcesses({ dataDir, ports, stack, logId }: Planning): readonly ProcessSpec[] {
-  const [auditor, witness] = [keyOf(dataDir, 'log'), keyOf(dataDir, 'witness')];
-  const urlOf = (name: string): string => `http://127.0.0.1:${String(ports[name])}`;
-  const { programs } = layoutOf(dataDir);
-  return [
-    {
-      name: WITNESS,
-      entry: join(root, 'apps/auditor/dist/witness.main.js'),
-      isBeside: true,
-      readyUrl: `${urlOf(WITNESS)}/health`,
-      env: {
-        RECOURSE_WITNESS_NAME: NAMES.witness,
-        RECOURSE_WITNESS_KEY_FILE: witness.path,
-        RECOURSE_WITNESS_AUDITORS: auditor.verifier,
-        RECOURSE_WITNESS_FOLDER: join(programs, WITNESS),
-        RECOURSE_HTTP_PORT: String(ports[WITNESS]),
-      },
+export function auditorProcesses(plan: Planning): readonly ProcessSpec[] {
+  return [witnessProcess(plan), auditorProcess(plan)];
+}
+
+const urlOf = ({ ports }: Planning, name: string): string => `http://127.0.0.1:${String(ports[name])}`;
+
+function witnessProcess(plan: Planning): ProcessSpec {
+  const { dataDir, ports } = plan;
+  return {
+    name: WITNESS,
+    entry: join(root, 'apps/auditor/dist/witness.main.js'),
+    isBeside: true,
+    readyUrl: `${urlOf(plan, WITNESS)}/health`,
+    env: {
+      RECOURSE_WITNESS_NAME: NAMES.witness,
+      RECOURSE_WITNESS_KEY_FILE: keyOf(dataDir, 'witness').path,
+      RECOURSE_WITNESS_AUDITORS: keyOf(dataDir, 'log').verifier,
+      RECOURSE_WITNESS_FOLDER: join(layoutOf(dataDir).programs, WITNESS),
+      RECOURSE_HTTP_PORT: String(ports[WITNESS]),
     },
-    {
-      name: AUDITOR,
-      entry: join(root, 'apps/auditor/dist/main.js'),
-      stage: 1,
-      isBeside: true,
-      readyWithinMs: 60_000,
-      readyUrl: `${urlOf(AUDITOR)}/health/ready`,
-      env: {
-        RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','),
-        RECOURSE_WIRES: 'open',
-        RECOURSE_REGISTRY_URL: stack.registryUrl,
-        ...userVariables(stack, dataDir, AUDITOR),
-        RECOURSE_LOG_ID: logId,
-        RECOURSE_AUDITOR_NAME: NAMES.log,
-        RECOURSE_AUDITOR_KEY_FILE: auditor.path,
-        RECOURSE_AUDITOR_FOLDER: join(programs, AUDITOR),
-        RECOURSE_AUDITOR_WITNESSES: `${witness.verifier}=${urlOf(WITNESS)}`,
-        RECOURSE_AUDITOR_EVERY_MS: SIGN_EVERY_MS,
-        RECOURSE_HTTP_PORT: String(ports[AUDITOR]),
-      },
+  };
+}
+
+function auditorProcess(plan: Planning): ProcessSpec {
+  const { dataDir, ports, stack, logId } = plan;
+  return {
+    name: AUDITOR,
+    entry: join(root, 'apps/auditor/dist/main.js'),
+    stage: 1,
+    isBeside: true,
+    readyWithinMs: 60_000,
+    readyUrl: `${urlOf(plan, AUDITOR)}/health/ready`,
+    env: {
+      RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','),
+      RECOURSE_WIRES: 'open',
+      RECOURSE_REGISTRY_URL: stack.registryUrl,
+      ...userVariables(stack, dataDir, AUDITOR),
+      RECOURSE_LOG_ID: logId,
+      RECOURSE_AUDITOR_NAME: NAMES.log,
+      RECOURSE_AUDITOR_KEY_FILE: keyOf(dataDir, 'log').path,
+      RECOURSE_AUDITOR_FOLDER: join(layoutOf(dataDir).programs, AUDITOR),
+      RECOURSE_AUDITOR_WITNESSES: `${keyOf(dataDir, 'witness').verifier}=${urlOf(plan, WITNESS)}`,
+      RECOURSE_AUDITOR_EVERY_MS: SIGN_EVERY_MS,
+      RECOURSE_HTTP_PORT: String(ports[AUDITOR]),
     },
-  ];
+  };
 }
 
 /** One log partition and how many records count in it. */
