@@ -37,14 +37,37 @@ for program in contract-registry mutation-ledger recovery-orchestrator budget-ac
   give 10001:10001 "$into/$program"
 done
 
+# Keys of heads: the auditor's and the witness's, and what each is told of the other. A verifier key is
+# <name>+<first 4 octets of SHA-256(name LF algorithm key), hex>+<base64(algorithm key)>, algorithm 1 of a log, 4 of a witness.
+raw() { openssl pkey -in "$1" -pubout -outform DER | tail -c 32; }
+verifier() {
+  id=$({ printf '%s\n%b' "$1" "$2"; raw "$3"; } | openssl dgst -sha256 -binary | head -c 4 | od -An -v -tx1 | tr -d ' \n')
+  printf '%s+%s+%s' "$1" "$id" "$({ printf '%b' "$2"; raw "$3"; } | base64 | tr -d '\n')"
+}
+mkdir -p "$into/auditor" "$into/witness"
+for key in auditor/signing.key auditor/auditor.key witness/witness.key; do
+  [ -s "$into/$key" ] || openssl genpkey -algorithm ed25519 -out "$into/$key"
+done
+rm -f "$into"/*.vkey "$into"/*.env
+verifier recourse-auditor '\0001' "$into/auditor/auditor.key" >"$into/auditor.vkey"
+verifier recourse-witness '\0004' "$into/witness/witness.key" >"$into/witness.vkey"
+printf 'RECOURSE_AUDITOR_WITNESSES=%s=http://witness:8080\n' "$(cat "$into/witness.vkey")" >"$into/auditor.env"
+printf 'RECOURSE_WITNESS_AUDITORS=%s\n' "$(cat "$into/auditor.vkey")" >"$into/witness.env"
+# Nothing of these is secret: the verifier key of the auditor is for whoever checks the logs.
+chmod 0444 "$into"/*.vkey "$into"/*.env
+for program in auditor witness; do
+  chmod 0440 "$into/$program"/*
+  give 10001:10001 "$into/$program"
+done
+
 mkdir -p "$into/keyring"
 keyring=$into/keyring/keyring.json
 if [ ! -s "$keyring" ]; then
   {
     printf '{ "keys": [\n'
     between=''
-    for program in contract-registry mutation-ledger recovery-orchestrator budget-accountant; do
-      public=$(openssl pkey -in "$into/$program/signing.key" -pubout -outform DER | tail -c 32 | base64)
+    for program in contract-registry mutation-ledger recovery-orchestrator budget-accountant auditor; do
+      public=$(raw "$into/$program/signing.key" | base64)
       printf '%s  { "id": "%s", "public_key": "%s", "speaks_as": "service", "names": ["%s"], "tenants": ["*"] }' \
         "$between" "$program" "$public" "$program"
       between=$(printf ',\n.')

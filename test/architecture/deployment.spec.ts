@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats';
 import { METRICS } from '@recourse/telemetry';
 import { parse } from 'yaml';
 import { pinnedVersion } from '../../scripts/lib/artifacts.mjs';
-import { CONTAINER_FILE, containerStages, PROGRAMS, stageOf } from '../deploy/containers.testing.js';
+import { AUDITING, CONTAINER_FILE, containerStages, PROGRAMS, stageOf } from '../deploy/containers.testing.js';
 import { requiredOf, variablesOf } from '../deploy/programs.testing.js';
 import { filesBelow, textOf } from './tree.testing.js';
 
@@ -60,6 +60,31 @@ describe('the container file', () => {
   });
 });
 
+/** Where an image keeps what its program signed. */
+const KEPT = '/var/lib/recourse';
+const MAIN = { auditor: 'main', witness: 'witness.main' } as const;
+
+describe.each(AUDITING)('the image of %s', (program) => {
+  const { user, cmd, env, healthcheck } = stageOf(stages, program);
+  const { all, secret } = variablesOf(program);
+
+  it('starts it as nobody, with variables that it reads, its secrets as files and a volume for what it signed', () => {
+    expect(user).toMatch(/^[1-9]\d{3,}:[1-9]\d{3,}$/);
+    expect([cmd.at(0), cmd.at(-1)]).toEqual(['node', `apps/auditor/dist/${MAIN[program]}.js`]);
+    const ours = Object.keys(env).filter((name) => name.startsWith('RECOURSE_'));
+    expect(ours.filter((name) => !all.includes(name))).toEqual([]);
+    const wanted = secret.filter((name) => name !== 'RECOURSE_KAFKA_PASSWORD_FILE');
+    expect(wanted.filter((name) => env[name]?.startsWith(SECRETS) !== true)).toEqual([]);
+    expect(Object.values(env)).toContain(KEPT);
+  });
+
+  it('asks it whether it lives by a route that it has', () => {
+    expect(healthcheck).toContain('/health/live');
+    const http = { auditor: 'http/health.ts', witness: 'witness/witness.http.ts' } as const;
+    expect(textOf(`apps/auditor/src/${http[program]}`)).toContain("'/health/live'");
+  });
+});
+
 interface ComposeService {
   readonly image: string;
   readonly build?: { readonly target: string };
@@ -71,6 +96,7 @@ interface ComposeService {
   readonly networks?: readonly string[];
   readonly ports?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly env_file?: readonly string[];
   readonly volumes?: readonly string[];
 }
 
@@ -133,6 +159,26 @@ describe('the installation on one host', () => {
     expect(Object.keys(environment).filter((name) => !all.includes(name))).toEqual([]);
     expect(Object.values(environment).join('\n')).not.toMatch(/:\/\/[^/@\s]+:[^/@\s]+@/);
     expect(volumes).toEqual([`./secrets/${program}:/run/secrets:ro`, './secrets/keyring:/run/keyring:ro']);
+  });
+
+  it.each(AUDITING)('tells %s what it needs, keeps what it signed, and lets nobody of the host reach it', (program) => {
+    const { environment = {}, env_file, volumes = [], ports, networks = [] } = file.services[program] ?? {};
+    // deploy/compose/secrets.sh writes the file from the keys it made.
+    expect(env_file).toEqual([`./secrets/${program}.env`]);
+    const told = { auditor: 'RECOURSE_AUDITOR_WITNESSES', witness: 'RECOURSE_WITNESS_AUDITORS' }[program];
+    expect(textOf('deploy/compose/secrets.sh')).toMatch(new RegExp(`${told}=.*\\$into/${program}\\.env`));
+    const given = [...Object.keys({ ...stageOf(stages, program).env, ...environment }), told];
+    expect(requiredOf(program).filter((name) => !given.includes(name))).toEqual([]);
+    expect(Object.keys(environment).filter((name) => !variablesOf(program).all.includes(name))).toEqual([]);
+    expect(volumes).toContain(`./secrets/${program}:/run/secrets:ro`);
+    expect(volumes).toContain(`${program}:${KEPT}`);
+    expect(ports).toBeUndefined();
+    expect(networks).toContain('witnessed');
+    expect(file.networks['witnessed']).toEqual({ internal: true });
+  });
+
+  it('has a witness that reaches nothing but the auditor', () => {
+    expect(file.services['witness']?.networks).toEqual(['witnessed']);
   });
 });
 

@@ -13,6 +13,24 @@ const OUTCOME = {
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a84-no-guard-no-question',
+    requirement: 'A84',
+    spec: 'apps/budget-accountant/src/budgets.autonomy.unit.spec.ts',
+    test: `${STRAIGHT} is held to by who never asks a person has what the rung wanted asked first and nobody reserved, and the run reserves nothing more (A84)`,
+    file: 'apps/budget-accountant/src/rules/budget/settlement.decider.ts',
+    find: '...(isBounded ? ended.unasked : []),',
+    replace: '',
+  },
+  {
+    id: 'a84-no-guard-no-ceiling-of-the-rung',
+    requirement: 'A84',
+    spec: 'apps/budget-accountant/src/budgets.autonomy.unit.spec.ts',
+    test: `${STRAIGHT} is held to by who never asks also where it leaves no debt, and beyond the ceiling that the rung grants`,
+    file: 'apps/budget-accountant/src/core/debts.ts',
+    find: 'underRung(bounds, allowance, ended.debits, tenant), policy)',
+    replace: 'bounds, policy)',
+  },
+  {
     id: 'a84-rung-without-ceiling',
     requirement: 'A84',
     spec: CORE,
@@ -27,8 +45,8 @@ export const BREAKS: readonly Break[] = [
     spec: CORE,
     test: `${STRAIGHT} says what may be spent and who is asked (A84) to nobody who borrows the name of an agent`,
     file: 'apps/budget-accountant/src/core/autonomy.ts',
-    find: 'const isSelf = isAmong([agent], asker);',
-    replace: 'const isSelf = agent !== null;',
+    find: 'isAmong([agent], asker));',
+    replace: 'true);',
   },
   {
     id: 'a84-rung-asks-nobody',

@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'd61-story-of-every-erasure',
+    requirement: 'D61/erasures',
+    spec: 'apps/cli/src/story/story.unit.spec.ts',
+    test: 'the story of a mutation says who had its payloads erased, and why',
+    file: 'apps/cli/src/story/selection.ts',
+    find: "(says['subject_id'] === null || is('subject_id', subjects))",
+    replace: 'subjects.size > 0',
+  },
+  {
     id: 'p12-a-printed-command-asks-nothing',
     requirement: 'P12/items',
     spec: 'apps/cli/src/asking.unit.spec.ts',
@@ -389,8 +398,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/story/story.unit.spec.ts',
     test: 'the story of a mutation goes from the contract and the intent to the end, in the order of decisions, and is about nothing else',
     file: 'apps/cli/src/story/selection.ts',
-    find: "is('tenant', tenants) &&",
-    replace: '',
+    find: "is('ref', refs) && is('tenant', tenants) &&",
+    replace: "is('ref', refs) &&",
   },
   {
     id: 'a71-decisions-without-their-facts',

@@ -4,6 +4,24 @@ const SPEC = 'test/architecture/deployment.spec.ts';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'deploy-witness-on-the-network-of-logs',
+    requirement: 'deploy/hardening',
+    spec: SPEC,
+    test: 'the installation on one host has a witness that reaches nothing but the auditor',
+    file: 'deploy/compose/compose.yaml',
+    find: "tmpfs: ['/tmp:size=16m,mode=1777'] networks: [witnessed]",
+    replace: "tmpfs: ['/tmp:size=16m,mode=1777']\n    networks: [witnessed, inside]",
+  },
+  {
+    id: 'deploy-auditor-forgets',
+    requirement: 'deploy/images',
+    spec: SPEC,
+    test: 'the image of auditor starts it as nobody, with variables that it reads, its secrets as files and a volume for what it signed',
+    file: 'deploy/containers/Dockerfile',
+    find: 'ENV RECOURSE_AUDITOR_FOLDER=/var/lib/recourse',
+    replace: 'ENV RECOURSE_AUDITOR_FOLDER=/tmp/recourse',
+  },
+  {
     id: 'deploy-log-of-the-readers',
     requirement: 'deploy/access',
     spec: 'libs/service/src/provision/access.unit.spec.ts',

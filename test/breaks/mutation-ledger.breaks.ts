@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'd61-erased-off-the-record',
+    requirement: 'D61/erasures',
+    spec: 'apps/mutation-ledger/src/http/erasures.unit.spec.ts',
+    test: 'an erasure that is asked for destroys nothing where recording is answered 202',
+    file: 'apps/mutation-ledger/src/http/erasures.controller.ts',
+    find: 'if (httpStatus !== 201)',
+    replace: 'if (httpStatus > 202)',
+  },
+  {
+    id: 'd61-record-names-the-subject',
+    requirement: 'D61/erasures',
+    spec: 'apps/mutation-ledger/src/http/erasures.unit.spec.ts',
+    test: 'an erasure that is asked for is recorded before a key is destroyed, by an id that does not name the subject',
+    file: 'apps/mutation-ledger/src/http/erasures.controller.ts',
+    find: 'subject === undefined ? null : subjectId(tenant, subject);',
+    replace: 'subject ?? null;',
+  },
+  {
     id: 'a53-a-failed-step-begins-an-undo-nobody-sees',
     requirement: 'A53',
     spec: 'apps/mutation-ledger/src/core/mutations.undo.unit.spec.ts',

@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a84-freeze-that-waits-for-ever',
+    requirement: 'A84/told',
+    spec: 'apps/notifier/src/core.unit.spec.ts',
+    test: 'an agent that rises no further is the same item whatever else is said of it meanwhile, and over once it may rise',
+    file: 'apps/notifier/src/rules/item/waiting.decisions.ts',
+    find: 'if (standing.frozen_by === null) return ends(known, [key]);',
+    replace: 'if (standing.frozen_by === null) return [];',
+  },
+  {
+    id: 'a84-ceiling-moves-in-silence',
+    requirement: 'A84/told',
+    spec: 'apps/notifier/src/follower/log-follower.unit.spec.ts',
+    test: 'who follows a log tells once of what nobody has to decide, and keeps nothing of it',
+    file: 'apps/notifier/src/follower/log-follower.ts',
+    find: 'page.add(tellingOf(change.thing, endpoints));',
+    replace: '',
+  },
+  {
     id: 'p12-way-out-that-is-none',
     requirement: 'P12/told',
     spec: 'apps/notifier/src/reads/items.query.unit.spec.ts',

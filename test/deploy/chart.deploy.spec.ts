@@ -9,7 +9,7 @@ import { parse, parseAllDocuments, stringify } from 'yaml';
 import { clusterTools, KUBERNETES } from '../../scripts/lib/cluster-tools.mjs';
 import { root } from '../../scripts/lib/paths.mjs';
 import { textOf } from '../architecture/tree.testing.js';
-import { containerStages, PROGRAMS, stageOf } from './containers.testing.js';
+import { AUDITING, containerStages, PROGRAMS, stageOf } from './containers.testing.js';
 import { requiredOf, variablesOf } from './programs.testing.js';
 
 const CHART = join(root, 'deploy', 'helm', 'recourse');
@@ -75,6 +75,9 @@ interface Pod {
   readonly containers: readonly [Container];
   readonly volumes: readonly { readonly name: string; readonly projected?: { readonly defaultMode: number } }[];
 }
+interface Claim {
+  readonly metadata: { readonly name: string };
+}
 interface Acl {
   readonly resource: { readonly type: string; readonly name: string; readonly patternType: string };
   readonly operations: readonly string[];
@@ -87,6 +90,8 @@ interface Manifest {
     readonly strategy: { readonly type: string };
     readonly template: { readonly spec: Pod };
     readonly authorization: { readonly acls: readonly Acl[] };
+    readonly volumeClaimTemplates: readonly Claim[];
+    readonly persistentVolumeClaimRetentionPolicy: unknown;
     readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
     readonly policyTypes: readonly string[];
     readonly ingress?: unknown;
@@ -150,6 +155,8 @@ describe('the chart', () => {
       'RECOURSE_DATABASE_PASSWORD',
     ],
     ['a worker of an adapter that has no topic', { strimzi: { workers: [{ name: 'w', adapters: ['crm'] }] } }, 'crm'],
+    ['a witness of no auditor', { witness: { auditors: [] } }, 'auditors'],
+    ['an address of a witness without its key', { auditor: { witnesses: ['http://witness'] } }, 'witnesses'],
     ['a word that nobody reads', { replicas: 3 }, 'replicas'],
   ])('is refused with %s, and says where', (_what, values, says) => {
     const { status, out } = render(values);
@@ -159,6 +166,8 @@ describe('the chart', () => {
   it.each([
     ['topics and users that somebody else makes', { strimzi: { enabled: false }, kafka: { brokers: ['kafka:9093'] } }],
     ['nobody who watches, and no policies', { monitoring: { enabled: false }, networkPolicy: { enabled: false } }],
+    ['no auditor and no witness', { auditor: { enabled: false }, witness: { enabled: false } }],
+    ['a witness alone, for the auditor of somebody else', { auditor: { enabled: false } }],
     ['databases that somebody else makes', { postgres: { provision: { enabled: false } } }],
   ])('renders with %s', (_what, values) => {
     const { out } = render(values);
@@ -176,7 +185,7 @@ describe('the chart', () => {
 });
 
 describe('a pod', () => {
-  const pods = [...ofKind('Deployment'), ...ofKind('Job')].map(
+  const pods = [...ofKind('Deployment'), ...ofKind('StatefulSet'), ...ofKind('Job')].map(
     (manifest) => [manifest.metadata.name, podOf(manifest)] as const,
   );
 
@@ -223,6 +232,28 @@ describe('a pod', () => {
   });
 });
 
+describe.each(AUDITING)('the pod of %s', (program) => {
+  const { spec } = named('StatefulSet', `recourse-${program}`);
+  const pod = podOf(named('StatefulSet', `recourse-${program}`));
+  const [{ env = [], startupProbe, livenessProbe, readinessProbe }] = pod.containers;
+
+  it('is told what it needs and nothing it does not read, with its secrets in files that others cannot open', () => {
+    const names = env.map(({ name }) => name);
+    const { env: ofImage } = stageOf(containerStages(), program);
+    expect(requiredOf(program).filter((name) => !names.includes(name) && ofImage[name] === undefined)).toEqual([]);
+    expect(names.filter((name) => !variablesOf(program).all.includes(name))).toEqual([]);
+    expect(pod.volumes.find(({ name }) => name === 'secrets')?.projected?.defaultMode).toBe(0o440);
+  });
+
+  it('is one alone, is asked how it is, and keeps what it signed when the chart goes', () => {
+    expect(spec.replicas).toBe(1);
+    const routes = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet.path);
+    expect(routes).toEqual(['/health/startup', '/health/live', '/health/ready']);
+    expect(spec.volumeClaimTemplates.map(({ metadata }) => metadata.name)).toEqual(['kept']);
+    expect(spec.persistentVolumeClaimRetentionPolicy).toEqual({ whenDeleted: 'Retain', whenScaled: 'Retain' });
+  });
+});
+
 describe('an upgrade', () => {
   const strategies = (values: Values): ReadonlySet<string> =>
     new Set(
@@ -246,10 +277,18 @@ describe('the network', () => {
     expect(spec.podSelector.matchLabels).toEqual(everything);
   });
 
-  it('lets nobody in where nobody is named', () => {
+  it('lets nobody in where nobody is named, but the auditor to its witness', () => {
     const closed = manifests(render({ networkPolicy: { clients: [], monitoring: [] } }));
-    const policies = closed.filter(({ kind }) => kind === 'NetworkPolicy');
-    expect(policies.filter(({ spec }) => spec.ingress !== undefined)).toEqual([]);
+    const policies = closed.filter(({ kind, spec }) => kind === 'NetworkPolicy' && spec.ingress !== undefined);
+    expect(policies.map(({ metadata }) => metadata.name)).toEqual(['recourse-witness']);
+    const auditor = { podSelector: { matchLabels: expect.objectContaining({ 'app.kubernetes.io/name': 'auditor' }) } };
+    expect(policies[0]?.spec.ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 8080 }], from: [auditor] }]);
+  });
+
+  it('lets a witness ask nobody', () => {
+    expect(named('NetworkPolicy', 'recourse-out').spec.podSelector).toMatchObject({
+      matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'NotIn', values: ['witness'] }],
+    });
   });
 });
 
@@ -281,6 +320,7 @@ describe('topics and users', () => {
       'recourse.rollback-notifications': 'mutation-ledger',
       'recourse.recoveries': 'recovery-orchestrator',
       'recourse.budgets': 'budget-accountant',
+      'recourse.signed-heads': 'auditor',
     };
     for (const [log, owner] of Object.entries(owners))
       expect([log, may('Write', log)]).toEqual([log, [`recourse-${owner}-kafka`]]);

@@ -15,6 +15,9 @@ export const PROGRAMS = [
   'notifier',
 ] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
+/** Programs that verify what the others write: no rows, no tokens, a volume for what they signed. */
+export const AUDITING = ['auditor', 'witness'] as const;
+export type AuditingName = (typeof AUDITING)[number];
 
 /** One stage, with what it has from those it stands on. */
 export interface Stage {

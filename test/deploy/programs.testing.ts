@@ -1,22 +1,25 @@
 // What each program reads of its environment.
 import type { ConfigSpec } from '@recourse/config';
+import { CONFIG as AUDITOR, WITNESS_CONFIG as WITNESS } from '../../apps/auditor/src/config.js';
 import { CONFIG as ACCOUNTANT } from '../../apps/budget-accountant/src/config.js';
 import { CONFIG as REGISTRY } from '../../apps/contract-registry/src/config.js';
 import { CONFIG as LEDGER } from '../../apps/mutation-ledger/src/config.js';
 import { CONFIG as NOTIFIER } from '../../apps/notifier/src/config.js';
 import { CONFIG as ORCHESTRATOR } from '../../apps/recovery-orchestrator/src/config.js';
-import type { ProgramName } from './containers.testing.js';
+import type { AuditingName, ProgramName } from './containers.testing.js';
 
-export const CONFIGS: Readonly<Record<ProgramName, ConfigSpec>> = {
+export const CONFIGS: Readonly<Record<ProgramName | AuditingName, ConfigSpec>> = {
   'contract-registry': REGISTRY,
   'mutation-ledger': LEDGER,
   'recovery-orchestrator': ORCHESTRATOR,
   'budget-accountant': ACCOUNTANT,
   notifier: NOTIFIER,
+  auditor: AUDITOR,
+  witness: WITNESS,
 };
 
 /** Names of the variables, and of those among them whose files are secret. */
-export function variablesOf(program: ProgramName): {
+export function variablesOf(program: ProgramName | AuditingName): {
   readonly all: readonly string[];
   readonly secret: readonly string[];
 } {
@@ -28,7 +31,7 @@ export function variablesOf(program: ProgramName): {
 }
 
 /** Variables that have no value unless somebody gives one. */
-export function requiredOf(program: ProgramName): readonly string[] {
+export function requiredOf(program: ProgramName | AuditingName): readonly string[] {
   return Object.values(CONFIGS[program])
     .filter(({ fallback, isOptional }) => fallback === null && !isOptional)
     .map(({ name }) => name);

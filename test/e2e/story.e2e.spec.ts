@@ -9,6 +9,7 @@ const ROOT = process.cwd();
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
 const LAUNCH_MS = 240_000;
 
+const SIGNED = /held {4}heads signed by the auditor and the witness cover all [1-9]\d* records of the logs/;
 let dataDir = '';
 
 beforeAll(() => {
@@ -65,6 +66,12 @@ describe('the launcher with --once', () => {
       const { code, output } = await launch();
       expect(output).toContain('Anybody on this machine may write to the broker');
       expect(output).toContain('held    the ledger says compensated');
+      expect(output).toContain('debited INR 500.00 before the call');
+      expect(output).toContain('held    the debt was debited before the call, under the ceiling of the run');
+      expect(output).toContain('held    the debt was refunded after the verified compensation');
+      expect(output).toContain("INR 0.00 of the run's ceiling of INR 5000.00 are used");
+      expect(output).toMatch(SIGNED);
+      expect(output).toMatch(/audit verify --auditor-key \S+auditor\.vkey/);
       expect(output).toMatch(/All \d+ checks held\./);
       expect(code).toBe(0);
     },
@@ -79,6 +86,7 @@ describe('the launcher with --once', () => {
       expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('were begun without signatures')]);
       const { code, output } = await launch('--secure', '--data-dir', join(dataDir, 'secure'));
       expect(output).toContain('Secure: Kafka knows each service and program by a password');
+      expect(output).toMatch(SIGNED);
       expect(output).toMatch(/All \d+ checks held\./);
       expect(code).toBe(0);
     },
@@ -91,6 +99,7 @@ describe('the launcher with --once', () => {
       const { code, output } = await launch('--scenario', 'window-closed');
       expect(output).toContain('manual_resolution_required');
       expect(output).toContain('held    the provider was not asked to reverse');
+      expect(output).toContain('held    the debt of what was not undone stands');
       expect(code).toBe(0);
     },
     LAUNCH_MS,

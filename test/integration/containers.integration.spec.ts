@@ -6,9 +6,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -22,12 +24,13 @@ import { choosePorts, createDatabase, startTestStack } from '@recourse/dev-stack
 import type { DevStack } from '@recourse/dev-stack';
 import { Client } from 'pg';
 import { root } from '../../scripts/lib/paths.mjs';
-import { containerStages, PROGRAMS, stageOf } from '../deploy/containers.testing.js';
+import { AUDITING, containerStages, PROGRAMS, stageOf } from '../deploy/containers.testing.js';
 import type { ProgramName } from '../deploy/containers.testing.js';
 import { until } from './system.testing.js';
 
 const SECRETS = '/run/secrets';
 const KEYRING = '/run/keyring';
+const KEPT = '/var/lib/recourse';
 const ROLES = join(root, 'deploy', 'helm', 'recourse', 'files', 'roles.sh');
 /** Each has a database and a role of its own. */
 const OWNERS = [...PROGRAMS, 'keys'] as const;
@@ -69,7 +72,10 @@ function start(
   const given = { ...stage.env, ...env };
   const placed = Object.entries(given).map(([name, value]) => [
     name,
-    value.replace(SECRETS, secrets).replace(KEYRING, join(folder, 'keyring')),
+    value
+      .replace(SECRETS, secrets)
+      .replace(KEYRING, join(folder, 'keyring'))
+      .replace(KEPT, join(folder, 'kept', target)),
   ]);
   return spawn(command, rest, {
     cwd: root,
@@ -264,4 +270,65 @@ describe.each(PROGRAMS)('the image of %s', (program) => {
     },
     STOPS_WITHIN_MS + 5_000,
   );
+});
+
+/** What secrets.sh wrote for Compose. */
+function environmentIn(name: string): Readonly<Record<string, string>> {
+  const text = readFileSync(join(folder, `${name}.env`), 'utf8').trim();
+  const at = text.indexOf('=');
+  return { [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+describe('the images of auditor and witness', () => {
+  it('sign heads of the logs together, by the keys that the installation made, and end with 0', async () => {
+    const ports = await choosePorts(AUDITING);
+    const urlOf = (name: (typeof AUDITING)[number]): string => `http://127.0.0.1:${String(ports[name])}`;
+    const listens = (name: (typeof AUDITING)[number]) => ({
+      RECOURSE_HTTP_HOST: '127.0.0.1',
+      RECOURSE_HTTP_PORT: String(ports[name]),
+    });
+    for (const name of AUDITING) {
+      mkdirSync(join(folder, 'kept', name), { recursive: true });
+      if (isRoot) chownSync(join(folder, 'kept', name), 10_001, 10_001);
+    }
+    const asked = environmentIn('auditor')['RECOURSE_AUDITOR_WITNESSES'] ?? '';
+    const started = {
+      witness: watched(
+        start('witness', [], { ...listens('witness'), ...environmentIn('witness') }, join(folder, 'witness')),
+      ),
+      auditor: watched(
+        start(
+          'auditor',
+          [],
+          {
+            ...listens('auditor'),
+            RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','),
+            RECOURSE_REGISTRY_URL: stack.registryUrl,
+            RECOURSE_LOG_ID: 'containers',
+            RECOURSE_AUDITOR_WITNESSES: asked.replace('http://witness:8080', urlOf('witness')),
+          },
+          join(folder, 'auditor'),
+        ),
+      ),
+    };
+    try {
+      for (const name of ['witness', 'auditor'] as const)
+        await until(
+          `${name} to be ready; it said ${started[name].said()}`,
+          async () => ((await fetch(`${urlOf(name)}/health/ready`)).ok ? true : null),
+          READY_WITHIN_MS,
+        );
+      const notes = await until('a head', () => {
+        const text = readFileSync(join(folder, 'kept', 'auditor', 'heads.notes'), 'utf8');
+        return Promise.resolve(text.includes('recourse-witness') ? text : null);
+      });
+      expect(notes).toMatch(/^containers\/recourse\.[\s\S]*\n— recourse-auditor \S+\n— recourse-witness \S+\n/u);
+      for (const { child, ended } of Object.values(started)) {
+        child.kill('SIGTERM');
+        expect(await ended).toBe(0);
+      }
+    } finally {
+      for (const { child } of Object.values(started)) child.kill('SIGKILL');
+    }
+  }, 180_000);
 });

@@ -1,5 +1,5 @@
 // An erasure, end to end on real parts: what was told of a subject can be read nowhere any more, in no answer, dump, packet, story
-// or eval; every hash stays, and an audit finds nothing. What was told of others is untouched.
+// or eval; every hash stays, and an audit finds nothing. What was told of others is untouched. Who ordered it is on record.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -101,6 +101,25 @@ describe('an erasure', () => {
       const { partitions } = JSON.parse(out) as { readonly partitions: readonly Facts[] };
       expect(partitions.map((one) => [one['seq'], one['state_hash']])).toEqual([[seq, hash]]);
     }
+  });
+
+  it('is on record itself, in the story of what was erased alone, and does not name whose data it was', async () => {
+    const ordered = async (id: string): Promise<readonly Facts[]> => {
+      const { out } = await asked('audit', 'story', id, '--json');
+      const { lines } = JSON.parse(out) as { readonly lines: readonly Facts[] };
+      return lines.filter(({ type }) => type === 'ErasureOrdered');
+    };
+    expect(await ordered(mutation)).toMatchObject([
+      {
+        who: ADMINISTRATOR.subject,
+        what: 'had the payloads of this subject erased: asked to be forgotten',
+        log: 'recourse.mutations',
+        is_decision: true,
+      },
+    ]);
+    expect(await ordered(kept)).toEqual([]);
+    const [line] = await ordered(mutation);
+    expect(JSON.stringify(line)).not.toContain(ERASED);
   });
 
   it('is nothing a dump gives back, and the same story is told of its records, with payloads by their hash', async () => {

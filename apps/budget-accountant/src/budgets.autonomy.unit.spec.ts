@@ -156,6 +156,57 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
     other.when(recorded('a', 500, { digest }), 2_000).then(fact('BudgetOverrun', {}));
   });
 
+  describe('is held to by who never asks', () => {
+    const rungs = {
+      draft: { forward_approval: 'refused' },
+      execute_with_approval: { forward_approval: 'human', ceilings: [{ currency: INR, ceiling_minor: 3_000 }] },
+    };
+    const wanted = (asked_minor: number) => ({ scope: 'agent', scope_id: AGENT, measure: 'rung', asked_minor });
+
+    it('a person has what the rung wanted asked first and nobody reserved, and the run reserves nothing more (A84)', () => {
+      const { desk, digest } = start({ rungs });
+      praised(desk)
+        .when(recorded('a', 500, { digest, capability: REFUNDS }), 2_000)
+        .then(fact('BudgetOverrun', { exceeded: [wanted(1)] }), fact('AutonomyChanged', { cause: 'overrun' }));
+      expect(desk.rows('escalation').map(({ doc }) => doc)).toMatchObject([
+        { about: 'overrun', phase: 'open', exceeded: [wanted(1)] },
+      ]);
+      // It fell a rung for that: what comes next is not for it at all.
+      desk
+        .when(recorded('b', 500, { digest, capability: REFUNDS, subject: 'order/a' }), 3_000)
+        .then(
+          fact('BudgetOverrun', { exceeded: [wanted(3), { measure: 'debt' }, { measure: 'calls' }] }),
+          fact('AutonomyChanged', {}),
+        );
+    });
+
+    it('also where it leaves no debt, and beyond the ceiling that the rung grants', () => {
+      const { desk, digest } = start({ rungs });
+      praised(desk)
+        .when(recorded('a', 40_000, { digest, capability: REFUNDS }), 2_000)
+        .then(
+          fact('BudgetOverrun', { exceeded: [wanted(1), { scope: 'run', measure: 'debt', ceiling_minor: 3_000 }] }),
+          fact('AutonomyChanged', {}),
+        );
+      const { desk: free, digest: other } = start({ rungs });
+      praised(free)
+        .when(recorded('a', 0, { digest: other, capability: REFUNDS }), 2_000)
+        .then(fact('BudgetOverrun', { exceeded: [wanted(1)] }), fact('AutonomyChanged', {}));
+    });
+
+    it('and nobody has what was reserved, whose guard asks, or what no rung wants asked', () => {
+      const { desk, digest } = start({ rungs });
+      praised(desk)
+        .when(reserve('a', 500, { capability: REFUNDS, who: { principal: AGENT } }), 2_000)
+        .when(recorded('a', 500, { digest, capability: REFUNDS }), 3_000)
+        .then(fact('BudgetSettled', {}));
+      const { desk: open, digest: other } = start({ rungs: { auto_execute: { ceilings: [] } } });
+      praised(open)
+        .when(recorded('a', 0, { digest: other, capability: REFUNDS }), 2_000)
+        .then(fact('BudgetDebited', {}));
+    });
+  });
+
   it('falls when an effect was taken back, and rises when a person says that the trigger was wrong', () => {
     const { desk } = start();
     praised(desk, { ...GOOD, evidence_confidence: 0.7, eval_score: 0.8 })

@@ -10,6 +10,7 @@ import { announcedIn } from '@recourse/messages';
 import type { Checkpoint, Execution } from '@recourse/messages';
 import { onChunk, onCommit, onCommitDue } from './core/commits.part.js';
 import { onAck, onDeliveryDue, onReviewDelivery } from './core/consumers.part.js';
+import { onOrderErasure } from './core/erasures.part.js';
 import { onTool } from './core/executions.js';
 import { judgeAs, onCloseBreaker, onReviewed, onTrigger, onUndo } from './core/fall-commands.part.js';
 import { fall, onHeldDue, onRollbackDue } from './core/falls.part.js';
@@ -64,6 +65,10 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
 }
 
 const RUNTIME = { is: ({ runtime }: { readonly runtime: string }) => runtime, name: 'runtime' };
+const TENANT = {
+  is: ({ envelope: { tenant } }: { readonly envelope: { readonly tenant: string } }) => tenant,
+  name: 'tenant',
+};
 const RUN = { is: ({ run_id }: { readonly run_id: string }) => run_id, name: 'run id' };
 
 /** What agents say they mean to do and did. */
@@ -118,6 +123,7 @@ function commandsOfPeople(config: MutationsPolicy): InputTable {
       ReviewDelivery: command(['operator', 'approver', 'administrator'], by(onReviewDelivery)),
       ReconcileLineage: command(['agent', 'operator', 'administrator', 'auditor'], by(onReconcile), RUNTIME),
       ReviewDivergence: command(['operator', 'approver', 'administrator'], by(onReviewDivergence), RUNTIME),
+      OrderErasure: command(['administrator'], onOrderErasure, TENANT),
     },
   });
 }
@@ -184,10 +190,10 @@ function dueOf(config: MutationsPolicy): Due {
   };
 }
 
-/** Most records are about a run; an intent names it in its execution, others are about a ref, a bundle or a runtime. */
+/** Most records are about a run; an intent names it in its execution, others are about a ref, a bundle, a runtime or a tenant. */
 function keyOf(body: object): string {
-  const { run_id, execution, ref, bundle, runtime } = body as Doc; // members that records of this log may have
-  return String(run_id ?? (execution as Execution | undefined)?.run_id ?? ref ?? bundle ?? runtime);
+  const { run_id, execution, ref, bundle, runtime, tenant } = body as Doc; // members that records of this log may have
+  return String(run_id ?? (execution as Execution | undefined)?.run_id ?? ref ?? bundle ?? runtime ?? tenant);
 }
 
 /** Subject of the mutation or commit a record is about, as far as it is known. */

@@ -11,6 +11,7 @@ import type { BodyOf, DecodedBody, RecordTypeOf, TopicName } from '@recourse/mes
 import type { Known, Place, ThingChange } from './rules/item/item.messages.js';
 import {
   alarmOf,
+  autonomyOf,
   breakerOf,
   deliveryOf,
   divergenceOf,
@@ -54,6 +55,7 @@ import {
   askForOverdue,
   askForOverrun,
   askForRollback,
+  askForFreeze,
   askForTrend,
   beyondBound,
   decideForward,
@@ -61,6 +63,7 @@ import {
   openIncident,
   openTasks,
   tasksOf,
+  tellOfCeiling,
 } from './rules/item/waiting.decisions.js';
 
 /** Logs in which something can come to wait for a person. */
@@ -133,6 +136,7 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   BreakerClosed: over(breakerOf),
   TrendRose: { about: trendOf, then: askForTrend },
   TrendReviewed: over(trendOf),
+  ErasureOrdered: null,
   UndoListed: null,
 
   MutationPlanned: null,
@@ -214,11 +218,11 @@ const BUDGETS: Meanings<Bodies<'recourse.budgets'>> = {
   ...OF_THE_LOOP,
   BudgetOpened: null,
   CeilingProposed: { about: proposalOf, then: askToRaise },
-  CeilingMoved: null,
+  CeilingMoved: { about: () => [], then: tellOfCeiling },
   BudgetReserved: null,
   BudgetRefunded: null,
   BudgetDebited: null,
-  AutonomyChanged: null,
+  AutonomyChanged: { about: autonomyOf, then: askForFreeze },
   SignalRefused: null,
   OutcomeCounted: null,
   BudgetEscalated: { about: escalationOf, then: askForCeiling },

@@ -27,7 +27,7 @@ function world(log: FollowedLog = RECOVERIES, ...records: readonly HeardRecord[]
       at: 100 * (index + 1),
     })) {
       if (change.op === 'put') known.set(keyOf(change.thing), deepFreeze(change.thing));
-      else known.delete(change.key);
+      else if (change.op === 'forget') known.delete(change.key);
     }
   });
   return known;
@@ -65,7 +65,7 @@ describe('the table of meanings', () => {
       const changes = hear(log, record).then(() => undefined, { topic: log, partition: 0, seq: 1, at: 1 });
       expect(
         changes
-          .map((change) => (change.op === 'put' ? keyOf(change.thing) : change.key))
+          .flatMap((change) => (change.op === 'tell' ? [] : change.op === 'put' ? keyOf(change.thing) : change.key))
           .filter((key) => !about.includes(key)),
       ).toEqual([]);
     }
@@ -463,6 +463,40 @@ describe('rollbacks that come steadily faster', () => {
       deadlineAt: 9_000,
     });
     expect(world(MUTATIONS, rose, toldOf('TrendReviewed', { scope: 'agent', name: 'agent-1' })).size).toBe(0);
+  });
+});
+
+describe('an agent that rises no further', () => {
+  const changed = (frozen_by: string | null, frozen_at: number | null = 5) =>
+    recordOf(BUDGETS, 'AutonomyChanged', { run_id: null, standing: { frozen_by, frozen_at } });
+
+  it('waits for a person who lets it, by why it was frozen, with an owner and a deadline (D37)', () => {
+    expect(world(BUDGETS, changed('corrections')).get('autonomy:aut-1')).toMatchObject({
+      tenant: 'acme',
+      item: { kind: 'freeze', reason: 'FROZEN_CORRECTIONS', owner: 'role:approver', deadlineAt: 86_400_005 },
+    });
+  });
+
+  it('is the same item whatever else is said of it meanwhile, and over once it may rise', () => {
+    const again = world(BUDGETS, changed('person'), changed('person'));
+    expect(again.get('autonomy:aut-1')?.item?.opening).toBe('recourse.budgets/0/1');
+    expect(world(BUDGETS, changed('replay_failed'), changed(null, null)).size).toBe(0);
+  });
+
+  it('is nothing anybody waits for where it was never frozen', () => {
+    expect(world(BUDGETS, changed(null, null)).size).toBe(0);
+  });
+});
+
+describe('a ceiling that moved', () => {
+  const moved = recordOf(BUDGETS, 'CeilingMoved', { scope: 'run', scope_id: 'run-1', cause: 'lowered', until: null });
+  const place = { topic: BUDGETS, partition: 0, seq: 7, at: 100 };
+
+  it('waits for nobody, and whoever hears of the tenant is told once (A84)', () => {
+    expect(world(BUDGETS, moved).size).toBe(0);
+    expect(hear(BUDGETS, moved).then(() => undefined, place)).toMatchObject([
+      { op: 'tell', thing: { thing: 'ceiling', runId: 'run-1', item: { reason: 'CEILING_LOWERED', deadlineAt: 100 } } },
+    ]);
   });
 });
 

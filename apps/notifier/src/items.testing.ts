@@ -41,6 +41,8 @@ const IDS = {
   breaker_id: 'brk-1',
   trend_id: 'trd-1',
   alarm_id: 'alm-1',
+  autonomy_id: 'aut-1',
+  scope_id: 'run-1',
   proposal_id: 'prop-1',
   mutation_id: 'mut-1',
   consumer: 'warehouse',

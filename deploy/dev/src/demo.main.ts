@@ -1,15 +1,17 @@
 // npm start: the stack, the services, an example, and its story.
 import { kafkaAccessIn } from '@recourse/sdk';
-import { spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline/promises';
 import { playCheckout } from '@recourse/example-checkout';
 import { playStory } from '@recourse/example-drifted-refund';
 import type { Interactive } from '@recourse/example-drifted-refund';
 import { playTwelveCalls } from '@recourse/example-twelve-calls';
 import { defaultDataDir } from '../../../scripts/lib/paths.mjs';
+import type { StartOptions } from '../../../scripts/lib/start-options.mjs';
 import { adaptersIn } from './adapters.js';
+import { nameOf, recourse } from './command-line.js';
 import { launch } from './launcher.js';
 import type { Programme } from './launcher.js';
+import { sayWhatIsSigned, verifying } from './signed-story.js';
 import { planSystem } from './system.js';
 import type { SystemPlan } from './system.plan.js';
 import type { StackFacts } from './stack.js';
@@ -40,6 +42,7 @@ function demo(): Programme {
         withLittleServices,
         withNotifier: true,
         withConsole: true,
+        withAuditor: true,
         subscribedAs: 'loyalty',
         onProgress: (line) => {
           say(`  ${line}`);
@@ -50,19 +53,25 @@ function demo(): Programme {
     story: async (stack, _processes, options) => {
       if (plan === null) return false;
       say(`The console is at ${plan.urls.console}: sign in as mira to see what follows, and to decide there.`);
-      if (isLittle(options.scenario)) return playLittle(options.scenario, plan, stack, folder);
-      const { ok, mutationId } = await playStory({
-        urls: plan.urls,
-        scenario: options.scenario === 'window-closed' ? 'window-closed' : 'refund',
-        breakMode: options.breakWhat === 'phantom-undo' ? 'phantom-undo' : null,
-        interactive: options.once || !process.stdin.isTTY ? null : askPerson,
-        say,
-      });
-      await sayWhoWasNotified(plan);
-      return sayWhatDepended(plan, mutationId) && ok;
+      const held = isLittle(options.scenario)
+        ? await playLittle(options.scenario, plan, stack, folder)
+        : await playRefund(plan, options);
+      return (await sayWhatIsSigned(plan, folder, say)) && held;
     },
     whereabouts: () => (plan === null ? [] : whereabouts(plan, folder)),
   };
+}
+
+async function playRefund(plan: SystemPlan, { scenario, breakWhat, once }: StartOptions): Promise<boolean> {
+  const { ok, mutationId } = await playStory({
+    urls: plan.urls,
+    scenario: scenario === 'window-closed' ? 'window-closed' : 'refund',
+    breakMode: breakWhat === 'phantom-undo' ? 'phantom-undo' : null,
+    interactive: once || !process.stdin.isTTY ? null : askPerson,
+    say,
+  });
+  await sayWhoWasNotified(plan);
+  return sayWhatDepended(plan, mutationId) && ok;
 }
 
 /** One line about the webhook that arrived; the receiver counts only those the notifier signed. */
@@ -84,15 +93,10 @@ async function sayWhoWasNotified({ urls }: SystemPlan): Promise<void> {
 /** The lineage of the refund, drawn as `recourse lineage show` draws it. Says whether it could be. */
 function sayWhatDepended({ urls }: SystemPlan, mutationId: string | null): boolean {
   if (mutationId === null) return true;
-  const drawn = spawnSync(process.execPath, ['apps/cli/bin/recourse.mjs', 'lineage', 'show', mutationId], {
-    encoding: 'utf8',
-    env: {
-      ...process.env,
-      RECOURSE_LEDGER_URL: urls.ledger,
-      RECOURSE_ISSUER_URL: urls.issuer,
-      RECOURSE_TENANT: 'demo',
-    },
-    timeout: DRAW_TIMEOUT_MS,
+  const drawn = recourse(['lineage', 'show', mutationId], {
+    RECOURSE_LEDGER_URL: urls.ledger,
+    RECOURSE_ISSUER_URL: urls.issuer,
+    RECOURSE_TENANT: 'demo',
   });
   say(
     drawn.status === 0
@@ -102,9 +106,6 @@ function sayWhatDepended({ urls }: SystemPlan, mutationId: string | null): boole
   for (const line of drawn.stdout.trimEnd().split('\n')) say(`     ${line}`);
   return drawn.status === 0;
 }
-
-/** The program starts and asks once; milliseconds. */
-const DRAW_TIMEOUT_MS = 30_000;
 
 async function playLittle(
   story: LittleStory,
@@ -139,10 +140,7 @@ const askPerson: Interactive = async (question, elsewhere) => {
 /** A part that does not run has no port. */
 const isHere = (url: string): boolean => !url.endsWith(':0');
 
-/** The command line looks for the default stack unless another is named. */
-const nameOf = (dataDir: string): string => (dataDir === defaultDataDir ? '' : `--data-dir ${dataDir} `);
-
-function whereabouts({ urls, logId }: SystemPlan, dataDir: string): readonly string[] {
+function whereabouts({ urls, logId, audited }: SystemPlan, dataDir: string): readonly string[] {
   const named = nameOf(dataDir);
   const service = (name: string, url: string): string => `  ${name.padEnd(12)}${url}   OpenAPI ${url}/docs`;
   return [
@@ -157,9 +155,10 @@ function whereabouts({ urls, logId }: SystemPlan, dataDir: string): readonly str
       ? `  services    ${urls.services}/state`
       : `  provider    ${urls.provider}/effects     warehouse ${urls.warehouse}     loyalty ${urls.loyalty}/notifications`,
     `  log id      ${logId}`,
+    ...(audited === null ? [] : [`  heads       ${audited.headsFile}   (signed by an auditor and a witness)`]),
     '',
     'Try, in another terminal in this folder:',
-    ...['contracts list', 'mutations list', 'recoveries list', 'audit verify'].map(
+    ...['contracts list', 'mutations list', 'recoveries list', verifying(audited)].map(
       (what) => `  npx recourse ${named}${what}`,
     ),
   ];

@@ -24,6 +24,8 @@ export interface ProcessSpec {
   readonly readyWithinMs?: number;
   /** Lower stages are ready before higher ones start. Default 0. */
   readonly stage?: number;
+  /** Starts once all others are ready, and nobody waits for it. Default false. */
+  readonly isBeside?: boolean;
 }
 
 export interface ProcessOptions {
@@ -70,12 +72,41 @@ export async function startProcesses(specs: readonly ProcessSpec[], options: Pro
   if (children.size !== specs.length)
     throw new Error(`two processes have the same name: ${specs.map(({ name }) => name).join(', ')}`);
   const group = groupOf(specs, children, options);
+  const isBeside = (spec: ProcessSpec): boolean => spec.isBeside === true;
+  const over = new AbortController();
   try {
-    for (const stage of stagesOf(specs)) await Promise.all(stage.map((spec) => startOne(spec, group, options)));
-    return group;
+    for (const stage of stagesOf(specs.filter((spec) => !isBeside(spec))))
+      await Promise.all(stage.map((spec) => startOne(spec, group, options)));
   } catch (cause) {
     await group.stop();
     throw cause;
+  }
+  const beside = startBeside(specs.filter(isBeside), group, { options, signal: over.signal });
+  return {
+    ...group,
+    stop: async () => {
+      over.abort();
+      await group.stop();
+      await beside;
+    },
+  };
+}
+
+/** Starts what nobody waits for, stage by stage; one that does not become ready is told as one that ended. */
+async function startBeside(
+  specs: readonly ProcessSpec[],
+  group: Processes,
+  { options, signal }: { readonly options: ProcessOptions; readonly signal: AbortSignal },
+): Promise<void> {
+  for (const stage of stagesOf(specs)) {
+    if (signal.aborted) return;
+    await Promise.all(
+      stage.map(({ name }) =>
+        group.start(name).catch((cause: unknown) => {
+          if (!signal.aborted) options.onExit?.(name, cause instanceof Error ? cause.message : String(cause));
+        }),
+      ),
+    );
   }
 }
 

@@ -9,8 +9,8 @@ import { ADAPTERS } from '@recourse/example-little-services';
 import { root } from '../../../scripts/lib/paths.mjs';
 import type { DatabaseAddress } from './databases.js';
 import type { ProcessSpec } from './processes.js';
-import { secretIn, signingKeyOf } from './secrets.js';
-import { AUDITOR, CONSOLE, NOTIFIER, SERVICES } from './system.plan.js';
+import { secretIn } from './secrets.js';
+import { CONSOLE, NOTIFIER, SERVICES } from './system.plan.js';
 import type { ServiceName, SystemOptions, SystemPlan } from './system.plan.js';
 import type { StackFacts } from './stack.js';
 import { layoutOf } from './stack-data.js';
@@ -150,28 +150,6 @@ export function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
       },
     },
   ];
-}
-
-/** The auditor, with a key that no writer of a log has, and its trees beside the stack's data. */
-export function auditorProcess({ dataDir, ports, stack, logId }: Planning): ProcessSpec {
-  const port = String(ports[AUDITOR]);
-  return {
-    name: AUDITOR,
-    entry: join(root, 'apps/auditor/dist/main.js'),
-    stage: 2,
-    readyWithinMs: 60_000,
-    readyUrl: `http://127.0.0.1:${port}/health/ready`,
-    env: {
-      RECOURSE_KAFKA_BROKERS: stack.kafka.brokers.join(','),
-      RECOURSE_WIRES: 'open',
-      RECOURSE_REGISTRY_URL: stack.registryUrl,
-      ...userVariables(stack, dataDir, AUDITOR),
-      RECOURSE_LOG_ID: logId,
-      RECOURSE_AUDITOR_KEY_FILE: signingKeyOf(join(dataDir, 'secrets'), 'signed-heads'),
-      RECOURSE_AUDITOR_FOLDER: join(dataDir, 'auditor'),
-      RECOURSE_HTTP_PORT: port,
-    },
-  };
 }
 
 /** The console, which signs people in at the development issuer. */

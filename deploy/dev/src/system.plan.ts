@@ -13,6 +13,9 @@ export const NOTIFIER = 'notifier';
 /** Signs heads of every log: a program beside the services, with a key and a folder of its own. */
 export const AUDITOR = 'auditor';
 
+/** Signs heads of the auditor that extend what it signed before: a program with a key of its own. */
+export const WITNESS = 'witness';
+
 /** Where people look and decide: a program beside the services. */
 export const CONSOLE = 'console';
 
@@ -31,7 +34,7 @@ export interface SystemOptions {
   readonly adapters?: readonly string[];
   /** The notifier, and an example of a receiver it tells. Default false. */
   readonly withNotifier?: boolean;
-  /** The auditor, which signs heads of every log. Default false. */
+  /** The auditor, which signs heads of every log, and a witness of it; both start beside the others. Default false. */
   readonly withAuditor?: boolean;
   /** The console; it shows what the notifier knows, so it wants that too. Default false. */
   readonly withConsole?: boolean;
@@ -64,4 +67,14 @@ export interface SystemPlan {
   readonly keyStoreUrl: string;
   readonly logId: string;
   readonly secrets: SystemSecrets;
+  /** Where the auditor's heads are, and who signs them; null without one. */
+  readonly audited: Audited | null;
+}
+
+export interface Audited {
+  /** Signed heads, newest last. */
+  readonly headsFile: string;
+  /** Verifier keys, in files for whoever checks. */
+  readonly auditorKeyFile: string;
+  readonly witnessKeyFile: string;
 }

@@ -11,16 +11,16 @@ import { createKafka } from '@recourse/kafka';
 import { plannedTopics } from '@recourse/service/provision';
 import type { ClusterPlan } from '@recourse/service/provision';
 import type { DatabaseAddress } from './databases.js';
+import { auditedIn, auditorProcesses } from './auditing.js';
 import { choosePorts } from './ports.js';
 import { planOf, provision } from './provision.js';
 import type { DatabaseSpec } from './provision.js';
 import { registerSchemas } from './register-schemas.js';
 import { keysIn, logIdIn, keyringFileOf, passwordFileOf, signingKeyOf, secretIn } from './secrets.js';
 import type { StackFacts } from './stack.js';
-import { AUDITOR, CONSOLE, NOTIFIER, SERVICES } from './system.plan.js';
+import { AUDITOR, CONSOLE, NOTIFIER, SERVICES, WITNESS } from './system.plan.js';
 import type { SystemOptions, SystemPlan } from './system.plan.js';
 import {
-  auditorProcess,
   consoleProcess,
   exampleProcesses,
   issuerProcess,
@@ -48,7 +48,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
     ...SERVICES.flatMap((name) => Array.from({ length: instances }, (_, index) => processName(name, index))),
     ...examples.map(({ name }) => name),
     ...(withNotifier ? [NOTIFIER, RECEIVER.name] : []),
-    ...(withAuditor ? [AUDITOR] : []),
+    ...(withAuditor ? [WITNESS, AUDITOR] : []),
     ...(withConsole ? [CONSOLE] : []),
   ]);
   const urls = urlsOf(ports);
@@ -60,7 +60,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
       ...serviceProcesses(plan),
       ...exampleProcesses(plan, examples),
       ...(withNotifier ? notifierProcesses(plan) : []),
-      ...(withAuditor ? [auditorProcess(plan)] : []),
+      ...(withAuditor ? auditorProcesses(plan) : []),
       ...(withConsole ? [consoleProcess(plan)] : []),
     ],
     urls,
@@ -68,6 +68,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
     keyStoreUrl,
     logId,
     secrets,
+    audited: withAuditor ? auditedIn(dataDir) : null,
   };
 }
 

@@ -48,7 +48,7 @@ export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } f
 export type { ConditionFacts, ConditionVerdict } from './condition.js';
 export { contractByDigest, contractByName, contractView, editorsOf, isCloser } from './view.js';
 export type { ContractEntries, KnownContract } from './view.js';
-export { subjectOfAssumption, subjectOfRecord } from './seal-scope.js';
+export { subjectId, subjectOfAssumption, subjectOfRecord } from './seal-scope.js';
 export { PayloadUnreadable, plainPayload, readPayload } from './payload.js';
 export type { PayloadProblemCode } from './payload.js';
 export { pointerOf, readPointer } from './json-pointer.js';

@@ -1,6 +1,7 @@
 // Whose data a record of a mutation or a recovery holds: its subject, or where none is known the run.
 //
 // Source: docs/design/topics.md (a key per subject and retention window).
+import { deriveId } from '@recourse/kernel';
 
 interface Scope {
   readonly tenant: string;
@@ -28,6 +29,11 @@ export function subjectOfRecord(
     tenant: textOf(body['tenant']) ?? textOf(execution['tenant']) ?? '',
     subject: subject ?? known(run) ?? `run/${run}`,
   };
+}
+
+/** Names a subject where it may not stand itself: whoever knows the subject finds it again, and nobody reads it from the id. */
+export function subjectId(tenant: string, subject: string): string {
+  return deriveId('sub', tenant, subject);
 }
 
 /** Subject of an assumption: its ref up to what is assumed, `order/4711` of `order/4711#not_shipped`. */

@@ -9,6 +9,8 @@ import { judgeRequest, requestText } from './witness.decisions.js';
 import type { WitnessState } from './witness-state.js';
 
 const PATH = '/add-checkpoint';
+/** The routes by which programs of ours are asked how they are. */
+const HEALTH: readonly (string | undefined)[] = ['/health', '/health/live', '/health/startup', '/health/ready'];
 const BODY_BYTES_MAX = 64 * 1_024;
 const SIZE_TYPE = 'text/x.tlog.size';
 
@@ -20,7 +22,7 @@ export interface WitnessServerOptions {
   readonly now: () => number;
 }
 
-/** Answers `POST /add-checkpoint`, and `GET /health`. */
+/** Answers `POST /add-checkpoint`, and `GET /health` with the routes below it. */
 export function witnessServer(options: WitnessServerOptions): Server {
   return createServer((request, response) => {
     void answer(request, response, options).catch(() => {
@@ -34,7 +36,7 @@ async function answer(
   response: ServerResponse,
   options: WitnessServerOptions,
 ): Promise<void> {
-  if (request.method === 'GET' && request.url === '/health') {
+  if (request.method === 'GET' && HEALTH.includes(request.url)) {
     response.writeHead(200).end('ok\n');
     return;
   }

@@ -136,7 +136,15 @@ export function allowanceFor(
 ): Allowance {
   const { tenant, principal } = asker;
   const agent = agent_id ?? principal;
-  const isSelf = isAmong([agent], asker);
+  return earnedBy(context, { tenant, agent, capability }, isAmong([agent], asker));
+}
+
+/** What an agent may do with a capability; `isSelf`: somebody who knows says that it is this agent. */
+export function earnedBy(
+  context: DecideContext,
+  { tenant, agent, capability }: { readonly tenant: string; readonly agent: string; readonly capability: string },
+  isSelf: boolean,
+): Allowance {
   const [first, ...others] = autonomiesFor(context.views.view(entryView.name), tenant, capability).map((each) => ({
     taskKind: each.taskKind,
     task: factsOf(context, tenant, each),

@@ -1,9 +1,9 @@
 // What counts against an action, read from rows and from the contract in force.
 //
 // Boundary: looks up; holds no rules.
+import { subjectId } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { DecideContext } from '@recourse/event-log';
-import { deriveId } from '@recourse/kernel';
 import type { Reach } from '@recourse/messages';
 import type { Bounds, Cap } from '../rules/budget/bounds.decisions.js';
 import { budgetsOf, standingCapability, standingRun, standingSubject } from '../rows/kinds.js';
@@ -20,7 +20,7 @@ export interface Call {
 
 /** Id of a business subject, for counting: the ref itself stays where it was told. */
 export function subjectIdOf(tenant: string, subjectRef: string | null): string | null {
-  return subjectRef === null ? null : deriveId('sub', tenant, subjectRef);
+  return subjectRef === null ? null : subjectId(tenant, subjectRef);
 }
 
 /** What counts against an action of these accounts. */

@@ -10,9 +10,11 @@ import { partiesOf } from '../rules/budget/budget.decider.js';
 import type { EscalationPolicy } from '../rules/budget/budget.messages.js';
 import { debitCompensations } from '../rules/budget/compensation.decider.js';
 import type { Executed } from '../rules/budget/compensation.decider.js';
+import { underRung, unasked } from '../rules/autonomy/grant.decisions.js';
 import { refund, release, settle } from '../rules/budget/settlement.decider.js';
 import type { ExecutionEnd } from '../rules/budget/settlement.decider.js';
 import { reservationOfMutation, reservations } from '../rows/kinds.js';
+import { earnedBy } from './autonomy.js';
 import { boundsOf, subjectIdOf } from './bounds.js';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
@@ -32,6 +34,8 @@ export function onMutation({ body: record, context }: Asked<Recorded>, policy: E
   const digest = terms?.contract_digest ?? null;
   const contract = contractIn(context, digest, consequence);
   const subjectId = subjectIdOf(tenant, ref.subject_ref);
+  // Who tells of an execution is held to its name by the keyring (ledger wires): the agent is who it says.
+  const allowance = earnedBy(context, { tenant, agent: agentId, capability }, true);
   const ended = {
     mutationId,
     tenant,
@@ -46,10 +50,11 @@ export function onMutation({ body: record, context }: Asked<Recorded>, policy: E
     parties: partiesOf(agentId, initiator),
     digest,
     brief: briefOf(execution.objective, terms),
+    unasked: contract?.impact === 'read' ? [] : unasked(allowance, agentId),
   };
   const call = { capability, subjectId, reach: null, isSubjectless: ref.subject_ref === null };
   const bounds = boundsOf(context, { tenant, runId, agentId }, contract, call);
-  return append(...settle(ended, reservation, bounds, policy));
+  return append(...settle(ended, reservation, underRung(bounds, allowance, ended.debits, tenant), policy));
 }
 
 /** Frees what was observed to be undone, and what a cancelled effect had reserved. */
@@ -123,6 +128,7 @@ function executedOf(
     digest,
     // It belongs to the run whose effect it takes back.
     brief: reservationOfMutation(context.state, reverses_mutation_id)?.brief ?? briefOf(null, null),
+    unasked: [],
   };
   return {
     ended,

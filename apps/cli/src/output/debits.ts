@@ -19,10 +19,19 @@ export function debitsIn(debits: unknown): string | undefined {
   return told.length === 0 ? undefined : told.join(', ');
 }
 
+/** Whom a rung wants asked before an effect, as the accountant counts them. */
+const WANTED: Readonly<Record<number, string>> = {
+  1: 'a person was to be asked first',
+  2: 'two people were to be asked first',
+  3: 'it is not for the agent at all',
+};
+
 /** Every bound that is exceeded, with what approving would make of it. */
 export function exceededIn(exceeded: unknown): string | undefined {
   const told = docsIn(exceeded).map((bound) => {
     const { scope, scope_id, measure, window, currency, used_minor, asked_minor, ceiling_minor } = bound;
+    if (measure === 'rung')
+      return `rung of ${String(scope)} ${String(scope_id)}: ${WANTED[Number(asked_minor)] ?? 'somebody'}`;
     const unit = currency === '' ? undefined : currency;
     const amount = (minor: unknown) => amountIn(minor, unit) ?? String(minor);
     const then = Number(used_minor) + Number(asked_minor);

@@ -3,6 +3,7 @@
 // Invariants
 //   S1. A line is one record, or one member of a record about several: it names the record by its hash, and the member by its index.
 //   S2. What is selected follows from the records alone: the same logs tell the same story, whoever asks.
+import { subjectId } from '@recourse/contract';
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import type { Accepted } from '../audit/accepted.js';
@@ -44,6 +45,8 @@ interface Names {
   readonly approvals: ReadonlySet<string>;
   readonly reservations: ReadonlySet<string>;
   readonly tenants: ReadonlySet<string>;
+  /** Ids of the subjects whose data it is, and of its runs. */
+  readonly subjects: ReadonlySet<string>;
 }
 
 /** The lines of a story in the order in which they were decided; null where the logs hold nothing under that name. */
@@ -112,7 +115,16 @@ function namesOf(members: readonly Member[], { kind, id }: About): Names {
     approvals: namedIn(ofKeys, 'approval_id'),
     reservations: namedIn([...ofKeys, ...theirs], 'reservation_id'),
     tenants: new Set(executions.flatMap((one) => textIn(one, 'tenant') ?? [])),
+    subjects: new Set([...theirs.map(({ says }) => says), ...executions].flatMap(subjectsOf)),
   };
+}
+
+/** Under which an erasure of a record's payloads is told, where it names anybody. */
+function subjectsOf(says: Doc): readonly string[] {
+  const [tenant, run] = [textIn(says, 'tenant'), textIn(says, 'run_id')];
+  if (tenant === null) return [];
+  const named = [says, docOf(says['ref'])].flatMap((one) => textIn(one, 'subject_ref') ?? []);
+  return [...named, ...(run === null ? [] : [`run/${run}`])].map((subject) => subjectId(tenant, subject));
 }
 
 const namedIn = (members: readonly Member[], field: string): ReadonlySet<string> =>
@@ -135,11 +147,17 @@ function belongs({ record: { log, type }, says }: Member, names: Names, about: A
     const value = textIn(says, field);
     return value !== null && among.has(value);
   };
+  if (type === 'ErasureOrdered') return isErasure(says, names, is);
   const isOfEffect = is('effect_key', names.effectKeys) && is('run_id', names.runs);
   if (log === 'recourse.contracts') return type === 'ContractRegistered' && isContract(says, names);
   if (log === 'recourse.assumptions') return isFact(says, names, is);
   if (log === 'recourse.budgets') return isOfEffect || is('reservation_id', names.reservations);
   return isOfEffect || isAboutEffect(is, names) || isAboutRun(type, says, { names, about, is });
+}
+
+/** Of this subject, or of everybody's windows that had ended. */
+function isErasure(says: Doc, { tenants, subjects }: Names, is: Is): boolean {
+  return is('tenant', tenants) && (says['subject_id'] === null || is('subject_id', subjects));
 }
 
 type Is = (field: string, among: ReadonlySet<string>) => boolean;

@@ -66,6 +66,10 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   HoldElapsed: tells(LEDGER, () => 'let the held effect go: its hold was over'),
   WindowClosing: tells(LEDGER, (says) => `warned that the window closes at ${until(says['closes_at'])}`),
   MutationReaffirmed: tells(LEDGER, (says, open) => `heard that it holds again: ${evidenceOf(says, open)}`),
+  ErasureOrdered: (says) => ({
+    who: cellText(says['by']),
+    what: `had ${says['subject_id'] === null ? 'every payload' : 'the payloads of this subject'} erased${says['ended_by'] === null ? '' : `, as far as retention ended by ${until(says['ended_by'])}`}${because(says['reason'])}`,
+  }),
   MutationsFell: tells(LEDGER, (says, open) => `marked it as fallen: ${evidenceOf(says, open)}`),
   TriggerHeld: tells(
     LEDGER,
@@ -174,6 +178,7 @@ export const DECISIONS: ReadonlySet<string> = new Set([
   'EscalationDecided',
   'SourceJudged',
   'MutationSettled',
+  'ErasureOrdered',
 ]);
 export const FACTS: ReadonlySet<string> = new Set([
   'AssumptionStated',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { subjectId } from '@recourse/contract';
 import type { Accepted } from '../audit/accepted.js';
 import { storyHtml } from './story.html.js';
 import { storyOf, storyShape } from './story.js';
@@ -14,6 +15,7 @@ const EXECUTION = {
   objective: HOSTILE,
   capability: 'payments.issue_refund',
   effect_key: 'eff-1',
+  subject_ref: 'customer/7',
   args: payload({ order: '4711' }),
   result: payload({ refund_id: 're_1' }),
 };
@@ -148,6 +150,17 @@ const RECORDS: readonly Accepted[] = [
     event: 'compensation_verified',
     members: [{ mutation_id: 'mut_1', from_state: 'compensating', to_state: 'compensated' }],
   }),
+  ...[subjectId('acme', 'customer/8'), subjectId('other', 'customer/7'), subjectId('acme', 'customer/7')].map(
+    (subject_id) =>
+      record('mutations', 'ErasureOrdered', {
+        erasure_id: 'cmd_1',
+        tenant: 'acme',
+        subject_id,
+        ended_by: null,
+        by: 'ada',
+        reason: 'asked to be forgotten',
+      }),
+  ),
   record('mutations', 'Progress', { run_id: 'run-1' }),
   record('recoveries', 'SomethingNew', { run_id: 'run-1', mutation_id: 'mut_1' }),
 ];
@@ -173,6 +186,7 @@ describe('the story of a mutation', () => {
       'FactsObserved',
       'StepApproved',
       'RecoverabilityChanged',
+      'ErasureOrdered',
       'SomethingNew',
     ]);
     expect(lines.map(({ what }) => what).join('\n')).not.toContain('not yours');
@@ -186,7 +200,16 @@ describe('the story of a mutation', () => {
       is_decision: true,
       on_facts: [5, 6, 8, 9],
     });
-    expect(lines.filter(({ is_decision: is }) => is)).toHaveLength(1);
+    expect(lines.filter(({ is_decision: is }) => is).map(({ type }) => type)).toEqual([
+      'StepApproved',
+      'ErasureOrdered',
+    ]);
+  });
+
+  it('says who had its payloads erased, and why', () => {
+    expect(lines.filter(({ type }) => type === 'ErasureOrdered')).toMatchObject([
+      { who: 'ada', what: 'had the payloads of this subject erased: asked to be forgotten' },
+    ]);
   });
 
   it('has the hash and the place of its record in each line, with the index of a member', () => {

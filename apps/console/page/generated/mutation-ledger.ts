@@ -366,7 +366,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Erases what was recorded of a subject, or in windows that have ended, for good: in logs, projections and reads. For administrators. */
+        /** Erases what was recorded of a subject, or in windows that have ended, for good: in logs, projections and reads. Who ordered it is on record before. For administrators. */
         post: operations["ErasuresController_erase"];
         delete?: never;
         options?: never;

@@ -24,6 +24,7 @@ export const KINDS = {
   delivery: { name: 'Silent consumer', asks: 'A consumer has not said what it did about a rollback.' },
   divergence: { name: 'Divergence', asks: 'A runtime keeps what fell.' },
   trend: { name: 'Trend', asks: 'Rollbacks rise steadily.' },
+  freeze: { name: 'Frozen agent', asks: 'An agent rises no further until a person lets it.' },
 } as const satisfies Readonly<Record<string, KindWords>>;
 
 export type Kind = keyof typeof KINDS;

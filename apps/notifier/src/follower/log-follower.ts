@@ -7,12 +7,12 @@
 //   F2. A kill between two records loses nothing and queues nothing twice.
 import type { LogPosition, PlacedRecord } from '@recourse/event-log';
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
-import { newsOf } from '../rules/delivery/occasion.decisions.js';
+import { newsOf, tellingOf } from '../rules/delivery/occasion.decisions.js';
 import type { News, Superseding } from '../rules/delivery/occasion.decisions.js';
 import { hear } from '../core.js';
 import type { FollowedLog } from '../core.js';
 import { keyOf } from '../rules/item/item.messages.js';
-import type { Thing, ThingChange } from '../rules/item/item.messages.js';
+import type { Thing, KnownChange } from '../rules/item/item.messages.js';
 import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
 import type { NotifierStore, Taken } from '../store/notifier-store.port.js';
 
@@ -98,10 +98,14 @@ export class LogFollower {
     const keys = [...new Set(records.flatMap((record) => hear(topic, record).about))];
     const things = new Map((await store.things(keys)).map((thing): readonly [string, Thing] => [keyOf(thing), thing]));
     const page = new PageOfNews(now());
-    const changes: ThingChange[] = [];
+    const changes: KnownChange[] = [];
     for (const record of records) {
       const place = { topic, partition, seq: record.seq, at: record.decidedAt };
       for (const change of hear(topic, record).then((key) => things.get(key), place)) {
+        if (change.op === 'tell') {
+          page.add(tellingOf(change.thing, endpoints));
+          continue;
+        }
         const key = change.op === 'put' ? keyOf(change.thing) : change.key;
         const after = change.op === 'put' ? change.thing : undefined;
         page.add(newsOf(things.get(key), after, endpoints, place));

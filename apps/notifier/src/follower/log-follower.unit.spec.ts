@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LogPosition, PlacedRecord } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
-import { endpoint, RECOVERIES, recordOf } from '../items.testing.js';
+import { BUDGETS, endpoint, RECOVERIES, recordOf } from '../items.testing.js';
+import type { FollowedLog } from '../core.js';
 import { LogFollower } from './log-follower.js';
 import type { FollowedPartition } from './log-follower.js';
 import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
@@ -23,12 +24,15 @@ const asked = (step: string, deadline_at = 90_000): Readonly<Record<string, unkn
 class Log implements FollowedPartition {
   readonly records: PlacedRecord[] = [];
   #at: LogPosition = START;
-  constructor(private readonly pageSize = 100) {}
+  constructor(
+    private readonly pageSize = 100,
+    readonly topic: FollowedLog = RECOVERIES,
+  ) {}
 
   add(type: string, more: Readonly<Record<string, unknown>>): void {
     const seq = this.records.length + 1;
     this.records.push({
-      ...recordOf(RECOVERIES, type, more),
+      ...recordOf(this.topic, type, more),
       seq,
       hash: Buffer.alloc(32, seq),
       prevHash: Buffer.alloc(32, seq - 1),
@@ -57,7 +61,7 @@ class Log implements FollowedPartition {
 }
 
 function follower(log: Log, store: Pick<NotifierStore, 'position' | 'things' | 'take'>, now = NOW): LogFollower {
-  return new LogFollower({ topic: RECOVERIES, partition: 0, log, store, endpoints: [PAGER], now: () => now });
+  return new LogFollower({ topic: log.topic, partition: 0, log, store, endpoints: [PAGER], now: () => now });
 }
 
 function storeOf(store: MemoryNotifierStore): Pick<NotifierStore, 'position' | 'things' | 'take'> {
@@ -75,6 +79,15 @@ async function queuedIn(store: MemoryNotifierStore): Promise<readonly (readonly 
 }
 
 describe('who follows a log', () => {
+  it('tells once of what nobody has to decide, and keeps nothing of it', async () => {
+    const [log, store] = [new Log(100, BUDGETS), new MemoryNotifierStore()];
+    log.add('CeilingMoved', { scope: 'tenant', scope_id: 'acme', cause: 'lowered', until: null });
+    await follower(log, store).readOn();
+    await follower(log, store).readOn();
+    expect((await queuedIn(store)).map(([, occasion]) => occasion)).toEqual(['told']);
+    expect(await store.items({ countMax: 10 })).toEqual([]);
+  });
+
   it('queues what opened, and its reminder, due from when it is read', async () => {
     const [log, store] = [new Log(), new MemoryNotifierStore()];
     log.add('RecoveryPlanned', asked('s1'));

@@ -54,6 +54,9 @@ const WAY_OUT = {
   divergence: ({ id }) => `recourse lineage review ${id}`,
   trend: ({ id }) => `recourse trends review ${id}`,
   alarm: ({ id }) => `recourse log close-alarm ${id}`,
+  freeze: ({ id }) => `recourse autonomy unfreeze ${id}`,
+  // It is told once and never listed.
+  ceiling: () => 'recourse budgets list',
 } as const satisfies Record<ItemKind, (of: Named) => string>;
 
 function verbOf(reason: string): string {

@@ -3,7 +3,7 @@ import { describe, expect } from '@jest/globals';
 import { runCases, type Cases } from '@recourse/testing';
 import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
-import type { Thing, ThingChange } from '../rules/item/item.messages.js';
+import type { Thing, KnownChange } from '../rules/item/item.messages.js';
 import type { NotifierStore, Taken } from './notifier-store.port.js';
 
 const ITEM = {
@@ -294,7 +294,7 @@ const CASES: Cases<Views> = {
   },
 
   'lists what waits, the soonest deadline first, by kind and tenant, page by page': async ([store]) => {
-    const waits = (id: string, deadlineAt: number, more: Partial<Thing> = {}): ThingChange => {
+    const waits = (id: string, deadlineAt: number, more: Partial<Thing> = {}): KnownChange => {
       const thing = { ...THING, id, ...more };
       return { op: 'put', thing: { ...thing, item: thing.item === null ? null : { ...thing.item, deadlineAt } } };
     };

@@ -2,7 +2,7 @@
 import type { Delivery, DeliveryState } from '../rules/delivery/delivery.messages.js';
 import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
 import type { Superseding } from '../rules/delivery/occasion.decisions.js';
-import type { ItemKind, Thing, ThingChange, WaitingThing } from '../rules/item/item.messages.js';
+import type { ItemKind, Thing, KnownChange, WaitingThing } from '../rules/item/item.messages.js';
 
 /** How far one partition of a log was read: the record accepted last and the offset after it. */
 export interface ReadPosition {
@@ -18,7 +18,7 @@ export interface Taken {
   /** Seq this began at; 0 for nothing. */
   readonly fromSeq: number;
   readonly to: ReadPosition;
-  readonly changes: readonly ThingChange[];
+  readonly changes: readonly KnownChange[];
   /** Applied before `queued`. */
   readonly superseded: readonly Superseding[];
   readonly queued: readonly Delivery[];

@@ -9,7 +9,7 @@ import { DELIVERY_STATES } from '../rules/delivery/delivery.messages.js';
 import type { Delivery, DeliveryEvent, DeliveryState } from '../rules/delivery/delivery.messages.js';
 import { DELIVERY_AFTER } from '../rules/delivery/delivery.transitions.js';
 import { keyOf } from '../rules/item/item.messages.js';
-import type { Thing, ThingChange, WaitingThing } from '../rules/item/item.messages.js';
+import type { Thing, KnownChange, WaitingThing } from '../rules/item/item.messages.js';
 import type { Superseding } from '../rules/delivery/occasion.decisions.js';
 import type {
   Claim,
@@ -254,7 +254,7 @@ async function moveOn(client: PoolClient, { topic, partition, fromSeq, to }: Tak
   );
 }
 
-async function putChanges(client: PoolClient, changes: readonly ThingChange[]): Promise<void> {
+async function putChanges(client: PoolClient, changes: readonly KnownChange[]): Promise<void> {
   // The last change of a thing is what is so: one statement takes each key once.
   const last = new Map(changes.map((change) => [change.op === 'put' ? keyOf(change.thing) : change.key, change]));
   const puts = [...last].flatMap(([key, change]) =>

@@ -1,7 +1,7 @@
 // Second part of the story: a person is asked, and what was decided is done, observed and told; or the window had closed.
 import { factsOf, listOf, numberOf, textOf } from './desk.js';
 import type { Desk, Facts } from './desk.js';
-import { clockOf, grantOf, money, mutationIn, PATIENCE_MS, reviewOf } from './opening.js';
+import { clockOf, debitOf, grantOf, money, mutationIn, PATIENCE_MS, reservationIn, reviewOf } from './opening.js';
 import type { Case } from './opening.js';
 import { INITIATOR, OPERATOR } from './people.js';
 
@@ -169,6 +169,7 @@ export async function windowClosed(desk: Desk, story: Case, step: Facts): Promis
     refund,
   );
   await closed(desk, story, 'manual');
+  await debtStands(desk, story);
 }
 
 /** The ending where the operator said no: the commit stays rolled back, its effect goes to people. */
@@ -182,6 +183,7 @@ export async function denied(desk: Desk, story: Case): Promise<void> {
   );
   await nothingSilent(desk, story);
   await closed(desk, story, 'manual');
+  await debtStands(desk, story);
 }
 
 async function closed(desk: Desk, story: Case, outcome: 'compensated' | 'manual'): Promise<void> {
@@ -194,16 +196,40 @@ async function closed(desk: Desk, story: Case, outcome: 'compensated' | 'manual'
   await loyaltyHeard(desk, story, ['RollbackAnnounced', 'RollbackSettled'], 'loyalty heard how it ended');
 }
 
+/** The debt of what was verified as undone is given back, and of nothing else. */
 async function debtReturned(desk: Desk, story: Case): Promise<void> {
-  const budget = await desk.until(PATIENCE_MS, async () => {
-    const { body } = await desk.get('budget', `/v1/budgets?tenant=${desk.tenant}`, OPERATOR);
-    const found = listOf(body).find((each) => each['scope_id'] === story.runId);
-    return found?.['used_minor'] === 0 ? found : null;
+  const refunded = await desk.until(PATIENCE_MS, () => reservationIn(desk, story, 'refunded'));
+  const budget = await budgetOf(desk, story, 0);
+  desk.say(`   budget      the debt is refunded, now that the compensation was verified: ${usedOf(budget)} are used`);
+  desk.check('the debt was refunded after the verified compensation', refunded !== null, refunded);
+  desk.check('the run owes nothing any more', budget?.['used_minor'] === 0, budget);
+}
+
+/** What nobody undid is still owed. */
+async function debtStands(desk: Desk, story: Case): Promise<void> {
+  const held = await reservationIn(desk, story, 'settled');
+  const budget = await budgetOf(desk, story, debitOf(held));
+  desk.say(`   budget      nothing is refunded: ${usedOf(budget)} are used`);
+  desk.check('the debt of what was not undone stands', held !== null && budget?.['used_minor'] === debitOf(held), {
+    held,
+    budget,
   });
-  desk.say(
-    `   budget      ${money(numberOf(budget?.['used_minor']) ?? -1)} of ${money(numberOf(budget?.['ceiling_minor']) ?? 0)} in use`,
-  );
-  desk.check('the run owes nothing any more', budget !== null, budget);
+}
+
+const usedOf = (budget: Facts | null): string =>
+  `${money(numberOf(budget?.['used_minor']) ?? -1)} of the run's ceiling of ${money(numberOf(budget?.['ceiling_minor']) ?? 0)}`;
+
+/** The run's budget, once so much is used of it; as it stands when it does not come to that. */
+async function budgetOf(desk: Desk, { runId }: Case, used: number): Promise<Facts | null> {
+  const look = async (): Promise<Facts | null> => {
+    const { body } = await desk.get('budget', `/v1/budgets?scope=run&scope_id=${runId}`, OPERATOR);
+    return listOf(body)[0] ?? null;
+  };
+  const found = await desk.until(PATIENCE_MS, async () => {
+    const budget = await look();
+    return budget?.['used_minor'] === used ? budget : null;
+  });
+  return found ?? look();
 }
 
 async function atRest(desk: Desk, story: Case): Promise<Facts | null> {

@@ -124,6 +124,7 @@ export async function refund(desk: Desk, order: string, capability: string): Pro
   )
     return null;
   await tellWhoKnowsWhat(desk, found, ref);
+  await tellTheDebit(desk, found, numberOf(factsOf(mutation ?? {}, 'execution')['committed_at']) ?? 0);
   return found;
 }
 
@@ -157,6 +158,41 @@ async function tellWhoKnowsWhat(
     `   loyalty     ${points === null ? 'no points' : `${String(points['points'])} points, ${textOf(points['state'])}`}`,
   );
   desk.check('the provider moved the money once', refunded['status'] === 'settled', refunded);
+}
+
+/** What the refund was debited, against which ceiling, and that this was before the call (A78). */
+async function tellTheDebit(desk: Desk, story: Case, committedAt: number): Promise<void> {
+  const { body: budgets } = await desk.get('budget', `/v1/budgets?scope=run&scope_id=${story.runId}`, OPERATOR);
+  const budget = listOf(budgets)[0] ?? {};
+  const held = await desk.until(PATIENCE_MS, () => reservationIn(desk, story, 'settled'));
+  const debit = debitOf(held);
+  desk.say(
+    `   budget      debited ${money(debit)} before the call, a tenth of what it moves since it can be undone; ${money(numberOf(budget['used_minor']) ?? -1)} of the run's ceiling of ${money(numberOf(budget['ceiling_minor']) ?? 0)} are used`,
+  );
+  const countedAt = numberOf(held?.['counted_at']);
+  desk.check(
+    'the debt was debited before the call, under the ceiling of the run',
+    countedAt !== null &&
+      countedAt <= committedAt &&
+      debit > 0 &&
+      budget['used_minor'] === debit &&
+      debit <= (numberOf(budget['ceiling_minor']) ?? 0),
+    { phase: held?.['phase'], counted_at: countedAt, committed_at: committedAt, debit_minor: debit, budget },
+  );
+}
+
+/** What the run reserved for the refund, once it has come so far. */
+export async function reservationIn(desk: Desk, { runId, mutationId }: Case, phase: string): Promise<Facts | null> {
+  const { body } = await desk.get('budget', `/v1/reservations?run_id=${runId}`, OPERATOR);
+  return listOf(body).find((each) => each['mutation_id'] === mutationId && each['phase'] === phase) ?? null;
+}
+
+/** Minor units. */
+export function debitOf(reservation: Facts | null): number {
+  return listOf({ debits: reservation?.['debits'] }).reduce(
+    (sum, { currency, debit_minor: minor }) => sum + (currency === CURRENCY ? (numberOf(minor) ?? 0) : 0),
+    0,
+  );
 }
 
 /** The warehouse ships: what the agent relied on is no longer so. */

@@ -26,6 +26,10 @@ class World {
       readonly silent?: boolean;
       readonly selfApproval?: boolean;
       readonly expires?: boolean;
+      /** Nobody reserved: what was done is counted afterwards. */
+      readonly unreserved?: boolean;
+      /** What was taken back is still owed. */
+      readonly keepsDebt?: boolean;
     } = {},
   ) {}
 
@@ -43,9 +47,7 @@ class World {
       case 'registry':
         return method === 'POST' ? { status: 201, body: {} } : ok({ version: 1, digest: 'ab' });
       case 'budget':
-        return method === 'POST'
-          ? { status: 201, body: {} }
-          : ok({ items: [{ scope_id: this.runId, used_minor: 0, ceiling_minor: 500_000 }] });
+        return method === 'POST' ? { status: 201, body: {} } : ok({ items: [this.budget(path)] });
       case 'warehouse':
         return this.warehouse(path, method, asked);
       case 'agent':
@@ -65,6 +67,7 @@ class World {
               reversal_capability: 'payments.reverse_refund',
               assumption_refs: ['order/4712#not_shipped'],
             },
+            execution: { committed_at: 2_000 },
           })
         );
       case 'orchestrator':
@@ -72,6 +75,18 @@ class World {
       default:
         return this.loyalty(path);
     }
+  }
+
+  private budget(path: string): Facts {
+    const isOwed = this.temper.keepsDebt === true || this.recoverability() !== 'compensated';
+    if (path === '/v1/budgets')
+      return { scope_id: this.runId, used_minor: isOwed ? 50_000 : 0, ceiling_minor: 500_000 };
+    return {
+      mutation_id: 'mut_1',
+      phase: isOwed ? 'settled' : 'refunded',
+      counted_at: this.temper.unreserved === true ? 3_000 : 1_000,
+      debits: [{ currency: 'INR', value_minor: 500_000, debit_minor: 50_000 }],
+    };
   }
 
   private warehouse(path: string, method: string, asked: Facts): HttpReply {
@@ -202,6 +217,32 @@ describe('the story of the drifted refund', () => {
     expect((await play(new World({ selfApproval: true }))).broken).toContain(
       'nobody approves what was done on their own behalf',
     );
+  });
+
+  it('shows the debit, the ceiling and the refund', async () => {
+    const { text } = await play(new World());
+    expect(text).toContain('debited INR 500.00 before the call');
+    expect(text).toContain("INR 500.00 of the run's ceiling of INR 5000.00 are used");
+    expect(text).toContain('the debt is refunded, now that the compensation was verified');
+    expect(text).toContain("INR 0.00 of the run's ceiling of INR 5000.00 are used");
+  });
+
+  it('notices a refund that was debited only after the call', async () => {
+    expect((await play(new World({ unreserved: true }))).broken).toEqual([
+      'the debt was debited before the call, under the ceiling of the run',
+    ]);
+  });
+
+  it('notices a debt that a verified compensation does not free', async () => {
+    expect((await play(new World({ keepsDebt: true }))).broken).toEqual([
+      'the debt was refunded after the verified compensation',
+      'the run owes nothing any more',
+    ]);
+  });
+
+  it('shows that nothing is refunded when the effect stays', async () => {
+    const { ok: isOk, text } = await play(new World(), { interactive: () => Promise.resolve('deny') });
+    expect([isOk, text.includes("nothing is refunded: INR 500.00 of the run's ceiling")]).toEqual([true, true]);
   });
 
   it('ends with people when the window has closed', async () => {

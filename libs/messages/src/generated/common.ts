@@ -259,7 +259,7 @@ export interface Excess {
   readonly scope: string;
   /** Which one. */
   readonly scope_id: string;
-  /** What is bounded: debt, value, calls, subjects, scope, regulatory or overrun. */
+  /** What is bounded: debt, value, calls, subjects, scope, regulatory, overrun; or rung, where nobody was asked whom the rung of the agent wants asked before the effect. */
   readonly measure: string;
   /** Unit; empty where the measure has none. */
   readonly currency: string;
@@ -267,7 +267,7 @@ export interface Excess {
   readonly window: string;
   /** Used of it before the action. */
   readonly used_minor: number;
-  /** What the action adds. */
+  /** What the action adds; of a rung, whom it wants asked: 1 a person, 2 two people, 3 it is not for the agent at all. */
   readonly asked_minor: number;
   /** The bound; equality passes. */
   readonly ceiling_minor: number;

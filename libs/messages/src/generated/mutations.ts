@@ -407,6 +407,28 @@ export interface DivergenceReviewed {
   readonly command_id: string;
 }
 
+/** A person had data erased: the keys that seal it are destroyed once this is on record. */
+export interface ErasureOrdered {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id of the erasure: of the command that ordered it. */
+  readonly erasure_id: string;
+  /** Tenant whose data it is. */
+  readonly tenant: string;
+  /** Id derived from tenant and subject, which is not named here: whoever knows the subject can tell that it is meant; null for every subject. */
+  readonly subject_id: string | null;
+  /** Only keys of retention windows that ended by this time, epoch milliseconds; null for all windows. */
+  readonly ended_by: number | null;
+  /** Who ordered it. */
+  readonly by: string;
+  /** Why, in their words. */
+  readonly reason: string;
+}
+
 /** A compensation as an execution of its own, derived from its outcome: what was called, under which contract, and what it reverses. */
 export interface ExecutedCompensation {
   /** Id derived from tenant, run and effect key, as that of a mutation is. */
@@ -765,6 +787,18 @@ export interface MutationsFell {
   readonly contracts: readonly ContractTerms[];
   /** What falls. */
   readonly members: readonly FallenMember[];
+}
+
+/** Put on record that keys are to be destroyed, before they are. */
+export interface OrderErasure {
+  /** Who orders it; the tenant whose data it is, which is the record key. */
+  readonly envelope: CommandEnvelope;
+  /** Id derived from tenant and subject, which is not named here: whoever knows the subject can tell that it is meant; null for every subject. */
+  readonly subject_id: string | null;
+  /** Only keys of retention windows that ended by this time, epoch milliseconds; null for all windows. */
+  readonly ended_by: number | null;
+  /** Why, in their words. */
+  readonly reason: string;
 }
 
 /** A person looked at a commit beyond the bound. */

@@ -7,7 +7,7 @@ import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, PayloadsRead, Progress, RecordParked, RecordReading, RecordRedirected, RecordsRefused, RedriveParked, WireLossAccepted } from './log.js';
-import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DeliveryReviewed, DivergenceReviewed, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDelivery, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DeliveryReviewed, DivergenceReviewed, ErasureOrdered, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OrderErasure, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDelivery, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { OutcomeCounted, OutcomeRecorded } from './outcomes.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
@@ -100,7 +100,8 @@ export const TOPICS = [
       "recourse.mutations.ReviewOutOfBand",
       "recourse.mutations.CloseBreaker",
       "recourse.mutations.ReviewTrend",
-      "recourse.mutations.ReviewDelivery"
+      "recourse.mutations.ReviewDelivery",
+      "recourse.mutations.OrderErasure"
     ],
     "written_by": "mutation-ledger (its edge), critics",
     "read_by": "mutation-ledger",
@@ -359,6 +360,7 @@ export const TOPICS = [
       "recourse.mutations.BreakerClosed",
       "recourse.mutations.TrendRose",
       "recourse.mutations.TrendReviewed",
+      "recourse.mutations.ErasureOrdered",
       "recourse.mutations.HeldReviewed",
       "recourse.mutations.UndoListed",
       "recourse.mutations.RollbackOutOfBand",
@@ -561,7 +563,8 @@ export type LedgerCommandsRecord =
   | { readonly type: 'ReviewOutOfBand'; readonly body: ReviewOutOfBand }
   | { readonly type: 'CloseBreaker'; readonly body: CloseBreaker }
   | { readonly type: 'ReviewTrend'; readonly body: ReviewTrend }
-  | { readonly type: 'ReviewDelivery'; readonly body: ReviewDelivery };
+  | { readonly type: 'ReviewDelivery'; readonly body: ReviewDelivery }
+  | { readonly type: 'OrderErasure'; readonly body: OrderErasure };
 
 /** What `recourse.recovery-commands` holds. */
 export type RecoveryCommandsRecord =
@@ -701,6 +704,7 @@ export type MutationsRecord =
   | { readonly type: 'BreakerClosed'; readonly body: BreakerClosed }
   | { readonly type: 'TrendRose'; readonly body: TrendRose }
   | { readonly type: 'TrendReviewed'; readonly body: TrendReviewed }
+  | { readonly type: 'ErasureOrdered'; readonly body: ErasureOrdered }
   | { readonly type: 'HeldReviewed'; readonly body: HeldReviewed }
   | { readonly type: 'UndoListed'; readonly body: UndoListed }
   | { readonly type: 'RollbackOutOfBand'; readonly body: RollbackOutOfBand }

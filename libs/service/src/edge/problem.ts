@@ -51,6 +51,11 @@ export const EDGE_REFUSALS = {
     httpStatus: 503,
     summary: 'Sealed payloads are shown only once that is on record, and it could not be recorded in time; ask again.',
   },
+  ERASURE_UNRECORDED: {
+    httpStatus: 503,
+    summary:
+      'Keys are destroyed only once it is on record who ordered that, and it could not be recorded in time: nothing was erased; ask again.',
+  },
   NOT_FOUND: { httpStatus: 404, summary: 'There is nothing under this name for this tenant.' },
   ROUTE_UNKNOWN: {
     httpStatus: 404,

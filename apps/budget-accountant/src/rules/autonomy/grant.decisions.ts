@@ -5,7 +5,7 @@
 //   G2. Who an agent is, its token says. What it calls itself, and the rung it would like, count for nothing.
 import type { Grant, GrantedApproval } from '@recourse/contract';
 import { ceilingIn, grantAt, lowerRung, stricterGrant } from '@recourse/contract';
-import type { Money, Rung, Standing } from '@recourse/messages';
+import type { Excess, Money, Rung, Standing } from '@recourse/messages';
 import type { Bounds } from '../budget/bounds.decisions.js';
 import { emptyBudget } from '../budget/budget.decider.js';
 import type { Budget } from '../budget/budget.messages.js';
@@ -63,6 +63,17 @@ export function underRung(
     const lowered = { ...standing, ceiling_minor: Math.min(granted, standing.ceiling_minor ?? granted) };
     return { ...so, budgets: [lowered, ...so.budgets.filter((one) => !isRuns(one))] };
   }, bounds);
+}
+
+/** Whom a rung has asked, the fewest first. */
+const WANTED: readonly GrantedApproval[] = ['policy', 'human', 'dual_control', 'refused'];
+
+/** What was left out where an effect was made past whoever reserves: nobody was asked whom the rung wants asked. */
+export function unasked({ forward_approval }: Allowance, agentId: string): readonly Excess[] {
+  const asked_minor = WANTED.indexOf(forward_approval);
+  if (asked_minor <= 0) return [];
+  const measure = { scope: 'agent', scope_id: agentId, measure: 'rung', currency: '', window: 'life' };
+  return [{ ...measure, used_minor: 0, asked_minor, ceiling_minor: 0 }];
 }
 
 /** Why an agent on this rung does not act, for people. */

@@ -1,6 +1,6 @@
 // Decides what an execution, its cancellation or its compensation does to what is counted. Pure.
 import { EXPOSURE, reservationId } from '@recourse/contract';
-import type { Brief, Debit } from '@recourse/messages';
+import type { Brief, Debit, Excess } from '@recourse/messages';
 import { excessOf } from './bounds.decisions.js';
 import type { Bounds } from './bounds.decisions.js';
 import { partiesOf } from './budget.decider.js';
@@ -29,6 +29,8 @@ export interface Ended {
   readonly digest: Buffer | null;
   /** What the run was for, and how the effect is compensated. */
   readonly brief: Brief;
+  /** Whom the rung of the agent wants asked before; a guard asks them, so it counts where nobody reserved. */
+  readonly unasked: readonly Excess[];
 }
 
 /**
@@ -69,10 +71,12 @@ function unreserved(
 ): readonly BudgetRecord[] {
   const debits = actualOf(ended.debits, reservation?.debits ?? []);
   const parties = partiesOf(...(reservation?.parties ?? []), ...ended.parties);
-  const exceeded = excessOf(debits, { ...bounds, openOverruns: 0 });
+  // What moves nothing and is not capped, no guard reserves or asks about.
+  const isBounded = debits.some(moves) || bounds.cap !== null;
+  const exceeded = [...(isBounded ? ended.unasked : []), ...excessOf(debits, { ...bounds, openOverruns: 0 })];
   if (debits.some(({ debit_minor }) => debit_minor > 0) || exceeded.length > 0)
     return [overrun({ ...ended, debits, parties }, exceeded, policy, bounds.now)];
-  return debits.some(moves) || bounds.cap !== null ? [debited({ ...ended, debits }, null)] : [];
+  return isBounded ? [debited({ ...ended, debits }, null)] : [];
 }
 
 /** Counts what nobody is asked about. */
@@ -151,12 +155,7 @@ function actualOf(told: readonly Debit[], held: readonly Debit[]): readonly Debi
   return [...told, ...missing];
 }
 
-function overrun(
-  ended: Ended,
-  exceeded: Extract<BudgetRecord, { type: 'BudgetOverrun' }>['body']['exceeded'],
-  policy: EscalationPolicy,
-  now: number,
-): BudgetRecord {
+function overrun(ended: Ended, exceeded: readonly Excess[], policy: EscalationPolicy, now: number): BudgetRecord {
   const { tenant, runId, effectKey, mutationId, debits, parties, digest, brief } = ended;
   return {
     type: 'BudgetOverrun',

@@ -2,7 +2,7 @@
 import type { ItemKind, ThingKind } from '../item/item.messages.js';
 
 /** Why an endpoint is told something. */
-export const OCCASIONS = ['opened', 'reminder', 'ended', 'test'] as const;
+export const OCCASIONS = ['opened', 'reminder', 'ended', 'told', 'test'] as const;
 export type Occasion = (typeof OCCASIONS)[number];
 
 export const DELIVERY_STATES = ['queued', 'delivered', 'given_up', 'superseded'] as const;

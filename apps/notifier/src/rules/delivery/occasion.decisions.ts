@@ -6,7 +6,7 @@
 //   W1. The same endpoint, item and occasion is the same webhook id, whoever computes it and whenever.
 //   W2. What is queued about an item ends with the item; a reminder follows its deadline.
 import { deriveId } from '@recourse/kernel';
-import type { OpenItem, Place, Thing } from '../item/item.messages.js';
+import type { OpenItem, Place, Thing, WaitingThing } from '../item/item.messages.js';
 import { keyOf } from '../item/item.messages.js';
 import { hears } from '../webhook/endpoint.messages.js';
 import type { Endpoint } from '../webhook/endpoint.messages.js';
@@ -37,6 +37,14 @@ export function newsOf(
   const ended = before === undefined || was === null ? NOTHING : endedOf(before, was, endpoints, place);
   const opened = after === undefined || is === null ? [] : openedOf(after, is, endpoints);
   return { queued: [...ended.queued, ...opened], superseded: ended.superseded };
+}
+
+/** What is told once and waits for nobody. */
+export function tellingOf(thing: WaitingThing, endpoints: readonly Endpoint[]): News {
+  const { item } = thing;
+  const at = item.openedAt;
+  const queued = concerned(thing, item, endpoints).map((one) => deliveryOf(one, thing, item, { occasion: 'told', at }));
+  return { queued, superseded: [] };
 }
 
 const NOTHING: News = { queued: [], superseded: [] };

@@ -91,6 +91,7 @@ export const rollbackOf = keysIn('rollback', 'rollback_id');
 export const breakerOf = keysIn('breaker', 'breaker_id');
 export const trendOf = keysIn('trend', 'trend_id');
 export const alarmOf = keysIn('alarm', 'alarm_id');
+export const autonomyOf = keysIn('autonomy', 'autonomy_id');
 export const taskOf = keysIn('task', 'task_id');
 export const incidentOf = keysIn('incident', 'incident_id');
 export const forwardOf = keysIn('forward', 'approval_id');

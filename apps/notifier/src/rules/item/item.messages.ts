@@ -15,6 +15,8 @@ export const THINGS = [
   'runtime',
   'trend',
   'alarm',
+  'autonomy',
+  'ceiling',
 ] as const;
 export type ThingKind = (typeof THINGS)[number];
 
@@ -37,6 +39,8 @@ export const ITEM_KINDS = [
   'divergence',
   'trend',
   'alarm',
+  'freeze',
+  'ceiling',
 ] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 
@@ -82,8 +86,11 @@ export function isWaiting(thing: Thing): thing is WaitingThing {
 }
 
 /** What a record does to what is known: a thing as it is now, or one that will never wait again. */
-export type ThingChange =
+export type KnownChange =
   { readonly op: 'put'; readonly thing: Thing } | { readonly op: 'forget'; readonly key: string };
+
+/** What follows from a record: something is known otherwise, or somebody is told of what nobody has to decide. */
+export type ThingChange = KnownChange | { readonly op: 'tell'; readonly thing: WaitingThing };
 
 /** What is known of a thing, by its key. */
 export type Known = (key: string) => Thing | undefined;

@@ -1,8 +1,9 @@
 // What else waits for people: rollbacks, breakers, tasks, incidents, questions before an effect, reservations.
+import { deriveId } from '@recourse/kernel';
 import type { BodyOf, RecordTypeOf } from '@recourse/messages';
 import { agrees, bare, ends, forwardOf, opens } from './item.decisions.js';
-import { capabilityOf, keyOf, runbookOf } from './item.messages.js';
-import type { Known, Place, Thing, ThingChange } from './item.messages.js';
+import { capabilityOf, codeOf, keyOf, nameOf, runbookOf } from './item.messages.js';
+import type { Known, OpenItem, Place, Thing, ThingChange } from './item.messages.js';
 import { stepThing } from './step.decisions.js';
 
 type Recoveries<Type extends RecordTypeOf<'recourse.recoveries'>> = BodyOf<'recourse.recoveries', Type>;
@@ -94,6 +95,39 @@ export function askForCeiling(body: Budgets<'BudgetEscalated'>, _known: Known, p
 /** A ceiling would be raised: the second of two people is asked. */
 export function askToRaise(body: Budgets<'CeilingProposed'>, _known: Known, place: Place): readonly ThingChange[] {
   return opens(bare('escalation', body.proposal_id, body), 'budget', { ...body, reason: 'CEILING_RAISED' }, place);
+}
+
+/** A freeze has no deadline of its own: a person has looked at it within a day. */
+const FREEZE_SEEN_WITHIN_MS = 86_400_000;
+
+/** An agent rises no further until a person lets it. */
+export function askForFreeze(body: Budgets<'AutonomyChanged'>, known: Known, place: Place): readonly ThingChange[] {
+  const { autonomy_id: id, tenant, run_id, standing } = body;
+  const key = keyOf({ thing: 'autonomy', id });
+  if (standing.frozen_by === null) return ends(known, [key]);
+  const thing = known(key) ?? bare('autonomy', id, { tenant, run_id: run_id ?? '' });
+  const deadline_at = (standing.frozen_at ?? place.at) + FREEZE_SEEN_WITHIN_MS;
+  return opens(thing, 'freeze', { reason: `FROZEN_${standing.frozen_by}`, owner: 'role:approver', deadline_at }, place);
+}
+
+/** A ceiling is another one: nobody has to decide, whoever answers for it is told. */
+export function tellOfCeiling(body: Budgets<'CeilingMoved'>, _known: Known, place: Place): readonly ThingChange[] {
+  const { tenant, scope, scope_id, cause, until } = body;
+  const moved = bare('ceiling', deriveId('bud', tenant, scope, scope_id), {
+    tenant,
+    run_id: scope === 'run' ? scope_id : '',
+  });
+  const item: OpenItem = {
+    kind: 'ceiling',
+    opening: nameOf(place),
+    openedAt: place.at,
+    deadlineAt: until ?? place.at,
+    reason: codeOf(`CEILING_${cause}`),
+    owner: 'role:budget_owner',
+    requiredApprovals: 0,
+    approvals: 0,
+  };
+  return [{ op: 'tell', thing: { ...moved, item } }];
 }
 
 export function askForOverrun(body: Budgets<'BudgetOverrun'>, known: Known, place: Place): readonly ThingChange[] {

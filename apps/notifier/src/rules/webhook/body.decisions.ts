@@ -22,6 +22,7 @@ const TYPE_OF = {
   opened: 'recourse.item.opened',
   reminder: 'recourse.item.reminder',
   ended: 'recourse.item.ended',
+  told: 'recourse.notice',
   test: 'recourse.test',
 } as const satisfies Record<Occasion, string>;
 
@@ -49,6 +50,7 @@ const HEADLINE_OF = {
   opened: 'Waits for a person',
   reminder: 'Still waits for a person',
   ended: 'Waits no more',
+  told: 'For you to know',
   test: 'This endpoint works',
 } as const satisfies Record<Occasion, string>;
 
@@ -111,6 +113,9 @@ const PATH_OF = {
   trend: () => '/v1/trends',
   // An alarm is looked at with the command line; no interface shows more of it than the item.
   alarm: () => '',
+  autonomy: ({ id }) => `/v1/autonomy/${encodeURIComponent(id)}`,
+  ceiling: ({ runId }) =>
+    runId === '' ? '/v1/budgets' : `/v1/budgets?scope=run&scope_id=${encodeURIComponent(runId)}`,
   escalation: ({ runId }) => `/v1/escalations?run_id=${encodeURIComponent(runId)}`,
 } as const satisfies Record<ThingKind, (item: NoticeItem) => string>;
 
@@ -127,6 +132,8 @@ const BASE_OF = {
   runtime: 'ledger',
   trend: 'ledger',
   alarm: 'ledger',
+  autonomy: 'budgets',
+  ceiling: 'budgets',
   escalation: 'budgets',
 } as const satisfies Record<ThingKind, keyof LinkBases>;
 

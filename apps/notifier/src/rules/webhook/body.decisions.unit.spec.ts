@@ -9,7 +9,7 @@ import {
   recordTypesOf,
   WAITING,
 } from '../../items.testing.js';
-import { newsOf, testOf } from '../delivery/occasion.decisions.js';
+import { newsOf, tellingOf, testOf } from '../delivery/occasion.decisions.js';
 import type { Delivery } from '../delivery/delivery.messages.js';
 import { hear } from '../../core.js';
 import { keyOf } from '../item/item.messages.js';
@@ -48,7 +48,11 @@ function everythingTold(): readonly Delivery[] {
             seq: 8,
             at: 1,
           })
-          .flatMap((change) => newsOf(known, change.op === 'put' ? change.thing : undefined, EVERYTHING, PLACE).queued),
+          .flatMap((change) =>
+            change.op === 'tell'
+              ? tellingOf(change.thing, EVERYTHING).queued
+              : newsOf(known, change.op === 'put' ? change.thing : undefined, EVERYTHING, PLACE).queued,
+          ),
       );
     }),
   );

@@ -1,0 +1,28 @@
+// The command line, as the demo runs it for people to see what they may run themselves.
+import { spawnSync } from 'node:child_process';
+import { defaultDataDir } from '../../../scripts/lib/paths.mjs';
+
+/** The program starts and asks once; milliseconds. */
+const TIMEOUT_MS = 60_000;
+
+export interface Ran {
+  /** Null where it did not end in time. */
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `recourse` and waits for its end. */
+export function recourse(args: readonly string[], variables: Readonly<Record<string, string>> = {}): Ran {
+  return spawnSync(process.execPath, ['apps/cli/bin/recourse.mjs', ...args], {
+    encoding: 'utf8',
+    env: { ...process.env, ...variables },
+    timeout: TIMEOUT_MS,
+    maxBuffer: 64_000_000,
+  });
+}
+
+/** Names a stack to the command line, which looks for the default one unless another is named. */
+export function nameOf(dataDir: string): string {
+  return dataDir === defaultDataDir ? '' : `--data-dir ${dataDir} `;
+}
