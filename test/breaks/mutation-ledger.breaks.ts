@@ -2,6 +2,33 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p6-the-last-to-name-a-handle-has-it',
+    requirement: 'P6/handles',
+    spec: 'apps/mutation-ledger/src/core/mutations.handles.unit.spec.ts',
+    test: 'the handle that an execution names, straight of somebody else, named by another tenant, is a person’s, and falls to no machine',
+    file: 'apps/mutation-ledger/src/rules/handle/handle.decider.ts',
+    find: 'first.tenant === named.tenant && ',
+    replace: '',
+  },
+  {
+    id: 'p6-falls-before-the-owner-is-known',
+    requirement: 'P6/handles',
+    spec: 'apps/mutation-ledger/src/core/mutations.handles.unit.spec.ts',
+    test: 'the handle that an execution names, straight falls not before it is known whose it is, also where what speaks against it came first',
+    file: 'apps/mutation-ledger/src/core/marks.part.ts',
+    find: ' || isHandleAsked(mutation)) return null;',
+    replace: ') return null;',
+  },
+  {
+    id: 'p6-what-a-worker-finds-is-nobodys',
+    requirement: 'P6/handles',
+    spec: 'apps/mutation-ledger/src/core/mutations.handles.unit.spec.ts',
+    test: 'the handle that an execution names, straight is asked about also where a worker found it out: whoever plans a call may name the key of another’s',
+    file: 'apps/mutation-ledger/src/core/forward-legs.ts',
+    find: '            speaker,\n          }),',
+    replace: '            speaker: undefined,\n          }),',
+  },
+  {
     id: 'a53-a-failed-step-begins-an-undo-nobody-sees',
     requirement: 'A53',
     spec: 'apps/mutation-ledger/src/core/mutations.undo.unit.spec.ts',
@@ -755,9 +782,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.refs.unit.spec.ts',
     test: "an invalidated ref, straight (D25) finds the commit whose window is over too: it is marked, and a person's, not passed over",
     file: 'apps/mutation-ledger/src/core/marks.part.ts',
-    find: 'if (!isRecorded(mutation) || mutation.tenant !== tenant) return null;',
+    find: 'mutation.tenant !== tenant || isHandleAsked(mutation)) return null;',
     replace:
-      "if (!isRecorded(mutation) || mutation.tenant !== tenant || mutation.recoverability === 'reversal_expired') return null;",
+      "mutation.tenant !== tenant || isHandleAsked(mutation) || mutation.recoverability === 'reversal_expired') return null;",
   },
   {
     id: 'd58-given-up-inputs-are-none',

@@ -20,6 +20,7 @@ import { cancels, contractOfMutation } from './cancels.js';
 import { contractOf, executionFacts, foundOut, judgementsOf, oneOrNone } from './executions.js';
 import type { Named } from './executions.js';
 import { mutationIn } from '../rows/mutation.rows.js';
+import { signedBy } from './handles.part.js';
 import { refuse } from './refuse.js';
 
 /** Takes a worker's report, once the leg is over. One under another key than its run is refused on the key it came with. */
@@ -46,7 +47,10 @@ export function onReport(
     : append(
         ...withTakenAlong(
           context,
-          takeAnswer(message, ask, mutation, answering(context, mutation, named, policy)),
+          signedBy(context, takeAnswer(message, ask, mutation, answering(context, mutation, named, policy)), {
+            named: named.contract,
+            speaker,
+          }),
           policy,
         ),
       );

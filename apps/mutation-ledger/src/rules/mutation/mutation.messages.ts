@@ -29,6 +29,8 @@ export type ReasonCode =
   | 'NO_REVERSAL'
   | 'READ_ONLY'
   | 'HANDLE_MISSING'
+  /** Somebody else's execution named the handle before. */
+  | 'HANDLE_CLAIMED'
   | 'PRIOR_VALUE_MISSING'
   | 'WINDOW_MISSING'
   | 'WINDOW_CLOSED'
@@ -162,9 +164,14 @@ export type Mutation = {
   readonly found_out: FoundOut | null;
   /** Why people were last asked about it before any recovery; stays once they have answered, null while nobody was. */
   readonly asked_because: string | null;
+  /** Null where no reversal goes by a handle, or wires are open. */
+  readonly claim: Claim | null;
   /** How a person ended what waited for people about it; null while nobody did. */
   readonly settled: Settled | null;
 };
+
+/** Whose the handle is that its reversal goes by: asked about, its own, or somebody else's. */
+export type Claim = { readonly ref: string; readonly standing: 'asked' | 'own' | 'foreign' };
 
 /** A person's word about an effect that nothing automatic could end. */
 export type Settled = {
