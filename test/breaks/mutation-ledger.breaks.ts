@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p6-one-worker-tells-the-end',
+    requirement: 'P6/observed',
+    spec: 'apps/mutation-ledger/src/core/mutations.observers.unit.spec.ts',
+    test: 'what a worker says of how an execution ended, straight counts when another sees it too: it had none',
+    file: 'apps/mutation-ledger/src/rules/mutation/answer.decider.ts',
+    find: 'return look === null ? recorded(ask, answer, mutation, context) : [look];',
+    replace: 'return look !== null ? recorded(ask, answer, mutation, context) : [];',
+  },
+  {
+    id: 'p6-any-handle-confirms',
+    requirement: 'P6/observed',
+    spec: 'apps/mutation-ledger/src/core/mutations.observers.unit.spec.ts',
+    test: 'what a worker says of how an execution ended, straight is a person’s where the other sees another handle',
+    file: 'apps/mutation-ledger/src/rules/mutation/answer.decider.ts',
+    find: 'return confirms.handle_sha256 === null || handleHash(happened)?.equals(confirms.handle_sha256) === true;',
+    replace: 'return true;',
+  },
+  {
     id: 'p6-the-last-to-name-a-handle-has-it',
     requirement: 'P6/handles',
     spec: 'apps/mutation-ledger/src/core/mutations.handles.unit.spec.ts',

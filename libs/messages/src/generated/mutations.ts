@@ -1531,6 +1531,22 @@ export interface WorkerAnswered {
   readonly observations: readonly Observation[];
   /** When it is asked again, epoch milliseconds; null when it is not. */
   readonly retry_at: number | null;
+  /** Id of the key that signed the answer; null where wires are open, or none came. */
+  readonly signing_key: string | null;
+}
+
+/** What one worker said of how an execution ended, and another is to see too. */
+export interface ToBeConfirmed {
+  /** Request it answered. */
+  readonly leg_id: string;
+  /** What it was asked. */
+  readonly kind: LegKind;
+  /** met or not_met. */
+  readonly verdict: string;
+  /** Hash of the handle it told; null where it told none. */
+  readonly handle_sha256: Hash | null;
+  /** Its key. */
+  readonly said_by: string;
 }
 
 /** The ledger asks a worker about a forward action; never to compensate. */
@@ -1555,4 +1571,6 @@ export interface WorkerAsked {
   readonly first_asked_at: number;
   /** The request, as it is sent. */
   readonly request: LegRequested;
+  /** Where an observer is asked: what it is to confirm; null for every other request. */
+  readonly confirms: ToBeConfirmed | null;
 }

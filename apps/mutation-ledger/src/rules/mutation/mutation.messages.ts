@@ -14,6 +14,7 @@ import type {
   RecordOf,
   RecoverabilityState,
   SettledAs,
+  ToBeConfirmed,
 } from '@recourse/messages';
 import type { CommitParkCode } from '../commit/commit.messages.js';
 
@@ -98,6 +99,8 @@ export type Ask = {
   readonly answered: AskVerdict | 'overtaken' | null;
   /** When it is asked again, epoch milliseconds; null when it is not. */
   readonly retry_at: number | null;
+  /** What another worker said, where an observer is asked. */
+  readonly confirms?: ToBeConfirmed;
 };
 
 /** How long an effect is held. Once it is over the effect is let go, or never will be. */
