@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p6-parked-without-observers',
+    requirement: 'P6/observed',
+    spec: 'libs/event-log/src/speaker-kept.unit.spec.ts',
+    test: 'who signed a record keeps its observers, so that what a worker said is looked at by another after a redrive too',
+    file: 'libs/event-log/src/parking.decisions.ts',
+    find: 'return observers.length === 0 ? known : { ...known, observers };',
+    replace: 'return known;',
+  },
+  {
     id: 'a69-hash-of-itself-before-it',
     requirement: 'A69',
     spec: 'libs/event-log/src/own-log.unit.spec.ts',

@@ -1,6 +1,6 @@
 // The launcher as a user runs it, in one data directory: both endings of the story, and a provider that lies.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -87,6 +87,8 @@ describe('the launcher with --once', () => {
       const { code, output } = await launch('--secure', '--data-dir', join(dataDir, 'secure'));
       expect(output).toContain('Secure: Kafka knows each service and program by a password');
       expect(output).toMatch(SIGNED);
+      // What was undone counted once another worker had looked at it.
+      expect(readdirSync(join(dataDir, 'secure', 'example', 'worker-observer', 'positions'))).not.toEqual([]);
       expect(output).toMatch(/All \d+ checks held\./);
       expect(code).toBe(0);
     },

@@ -4,9 +4,11 @@
 import { subjectOfAssumption } from '@recourse/contract';
 import { append, core, NOTHING, parkedThrough, row, toldOn } from '@recourse/event-log';
 import type { AcceptedRecord, Asked, Change, Decision, ServiceCore, StateView } from '@recourse/event-log';
-import type { BodyOf } from '@recourse/messages';
+import type { BodyOf, HandleNamed } from '@recourse/messages';
 import { decideStatement, effectiveAt } from './rules/assumption/assumption.decider.js';
 import { disputeAfter } from './rules/assumption/dispute.decisions.js';
+import { claimHandle, HANDLE_PREFIX } from './rules/handle/handle.decider.js';
+import type { HandleOwner } from './rules/handle/handle.decider.js';
 import type { KnownStatement, StandingStatement, StatementEvent } from './rules/assumption/assumption.messages.js';
 import { RESERVED_PREFIX } from './rules/mutation/lineage.decider.js';
 import { eventScope, refScope } from './rules/scope.js';
@@ -43,6 +45,24 @@ const statements = row<KnownStatement>({
   columns: {},
 });
 
+/** Who named a handle first. */
+const handles = row<HandleOwner>({
+  kind: 'handle',
+  table: 'handle',
+  group: ({ ref }) => ref,
+  key: () => 'owner',
+  columns: { tenant: 'text', run_id: 'text', mutation_id: 'text' },
+});
+
+/** Mutations that were told whose the handle is. */
+const claims = row<HandleOwner>({
+  kind: 'handle_claim',
+  table: 'handle_claim',
+  group: ({ ref, mutation_id }) => `${ref}/${mutation_id}`,
+  key: () => 'claim',
+  columns: {},
+});
+
 /** The assumptions log as pure functions. */
 export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
   return core<typeof LOG>(LOG, {
@@ -53,14 +73,15 @@ export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
           AssumptionDeclared: (asked) => onStated({ type: 'AssumptionDeclared', body: asked.body }, asked),
           AssumptionInvalidated: (asked) => onStated({ type: 'AssumptionInvalidated', body: asked.body }, asked),
           AssumptionReaffirmed: (asked) => onStated({ type: 'AssumptionReaffirmed', body: asked.body }, asked),
+          HandleNamed: onHandleNamed,
         },
       }),
       parkedThrough('recourse.ledger-commands'),
     ],
     views: [],
-    rows: [standings, statements],
+    rows: [standings, statements, handles, claims],
     keyOf: ({ ref }) => ref,
-    evolve: { AssumptionStated: stated, StatementConflicted: conflicted },
+    evolve: { AssumptionStated: stated, StatementConflicted: conflicted, HandleClaimed: claimed },
     due: {},
     sealScope: ({ body }) => ({ tenant: String(body.tenant), subject: subjectOfAssumption(String(body.ref)) }),
   });
@@ -76,9 +97,17 @@ function onStated(event: StatementEvent, { context: { state, now } }: Pick<Asked
   return said === null ? NOTHING : append(said);
 }
 
+/** Whose a handle is: each mutation is told once. */
+function onHandleNamed({ body, context: { state } }: Asked<HandleNamed>): Decision {
+  if (claims.find(state, `${body.ref}/${body.mutation_id}`, 'claim') !== null) return NOTHING;
+  const owner = handles.find(state, body.ref, 'owner');
+  return append({ type: 'HandleClaimed', body: claimHandle(body, owner ?? undefined) });
+}
+
 function problemOf(ref: string, runId: string | null): NonNullable<Decision['park']> | null {
-  if (ref.startsWith(RESERVED_PREFIX))
-    return { reason: 'REF_RESERVED', detail: `no wire states refs that begin with ${RESERVED_PREFIX}` };
+  const reserved = [RESERVED_PREFIX, HANDLE_PREFIX].find((prefix) => ref.startsWith(prefix));
+  if (reserved !== undefined)
+    return { reason: 'REF_RESERVED', detail: `no wire states refs that begin with ${reserved}` };
   if (runId === null && isBare(ref))
     return {
       reason: 'REF_UNSCOPED',
@@ -115,6 +144,14 @@ function conflicted(
 ): readonly Change[] {
   const known = statements.find(state, eventScope(tenant, ref, event_id), 'event');
   return known === null ? [] : [statements.put({ ...known, conflict_sha256: conflicting_sha256 })];
+}
+
+function claimed(
+  { is_owner, owner_mutation_id, ...named }: BodyOf<typeof LOG, 'HandleClaimed'>,
+  state: StateView,
+): readonly Change[] {
+  const isFirst = handles.find(state, named.ref, 'owner') === null;
+  return [claims.put(named), ...(isFirst ? [handles.put(named)] : [])];
 }
 
 /** Row key of what stands in a scope. */

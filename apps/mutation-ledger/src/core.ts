@@ -16,9 +16,10 @@ import { judgeAs, onCloseBreaker, onReviewed, onTrigger, onUndo } from './core/f
 import { fall, onHeldDue, onRollbackDue } from './core/falls.part.js';
 import { onCancel, onDue, onReport } from './core/forward-legs.js';
 import { onRecovery } from './core/moves.part.js';
+import { handleQuestion, onHandleClaimed } from './core/handles.part.js';
 import { onReconcile, onReviewDivergence } from './core/reconciliations.part.js';
 import { onReevaluationDue, onSuccessor } from './core/reevaluations.part.js';
-import { isAskOwed, requestOf } from './core/requests.js';
+import { isOwed, requestOf } from './core/requests.js';
 import { noticesOf } from './core/rollback-notices.js';
 import { onLook, onSettle } from './core/settling.part.js';
 import { onFall, onSpreadDue, onStatement } from './core/statements.part.js';
@@ -54,8 +55,8 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     keyOf: keyOf,
     evolve: EVOLVE,
     due: dueOf(policy),
-    sends: { WorkerAsked: (asked) => [requestOf(asked)] },
-    owed: isAskOwed,
+    sends: { WorkerAsked: (asked) => [requestOf(asked)], MutationRecorded: handleQuestion },
+    owed: isOwed,
     derived: { topic: NOTICES, derive: noticesOf },
     sealScope: ({ type, body }, state, member) => ({
       ...subjectOfRecord({ ...body, ...member }, (run) => subjectIn(state, run, { ...body, ...member })),
@@ -76,8 +77,10 @@ function wireOfTools(config: MutationsPolicy): InputTable {
   return toldOn('recourse.tool-executions', {
     key: RUN,
     records: {
-      ToolPlanned: ({ body, context }) => onTool(context, { type: 'ToolPlanned', body }, policyIn(config, context)),
-      ToolExecuted: ({ body, context }) => onTool(context, { type: 'ToolExecuted', body }, policyIn(config, context)),
+      ToolPlanned: ({ body, input, context }) =>
+        onTool(context, { type: 'ToolPlanned', body, input }, policyIn(config, context)),
+      ToolExecuted: ({ body, input, context }) =>
+        onTool(context, { type: 'ToolExecuted', body, input }, policyIn(config, context)),
       CheckpointTaken: ({ body, context }) => onCommit(context, body, policyIn(config, context)),
       StateChunk: ({ body, context }) => onChunk(context, body),
     },
@@ -147,11 +150,14 @@ function heardLogs(config: MutationsPolicy): readonly InputTable[] {
     }),
     heardOf('recourse.assumptions', {
       mode: 'broadcast',
-      concerns: ({ type, body }) =>
-        type === 'AssumptionStated' &&
-        !body.superseded &&
-        (body.verdict === 'invalidated' || body.kind === 'reaffirmed' || isClosingRef(body.ref)),
+      concerns: ({ type, body }, owns) =>
+        type === 'HandleClaimed'
+          ? owns(body.run_id)
+          : type === 'AssumptionStated' &&
+            !body.superseded &&
+            (body.verdict === 'invalidated' || body.kind === 'reaffirmed' || isClosingRef(body.ref)),
       records: {
+        HandleClaimed: ({ body, input, context }) => onHandleClaimed(context, input, body, policyIn(config, context)),
         AssumptionStated: ({ body, input, context }) => onStatement(context, input, body, policyIn(config, context)),
       },
     }),

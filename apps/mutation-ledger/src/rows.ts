@@ -12,6 +12,7 @@ import type {
 } from '@recourse/messages';
 import { fallenIn, movedIn } from '@recourse/messages';
 import { OUTCOME_UNKNOWN } from './rules/mutation/manual.decisions.js';
+import { claimAfter, judgedClaim } from './rules/handle/handle.decider.js';
 import { closingRefsOf } from './rules/mutation/closing.decider.js';
 import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from './rules/mutation/forward.fold.js';
 import type { ForwardRecord } from './rules/mutation/forward.fold.js';
@@ -61,6 +62,8 @@ const MUTATION_FOLD = {
       awaited: null,
       settled: { settled_as, by, reason, at: decidedAt },
     }),
+  HandleJudged: ({ run_id, mutation_id, ...judged }, state, { decidedAt }) =>
+    changed(state, run_id, mutation_id, decidedAt, judgedClaim(judged)),
   MutationReaffirmed: reaffirmed,
   MutationsFell: (body, state, { decidedAt }) =>
     foldEach(state, fallenIn(body), (fallen, rows) => fell(fallen, rows, decidedAt)),
@@ -173,6 +176,7 @@ function recorded(
     warn_at: body.warn_at,
     warned_at: null,
     found_out: body.found_out,
+    claim: claimAfter(body, before),
   });
   return [
     mutation,
@@ -374,6 +378,7 @@ const UNTOUCHED = {
   warn_at: null,
   warned_at: null,
   settled: null,
+  claim: null,
 } as const;
 
 /** What each record of the log makes of rows. */
@@ -389,6 +394,7 @@ export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
   ...ROLLBACK_FOLD,
   ...TREND_FOLD,
   MutationRecorded: together(MUTATION_FOLD.MutationRecorded, ROLLBACK_FOLD.MutationRecorded),
+  HandleJudged: together(MUTATION_FOLD.HandleJudged, ROLLBACK_FOLD.HandleJudged),
   MutationsFell: together(
     MUTATION_FOLD.MutationsFell,
     ADMISSION_FOLD.MutationsFell,

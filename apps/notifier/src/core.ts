@@ -40,6 +40,7 @@ import {
 } from './rules/item/step.decisions.js';
 import {
   askForConsumer,
+  askAboutHandle,
   askForOutcome,
   askForRuntime,
   endWarnings,
@@ -147,6 +148,7 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   RecoverabilityChanged: { about: (body) => movedIn(body).flatMap(mutationOf), then: endWarnings },
   // Its trouble is its step's: that waits.
   CompensationsExecuted: null,
+  HandleJudged: { about: mutationOf, then: askAboutHandle },
   MutationReaffirmed: null,
   SpreadOpened: null,
   SpreadContinued: null,

@@ -234,6 +234,9 @@ export function exampleProcesses(plan: Planning, examples: readonly ExampleSpec[
         DATA_DIR: join(layoutOf(dataDir).programs, name),
         ...(speaksAs === undefined ? {} : userVariables(stack, dataDir, name)),
         ...Object.fromEntries(wanted.map((variable) => [variable, known[variable] ?? ''])),
+        ...(speaksAs?.as === 'worker' && speaksAs.observes === true
+          ? { WORKER_ID: `${name}-1`, OBSERVES: 'true' }
+          : {}),
       },
     };
   });

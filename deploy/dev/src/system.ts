@@ -40,7 +40,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
   const { dataDir, instances = 1, withNotifier = false, withAuditor = false, withConsole = false } = options;
   const secrets = keysIn(join(dataDir, 'secrets'));
   const logId = logIdIn(join(dataDir, 'secrets'));
-  const examples = examplesOf(options);
+  const examples = examplesOf(stack, options);
   const cluster = clusterOf(stack, options, examples);
   const { databases, keyStoreUrl, notifierDatabaseUrl } = await provisionSystem(stack, options, cluster);
   const ports = await choosePorts([
@@ -72,8 +72,13 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
   };
 }
 
-function examplesOf({ withExample = true, withLittleServices = false }: SystemOptions): readonly ExampleSpec[] {
-  return [...(withExample ? PROCESSES : []), ...(withLittleServices ? LITTLE_PROCESSES : [])];
+/** Who observes has nothing to do where nobody knows who is who. */
+function examplesOf(
+  { owner }: Pick<StackFacts, 'owner'>,
+  { withExample = true, withLittleServices = false }: SystemOptions,
+): readonly ExampleSpec[] {
+  const all = [...(withExample ? PROCESSES : []), ...(withLittleServices ? LITTLE_PROCESSES : [])];
+  return all.filter(({ speaksAs }) => owner !== null || speaksAs?.as !== 'worker' || speaksAs.observes !== true);
 }
 
 /** What the cluster should be, kept where `recourse provision --check` finds it. */

@@ -31,9 +31,7 @@ export function usersOf(examples: readonly ExampleSpec[], adapters: readonly str
   const taken = new Set(known.map(({ name }) => name));
   const more = examples.flatMap(({ name, speaksAs }): readonly ClusterUser[] => {
     if (speaksAs === undefined || taken.has(name)) return [];
-    return [
-      speaksAs.as === 'worker' ? { name, as: 'worker', adapters: [...speaksAs.adapters] } : { name, ...speaksAs },
-    ];
+    return [speaksAs.as === 'worker' ? { name, ...speaksAs, adapters: [...speaksAs.adapters] } : { name, ...speaksAs }];
   });
   return [...known, ...more];
 }
@@ -92,7 +90,9 @@ export function makeKeyring({ users }: ClusterPlan, secrets: string): void {
 }
 
 /** A consumer may say what it did about what it heard. */
-function rolesOf({ as }: ClusterUser): readonly string[] {
+function rolesOf(user: ClusterUser): readonly string[] {
+  const { as } = user;
+  if (as === 'worker' && user.observes === true) return ['observer'];
   if (as === 'consumer') return ['consumer', 'producer'];
   // It writes a log, as services do.
   return as === 'auditor' ? ['service'] : [as];

@@ -16,6 +16,7 @@ describe('the users of a secure stack', () => {
     );
     expect(users).toContainEqual({ as: 'worker', name: 'mail-worker', adapters: ['mail'] });
     expect(users).toContainEqual({ as: 'worker', name: 'worker', adapters: ['payments'] });
+    expect(users).toContainEqual({ as: 'worker', name: 'worker-observer', adapters: ['payments'], observes: true });
     expect(users).toContainEqual({ as: 'consumer', name: 'loyalty' });
   });
 

@@ -14,7 +14,9 @@ export interface ProcessSpec {
   readonly optional: readonly string[];
   /** What it is to Kafka, where Kafka asks: it gets a user of its own name. Absent: it does not speak to Kafka. */
   readonly speaksAs?:
-    { readonly as: 'producer' | 'consumer' } | { readonly as: 'worker'; readonly adapters: readonly string[] };
+    | { readonly as: 'producer' | 'consumer' }
+    /** `observes`: it looks at what other workers of its adapters did, where Kafka asks who somebody is. */
+    | { readonly as: 'worker'; readonly adapters: readonly string[]; readonly observes?: true };
 }
 
 const entry = (name: string): string => fileURLToPath(new URL(`./${name}.main.js`, import.meta.url));
@@ -43,6 +45,13 @@ export const PROCESSES: readonly ProcessSpec[] = [
     variables: [...KAFKA, 'PROVIDER_URL'],
     optional: ['WORKER_ID', 'CALL_TIMEOUT_MS', 'RECOURSE_KAFKA_VIA', 'RECOURSE_TRACE_FILE'],
     speaksAs: { as: 'worker', adapters: ['payments'] },
+  },
+  {
+    name: 'worker-observer',
+    entry: entry('worker'),
+    variables: [...KAFKA, 'PROVIDER_URL', 'OBSERVES'],
+    optional: ['WORKER_ID', 'CALL_TIMEOUT_MS', 'RECOURSE_TRACE_FILE'],
+    speaksAs: { as: 'worker', adapters: ['payments'], observes: true },
   },
   {
     name: 'agent',

@@ -1,4 +1,4 @@
-// Worker of the adapter payments: reverses refunds and observes them.
+// Worker of the adapter payments: reverses refunds and observes them, or observes alone what another reversed.
 import { join } from 'node:path';
 import { createWorker, FileClaimStore, FilePositionStore, kafkaAccessIn, spanFile, systemClock } from '@recourse/sdk';
 import type { WorkerNote } from '@recourse/sdk';
@@ -17,6 +17,7 @@ const env = readEnvironment(
   'RECOURSE_KAFKA_BROKERS',
   'RECOURSE_REGISTRY_URL',
   'PROVIDER_URL',
+  'OBSERVES',
   'WORKER_ID',
   'CALL_TIMEOUT_MS',
   'RECOURSE_KAFKA_VIA',
@@ -30,12 +31,13 @@ const worker = createWorker({
     via: env.RECOURSE_KAFKA_VIA,
   }),
   adapter: 'payments',
-  tools: { [REVERSE_REFUND]: reverseRefund, [GET_REFUND]: getRefund },
+  isObserver: env.OBSERVES,
+  tools: env.OBSERVES ? { [GET_REFUND]: getRefund } : { [REVERSE_REFUND]: reverseRefund, [GET_REFUND]: getRefund },
   clock: systemClock,
   claimStore: new FileClaimStore(join(env.DATA_DIR, 'claims')),
   positions: new FilePositionStore(join(env.DATA_DIR, 'positions')),
   workerId: env.WORKER_ID,
-  groupId: 'payments-workers',
+  groupId: env.OBSERVES ? 'payments-observers' : 'payments-workers',
   callTimeoutMs: env.CALL_TIMEOUT_MS,
   onNote: remember,
   ...(env.RECOURSE_TRACE_FILE === undefined

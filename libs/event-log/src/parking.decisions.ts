@@ -165,15 +165,19 @@ export function signatureOf({ headers }: Pick<ParkedOrigin, 'headers'>): string 
 /** Whose key vouched for a record, as its parking says. */
 function spoken({ voucher }: ParkedOrigin): Doc | null {
   if (voucher?.kind !== 'vouched') return null;
-  const { keyId: key_id, roles, names, tenants } = voucher.speaker;
-  return { key_id, roles, names, tenants };
+  const { keyId: key_id, roles, names, tenants, observers = [] } = voucher.speaker;
+  return { key_id, roles, names, tenants, observers };
 }
 
-/** Whose key vouched for a parked record; undefined where records of its wire are not signed. */
+/** What was parked before observers were kept has none. */
+type Spoken = Omit<ParkedSpeaker, 'observers'> & Partial<Pick<ParkedSpeaker, 'observers'>>;
+
+/** Whose key vouched for a parked record, and who observed then; undefined where records of its wire are not signed. */
 export function speakerOfParked({ speaker }: Doc): Speaker | undefined {
   if (typeof speaker !== 'object' || speaker === null) return undefined;
-  const { key_id: keyId, roles, names, tenants } = speaker as ParkedSpeaker; // written by `spoken` alone
-  return { keyId, roles: SPEAKER_ROLES.filter((role) => roles.includes(role)), names, tenants };
+  const { key_id: keyId, roles, names, tenants, observers = [] } = speaker as Spoken; // written by `spoken` alone
+  const known = { keyId, roles: SPEAKER_ROLES.filter((role) => roles.includes(role)), names, tenants };
+  return observers.length === 0 ? known : { ...known, observers };
 }
 
 /** Why a record is set aside. */

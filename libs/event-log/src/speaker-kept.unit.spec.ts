@@ -9,6 +9,8 @@ const COMMANDS = 'recourse.ledger-commands';
 const keys = testKeys({
   ledger: { role: 'service', names: ['things'] },
   crm: { role: 'source', names: ['crm'], tenants: ['acme'] },
+  till: { role: ['source', 'worker'], names: ['till'], tenants: ['acme'] },
+  eye: { role: 'observer', names: ['till'], tenants: ['acme'] },
   erp: { role: 'source', names: ['erp'], tenants: ['acme'] },
 });
 
@@ -109,6 +111,19 @@ describe('who signed a record', () => {
     expect(heard.map(({ speaker }) => speaker)).toEqual([
       { keyId: 'crm', roles: ['source'], names: ['crm'], tenants: ['acme'] },
     ]);
+  });
+
+  it('keeps its observers, so that what a worker said is looked at by another after a redrive too', async () => {
+    isBroken = true;
+    await world.start('a', hearing());
+    await (
+      await as('till').wireProducer()
+    ).send(WIRE, [{ key: Buffer.from('r1'), value: world.encoded('r1', '1', 'till') }]);
+    await world.until('parked', async () => (await ofType('RecordParked')).length === 1);
+    [heard, isBroken] = [[], false];
+    await redrive();
+    await world.until('taken', async () => (await world.statements()).includes('r1:1'));
+    expect(heard.map(({ speaker }) => speaker?.observers)).toEqual([[{ names: ['till'], tenants: ['acme'] }]]);
   });
 
   it('is asked again whether it may say so, where nobody could read it before', async () => {

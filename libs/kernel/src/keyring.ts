@@ -124,6 +124,11 @@ export function observersIn(ring: Keyring, keyId: string, at: number): readonly 
     .map(({ names, tenants }) => ({ names, tenants }));
 }
 
+/** Does another key observe what this one's worker does, for an adapter and a tenant? */
+export function isObserved(speaker: Pick<Speaker, 'observers'> | undefined, adapter: string, tenant: string): boolean {
+  return speaker?.observers?.some((one) => speaksUnder(one, adapter) && speaksFor(one, tenant)) ?? false;
+}
+
 function isValidAt({ validFrom, validUntil, revokedAt }: KnownKey, at: number): boolean {
   return at >= (validFrom ?? -Infinity) && at < Math.min(validUntil ?? Infinity, revokedAt ?? Infinity);
 }

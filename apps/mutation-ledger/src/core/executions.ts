@@ -1,7 +1,7 @@
 // Intents and executions as the ledger takes them: deduplicated, judged, bound under the contract they name.
 import { contractByDigest, isCloser, PayloadUnreadable } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
-import type { BroadcastView, DecideContext, Decision } from '@recourse/event-log';
+import type { BroadcastView, DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
 import type { FoundOut, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../rules/mutation/binding.decider.js';
@@ -22,14 +22,18 @@ import { refScope } from '../rules/scope.js';
 import { bindingIn } from '../rows/binding.rows.js';
 import { takenAlong } from './failures.part.js';
 import { fall } from './falls.part.js';
+import { signedBy } from './handles.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { mutationIn, mutationsIn } from '../rows/mutation.rows.js';
 import { isRemembered, rollbackIn } from '../rows/rollback.rows.js';
 import type { MutationRecord } from '../rules/record.messages.js';
 
 export type ToolEvent =
-  | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned }
-  | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted };
+  | { readonly type: 'ToolPlanned'; readonly body: ToolPlanned; readonly input: Signed }
+  | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted; readonly input: Signed };
+
+/** Whose key signed it, where wires are signed. */
+type Signed = Pick<RecordInput, 'speaker'>;
 
 /** Id of the effect of a run: one mutation however often it is reported (C22). */
 export function mutationIdOf({
@@ -61,7 +65,10 @@ export function onTool(context: DecideContext, event: ToolEvent, policy: FallPol
     return append(
       ...(event.type === 'ToolPlanned'
         ? intentFacts(context, id, event.body, named.contract, policy)
-        : executionFacts(context, id, event.body, named.contract, policy)),
+        : signedBy(context, executionFacts(context, id, event.body, named.contract, policy), {
+            named: named.contract,
+            speaker: event.input.speaker,
+          })),
     );
   } catch (cause) {
     if (cause instanceof PayloadUnreadable) return parked(cause.code, cause.message);

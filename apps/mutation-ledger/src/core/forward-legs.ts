@@ -2,7 +2,8 @@
 import { charterVerdict, killVerdict } from '@recourse/contract';
 import { accepted, append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
-import { speaksUnder } from '@recourse/kernel';
+import { isObserved, speaksUnder } from '@recourse/kernel';
+import type { Speaker } from '@recourse/kernel';
 import type { CancelMutation, LegReported } from '@recourse/messages';
 import { dutyOf } from '../rules/mutation/agenda.decisions.js';
 import { askAgain, askOf, missAnswer, refuseAnswer, takeAnswer } from '../rules/mutation/answer.decider.js';
@@ -15,11 +16,12 @@ import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
 import { withTakenAlong } from './failures.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
-import type { CancelReason, Mutation } from '../rules/mutation/mutation.messages.js';
+import type { Ask, CancelReason, Mutation } from '../rules/mutation/mutation.messages.js';
 import { cancels, contractOfMutation } from './cancels.js';
 import { contractOf, executionFacts, foundOut, judgementsOf, oneOrNone } from './executions.js';
 import type { Named } from './executions.js';
 import { mutationIn } from '../rows/mutation.rows.js';
+import { signedBy } from './handles.part.js';
 import { refuse } from './refuse.js';
 
 /** Takes a worker's report, once the leg is over. One under another key than its run is refused on the key it came with. */
@@ -38,18 +40,38 @@ export function onReport(
   if (mutation === undefined || ask === null) return append(refuseAnswer(message, 'LEASE_UNKNOWN'));
   const { speaker } = input;
   // Who overheard a request, lease and all, does not answer for the adapter.
-  if (speaker !== undefined && !speaksUnder(speaker, ask.adapter))
-    return append(refuseAnswer(message, 'WORKER_MISMATCH'));
+  if (speaker !== undefined && !mayAnswer(speaker, ask)) return append(refuseAnswer(message, 'WORKER_MISMATCH'));
   const named = contractOf(context, factsOf(mutation));
   return named.kind === 'wait'
     ? named.decision
     : append(
         ...withTakenAlong(
           context,
-          takeAnswer(message, ask, mutation, answering(context, mutation, named, policy)),
+          signedBy(
+            context,
+            takeAnswer(message, ask, mutation, {
+              ...answering(context, mutation, named, policy),
+              heard: heardFrom(speaker, ask, mutation),
+            }),
+            { named: named.contract, speaker },
+          ),
           policy,
         ),
       );
+}
+
+function heardFrom(speaker: Speaker | undefined, { adapter }: Ask, { tenant }: Mutation): AnswerContext['heard'] {
+  return speaker === undefined ? null : { keyId: speaker.keyId, isObserved: isObserved(speaker, adapter, tenant) };
+}
+
+/** Who was asked answers: a worker of the adapter; where an observer was, another key than the one whose word it looks at. */
+function mayAnswer(speaker: Speaker, { adapter, confirms }: Ask): boolean {
+  const isAsked = confirms === undefined ? speaker.roles.includes('worker') : isOther(speaker, confirms.said_by);
+  return isAsked && speaksUnder(speaker, adapter);
+}
+
+function isOther({ roles, keyId }: Speaker, saidBy: string): boolean {
+  return roles.includes('observer') && keyId !== saidBy;
 }
 
 /** A report without a step names nothing but its request: nobody was asked under that name but one of the run. */
@@ -117,6 +139,7 @@ function answering(
   return {
     ...holdOf(context, mutation, policy),
     contract: contract?.contract ?? null,
+    heard: null,
     record: (event, found) =>
       foundOut(executionFacts(context, mutation.mutation_id, event, contract, policy), mutation.mutation_id, found),
   };

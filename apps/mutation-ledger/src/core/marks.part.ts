@@ -15,6 +15,7 @@ import { precedingOf } from '../rules/commit/ancestry.decisions.js';
 import { rollBackCommit } from '../rules/commit/checkpoint.decisions.js';
 import type { Keeping } from '../rules/commit/checkpoint.decisions.js';
 import type { AckWaits } from '../rules/consumer/consumer.messages.js';
+import { isHandleAsked } from '../rules/handle/handle.decider.js';
 import { isHeld } from '../rules/mutation/hold.decider.js';
 import { rollBack } from '../rules/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
@@ -156,11 +157,11 @@ class Together {
   }
 }
 
-/** The mark of a mutation; null while it is not recorded. */
+/** The mark of a mutation; null while it is not recorded, or it is asked whose its handle is (H2). */
 function markOf(context: DecideContext, member: Admitted, policy: MarkPolicy): Fallen | null {
   const { tenant, run_id, mutation_id } = member;
   const mutation = storedMutationIn(context.state, run_id, mutation_id);
-  if (!isRecorded(mutation) || mutation.tenant !== tenant) return null;
+  if (!isRecorded(mutation) || mutation.tenant !== tenant || isHandleAsked(mutation)) return null;
   return rollBack(mutation, member, consumersDue(context, scopedOf(mutation), policy.ackWaits));
 }
 

@@ -6,6 +6,7 @@ import type { Change, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import { fallenIn } from '@recourse/messages';
 import type { Fallen } from '@recourse/messages';
+import { isHandleAsked } from '../rules/handle/handle.decider.js';
 import { OWNER_OF_MARKS } from '../rules/owners.js';
 import { isTimed, MARK_WITHIN_MS, rollbackKey } from '../rules/rollback/rollback.decider.js';
 import type { Admitted, RollbackDoc, RollbackMark } from '../rules/rollback/rollback.messages.js';
@@ -110,6 +111,7 @@ export const ROLLBACK_FOLD = {
   },
   MutationRecorded: ({ mutation_id, execution: { tenant, run_id } }, state, { decidedAt }) =>
     woken(state, { tenant, run_id, mutation_id }, decidedAt),
+  HandleJudged: (about, state, { decidedAt }) => woken(state, about, decidedAt),
   CheckpointRecorded: ({ tenant, run_id, commit_id: mutation_id }, state, { decidedAt }) =>
     woken(state, { tenant, run_id, mutation_id }, decidedAt),
   UndoListed: ({ unknown_ids, mutation_ids, is_last, ...about }, state, { decidedAt: at }) => {
@@ -210,10 +212,12 @@ function woken(state: StateView, about: About, at: number): readonly Change[] {
   return standing !== undefined && isRemembered(standing) ? [put(standing, at)] : [];
 }
 
-/** Whether a commit is on record that can be marked. */
+/** Whether a commit is on record that can be marked: not while it is asked whose its handle is. */
 export function canBeMarked(state: StateView, { tenant, run_id, mutation_id }: About): boolean {
   const mutation = mutationIn(state, run_id, mutation_id);
-  return isRecorded(mutation) ? mutation.tenant === tenant : commitIn(state, run_id, mutation_id)?.tenant === tenant;
+  return isRecorded(mutation)
+    ? mutation.tenant === tenant && !isHandleAsked(mutation)
+    : commitIn(state, run_id, mutation_id)?.tenant === tenant;
 }
 
 /** Whether a trigger was admitted, and waits for its commit. */

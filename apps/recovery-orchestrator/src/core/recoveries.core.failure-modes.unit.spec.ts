@@ -56,6 +56,11 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
       ],
       ['was not captured well enough to be undone', { ref: ref({ reversal_args: null }) }, 'HANDLE_INCOMPLETE'],
       ['nothing could verify the undo of', { terms: terms({ success_condition: null }) }, 'VERIFICATION_MISSING'],
+      [
+        'names a handle that somebody else named first',
+        { recoverability: 'manual_resolution_required', reason: 'HANDLE_CLAIMED' },
+        'HANDLE_CLAIMED',
+      ],
     ] as const)(
       'an effect that %s stands in the open: with its reason, an owner, a deadline, and no word of success',
       (_what, more, reason) => {

@@ -10,6 +10,7 @@ const UNPROVABLE: readonly string[] = [
   'STEP_RESULT_MISSING',
   'FORWARD_UNCERTAIN',
   'VERIFICATION_MISSING',
+  'HANDLE_CLAIMED',
   'HANDLE_INCOMPLETE',
 ] as const satisfies readonly (EscalationReason | DecisionReason)[];
 

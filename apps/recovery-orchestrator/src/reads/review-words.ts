@@ -11,6 +11,8 @@ export const WHY: Readonly<Record<string, string>> = {
   APPROVAL_TIMEOUT: 'Nobody decided in time.',
   RESOURCE_CHANGED: 'Somebody changed the resource since the action; nothing was overwritten.',
   VERIFICATION_FAILED: 'The tool answered, but the world does not show the compensation.',
+  HANDLE_CLAIMED:
+    'Somebody else’s execution named the same handle first: undoing it might undo their effect. Find out whose it is.',
   VERIFICATION_MISSING: 'Nothing but the acting tool could tell whether the compensation worked.',
   COMPENSATION_FAILED: 'The tool could not compensate.',
   OUTCOME_UNKNOWN: 'Nobody knows whether the compensation took effect; find out before doing anything.',

@@ -35,6 +35,8 @@ const VARIABLES = {
   SUBSCRIBED_AS: z.string().min(1).optional(),
   /** Where spans of calls go; without it none is told. */
   RECOURSE_TRACE_FILE: z.string().min(1).optional(),
+  /** The worker acts on nothing: it looks at what another did. */
+  OBSERVES: z.stringbool().default(false),
   WORKER_ID: z.string().min(1).default('payments-worker'),
   /** Longest a worker waits for one answer of its provider, milliseconds. */
   CALL_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(2_000),

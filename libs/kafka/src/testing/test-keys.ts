@@ -5,7 +5,7 @@ import type { Keyring, Signer, SpeakerRole } from '@recourse/kernel';
 
 /** A key to be: in the keyring as these say, all names and tenants unless told. */
 export interface KeyWanted {
-  readonly role: SpeakerRole;
+  readonly role: SpeakerRole | readonly SpeakerRole[];
   readonly names?: readonly string[];
   readonly tenants?: readonly string[];
   readonly valid_from?: string;

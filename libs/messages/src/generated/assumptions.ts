@@ -103,6 +103,48 @@ export interface AssumptionStated {
   readonly content_sha256: Hash;
 }
 
+/** Whose the handle of an effect is was looked up, once for each mutation that names it. */
+export interface HandleClaimed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** `handle/` and the SHA-256 of adapter and handle, in hex; also the record key. */
+  readonly ref: string;
+  /** Tenant whose execution names the handle. */
+  readonly tenant: string;
+  /** Run of that execution. */
+  readonly run_id: string;
+  /** Agent that made it. */
+  readonly agent_id: string;
+  /** Mutation it is. */
+  readonly mutation_id: string;
+  /** Id of the key that signed what told of it: an agent's, or that of a worker that found it out. */
+  readonly signing_key: string;
+  /** It is the first that names the handle, or of the same tenant, run and agent as the first. */
+  readonly is_owner: boolean;
+  /** Mutation that named it first. */
+  readonly owner_mutation_id: string;
+}
+
+/** An execution names the handle of its effect, by which it would be undone: whose is it? */
+export interface HandleNamed {
+  /** `handle/` and the SHA-256 of adapter and handle, in hex; also the record key. */
+  readonly ref: string;
+  /** Tenant whose execution names the handle. */
+  readonly tenant: string;
+  /** Run of that execution. */
+  readonly run_id: string;
+  /** Agent that made it. */
+  readonly agent_id: string;
+  /** Mutation it is. */
+  readonly mutation_id: string;
+  /** Id of the key that signed what told of it: an agent's, or that of a worker that found it out. */
+  readonly signing_key: string;
+}
+
 /** The same event id arrived with other content; the first stands. */
 export interface StatementConflicted {
   /** Position in the accepted chain of the partition, from 1 without gaps. */

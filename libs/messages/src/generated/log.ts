@@ -149,6 +149,14 @@ export interface Progress {
   readonly reacted_seq: number;
 }
 
+/** A key that observes what a worker did. */
+export interface ParkedObserver {
+  /** Adapters it observes for; `*` is all of them. */
+  readonly names: readonly string[];
+  /** Tenants it observes for; `*` is all of them. */
+  readonly tenants: readonly string[];
+}
+
 /** Whom a key speaks for. */
 export interface ParkedSpeaker {
   /** The key. */
@@ -159,6 +167,8 @@ export interface ParkedSpeaker {
   readonly names: readonly string[];
   /** Tenants it speaks for; `*` is all of them. */
   readonly tenants: readonly string[];
+  /** Other keys that observed when it came, where this one is a worker's. */
+  readonly observers: readonly ParkedObserver[];
 }
 
 /** A record that could not be taken is set aside; later records of its key wait behind it. */

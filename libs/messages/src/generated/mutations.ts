@@ -555,6 +555,30 @@ export interface FallenMember {
   readonly found_out: FoundOut | null;
 }
 
+/** Whose the handle is that an execution named: until then nothing is undone by it. */
+export interface HandleJudged {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Mutation that named it. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** `handle/` and the SHA-256 of adapter and handle, in hex. */
+  readonly ref: string;
+  /** False: somebody else named it first, and people decide about it. */
+  readonly is_owner: boolean;
+  /** Seq of the HandleClaimed that says so, in the ref's partition of recourse.assumptions. */
+  readonly position: number;
+  /** By when a person is to have looked; epoch milliseconds, null where it is its own. */
+  readonly review_by: number | null;
+}
+
 /** What held these triggers has changed: a bounded number of them is decided again, each in a decision of its own. */
 export interface HeldReviewed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -743,6 +767,10 @@ export interface MutationRecorded {
   readonly rollback_id: string | null;
   /** How it was found out how the forward action ended; null where its producer told. */
   readonly found_out: FoundOut | null;
+  /** Id of the key that signed what told of it; null where wires are open. */
+  readonly signing_key: string | null;
+  /** Ref under which it is asked whose the handle is that its reversal goes by; null where none is asked about. */
+  readonly handle_ref: string | null;
 }
 
 /** A person ended what waited for people about an effect. That it took effect or did not is recorded as an execution behind it. */
@@ -1537,6 +1565,22 @@ export interface WorkerAnswered {
   readonly observations: readonly Observation[];
   /** When it is asked again, epoch milliseconds; null when it is not. */
   readonly retry_at: number | null;
+  /** Id of the key that signed the answer; null where wires are open, or none came. */
+  readonly signing_key: string | null;
+}
+
+/** What one worker said of how an execution ended, and another is to see too. */
+export interface ToBeConfirmed {
+  /** Request it answered. */
+  readonly leg_id: string;
+  /** What it was asked. */
+  readonly kind: LegKind;
+  /** met or not_met. */
+  readonly verdict: string;
+  /** Hash of the handle it told; null where it told none. */
+  readonly handle_sha256: Hash | null;
+  /** Its key. */
+  readonly said_by: string;
 }
 
 /** The ledger asks a worker about a forward action; never to compensate. */
@@ -1561,4 +1605,6 @@ export interface WorkerAsked {
   readonly first_asked_at: number;
   /** The request, as it is sent. */
   readonly request: LegRequested;
+  /** Where an observer is asked: what it is to confirm; null for every other request. */
+  readonly confirms: ToBeConfirmed | null;
 }

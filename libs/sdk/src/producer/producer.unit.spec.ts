@@ -96,7 +96,7 @@ describe('a statement', () => {
       { source: 'planner', source_kind: 'verifier' },
       { source: 'bank', source_kind: 'verifier' },
     ]);
-    expect(new Set(bodies.map(({ event_id }) => event_id)).size).toBe(2);
+    expect(new Set(bodies.map((body) => ('event_id' in body ? body.event_id : null))).size).toBe(2);
     await producer.close();
   });
 });

@@ -83,7 +83,10 @@ function beyondTopics(user: ClusterUser): readonly Right[] {
     case 'service':
       return [joins(serviceGroup(user.name))];
     case 'worker':
-      return user.adapters.flatMap((adapter) => [joins(workersGroup(adapter)), joins(observersGroup(adapter))]);
+      return user.adapters.flatMap((adapter) => [
+        ...(user.observes === true ? [] : [joins(workersGroup(adapter))]),
+        joins(observersGroup(adapter)),
+      ]);
     case 'consumer':
       return [joins(user.name)];
     case 'producer':

@@ -86,6 +86,12 @@ describe('the rules of access', () => {
     ]);
   });
 
+  it('let who observes join those who observe, and no workers', () => {
+    const eye: ClusterUser = { as: 'worker', name: 'mail-eye', adapters: ['mail'], observes: true };
+    const groups = plannedAccess({ adapters: ['mail'], users: [eye] }).filter(({ resource }) => resource === 'GROUP');
+    expect(groups.map(({ name }) => name)).toEqual(['mail-observers']);
+  });
+
   it('let the operator look at everything but what waits on wires, and change nothing', () => {
     const rights = RULES.filter(({ principal }) => principal === 'User:operator');
     expect(new Set(rights.map(({ operation }) => operation))).toEqual(

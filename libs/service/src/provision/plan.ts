@@ -9,8 +9,13 @@ const user = z.discriminatedUnion('as', [
   z.strictObject({ as: z.literal('service'), name: NAME }),
   /** Writes what tools did and what was stated. */
   z.strictObject({ as: z.literal('producer'), name: NAME }),
-  /** Serves adapters: reads their requests, and reports. */
-  z.strictObject({ as: z.literal('worker'), name: NAME, adapters: z.array(ADAPTER).min(1) }),
+  /** Serves adapters: reads their requests, and reports. One that `observes` looks at what others did, and joins those who do. */
+  z.strictObject({
+    as: z.literal('worker'),
+    name: NAME,
+    adapters: z.array(ADAPTER).min(1),
+    observes: z.literal(true).optional(),
+  }),
   /** Judges what others did: states, and asks for rollbacks under its own signature. */
   z.strictObject({ as: z.literal('critic'), name: NAME }),
   /** Hears of rollbacks, and says what it did about them. */

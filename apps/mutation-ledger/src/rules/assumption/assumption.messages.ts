@@ -2,7 +2,7 @@
 import type { RecordOf, StatedSourceKind, StatedVerdict } from '@recourse/messages';
 
 /** What somebody states about a ref. */
-export type StatementEvent = RecordOf<'recourse.assumption-events'>;
+export type StatementEvent = Exclude<RecordOf<'recourse.assumption-events'>, { readonly type: 'HandleNamed' }>;
 
 /** What is recorded of it. */
 export type StatementRecord = Extract<

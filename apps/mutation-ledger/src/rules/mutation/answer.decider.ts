@@ -3,12 +3,13 @@
 // Invariants
 //   A1. Only an answer under a real lease counts, and each request is closed once (L9, L11).
 //   A2. Proof counts whenever it comes; a later proof of the contrary is a conflict on record, never dropped (L12).
+//   A4. Where another worker observes, how it ended counts when the other sees the same; what it sees otherwise is a person's.
 //   A3. What nobody can find out within bounds goes to a person; a held effect whose precondition nobody can see does not go.
 import { plainPayload } from '@recourse/contract';
-import { backoffMs } from '@recourse/kernel';
+import { backoffMs, sha256Hex } from '@recourse/kernel';
 import type { FoundOut, LegReported, Observation, ToolExecuted, ToolOutcome } from '@recourse/messages';
 import { contentHash } from '../content.js';
-import { askPerson, askWorker, attemptsOf } from './asking.decider.js';
+import { askObserver, askPerson, askWorker, attemptsOf } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
 import { cancelHeld, endHold, giveBackStaged, isHeld, isSpokenAgainst, letGo } from './hold.decider.js';
 import type { HoldContext } from './hold.decider.js';
@@ -23,6 +24,8 @@ import type { MutationRecord } from '../record.messages.js';
 export interface AnswerContext extends HoldContext {
   /** Records an execution with its reversal bound, and how it was found out. */
   readonly record: (event: ToolExecuted, found: FoundOut) => readonly MutationRecord[];
+  /** Whose key signed the answer, and whether another observes it; null where wires are open, or none came. */
+  readonly heard: { readonly keyId: string; readonly isObserved: boolean } | null;
 }
 
 export type AnswerRefusal =
@@ -93,6 +96,7 @@ function close(ask: Ask, answer: Answer, mutation: Mutation, context: AnswerCont
       reason: reading.reason,
       observations,
       retry_at,
+      signing_key: context.heard?.keyId ?? null,
     },
   };
   return [answered, ...(retry_at === null ? consequences(ask, answer, mutation, context) : [])];
@@ -100,6 +104,7 @@ function close(ask: Ask, answer: Answer, mutation: Mutation, context: AnswerCont
 
 /** A look, or a cancel under its key, may be repeated; letting go may not. */
 function retryAt(ask: Ask, { verdict }: Reading, { terms }: Mutation, { now, policy }: AnswerContext): number | null {
+  if (isConfirming(ask)) return null;
   const isSettled = verdict === 'met' || (verdict === 'not_met' && ask.kind !== 'cancel');
   if (isSettled || terms === null || ask.attempt >= attemptsOf(ask.kind, terms, policy)) return null;
   return now + backoffMs(ask.attempt, policy.backoff);
@@ -116,10 +121,50 @@ function consequences(ask: Ask, answer: Answer, mutation: Mutation, context: Ans
     case 'reconcile':
       return reading.verdict === 'unknown'
         ? [askPerson(mutation, now, policy)]
-        : recorded(ask, answer, mutation, context);
+        : settled(ask, answer, mutation, context);
     case 'release':
-      return recorded(ask, answer, mutation, context);
+      return settled(ask, answer, mutation, context);
   }
+}
+
+/** How it ended, by one worker or by two (A4). */
+function settled(ask: Ask, answer: Answer, mutation: Mutation, context: AnswerContext): readonly MutationRecord[] {
+  const { now, policy } = context;
+  if (isConfirming(ask)) {
+    const first = mutation.forward?.asks.find(({ leg_id }) => leg_id === ask.confirms?.leg_id) ?? ask;
+    return isConfirmed(ask, answer.reading)
+      ? recorded(first, answer, mutation, context)
+      : [askPerson(mutation, now, policy)];
+  }
+  const look = lookOfAnother(ask, answer.reading, mutation, context);
+  return look === null ? recorded(ask, answer, mutation, context) : [look];
+}
+
+function lookOfAnother(
+  { leg_id, kind }: Ask,
+  { verdict, happened }: Reading,
+  mutation: Mutation,
+  { heard, now, policy }: AnswerContext,
+): MutationRecord | null {
+  if (heard?.isObserved !== true || verdict === 'unknown') return null;
+  const confirms = { leg_id, kind, verdict, handle_sha256: handleHash(happened), said_by: heard.keyId };
+  return askObserver(mutation, confirms, now, policy);
+}
+
+/** It says the same, under the same handle where the first told one. */
+function isConfirmed({ confirms }: Ask, { verdict, happened }: Reading): boolean {
+  if (confirms?.verdict !== verdict) return false;
+  return confirms.handle_sha256 === null || handleHash(happened)?.equals(confirms.handle_sha256) === true;
+}
+
+function handleHash(happened: Reading['happened']): Buffer | null {
+  const handle = happened?.externalRef ?? null;
+  return handle === null ? null : Buffer.from(sha256Hex(handle), 'hex');
+}
+
+/** Is it an observer that was asked? */
+export function isConfirming({ confirms }: Pick<Ask, 'confirms'>): boolean {
+  return confirms !== undefined;
 }
 
 /** Records how the forward call ended. What was staged for one that had no effect is of no use any more. */
@@ -167,7 +212,7 @@ function takeLate(
 ): readonly MutationRecord[] {
   const { reading } = answer;
   if (ask.answered === reading.verdict) return [];
-  if (reading.verdict === 'unknown' || ask.kind === 'observe')
+  if (reading.verdict === 'unknown' || ask.kind === 'observe' || isWatched(ask, mutation))
     return [refuseAnswer(message, ask.answered === 'overtaken' ? 'OVERTAKEN' : 'ALREADY_ANSWERED')];
   if (ask.kind === 'cancel')
     return reading.verdict === 'met'
@@ -177,7 +222,12 @@ function takeLate(
   if (told.outcome === mutation.execution_state) return [refuseAnswer(message, 'ALREADY_ANSWERED')];
   return EXECUTION_AFTER[mutation.execution_state][told.outcome] === null
     ? [conflict(told, mutation)]
-    : recorded(ask, answer, mutation, context);
+    : settled(ask, answer, mutation, context);
+}
+
+/** An observer was asked, or is: its answer is waited for, and comes once. */
+function isWatched(ask: Ask, { forward }: Mutation): boolean {
+  return isConfirming(ask) || (forward?.asks.some((one) => isConfirming(one) && one.answered === null) ?? false);
 }
 
 function conflict(told: ToolExecuted, { mutation_id, run_id, tenant, executed_sha256 }: Mutation): MutationRecord {

@@ -7,7 +7,7 @@
 import { adapterOf } from '@recourse/contract';
 import { ASK_PREFIX, deriveId, grantLease, leaseIdOf } from '@recourse/kernel';
 import type { Lease, RetryBackoff } from '@recourse/kernel';
-import type { ContractTerms, LegStep, RecoveryCall } from '@recourse/messages';
+import type { ContractTerms, LegStep, RecoveryCall, ToBeConfirmed } from '@recourse/messages';
 import { OWNER_OF_OVERDUE } from '../owners.js';
 import type { AskKind, Mutation } from './mutation.messages.js';
 import type { MutationRecord } from '../record.messages.js';
@@ -60,15 +60,31 @@ export function capabilityAsked(
 /** Asks a worker, or a person where no worker can be asked; exactly one record. */
 export function askWorker(mutation: Asked, kind: AskKind, now: number, policy: AskPolicy): MutationRecord {
   const { terms } = mutation;
+  const asked = mutation.forward?.asks.filter((ask) => ask.kind === kind).length ?? 0;
+  const isOver = terms === null || asked >= attemptsOf(kind, terms, policy);
+  return (isOver ? null : request(mutation, { kind, confirms: null }, now, policy)) ?? askPerson(mutation, now, policy);
+}
+
+/** Has another worker look at what one said of how it ended; null where nothing can be looked at. */
+export function askObserver(
+  mutation: Asked,
+  confirms: ToBeConfirmed,
+  now: number,
+  policy: AskPolicy,
+): MutationRecord | null {
+  return request(mutation, { kind: 'reconcile', confirms }, now, policy);
+}
+
+function request(
+  mutation: Asked,
+  { kind, confirms }: { readonly kind: AskKind; readonly confirms: ToBeConfirmed | null },
+  now: number,
+  policy: AskPolicy,
+): MutationRecord | null {
+  const { terms } = mutation;
   const capability = capabilityAsked(kind, mutation);
   const before = mutation.forward?.asks.filter((ask) => ask.kind === kind) ?? [];
-  if (
-    capability === null ||
-    terms === null ||
-    policy.leaseKey === null ||
-    before.length >= attemptsOf(kind, terms, policy)
-  )
-    return askPerson(mutation, now, policy);
+  if (capability === null || terms === null || policy.leaseKey === null) return null;
   const firstAt = before[0]?.first_asked_at ?? now;
   const lease = grantLease(
     {
@@ -80,10 +96,10 @@ export function askWorker(mutation: Asked, kind: AskKind, now: number, policy: A
     },
     policy,
   );
-  if (lease.kind === 'refused') return askPerson(mutation, now, policy);
+  if (lease.kind === 'refused') return null;
   const { mutation_id, tenant, run_id } = mutation;
   const attempt = before.length + 1;
-  const request = { kind, attempt, capability, terms, lease, leaseKey: policy.leaseKey };
+  const asking = { kind, attempt, capability, terms, lease, leaseKey: policy.leaseKey };
   return {
     type: 'WorkerAsked',
     body: {
@@ -93,7 +109,8 @@ export function askWorker(mutation: Asked, kind: AskKind, now: number, policy: A
       adapter: adapterOf(capability),
       answer_by: lease.answerBy,
       first_asked_at: firstAt,
-      request: requestOf(mutation, request),
+      request: { ...requestOf(mutation, asking), for_observer: confirms !== null },
+      confirms,
     },
   };
 }

@@ -73,7 +73,7 @@ export function forwardAfter(mutation: Mutation, { type, body }: ForwardRecord, 
 function asked(
   mutation: Mutation,
   forward: Forward,
-  { adapter, answer_by, first_asked_at, request }: Body<WorkerAsked>,
+  { adapter, answer_by, first_asked_at, request, confirms }: Body<WorkerAsked>,
 ): Moved {
   const { leg_id, attempt, lease_id } = request;
   const kind = request.kind as AskKind; // the ledger asks for nothing else
@@ -87,6 +87,7 @@ function asked(
     first_asked_at,
     answered: null,
     retry_at: null,
+    ...(confirms === null ? {} : { confirms }),
   };
   return {
     forward: {

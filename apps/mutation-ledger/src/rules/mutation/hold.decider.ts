@@ -68,6 +68,8 @@ export function cancelHeld(
       review_by: null,
       rollback_id: null,
       found_out: null,
+      signing_key: null,
+      handle_ref: null,
     },
   };
   return [cancelled, ...giveBackStaged(held, now, policy)];

@@ -130,6 +130,8 @@ export function recordExecution(
       warn_at: recoverability === 'reversal_available' ? warnAt(ref, policy) : null,
       review_by: rollbackId === null || isEscalated ? reviewBy(recoverability, isEscalated, now, policy) : null,
       found_out: null,
+      signing_key: null,
+      handle_ref: null,
     },
   };
 }

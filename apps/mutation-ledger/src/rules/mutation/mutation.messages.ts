@@ -14,6 +14,7 @@ import type {
   RecordOf,
   RecoverabilityState,
   SettledAs,
+  ToBeConfirmed,
 } from '@recourse/messages';
 import type { CommitParkCode } from '../commit/commit.messages.js';
 
@@ -29,6 +30,8 @@ export type ReasonCode =
   | 'NO_REVERSAL'
   | 'READ_ONLY'
   | 'HANDLE_MISSING'
+  /** Somebody else's execution named the handle before. */
+  | 'HANDLE_CLAIMED'
   | 'PRIOR_VALUE_MISSING'
   | 'WINDOW_MISSING'
   | 'WINDOW_CLOSED'
@@ -96,6 +99,8 @@ export type Ask = {
   readonly answered: AskVerdict | 'overtaken' | null;
   /** When it is asked again, epoch milliseconds; null when it is not. */
   readonly retry_at: number | null;
+  /** What another worker said, where an observer is asked. */
+  readonly confirms?: ToBeConfirmed;
 };
 
 /** How long an effect is held. Once it is over the effect is let go, or never will be. */
@@ -162,9 +167,14 @@ export type Mutation = {
   readonly found_out: FoundOut | null;
   /** Why people were last asked about it before any recovery; stays once they have answered, null while nobody was. */
   readonly asked_because: string | null;
+  /** Null where no reversal goes by a handle, or wires are open. */
+  readonly claim: Claim | null;
   /** How a person ended what waited for people about it; null while nobody did. */
   readonly settled: Settled | null;
 };
+
+/** Whose the handle is that its reversal goes by: asked about, its own, or somebody else's. */
+export type Claim = { readonly ref: string; readonly standing: 'asked' | 'own' | 'foreign' };
 
 /** A person's word about an effect that nothing automatic could end. */
 export type Settled = {

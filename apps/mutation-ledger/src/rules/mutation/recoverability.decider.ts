@@ -51,6 +51,11 @@ export function closeWindow(
   return mutation.recoverability === 'reversal_available' ? move(mutation, 'window_closed', { reason }) : null;
 }
 
+/** A person has it, before any recovery; null where there is nothing more to decide. */
+export function moveToPerson(mutation: RecordedMutation, reason: ReasonCode): MoveRecord | null {
+  return move(mutation, 'manual_required', { reason });
+}
+
 /** A stale resource was not touched, an uncertain step goes on and one that was not begun waits: none of these moves the mutation by itself. */
 function moveByOutcome(
   mutation: RecordedMutation,

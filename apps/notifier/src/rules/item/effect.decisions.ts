@@ -48,6 +48,15 @@ export function askForOutcome(body: Mutations<'ExecutionOverdue'>, known: Known,
   );
 }
 
+/** Somebody else named its handle first: nothing automatic undoes it. */
+export function askAboutHandle(body: Mutations<'HandleJudged'>, known: Known, place: Place): readonly ThingChange[] {
+  const { mutation_id: id, review_by } = body;
+  if (review_by === null) return [];
+  const effect = known(keyOf({ thing: 'mutation', id })) ?? bare('mutation', id, body);
+  const asking = { owner: OWNER_OF_EXPOSED, deadline_at: review_by, reason: 'HANDLE_CLAIMED' };
+  return opens(effect, 'exposure', asking, place);
+}
+
 /** It can be taken back, for a short while only. */
 export function warnOfEnd(body: Mutations<'WindowClosing'>, _known: Known, place: Place): readonly ThingChange[] {
   const { mutation_id, owner, closes_at: deadline_at } = body;

@@ -27,6 +27,7 @@ export const HANDLES = [
   'step_pending',
   'step_missing',
   'unverifiable',
+  'claimed',
 ] as const;
 export type Handle = (typeof HANDLES)[number];
 
@@ -71,6 +72,7 @@ export const DECISION_REASONS = [
   'STEP_RESULT_PENDING',
   'STEP_RESULT_MISSING',
   'VERIFICATION_MISSING',
+  'HANDLE_CLAIMED',
   'REVERSAL_EXPIRED',
   'REVERSAL_WINDOW_MISSING',
   'UNSUPPORTED_RECOVERY_STATE',
@@ -118,6 +120,7 @@ export const DECISION_TABLE = [
   { when: { handle: ['incomplete'] }, then: { decision: 'manual_review', reason: 'HANDLE_INCOMPLETE' } },
   { when: { handle: ['step_missing'] }, then: { decision: 'manual_review', reason: 'STEP_RESULT_MISSING' } },
   { when: { handle: ['unverifiable'] }, then: { decision: 'manual_review', reason: 'VERIFICATION_MISSING' } },
+  { when: { handle: ['claimed'] }, then: { decision: 'manual_review', reason: 'HANDLE_CLAIMED' } },
   { when: { recoverability: ['reversal_expired'] }, then: { decision: 'manual_review', reason: 'REVERSAL_EXPIRED' } },
   { when: { window: ['closed'] }, then: { decision: 'manual_review', reason: 'REVERSAL_EXPIRED' } },
   { when: { window: ['none'] }, then: { decision: 'manual_review', reason: 'REVERSAL_WINDOW_MISSING' } },

@@ -116,6 +116,12 @@ describe('the decision table, row by row', () => {
       'MISSING_COMPENSATION_IMPLEMENTATION',
     ],
     ['C30 an incomplete handle is never guessed', { handle: 'incomplete' }, 'manual_review', 'HANDLE_INCOMPLETE'],
+    [
+      'what goes by a handle that somebody else named first goes to a person',
+      { handle: 'claimed', recoverability: 'manual_resolution_required' },
+      'manual_review',
+      'HANDLE_CLAIMED',
+    ],
     ['what cannot be verified goes to a person', { handle: 'unverifiable' }, 'manual_review', 'VERIFICATION_MISSING'],
     ['D29 an expired state is refused', { recoverability: 'reversal_expired' }, 'manual_review', 'REVERSAL_EXPIRED'],
     ['D29 a closed window is refused', { window: 'closed' }, 'manual_review', 'REVERSAL_EXPIRED'],

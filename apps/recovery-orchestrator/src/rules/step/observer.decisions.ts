@@ -6,7 +6,7 @@
 //   O1. A look for an observer is answered by another key than the one that acted.
 //   O2. Without an observer for adapter and tenant nothing is asked in addition.
 import { plainPayload } from '@recourse/contract';
-import { deriveId, speaksFor, speaksUnder } from '@recourse/kernel';
+import { deriveId } from '@recourse/kernel';
 import type { Speaker } from '@recourse/kernel';
 import { callsMs, grantLookLease, leaseIdOf } from '../lease/lease.decisions.js';
 import { ownerOfLeg } from '../policy.messages.js';
@@ -18,11 +18,6 @@ import type { StepDoc } from './step.messages.js';
 
 /** Whose key signed a report, as far as a decision reads it. */
 export type Signed = Pick<Speaker, 'keyId' | 'roles' | 'names' | 'observers'>;
-
-/** Does another worker observe for this adapter and tenant? */
-export function isObserved(speaker: Signed | undefined, adapter: string, tenant: string): speaker is Signed {
-  return speaker?.observers?.some((one) => speaksUnder(one, adapter) && speaksFor(one, tenant)) ?? false;
-}
 
 /** Has another worker look at what the one with this key says it undid; null where nothing can be looked at. */
 export function observerAsked(

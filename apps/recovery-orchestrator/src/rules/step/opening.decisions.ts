@@ -14,7 +14,7 @@ import {
 } from '../decision/recovery.decisions.js';
 import { handleInForce, inForce } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
-import type { Handle, RecoveryDecision } from '../decision/recovery.decisions.js';
+import type { DecisionReason, Handle, RecoveryDecision } from '../decision/recovery.decisions.js';
 import { callsMs, dispatchableUntil, windowOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -147,9 +147,13 @@ interface Handled {
   readonly missing?: readonly string[];
 }
 
+/** What the ledger says of an effect whose handle somebody else named first. */
+const HANDLE_CLAIMED = 'HANDLE_CLAIMED' satisfies DecisionReason;
+
 /** The handle, with arguments from earlier compensations where the contract takes some from there. */
 function handled(marked: Marked, { contract, steps }: Around): Handled {
   const { ref, terms } = marked;
+  if (marked.reason === HANDLE_CLAIMED) return { ref, handle: 'claimed' };
   const handle = handleOf(terms, ref);
   if (handle !== 'incomplete') return { ref, handle };
   const binding = bindFromSteps(marked, contract, steps);

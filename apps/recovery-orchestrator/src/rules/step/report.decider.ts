@@ -2,7 +2,7 @@
 //
 // Invariants
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
-import { speaksUnder } from '@recourse/kernel';
+import { isObserved, speaksUnder } from '@recourse/kernel';
 import type { LegReported, LegVerdict, StepVerdict } from '@recourse/messages';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
@@ -14,7 +14,7 @@ import { judge } from './judgement.decisions.js';
 import type { Judgement } from './judgement.decisions.js';
 import { append, conclude, draft } from './step-draft.decisions.js';
 import type { StepContext } from './step-draft.decisions.js';
-import { isObserved, observerAsked } from './observer.decisions.js';
+import { observerAsked } from './observer.decisions.js';
 import type { Signed } from './observer.decisions.js';
 import { stepFollowing } from './step-row.transitions.js';
 import type { FactsAsk, LookDoc, StepDoc, StepPhase } from './step.messages.js';
@@ -191,7 +191,7 @@ function settle(
 ): readonly RecoveryRecord[] {
   const { now, policy, speaker } = context;
   const looks = judged.map(({ step, judgement }) =>
-    judgement.outcome === 'compensated' && isObserved(speaker, leg.adapter, step.tenant)
+    judgement.outcome === 'compensated' && speaker !== undefined && isObserved(speaker, leg.adapter, step.tenant)
       ? observerAsked(step, speaker.keyId, now, policy)
       : null,
   );

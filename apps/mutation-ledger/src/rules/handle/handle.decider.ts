@@ -1,0 +1,95 @@
+// Whose the handle of an effect is (docs/adr/0034-the-first-to-name-a-handle-owns-it.md). Pure.
+//
+//   MutationRecorded ── HandleNamed, to the partition of the handle ── HandleClaimed ── HandleJudged, in the run's partition
+//
+// Invariants
+//   H1. A handle belongs to the tenant, run and agent that named it first; who names it later owns nothing of it.
+//   H2. Nothing falls while it is asked whose its handle is: an effect is undone by its owner's word or by a person's.
+import { adapterOf } from '@recourse/contract';
+import { sha256Hex } from '@recourse/kernel';
+import type { HandleClaimed, HandleNamed } from '@recourse/messages';
+import { OWNER_OF_EXPOSED } from '../owners.js';
+import type { Awaited, Mutation, ReasonCode, RecordedMutation } from '../mutation/mutation.messages.js';
+import type { NamedContract } from '../mutation/binding.decider.js';
+import { moveToPerson } from '../mutation/recoverability.decider.js';
+import { record } from '../record.messages.js';
+import type { Body, MutationRecord } from '../record.messages.js';
+
+/** Refs of this prefix are handles: only the ledger names them. */
+export const HANDLE_PREFIX = 'handle/';
+
+/** Why a person has an effect whose handle somebody else named first. */
+export const HANDLE_CLAIMED = 'HANDLE_CLAIMED' satisfies ReasonCode;
+
+/** Who named a handle first, as its row holds it. */
+export type HandleOwner = Body<HandleNamed>;
+
+/** One name for a handle of an adapter, whatever the tenant and the capability: what is undone by it is one thing. */
+export function handleRef(adapter: string, handle: string): string {
+  return `${HANDLE_PREFIX}${sha256Hex(JSON.stringify([adapter, handle]))}`;
+}
+
+/**
+ * The ref to ask about before anything is undone by it; null where no reversal goes by a handle, or it was asked about.
+ *
+ * Shape:  only where its contract requires the handle: elsewhere a reversal goes by arguments, results or prior values.
+ */
+export function handleToAsk(
+  { ref, recoverability }: Pick<Body<RecordedExecution>, 'ref' | 'recoverability'>,
+  named: NamedContract | null,
+  mutation: Mutation | undefined,
+): string | null {
+  const { external_transaction_ref: handle, reversal_capability: reversal } = ref;
+  if (recoverability !== 'reversal_available' || named?.contract.requires_external_handle !== true) return null;
+  if (handle === null || reversal === null) return null;
+  const asked = handleRef(adapterOf(reversal), handle);
+  return mutation?.claim?.ref === asked ? null : asked;
+}
+
+type RecordedExecution = MutationRecord<'MutationRecorded'>['body'];
+
+/** Whose a handle is, for a mutation that names it. `owner` is who named it before; undefined for nobody. */
+export function claimHandle(named: Body<HandleNamed>, owner: HandleOwner | undefined): Body<HandleClaimed> {
+  const first = owner ?? named;
+  return {
+    ...named,
+    is_owner: first.tenant === named.tenant && first.run_id === named.run_id && first.agent_id === named.agent_id,
+    owner_mutation_id: first.mutation_id,
+  };
+}
+
+/** What the answer makes of the mutation: it may fall, or a person has it. */
+export function judgeHandle(
+  { is_owner, ref, mutation_id, tenant, run_id }: Body<HandleClaimed>,
+  position: number,
+  mutation: RecordedMutation,
+  { now, reviewDeadlineMs }: { readonly now: number; readonly reviewDeadlineMs: number },
+): readonly MutationRecord[] {
+  const moved = is_owner ? null : moveToPerson(mutation, HANDLE_CLAIMED);
+  const review_by = is_owner ? null : now + reviewDeadlineMs;
+  return [
+    ...(moved === null ? [] : [moved]),
+    record('HandleJudged', { mutation_id, tenant, run_id, ref, is_owner, position, review_by }),
+  ];
+}
+
+/** The claim as an execution leaves it. */
+export function claimAfter({ handle_ref }: Pick<RecordedExecution, 'handle_ref'>, before: Mutation | undefined) {
+  return handle_ref === null ? (before?.claim ?? null) : ({ ref: handle_ref, standing: 'asked' } as const);
+}
+
+/** The claim and who is asked, as the answer leaves them. */
+export function judgedClaim({
+  ref,
+  is_owner,
+  review_by,
+}: Pick<MutationRecord<'HandleJudged'>['body'], 'ref' | 'is_owner' | 'review_by'>): Partial<Mutation> {
+  if (review_by === null) return { claim: { ref, standing: is_owner ? 'own' : 'foreign' } };
+  const awaited: Awaited = { owner: OWNER_OF_EXPOSED, deadline_at: review_by, is_overdue: true };
+  return { claim: { ref, standing: 'foreign' }, awaited, asked_because: HANDLE_CLAIMED };
+}
+
+/** Is it still asked whose its handle is? */
+export function isHandleAsked({ claim }: Pick<Mutation, 'claim'>): boolean {
+  return claim?.standing === 'asked';
+}
