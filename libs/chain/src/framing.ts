@@ -67,7 +67,7 @@ export function readHead(value: Buffer | null): RecordHead | null {
  */
 export function plainlyFollows(value: Buffer, seq: number, prevHash: Buffer): boolean {
   let at = FRAME_SIZE;
-  if (value.length < FRAME_SIZE + LONG_SIZE_MAX + HASH_SIZE || value[0] !== 0) return false;
+  if (value.length < FRAME_SIZE + 1 + HASH_SIZE || value[0] !== 0) return false;
   let rest = seq * 2;
   for (; rest >= 0x80; rest = Math.floor(rest / 0x80), at += 1) if (value[at] !== 0x80 + (rest % 0x80)) return false;
   if (value[at] !== rest) return false;

@@ -52,7 +52,8 @@ describe('records of a batch', () => {
   });
 
   it('are refused where they end too early, and at once where more are claimed than there are bytes for', () => {
-    const written = encodeRecordBatch([{ key: Buffer.from('k'), value: Buffer.alloc(200, 7) }], 1_000);
+    const record = { key: Buffer.from('k'), value: Buffer.alloc(200, 7), headers: { ce_id: 'evt-1' } };
+    const written = encodeRecordBatch([record], 1_000);
     for (let end = RECORDS_AT; end < written.length; end += 1)
       expect(() => read(written.subarray(0, end), 1)).toThrow(RangeError);
     expect(() => read(written, 2 ** 31 - 1)).toThrow(RangeError);
