@@ -141,7 +141,7 @@ function figuresOf(
   };
 }
 
-/** CPU of the process a record, microseconds: starting it counts, what other processes do does not. */
+/** CPU of the process a record, microseconds: what other processes do does not count. */
 function cpuUsOf(rounds: readonly { readonly done: number; readonly cpuMs: number }[]): number {
   return (sum(rounds.map(({ cpuMs }) => cpuMs)) / sum(rounds.map(({ done }) => done))) * 1_000;
 }

@@ -39,7 +39,7 @@ export const LOG_TOPICS: readonly string[] = TOPICS.filter(({ kind }) => (kind a
 );
 
 /** What one answer of a broker may bring, octets: fewer requests, and not much to hold. */
-const FETCH_BYTES = 4 << 20;
+const FETCH_BYTES = 2 << 20;
 
 /**
  * Verifies every partition of the topics to the end seen when its turn comes.
