@@ -113,8 +113,8 @@ describe('a packet of a story with proofs', () => {
     });
     expect([swapped.code, codesOf(swapped)]).toEqual([1, ['STORY_PROOF_FAILS', 'STORY_PROOF_FAILS']]);
     const altered = await checked(({ records: [first, second] }) => {
-      if (first?.proof != null) first.proof.inclusion.path.push('0'.repeat(64));
-      if (second?.proof != null) second.proof.head = second.proof.head.replace('time 1', 'time 2');
+      first?.proof?.inclusion.path.push('0'.repeat(64));
+      Object.assign(second?.proof ?? {}, { head: second?.proof?.head.replace('time 1', 'time 2') });
     });
     expect(codesOf(altered)).toEqual(['STORY_PROOF_FAILS', 'STORY_PROOF_FAILS']);
     expect(codesOf(await checked(({ records }) => records.map((one) => (one.seq += 1))))).toContain(
