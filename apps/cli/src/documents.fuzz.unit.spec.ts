@@ -30,8 +30,7 @@ let logged: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
   const records = await acceptedInDump(HISTORY, STORY_LOGS);
-  const { story, records: told } = longest(records);
-  text = await storyPacket(story, told, schemaOfDump(HISTORY));
+  text = await storyPacket(longest(records), schemaOfDump(HISTORY));
   writeFileSync(join(folder, 'whole.json'), text);
   packet = readStoryPacket('whole.json', folder);
   logged = new Map(packet.records.map(({ hash, ...place }) => [placeName(place), hash]));
@@ -73,7 +72,7 @@ const claimOf = ({ story, records }: StoryPacket): string =>
 
 describe('a packet of a story', () => {
   it('of a recorded history is equal to its log', async () => {
-    expect(await checkStory(packet, logged)).toMatchObject({ outcome: 'equal', problems: [] });
+    expect(await checkStory(packet, { logged })).toMatchObject({ outcome: 'equal', problems: [] });
     expect(packet.records.length).toBeGreaterThan(3);
   });
 
@@ -85,7 +84,7 @@ describe('a packet of a story', () => {
         async (bytes) => {
           const altered = taken('packet.json', bytes, (file) => readStoryPacket(file, folder));
           if (altered === null) return;
-          const { outcome } = await checkStory(altered, logged);
+          const { outcome } = await checkStory(altered, { logged });
           if (outcome === 'equal') expect(claimOf(altered)).toBe(claimOf(packet));
         },
         60,
@@ -107,7 +106,7 @@ describe('a packet of a story', () => {
             const body = Buffer.concat([record.value.subarray(0, 5), flipped(record.value.subarray(5), by)]);
             return isKey ? { ...record, key: flipped(record.key, by) } : { ...record, value: body };
           });
-          expect((await checkStory({ ...packet, records }, logged)).outcome).toBe('differs');
+          expect((await checkStory({ ...packet, records }, { logged })).outcome).toBe('differs');
         },
         60,
       );

@@ -15,6 +15,9 @@ const TIERS = 6;
 
 export class HashTree implements LeafStore {
   #tree: MerkleTree;
+  readonly #keep = (height: number, node: Buffer): void => {
+    if (height % TIER_LEVELS === 0) this.nodes.append(height / TIER_LEVELS, node);
+  };
 
   constructor(private readonly nodes: NodeStore) {
     this.#completeTiers();
@@ -32,9 +35,7 @@ export class HashTree implements LeafStore {
 
   append(leaf: Buffer): void {
     this.nodes.append(0, leaf);
-    this.#tree.append(leaf, (height, node) => {
-      if (height % TIER_LEVELS === 0) this.nodes.append(height / TIER_LEVELS, node);
-    });
+    this.#tree.append(leaf, this.#keep);
   }
 
   at(index: number): Buffer | null {

@@ -10,9 +10,9 @@
 //   I1. The rule reads the first two fields only, so it needs no schema; the hash of an accepted record needs the
 //       writer schema's fingerprint, and without it the reader stops before the record and can be asked again.
 //   I2. A record without a readable head, or without a key, is void.
-import { FRAME_SIZE, readHead, schemaIdOf } from './framing.js';
+import { plainlyFollows, readHead, schemaIdOf } from './framing.js';
 import type { RecordHead } from './framing.js';
-import { genesisHash, leafHash } from './leaf.js';
+import { genesisHash, recordHash } from './leaf.js';
 import type { GenesisOf } from './leaf.js';
 
 /** The last accepted record of a partition: its `seq` and its leaf hash. Before the first, 0 and the genesis hash. */
@@ -61,16 +61,18 @@ export function judge(head: Head, record: RecordHead): Acceptance {
  */
 export function readRecord(head: Head, record: RawRecord, fingerprintOf: FingerprintOf): Verdict {
   const { key, value } = record;
-  const recordHead = readHead(value);
-  if (key === null || value === null || recordHead === null || judge(head, recordHead) === 'void') return VOID;
+  if (key === null || value === null || !follows(head, value)) return VOID;
   const id = schemaIdOf(value);
   if (id === null) return VOID;
   const fingerprint = fingerprintOf(id);
   if (fingerprint === null) return { kind: 'unknown_schema', id };
-  return {
-    kind: 'accepted',
-    head: { seq: recordHead.seq, hash: leafHash(fingerprint, key, value.subarray(FRAME_SIZE)) },
-  };
+  return { kind: 'accepted', head: { seq: head.seq + 1, hash: recordHash(fingerprint, key, value) } };
+}
+
+function follows(head: Head, value: Buffer): boolean {
+  if (plainlyFollows(value, head.seq + 1, head.hash)) return true;
+  const recordHead = readHead(value);
+  return recordHead !== null && judge(head, recordHead) === 'accepted';
 }
 
 /** Folds the acceptance rule over the records of one partition, in offset order. */

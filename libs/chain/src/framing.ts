@@ -44,7 +44,7 @@ export function frameOf(schemaId: number): Buffer {
  * Source: docs/design/loop.md; the first two fields of every log record are these.
  */
 export function readHead(value: Buffer | null): RecordHead | null {
-  if (schemaIdOf(value) === null || value === null) return null;
+  if (value === null || schemaIdOf(value) === null) return null;
   let seq = 0;
   let scale = 1;
   let at = FRAME_SIZE;
@@ -58,4 +58,19 @@ export function readHead(value: Buffer | null): RecordHead | null {
   }
   if (at + HASH_SIZE > value.length || seq > 2 * Number.MAX_SAFE_INTEGER) return null;
   return { seq: seq % 2 === 0 ? seq / 2 : -(seq + 1) / 2, prevHash: value.subarray(at, at + HASH_SIZE) };
+}
+
+/**
+ * Whether a value says that it follows a record: it begins with a frame, `seq` in its shortest form and `prevHash`.
+ *
+ * Shape: makes nothing, so that verifying stays cheap. false leaves open whether it follows: `readHead` tells.
+ */
+export function plainlyFollows(value: Buffer, seq: number, prevHash: Buffer): boolean {
+  let at = FRAME_SIZE;
+  if (value.length < FRAME_SIZE + 1 + HASH_SIZE || value[0] !== 0) return false;
+  let rest = seq * 2;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80), at += 1) if (value[at] !== 0x80 + (rest % 0x80)) return false;
+  if (value[at] !== rest) return false;
+  for (let n = 0; n < HASH_SIZE; n += 1) if (value[at + 1 + n] !== prevHash[n]) return false;
+  return true;
 }

@@ -34,6 +34,12 @@ export class HeadWatch {
     return this.#shift;
   }
 
+  /** Does a known head say something of this place, or of one before it that was not looked at? */
+  concerns(seq: number): boolean {
+    const known = this.#known[this.#next];
+    return known !== undefined && known.seq <= seq;
+  }
+
   /** Before a record is taken in whose place a known head has another: are all records before it as they were? */
   before(head: Head, tree: MerkleTree | null): void {
     const known = this.#known[this.#next];

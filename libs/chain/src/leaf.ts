@@ -10,6 +10,7 @@
 //
 // %x00 and %x01 are the leaf and node prefixes of RFC 6962, so a leaf hash is a Merkle leaf; %x02 keeps genesis apart.
 import { hash } from 'node:crypto';
+import { FRAME_SIZE } from './framing.js';
 
 export const HASH_SIZE = 32;
 const LEAF_PREFIX = 0x00;
@@ -26,6 +27,8 @@ export interface GenesisOf {
 
 /** Room for the parts of an ordinary record; larger ones get a buffer of their own. */
 let scratch = Buffer.allocUnsafe(64 * 1024);
+/** The fingerprint that stands in it, which the next record mostly has too. */
+let written: Buffer | null = null;
 
 /**
  * Hash of a record in its chain, and its leaf in the Merkle tree.
@@ -34,13 +37,31 @@ let scratch = Buffer.allocUnsafe(64 * 1024);
  * Source: docs/design/loop.md; RFC 6962 section 2.1 for the prefix.
  */
 export function leafHash(fingerprint: Buffer, key: Buffer, avroBytes: Buffer): Buffer {
-  const size = 1 + 12 + fingerprint.length + key.length + avroBytes.length;
-  if (size > scratch.length) scratch = Buffer.allocUnsafe(2 * size);
-  scratch[0] = LEAF_PREFIX;
-  let at = writePart(scratch, 1, fingerprint);
-  at = writePart(scratch, at, key);
-  at = writePart(scratch, at, avroBytes);
-  return sha256(scratch.subarray(0, at));
+  return hashOf(fingerprint, key, avroBytes, 0);
+}
+
+/** The same of a value with its frame. */
+export function recordHash(fingerprint: Buffer, key: Buffer, value: Buffer): Buffer {
+  return hashOf(fingerprint, key, value, FRAME_SIZE);
+}
+
+/** `value` counts from an octet on: no view of the rest is made. */
+function hashOf(fingerprint: Buffer, key: Buffer, value: Buffer, from: number): Buffer {
+  const size = 1 + 12 + fingerprint.length + key.length + value.length - from;
+  if (size > scratch.length) {
+    scratch = Buffer.allocUnsafe(2 * size);
+    written = null;
+  }
+  if (fingerprint !== written) {
+    scratch[0] = LEAF_PREFIX;
+    writePart(scratch, 1, fingerprint);
+    written = fingerprint;
+  }
+  const keyAt = 1 + 4 + fingerprint.length;
+  const valueAt = writePart(scratch, keyAt, key);
+  scratch.writeUInt32BE(value.length - from, valueAt);
+  value.copy(scratch, valueAt + 4, from);
+  return sha256(scratch.subarray(0, size));
 }
 
 /**

@@ -164,7 +164,8 @@ export class LogVerifier {
   }
 
   #accept(record: StoredRecord, head: Head): void {
-    this.#heads.before(head, this.#tree);
+    const isConcerned = this.#heads.concerns(head.seq);
+    if (isConcerned) this.#heads.before(head, this.#tree);
     this.#leaves.append(head.hash);
     this.#ownTree?.append(head.hash);
     this.#accepted += 1;
@@ -173,6 +174,7 @@ export class LogVerifier {
     this.#last = record;
     const loss = this.check.lossIn?.(record) ?? null;
     if (loss !== null) this.#losses.add(link(loss.seq, hex(loss.hash)));
+    if (!isConcerned) return;
     this.#heads.after(head, {
       offset: record.offset,
       tree: this.#tree,

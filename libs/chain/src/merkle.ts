@@ -60,12 +60,12 @@ export class MerkleTree {
   append(leaf: Buffer, onNode?: (height: number, node: Buffer) => void): void {
     let node = leaf;
     let height = 0;
-    for (let rest = this.#size; rest % 2 === 1; rest = Math.floor(rest / 2)) {
+    for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) {
       const left = this.#peaks.pop();
       if (left === undefined) break;
       node = nodeHash(left, node);
       height += 1;
-      onNode?.(height, node);
+      if (onNode !== undefined) onNode(height, node);
     }
     this.#peaks.push(node);
     this.#size += 1;

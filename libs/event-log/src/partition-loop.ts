@@ -330,7 +330,7 @@ export class PartitionLoop {
     await this.#queue.prepare(this.#settings.itemsMax);
     this.#judgePressure();
     if (this.#life.phase === 'catching_up') await this.#tryOpen();
-    if (this.#projector.backlog > this.#settings.projectionRowsMax) await this.#projector.drained();
+    await this.#keepUp();
     if (this.#passSilently()) return 0;
     const material = await this.#material();
     if (!this.isPositioned) return 0;
@@ -341,6 +341,12 @@ export class PartitionLoop {
     }
     await this.#decideAndAppend(material);
     return 0;
+  }
+
+  /** Waits while too many rows wait to be written; goes on once half of them are, so that both work at a time. */
+  async #keepUp(): Promise<void> {
+    const { projectionRowsMax } = this.#settings;
+    if (this.#projector.backlog > projectionRowsMax) await this.#projector.drained(projectionRowsMax / 2);
   }
 
   /** Items that no decider hears only move cursors: nothing is loaded and no time is asked for them. */
@@ -566,6 +572,8 @@ export class PartitionLoop {
     await this.#projector.quiet();
     const stored = await this.options.store.head();
     this.#forget(stored);
+    // A store that nothing was projected into holds no rows: none need be asked for while it is filled.
+    if (stored === null) this.#cache.known.complete();
     await checkProjection(this.#log, stored);
     this.#cache.fillWhole(await this.options.store.all(PARKED_KIND));
     await this.#load(new Lacks());
@@ -605,7 +613,7 @@ export class PartitionLoop {
       for (let at = 0; at < records.length; at += REPLAY_CHUNK)
         await this.#replayChunk(records.slice(at, at + REPLAY_CHUNK));
       replayed += records.length;
-      if (this.#projector.backlog > this.#settings.projectionRowsMax) await this.#projector.drained();
+      await this.#keepUp();
     }
     return replayed;
   }

@@ -264,6 +264,41 @@ describe('a database that is only a cache', () => {
     expect([await settledHash(0), await settledHash(1)]).toEqual(before);
   });
 
+  it('is not asked for rows while it is filled anew: it holds none', async () => {
+    await world.start('a');
+    await world.state([
+      { ref: 'r1', id: '1' },
+      { ref: 'r2', id: '2' },
+    ]);
+    await world.until('both', recorded('r1:1', 'r2:2'));
+    await projected();
+    world.kill('a');
+    world.database.wipe();
+    const asked: string[] = [];
+    const forActor = world.database.forActor.bind(world.database);
+    world.database.forActor = (name) => ({
+      partition: (log, partition) => {
+        const store = forActor(name).partition(log, partition);
+        const load = store.load.bind(store);
+        store.load = (groups) => {
+          asked.push(...groups.map(({ group }) => group));
+          return load(groups);
+        };
+        return store;
+      },
+    });
+    await world.start('b');
+    await projected();
+    expect(asked).toEqual([]);
+    await world.state([{ ref: 'r1', id: '3' }]);
+    await world.until('third', recorded('r1:1', 'r1:3', 'r2:2'));
+    await projected();
+    const { rows } = await world.database
+      .partition(LOG, world.partitionOf('r1'))
+      .load([{ kind: 'count', group: 'r1' }]);
+    expect(rows[0]?.doc['count']).toBe(2);
+  });
+
   it('catches up when it was set back to an older copy', async () => {
     await world.start('a');
     await world.state([{ ref: 'r1', id: '1' }]);

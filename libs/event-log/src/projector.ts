@@ -102,9 +102,14 @@ export class Projector {
       });
   }
 
-  /** Resolves when everything enqueued so far is projected, or the store was fenced. */
-  async drained(): Promise<void> {
-    while (this.#pending.length > 0 && !this.#fenced && !this.#loop.isStopped) {
+  /**
+   * Resolves when everything enqueued so far is projected, or the store was fenced.
+   *
+   * Shape: with `rowsLeft`, as soon as no more rows than that wait: whoever goes on then works while they are written.
+   */
+  async drained(rowsLeft = 0): Promise<void> {
+    const isTooMuch = (): boolean => this.#pending.length > 0 && (rowsLeft === 0 || this.#changes > rowsLeft);
+    while (isTooMuch() && !this.#fenced && !this.#loop.isStopped) {
       this.#isAwaited = true;
       this.#loop.wake();
       await new Promise<void>((resolve) => {

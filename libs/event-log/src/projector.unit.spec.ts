@@ -101,4 +101,18 @@ describe('rows on their way to the store', () => {
     await clock.advance(10);
     expect(written).toEqual([1, 5_000]);
   });
+
+  it('are not all waited for by whoever goes on once few enough are left', async () => {
+    const { projector, written } = begun();
+    for (let seq = 1; seq <= 4; seq += 1)
+      projector.enqueue(
+        head(seq),
+        Array.from({ length: 8_000 }, (_, index) => put('thing', String(index))),
+      );
+    await projector.drained(16_000);
+    expect(written).toEqual([8_000, 8_000]);
+    expect(projector.backlog).toBe(16_000);
+    await projector.drained();
+    expect(projector.backlog).toBe(0);
+  });
 });

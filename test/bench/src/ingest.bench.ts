@@ -68,7 +68,7 @@ interface Content {
   readonly distinct: number;
   readonly hash: string;
 }
-type Contents = Readonly<Record<string, Content>>;
+export type Contents = Readonly<Record<string, Content>>;
 
 export interface Ours extends IngestAnswer {
   readonly done: number;
@@ -220,17 +220,18 @@ interface RoundOf {
   readonly executions: number;
   /** Keys where the ledger asks who speaks. */
   readonly signing?: SigningPlaces | undefined;
+  /** Default: one that no earlier log had. */
+  readonly logId?: string;
 }
 
 export async function ingestRound(
   bench: BenchStack,
   shape: Shape,
-  { databaseUrl, executions, signing }: RoundOf,
+  { databaseUrl, executions, signing, logId = freshLogId() }: RoundOf,
 ): Promise<Ours> {
   // Logs are begun anew for every round; the executions stay where they are.
   await emptyTopics(bench, [...LEDGER_LOGS, CONTRACTS_TOPIC]);
   const { stack } = bench;
-  const logId = freshLogId();
   if (shape.contract !== null) await register(bench, logId, shape.contract);
   const keyStoreUrl = shape.isSealed ? (await freshDatabase(bench, 'keys')).url : null;
   const task: IngestTask = {
@@ -270,7 +271,7 @@ async function mergeRound(bench: BenchStack, shape: Shape, sourceUrl: string, ex
   return { ...result, done: executions, contents: await contentsOf(url, shape) };
 }
 
-async function contentsOf(url: string, { tables }: Shape): Promise<Contents> {
+export async function contentsOf(url: string, { tables }: Shape): Promise<Contents> {
   const client = new Client({ connectionString: url });
   await client.connect();
   const contents: Record<string, Content> = {};

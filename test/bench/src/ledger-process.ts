@@ -23,6 +23,8 @@ export interface LedgerAddress {
 
 /** What a measured ledger tells of its mutations log. */
 export interface LedgerWatch {
+  /** The loop asks how far its rows are: it begins, or begins anew. */
+  readonly onLookedAt?: () => void;
   readonly onEvent: (event: LoopEvent & { readonly partition: number }) => void;
   readonly onProjected: (partition: number, seq: number) => void;
 }
@@ -89,9 +91,12 @@ function vaultOver(store: PostgresKeyStore): Sealing {
   return new Vault({ store, windowMs: SEAL_WINDOW_MS, now: () => performance.now(), random: randomBytes });
 }
 
-function watched(partition: number, store: PartitionStore, { onProjected }: LedgerWatch): PartitionStore {
+function watched(partition: number, store: PartitionStore, { onProjected, onLookedAt }: LedgerWatch): PartitionStore {
   return {
-    head: () => store.head(),
+    head: () => {
+      onLookedAt?.();
+      return store.head();
+    },
     load: (groups) => store.load(groups),
     all: (kind) => store.all(kind),
     groups: (kind, after, limit) => store.groups(kind, after, limit),

@@ -3,7 +3,8 @@
 // Boundary: reads files; needs no network. That the dump is what was written shows `audit verify --dump`, not this.
 import { join } from 'node:path';
 import { ChainReader, genesisHead } from '@recourse/chain';
-import { filesOf, headerOf, loadedCodecs, recordsIn } from './dump.js';
+import { filesOf } from './dump.js';
+import { headerOf, loadedCodecs, recordsIn } from './dump-file.js';
 
 export interface Place {
   readonly log: string;

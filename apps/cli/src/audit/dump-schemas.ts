@@ -1,7 +1,8 @@
 // Texts of the schemas that a dump holds, by their ids: what whoever takes records of it away needs to read them.
 import { join } from 'node:path';
 import { Failure } from '@recourse/kernel';
-import { filesOf, schemasIn } from './dump.js';
+import { filesOf } from './dump.js';
+import { schemasIn } from './dump-file.js';
 
 /** Texts of the schemas that a dump holds, in any of its files. Errors of a call: Failure(UNKNOWN_SCHEMA). */
 export function schemaOfDump(folder: string): (id: number) => Promise<string> {

@@ -12,17 +12,14 @@
 // The manifest states the head of each partition when it was dumped, so that a cut tail and an altered last record show too.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { schemaIdOf } from '@recourse/chain';
 import type { GenesisOf, Head, KnownHead, StoredRecord } from '@recourse/chain';
 import { SIGNATURE, siftStored } from '@recourse/kafka';
 import type { FetchedRecord, Signing } from '@recourse/kafka';
-import { Failure } from '@recourse/kernel';
-import { createCodecs } from '@recourse/messages';
-import type { Codecs, SchemaSource } from '@recourse/messages';
 import { z } from 'zod';
 import { CliProblem } from '../problem.js';
+import { headerOf, loadedCodecs, recordsIn } from './dump-file.js';
+import type { DumpedRecord } from './dump-file.js';
 import type { MaterialFinding } from './findings.js';
-import { jsonOf, linesOf } from './lines.js';
 import { namedElsewhere } from './lost-logs.js';
 import { PartitionAudit } from './partition-audit.js';
 import type { AuditStart } from './partition-audit.js';
@@ -36,22 +33,6 @@ export const ENDING = '.jsonl';
 const PROGRESS_RECORDS = 50_000;
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
-const base64 = z
-  .string()
-  .refine((text) => Buffer.from(text, 'base64').toString('base64') === text)
-  .transform((text) => Buffer.from(text, 'base64'));
-const headerLine = z.object({
-  log: z.object({ log_id: z.string(), topic: z.string(), partition: z.int().min(0), partition_count: z.int().min(1) }),
-});
-const schemaLine = z.object({ schema: z.object({ id: z.int().min(1), text: z.string() }) });
-const recordLine = z.object({
-  record: z.object({
-    offset: z.int().min(0),
-    key: base64.nullable(),
-    value: base64.nullable(),
-    signature: z.string().optional(),
-  }),
-});
 const manifestFile = z.object({
   dumped_at: z.string(),
   partitions: z.array(
@@ -65,11 +46,6 @@ const manifestFile = z.object({
   ),
 });
 export type Manifest = z.infer<typeof manifestFile>;
-
-/** A record with the signature that its batch begins with. */
-export interface DumpedRecord extends StoredRecord {
-  readonly signature?: string | undefined;
-}
 
 export interface DumpAudit {
   readonly folder: string;
@@ -188,39 +164,6 @@ async function auditFile(
   return withFindings(report, damaged);
 }
 
-export function headerOf(path: string): GenesisOf | null {
-  const [first] = linesOf(path);
-  const read = headerLine.safeParse(jsonOf(first ?? ''));
-  if (!read.success) return null;
-  const { log_id: logId, topic, partition, partition_count: partitionCount } = read.data.log;
-  return { logId, topic, partition, partitionCount };
-}
-
-/** Codecs that know every schema the records of a file name, as far as the file tells it. */
-export async function loadedCodecs(path: string): Promise<Codecs> {
-  const codecs = createCodecs(schemasIn(path));
-  await Promise.all([...idsIn(path)].map((id) => codecs.load(id).catch(() => undefined)));
-  return codecs;
-}
-
-/** Schemas that one file of a dump holds. */
-export function schemasIn(path: string): SchemaSource {
-  const texts = new Map<number, string>();
-  for (const line of linesOf(path)) {
-    const read = line.startsWith('{"schema"') ? schemaLine.safeParse(jsonOf(line)) : null;
-    if (read?.success === true) texts.set(read.data.schema.id, read.data.schema.text);
-  }
-  const unknown = (what: string): Promise<never> =>
-    Promise.reject(new Failure('UNKNOWN_SCHEMA', `${what} is not in the dump`));
-  return {
-    schemaById: (id) => {
-      const text = texts.get(id);
-      return text === undefined ? unknown(`schema ${id}`) : Promise.resolve(text);
-    },
-    idOf: (subject) => unknown(subject),
-  };
-}
-
 /** Records of a file as their owner signed them; where none of them is signed that is told, and they come as they lie. */
 function signedIn(
   path: string,
@@ -253,28 +196,5 @@ function* fetched(records: Iterable<DumpedRecord>): Generator<FetchedRecord> {
   for (const { offset, key, value, signature } of records) {
     const headers = signature === undefined ? {} : { [SIGNATURE]: Buffer.from(signature, 'utf8') };
     yield { offset, key, value, timestamp: 0, headers };
-  }
-}
-
-function idsIn(path: string): ReadonlySet<number> {
-  const ids = new Set<number>();
-  for (const { value } of recordsIn(path, () => undefined)) {
-    const id = schemaIdOf(value);
-    if (id !== null) ids.add(id);
-  }
-  return ids;
-}
-
-/** Records in the order of the file; a line that is none of the grammar's is reported and left out. */
-export function* recordsIn(path: string, onDamage: (line: number) => void): Generator<DumpedRecord> {
-  let number = 0;
-  for (const line of linesOf(path)) {
-    number += 1;
-    if (line.trim() === '') continue;
-    const value = jsonOf(line);
-    const record = recordLine.safeParse(value);
-    if (record.success) yield record.data.record;
-    else if (!schemaLine.safeParse(value).success && !(number === 1 && headerLine.safeParse(value).success))
-      onDamage(number);
   }
 }

@@ -8,7 +8,8 @@ import type { HashTree, Proof, SignedHead } from '@recourse/audit';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs, SchemaSource } from '@recourse/messages';
 import { CliProblem } from '../problem.js';
-import { filesOf, headerOf, loadedCodecs, recordsIn, schemasIn } from './dump.js';
+import { filesOf } from './dump.js';
+import { headerOf, loadedCodecs, recordsIn, schemasIn } from './dump-file.js';
 import type { Place } from './dump-record.js';
 import { partitionName } from './report.js';
 import { leavesIn } from './scratch.js';
@@ -59,11 +60,16 @@ export async function logOnKafka(
   };
 }
 
-/** The record, with the tree of all up to the newest head. */
+/** A record that is to be proved, and its hash. */
 interface Found {
+  readonly seq: number;
   readonly record: StoredRecord;
   readonly leaf: Buffer;
-  readonly tree: HashTree;
+}
+
+export interface ProveMore {
+  readonly heads: readonly SignedHead[];
+  readonly scratch: Scratch;
 }
 
 /**
@@ -71,47 +77,69 @@ interface Found {
  *
  * Errors: CliProblem(RECORD_UNKNOWN, NOT_SIGNED_YET, LOG_NOT_AS_SIGNED).
  */
-export async function prove(
-  log: ProvedLog,
-  place: Place,
-  more: { readonly heads: readonly SignedHead[]; readonly scratch: Scratch },
-): Promise<Proof> {
+export async function prove(log: ProvedLog, place: Place, more: ProveMore): Promise<Proof> {
+  const [proof] = await proveAll(log, [place.seq], more);
+  if (proof !== undefined) return proof;
   const name = partitionName(place.log, place.partition);
-  const heads = more.heads
+  throw new CliProblem('NOT_SIGNED_YET', `no signed head of ${name} holds record ${place.seq}`, 'found', {
+    remedy: 'Name more heads with --heads, or wait until the auditor has signed it.',
+  });
+}
+
+/**
+ * The proofs of several records of one log, which is read once; those that no head holds yet have none.
+ *
+ * Errors: CliProblem(RECORD_UNKNOWN, LOG_NOT_AS_SIGNED).
+ */
+export async function proveAll(
+  log: ProvedLog,
+  seqs: readonly number[],
+  { heads, scratch }: ProveMore,
+): Promise<readonly Proof[]> {
+  const name = partitionName(log.of.topic, log.of.partition);
+  const ofLog = heads
     .filter((head) => partitionName(head.topic, head.partition) === name && head.head !== null)
     .sort((a, b) => a.generation - b.generation || a.size - b.size);
-  const newest = heads.at(-1);
-  if (newest === undefined || newest.size < place.seq)
-    throw new CliProblem('NOT_SIGNED_YET', `no signed head of ${name} holds record ${place.seq}`, 'found', {
-      remedy: 'Name more heads with --heads, or wait until the auditor has signed it.',
-    });
-  const found = await readUpTo(log, place, { size: newest.size, scratch: more.scratch });
+  const newest = ofLog.at(-1);
+  const signed = seqs.filter((seq) => seq <= (newest?.size ?? 0));
+  if (newest === undefined || signed.length === 0) {
+    await log.close();
+    return [];
+  }
+  const oldest = ofLog.find(({ generation, size }) => generation === newest.generation && size < newest.size);
+  const tree = leavesIn(scratch, log.of);
   try {
-    if (!found.tree.tree.root().equals(newest.root))
+    const found = await readInto(tree, log, { size: newest.size, wanted: new Set(signed) });
+    if (!tree.tree.root().equals(newest.root))
       throw new CliProblem('LOG_NOT_AS_SIGNED', `${name} is not as it was signed`, 'found', {
         remedy: 'Run `recourse audit verify` with the same key: it says what was done to it.',
       });
-    const oldest = heads.find(({ generation, size }) => generation === newest.generation && size < newest.size);
-    return await proofOf(log, place, { ...found, newest, oldest });
+    return await Promise.all(signed.map((seq) => proofOf(log, wantedIn(found, log, seq), { tree, newest, oldest })));
   } finally {
-    found.tree.close();
+    tree.close();
   }
 }
 
-async function readUpTo(
+function wantedIn(found: ReadonlyMap<number, Found>, { of }: ProvedLog, seq: number): Found {
+  const one = found.get(seq);
+  if (one === undefined) throw unknownRecord({ log: of.topic, partition: of.partition, seq });
+  return one;
+}
+
+/** Grows the tree of all records up to a size, and keeps those that are wanted. */
+async function readInto(
+  tree: HashTree,
   log: ProvedLog,
-  place: Place,
-  { size, scratch }: { readonly size: number; readonly scratch: Scratch },
-): Promise<Found> {
+  { size, wanted }: { readonly size: number; readonly wanted: ReadonlySet<number> },
+): Promise<ReadonlyMap<number, Found>> {
   const chain = new ChainReader(genesisHead(log.of), log.codecs.fingerprintOf);
-  const tree = leavesIn(scratch, log.of);
-  let wanted: Pick<Found, 'record' | 'leaf'> | null = null;
+  const found = new Map<number, Found>();
   for await (const { record, leaf } of acceptedIn(log, chain, size)) {
     tree.append(leaf);
-    if (chain.head.seq === place.seq) wanted = { record, leaf };
+    const { seq } = chain.head;
+    if (wanted.has(seq)) found.set(seq, { seq, record, leaf });
   }
-  if (wanted === null) throw unknownRecord(place);
-  return { ...wanted, tree };
+  return found;
 }
 
 /** Accepted records up to a place, with their hashes. */
@@ -119,7 +147,7 @@ async function* acceptedIn(
   { codecs, records, close }: ProvedLog,
   chain: ChainReader,
   size: number,
-): AsyncGenerator<Pick<Found, 'record' | 'leaf'>> {
+): AsyncGenerator<Omit<Found, 'seq'>> {
   try {
     for await (const page of records) {
       await loadSchemas(page, codecs);
@@ -131,27 +159,25 @@ async function* acceptedIn(
   }
 }
 
-function* acceptedOf(
-  page: readonly StoredRecord[],
-  chain: ChainReader,
-  size: number,
-): Generator<Pick<Found, 'record' | 'leaf'>> {
+function* acceptedOf(page: readonly StoredRecord[], chain: ChainReader, size: number): Generator<Omit<Found, 'seq'>> {
   for (const record of page) {
     if (chain.head.seq >= size) return;
     if (chain.read(record).kind === 'accepted') yield { record, leaf: chain.head.hash };
   }
 }
 
+/** What the proofs of one log have in common. */
+interface Proving {
+  /** Of all records up to the newest head. */
+  readonly tree: HashTree;
+  readonly newest: SignedHead;
+  readonly oldest: SignedHead | undefined;
+}
+
 async function proofOf(
   { of, codecs, schemas }: ProvedLog,
-  { seq }: Place,
-  {
-    record,
-    leaf,
-    tree,
-    newest,
-    oldest,
-  }: Found & { readonly newest: SignedHead; readonly oldest: SignedHead | undefined },
+  { seq, record, leaf }: Found,
+  { tree, newest, oldest }: Proving,
 ): Promise<Proof> {
   const { size, note } = newest;
   const id = schemaIdOf(record.value) ?? 0;

@@ -1,11 +1,13 @@
 // A dump of one log with the auditor's heads of it, the same each time: for specs, and for the proof that Python checks.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FRAME_SIZE, genesisHead, leafHash, MerkleTree, schemaIdOf } from '@recourse/chain';
+import { ChainReader, FRAME_SIZE, genesisHead, leafHash, MerkleTree, schemaIdOf } from '@recourse/chain';
 import { headText, noteSigner, noteText, verifierText } from '@recourse/audit';
-import type { SignedHead } from '@recourse/audit';
+import type { SignedHead, TreeHead } from '@recourse/audit';
 import { MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
+import { filesOf } from './dump.js';
+import { headerOf, loadedCodecs, recordsIn } from './dump-file.js';
 
 export const LOG = 'recourse.budgets';
 export const HEADS = 'recourse.signed-heads';
@@ -46,13 +48,13 @@ export async function writeSignedDump(
     if (sizes.includes(n + 1)) heads.push(signedHead(n + 1, tree.root(), hash));
   }
   const sign = chained(codecs, HEADS);
-  const signed = heads.map(
+  const said = heads.map(
     ({ topic, partition, size, note }) =>
       sign('HeadsSigned', { heads: [{ topic, partition, size, note }] }, 'heads').line,
   );
   for (const [topic, lines] of [
     [LOG, records],
-    [HEADS, signed],
+    [HEADS, said],
   ] as const)
     await writeFile(join(folder, `${topic}-0.jsonl`), { topic, lines }, registry);
   return heads;
@@ -75,9 +77,34 @@ export function chained(
 
 function signedHead(size: number, root: Buffer, head: Buffer): SignedHead {
   const of = { logId: LOG_ID, topic: LOG, partition: 0, generation: 0 };
-  const said = { ...of, size, root, head, nextOffset: size, firstOffset: 0, signedAt: 1_800_000_000_000 };
-  const text = headText(said);
-  return { ...said, note: noteText({ text, signatures: [SIGNER.sign(text, 0)] }) };
+  return signed({ ...of, size, root, head, nextOffset: size, firstOffset: 0, signedAt: 1_800_000_000_000 });
+}
+
+function signed(head: TreeHead): SignedHead {
+  const text = headText(head);
+  return { ...head, note: noteText({ text, signatures: [SIGNER.sign(text, 0)] }) };
+}
+
+/** Heads of all logs of a dump as they end, signed by the auditor; of those that `isSigned` names. */
+export async function headsOverDump(
+  folder: string,
+  isSigned: (topic: string) => boolean = () => true,
+): Promise<readonly SignedHead[]> {
+  const heads: SignedHead[] = [];
+  for (const file of filesOf(folder)) {
+    const path = join(folder, file);
+    const of = headerOf(path);
+    if (of === null || !isSigned(of.topic)) continue;
+    const chain = new ChainReader(genesisHead(of), (await loadedCodecs(path)).fingerprintOf);
+    const tree = new MerkleTree();
+    for (const record of recordsIn(path, () => undefined))
+      if (chain.read(record).kind === 'accepted') tree.append(chain.head.hash);
+    const { logId, topic, partition } = of;
+    const { seq: size, hash: head } = chain.head;
+    const place = { logId, topic, partition, generation: 0 };
+    heads.push(signed({ ...place, size, root: tree.root(), head, nextOffset: size, firstOffset: 0, signedAt: 1 }));
+  }
+  return heads;
 }
 
 async function writeFile(

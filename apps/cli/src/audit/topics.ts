@@ -1,6 +1,6 @@
 // Reads logs from Kafka and verifies them as they come. Shares nothing with what writes them: chain, messages and the Kafka port suffice.
 //
-// Boundary: reads only, without a group. What one request brought is held in memory.
+// Boundary: reads only, without a group. What two requests brought is held in memory.
 import { schemaIdOf } from '@recourse/chain';
 import type { GenesisOf, StoredRecord } from '@recourse/chain';
 import type { FetchedRecord, Kafka, RawReader, SchemaRegistry } from '@recourse/kafka';
@@ -39,7 +39,7 @@ export const LOG_TOPICS: readonly string[] = TOPICS.filter(({ kind }) => (kind a
 );
 
 /** What one answer of a broker may bring, octets: fewer requests, and not much to hold. */
-const FETCH_BYTES = 4 << 20;
+const FETCH_BYTES = 2 << 20;
 
 /**
  * Verifies every partition of the topics to the end seen when its turn comes.
@@ -104,7 +104,11 @@ export async function partitionCounts({
   }
 }
 
-/** Records of a partition from an offset to the end seen at the call, a fetch at a time. A log that is shorter has none. */
+/**
+ * Records of a partition from an offset to the end seen at the call, a fetch at a time. A log that is shorter has none.
+ *
+ * Shape: while one answer is worked on the next is under way, so that two are held.
+ */
 export async function* readPartition(
   reader: RawReader,
   topic: string,
@@ -112,14 +116,25 @@ export async function* readPartition(
   from: number,
 ): AsyncGenerator<readonly FetchedRecord[]> {
   const { low, high } = await reader.range(topic, partition);
-  for (let at = Math.max(low, from); at < high;) {
-    const { records, nextOffset } = await reader.read(topic, partition, at, FETCH_BYTES);
-    const wanted = records.filter(({ offset }) => offset >= at && offset < high);
-    if (wanted.length > 0) yield wanted;
+  let at = Math.max(low, from);
+  let asked = at < high ? reader.read(topic, partition, at, FETCH_BYTES) : null;
+  while (asked !== null) {
+    const { records, nextOffset } = await asked;
     // The port answers with nothing at the end only; what is left below `high` then holds no records.
-    if (nextOffset <= at) return;
+    asked = nextOffset > at && nextOffset < high ? reader.read(topic, partition, nextOffset, FETCH_BYTES) : null;
+    // What is wrong with it is told when its turn comes, if it comes.
+    asked?.catch(() => undefined);
+    const wanted = withinRange(records, at, high);
+    if (wanted.length > 0) yield wanted;
     at = nextOffset;
   }
+}
+
+/** Of consecutive records those from an offset to before another. */
+function withinRange(records: readonly FetchedRecord[], from: number, to: number): readonly FetchedRecord[] {
+  const [first, last] = [records[0], records.at(-1)];
+  if (first === undefined || last === undefined || (first.offset >= from && last.offset < to)) return records;
+  return records.filter(({ offset }) => offset >= from && offset < to);
 }
 
 /** A schema the registry does not know stays unknown, and the verifier says where it stopped. Errors: those of the registry otherwise. */

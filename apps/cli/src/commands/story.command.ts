@@ -1,19 +1,21 @@
 // recourse audit story …: who approved what, on which facts; and the same taken away, told again where no service is.
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createSchemaRegistry } from '@recourse/kafka';
 import type { Command } from 'commander';
 import { acceptedInDump, acceptedInTopics } from '../audit/accepted.js';
 import type { Accepted } from '../audit/accepted.js';
 import { schemaOfDump } from '../audit/dump-schemas.js';
-import { known, OPERATOR } from '../config.js';
+import type { Place } from '../audit/dump-record.js';
+import { auditorKey } from '../audit/heads.js';
+import { logInDump, logOnKafka } from '../audit/prove.js';
+import type { ProvedLog } from '../audit/prove.js';
 import { contractIn } from '../contracts/reading.js';
-import { kafkaAs } from '../kafka.js';
 import { formatTable } from '../output/table.js';
 import { visibleOnOneLine } from '../output/visible.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
+import { proofsOf } from '../story/story.proofs.js';
 import { storyHtml } from '../story/story.html.js';
 import { checkStory, placeName, readStoryPacket, recordsOf, storyPacket } from '../story/story.packet.js';
 import type { StoryCheck } from '../story/story.packet.js';
@@ -23,16 +25,18 @@ import { openedBy } from '../story/opened.js';
 import { STORY_LOGS } from '../story/selection.js';
 import { storyOf } from '../story/story.js';
 import type { Story, StoryLine } from '../story/story.js';
+import { cluster, trustOf } from './audit-trust.js';
+import type { TrustOptions } from './audit-trust.js';
 import type { Act } from './options.js';
 
-interface StoryOptions {
-  readonly dump?: string;
+interface StoryOptions extends TrustOptions {
   readonly html?: string;
   readonly packet?: string;
   readonly open?: boolean;
 }
 
-const REGISTRY_TIMEOUT_MS = 30_000;
+type CheckOptions = Pick<TrustOptions, 'dump' | 'auditorKey'>;
+
 /** What happened to people's money and data: only its owner reads it. */
 const OWNER_ONLY = 0o600;
 
@@ -47,6 +51,11 @@ export function addStory(audit: Command, act: Act): void {
     .option('--dump <folder>', 'tell it from what `audit dump` wrote, without any network')
     .option('--html <file>', 'also write it as one HTML file that needs nothing else')
     .option('--packet <file>', 'also write it with its raw records, to be told again elsewhere; payloads stay sealed')
+    .option(
+      '--auditor-key <key>',
+      'verifier key of the auditor, or its file: the packet proves each record by its heads',
+    )
+    .option('--heads <file>', 'signed heads kept elsewhere')
     .option('--open', 'show sealed payloads as the services show them to you')
     .action(act<StoryOptions>(async (session, options, id = '') => tell(session, id, options)));
   audit
@@ -55,18 +64,12 @@ export function addStory(audit: Command, act: Act): void {
       'tells a packet of a story again from its raw records, offline, and says whether hashes, lines and places are equal',
     )
     .argument('<file>', 'a packet')
-    .option('--dump <folder>', 'look its records up in what `audit dump` wrote; without it their places stay unchecked')
-    .action(
-      act<{ dump?: string }>(async (session, { dump }, file = '') => {
-        const packet = readStoryPacket(file, session.folder);
-        const check = await checkStory(
-          packet,
-          dump === undefined ? null : await placesIn(resolve(session.folder, dump)),
-        );
-        session.show(check, () => checkText(file, check));
-        return EXIT_OF[check.outcome];
-      }),
-    );
+    .option('--dump <folder>', 'look its records up in what `audit dump` wrote')
+    .option(
+      '--auditor-key <key>',
+      'verifier key of the auditor, or its file: the proofs of the packet are checked by it',
+    )
+    .action(act<CheckOptions>((session, options, file = '') => check(session, options, file)));
 }
 
 /** Adds what replays a packet: decisions made anew, and the same run under another contract. */
@@ -136,7 +139,18 @@ const EXIT_OF = { equal: 'done', differs: 'found', incomplete: 'unproved' } as c
   ExitKind
 >;
 
-async function tell(session: Session, id: string, { dump, html, packet, open }: StoryOptions): Promise<void> {
+async function check(session: Session, { dump, auditorKey: given }: CheckOptions, file: string): Promise<ExitKind> {
+  const { folder } = session;
+  const checked = await checkStory(readStoryPacket(file, folder), {
+    logged: dump === undefined ? null : await placesIn(resolve(folder, dump)),
+    keys: given === undefined ? [] : [auditorKey(given, resolve(folder, given))],
+  });
+  session.show(checked, () => checkText(file, checked));
+  return EXIT_OF[checked.outcome];
+}
+
+async function tell(session: Session, id: string, options: StoryOptions): Promise<void> {
+  const { dump, html, packet, open } = options;
   const source = dump === undefined ? await kafkaSource(session) : await dumpSource(resolve(session.folder, dump));
   const found = storyOf(source.records, id);
   if (found === null)
@@ -148,31 +162,37 @@ async function tell(session: Session, id: string, { dump, html, packet, open }: 
       ? (storyOf(source.records, id, await openedBy(session, found.records))?.story ?? found.story)
       : found.story;
   if (html !== undefined) written(session, html, storyHtml(shown));
-  if (packet !== undefined) written(session, packet, await storyPacket(found.story, found.records, source.schemaOf));
+  if (packet !== undefined) {
+    const trusted = await trustOf(session, options);
+    const proofs = trusted === null ? new Map() : await proofsOf(found.records, trusted.heads, source.logOf);
+    written(session, packet, await storyPacket(found, source.schemaOf, proofs));
+    if (trusted !== null)
+      session.terminal.note(`${String(proofs.size)} of its ${String(found.records.length)} records are proved.`);
+  }
   session.show(shown, () => storyText(shown));
 }
 
 interface Source {
   readonly records: readonly Accepted[];
   readonly schemaOf: (id: number) => Promise<string>;
+  readonly logOf: (place: Place) => Promise<ProvedLog>;
 }
 
 async function dumpSource(folder: string): Promise<Source> {
-  return { records: await acceptedInDump(folder, STORY_LOGS), schemaOf: schemaOfDump(folder) };
+  return {
+    records: await acceptedInDump(folder, STORY_LOGS),
+    schemaOf: schemaOfDump(folder),
+    logOf: (place) => logInDump(folder, place),
+  };
 }
 
-async function kafkaSource({ settings }: Session): Promise<Source> {
-  const registry = createSchemaRegistry({
-    url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
-    timeoutMs: REGISTRY_TIMEOUT_MS,
-  });
-  const records = await acceptedInTopics({
-    kafka: kafkaAs(settings, OPERATOR),
-    registry,
-    logId: known(settings.logId, 'the id of the logs', '--log-id'),
-    topics: STORY_LOGS,
-  });
-  return { records, schemaOf: (id) => registry.schemaById(id) };
+async function kafkaSource(session: Session): Promise<Source> {
+  const logs = cluster(session);
+  return {
+    records: await acceptedInTopics({ ...logs, topics: STORY_LOGS }),
+    schemaOf: (id) => logs.registry.schemaById(id),
+    logOf: (place) => logOnKafka(logs, place),
+  };
 }
 
 async function placesIn(folder: string): Promise<ReadonlyMap<string, string>> {
@@ -214,7 +234,7 @@ const factsOf = ({ on_facts }: StoryLine): readonly string[] =>
 const placeOf = ({ log, partition, seq, index, record_hash }: StoryLine): string =>
   `${record_hash}  ${log}/${String(partition)} seq ${String(seq)}${index === null ? '' : ` index ${String(index)}`}`;
 
-function checkText(file: string, { outcome, records, problems }: StoryCheck): string {
+function checkText(file: string, { outcome, records, proved, problems }: StoryCheck): string {
   const words = {
     equal: 'tells what its records tell, where the log has them',
     differs: 'does not tell what its records tell',
@@ -233,6 +253,6 @@ function checkText(file: string, { outcome, records, problems }: StoryCheck): st
           ),
           '',
         ]),
-    `${file} ${words[outcome]}: ${String(records)} records`,
+    `${file} ${words[outcome]}: ${String(records)} records, ${String(proved)} proved`,
   ].join('\n');
 }

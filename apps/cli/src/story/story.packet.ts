@@ -4,19 +4,26 @@
 // Grammar (JSON):
 //   packet  = {"format": "recourse.story-packet/1", "story", "schemas": [schema], "records": [record]}
 //   schema  = {"id", "text"}                  ; Avro JSON
-//   record  = {"log", "partition", "offset", "seq", "hash", "key", "value"}     ; key and value in base64, hash in hex
+//   record  = {"log", "partition", "offset", "seq", "hash", "key", "value", "proof"}     ; key and value in base64, hash in hex
+//   proof   = null / a proof as libs/audit/src/proof.ts has it: what `audit check-proof` takes, also on its own
+//
+// test/interop/check_story.py checks the same, sharing no code.
 //
 // Invariants
 //   K1. What a packet says of itself counts for nothing: hashes are computed from the bytes, lines are told from what they decode to.
-//   K2. That a log holds the records where the packet says shows only a log: without one the packet is not called proved.
+//   K2. That a log holds the records where the packet says shows a log, or the proof of each by a head that the auditor signed: without
+//       either the packet is not called proved.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { FRAME_SIZE, leafHash, schemaIdOf } from '@recourse/chain';
+import { parseProof, PROOF_PROBLEMS } from '@recourse/audit';
+import type { NoteKey, Proof } from '@recourse/audit';
 import { canonicalJson, Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { z } from 'zod';
 import type { Accepted } from '../audit/accepted.js';
+import { problemOfProof } from '../audit/check-proof.js';
 import { CliProblem } from '../problem.js';
 import { storyOf, storyShape } from './story.js';
 import type { Story } from './story.js';
@@ -36,16 +43,18 @@ export const storyPacketShape = z.strictObject({
       hash: z.string().regex(/^[0-9a-f]{64}$/),
       key: base64,
       value: base64,
+      // Whatever stands here is judged as a proof; a packet without proofs is one all the same.
+      proof: z.unknown().nullable().default(null),
     }),
   ),
 });
 export type StoryPacket = Readonly<z.infer<typeof storyPacketShape>>;
 
-/** The packet as text. Errors: those of `textOf`, for a schema that nobody knows. */
+/** The packet as text, with the proofs there are by place. Errors: those of `textOf`, for a schema that nobody knows. */
 export async function storyPacket(
-  story: Story,
-  records: readonly Accepted[],
+  { story, records }: { readonly story: Story; readonly records: readonly Accepted[] },
   textOf: (id: number) => Promise<string>,
+  proofs: ReadonlyMap<string, Proof> = new Map(),
 ): Promise<string> {
   const ids = [...new Set(records.flatMap(({ raw }) => schemaIdOf(raw.value) ?? []))].sort((a, b) => a - b);
   const schemas = await Promise.all(ids.map(async (id) => ({ id, text: await textOf(id) })));
@@ -57,6 +66,7 @@ export async function storyPacket(
     hash,
     key: (key ?? Buffer.alloc(0)).toString('base64'),
     value: value.toString('base64'),
+    proof: proofs.get(placeName({ log, partition, seq })) ?? null,
   }));
   return `${JSON.stringify({ format: FORMAT, story, schemas, records: raw }, null, 2)}\n`;
 }
@@ -86,9 +96,11 @@ export function readStoryPacket(file: string, folder: string): StoryPacket {
 }
 
 export interface StoryCheck {
-  /** `incomplete`: nothing differs, and no log was at hand. */
+  /** `incomplete`: nothing differs, no log was at hand, and not every record was proved. */
   readonly outcome: 'equal' | 'differs' | 'incomplete';
   readonly records: number;
+  /** Records whose proofs hold by the key that was given. */
+  readonly proved: number;
   readonly problems: readonly { readonly code: string; readonly message: string }[];
 }
 
@@ -101,32 +113,71 @@ export async function recordsOf({
   return records.map((record) => decodedFrom(record, codecs));
 }
 
-/** Tells a packet again. `logged` is the hash at a place of a log, null where it holds none; null without a log. */
-export async function checkStory(
-  { story, schemas, records }: StoryPacket,
-  logged: ReadonlyMap<string, string> | null,
-): Promise<StoryCheck> {
-  const decoded = await recordsOf({ schemas, records });
+/** What a packet is held against. */
+export interface StoryTrust {
+  /** Hash at a place of a log, null where it holds none; null: no log is at hand. */
+  readonly logged: ReadonlyMap<string, string> | null;
+  /** Keys of the auditor; none: proofs are not looked at. */
+  readonly keys?: readonly NoteKey[];
+}
+
+/** Tells a packet again, and looks for its records where they are said to stand. */
+export async function checkStory(packet: StoryPacket, { logged, keys = [] }: StoryTrust): Promise<StoryCheck> {
+  const { story, records } = packet;
+  const decoded = await recordsOf(packet);
   const told = storyOf(
     decoded.flatMap(({ accepted }) => accepted ?? []),
     story.about.id,
   );
+  const proofs = keys.length === 0 ? [] : await Promise.all(records.map((record) => proofOf(record, keys)));
   const problems = [
     ...decoded.flatMap(({ problem }) => problem ?? []),
     ...(told !== null && canonicalJson(told.story) === canonicalJson(story)
       ? []
       : [{ code: 'STORY_LINES_DIFFER', message: 'the records do not tell these lines' }]),
-    ...(logged === null
-      ? []
-      : records
-          .filter(({ hash, ...place }) => logged.get(placeName(place)) !== hash)
-          .map((record) => ({
-            code: 'STORY_PLACE_DIFFERS',
-            message: `${placeName(record)} holds another record, or none`,
-          }))),
+    ...(logged === null ? [] : misplaced(records, logged)),
+    ...proofs.flatMap(({ problem }) => problem ?? []),
   ];
-  const outcome = problems.length > 0 ? 'differs' : logged === null ? 'incomplete' : 'equal';
-  return { outcome, records: records.length, problems };
+  const proved = proofs.filter(({ outcome }) => outcome === 'holds').length;
+  const isPlaced = logged !== null || proved === records.length;
+  const outcome = problems.length > 0 ? 'differs' : isPlaced ? 'equal' : 'incomplete';
+  return { outcome, records: records.length, proved, problems };
+}
+
+function misplaced(
+  records: StoryPacket['records'],
+  logged: ReadonlyMap<string, string>,
+): readonly StoryCheck['problems'][number][] {
+  return records
+    .filter((record) => logged.get(placeName(record)) !== record.hash)
+    .map((record) => ({
+      code: 'STORY_PLACE_DIFFERS',
+      message: `${placeName(record)} holds another record, or none`,
+    }));
+}
+
+interface Judged {
+  readonly outcome: 'holds' | 'missing' | 'fails';
+  readonly problem?: StoryCheck['problems'][number];
+}
+
+/** A proof counts for the record that it is about, at the place that it names. */
+async function proofOf(record: StoryPacket['records'][number], keys: readonly NoteKey[]): Promise<Judged> {
+  if (record.proof === null) return { outcome: 'missing' };
+  const fails = (why: string): Judged => ({
+    outcome: 'fails',
+    problem: { code: 'STORY_PROOF_FAILS', message: `the proof of ${placeName(record)} proves nothing: ${why}` },
+  });
+  const problem = await problemOfProof(record.proof, keys);
+  if (problem !== null) return fails(PROOF_PROBLEMS[problem]);
+  const proof = parseProof(record.proof);
+  const { log, record: proved } = proof ?? { log: null, record: null };
+  const isIts =
+    proved?.leaf === record.hash &&
+    proved.seq === record.seq &&
+    log?.topic === record.log &&
+    log.partition === record.partition;
+  return isIts ? { outcome: 'holds' } : fails('it is of another record');
 }
 
 export const placeName = ({
@@ -160,7 +211,8 @@ export interface Decoded {
   readonly problem?: { readonly code: string; readonly message: string };
 }
 
-function decodedFrom({ hash, key, value, ...place }: StoryPacket['records'][number], codecs: Codecs): Decoded {
+function decodedFrom({ proof: _proof, ...record }: StoryPacket['records'][number], codecs: Codecs): Decoded {
+  const { hash, key, value, ...place } = record;
   const id = schemaIdOf(value);
   const fingerprint = id === null ? null : codecs.fingerprintOf(id);
   const unreadable = { code: 'STORY_RECORD_UNREADABLE', message: `${placeName(place)} cannot be read` };

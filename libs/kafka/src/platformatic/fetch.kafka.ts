@@ -7,13 +7,14 @@
 //   F1. Records below the position and control records are stepped over, never answered; so are those of aborted transactions
 //       where what was committed is asked for.
 import { fetchV11, ResponseError } from '@platformatic/kafka';
-import type { Connection, RecordsBatch, Reader } from '@platformatic/kafka';
+import type { Connection, Reader } from '@platformatic/kafka';
 import type { FetchedRecord, ReadBatch, ReadPosition, TopicPartition } from '../kafka.port.js';
 import { Failure } from '@recourse/kernel';
 import { behindBroken } from './broken-frame.kafka.js';
 import type { Isolation } from '../options.js';
 import { readRecordSet } from './record-set.kafka.js';
 import type { BrokenFrame, StoredBatch } from './record-set.kafka.js';
+import { NO_HEADERS } from './records.kafka.js';
 
 /** As a request says it. */
 export const ISOLATION_LEVEL = { uncommitted: 0, committed: 1 } as const satisfies Record<Isolation, number>;
@@ -29,7 +30,6 @@ const CORRUPT_MESSAGE = 2;
 const ABORT = 0;
 /** Says of a partition that nothing is held back in it. */
 const UNKNOWN_END = -1n;
-const NO_HEADERS: FetchedRecord['headers'] = Object.freeze({});
 
 type ClientAnswer = ReturnType<typeof fetchV11.parseResponse>['responses'][number]['partitions'][number];
 /** What a broker says of one partition. */
@@ -265,30 +265,13 @@ export function visibleIn(
 }
 
 function addRecords(records: FetchedRecord[], batch: StoredBatch, position: number): void {
-  const [firstOffset, firstTimestamp] = [Number(batch.firstOffset), Number(batch.firstTimestamp)];
   if (batch.unreadable !== null) {
-    const { unreadable } = batch;
-    const offset = Math.max(position, firstOffset);
-    records.push({ offset, key: null, value: null, timestamp: firstTimestamp, headers: NO_HEADERS, unreadable });
+    const { unreadable, firstOffset, firstTimestamp: timestamp } = batch;
+    const offset = Math.max(position, Number(firstOffset));
+    records.push({ offset, key: null, value: null, timestamp, headers: NO_HEADERS, unreadable });
     return;
   }
-  for (const { offsetDelta, timestampDelta, key, value, headers } of batch.records) {
-    const offset = firstOffset + offsetDelta;
-    if (offset >= position)
-      records.push({
-        offset,
-        key,
-        value,
-        timestamp: firstTimestamp + Number(timestampDelta),
-        headers: headersOf(headers),
-      });
-  }
-}
-
-/** Shape: a header given several times keeps its last value. */
-function headersOf(headers: RecordsBatch['records'][number]['headers']): FetchedRecord['headers'] {
-  if (headers.length === 0) return NO_HEADERS;
-  return Object.fromEntries(headers.map(([name, value]) => [String(name), value ?? Buffer.alloc(0)]));
+  for (const record of batch.records) if (record.offset >= position) records.push(record);
 }
 
 function keyOf({ topic, partition }: TopicPartition): string {

@@ -9,25 +9,16 @@ const NOBODY = -1n;
 
 const batch = (firstOffset: number, keys: readonly (string | Buffer)[], more: Partial<StoredBatch>): StoredBatch => ({
   firstOffset: BigInt(firstOffset),
-  length: 0,
-  partitionLeaderEpoch: 0,
-  magic: 2,
-  crc: 0,
   attributes: 0,
   lastOffsetDelta: keys.length - 1,
-  firstTimestamp: 1_000n,
-  maxTimestamp: 1_000n,
+  firstTimestamp: 1_000,
   producerId: NOBODY,
-  producerEpoch: 0,
-  firstSequence: 0,
-  records: keys.map((key, offsetDelta) => ({
-    length: 0,
-    attributes: 0,
-    timestampDelta: BigInt(offsetDelta),
-    offsetDelta,
+  records: keys.map((key, delta) => ({
+    offset: firstOffset + delta,
     key: Buffer.from(key),
     value: null,
-    headers: [],
+    timestamp: 1_000 + delta,
+    headers: {},
   })),
   unreadable: null,
   ...more,
@@ -78,13 +69,5 @@ describe('what a reader sees of a fetch answer', () => {
       keys: ['before', 'of another', 'of nobody', 'after'],
       nextOffset: 8,
     });
-  });
-
-  it('has the last of a header that is given twice', () => {
-    const [record] = batch(0, ['a'], {}).records;
-    const headers: [Buffer, Buffer][] = ['old', 'new'].map((text) => [Buffer.from('ce_id'), Buffer.from(text)]);
-    const given = batch(0, ['a'], { records: record === undefined ? [] : [{ ...record, headers }] });
-    const { records } = visibleIn({ batches: [given], abortedTransactions: null }, 0);
-    expect(String(records[0]?.headers['ce_id'])).toBe('new');
   });
 });

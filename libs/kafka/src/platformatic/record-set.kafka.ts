@@ -1,6 +1,6 @@
 // The record batches of a fetch answer. One that cannot be read is told as such, and those around it are read.
 //
-// Boundary: codecs and records are the client's; the frame of a batch and its checksum are read here.
+// Boundary: the checksum's arithmetic is the client's; the frame of a batch is read here, its records in records.kafka.ts.
 //
 // Invariants
 //   R1. What is broken in one batch costs no other: each is read for itself.
@@ -8,9 +8,9 @@
 //   R3. No length is believed that leads nowhere: behind it a batch begins whose own checksum fits, or reading stops before it.
 //
 // Grammar: see record-batch.kafka.ts.
-import { crc32c, Reader, readRecordsBatch } from '@platformatic/kafka';
-import type { RecordsBatch } from '@platformatic/kafka';
-import type { Unreadable } from '../kafka.port.js';
+import { crc32c } from '@platformatic/kafka';
+import type { FetchedRecord, Unreadable } from '../kafka.port.js';
+import { readRecords } from './records.kafka.js';
 
 /** Bytes of the offset and the length before what the length counts. */
 const FRAME_BYTES = 12;
@@ -21,10 +21,23 @@ const MAGIC_AT = 16;
 const CRC_AT = 17;
 const COVERED_AT = 21;
 const LAST_DELTA_AT = 23;
+const FIRST_TIMESTAMP_AT = 27;
+const PRODUCER_ID_AT = 43;
+const COUNT_AT = 57;
+const RECORDS_AT = 61;
 const MAGIC = 2;
 
 /** A batch as it lies in the log; without records when it cannot be read. */
-export type StoredBatch = RecordsBatch & { readonly unreadable: Unreadable | null };
+export interface StoredBatch {
+  readonly firstOffset: bigint;
+  readonly attributes: number;
+  readonly lastOffsetDelta: number;
+  /** Epoch milliseconds. */
+  readonly firstTimestamp: number;
+  readonly producerId: bigint;
+  readonly records: readonly FetchedRecord[];
+  readonly unreadable: Unreadable | null;
+}
 
 /** Bytes where a batch begins that does not say where it ends. */
 export interface BrokenFrame {
@@ -59,7 +72,7 @@ export function readRecordSet(set: Buffer): RecordSet {
     }
     const wrong = mismatchIn(set.subarray(at, end));
     if (wrong !== null && !isWholeBatch(set, end)) return { batches, broken: brokenAt(set, at, wrong) };
-    batches.push(readStored(set.subarray(at, end), nextOffset(set, end)));
+    batches.push(readStored(set.subarray(at, end), wrong, nextOffset(set, end)));
     at = end;
   }
   return { batches, broken: null };
@@ -92,45 +105,45 @@ function mismatchIn(bytes: Buffer): string | null {
     : 'its checksum does not fit: the stored bytes were altered';
 }
 
-function readStored(bytes: Buffer, next: bigint | null): StoredBatch {
-  const wrong = mismatchIn(bytes);
+/** Reads a batch whose checksum was looked at: `wrong` says why nothing in it can be believed. */
+function readStored(bytes: Buffer, wrong: string | null, next: bigint | null): StoredBatch {
   if (wrong !== null) return unreadable(bytes, next, wrong);
+  const head = headOf(bytes);
   try {
-    return { ...readRecordsBatch(Reader.from(bytes)), unreadable: null };
+    return { ...head, records: recordsIn(bytes, head), unreadable: null };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    const { attributes, producerId, lastOffsetDelta } = headOf(bytes);
+    const { attributes, producerId, lastOffsetDelta } = head;
     return { ...unreadable(bytes, next, why), attributes, producerId, lastOffsetDelta };
   }
 }
 
+function recordsIn(bytes: Buffer, head: StoredBatch): readonly FetchedRecord[] {
+  const { attributes, firstTimestamp } = head;
+  const [firstOffset, count] = [Number(head.firstOffset), bytes.readInt32BE(COUNT_AT)];
+  return readRecords(bytes.subarray(RECORDS_AT), { attributes, firstOffset, firstTimestamp, count });
+}
+
 /** What stands where a batch cannot be read: nobody's, and of no transaction. */
 function unreadable(bytes: Buffer, next: bigint | null, why: string): StoredBatch {
-  const { firstOffset } = headOf(bytes);
+  const head = headOf(bytes);
   return {
-    ...headOf(bytes),
+    ...head,
     attributes: 0,
     producerId: -1n,
-    lastOffsetDelta: next === null ? Math.max(0, bytes.readInt32BE(LAST_DELTA_AT)) : Number(next - firstOffset) - 1,
-    records: [],
+    lastOffsetDelta: next === null ? Math.max(0, head.lastOffsetDelta) : Number(next - head.firstOffset) - 1,
     unreadable: { detail: `a record batch of ${String(bytes.length)} bytes cannot be read: ${why}`, bytes },
   };
 }
 
-function headOf(bytes: Buffer): RecordsBatch {
+function headOf(bytes: Buffer): StoredBatch {
   return {
     firstOffset: bytes.readBigInt64BE(0),
-    length: bytes.readInt32BE(LENGTH_AT),
-    partitionLeaderEpoch: bytes.readInt32BE(12),
-    magic: bytes.readInt8(MAGIC_AT),
-    crc: bytes.readUInt32BE(CRC_AT),
     attributes: bytes.readInt16BE(COVERED_AT),
     lastOffsetDelta: bytes.readInt32BE(LAST_DELTA_AT),
-    firstTimestamp: bytes.readBigInt64BE(27),
-    maxTimestamp: bytes.readBigInt64BE(35),
-    producerId: bytes.readBigInt64BE(43),
-    producerEpoch: bytes.readInt16BE(51),
-    firstSequence: bytes.readInt32BE(53),
+    firstTimestamp: Number(bytes.readBigInt64BE(FIRST_TIMESTAMP_AT)),
+    producerId: bytes.readBigInt64BE(PRODUCER_ID_AT),
     records: [],
+    unreadable: null,
   };
 }

@@ -1,0 +1,100 @@
+// The records of one batch, read in one pass over its bytes.
+//
+// The client reads by way of growing buffers and makes big numbers for every record, which costs more than verifying a chain does.
+// Codecs are the client's.
+//
+// Grammar (varint is zig-zag, 7 bits an octet, least significant first):
+//   records = *record                                         ; as many as the batch says, compressed together or not
+//   record  = size attributes time-delta offset-delta bytes(key) bytes(value) headers
+//   headers = count *( bytes(name) bytes(value) )
+//   bytes   = varint *OCTET                                   ; a length of -1: there are none
+import { compressionsAlgorithmsByBitmask } from '@platformatic/kafka';
+import type { FetchedRecord } from '../kafka.port.js';
+
+const CODEC = 0b111;
+/** A number of 64 bits never takes more octets. */
+const VARINT_SIZE_MAX = 10;
+export const NO_HEADERS: FetchedRecord['headers'] = Object.freeze({});
+
+/** What the head of a batch says of its records. */
+export interface RecordsHead {
+  readonly attributes: number;
+  readonly firstOffset: number;
+  /** Epoch milliseconds. */
+  readonly firstTimestamp: number;
+  readonly count: number;
+}
+
+/** Reads the records of a batch. Errors: whatever is wrong with the bytes, as an Error for people. */
+export function readRecords(bytes: Buffer, head: RecordsHead): FetchedRecord[] {
+  const cursor = new Cursor(plain(bytes, head.attributes & CODEC));
+  const records: FetchedRecord[] = [];
+  for (let n = 0; n < head.count; n += 1) records.push(readRecord(cursor, head));
+  return records;
+}
+
+function readRecord(cursor: Cursor, { firstOffset, firstTimestamp }: RecordsHead): FetchedRecord {
+  cursor.varint(); // its size
+  cursor.skip(1); // attributes: none are in use
+  const timestamp = firstTimestamp + cursor.varint();
+  const offset = firstOffset + cursor.varint();
+  const key = cursor.bytes();
+  const value = cursor.bytes();
+  return { offset, key, value, timestamp, headers: readHeaders(cursor) };
+}
+
+/** Shape: a header given several times keeps its last value. */
+function readHeaders(cursor: Cursor): FetchedRecord['headers'] {
+  const count = cursor.varint();
+  if (count <= 0) return NO_HEADERS;
+  const headers: [string, Buffer][] = [];
+  for (let n = 0; n < count; n += 1) headers.push([String(cursor.bytes()), cursor.bytes() ?? Buffer.alloc(0)]);
+  return Object.fromEntries(headers);
+}
+
+function plain(bytes: Buffer, codec: number): Buffer {
+  if (codec === 0) return bytes;
+  const algorithm = compressionsAlgorithmsByBitmask[codec];
+  if (algorithm === undefined) throw new Error(`nobody knows the codec ${String(codec)}`);
+  return algorithm.decompressSync(bytes);
+}
+
+/** Reads on from where it is. Errors: RangeError behind the end. */
+class Cursor {
+  #at = 0;
+
+  constructor(private readonly all: Buffer) {}
+
+  skip(count: number): void {
+    this.#at += count;
+  }
+
+  varint(): number {
+    const first = this.all[this.#at];
+    if (first === undefined || first >= 0x80) return this.#longVarint();
+    this.#at += 1;
+    return (first >>> 1) ^ -(first & 1);
+  }
+
+  bytes(): Buffer | null {
+    const size = this.varint();
+    if (size === -1) return null;
+    const [start, end] = [this.#at, this.#at + size];
+    if (size < 0 || end > this.all.length) throw new RangeError('a record says that it has bytes which are not there');
+    this.#at = end;
+    return this.all.subarray(start, end);
+  }
+
+  #longVarint(): number {
+    let [value, scale] = [0, 1];
+    for (let octets = 0; octets < VARINT_SIZE_MAX; octets += 1) {
+      const octet = this.all[this.#at];
+      if (octet === undefined) throw new RangeError('the records end inside a number');
+      this.#at += 1;
+      value += (octet & 0x7f) * scale;
+      if (octet < 0x80) return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+      scale *= 128;
+    }
+    throw new RangeError('a number of a record does not end');
+  }
+}
