@@ -5,6 +5,8 @@ import type { ReactNode } from 'react';
 import * as z from 'zod/mini';
 import type { Live } from '../live/live.js';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
+import { LINEAGE_SEARCH, lineageQuery } from '../screens/lineage.query.js';
+import type { LineageSearch } from '../screens/lineage.query.js';
 import { INBOX_SEARCH } from '../screens/inbox.search.js';
 import { ApiProblem } from '../api/problem.js';
 import { Shell } from './shell.tsx';
@@ -92,7 +94,12 @@ const run = createRoute({
 const lineage = createRoute({
   getParentRoute: () => root,
   path: '/lineage/$commitId',
-  validateSearch: searchOf(z.object({ find: name })),
+  validateSearch: searchOf(LINEAGE_SEARCH),
+  loaderDeps: ({ search }: { readonly search: LineageSearch }) => search,
+  // The ledger sums up while the screen loads; the screen says what came of it.
+  loader: ({ context, params, deps }) => {
+    void context.queries.prefetchQuery(lineageQuery(params.commitId, deps));
+  },
   component: lazyRouteComponent(() => import('../screens/lineage.tsx'), 'LineageScreen'),
 });
 const exposure = createRoute({

@@ -96,6 +96,7 @@ export const ACCESS = {
     'GET /v1/horizon': READ,
     'GET /v1/limits': READ,
     'GET /v1/lineage/:commit': READ,
+    'GET /v1/lineage/:commit/boxes': READ,
     'GET /v1/lineage/:commit/preview': READ,
     'GET /v1/lineage/:commit/settled': READ,
     'GET /v1/mutations': READ,
