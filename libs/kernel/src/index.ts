@@ -7,6 +7,7 @@ export { lookAlikes } from './alike.js';
 export { isAmong, isPerson, isSubject, personKey, policyDecider, SUBJECT_FORM } from './person.js';
 export type { Asking } from './person.js';
 export {
+  isValidAt,
   observersIn,
   KEY_PROBLEMS,
   parseKeyring,

@@ -124,7 +124,8 @@ export function observersIn(ring: Keyring, keyId: string, at: number): readonly 
     .map(({ names, tenants }) => ({ names, tenants }));
 }
 
-function isValidAt({ validFrom, validUntil, revokedAt }: KnownKey, at: number): boolean {
+/** Is the key good at an instant, epoch milliseconds? (K2) */
+export function isValidAt({ validFrom, validUntil, revokedAt }: KnownKey, at: number): boolean {
   return at >= (validFrom ?? -Infinity) && at < Math.min(validUntil ?? Infinity, revokedAt ?? Infinity);
 }
 
