@@ -59,7 +59,7 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
     ],
     providers: [
       { provide: TRACE_URL, useValue: config.traceUrl ?? null },
-      { provide: KEYRING, useFactory: () => keyringOf(config) },
+      { provide: KEYRING, useValue: keyringOf(config) },
       { provide: RATES_IN_FORCE, useValue: ratesOf(config) },
       {
         provide: RecoveryQueries,
@@ -69,11 +69,14 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
   };
 }
 
-/** The keyring that this process believes, as it is now; null where wires are open. */
+/** The keyring that this process believes, as it is now, read when it is first asked for; null where wires are open. */
 function keyringOf({ wires, keyringFile }: OrchestratorConfig): KeyringNow {
   const places = { wires, keyringFile, signingKeyFile: undefined, signingKeyId: undefined };
-  const signing = signingFrom(places, { ownerOf: ownerOfLog, clock: systemClock });
-  return () => signing?.keyring() ?? null;
+  let signing: ReturnType<typeof signingFrom> | undefined;
+  return () => {
+    signing ??= signingFrom(places, { ownerOf: ownerOfLog, clock: systemClock });
+    return signing?.keyring() ?? null;
+  };
 }
 
 /** What the core is told. */
