@@ -98,7 +98,7 @@ const lineage = createRoute({
   loaderDeps: ({ search }: { readonly search: LineageSearch }) => search,
   // The ledger sums up while the screen loads; the screen says what came of it.
   loader: ({ context, params, deps }) => {
-    void context.queries.prefetchQuery(lineageQuery(params.commitId, deps));
+    context.queries.query(lineageQuery(params.commitId, deps)).catch(() => undefined);
   },
   component: lazyRouteComponent(() => import('../screens/lineage.tsx'), 'LineageScreen'),
 });
@@ -106,6 +106,21 @@ const exposure = createRoute({
   getParentRoute: () => root,
   path: '/exposure',
   component: lazyRouteComponent(() => import('../screens/exposure.tsx'), 'Exposure'),
+});
+const autonomy = createRoute({
+  getParentRoute: () => root,
+  path: '/autonomy/$id',
+  component: lazyRouteComponent(() => import('../screens/autonomy.tsx'), 'AutonomyScreen'),
+});
+const workers = createRoute({
+  getParentRoute: () => root,
+  path: '/workers',
+  component: lazyRouteComponent(() => import('../screens/workers.tsx'), 'Workers'),
+});
+const drafts = createRoute({
+  getParentRoute: () => root,
+  path: '/contracts/draft',
+  component: lazyRouteComponent(() => import('../screens/drafts.tsx'), 'Drafts'),
 });
 const contracts = createRoute({
   getParentRoute: () => root,
@@ -140,6 +155,9 @@ export function routerFor(context: Context) {
       run,
       lineage,
       exposure,
+      autonomy,
+      workers,
+      drafts,
       contracts,
       contract,
       parties,
