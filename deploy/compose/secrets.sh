@@ -37,6 +37,10 @@ for program in contract-registry mutation-ledger recovery-orchestrator budget-ac
   give 10001:10001 "$into/$program"
 done
 
+# The console's secret at the issuer is the issuer's to give: as client.secret, open to its owner and group alone.
+mkdir -p "$into/console"
+give 10001:10001 "$into/console"
+
 mkdir -p "$into/keyring"
 keyring=$into/keyring/keyring.json
 if [ ! -s "$keyring" ]; then
