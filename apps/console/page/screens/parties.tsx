@@ -77,16 +77,19 @@ const PARTS: readonly Part[] = [
         name: 'Over',
         cell: (row) => (
           <>
-            <Tag>{textIn(row, 'scope') ?? textIn(row, 'kind')}</Tag>{' '}
-            <Text>{textIn(row, 'name') ?? textIn(row, 'breaker_id') ?? ''}</Text>
+            <Tag>{textIn(row, 'scope')}</Tag> <Text>{textIn(row, 'name') ?? ''}</Text>
           </>
         ),
       },
       {
         name: 'Is',
-        cell: (row) => <Tag kind={textIn(row, 'state') ?? ''}>{codeWords(textIn(row, 'state') ?? '')}</Tag>,
+        cell: (row) => <Tag kind={textIn(row, 'phase') ?? ''}>{codeWords(textIn(row, 'phase') ?? '')}</Tag>,
       },
-      { name: 'Since', cell: (row) => <Time at={numberIn(row, 'opened_at') ?? numberIn(row, 'updated_at') ?? 0} /> },
+      { name: 'Since', cell: (row) => <Time at={numberIn(row, 'opened_at') ?? 0} /> },
+      count('count', 'Rollbacks'),
+      count('limit', 'at most'),
+      ms('window_ms', 'within'),
+      { name: 'Closed', cell: (row) => <Text>{textIn(row, 'closed', 'by') ?? ''}</Text> },
     ],
     keyOf: (row) => `${textIn(row, 'breaker_id') ?? ''} ${textIn(row, 'run_id') ?? ''}`,
     none: 'No storm: no breaker has opened.',
