@@ -1,9 +1,25 @@
 // Where each box stands: in layers, from what came first to what stands on it. Pure; the layout worker calls it.
-import { Graph, layout } from '@dagrejs/dagre';
+import * as dagre from '@dagrejs/dagre';
 import type { Arrow } from './lineage.rules.js';
 import { HEIGHT, WIDTH } from './lineage.size.js';
 
-export type Places = Readonly<Record<string, { readonly x: number; readonly y: number }>>;
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** What is used of the library. */
+interface Layered {
+  setGraph(label: object): unknown;
+  setDefaultEdgeLabel(label: () => object): unknown;
+  setNode(id: string, label: object): unknown;
+  setEdge(from: string, to: string): unknown;
+  node(id: string): Place;
+}
+// Its types name files without their endings, which the resolution of Node does not follow.
+const { Graph, layout } = dagre as unknown as { readonly Graph: new () => Layered; layout(graph: Layered): void };
+
+export type Places = Readonly<Record<string, Place>>;
 export interface Asked {
   readonly ids: readonly string[];
   readonly arrows: readonly Pick<Arrow, 'from' | 'to'>[];
@@ -19,7 +35,7 @@ export function placed({ ids, arrows }: Asked): Places {
   layout(graph);
   return Object.fromEntries(
     ids.map((id) => {
-      const { x, y } = graph.node(id) as { readonly x: number; readonly y: number }; // the layout placed all that were set
+      const { x, y } = graph.node(id);
       return [id, { x: x - WIDTH / 2, y: y - HEIGHT / 2 }];
     }),
   );
