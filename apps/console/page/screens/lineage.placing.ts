@@ -17,7 +17,10 @@ interface Layered {
   node(id: string): Place;
 }
 // Its types name files without their endings, which the resolution of Node does not follow.
-const { Graph, layout } = dagre as unknown as { readonly Graph: new () => Layered; layout(graph: Layered): void };
+const { Graph, layout } = dagre as unknown as {
+  readonly Graph: new () => Layered;
+  readonly layout: (graph: Layered) => void;
+};
 
 export type Places = Readonly<Record<string, Place>>;
 export interface Asked {
