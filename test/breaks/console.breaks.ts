@@ -101,6 +101,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return currency !== 0 ? currency : a.value.amount_minor - b.value.amount_minor;',
   },
   {
+    id: 'console-reads-from-before-it-moved',
+    requirement: 'console/live',
+    spec: 'apps/console/page/live/readings.unit.spec.ts',
+    test: 'a thing that moved is read once more where somebody was reading it from before it moved',
+    file: 'apps/console/page/live/readings.ts',
+    find: 'if (this.reader.isUnderWay(key)) this.#due.add(key);',
+    replace: '',
+  },
+  {
     id: 'console-lineage-opens-nothing',
     requirement: 'console/lineage',
     spec: 'apps/mutation-ledger/src/rules/lineage-view/boxes.decisions.unit.spec.ts',
