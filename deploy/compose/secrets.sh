@@ -60,6 +60,10 @@ for program in auditor witness; do
   give 10001:10001 "$into/$program"
 done
 
+# The console's secret at the issuer is the issuer's to give: as client.secret, open to its owner and group alone.
+mkdir -p "$into/console"
+give 10001:10001 "$into/console"
+
 mkdir -p "$into/keyring"
 keyring=$into/keyring/keyring.json
 if [ ! -s "$keyring" ]; then

@@ -1,5 +1,5 @@
 // A browser and the people in front of it: each signs in at the development issuer as anybody would.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -91,25 +91,15 @@ export async function violationsOn(page: Page): Promise<readonly string[]> {
 
 const SHOTS = join(root, 'docs', 'images', 'console');
 
-/** What docs/console.md shows; together below 2 MB. */
-const SHOWN: readonly string[] = [
-  'welcome',
-  'inbox',
-  'review',
-  'approve',
-  'changed',
-  'run',
-  'undo',
-  'health',
-  ...['inbox', 'review', 'lineage', 'exposure'].map((screen) => `${screen}-dark`),
-  ...['inbox', 'review', 'run'].map((screen) => `${screen}-narrow`),
-  'contracts-light',
-  'parties-light',
-];
+/** What is kept of a picture, of a hundred: words stay sharp, and all of them together are some 2 MB. */
+const QUALITY = 70;
 
 /** Keeps a picture for docs/console.md, where the lane was told to. */
 export async function picture(page: Page, name: string): Promise<void> {
-  if (process.env['RECOURSE_CONSOLE_PICTURES'] === undefined || !SHOWN.includes(name)) return;
+  if (process.env['RECOURSE_CONSOLE_PICTURES'] === undefined) return;
   mkdirSync(SHOTS, { recursive: true });
-  await page.screenshot({ path: join(SHOTS, `${name}.png`) });
+  const session = await page.context().newCDPSession(page);
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+  await session.detach();
+  writeFileSync(join(SHOTS, `${name}.webp`), Buffer.from(data, 'base64'));
 }

@@ -1,13 +1,15 @@
 // People decide in the browser, on the real stack: one, two, with the keyboard alone, and while the world changes under them.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { playStory } from '@recourse/example-drifted-refund';
+import { CONTRACTS, playStory } from '@recourse/example-drifted-refund';
 import type { Browser, Page } from 'playwright-core';
 import { openBrowser, picture, signInAs, signInWith, takeSeat } from './browser.testing.js';
-import { itemsOf, System, until } from './system.testing.js';
+import { itemsOf, RAVI, System, until } from './system.testing.js';
 import type { Case } from './system.testing.js';
 
 const STARTS_WITHIN_MS = 240_000;
 const TAKES_AT_MOST_MS = 240_000;
+/** A window that closes while somebody looks, and not before they came. */
+const BRIEF_MS = 45_000;
 
 let system: System;
 let browser: Browser;
@@ -119,6 +121,38 @@ describe('the console', () => {
       expect(itemsOf(await system.get('ledger', `/v1/mutations?run_id=${step.runId}`))[0]?.['recoverability']).not.toBe(
         'compensated',
       );
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'counts down to the end of the window, and lets nobody approve once it closed while they looked',
+    async () => {
+      const refund = CONTRACTS.find(({ name }) => name === 'payments.issue_refund');
+      const capability = 'payments.issue_brief_refund';
+      await system.post(
+        'registry',
+        '/v1/contracts',
+        { ...refund, name: capability, reversal_window_ms: BRIEF_MS },
+        RAVI,
+      );
+      const step = await system.waiting({ capability });
+      const { page } = await takeSeat(browser);
+      await signInAs(page, system.console, 'mira', `/reviews/${step.stepId}`);
+      const clock = page.getByRole('region', { name: 'Time' });
+      await clock
+        .getByText(/^\d+ s$/)
+        .first()
+        .waitFor();
+      await page.getByRole('button', { name: 'Approve' }).click();
+      await say(page, 'a moment, please');
+      const window = page.getByRole('alertdialog');
+      await window.getByText('This changed while you were reading.').waitFor({ timeout: 2 * BRIEF_MS });
+      expect(await window.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
+      await window.getByRole('button', { name: 'Not now' }).click();
+      await clock.getByText('no more: the window is closed').waitFor();
+      expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+      expect(await phaseOf(step)).toBe('manual');
     },
     TAKES_AT_MOST_MS,
   );

@@ -1,24 +1,38 @@
-// Every screen, light, dark and narrow: usable without eyes or a mouse, quick, and drawn for docs/console.md.
+// Every screen, light, dark and narrow: usable without eyes or a mouse, and drawn for docs/console.md; and a storm on them.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { root } from '../../scripts/lib/paths.mjs';
+import type { Browser, Page } from 'playwright-core';
 import { NARROW, openBrowser, picture, signInAs, takeSeat, violationsOn } from './browser.testing.js';
-import { System } from './system.testing.js';
+import { itemsOf, System, TENANT, until } from './system.testing.js';
 import type { Case } from './system.testing.js';
 
 const STARTS_WITHIN_MS = 240_000;
 const TAKES_AT_MOST_MS = 240_000;
 
+/** Rollbacks with evidence of their own that open a breaker: half of it on each of two partitions. */
+const STORM_LIMIT = 4;
+
 let system: System;
 let browser: Browser;
 let step: Case;
+let autonomyId: string;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([System.start(), openBrowser()]);
+  const env = { RECOURSE_STORM_LIMIT: String(STORM_LIMIT), RECOURSE_STORM_WINDOW_MS: '600000' };
+  [system, browser] = await Promise.all([System.start({ envOf: { 'mutation-ledger': env } }), openBrowser()]);
   await system.registerContracts();
   step = await system.waiting();
+  await system.said.signals.score({
+    tenant: TENANT,
+    agentId: 'refund-agent',
+    taskKind: 'payments.issue_refund',
+    score: 'eval_score',
+    value: 0.9,
+    statedAt: Date.now(),
+  });
+  autonomyId = await until('what the agent has earned', async () => {
+    const [row] = itemsOf(await system.get('budget', '/v1/autonomy'));
+    return row === undefined ? null : String(row['autonomy_id']);
+  });
 }, STARTS_WITHIN_MS);
 
 afterAll(async () => {
@@ -33,10 +47,13 @@ const screens = (): readonly (readonly [name: string, path: string, there: strin
   ['runs', '/runs', 'refund-agent'],
   ['run', `/runs/${step.runId}`, 'The way back was bound'],
   ['lineage', `/lineage/${step.mutationId}`, 'As a table'],
-  ['exposure', '/exposure', 'By capability'],
+  ['exposure', '/exposure', 'How far agents may go alone'],
+  ['autonomy', `/autonomy/${autonomyId}`, 'eval score'],
   ['contracts', '/contracts', 'payments.get_refund'],
   ['contract', '/contracts/payments.issue_refund', 'In full'],
+  ['drafts', '/contracts/draft', 'Who answers for them'],
   ['parties', '/parties', 'Receivers of notices'],
+  ['workers', '/workers', 'Who acts, who observes'],
   ['audit', '/audit', 'recourse.mutations/0'],
 ];
 
@@ -74,153 +91,79 @@ describe('every screen', () => {
   );
 });
 
-const ASSETS = join(root, 'apps', 'console', 'dist', 'page-files', 'assets');
-const SCRIPT_BYTES_MAX = 250 * 1_024;
-
-describe('figures', () => {
-  it(
-    'first load holds at most 250 KB of script, and the graph library is not in it',
-    async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira');
-      const loaded = new Set<string>();
-      page.on('request', (request) => {
-        const { pathname } = new URL(request.url());
-        if (pathname.endsWith('.js')) loaded.add(pathname.split('/').at(-1) ?? '');
-      });
-      await page.goto(system.console);
-      await page.getByText('What waits for a person').waitFor();
-      const bytes = [...loaded].reduce((sum, file) => sum + statSync(join(ASSETS, `${file}.gz`)).size, 0);
-      process.stdout.write(`first load: ${String(Math.round(bytes / 1_024))} KB of script, gzipped\n`);
-      expect(bytes).toBeLessThan(SCRIPT_BYTES_MAX);
-      expect([...loaded].some((file) => /elk|lineage/.test(file))).toBe(false);
-      expect(readdirSync(ASSETS).some((file) => /elk/.test(file))).toBe(true);
+/** As a tool list of the Model Context Protocol has it. */
+const TOOL_LIST = {
+  tools: [
+    {
+      name: 'sendParcel',
+      description: 'Sends a parcel to a customer.',
+      inputSchema: { type: 'object', properties: { order: { type: 'string' } } },
+      annotations: { destructiveHint: false },
     },
-    TAKES_AT_MOST_MS,
-  );
+  ],
+};
 
+describe('a tool list', () => {
   it(
-    'ten thousand items wait, and few rows are drawn',
+    'becomes drafts that say what a person has to decide; what is wrong with one is told, and stays as it was typed',
     async () => {
       const { page } = await takeSeat(browser);
-      await page.route('**/api/notifier/v1/items?**', (route) => {
-        const at = Number(new URL(route.request().url()).searchParams.get('cursor') ?? '0');
-        const items = Array.from({ length: 500 }, (_, index) => itemAt(at + index));
-        return route.fulfill({ json: { items, next_cursor: at + 500 >= 10_000 ? null : String(at + 500) } });
-      });
-      await signInAs(page, system.console, 'mira');
-      await page.getByText('10,000 items').waitFor({ timeout: 60_000 });
-      expect(await page.getByRole('listitem').count()).toBeLessThan(60);
-      await page.evaluate("document.querySelector('.rows').scrollTop = document.querySelector('.rows').scrollHeight");
-      await page.locator('a[href="/reviews/step_9999"]').waitFor();
-      await picture(page, 'inbox-10000');
-    },
-    TAKES_AT_MOST_MS,
-  );
-
-  it(
-    'a lineage of ten thousand commits is drawn by run, and opened',
-    async () => {
-      const { page } = await takeSeat(browser);
-      await page.route('**/api/ledger/v1/lineage/root', (route) => route.fulfill({ json: lineageOf(10_000) }));
-      await page.route('**/api/ledger/v1/lineage/root/preview', (route) =>
-        route.fulfill({
-          json: {
-            falls: { commits: 10_000, with_effect: 100, without_effect: 9_900, runs: 100 },
-            fallen_already: 0,
-            money: [],
-            consumers: [],
-            beyond_bound: { commits: 0 },
-          },
-        }),
-      );
-      await signInAs(page, system.console, 'mira');
-      const began = Date.now();
-      await page.goto(`${system.console}/lineage/root`);
-      await page.getByText('10,000 commits in 100 runs').waitFor({ timeout: 60_000 });
-      await page.locator('.box').first().waitFor({ timeout: 60_000 });
-      process.stdout.write(
-        `lineage of 10,000: first drawn after ${String(Date.now() - began)} ms, with the load of the page\n`,
-      );
-      await picture(page, 'lineage-10000');
-    },
-    TAKES_AT_MOST_MS,
-  );
-
-  it(
-    'a record is visible soon after it was accepted',
-    async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira', '/runs');
-      await page.getByText('What agents did').waitFor();
-      const delays: number[] = [];
-      for (let count = 0; count < 12; count += 1) {
-        const rows = await page.locator('tbody tr').count();
-        const seen = page.evaluate<number>(whenMoreRowsThan(rows));
-        const { mutationId } = await system.refund();
-        const at = await seen;
-        const row = await system.get('ledger', `/v1/mutations/${mutationId}`);
-        delays.push(at - Number(row['created_at']));
-      }
-      const sorted = delays.toSorted((a, b) => a - b);
-      process.stdout.write(
-        `visible after acceptance: p50 ${String(sorted[5])} ms, slowest of 12 ${String(sorted[11])} ms\n`,
-      );
-      expect(sorted[11]).toBeLessThan(5_000);
+      await signInAs(page, system.console, 'ravi', '/contracts/draft');
+      const document = page.getByLabel(/^Tool list/);
+      await document.fill('{ no json');
+      await page.getByRole('button', { name: 'Draft', exact: true }).click();
+      await page.getByText('The text is not JSON.').waitFor();
+      await document.fill(JSON.stringify(TOOL_LIST));
+      await page.getByLabel(/^Adapter/).fill('logistics');
+      await page.getByRole('button', { name: 'Draft', exact: true }).click();
+      const draft = page.getByRole('region', { name: 'logistics.send_parcel' });
+      await draft.getByText(/What compensates it/).waitFor();
+      await draft.getByRole('button', { name: 'Register logistics.send_parcel' }).click();
+      const window = page.getByRole('alertdialog');
+      await window.getByRole('button', { name: 'Register logistics.send_parcel' }).click();
+      await window.getByText('/draft').waitFor();
+      await page.reload();
+      expect(await document.inputValue()).toBe(JSON.stringify(TOOL_LIST));
     },
     TAKES_AT_MOST_MS,
   );
 });
 
-/** Resolves in the page to the instant at which it shows more rows; the debugger may say what the page's policy would not run. */
-function whenMoreRowsThan(rows: number): string {
-  return `new Promise((resolve) => {
-    const timer = setInterval(() => {
-      if (document.querySelectorAll('tbody tr').length <= ${String(rows)}) return;
-      clearInterval(timer);
-      resolve(Date.now());
-    }, 5);
-  })`;
-}
+describe('a storm', () => {
+  it(
+    'opens a breaker that waits in the inbox; what it holds goes on once somebody closes it',
+    async () => {
+      const orders = Array.from({ length: 6 }, () => `order/${system.word()}#not_shipped`);
+      for (const order of orders) await system.refund({ relies: [order] });
+      for (const order of orders) await system.says(order);
+      const held = async (): Promise<number> => itemsOf(await system.get('ledger', '/v1/rollbacks?phase=held')).length;
+      await until('a held trigger', async () => ((await held()) > 0 ? true : null));
+      const { page } = await takeSeat(browser);
+      await signInAs(page, system.console, 'mira', '/parties');
+      const storms = page.getByRole('region', { name: 'Storms and breakers' });
+      await storms.getByText('open', { exact: true }).first().waitFor();
+      await picture(page, 'storm');
+      // One over the source and one over the tenant, in whichever order; each may open anew while what was held goes on.
+      await until(
+        'nothing held',
+        async () => (((await held()) === 0 || (await closeOne(page))) && (await held()) === 0 ? true : null),
+        TAKES_AT_MOST_MS / 2,
+      );
+      await page.goto(`${system.console}/parties`);
+      await storms.getByText('closed', { exact: true }).first().waitFor();
+    },
+    TAKES_AT_MOST_MS,
+  );
+});
 
-function itemAt(at: number): object {
-  return {
-    kind: 'approval',
-    id: `step_${String(at)}`,
-    tenant: 'demo',
-    run_id: `run_${String(at)}`,
-    capability: 'payments.issue_refund',
-    reason: 'HIGH_IMPACT',
-    owner: 'role:approver',
-    runbook: null,
-    required_approvals: 1,
-    approvals: 0,
-    opened_at: at,
-    deadline_at: Date.now() + 60_000 * (at + 1),
-    is_overdue: false,
-    way_out: '',
-  };
-}
-
-function lineageOf(commits: number): object {
-  const idOf = (at: number): string => (at === 0 ? 'root' : `cp_${String(at)}`);
-  return {
-    nodes: Array.from({ length: commits }, (_, at) => ({
-      id: idOf(at),
-      run_id: `run_${String(Math.floor(at / 100))}`,
-      kind: 'commit',
-      agent: 'agent',
-      label: `step ${String(at)}`,
-      subject_ref: null,
-      state: at % 7 === 0 ? 'rolled_back' : 'standing',
-      told: [],
-      silent: [],
-    })),
-    edges: Array.from({ length: commits - 1 }, (_, at) => ({
-      from: idOf(Math.floor(at / 3)),
-      to: idOf(at + 1),
-      kind: 'derived',
-    })),
-    truncated: false,
-  };
+/** Closes the first breaker of the inbox, as a person does. */
+async function closeOne(page: Page): Promise<boolean> {
+  await page.goto(`${system.console}/?kind=breaker`);
+  await page.locator('a[href^="/items/breaker/"]').first().click({ timeout: 10_000 });
+  await page.getByRole('button', { name: 'Close the breaker' }).click();
+  await page.getByLabel('Why, in your words').fill('the carrier was down');
+  const window = page.getByRole('alertdialog');
+  await window.getByRole('button', { name: 'Close the breaker' }).click();
+  await window.waitFor({ state: 'hidden' });
+  return true;
 }

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { planSystem, startProcesses, startTestStack } from '@recourse/dev-stack';
-import type { Processes, SystemPlan } from '@recourse/dev-stack';
+import type { Processes, SystemOptions, SystemPlan } from '@recourse/dev-stack';
 import { CONTRACTS, REFUND_POLICY } from '@recourse/example-drifted-refund';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { sha256Hex } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
-import { createProducer } from '@recourse/sdk';
-import type { Action, Producer } from '@recourse/sdk';
+import { createProducer, createSignals } from '@recourse/sdk';
+import type { Action, Producer, Signals } from '@recourse/sdk';
 
 export type Facts = Readonly<Record<string, unknown>>;
 export interface Person {
@@ -65,20 +65,28 @@ export class System {
   private constructor(
     readonly plan: SystemPlan,
     readonly processes: Processes,
-    private readonly producer: Producer,
+    readonly said: { readonly producer: Producer; readonly signals: Signals },
     private readonly close: () => Promise<void>,
   ) {}
 
-  static async start(): Promise<System> {
+  static async start(more: Pick<SystemOptions, 'envOf'> = {}): Promise<System> {
     const stack = await startTestStack();
     const dataDir = mkdtempSync(join(tmpdir(), 'recourse-console-'));
-    const plan = await planSystem(stack, { dataDir, withNotifier: true, withConsole: true, subscribedAs: 'loyalty' });
+    const plan = await planSystem(stack, {
+      dataDir,
+      withNotifier: true,
+      withConsole: true,
+      subscribedAs: 'loyalty',
+      ...more,
+    });
     const processes = await startProcesses(plan.processes, { logDir: dataDir });
     const kafka = createKafka({ brokers: [...stack.kafka.brokers], clientId: 'console-spec' });
     const codecs = createCodecs(createSchemaRegistry({ url: stack.registryUrl }));
     const producer = await createProducer({ kafka, codecs, source: 'spec' });
-    return new System(plan, processes, producer, async () => {
+    const signals = await createSignals({ kafka, codecs, source: 'critic' });
+    return new System(plan, processes, { producer, signals }, async () => {
       await producer.close();
+      await signals.close();
       await processes.stop();
       await stack.stop();
       rmSync(dataDir, { recursive: true, force: true });
@@ -116,19 +124,30 @@ export class System {
 
   /** A refund that the provider made, as its agent reports it. `initiator` null: nobody answers for it, so two have to agree. */
   async refund(
-    more: { readonly initiator?: string | null; readonly objective?: string } = {},
+    more: {
+      readonly initiator?: string | null;
+      readonly objective?: string;
+      readonly capability?: string;
+      /** What it relies on. */
+      readonly relies?: readonly string[];
+    } = {},
   ): Promise<Omit<Case, 'stepId'>> {
     const order = `console-${this.word()}`;
     const refund = await this.post('provider', '/refunds', { order, ...AMOUNT });
     const runId = `run-${order}`;
+    const { initiator = 'asha', objective = 'give the money back', capability = ACTION.capability, relies = [] } = more;
     const found = await until('the contract', async () => {
-      const { digest } = await this.get('registry', '/v1/contracts/payments.issue_refund');
+      const { digest } = await this.get('registry', `/v1/contracts/${capability}`);
       return typeof digest === 'string' ? digest : null;
     });
-    const { initiator = 'asha', objective = 'give the money back' } = more;
     const refundId = String(refund['refund_id']);
-    await this.producer.toolExecuted(
-      { ...ACTION, runId, initiator, objective, contractDigest: Buffer.from(found, 'hex'), ...namesOf(order, runId) },
+    await this.said.producer.toolExecuted(
+      {
+        ...ACTION,
+        ...{ runId, initiator, objective, capability, assumptionRefs: relies },
+        contractDigest: Buffer.from(found, 'hex'),
+        ...namesOf(order, runId),
+      },
       {
         outcome: 'succeeded',
         result: { refund_id: refundId, order, ...AMOUNT, status: 'settled' },
@@ -159,6 +178,17 @@ export class System {
       return row?.['phase'] === 'awaiting_approval' ? row : null;
     });
     return { ...refund, stepId: String(step['step_id']) };
+  }
+
+  /** What somebody outside says of an assumption: it is false. */
+  async says(ref: string): Promise<void> {
+    await this.said.producer.assumptionInvalidated({
+      tenant: TENANT,
+      ref,
+      sourceKind: 'observation',
+      statement: { status: 'shipped' },
+      statedAt: Date.now(),
+    });
   }
 
   word(): string {

@@ -1,4 +1,7 @@
 // What the recovery orchestrator is made of.
+import { signingFrom } from '@recourse/kafka';
+import { systemClock } from '@recourse/kernel';
+import { ownerOfLog } from '@recourse/messages';
 import { createPool, databaseUrlOf } from '@recourse/service';
 import type { ServiceSpec } from '@recourse/service';
 import { recoveriesCore, RECOVERIES_LOG } from './core.js';
@@ -19,6 +22,8 @@ import {
   StepVerbsController,
   TaskVerbsController,
 } from './http/verbs.controllers.js';
+import { KEYRING, WorkersController } from './http/workers.controller.js';
+import type { KeyringNow } from './http/workers.controller.js';
 import { countMeasures } from './reads/measures.metrics.js';
 import { RecoveryQueries } from './reads/recovery-queries.js';
 
@@ -50,15 +55,27 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
       ForwardListsController,
       ReportsController,
       RatesController,
+      WorkersController,
     ],
     providers: [
       { provide: TRACE_URL, useValue: config.traceUrl ?? null },
+      { provide: KEYRING, useValue: keyringOf(config) },
       { provide: RATES_IN_FORCE, useValue: ratesOf(config) },
       {
         provide: RecoveryQueries,
         useFactory: () => new RecoveryQueries(createPool({ url: databaseUrlOf(config), ...READS })),
       },
     ],
+  };
+}
+
+/** The keyring that this process believes, as it is now, read when it is first asked for; null where wires are open. */
+function keyringOf({ wires, keyringFile }: OrchestratorConfig): KeyringNow {
+  const places = { wires, keyringFile, signingKeyFile: undefined, signingKeyId: undefined };
+  let signing: ReturnType<typeof signingFrom> | undefined;
+  return () => {
+    signing ??= signingFrom(places, { ownerOf: ownerOfLog, clock: systemClock });
+    return signing?.keyring() ?? null;
   };
 }
 

@@ -8,6 +8,7 @@ export { isAmong, isPerson, isSubject, personKey, policyDecider, SUBJECT_FORM } 
 export type { Asking } from './person.js';
 export {
   isObserved,
+  isValidAt,
   observersIn,
   KEY_PROBLEMS,
   parseKeyring,

@@ -129,7 +129,8 @@ export function isObserved(speaker: Pick<Speaker, 'observers'> | undefined, adap
   return speaker?.observers?.some((one) => speaksUnder(one, adapter) && speaksFor(one, tenant)) ?? false;
 }
 
-function isValidAt({ validFrom, validUntil, revokedAt }: KnownKey, at: number): boolean {
+/** Is the key good at an instant, epoch milliseconds? (K2) */
+export function isValidAt({ validFrom, validUntil, revokedAt }: KnownKey, at: number): boolean {
   return at >= (validFrom ?? -Infinity) && at < Math.min(validUntil ?? Infinity, revokedAt ?? Infinity);
 }
 

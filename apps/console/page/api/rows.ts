@@ -1,5 +1,5 @@
 // Reading single fields of rows whose whole shape the console does not name. Pure.
-import { MONEY } from './shapes.js';
+import { MONEY, ROW } from './shapes.js';
 import type { Money, Row } from './shapes.js';
 
 export function fieldIn(row: unknown, ...path: readonly string[]): unknown {
@@ -22,6 +22,14 @@ export function numberIn(row: unknown, ...path: readonly string[]): number | nul
 export function listIn(row: unknown, ...path: readonly string[]): readonly unknown[] {
   const found = fieldIn(row, ...path);
   return Array.isArray(found) ? found : [];
+}
+
+/** Those of a list that are rows. */
+export function rowsIn(row: unknown, ...path: readonly string[]): readonly Row[] {
+  return listIn(row, ...path).flatMap((one) => {
+    const read = ROW.safeParse(one);
+    return read.success ? [read.data] : [];
+  });
 }
 
 export function moneyIn(row: unknown, ...path: readonly string[]): Money | null {

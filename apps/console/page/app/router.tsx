@@ -5,6 +5,8 @@ import type { ReactNode } from 'react';
 import * as z from 'zod/mini';
 import type { Live } from '../live/live.js';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
+import { LINEAGE_SEARCH, lineageQuery } from '../screens/lineage.query.js';
+import type { LineageSearch } from '../screens/lineage.query.js';
 import { INBOX_SEARCH } from '../screens/inbox.search.js';
 import { ApiProblem } from '../api/problem.js';
 import { Shell } from './shell.tsx';
@@ -92,13 +94,33 @@ const run = createRoute({
 const lineage = createRoute({
   getParentRoute: () => root,
   path: '/lineage/$commitId',
-  validateSearch: searchOf(z.object({ find: name })),
+  validateSearch: searchOf(LINEAGE_SEARCH),
+  loaderDeps: ({ search }: { readonly search: LineageSearch }) => search,
+  // The ledger sums up while the screen loads; the screen says what came of it.
+  loader: ({ context, params, deps }) => {
+    context.queries.query(lineageQuery(params.commitId, deps)).catch(() => undefined);
+  },
   component: lazyRouteComponent(() => import('../screens/lineage.tsx'), 'LineageScreen'),
 });
 const exposure = createRoute({
   getParentRoute: () => root,
   path: '/exposure',
   component: lazyRouteComponent(() => import('../screens/exposure.tsx'), 'Exposure'),
+});
+const autonomy = createRoute({
+  getParentRoute: () => root,
+  path: '/autonomy/$id',
+  component: lazyRouteComponent(() => import('../screens/autonomy.tsx'), 'AutonomyScreen'),
+});
+const workers = createRoute({
+  getParentRoute: () => root,
+  path: '/workers',
+  component: lazyRouteComponent(() => import('../screens/workers.tsx'), 'Workers'),
+});
+const drafts = createRoute({
+  getParentRoute: () => root,
+  path: '/contracts/draft',
+  component: lazyRouteComponent(() => import('../screens/drafts.tsx'), 'Drafts'),
 });
 const contracts = createRoute({
   getParentRoute: () => root,
@@ -133,6 +155,9 @@ export function routerFor(context: Context) {
       run,
       lineage,
       exposure,
+      autonomy,
+      workers,
+      drafts,
       contracts,
       contract,
       parties,

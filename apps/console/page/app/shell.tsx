@@ -18,6 +18,7 @@ const PLACES = [
   ['/exposure', 'Exposure'],
   ['/contracts', 'Contracts'],
   ['/parties', 'Sources and consumers'],
+  ['/workers', 'Workers'],
   ['/audit', 'Audit and health'],
 ] as const;
 

@@ -239,6 +239,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/contract-drafts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Drafts a contract for each tool of an MCP tool list, an OpenAPI document or declarations of tools, with what a person has to decide. Nothing is kept; a draft never binds. */
+        post: operations["ContractDraftsController_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/entries/{kind}": {
         parameters: {
             query?: never;
@@ -664,6 +681,36 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    ContractDraftsController_draft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    document: unknown;
+                    /** @enum {string} */
+                    from?: "mcp" | "openapi" | "tools";
+                    /** @default tools */
+                    adapter?: string;
+                    owner?: string;
+                    /** @default INR */
+                    currency?: string;
+                };
+            };
+        };
         responses: {
             200: {
                 headers: {

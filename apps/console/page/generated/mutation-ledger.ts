@@ -476,6 +476,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/lineage/{commit}/boxes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The graph around a commit or mutation by run: a box for each run with what became of its commits, one for each commit of a run that is opened, and what leads from box to box. */
+        get: operations["LineageController_boxes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/lineage/{commit}/preview": {
         parameters: {
             query?: never;
@@ -1553,6 +1570,32 @@ export interface operations {
                 tenant?: unknown;
                 /** @description Only what this rollback reached. */
                 rollback?: unknown;
+            };
+            header?: never;
+            path: {
+                commit: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    LineageController_boxes: {
+        parameters: {
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: unknown;
+                /** @description Part of an id, run, agent, label or subject; boxes with it come first. */
+                find?: unknown;
+                /** @description Runs whose commits are boxes of their own; at most 20. */
+                open?: string[];
             };
             header?: never;
             path: {

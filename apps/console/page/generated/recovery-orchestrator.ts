@@ -579,6 +579,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is asked of the workers of each adapter: how much waits, since when, and what nobody answered in time; and whose keys act and observe. */
+        get: operations["WorkersController_workers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1479,6 +1496,27 @@ export interface operations {
         };
     };
     RatesController_rates: {
+        parameters: {
+            query?: {
+                limit?: unknown;
+                /** @description Only a token for all tenants may name one. */
+                tenant?: unknown;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    WorkersController_workers: {
         parameters: {
             query?: {
                 limit?: unknown;

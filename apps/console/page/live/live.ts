@@ -4,6 +4,7 @@ import { useSyncExternalStore } from 'react';
 import * as z from 'zod/mini';
 import { EDGES } from '../api/clients.js';
 import type { EdgeName } from '../api/clients.js';
+import { Readings } from './readings.js';
 
 export interface LiveState {
   readonly stream: 'connecting' | 'on' | 'lost';
@@ -16,21 +17,32 @@ const NAMES = z.array(z.enum(EDGES));
 const MOVED = z.object({ moved: NAMES, away: NAMES });
 /** The server beats every 5 s; whoever hears nothing for this long has lost the stream, whatever the browser says. */
 const SILENT_MS = 12_000;
-/** A service that moves all the time is read this often. */
-const READ_EVERY_MS = 150;
+/** What moves all the time is read this often, and no sooner than it was answered. */
+const READ_EVERY_MS = 100;
 const AGAIN_MS = 1_000;
 
 export class Live {
   #state: LiveState = { stream: 'connecting', since: Date.now(), away: [] };
   readonly #listeners = new Set<() => void>();
-  readonly #due = new Map<EdgeName, ReturnType<typeof setTimeout>>();
+  readonly #readings: Readings;
   #source: EventSource | null = null;
   #silent: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly queries: QueryClient,
     private readonly onEnded: () => void,
-  ) {}
+  ) {
+    const cache = queries.getQueryCache();
+    this.#readings = new Readings({
+      read: async (hash) => {
+        const query = cache.get(hash);
+        if (query?.isActive() === true)
+          await queries.refetchQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false });
+      },
+      isUnderWay: (hash) => cache.get(hash)?.state.fetchStatus === 'fetching',
+      pause: () => new Promise((resolve) => setTimeout(resolve, READ_EVERY_MS)),
+    });
+  }
 
   readonly state = (): LiveState => this.#state;
 
@@ -91,17 +103,11 @@ export class Live {
     for (const name of moved) this.#read(name);
   }
 
-  /** At once, or when the last reading is long enough ago. */
+  /** What nobody looks at is only marked; it is read when somebody does. */
   #read(name: EdgeName): void {
-    if (this.#due.has(name)) return;
-    void this.queries.invalidateQueries({ queryKey: [name] });
-    this.#due.set(
-      name,
-      setTimeout(() => {
-        this.#due.delete(name);
-        void this.queries.invalidateQueries({ queryKey: [name] });
-      }, READ_EVERY_MS),
-    );
+    void this.queries.invalidateQueries({ queryKey: [name], refetchType: 'none' });
+    for (const { queryHash } of this.queries.getQueryCache().findAll({ queryKey: [name], type: 'active' }))
+      this.#readings.moved(queryHash);
   }
 
   #heard(): void {

@@ -8,6 +8,7 @@ import { AlertDialog } from 'radix-ui';
 import { useId, useState } from 'react';
 import type { ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.js';
+import { useDraft } from './draft.js';
 import { Trouble } from './trouble.tsx';
 
 export interface Choice {
@@ -29,6 +30,8 @@ export interface Verb {
   readonly note?: { readonly name: string; readonly label: string };
   /** Text that has to be typed, so that nobody does it by accident. */
   readonly typed?: string;
+  /** Nobody keeps a reason of it, so none is asked for. */
+  readonly isUnexplained?: boolean;
   /** A button that is there and cannot be pressed says why. */
   readonly blocked?: string | null;
   readonly key?: string;
@@ -102,36 +105,6 @@ export function Decision({ verb, about, isOpen, onOpen, isChanged = false }: Pro
 
 const REASON_MAX = 2_000;
 
-function useDraft(
-  about: string,
-): readonly [Readonly<Record<string, string>>, (name: string, text: string) => void, () => void] {
-  const at = `recourse.draft.${about}`;
-  const [draft, setDraft] = useState<Readonly<Record<string, string>>>(() => keptIn(at));
-  return [
-    draft,
-    (name, text) => {
-      const next = { ...draft, [name]: text };
-      sessionStorage.setItem(at, JSON.stringify(next));
-      setDraft(next);
-    },
-    () => {
-      sessionStorage.removeItem(at);
-    },
-  ];
-}
-
-function keptIn(at: string): Readonly<Record<string, string>> {
-  try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(at) ?? '{}');
-    if (typeof kept !== 'object' || kept === null) return {};
-    return Object.fromEntries(
-      Object.entries(kept).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-    );
-  } catch {
-    return {};
-  }
-}
-
 function Form({
   verb,
   about,
@@ -175,18 +148,7 @@ function Form({
     >
       {isChanged ? <Trouble cause={new ApiProblem('CHANGED_MEANWHILE', 409, '')} /> : null}
       <Fields verb={verb} draft={draft} write={write} />
-      <label className="field">
-        Why, in your words
-        <textarea
-          required
-          maxLength={REASON_MAX}
-          rows={3}
-          value={reason}
-          onChange={({ target }) => {
-            write('reason', target.value);
-          }}
-        />
-      </label>
+      {verb.isUnexplained === true ? null : <Why reason={reason} write={write} />}
       {problem === null || isChanged ? null : <Trouble cause={problem} />}
       <div className="buttons">
         <AlertDialog.Cancel className="button" type="button">
@@ -201,6 +163,29 @@ function Form({
         </button>
       </div>
     </form>
+  );
+}
+
+function Why({
+  reason,
+  write,
+}: {
+  readonly reason: string;
+  readonly write: (name: string, text: string) => void;
+}): ReactNode {
+  return (
+    <label className="field">
+      Why, in your words
+      <textarea
+        required
+        maxLength={REASON_MAX}
+        rows={3}
+        value={reason}
+        onChange={({ target }) => {
+          write('reason', target.value);
+        }}
+      />
+    </label>
   );
 }
 

@@ -1,6 +1,7 @@
 // How single things are shown: texts, instants, money, ids, JSON.
 import type { ReactNode } from 'react';
-import type { Money } from '../api/shapes.js';
+import { numberIn, textIn } from '../api/rows.js';
+import type { Money, Row } from '../api/shapes.js';
 import { lengthOf, relative, useNow } from './clock.js';
 import { inert, isWebAddress } from './inert.js';
 
@@ -70,6 +71,27 @@ export function Amount({ value }: { readonly value: Money | null | undefined }):
     <span className="amount">{amountText(value)}</span>
   );
 }
+
+/** Minor units of a row in the row's own unit. */
+export function Minor({ of, name }: { readonly of: Row; readonly name: string }): ReactNode {
+  const [minor, currency] = [numberIn(of, name), textIn(of, 'currency')];
+  return <Amount value={minor === null || currency === null ? null : { amount_minor: minor, currency }} />;
+}
+
+/** Millionths as a part of one: 0.71. */
+export function Parts({
+  of,
+  name,
+  none = 'none',
+}: {
+  readonly of: Row;
+  readonly name: string;
+  readonly none?: string;
+}): ReactNode {
+  const ppm = numberIn(of, name);
+  return ppm === null ? <span className="quiet">{none}</span> : String(ppm / PPM);
+}
+const PPM = 1_000_000;
 
 /** JSON of a payload, folded text, or whatever a service puts in its place. */
 export function Json({ value }: { readonly value: unknown }): ReactNode {

@@ -51,7 +51,10 @@ export function Contracts(): ReactNode {
     <>
       <header className="screen">
         <h1>Contracts</h1>
-        <p className="quiet">Which tools may act, and how each is undone, checked and agreed to.</p>
+        <p className="quiet">
+          Which tools may act, and how each is undone, checked and agreed to.{' '}
+          <Link to="/contracts/draft">Draft some from a tool list</Link>
+        </p>
       </header>
       <Proposals />
       <form
@@ -115,6 +118,7 @@ function Confirm({ row }: { readonly row: Row }): ReactNode {
   const digest = textIn(row, 'digest') ?? '';
   const verb: Verb = {
     name: `Confirm ${name}`,
+    isUnexplained: true,
     happens: [
       'The proposal binds from now on: actions that begin later are undone, checked and agreed to as it says.',
       `Its digest is ${digest}.`,

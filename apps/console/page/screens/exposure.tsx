@@ -1,44 +1,37 @@
 // What becomes irreversible next, how much of it, and which ceilings hold it.
 import { useQuery } from '@tanstack/react-query';
-
 import type { ReactNode } from 'react';
-import { budgets, ledger } from '../api/clients.js';
+import { ledger } from '../api/clients.js';
 import { rowQuery, rowsQuery } from '../api/lists.js';
 import { listIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
-import { Amount, amountText, Card, Countdown, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
-import { Trouble } from '../parts/trouble.tsx';
-import { codeWords } from '../words/kinds.js';
+import { amountText, Card, Code, Countdown, Id, Minor, Text } from '../parts/shown.tsx';
 import { RunLink } from '../parts/links.tsx';
+import { Autonomy, Forecast, TopAgents } from './exposure.agents.tsx';
+import { Ceilings, Escalations } from './exposure.ceilings.tsx';
 
 const LIMIT = { params: { query: { limit: 200 } } };
 const horizonQuery = rowQuery('ledger', ['horizon'], () => ledger.GET('/v1/horizon', LIMIT));
 const exposureQuery = rowsQuery('ledger', ['exposure'], () => ledger.GET('/v1/reports/exposure', LIMIT));
-const budgetsQuery = rowsQuery('budgets', ['budgets'], () => budgets.GET('/v1/budgets', LIMIT));
-const escalationsQuery = rowsQuery('budgets', ['escalations'], () => budgets.GET('/v1/escalations', LIMIT));
-
-const money = (row: unknown, name: string, currency: string | null): ReactNode => {
-  const minor = numberIn(row, name);
-  return minor === null || currency === null ? (
-    <span className="quiet">none</span>
-  ) : (
-    <Amount value={{ amount_minor: minor, currency }} />
-  );
-};
 
 export function Exposure(): ReactNode {
   return (
     <>
       <header className="screen">
         <h1>Exposure</h1>
-        <p className="quiet">What agents did that can still be undone, and for how long.</p>
+        <p className="quiet">
+          What agents did that can still be undone and for how long, what holds them, and how far each may go alone.
+        </p>
       </header>
       <Horizon />
+      <Forecast />
       <Standing />
+      <TopAgents />
       <Ceilings />
       <Escalations />
+      <Autonomy />
     </>
   );
 }
@@ -96,7 +89,7 @@ function Stakes({ at }: { readonly at: readonly unknown[] }): ReactNode {
 const EXPOSURE: readonly Column<Row>[] = [
   { name: 'Effect', cell: (row) => <Code>{textIn(row, 'capability')}</Code> },
   { name: 'Can be undone', isNumber: true, cell: (row) => numberIn(row, 'open') },
-  { name: 'worth', isNumber: true, cell: (row) => money(row, 'open_minor', textIn(row, 'currency')) },
+  { name: 'worth', isNumber: true, cell: (row) => <Minor of={row} name="open_minor" /> },
   { name: 'Being undone', isNumber: true, cell: (row) => numberIn(row, 'recovering') },
   { name: 'Beyond undoing', isNumber: true, cell: (row) => numberIn(row, 'beyond') },
   { name: 'Uncertain', isNumber: true, cell: (row) => numberIn(row, 'uncertain') },
@@ -117,73 +110,6 @@ function Standing(): ReactNode {
           `${textIn(row, 'capability') ?? ''} ${textIn(row, 'currency') ?? ''} ${textIn(row, 'contract_digest') ?? ''}`
         }
         none="No agent has done anything here yet."
-      />
-    </Card>
-  );
-}
-
-const CEILINGS: readonly Column<Row>[] = [
-  {
-    name: 'For',
-    cell: (row) => (
-      <>
-        <Tag>{textIn(row, 'scope')}</Tag> <Id>{textIn(row, 'scope_id') ?? ''}</Id>
-      </>
-    ),
-  },
-  { name: 'In use', isNumber: true, cell: (row) => money(row, 'used_minor', textIn(row, 'currency')) },
-  { name: 'Ceiling', isNumber: true, cell: (row) => money(row, 'ceiling_minor', textIn(row, 'currency')) },
-  {
-    name: 'Use',
-    cell: (row) => <Use used={numberIn(row, 'used_minor') ?? 0} ceiling={numberIn(row, 'ceiling_minor') ?? 0} />,
-  },
-];
-
-function Use({ used, ceiling }: { readonly used: number; readonly ceiling: number }): ReactNode {
-  const percent = ceiling === 0 ? (used === 0 ? 0 : 100) : Math.round((used / ceiling) * 100);
-  return (
-    <>
-      <meter min={0} max={100} high={80} optimum={0} value={Math.min(100, percent)} aria-label="Use of the ceiling" />{' '}
-      {percent} %
-    </>
-  );
-}
-
-function Ceilings(): ReactNode {
-  const { data, error } = useQuery(budgetsQuery);
-  return (
-    <Card title="Ceilings">
-      <Listing
-        what="ceilings"
-        columns={CEILINGS}
-        items={data}
-        error={error}
-        keyOf={(row) => `${textIn(row, 'scope_id') ?? ''} ${textIn(row, 'currency') ?? ''}`}
-        none="Nobody has set a ceiling."
-      />
-    </Card>
-  );
-}
-
-const ESCALATIONS: readonly Column<Row>[] = [
-  { name: 'Effect', cell: (row) => <Code>{textIn(row, 'capability')}</Code> },
-  { name: 'Is', cell: (row) => <Tag>{codeWords(textIn(row, 'phase') ?? '')}</Tag> },
-  { name: 'Why', cell: (row) => codeWords(textIn(row, 'reason') ?? '') },
-  { name: 'Since', cell: (row) => <Time at={numberIn(row, 'opened_at') ?? 0} /> },
-];
-
-function Escalations(): ReactNode {
-  const { data, error } = useQuery(escalationsQuery);
-  return (
-    <Card title="Escalations">
-      {error !== null && data === undefined ? <Trouble cause={error} /> : null}
-      <Listing
-        what="escalations"
-        columns={ESCALATIONS}
-        items={data}
-        error={null}
-        keyOf={(row) => textIn(row, 'escalation_id') ?? ''}
-        none="Nothing would have exceeded a ceiling."
       />
     </Card>
   );

@@ -9,7 +9,8 @@ import { Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 import type { Box, Drawn } from './lineage.rules.js';
 import { placesOf } from './lineage.layout.js';
-import type { Places } from './lineage.layout.js';
+import { HEIGHT, WIDTH } from './lineage.size.js';
+import type { Places } from './lineage.placing.js';
 
 type BoxNode = Node<{ readonly box: Box }, 'box'>;
 
@@ -47,11 +48,13 @@ export default function Graph({
     };
   }, [shown]);
   if (places === null) return <Waiting what="the layout" />;
-  const { boxes, arrows, left } = places.of;
+  const { boxes, arrows } = places.of;
   const nodes = boxes.map((box): BoxNode => ({
     id: box.id,
     type: 'box',
-    position: places.at.get(box.id) ?? { x: 0, y: 0 },
+    position: places.at[box.id] ?? { x: 0, y: 0 },
+    width: WIDTH,
+    height: HEIGHT,
     data: { box },
     ariaLabel: `${inert(box.title)}, ${codeWords(box.state)}: open or close its run`,
   }));
@@ -64,9 +67,6 @@ export default function Graph({
   }));
   return (
     <section className="graph" aria-label="Graph of what stands on what">
-      {left === 0 ? null : (
-        <p className="quiet">{left.toLocaleString('en')} more boxes are not drawn; find brings them forward.</p>
-      )}
       <ReactFlow
         nodes={nodes}
         edges={edges}

@@ -1,12 +1,7 @@
-// Where each box stands: in layers, from what came first to what stands on it. Worked out beside the page, in a worker.
-import ELK from 'elkjs/lib/elk-api.js';
-import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
+// The layout of a lineage, asked of a worker: the page stays at hand while boxes are placed.
+import workerUrl from './lineage.worker.ts?worker&url';
+import type { Places } from './lineage.placing.js';
 import type { Drawn } from './lineage.rules.js';
-
-export type Places = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
-
-const WIDTH = 220;
-const HEIGHT = 84;
 
 interface ScriptPolicy {
   createScriptURL(address: string): string;
@@ -21,20 +16,24 @@ function trusted(address: string): string {
   return policies?.createPolicy('recourse', { createScriptURL: (given) => given }).createScriptURL(address) ?? address;
 }
 
-const scriptUrl = trusted(workerUrl);
-const layout = new ELK({ workerFactory: () => new Worker(scriptUrl) });
+interface Answer {
+  readonly id: number;
+  readonly places: Places;
+}
 
-export async function placesOf({ boxes, arrows }: Drawn): Promise<Places> {
-  const { children = [] } = await layout.layout({
-    id: 'lineage',
-    layoutOptions: {
-      'elk.algorithm': 'layered',
-      'elk.direction': 'RIGHT',
-      'elk.layered.spacing.nodeNodeBetweenLayers': '70',
-      'elk.spacing.nodeNode': '18',
-    },
-    children: boxes.map(({ id }) => ({ id, width: WIDTH, height: HEIGHT })),
-    edges: arrows.map(({ id, from, to }) => ({ id, sources: [from], targets: [to] })),
+const worker = new Worker(trusted(workerUrl), { type: 'module' });
+const waiting = new Map<number, (places: Places) => void>();
+let asked = 0;
+worker.onmessage = ({ data: { id, places } }: MessageEvent<Answer>) => {
+  waiting.get(id)?.(places);
+  waiting.delete(id);
+};
+
+export function placesOf({ boxes, arrows }: Drawn): Promise<Places> {
+  asked += 1;
+  const id = asked;
+  worker.postMessage({ id, ids: boxes.map((box) => box.id), arrows: arrows.map(({ from, to }) => ({ from, to })) });
+  return new Promise((resolve) => {
+    waiting.set(id, resolve);
   });
-  return new Map(children.map(({ id, x = 0, y = 0 }) => [id, { x, y }]));
 }

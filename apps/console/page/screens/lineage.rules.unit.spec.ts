@@ -1,53 +1,51 @@
 // A lineage as it is drawn.
 import { describe, expect, it } from '@jest/globals';
-import { BOXES_MAX, grouped } from './lineage.rules.js';
-import type { Lineage, LineageNode } from './lineage.rules.js';
+import { drawn } from './lineage.rules.js';
+import type { LineageBox } from './lineage.query.js';
 
-const node = (id: string, run_id: string, state = 'standing'): LineageNode => ({
-  id,
-  run_id,
-  kind: 'commit',
-  agent: 'agent',
-  label: id,
+const box = (changes: Partial<LineageBox>): LineageBox => ({
+  id: 'run:one',
+  run_id: 'one',
+  is_open: false,
+  kind: 'run',
+  commits: 1,
+  label: null,
   subject_ref: null,
-  state,
+  agents: ['agent'],
   told: [],
   silent: [],
+  states: [{ state: 'stands', commits: 1 }],
+  found: 0,
+  ...changes,
 });
-const LINEAGE: Lineage = {
-  nodes: [node('a', 'one', 'rolled_back'), node('b', 'one'), node('c', 'two')],
-  edges: [
-    { from: 'a', to: 'b', kind: 'derived' },
-    { from: 'b', to: 'c', kind: 'derived' },
-    { from: 'a', to: 'c', kind: 'derived' },
-  ],
-};
-const none: ReadonlySet<string> = new Set();
 
-describe('a lineage', () => {
-  it('is drawn by run: one box each, with the gravest state in it, and one arrow between two', () => {
-    const { boxes, arrows } = grouped(LINEAGE, none, '');
-    expect(boxes.map(({ title, state }) => [title, state])).toEqual([
-      ['2 commits', 'rolled_back'],
-      ['c', 'standing'],
+describe('a box of a lineage', () => {
+  it('of many commits says how many are how, under the gravest of their states', () => {
+    const states = [
+      { state: 'stands', commits: 1_200 },
+      { state: 'rolled_back', commits: 3 },
+    ];
+    const { boxes } = drawn({ boxes: [box({ commits: 1_203, states, silent: ['mailer'] })], arrows: [] });
+    expect(boxes).toEqual([
+      {
+        id: 'run:one',
+        run: 'one',
+        title: '1,203 commits',
+        lines: ['agent', '1,200 stands', '3 rolled back', 'silent: mailer'],
+        state: 'rolled_back',
+        isFound: false,
+      },
     ]);
-    expect(arrows.map(({ from, to }) => [from, to])).toEqual([['run:one', 'run:two']]);
   });
 
-  it('shows the commits of a run that is opened', () => {
-    const { boxes, arrows } = grouped(LINEAGE, new Set(['one']), '');
-    expect(boxes.map(({ id }) => id)).toEqual(['a', 'b', 'run:two']);
-    expect(arrows.map(({ id }) => id)).toEqual(['a b', 'b run:two', 'a run:two']);
-  });
-
-  it('of more runs than anybody reads brings forward what is looked for, and says how many are left', () => {
-    const nodes = Array.from({ length: BOXES_MAX + 50 }, (_, at) => node(`n${String(at)}`, `run-${String(at)}`));
-    const { boxes, left } = grouped({ nodes, edges: [] }, none, `run-${String(BOXES_MAX + 7)}`);
-    expect([boxes.length, left, boxes[0]?.run, boxes[0]?.isFound]).toEqual([
-      BOXES_MAX,
-      50,
-      `run-${String(BOXES_MAX + 7)}`,
-      true,
+  it('of one commit is named by what it does, and by what it is where nobody said', () => {
+    const { boxes } = drawn({
+      boxes: [box({ label: 'payments.pay', found: 1 }), box({ kind: 'unknown', agents: [] })],
+      arrows: [],
+    });
+    expect(boxes.map(({ title, lines, isFound }) => [title, lines, isFound])).toEqual([
+      ['payments.pay', ['agent'], true],
+      ['unknown', [], false],
     ]);
   });
 });

@@ -3,57 +3,39 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
-import * as z from 'zod/mini';
-import { answered, commanded, ledger, underKey } from '../api/clients.js';
+import { commanded, ledger, underKey } from '../api/clients.js';
 import { rowQuery } from '../api/lists.js';
 import { listIn, moneyIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { isOneOf, usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
 import type { Verb } from '../parts/decision.tsx';
+import { inert } from '../parts/inert.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { amountText, Card, Id, Tag, Text } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
-import { grouped } from './lineage.rules.js';
-import type { LineageNode } from './lineage.rules.js';
+import { lineageQuery } from './lineage.query.js';
+import type { Lineage, LineageBox } from './lineage.query.js';
+import { drawn, titleOf } from './lineage.rules.js';
 import { RunLink } from '../parts/links.tsx';
 
-const Graph = lazy(() => import('./lineage-graph.tsx'));
-
-const text = z.string();
-const LINEAGE = z.object({
-  nodes: z.array(
-    z.object({
-      id: text,
-      run_id: text,
-      kind: text,
-      agent: z.nullable(text),
-      label: z.nullable(text),
-      subject_ref: z.nullable(text),
-      state: text,
-      told: z.array(text),
-      silent: z.array(text),
-    }),
-  ),
-  edges: z.array(z.object({ from: text, to: text, kind: text })),
-  truncated: z.boolean(),
-});
+// Asked for with the screen, not after its data: the drawing and its worker load meanwhile.
+const drawing = import('./lineage-graph.tsx');
+const Graph = lazy(() => drawing);
 
 export function LineageScreen(): ReactNode {
   const { commitId } = useParams({ from: '/lineage/$commitId' });
-  const { find = '' } = useSearch({ from: '/lineage/$commitId' });
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const { data, error, refetch } = useQuery({
-    queryKey: ['ledger', 'lineage', commitId],
-    queryFn: () => answered(LINEAGE, ledger.GET('/v1/lineage/{commit}', { params: { path: { commit: commitId } } })),
-  });
-  const shown = useMemo(() => (data === undefined ? null : grouped(data, opened, find)), [data, opened, find]);
+  const search = useSearch({ from: '/lineage/$commitId' });
+  const { find = '' } = search;
+  const navigate = useNavigate({ from: '/lineage/$commitId' });
+  const { data, error, refetch } = useQuery(lineageQuery(commitId, search));
+  const shown = useMemo(() => (data === undefined ? null : drawn(data)), [data]);
   const toggle = (run: string): void => {
-    const next = new Set(opened);
-    if (!next.delete(run)) next.add(run);
-    setOpened(next);
+    const open = search.open ?? [];
+    const next = open.includes(run) ? open.filter((one) => one !== run) : [...open, run].slice(-OPEN_MAX);
+    void navigate({ search: (before) => ({ ...before, open: next.length === 0 ? undefined : next }), replace: true });
   };
   return (
     <>
@@ -61,16 +43,8 @@ export function LineageScreen(): ReactNode {
         <h1>
           What stands on <Id>{commitId}</Id>
         </h1>
-        {data === undefined ? null : (
-          <p className="quiet">
-            {data.nodes.length.toLocaleString('en')} commits in{' '}
-            {new Set(data.nodes.map((node) => node.run_id)).size.toLocaleString('en')} runs
-            {data.truncated ? '; there are more than the ledger draws at once' : ''}. Each box is a run: open it to see
-            its commits.
-          </p>
-        )}
+        {data === undefined ? null : <p className="quiet">{summaryOf(data, find)}</p>}
       </header>
-      <Preview commitId={commitId} root={data?.nodes.find(({ id }) => id === commitId)} />
       <Find find={find} />
       {error === null ? null : (
         <Trouble
@@ -89,9 +63,23 @@ export function LineageScreen(): ReactNode {
           <Graph shown={shown} onToggle={toggle} />
         </Suspense>
       )}
-      {data === undefined ? null : <AsTable nodes={data.nodes} find={find} />}
+      <Preview commitId={commitId} root={data} />
+      {data === undefined ? null : <AsTable boxes={data.boxes} onToggle={toggle} />}
     </>
   );
+}
+
+/** Runs that are open at once; the ledger takes as many. */
+const OPEN_MAX = 20;
+
+function summaryOf({ commits, runs, found, left, truncated }: Lineage, find: string): string {
+  const count = (number: number): string => number.toLocaleString('en');
+  return [
+    `${count(commits)} commits in ${count(runs)} runs${truncated ? '; there are more than the ledger counts at once' : ''}.`,
+    'Each box is a run: open it to see its commits.',
+    ...(find === '' ? [] : [`${count(found)} commits are like “${inert(find)}”.`]),
+    ...(left === 0 ? [] : [`${count(left)} more boxes are not drawn; find brings them forward.`]),
+  ].join(' ');
 }
 
 function Find({ find }: { readonly find: string }): ReactNode {
@@ -112,7 +100,7 @@ function Find({ find }: { readonly find: string }): ReactNode {
           maxLength={200}
           placeholder="run, agent, label, id"
           onChange={({ target }) => {
-            void navigate({ search: { find: target.value || undefined }, replace: true });
+            void navigate({ search: (before) => ({ ...before, find: target.value || undefined }), replace: true });
           }}
         />
       </label>
@@ -120,50 +108,75 @@ function Find({ find }: { readonly find: string }): ReactNode {
   );
 }
 
-const ROWS_MAX = 200;
-const COLUMNS: readonly Column<LineageNode>[] = [
-  { name: 'Commit', cell: ({ id }) => <Id>{id}</Id> },
-  { name: 'What', cell: ({ label, kind }) => <Text>{label ?? kind}</Text> },
-  {
-    name: 'Run',
-    cell: ({ run_id }) => (
-      <RunLink id={run_id}>
-        <Id>{run_id}</Id>
-      </RunLink>
-    ),
-  },
-  { name: 'By', cell: ({ agent }) => <Text>{agent ?? ''}</Text> },
-  { name: 'Is', cell: ({ state }) => <Tag kind={state}>{codeWords(state)}</Tag> },
-  { name: 'Told', cell: ({ told }) => told.join(', ') },
-  { name: 'Silent', cell: ({ silent }) => silent.join(', ') },
-];
-
-/** The same without a drawing: for whoever reads rather than looks. */
-function AsTable({ nodes, find }: { readonly nodes: readonly LineageNode[]; readonly find: string }): ReactNode {
-  const word = find.toLowerCase();
-  const found = nodes.filter((node) =>
-    `${node.id} ${node.run_id} ${node.agent ?? ''} ${node.label ?? ''} ${node.state}`.toLowerCase().includes(word),
-  );
+/** The same without a drawing: for whoever reads rather than looks, or has no mouse. */
+function AsTable({
+  boxes,
+  onToggle,
+}: {
+  readonly boxes: readonly LineageBox[];
+  readonly onToggle: (run: string) => void;
+}): ReactNode {
+  const columns: readonly Column<LineageBox>[] = [
+    { name: 'What', cell: (box) => <Text>{titleOf(box)}</Text> },
+    {
+      name: 'Run',
+      cell: ({ run_id }) => (
+        <RunLink id={run_id}>
+          <Id>{run_id}</Id>
+        </RunLink>
+      ),
+    },
+    { name: 'By', cell: ({ agents }) => <Text>{agents.join(', ')}</Text> },
+    {
+      name: 'Is',
+      cell: ({ states }) =>
+        states.map(({ state, commits }) => (
+          <Tag key={state} kind={state}>
+            {commits === 1 ? codeWords(state) : `${commits.toLocaleString('en')} ${codeWords(state)}`}
+          </Tag>
+        )),
+    },
+    { name: 'Told', cell: ({ told }) => <Text>{told.join(', ')}</Text> },
+    { name: 'Silent', cell: ({ silent }) => <Text>{silent.join(', ')}</Text> },
+    { name: 'Commits', cell: (box) => <Toggle box={box} onToggle={onToggle} /> },
+  ];
   return (
     <Card title="As a table">
-      {found.length > ROWS_MAX ? (
-        <p className="quiet">
-          The first {ROWS_MAX} of {found.length.toLocaleString('en')}; find narrows it.
-        </p>
-      ) : null}
       <Listing
-        what="commits"
-        columns={COLUMNS}
-        items={found.slice(0, ROWS_MAX)}
+        what="runs and commits"
+        columns={columns}
+        items={boxes}
         error={null}
         keyOf={({ id }) => id}
-        none="No commit is like that."
+        none="Nothing stands on it."
       />
     </Card>
   );
 }
 
-function Preview({ commitId, root }: { readonly commitId: string; readonly root: LineageNode | undefined }): ReactNode {
+function Toggle({
+  box: { id, run_id, is_open: isOpen, commits },
+  onToggle,
+}: {
+  readonly box: LineageBox;
+  readonly onToggle: (run: string) => void;
+}): ReactNode {
+  if (!isOpen && commits === 1) return <Id>{id.replace(/^run:/, '')}</Id>;
+  return (
+    <button
+      type="button"
+      aria-expanded={isOpen}
+      aria-label={`${isOpen ? 'Close' : 'Open'} run ${inert(run_id)}`}
+      onClick={() => {
+        onToggle(run_id);
+      }}
+    >
+      {isOpen ? 'close' : `open ${commits.toLocaleString('en')}`}
+    </button>
+  );
+}
+
+function Preview({ commitId, root }: { readonly commitId: string; readonly root: Lineage | undefined }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const person = usePerson();
   const { data, error } = useQuery(
@@ -211,7 +224,7 @@ function happensOf(preview: Row): readonly string[] {
   ];
 }
 
-function triggerVerb(preview: Row, { id, run_id }: LineageNode, falls: number): Verb {
+function triggerVerb(preview: Row, { commit, run_id }: Lineage, falls: number): Verb {
   return {
     name: 'Say that it should not stand',
     isGrave: true,
@@ -219,7 +232,10 @@ function triggerVerb(preview: Row, { id, run_id }: LineageNode, falls: number): 
     blocked: falls === 0 ? 'It fell already.' : null,
     send: ({ reason, key }) =>
       commanded(
-        ledger.POST('/v1/triggers', { params: { header: underKey(key) }, body: { run_id, mutation_id: id, reason } }),
+        ledger.POST('/v1/triggers', {
+          params: { header: underKey(key) },
+          body: { run_id, mutation_id: commit, reason },
+        }),
       ),
   };
 }

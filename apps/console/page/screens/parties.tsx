@@ -1,14 +1,18 @@
 // Who says what is so, who hears what fell, who is told, and what holds a storm back.
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { ReactNode } from 'react';
-import { ledger, notifier, recoveries } from '../api/clients.js';
+import { commanded, ledger, notifier } from '../api/clients.js';
 import { rowQuery, rowsQuery } from '../api/lists.js';
 import { numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
+import { isOneOf, usePerson } from '../app/session.js';
+import { Decision } from '../parts/decision.tsx';
+import type { Verb } from '../parts/decision.tsx';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { RowFacts } from '../parts/row-facts.tsx';
-import { Card, Tag, Text, Time, Code } from '../parts/shown.tsx';
+import { Card, Tag, Text, Time } from '../parts/shown.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 
@@ -73,16 +77,19 @@ const PARTS: readonly Part[] = [
         name: 'Over',
         cell: (row) => (
           <>
-            <Tag>{textIn(row, 'scope') ?? textIn(row, 'kind')}</Tag>{' '}
-            <Text>{textIn(row, 'name') ?? textIn(row, 'breaker_id') ?? ''}</Text>
+            <Tag>{textIn(row, 'scope')}</Tag> <Text>{textIn(row, 'name') ?? ''}</Text>
           </>
         ),
       },
       {
         name: 'Is',
-        cell: (row) => <Tag kind={textIn(row, 'state') ?? ''}>{codeWords(textIn(row, 'state') ?? '')}</Tag>,
+        cell: (row) => <Tag kind={textIn(row, 'phase') ?? ''}>{codeWords(textIn(row, 'phase') ?? '')}</Tag>,
       },
-      { name: 'Since', cell: (row) => <Time at={numberIn(row, 'opened_at') ?? numberIn(row, 'updated_at') ?? 0} /> },
+      { name: 'Since', cell: (row) => <Time at={numberIn(row, 'opened_at') ?? 0} /> },
+      count('count', 'Rollbacks'),
+      count('limit', 'at most'),
+      ms('window_ms', 'within'),
+      { name: 'Closed', cell: (row) => <Text>{textIn(row, 'closed', 'by') ?? ''}</Text> },
     ],
     keyOf: (row) => `${textIn(row, 'breaker_id') ?? ''} ${textIn(row, 'run_id') ?? ''}`,
     none: 'No storm: no breaker has opened.',
@@ -104,18 +111,6 @@ const PARTS: readonly Part[] = [
     none: 'Nobody has had to hear of a rollback yet.',
   },
   {
-    title: 'Recoveries by capability',
-    query: rowsQuery('recoveries', ['report'], () => recoveries.GET('/v1/reports/recoveries', LIMIT)),
-    columns: [
-      { name: 'Capability', cell: (row) => <Code>{textIn(row, 'capability')}</Code> },
-      count('steps', 'Steps'),
-      count('compensated', 'Compensated'),
-      count('manual', 'By a person'),
-    ],
-    keyOf: (row) => `${textIn(row, 'capability') ?? ''} ${textIn(row, 'contract_digest') ?? ''}`,
-    none: 'Nothing had to be undone yet.',
-  },
-  {
     title: 'Receivers of notices to people',
     query: rowsQuery('notifier', ['endpoints'], () => notifier.GET('/v1/endpoints')),
     columns: [
@@ -124,6 +119,7 @@ const PARTS: readonly Part[] = [
       { name: 'At', cell: (row) => <Text>{textIn(row, 'to') ?? ''}</Text> },
       count('queued', 'Queued'),
       count('given_up', 'Given up'),
+      { name: 'Drill', cell: (row) => <Test name={textIn(row, 'name') ?? ''} /> },
     ],
     keyOf: (row) => textIn(row, 'name') ?? '',
     none: 'Nobody is told: no receiver is configured.',
@@ -152,6 +148,22 @@ function List({ part: { title, query, columns, keyOf, none } }: { readonly part:
       <Listing what={title} columns={columns} items={data} error={error} keyOf={keyOf} none={none} />
     </Card>
   );
+}
+
+/** A drill of a receiver: a notice that says it is a test. */
+function Test({ name }: { readonly name: string }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const person = usePerson();
+  const verb: Verb = {
+    name: `Test ${name}`,
+    isUnexplained: true,
+    blocked: isOneOf(person, ['operator', 'administrator']) ? null : 'None of your roles may do this.',
+    happens: [
+      'The receiver is sent a notice that says it is a test. What comes of it stands in the list of deliveries.',
+    ],
+    send: () => commanded(notifier.POST('/v1/endpoints/{name}/test', { params: { path: { name } } })),
+  };
+  return <Decision verb={verb} about={`endpoint.${name}`} isOpen={isOpen} onOpen={setOpen} />;
 }
 
 const limitsQuery = rowQuery('ledger', ['limits'], () => ledger.GET('/v1/limits'));

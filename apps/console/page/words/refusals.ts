@@ -11,6 +11,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   CHANGED_MEANWHILE:
     'This changed while you were reading. Nothing was sent. Look at what is on the screen now, then decide again.',
   PAGE_FAULT: 'Something in this page went wrong. Reload it; nothing was sent.',
+  TEXT_NO_JSON: 'The text is not JSON. What you typed is still here.',
   ADDRESS_INVALID: 'The address of this page holds something that the console does not know.',
   // every service
   INPUT_INVALID: 'Something in the form is not as it must be. What you typed is still here.',

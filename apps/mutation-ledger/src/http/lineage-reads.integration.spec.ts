@@ -230,6 +230,28 @@ describe('lineage over three partitions', () => {
     expect((await get(`${id(D)}/preview`)).body).toMatchObject({ falls: { commits: 1 } });
   });
 
+  it('sums up by run what is around a commit, opens a run, and counts nothing of another tenant', async () => {
+    const { status, body } = await get(`${id(B)}/boxes?open=run-c&find=run-d`);
+    expect([status, body['commits'], body['runs'], body['found'], body['kind']]).toEqual([200, 4, 4, 1, 'mutation']);
+    const boxes = body['boxes'] as readonly Facts[]; // as the ledger answers
+    expect(boxes.map(({ id: of, found }) => [of, found])).toEqual([
+      ['run:run-b', 0],
+      ['run:run-d', 1],
+      [id(C), 0],
+      ['run:run-a', 0],
+    ]);
+    expect(boxes[2]).toMatchObject({
+      label: C.capability,
+      agents: [C.agent_id],
+      states: [{ state: 'stands', commits: 1 }],
+    });
+    expect((body['arrows'] as readonly Facts[]).map(({ from, to }) => `${String(from)} ${String(to)}`).sort()).toEqual(
+      [`run:run-a ${id(C)}`, 'run:run-a run:run-b', `run:run-b ${id(C)}`, `${id(C)} run:run-d`].sort(),
+    );
+    expect((await get(`${id(A)}/boxes`, 'globex')).status).toBe(404);
+    expect((await get(`${id(THEIRS)}/boxes`, 'globex')).body).toMatchObject({ commits: 2 });
+  });
+
   it('reads the same graph by COPY as by walking', async () => {
     const client = new Client({ connectionString: address.url });
     await client.connect();
@@ -264,5 +286,7 @@ describe('a fall', () => {
       nodesOf(await get(`${id(A)}?rollback=${String((await get(`${id(A)}/settled`)).body['rollback_id'])}`)),
     ).toMatchObject({ [id(A)]: 'rolled_back' });
     expect((await get(`${id(A)}/preview`)).body).toMatchObject({ falls: { commits: 0 }, fallen_already: 4 });
+    const boxes = (await get(`${id(A)}/boxes`)).body['boxes'] as readonly Facts[]; // as above
+    expect(boxes.map(({ states }) => states)).toEqual(boxes.map(() => [{ state: 'rolled_back', commits: 1 }]));
   });
 });

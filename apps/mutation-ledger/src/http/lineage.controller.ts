@@ -7,10 +7,11 @@ import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { fallenView } from '../core.js';
 import { dueConsumers } from '../rules/consumer/due.decider.js';
+import { lineageBoxes } from '../rules/lineage-view/boxes.decisions.js';
 import { lineageView } from '../rules/lineage-view/graph.decisions.js';
 import { standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Verdict } from '../rules/mutation/mutation.messages.js';
-import type { AnnouncedOf, LineageView, Named } from '../rules/lineage-view/lineage.messages.js';
+import type { AnnouncedOf, LineageBoxes, LineageView, Named } from '../rules/lineage-view/lineage.messages.js';
 import { lineagePreview } from '../rules/lineage-view/preview.decisions.js';
 import type { HearersOf, LineagePreview } from '../rules/lineage-view/preview.decisions.js';
 import { settledOf } from '../rules/lineage-view/settled.decisions.js';
@@ -22,10 +23,22 @@ import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 
 /** Commits that one picture shows: more is read in numbers, by the preview. */
 const NODES_MAX = 2_000;
+/** Commits that one picture counts, run by run. */
+const COUNTED_MAX = 50_000;
+/** Runs that are opened in one picture. */
+const OPEN_MAX = 20;
+const FIND_MAX = 200;
 /** Commits that are added up or judged at once. */
 const CLOSURE_MAX = 250_000;
 const oneQuery = z.strictObject({ tenant: tenantText.optional() });
 const graphQuery = z.strictObject({ tenant: tenantText.optional(), rollback: idText.optional() });
+const boxesQuery = z.strictObject({
+  tenant: tenantText.optional(),
+  open: z
+    .preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(idText).max(OPEN_MAX))
+    .optional(),
+  find: z.string().max(FIND_MAX).optional(),
+});
 
 /** What the edge is told of the ledger's policy. */
 export class LineagePolicy {
@@ -70,6 +83,43 @@ export class LineageController {
       truncated,
       ...rows,
       announcedOf: await this.announcements(),
+    });
+  }
+
+  @Get(':commit/boxes')
+  @ApiOperation({
+    summary:
+      'The graph around a commit or mutation by run: a box for each run with what became of its commits, one for each commit of a run that is opened, and what leads from box to box.',
+  })
+  @ApiQuery({
+    name: 'open',
+    required: false,
+    isArray: true,
+    type: String,
+    description: 'Runs whose commits are boxes of their own; at most 20.',
+  })
+  @ApiQuery({
+    name: 'find',
+    required: false,
+    description: 'Part of an id, run, agent, label or subject; boxes with it come first.',
+  })
+  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  async boxes(
+    @FromCaller() caller: Caller,
+    @Param('commit') commit: string,
+    @Query() query: unknown,
+  ): Promise<LineageBoxes> {
+    const { tenant, open, find = '' } = parse(boxesQuery, query);
+    const from = await this.named(caller, commit, tenant);
+    const { commits: reached, truncated } = await this.lineage.around(from, COUNTED_MAX);
+    return lineageBoxes({
+      commit: from,
+      reached,
+      truncated,
+      ...(await this.lineage.placed(from.tenant, reached)),
+      announcedOf: await this.announcements(),
+      open: new Set(open),
+      find,
     });
   }
 

@@ -4,6 +4,7 @@
 import { decodeDoc } from '@recourse/event-log';
 import { docOf, limitTo, numberOrNull, Queries } from '@recourse/service';
 import type { Commit } from '../rules/commit/commit.messages.js';
+import type { BoxesAsked, Placed } from '../rules/lineage-view/boxes.decisions.js';
 import type { Heard } from '../rules/lineage-view/graph.decisions.js';
 import type { Named, Reliance } from '../rules/lineage-view/lineage.messages.js';
 import type { Reached } from '../rules/lineage-view/preview.decisions.js';
@@ -14,6 +15,7 @@ import {
   commitQuery,
   CURSORS_QUERY,
   heardQuery,
+  placedQuery,
   reachedQuery,
   reliancesAmongQuery,
   reliancesQuery,
@@ -100,6 +102,20 @@ export class LineageQueries extends Queries {
       reliances,
       heard,
     };
+  }
+
+  /** What columns know of commits of one tenant, and what lies between them. */
+  async placed(tenant: string, commits: readonly Named[]): Promise<Pick<BoxesAsked, 'placed' | 'reliances' | 'heard'>> {
+    const ids = commits.map(({ id }) => id);
+    const [placed, reliances, heard] = await Promise.all([
+      this.rows<Omit<Placed, 'reattached'> & { readonly reattached: Placed['reattached'] | null }>(
+        'read commits in columns',
+        placedQuery(tenant, commits),
+      ),
+      this.rows<Reliance>('read edges', reliancesAmongQuery(tenant, ids)),
+      this.rows<Heard>('read who heard', heardQuery(tenant, ids)),
+    ]);
+    return { placed: placed.map((row) => ({ ...row, reattached: row.reattached ?? [] })), reliances, heard };
   }
 
   /** How far each partition of the ledger has read a topic. */

@@ -74,6 +74,21 @@ export function reliancesAmongQuery(tenant: string, ids: readonly string[]): Que
   };
 }
 
+/** What columns know of commits by run and id; a commit that was reattached says to whom. */
+export function placedQuery(tenant: string, commits: readonly Named[]): Query {
+  const json = (column: string): string => `replace(convert_from(${column}, 'UTF8'), '\\u0000', '\\ufffd')::json`;
+  const join = (name: string): string =>
+    `= r.id AND ${name}.run_id IS NOT DISTINCT FROM r.run_id AND ${name}.tenant IS NOT DISTINCT FROM $1`;
+  return {
+    text: `WITH reached AS MATERIALIZED (SELECT run_id COLLATE "C" AS run_id, id COLLATE "C" AS id FROM unnest($2::text[], $3::text[]) AS named(run_id, id))
+      SELECT 'mutation' AS kind, m.run_id, m.mutation_id AS id, ${json('m.lasting')} #>> '{execution,agent_id}' AS agent, m.capability AS label, m.subject_ref, m.rollback_id, false AS is_beyond, NULL::json AS reattached
+      FROM reached r JOIN ${MUTATION} m ON m.mutation_id ${join('m')}
+      UNION ALL SELECT 'commit', c.run_id, c.commit_id, c.agent_id, c.step_id, c.subject_ref, c.rollback_id, c.standing = 'beyond', ${json('c.doc')} -> 'reattached'
+      FROM reached r JOIN ${COMMIT} c ON c.commit_id ${join('c')}`,
+    values: [tenant, commits.map(({ run_id }) => run_id), commits.map(({ id }) => id)],
+  };
+}
+
 /** Rows of commits as they are stored. */
 export function rowsQuery(table: 'mutation' | 'commit', tenant: string, ids: readonly string[]): Query {
   return {

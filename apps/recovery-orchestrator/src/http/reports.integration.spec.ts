@@ -34,6 +34,7 @@ import {
   views,
 } from '../recoveries.testing.js';
 import { ReportsController } from './reports.controller.js';
+import { KEYRING, WorkersController } from './workers.controller.js';
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -78,6 +79,7 @@ const STORY: Readonly<Record<string, () => CoreHarness>> = {
   'of silence': silent,
   'of silence again': silent,
   'of silence once more': silent,
+  'asked and not answered': () => begun('acme'),
   'of another tenant': () => begun('other', terms()).whenDue(START + REVIEW),
 };
 
@@ -152,7 +154,11 @@ async function start(): Promise<NestFastifyApplication> {
     useFactory: () => new RecoveryQueries(createPool({ url: address.url, connectionsMax: 2 })),
   };
   const made = await NestFactory.create<NestFastifyApplication>(
-    ServiceModule.forService(context, [ReportsController], [queries]),
+    ServiceModule.forService(
+      context,
+      [ReportsController, WorkersController],
+      [queries, { provide: KEYRING, useValue: () => null }],
+    ),
     new FastifyAdapter(),
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
     { logger: false, abortOnError: false },
@@ -165,7 +171,7 @@ async function start(): Promise<NestFastifyApplication> {
 async function get(path: string, token = 'acme operator'): Promise<{ readonly status: number; readonly body: Facts }> {
   const answer = await app.inject({
     method: 'GET',
-    url: `/v1/reports/${path}`,
+    url: path.startsWith('/') ? path : `/v1/reports/${path}`,
     headers: { authorization: `Bearer ${token}` },
   });
   return { status: answer.statusCode, body: answer.json<Facts>() };
@@ -260,5 +266,21 @@ describe.each(['manual-reasons', 'recoveries'])('another tenant, of %s,', (path)
 
   it.each(['limit=0', 'limit=501', 'wish=1'])('is refused what nobody can give (%s)', async (query) => {
     expect(await get(`${path}?${query}`)).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } });
+  });
+});
+
+describe('what is asked of workers', () => {
+  it('is told by adapter: how much waits, since when, and what nobody answered in time; to its tenant alone', async () => {
+    const { status, body } = await get('/v1/workers');
+    expect([status, body]).toEqual([
+      200,
+      {
+        as_of: expect.any(Number),
+        items: [{ tenant: 'acme', adapter: 'payments', asked: 1, silent: 1, oldest_at: START }],
+        more: false,
+        keys: null,
+      },
+    ]);
+    expect((await get('/v1/workers', 'other operator')).body).toMatchObject({ items: [] });
   });
 });

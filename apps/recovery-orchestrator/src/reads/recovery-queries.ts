@@ -3,7 +3,8 @@
 // Boundary: reads the projection and nothing else; never writes, never waits for the loop.
 import { limitTo, numberOrNull, Queries } from '@recourse/service';
 import type { Limited, ManualReason } from '@recourse/service';
-import { manualReasonsQuery, pacesQuery, recoveriesQuery } from './recovery-statements.js';
+import type { Asked } from '../rules/step/workers.decisions.js';
+import { askedQuery, manualReasonsQuery, pacesQuery, recoveriesQuery } from './recovery-statements.js';
 import type { ReportFilter } from './recovery-statements.js';
 
 /** What was observed of the recoveries of one tool. */
@@ -54,6 +55,17 @@ export class RecoveryQueries extends Queries {
         mean_ms: numberOrNull(mean_ms),
         max_ms: numberOrNull(max_ms),
       })),
+      limit,
+    );
+  }
+
+  async asked(filter: ReportFilter, now: number, limit: number): Promise<Report<Asked>> {
+    const rows = await this.rows<Omit<Asked, 'oldest_at'> & { readonly oldest_at: string }>(
+      'count what is asked of workers',
+      askedQuery(filter, now, limit),
+    );
+    return limitTo(
+      rows.map((row) => ({ ...row, oldest_at: Number(row.oldest_at) })),
       limit,
     );
   }

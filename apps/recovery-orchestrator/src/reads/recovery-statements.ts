@@ -5,7 +5,8 @@
 import { literals, Parameters, tableOf, whereOf } from '@recourse/service';
 import type { Query } from '@recourse/service';
 import { RECOVERIES_LOG } from '../core.js';
-import { PHASES_AT_REST } from '../rules/step/step.transitions.js';
+import { ownerOfLeg } from '../rules/policy.messages.js';
+import { PHASES_ASKED, PHASES_AT_REST } from '../rules/step/step.transitions.js';
 
 const STEPS = tableOf(RECOVERIES_LOG, 'recovery_steps');
 const PACES = tableOf(RECOVERIES_LOG, 'paces');
@@ -46,6 +47,17 @@ export function recoveriesQuery(filter: ReportFilter, limit: number): Query {
   ];
   return {
     text: `SELECT tenant, capability, ${sums.join(', ')} FROM ${STEPS}${whereOf(where)} GROUP BY tenant, capability ORDER BY tenant, capability LIMIT ${given.add(limit + 1)}`,
+    values: given.values,
+  };
+}
+
+/** What is asked of the workers of each adapter, and who of them is late; the longest wait first. Instants are epoch milliseconds. */
+export function askedQuery(filter: ReportFilter, now: number, limit: number): Query {
+  const given = new Parameters();
+  const late = `deadline_at < ${given.add(now)}`;
+  const where = [`owner LIKE '${ownerOfLeg('%')}'`, `phase IN (${literals(PHASES_ASKED)})`, ...given.equal(filter)];
+  return {
+    text: `SELECT tenant, substr(owner, ${String(ownerOfLeg('').length + 1)}) AS adapter, count(*)::int AS asked, (count(*) FILTER (WHERE ${late}))::int AS silent, min(updated_at)::text AS oldest_at FROM ${STEPS}${whereOf(where)} GROUP BY 1, 2 ORDER BY min(updated_at), 1, 2 LIMIT ${given.add(limit + 1)}`,
     values: given.values,
   };
 }

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { manualReasonsQuery, pacesQuery, recoveriesQuery } from './recovery-statements.js';
+import { askedQuery, manualReasonsQuery, pacesQuery, recoveriesQuery } from './recovery-statements.js';
 import type { Query } from '@recourse/service';
 
 const REPORTS: readonly (readonly [name: string, read: (tenant: string | undefined) => Query])[] = [
   ['manual reasons', (tenant) => manualReasonsQuery({ tenant, capability: 'payments.issue_refund' }, 5)],
   ['recoveries', (tenant) => recoveriesQuery({ tenant, capability: 'payments.issue_refund' }, 5)],
+  ['what is asked of workers', (tenant) => askedQuery({ tenant }, 1_000, 5)],
   ['recoveries of every tool', (tenant) => recoveriesQuery({ tenant }, 5)],
 ];
 

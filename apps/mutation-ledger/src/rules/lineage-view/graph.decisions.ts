@@ -3,7 +3,7 @@
 // Invariants
 //   V1. A rollback shows what it reached and nothing else: what fell with its root, what was reattached because of it, what is beyond its bound.
 //   V2. An edge joins two nodes that are shown.
-import type { CommitRef, Evidence } from '@recourse/messages';
+import type { Evidence } from '@recourse/messages';
 import type { Commit } from '../commit/commit.messages.js';
 import { isRecorded } from '../mutation/mutation.messages.js';
 import type { Mutation } from '../mutation/mutation.messages.js';
@@ -120,7 +120,7 @@ function ofMutation(mutation: Mutation, answers: Answers, announcedOf: Announced
   const announced = announcedOf({ tenant, run_id, id });
   const beyond =
     announced?.is_beyond === true && announced.root_rollback_id !== null ? [announced.root_rollback_id] : [];
-  const state = stateOf({ rollback_id, reattached: [], beyond });
+  const state = nodeStateOf({ rollback_id, isReattached: false, isBeyond: beyond.length > 0 });
   return {
     node: {
       id,
@@ -144,7 +144,7 @@ function ofCommit(
   answers: Answers,
 ): Judged {
   const { agent_id: agent, step_id: label, subject_ref } = checkpoint;
-  const state = stateOf({ rollback_id, reattached, beyond });
+  const state = nodeStateOf({ rollback_id, isReattached: reattached.length > 0, isBeyond: beyond.length > 0 });
   return {
     node: {
       id,
@@ -183,18 +183,19 @@ function unrecorded({ id, run_id }: Named): Judged {
   };
 }
 
-function stateOf({
+/** What stands of a commit: its fall before all. */
+export function nodeStateOf({
   rollback_id,
-  reattached,
-  beyond,
+  isReattached,
+  isBeyond,
 }: {
   readonly rollback_id: string | null;
-  readonly reattached: readonly { readonly parent: CommitRef | null }[];
-  readonly beyond: readonly string[];
+  readonly isReattached: boolean;
+  readonly isBeyond: boolean;
 }): NodeState {
   if (rollback_id !== null) return 'rolled_back';
-  if (beyond.length > 0) return 'beyond';
-  return reattached.length > 0 ? 'reattached' : 'stands';
+  if (isBeyond) return 'beyond';
+  return isReattached ? 'reattached' : 'stands';
 }
 
 function rootOf(rollbackId: string | null, evidence: Evidence | null): string | null {
@@ -203,9 +204,9 @@ function rootOf(rollbackId: string | null, evidence: Evidence | null): string | 
 
 type Answers = (id: string) => Pick<LineageNode, 'told' | 'silent'>;
 
-function answersIn(heard: readonly Heard[]): Answers {
-  const byCommit = new Map<string, Heard[]>();
-  for (const one of heard) byCommit.set(one.mutation_id, [...(byCommit.get(one.mutation_id) ?? []), one]);
+/** Who was waited for, by commit: those that acknowledged, and those that have not. */
+export function answersIn(heard: readonly Heard[]): Answers {
+  const byCommit = Map.groupBy(heard, ({ mutation_id }) => mutation_id);
   return (id) => {
     const names = (isTold: boolean): readonly string[] =>
       (byCommit.get(id) ?? [])

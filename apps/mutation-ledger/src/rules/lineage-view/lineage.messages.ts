@@ -45,6 +45,54 @@ export interface LineageView {
   readonly truncated: boolean;
 }
 
+/** A run in the picture, or a commit of a run that is opened. */
+export interface LineageBox {
+  /** `run:` and the run, or the commit. */
+  readonly id: string;
+  readonly run_id: string;
+  /** True where commits of the run are boxes of their own. */
+  readonly is_open: boolean;
+  /** What the one commit in it is; a run where there are several. */
+  readonly kind: LineageNode['kind'] | 'run';
+  readonly commits: number;
+  /** Of the one commit in it. */
+  readonly label: string | null;
+  readonly subject_ref: string | null;
+  /** The first names of each, in alphabetical order. */
+  readonly agents: readonly string[];
+  readonly told: readonly string[];
+  readonly silent: readonly string[];
+  /** Commits by what became of them; states without one are left out. */
+  readonly states: readonly { readonly state: NodeState; readonly commits: number }[];
+  /** Commits in it that are looked for. */
+  readonly found: number;
+}
+
+/** Everything that leads from one box to another. */
+export interface LineageArrow {
+  readonly from: string;
+  readonly to: string;
+  readonly kind: LineageEdge['kind'];
+  readonly commits: number;
+}
+
+export interface LineageBoxes {
+  readonly commit: string;
+  readonly run_id: string;
+  /** What the commit asked about is. */
+  readonly kind: LineageBox['kind'];
+  readonly commits: number;
+  readonly runs: number;
+  /** Commits that are looked for. */
+  readonly found: number;
+  readonly boxes: readonly LineageBox[];
+  readonly arrows: readonly LineageArrow[];
+  /** Boxes that are not shown, because nobody reads so many. */
+  readonly left: number;
+  /** True when there are more commits than were looked at. */
+  readonly truncated: boolean;
+}
+
 /** A reliance on a commit, as its binding has it. */
 export interface Reliance {
   readonly tenant: string;

@@ -205,6 +205,9 @@ export const PHASES_AT_REST = [
   'resolved',
 ] as const satisfies readonly StepPhase[];
 
+/** Phases in which a worker is asked to call or to look. */
+export const PHASES_ASKED = ['dispatched', 'observing', 'looking'] as const satisfies readonly StepPhase[];
+
 /** Phases that count as success of a recovery. */
 const PHASES_SETTLED: readonly StepPhase[] = ['compensated', 'not_needed'];
 
