@@ -9,7 +9,7 @@ import { changed, command, decide, INR, recorded, releaseOf, RUN, TENANT } from 
 export const UNITS = [INR, 'comms', 'commitments', 'both'] as const;
 export const STEPS = [
   ...['reserve', 'reserve', 'reserve', 'reserve', 'settle', 'settle', 'more', 'less'],
-  ...['fail', 'release', 'refund', 'refund', 'approve', 'deny', 'lower'],
+  ...['fail', 'release', 'refund', 'refund', 'approve', 'raise', 'deny', 'lower'],
 ] as const;
 
 /** A capability whose contract bounds what a run does with it. */
@@ -114,6 +114,8 @@ export function inputOf(step: Step, reservations: readonly Row[]): RecordInput {
       return changed(name, 'compensation_verified');
     case 'lower':
       return command('MoveCeiling', { scope: 'run', scope_id: RUN, currency: INR, ceiling_minor: 500 - effect });
+    case 'raise':
+      return decide(name, true, { principal: 'dana', roles: ['approver', 'administrator'] }, true);
     default:
       return decide(name, step.step === 'approve');
   }

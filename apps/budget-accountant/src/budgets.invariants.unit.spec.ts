@@ -10,9 +10,9 @@ import { budgetsCore } from './core.js';
 import { CAPPED, CEILINGS, cappedView, inputOf, STEPS, UNITS } from './budgets.invariants.testing.js';
 import { Recount } from './budgets.recount.testing.js';
 
-const RUNS_TRIED = Number(process.env['RECOURSE_BUDGET_RUNS'] ?? '200');
+const RUNS_TRIED = Number(process.env['RECOURSE_BUDGET_RUNS'] ?? '1000');
 /** What is rebuilt before every step costs as many times as much. */
-const REBUILT_SHARE = 20;
+const REBUILT_SHARE = 50;
 const PATIENCE_MS = 1_000_000;
 
 const STORIES = fc.array(
