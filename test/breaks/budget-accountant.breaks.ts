@@ -318,4 +318,22 @@ export const BREAKS: readonly Break[] = [
     find: 'return setters.some((role) => roles.includes(role))',
     replace: 'return setters.length > 0 || roles.length > 0',
   },
+  {
+    id: 'a4-sums-never-fall',
+    requirement: 'A4',
+    spec: 'apps/budget-accountant/src/budgets.invariants.unit.spec.ts',
+    test: 'the budget accountant, in every order of steps, straight never reserves beyond a ceiling or cap, counts what its log says, and frees no more than was debited',
+    file: 'apps/budget-accountant/src/rows/standing.rows.ts',
+    find: 'const by = sign * debit_minor;',
+    replace: 'const by = Math.abs(sign) * debit_minor;',
+  },
+  {
+    id: 'a4-closed-while-reserved',
+    requirement: 'A4',
+    spec: 'apps/budget-accountant/src/budgets.invariants.unit.spec.ts',
+    test: 'the budget accountant, in every order of steps, straight never reserves beyond a ceiling or cap, counts what its log says, and frees no more than was debited',
+    file: 'apps/budget-accountant/src/rows/standing.rows.ts',
+    find: '!isHappened(held) || held.expires_at === null',
+    replace: '!isCounted(held) || held.expires_at === null || held.expires_at % 2_000 === 0',
+  },
 ];

@@ -83,7 +83,10 @@ function executed(step: Step, reservations: readonly Row[], change: (value: numb
   const found = reservations.find(({ doc }) => doc['effect_key'] === name)?.doc;
   const held = (found?.['debits'] ?? []) as readonly { currency: string; value_minor: number }[]; // as reservations hold them
   const moved = held.map(({ currency, value_minor }) => ({ currency, amount_minor: change(value_minor) }));
-  return recorded(name, null, { ...call, consequence: moved.length > 0 ? moved : valuesOf(step) });
+  const consequence = moved.length > 0 ? moved : valuesOf(step);
+  // Half of what happens can be taken back for a while.
+  const expiresAt = step.effect % 2 === 0 ? null : 90_000 + step.amount * 1_000;
+  return recorded(name, null, { ...call, consequence, ...(expiresAt === null ? {} : { expiresAt }) });
 }
 
 /** A step as what the accountant hears. */

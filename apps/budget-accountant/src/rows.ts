@@ -11,6 +11,7 @@ import { beyond, inUnit, negated, plus } from './rules/budget/debits.decisions.j
 import { debitedUnder, escalations, reservations, withOverruns } from './rows/kinds.js';
 import { autonomyChanged, told } from './rows/autonomy.rows.js';
 import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';
+import { standingAfter } from './rows/standing.rows.js';
 import type { Escalation, Reservation } from './rules/budget/budget.messages.js';
 import { HOLDING_PHASES, reservationPhaseAfter } from './rules/budget/budget.transitions.js';
 import type { ReservationEvent } from './rules/budget/budget.transitions.js';
@@ -240,6 +241,7 @@ function moved(
   return [
     reservations.put({ ...next, settle_by, ...(raised.length === 0 ? {} : { raised }) }),
     ...(standing === null ? [debitedUnder(next)] : []),
+    ...standingAfter(state, standing, next),
     ...(counting === undefined
       ? []
       : counted(state, next, { ...counting, at: decidedAt, raised: moreRaised(standing?.raised ?? [], raised) })),
