@@ -87,7 +87,11 @@ function envelopeOf(tenant: string, key: string, principal: string, role: string
 }
 
 /** A command as it lies on the wire. */
-export function onTheWire({ codecs }: BenchStack, edgeKey: Buffer, { type, tenant, body }: BudgetSaid): OutgoingRecord {
+export function onTheWire(
+  { codecs }: Pick<BenchStack, 'codecs'>,
+  edgeKey: Buffer,
+  { type, tenant, body }: BudgetSaid,
+): OutgoingRecord {
   const signature = signCommand(edgeKey, { topic: BUDGET_COMMANDS, type: `${NAMESPACE}.${type}`, body });
   const envelope = { ...(body['envelope'] as CommandEnvelope), signature }; // every command has one
   return { key: Buffer.from(tenant), value: codecs.encode(BUDGET_COMMANDS, type, { ...body, envelope }) };

@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { budgetsCore, BUDGET_COMMANDS } from '@recourse/budget-accountant';
 import { contractView, entryView } from '@recourse/contract';
+import { verifyCommand } from '@recourse/event-log';
+import { MemoryRegistry } from '@recourse/kafka';
+import { createCodecs } from '@recourse/messages';
 import { fact, harness, memoryView, wire } from '@recourse/testing';
-import { askingOf, openingOf, openRefund } from './budget-commands.js';
+import { askingOf, onTheWire, openingOf, openRefund } from './budget-commands.js';
 import type { BudgetSaid } from './budget-commands.js';
 import { budgetLoad, ceilingsOf, LogRecount } from './budget-load.js';
 
@@ -33,6 +36,27 @@ describe('a load of the budget bench', () => {
     const recount = new LogRecount(load.tenants);
     for (const record of accountant.records()) recount.add(record.type, record.body);
     expect(recount).toMatchObject({ reserved: 396, escalated: 4, twice: 0, overspend: 0 });
+  });
+});
+
+describe('a command of the budget bench', () => {
+  it('is signed as the accountant verifies it', async () => {
+    const codecs = createCodecs(new MemoryRegistry().forActor('spec'));
+    await codecs.prepareWriter(BUDGET_COMMANDS, { register: true });
+    const key = Buffer.alloc(32, 7);
+    const [ask] = load.asks;
+    const [first] = load.tenants;
+    if (ask === undefined || first === undefined) throw new Error('a load has asks and tenants');
+    for (const said of [askingOf(ask, 'payments.issue_refund'), ...openingOf(first)]) {
+      const { value } = onTheWire({ codecs }, key, said);
+      await codecs.load(value.readInt32BE(1));
+      const decoded = codecs.decodeSync(value);
+      if (decoded.kind !== 'decoded') throw new Error(decoded.kind);
+      const body = { ...decoded.body };
+      const { signature } = body['envelope'] as { readonly signature: Buffer }; // every command has one
+      const command = { topic: BUDGET_COMMANDS, type: `recourse.budgets.${said.type}`, body };
+      expect(verifyCommand(key, command, signature)).toBe(true);
+    }
   });
 });
 

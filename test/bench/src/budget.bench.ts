@@ -29,13 +29,15 @@ import type { MeasuredAddress } from './measured-service.js';
 import { CONTRACTS_TOPIC, lengthOf, register } from './preload.js';
 import type { Measured } from './report.js';
 import { interleaved, median, percentile, rateOf, sum } from './rounds.js';
-import { sleep } from './waits.js';
+import { sleep, within } from './waits.js';
 import { answerOf, openHelper, sharedClockMs } from './worker-process.js';
 
 /** Everything an accountant reads or writes. */
 const TOPICS = [BUDGETS_LOG, BUDGET_COMMANDS, 'recourse.agent-signals', 'recourse.mutations', CONTRACTS_TOPIC];
 const SEND_BATCH = 1_000;
 const OFFER_EVERY_MS = 2;
+/** Longest that a round may take, milliseconds. */
+const PATIENCE_MS = 300_000;
 const FETCH_BYTES = 4 << 20;
 /** Of the per-debit UPDATEs: enough that the hottest row is always waited for. */
 const CONNECTIONS = 16;
@@ -60,10 +62,10 @@ export const BUDGET_FULL: BudgetSize = {
 };
 export const BUDGET_QUICK: BudgetSize = {
   rounds: 2,
-  load: { runs: 2_000, asksPerRun: 10, tenants: 200 },
-  paced: { runs: 1_000, asksPerRun: 10, tenants: 200 },
-  single: { runs: 500, asksPerRun: 10, tenants: 200 },
-  samples: 40,
+  load: { runs: 500, asksPerRun: 10, tenants: 50 },
+  paced: { runs: 200, asksPerRun: 10, tenants: 50 },
+  single: { runs: 200, asksPerRun: 10, tenants: 50 },
+  samples: 30,
 };
 
 interface Ours {
@@ -121,14 +123,14 @@ async function ourRound(bench: BenchStack, size: BudgetSize, round: number): Pro
   };
   await preload(bench, address, loads);
   const accountant = await openHelper<BudgetQuestion, BudgetAnswer>('./budget-service.main.js', address);
+  const ask = (question: BudgetQuestion): Promise<BudgetAnswer> =>
+    within(accountant.ask(question), `decision ${String(question.decisions)}`, { withinMs: PATIENCE_MS });
   try {
-    const full = await accountant.ask({ decisions: loads.full.asks.length });
+    say('deciding');
+    const full = await ask({ decisions: loads.full.asks.length });
     const ms = full.projectedAt - full.startedAt;
     const offeredPerS = (loads.full.asks.length / ms) * 500;
-    const { sentAt, all } = await offer(bench, address, loads, {
-      offeredPerS,
-      ask: (question) => accountant.ask(question),
-    });
+    const { sentAt, all } = await offer(bench, address, loads, { offeredPerS, ask });
     const tenants = [...loads.full.tenants, ...loads.paced.tenants];
     const fitting = sum(tenants.map((one) => one.fitting));
     return {

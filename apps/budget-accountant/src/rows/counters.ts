@@ -48,7 +48,8 @@ function budgetsAfter(state: StateView, of: Counted, counting: Counting): readon
   return scopesOf({ tenant, runId, agentId }).flatMap(({ scope, scope_id }) => {
     const group = budgets.list(state, budgetGroup(tenant, scope, scope_id));
     return counting.debits.flatMap((debit) => {
-      const { currency } = debit;
+      const { currency, debit_minor, value_minor } = debit;
+      if (debit_minor === 0 && value_minor === 0 && counting.isOverrun !== true) return [];
       const own = group.filter((one) => one.currency === currency);
       const life = { tenant, scope, scope_id, currency, window: 'life' } as const;
       const all =
