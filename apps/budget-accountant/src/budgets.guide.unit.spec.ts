@@ -11,6 +11,10 @@ const LINES = readFileSync('docs/guides/ceilings.md', 'utf8')
   .split('\n')
   .filter((line) => /^recourse budgets (?:open|move) /.test(line));
 
+const ANSWERS = readFileSync('docs/guides/ceilings.md', 'utf8')
+  .split('\n')
+  .flatMap((line) => /^recourse budgets (approve|raise-once|deny) "\$ESCALATION"/.exec(line)?.[1] ?? []);
+
 /** A line of the page as the command it sends. */
 function sent(line: string): RecordInput {
   const said = new Map(
@@ -67,5 +71,28 @@ describe('the page on ceilings', () => {
       .then(fact('CeilingMoved', { from_minor: 900_000, ceiling_minor: 400_000 }))
       .when(sent(raise), 3)
       .then(fact('CeilingProposed', { from_minor: 400_000, ceiling_minor: 800_000 }));
+  });
+
+  it('answers an escalation in each of the three ways', () => {
+    expect(ANSWERS).toEqual(['approve', 'raise-once', 'deny']);
+    for (const answer of ANSWERS) {
+      const asked = opened()
+        .when(spend('a', [rupees(200_001)]), 2)
+        .then(fact('BudgetEscalated'));
+      const [id] = asked.rows('escalation').map(({ doc }) => doc['escalation_id']);
+      const word = {
+        escalation_id: id,
+        approved: answer !== 'deny',
+        raise_once: answer === 'raise-once',
+        reason: 'so',
+      };
+      asked.when(command('DecideEscalation', word, { principal: 'dana' }), 3);
+      expect(asked.rows('reservation').map(({ doc }) => doc['phase'])).toEqual([
+        answer === 'deny' ? 'denied' : 'reserved',
+      ]);
+      asked
+        .when(spend('b', [rupees(200_000)]), 4)
+        .then(fact(answer === 'approve' ? 'BudgetEscalated' : 'BudgetReserved'));
+    }
   });
 });

@@ -9,7 +9,7 @@ import { changed, command, decide, INR, recorded, releaseOf, RUN, TENANT } from 
 export const UNITS = [INR, 'comms', 'commitments', 'both'] as const;
 export const STEPS = [
   ...['reserve', 'reserve', 'reserve', 'reserve', 'settle', 'settle', 'more', 'less'],
-  ...['fail', 'release', 'refund', 'refund', 'approve', 'deny', 'lower'],
+  ...['fail', 'release', 'refund', 'refund', 'approve', 'raise', 'deny', 'lower'],
 ] as const;
 
 /** A capability whose contract bounds what a run does with it. */
@@ -83,7 +83,10 @@ function executed(step: Step, reservations: readonly Row[], change: (value: numb
   const found = reservations.find(({ doc }) => doc['effect_key'] === name)?.doc;
   const held = (found?.['debits'] ?? []) as readonly { currency: string; value_minor: number }[]; // as reservations hold them
   const moved = held.map(({ currency, value_minor }) => ({ currency, amount_minor: change(value_minor) }));
-  return recorded(name, null, { ...call, consequence: moved.length > 0 ? moved : valuesOf(step) });
+  const consequence = moved.length > 0 ? moved : valuesOf(step);
+  // Half of what happens can be taken back for a while.
+  const expiresAt = step.effect % 2 === 0 ? null : 90_000 + step.amount * 1_000;
+  return recorded(name, null, { ...call, consequence, ...(expiresAt === null ? {} : { expiresAt }) });
 }
 
 /** A step as what the accountant hears. */
@@ -114,6 +117,8 @@ export function inputOf(step: Step, reservations: readonly Row[]): RecordInput {
       return changed(name, 'compensation_verified');
     case 'lower':
       return command('MoveCeiling', { scope: 'run', scope_id: RUN, currency: INR, ceiling_minor: 500 - effect });
+    case 'raise':
+      return decide(name, true, { principal: 'dana', roles: ['approver', 'administrator'] }, true);
     default:
       return decide(name, step.step === 'approve');
   }

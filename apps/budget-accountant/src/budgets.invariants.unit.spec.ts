@@ -7,12 +7,14 @@ import { harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import fc from 'fast-check';
 import { budgetsCore } from './core.js';
+import type { Reservation } from './rules/budget/budget.messages.js';
+import { HOLDING_PHASES } from './rules/budget/budget.transitions.js';
 import { CAPPED, CEILINGS, cappedView, inputOf, STEPS, UNITS } from './budgets.invariants.testing.js';
 import { Recount } from './budgets.recount.testing.js';
 
-const RUNS_TRIED = Number(process.env['RECOURSE_BUDGET_RUNS'] ?? '200');
+const RUNS_TRIED = Number(process.env['RECOURSE_BUDGET_RUNS'] ?? '1000');
 /** What is rebuilt before every step costs as many times as much. */
-const REBUILT_SHARE = 20;
+const REBUILT_SHARE = 50;
 const PATIENCE_MS = 1_000_000;
 
 const STORIES = fc.array(
@@ -39,6 +41,49 @@ function holds(accountant: CoreHarness, recount: Recount, now: number): void {
     expect(recount.calls(record.body, CAPPED.capability)).toBeLessThanOrEqual(CAPPED.calls);
     expect(recount.subjects(record.body, CAPPED.capability)).toBeLessThanOrEqual(CAPPED.subjects);
   }
+}
+
+/** What the running sums say, that gauges read. */
+function sumsOf(accountant: CoreHarness): Readonly<Record<string, number>> {
+  const [total] = accountant.rows('debt_total').map(({ doc }) => doc['units'] as Readonly<Record<string, Sums>>); // as the one row has them
+  const sums = Object.entries(total ?? {}).flatMap(([unit, { reserved_minor, standing_minor }]) => [
+    [`reserved ${unit}`, reserved_minor] as const,
+    [`standing ${unit}`, standing_minor] as const,
+  ]);
+  const closings = accountant.rows('debt_closing').flatMap(({ doc }) => {
+    const place = `${String(doc['currency'])} until ${String(doc['closes_at'])}`;
+    return [
+      [`debt ${place}`, Number(doc['debit_minor'])] as const,
+      [`value ${place}`, Number(doc['value_minor'])] as const,
+    ];
+  });
+  return nonZero([...sums, ...closings]);
+}
+
+interface Sums {
+  readonly reserved_minor: number;
+  readonly standing_minor: number;
+}
+
+/** The same, from every reservation. */
+function standingOf(accountant: CoreHarness): Readonly<Record<string, number>> {
+  const entries = accountant.rows('reservation').flatMap(({ doc }) => {
+    const { phase, debits, expires_at } = doc as unknown as Reservation; // rows of this kind are reservations
+    if (!HOLDING_PHASES.includes(phase)) return [];
+    return debits.flatMap(({ currency, debit_minor, value_minor }) => {
+      const standing = [[`${phase === 'reserved' ? 'reserved' : 'standing'} ${currency}`, debit_minor] as const];
+      if (phase === 'reserved' || expires_at === null) return standing;
+      const place = `${currency} until ${String(expires_at - (expires_at % 60_000))}`;
+      return [...standing, [`debt ${place}`, debit_minor] as const, [`value ${place}`, value_minor] as const];
+    });
+  });
+  return nonZero(entries);
+}
+
+function nonZero(entries: readonly (readonly [string, number])[]): Readonly<Record<string, number>> {
+  const sums = new Map<string, number>();
+  for (const [key, amount] of entries) sums.set(key, (sums.get(key) ?? 0) + amount);
+  return Object.fromEntries([...sums].filter(([, amount]) => amount !== 0));
 }
 
 describe.each(WAYS)('the budget accountant, in every order of steps, $way', ({ isRebuilt }) => {
@@ -71,6 +116,7 @@ describe.each(WAYS)('the budget accountant, in every order of steps, $way', ({ i
                 moved_back_minor: doc['moved_back_minor'],
               });
           expect(recount.freedBeyondDebits()).toEqual([]);
+          expect(sumsOf(accountant)).toEqual(standingOf(accountant));
         }),
         { numRuns: isRebuilt ? Math.ceil(RUNS_TRIED / REBUILT_SHARE) : RUNS_TRIED },
       );

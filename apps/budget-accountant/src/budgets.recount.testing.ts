@@ -3,7 +3,7 @@
 // Each record adds signed amounts to its reservation. A budget counts them where they lie in its scope and window; what was counted
 // in a window that is over frees nothing of the one that runs.
 import type { AcceptedRecord } from '@recourse/event-log';
-import type { Debit } from '@recourse/messages';
+import type { Debit, Raise } from '@recourse/messages';
 
 type Doc = Readonly<Record<string, unknown>>;
 
@@ -71,14 +71,23 @@ function total(debits: readonly Debit[], unit: string, name: 'value_minor' | 'de
   return debits.filter(({ currency }) => currency === unit).reduce((all, one) => all + one[name], 0);
 }
 
+/** A ceiling that was higher for one reservation, since when. */
+interface Raised extends Raise {
+  readonly id: string;
+  readonly at: number;
+}
+
 export class Recount {
   readonly #entries: Entry[] = [];
   readonly #known = new Map<string, Known>();
+  readonly #raised: Raised[] = [];
 
   add({ type, body }: AcceptedRecord, at: number): void {
     const id = textIn(body, 'reservation_id') ?? '';
     const debits = debitsIn(body);
     const before = this.#known.get(id);
+    if (type === 'EscalationDecided')
+      for (const raise of (body['raised'] ?? []) as readonly Raise[]) this.#raised.push({ ...raise, id, at });
     if (type === 'BudgetReserved') this.#change(this.#asked(id, body), { held: debits, deltas: debits, calls: 1, at });
     else if (type === 'BudgetEscalated') this.#known.set(id, this.#asked(id, body));
     else if (type === 'BudgetDebited' || type === 'BudgetOverrun') this.#happened(id, body, at);
@@ -111,11 +120,30 @@ export class Recount {
     const { used_minor, moved_minor, refunded_minor, moved_back_minor } = this.of(budget, now);
     const debt = used_minor + (budget['refunds'] === 'gross' ? refunded_minor : 0);
     const value = moved_minor + (budget['value_refunds'] === 'gross' ? moved_back_minor : 0);
-    const over = (used: number, ceiling: unknown) => typeof ceiling === 'number' && used > ceiling;
+    const over = (used: number, ceiling: unknown, measure: string) =>
+      typeof ceiling === 'number' && used > ceiling + this.#higherBy(budget, measure, now);
     return [
-      ...(over(debt, budget['ceiling_minor']) && this.#reservedLast(budget, 'debt') ? ['debt'] : []),
-      ...(over(value, budget['value_ceiling_minor']) && this.#reservedLast(budget, 'value') ? ['value'] : []),
+      ...(over(debt, budget['ceiling_minor'], 'debt') && this.#reservedLast(budget, 'debt') ? ['debt'] : []),
+      ...(over(value, budget['value_ceiling_minor'], 'value') && this.#reservedLast(budget, 'value') ? ['value'] : []),
     ];
+  }
+
+  /** By how much a ceiling is higher now: each raise as long as what it was for counts against this very ceiling, and no more. */
+  #higherBy(budget: Doc, measure: string, now: number): number {
+    const since = this.windowAt(budget, now);
+    const isGross = budget[measure === 'debt' ? 'refunds' : 'value_refunds'] === 'gross';
+    const own = this.#raised.filter(
+      (one) =>
+        one.measure === measure &&
+        one.at >= since &&
+        (['scope', 'scope_id', 'currency', 'window'] as const).every((name) => one[name] === budget[name]),
+    );
+    return own.reduce((all, { id, by_minor }) => {
+      const counted = this.#entries
+        .filter(({ who, unit, isRefund }) => who.id === id && unit === budget['currency'] && !(isRefund && isGross))
+        .reduce((sum, one) => sum + (measure === 'debt' ? one.debt : one.value), 0);
+      return all + Math.min(by_minor, counted);
+    }, 0);
   }
 
   /** Counts of a budget within its window. */

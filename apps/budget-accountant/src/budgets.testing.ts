@@ -39,6 +39,7 @@ export function command(type: string, body: object, who: Who = {}): RecordInput 
 const UNNAMED: Readonly<Record<string, object>> = {
   ReserveBudget: { agent_id: null, initiator: null, objective: OBJECTIVE, subject_ref: null, reach: null },
   OpenBudget: { measure: 'debt', window: 'life', refunds: 'net' },
+  DecideEscalation: { raise_once: false },
   MoveCeiling: { measure: 'debt', window: 'life', until: null, reason: 'because' },
 };
 
@@ -79,10 +80,15 @@ export function reserve(
 export function releaseOf(effect: string, who: Who = {}): RecordInput {
   return command('ReleaseReservation', { run_id: RUN, effect_key: effect }, who);
 }
-export function decide(effect: string, approved: boolean, who: Who = { principal: 'dana' }): RecordInput {
+export function decide(
+  effect: string,
+  approved: boolean,
+  who: Who = { principal: 'dana' },
+  raise_once = false,
+): RecordInput {
   return command(
     'DecideEscalation',
-    { escalation_id: deriveId('esc', reservationOf(effect)), approved, reason: 'because' },
+    { escalation_id: deriveId('esc', reservationOf(effect)), approved, raise_once, reason: 'because' },
     who,
   );
 }

@@ -44,6 +44,7 @@ import { escalateReservation, passOn } from './rules/budget/overdue.decider.js';
 import { EVOLVE } from './rows.js';
 import { AUTONOMY_ROWS } from './rows/autonomy.rows.js';
 import { OUTCOME_ROWS } from './rows/outcome.rows.js';
+import { STANDING_ROWS } from './rows/standing.rows.js';
 import { BUDGET_ROWS, budgets, escalations, isCompensation, readBudget, reservations } from './rows/kinds.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
@@ -101,7 +102,7 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
       }),
     ],
     views: [contractView, entryView],
-    rows: [...BUDGET_ROWS, ...AUTONOMY_ROWS, ...OUTCOME_ROWS],
+    rows: [...BUDGET_ROWS, ...STANDING_ROWS, ...AUTONOMY_ROWS, ...OUTCOME_ROWS],
     keyOf: ({ tenant }) => tenant,
     evolve: EVOLVE,
     due: dueOf(policy),

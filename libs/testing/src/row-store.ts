@@ -5,7 +5,10 @@ import { plainProblem } from './plain-data.js';
 
 /** Rows by kind, group and key. */
 export class RowStore {
-  private readonly rows = new Map<string, Row>();
+  /** By kind and group, then by address: a read looks at its own group alone, however many there are. */
+  private readonly groups = new Map<string, Map<string, Row>>();
+  /** All of them in order; null after a change. */
+  private sorted: readonly Row[] | null = null;
   private readonly kinds: ReadonlyMap<string, ServiceCore['kinds'][number]>;
 
   constructor(kinds: ServiceCore['kinds']) {
@@ -15,13 +18,15 @@ export class RowStore {
   apply(changes: readonly Change[]): readonly ChangedRow[] {
     return changes.map((change) => {
       const address = change.op === 'delete' ? change.address : change.row;
-      const before = this.rows.get(idOf(address))?.doc;
+      const group = this.groupOf(address);
+      const before = group.get(address.key)?.doc;
+      this.sorted = null;
       if (change.op === 'delete') {
-        this.rows.delete(idOf(address));
+        group.delete(address.key);
         return { kind: address.kind, before, after: undefined };
       }
       this.assertStorable(change.row);
-      this.rows.set(idOf(address), change.row);
+      group.set(address.key, change.row);
       return { kind: address.kind, before, after: change.row.doc };
     });
   }
@@ -33,30 +38,27 @@ export class RowStore {
     };
     const get: StateView['get'] = (kind, group, key) => {
       touch(kind, group);
-      return this.rows.get(idOf({ kind, group, key }))?.doc;
+      return this.groups.get(groupId({ kind, group }))?.get(key)?.doc;
     };
     return {
       get,
       stored: get,
       list: (kind, group) => {
         touch(kind, group);
-        return this.all()
-          .filter((row) => row.kind === kind && row.group === group)
-          .map((row) => row.doc);
+        return this.inGroup({ kind, group }).map((row) => row.doc);
       },
       // The other way round: no decision may rest on an order that nobody promised.
       all: (kind, group) => {
         touch(kind, group);
-        return this.all()
-          .filter((row) => row.kind === kind && row.group === group)
+        return this.inGroup({ kind, group })
           .map((row) => row.doc)
           .reverse();
       },
       lastFirst: (kind, group, below) => {
         touch(kind, group);
         const placeOf = ({ doc }: Row): number => this.kinds.get(kind)?.place?.(doc) ?? -1;
-        return this.all()
-          .filter((row) => row.kind === kind && row.group === group && placeOf(row) < (below ?? Infinity))
+        return this.inGroup({ kind, group })
+          .filter((row) => placeOf(row) < (below ?? Infinity))
           .sort((a, b) => placeOf(b) - placeOf(a))
           .map((row) => row.doc);
       },
@@ -70,9 +72,21 @@ export class RowStore {
   }
 
   all(): readonly Row[] {
-    return [...this.rows.values()].sort(
-      (a, b) => compare(a.kind, b.kind) || compare(a.group, b.group) || compare(a.key, b.key),
-    );
+    this.sorted ??= [...this.groups.values()]
+      .flatMap((group) => [...group.values()])
+      .sort((a, b) => compare(a.kind, b.kind) || compare(a.group, b.group) || compare(a.key, b.key));
+    return this.sorted;
+  }
+
+  private inGroup(address: Pick<RowAddress, 'kind' | 'group'>): readonly Row[] {
+    return [...(this.groups.get(groupId(address))?.values() ?? [])].sort((a, b) => compare(a.key, b.key));
+  }
+
+  private groupOf(address: RowAddress): Map<string, Row> {
+    const id = groupId(address);
+    const standing = this.groups.get(id) ?? new Map<string, Row>();
+    this.groups.set(id, standing);
+    return standing;
   }
 
   private assertStorable(row: Row): void {
@@ -89,8 +103,9 @@ export function timerOf(row: Row): TimerInput {
   return { source: 'timer', address: { kind: row.kind, group: row.group, key: row.key }, dueAt: row.dueAt ?? 0 };
 }
 
-function idOf({ kind, group, key }: RowAddress): string {
-  return JSON.stringify([kind, group, key]);
+/** Kinds have no slash in their names. */
+function groupId({ kind, group }: Pick<RowAddress, 'kind' | 'group'>): string {
+  return `${kind}/${group}`;
 }
 
 /** Code unit order, as a C collation gives it for ASCII keys. */

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { APPEND_FULL, APPEND_QUICK, benchAppend } from './append.bench.js';
 import { AUDIT_FULL, AUDIT_QUICK, benchAudit } from './audit.bench.js';
 import { benchBlast, BLAST_FULL, BLAST_QUICK } from './blast.bench.js';
+import { benchBudget, BUDGET_FULL, BUDGET_QUICK } from './budget.bench.js';
 import { benchClosure, CLOSURE_FULL, CLOSURE_QUICK } from './closure.bench.js';
 import { benchExpiry, EXPIRY_FULL, EXPIRY_QUICK } from './expiry.bench.js';
 import { benchHop, HOP_FULL, HOP_QUICK } from './hop.bench.js';
@@ -35,6 +36,7 @@ const BENCHES: Readonly<Record<string, (isQuick: boolean, flags: PeersFlags) => 
   ingest: (isQuick) => benchIngest(isQuick ? INGEST_QUICK : INGEST),
   'ingest-signed': (isQuick) => benchIngestSigned(isQuick ? INGEST_QUICK : INGEST_FULL),
   'ingest-full': (isQuick) => benchIngestFull(isQuick ? INGEST_FULL_QUICK : INGEST_FULL),
+  budget: (isQuick) => benchBudget(isQuick ? BUDGET_QUICK : BUDGET_FULL),
   expiry: (isQuick) => benchExpiry(isQuick ? EXPIRY_QUICK : EXPIRY_FULL),
   hop: (isQuick) => benchHop(isQuick ? HOP_QUICK : HOP_FULL),
   'hop-signed': (isQuick) => benchHopSigned(isQuick ? HOP_QUICK : HOP_FULL),

@@ -106,7 +106,7 @@ export async function openHelper<Question extends object, Answer, Ready = object
 ): Promise<Helper<Question, Answer, Ready>> {
   const child = fork(fileURLToPath(new URL(program, import.meta.url)), [], {
     env: { ...process.env, [TASK_VARIABLE]: JSON.stringify(task) },
-    execArgv: [...FLAGS],
+    execArgv: [...FLAGS, ...extraFlags()],
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -10,6 +10,8 @@ import { changed, command, INR, mutationOf, open, recorded, reservationOf, reser
 import { RUN, TENANT } from '../budgets.testing.js';
 import { budgetsCore } from '../core.js';
 import { HarmQueries } from '../reads/harm-queries.js';
+import { closingTotalsQuery } from '../reads/harm-statements.js';
+import { Client } from 'pg';
 import { HarmController } from './harm.controller.js';
 import { projected } from './projected.integration.testing.js';
 import type { Projected } from './projected.integration.testing.js';
@@ -78,6 +80,7 @@ const ESCALATION = deriveId('esc', reservationOf('asked'));
 
 let desk: Projected;
 let queries: HarmQueries;
+let url: string;
 
 beforeAll(async () => {
   const told = harness(budgetsCore(), { views: { contracts: view, entries: memoryView(entryView) } });
@@ -86,7 +89,8 @@ beforeAll(async () => {
     name: `harm_${String(process.pid)}`,
     desk: told,
     controllers: [HarmController],
-    providers: (url) => {
+    providers: (address) => {
+      url = address;
       queries = new HarmQueries(createPool({ url, connectionsMax: 2 }));
       return [{ provide: HarmQueries, useValue: queries }];
     },
@@ -196,5 +200,19 @@ describe('the gauges', () => {
       'recourse_escalations_open{about="overrun"} 0',
     ])
       expect(text).toContain(line);
+  });
+
+  it('are read from an index, however much has closed before', async () => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(`INSERT INTO budgets.debt_closings
+      SELECT 0, 'g' || n, 'g' || n, NULL, 'INR', n * 60000::bigint, 1, 1, '{}' FROM generate_series(1, 50000) n`);
+    await client.query('ANALYZE budgets.debt_closings');
+    const { text, values } = closingTotalsQuery(NOW);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, [...values]);
+    await client.end();
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('Index');
+    expect(plan).not.toContain('Seq Scan');
   });
 });

@@ -11,11 +11,12 @@ import { usedBoundsOf, usersOf } from '../rules/harm/uses.decisions.js';
 import type { UsedBound } from '../rules/harm/uses.decisions.js';
 import {
   closingQuery,
+  closingTotalsQuery,
   effectCountsQuery,
   NOW_QUERY,
   OPEN_ESCALATIONS_QUERY,
   standingDebtQuery,
-  standingTotalsQuery,
+  STANDING_TOTALS_QUERY,
   usersQuery,
 } from './harm-statements.js';
 import type { HarmFilter } from './harm-statements.js';
@@ -57,8 +58,13 @@ export interface BoundUse extends UsedBound {
 interface Totals {
   readonly currency: string;
   readonly reserved: number;
+  /** Of what has happened and stands. */
+  readonly standing: number;
+}
+
+interface ClosingTotals {
+  readonly currency: string;
   readonly open: number;
-  readonly beyond: number;
   readonly hour: number;
   readonly day: number;
 }
@@ -99,18 +105,20 @@ export class HarmQueries extends Queries {
   /** Sets what stands of all tenants. Labels are units and words, never ids. */
   async gauge(metrics: Pick<Metrics, 'set' | 'clear'>): Promise<void> {
     const now = await this.now();
-    const [totals, open] = await Promise.all([
-      this.rows<Totals>('sum what stands', standingTotalsQuery(now)),
+    const [totals, closings, open] = await Promise.all([
+      this.rows<Totals>('sum what stands', STANDING_TOTALS_QUERY),
+      this.rows<ClosingTotals>('sum what closes', closingTotalsQuery(now)),
       this.rows<{ about: string; open: number }>('count questions', OPEN_ESCALATIONS_QUERY),
     ]);
     metrics.clear('debtStanding');
     metrics.clear('valueClosing');
-    for (const { currency: unit, reserved, open: reversible, beyond, hour, day } of totals) {
+    for (const { currency: unit, reserved, standing } of totals) {
+      const closing = closings.find((one) => one.currency === unit) ?? { open: 0, hour: 0, day: 0 };
       metrics.set('debtStanding', { unit, standing: 'reserved' }, reserved);
-      metrics.set('debtStanding', { unit, standing: 'open' }, reversible);
-      metrics.set('debtStanding', { unit, standing: 'beyond' }, beyond);
-      metrics.set('valueClosing', { unit, within: 'hour' }, hour);
-      metrics.set('valueClosing', { unit, within: 'day' }, day);
+      metrics.set('debtStanding', { unit, standing: 'open' }, closing.open);
+      metrics.set('debtStanding', { unit, standing: 'beyond' }, standing - closing.open);
+      metrics.set('valueClosing', { unit, within: 'hour' }, closing.hour);
+      metrics.set('valueClosing', { unit, within: 'day' }, closing.day);
     }
     for (const about of ABOUT)
       metrics.set('escalationsOpen', { about }, open.find((one) => one.about === about)?.open ?? 0);

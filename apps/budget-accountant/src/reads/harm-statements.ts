@@ -10,6 +10,8 @@ import type { UsersOf } from '../rules/harm/uses.decisions.js';
 
 const BUDGETS_LOG = 'recourse.budgets';
 const RESERVATIONS = tableOf(BUDGETS_LOG, 'reservations');
+const TOTALS = tableOf(BUDGETS_LOG, 'debt_totals');
+const CLOSINGS = tableOf(BUDGETS_LOG, 'debt_closings');
 const ESCALATIONS = tableOf(BUDGETS_LOG, 'escalations');
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -130,21 +132,24 @@ export function usersQuery(tenant: string, users: UsersOf, limit: number): Query
   };
 }
 
-/** What stands of all tenants, by unit, and how much of it closes soon. */
-export function standingTotalsQuery(now: number): Query {
+/** What stands of all tenants, by unit: the running sums of every partition. */
+export const STANDING_TOTALS_QUERY: Query = {
+  text: `SELECT u.key AS currency, sum((u.value ->> 'reserved_minor')::bigint)::float8 AS reserved, sum((u.value ->> 'standing_minor')::bigint)::float8 AS standing FROM ${TOTALS} CROSS JOIN LATERAL json_each(${DOC} -> 'units') AS u GROUP BY u.key`,
+  values: [],
+};
+
+/** What of it can still be taken back, by unit, and how much value that is no more soon; what is over is not looked at. */
+export function closingTotalsQuery(now: number): Query {
   const given = new Parameters();
-  const at = `${given.add(now)}::bigint`;
-  const closes = (withinMs: number): string =>
-    `${STANDING} AND expires_at > ${at} AND expires_at <= ${given.add(now + withinMs)}`;
+  const at = given.add(now);
+  const closes = (withinMs: number): string => `closes_at <= ${given.add(now + withinMs)}`;
   const sums = [
-    sumOf('debit_minor', `phase = 'reserved'`, 'reserved'),
-    sumOf('debit_minor', `${STANDING} AND expires_at > ${at}`, 'open'),
-    sumOf('debit_minor', `${STANDING} AND (expires_at IS NULL OR expires_at <= ${at})`, 'beyond'),
+    'sum(debit_minor)::float8 AS open',
     sumOf('value_minor', closes(HOUR_MS), 'hour'),
     sumOf('value_minor', closes(DAY_MS), 'day'),
   ];
   return {
-    text: `SELECT currency, ${sums.join(', ')} FROM ${RESERVATIONS} ${DEBITS}${whereOf([HOLDING])} GROUP BY currency`,
+    text: `SELECT currency, ${sums.join(', ')} FROM ${CLOSINGS} WHERE closes_at > ${at} GROUP BY currency`,
     values: given.values,
   };
 }

@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Query } from '@recourse/service';
-import { closingQuery, effectCountsQuery, standingDebtQuery, usersQuery } from './harm-statements.js';
+import {
+  closingQuery,
+  closingTotalsQuery,
+  effectCountsQuery,
+  OPEN_ESCALATIONS_QUERY,
+  STANDING_TOTALS_QUERY,
+  standingDebtQuery,
+  usersQuery,
+} from './harm-statements.js';
 
 const USERS = { run_id: 'run-1', currency: 'INR', measure: 'debt', since: 7, isOverrun: true } as const;
 const READS: readonly (readonly [name: string, read: (tenant: string) => Query])[] = [
@@ -24,5 +32,16 @@ describe.each(READS)('the statement of %s', (_name, read) => {
     const { text, values } = read('acme');
     const used = new Set([...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
     expect([...used].sort((a, b) => a - b)).toEqual(values.map((_, n) => n + 1));
+  });
+});
+
+describe('the statements behind the gauges', () => {
+  it('read running sums and open questions, and no reservation', () => {
+    const statements = [STANDING_TOTALS_QUERY, closingTotalsQuery(7), OPEN_ESCALATIONS_QUERY];
+    expect(statements.flatMap(({ text }) => text.match(/FROM "[^"]+"\."[^"]+"/gu) ?? [])).toEqual([
+      'FROM "budgets"."debt_totals"',
+      'FROM "budgets"."debt_closings"',
+      'FROM "budgets"."escalations"',
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 // What a debit counts at: budgets of its run, agent, tenant and the platform, and what its run has made of the capability.
 // Holds no rules; adds what a record says.
 import type { Change, StateView } from '@recourse/event-log';
-import type { Debit } from '@recourse/messages';
+import type { BudgetMeasure, Debit, Raise } from '@recourse/messages';
 import { windowAt } from '../rules/budget/bounds.decisions.js';
 import type { Budget, Reservation, RunCapability } from '../rules/budget/budget.messages.js';
 import { capped, isMoney } from '../rules/budget/debits.decisions.js';
@@ -32,6 +32,8 @@ export interface Counting {
   readonly isOverrun?: boolean;
   /** Freed by a verified compensation: gross ceilings and caps go on counting it. */
   readonly isRefund?: boolean;
+  /** By how much ceilings are higher for it than they were; negative where they fall back. */
+  readonly raised?: readonly Raise[];
   /** When, epoch milliseconds. */
   readonly at: number;
 }
@@ -46,7 +48,8 @@ function budgetsAfter(state: StateView, of: Counted, counting: Counting): readon
   return scopesOf({ tenant, runId, agentId }).flatMap(({ scope, scope_id }) => {
     const group = budgets.list(state, budgetGroup(tenant, scope, scope_id));
     return counting.debits.flatMap((debit) => {
-      const { currency } = debit;
+      const { currency, debit_minor, value_minor } = debit;
+      if (debit_minor === 0 && value_minor === 0 && counting.isOverrun !== true) return [];
       const own = group.filter((one) => one.currency === currency);
       const life = { tenant, scope, scope_id, currency, window: 'life' } as const;
       const all =
@@ -62,11 +65,11 @@ function budgetsAfter(state: StateView, of: Counted, counting: Counting): readon
 function added(
   budget: Budget,
   { debit_minor, value_minor }: Debit,
-  { at, isOverrun = false, isRefund = false }: Counting,
+  { at, isOverrun = false, isRefund = false, raised = [] }: Counting,
   countedAt: number | null,
 ): Budget {
   const now = windowAt(budget.window, at);
-  const fresh = { window_at: now, used_minor: 0, refunded_minor: 0, moved_minor: 0, moved_back_minor: 0 };
+  const fresh = { ...NOTHING_COUNTED, window_at: now };
   const standing = budget.window_at === now ? budget : { ...budget, ...fresh };
   const isOld = countedAt !== null && windowAt(budget.window, countedAt) !== now;
   const debt = isOld ? Math.max(0, debit_minor) : debit_minor;
@@ -77,8 +80,42 @@ function added(
     moved_minor: capped(standing.moved_minor + value),
     refunded_minor: standing.refunded_minor - (isRefund ? debt : 0),
     moved_back_minor: standing.moved_back_minor - (isRefund ? value : 0),
+    ...(raised.length === 0
+      ? {}
+      : raisedBy(standing, raised, (measure, by) =>
+          isOld || (isRefund && isGross(budget, measure)) ? Math.max(0, by) : by,
+        )),
     overrun: standing.overrun || isOverrun,
   };
+}
+
+/** What a budget counts at the start of a window. */
+const NOTHING_COUNTED = {
+  used_minor: 0,
+  refunded_minor: 0,
+  moved_minor: 0,
+  moved_back_minor: 0,
+  raised_minor: 0,
+  value_raised_minor: 0,
+};
+
+function isGross({ refunds, value_refunds }: Budget, measure: BudgetMeasure): boolean {
+  return (measure === 'debt' ? refunds : value_refunds) === 'gross';
+}
+
+/** Raises of a budget's ceilings; what still counts against a ceiling keeps its raise. */
+function raisedBy(
+  budget: Budget,
+  raised: readonly Raise[],
+  counts: (measure: BudgetMeasure, by: number) => number,
+): Pick<Required<Budget>, 'raised_minor' | 'value_raised_minor'> {
+  const { raised_minor = 0, value_raised_minor = 0, ...key } = budget;
+  const own = raised.filter((one) =>
+    (['scope', 'scope_id', 'currency', 'window'] as const).every((name) => one[name] === key[name]),
+  );
+  const by = (of: BudgetMeasure): number =>
+    own.filter(({ measure }) => measure === of).reduce((all, { by_minor }) => all + counts(of, by_minor), 0);
+  return { raised_minor: raised_minor + by('debt'), value_raised_minor: value_raised_minor + by('value') };
 }
 
 /** Caps count what an agent did: that it was taken back changes nothing, and taking back is nothing it did. */

@@ -20,11 +20,18 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'UNIT', of: (row) => row['currency'] },
   { title: 'PER', of: (row) => row['window'] },
   { title: 'DEBT', of: (row) => amountIn(row['used_minor'], row['currency']), align: 'right' },
-  { title: 'CEILING', of: (row) => amountIn(row['ceiling_minor'], row['currency']) ?? 'none', align: 'right' },
+  { title: 'CEILING', of: (row) => ceilingIn(row, 'ceiling_minor', 'raised_minor'), align: 'right' },
   { title: 'MOVED', of: (row) => amountIn(row['moved_minor'], row['currency']), align: 'right' },
-  { title: 'CEILING', of: (row) => amountIn(row['value_ceiling_minor'], row['currency']) ?? 'none', align: 'right' },
+  { title: 'CEILING', of: (row) => ceilingIn(row, 'value_ceiling_minor', 'value_raised_minor'), align: 'right' },
   { title: 'STATE', of: (row) => (row['overrun'] === true ? 'overrun' : 'within') },
 ];
+
+/** A ceiling, and what it is higher by for calls that somebody let through with a raise. */
+function ceilingIn(row: Doc, set: string, higher: string): string {
+  const ceiling = amountIn(row[set], row['currency']);
+  if (ceiling === null) return 'none';
+  return Number(row[higher] ?? 0) === 0 ? ceiling : `${ceiling} + ${String(amountIn(row[higher], row['currency']))}`;
+}
 
 const ESCALATION_COLUMNS: readonly Column<Doc>[] = [
   { title: 'ESCALATION', of: (row) => row['escalation_id'] },
@@ -81,14 +88,20 @@ function addEscalations(budgets: Command, act: Act): void {
     },
   );
   addShow(budgets, act);
-  const decide = (name: string, description: string, approved: boolean): void => {
+  const decide = (name: string, description: string, approved: boolean, raise_once = false): void => {
     addSendAction(budgets.command(name).description(description).argument('<escalation>', 'escalation id'), act, {
       service: 'budgets',
       path: (id) => escalationPath(id, 'decide'),
-      body: () => ({ approved }),
+      body: () => ({ approved, raise_once }),
     });
   };
   decide('approve', 'lets an escalation through: the agent may go on when it asks again', true);
+  decide(
+    'raise-once',
+    'lets an escalation through and raises each ceiling it exceeds by as much: nobody else has less',
+    true,
+    true,
+  );
   decide('deny', 'refuses an escalation: nothing is spent', false);
 }
 

@@ -44,9 +44,23 @@ describe('budgets', () => {
     expect(await call('budgets', 'approve', 'esc_1', '--reason', 'agreed with sales')).toBe(0);
     expect(await call('budgets', 'deny', 'esc_1', '--reason', 'too much')).toBe(0);
     expect(asked.slice(1).map(({ method, path, body }) => [method, path, body])).toEqual([
-      ['POST', '/v1/escalations/esc_1/decide', { approved: true, reason: 'agreed with sales' }],
-      ['POST', '/v1/escalations/esc_1/decide', { approved: false, reason: 'too much' }],
+      ['POST', '/v1/escalations/esc_1/decide', { approved: true, raise_once: false, reason: 'agreed with sales' }],
+      ['POST', '/v1/escalations/esc_1/decide', { approved: false, raise_once: false, reason: 'too much' }],
     ]);
+  });
+
+  it('raise a ceiling once, for an escalation alone, and list by how much it is higher', async () => {
+    const budget = { scope: 'run', scope_id: 'run-1', currency: 'EUR', used_minor: 150_00, ceiling_minor: 100_00 };
+    const { call, asked, out } = desk(
+      table({
+        '/v1/escalations/esc_1/decide': { escalation_id: 'esc_1' },
+        '/v1/budgets': { items: [{ ...budget, raised_minor: 60_00 }], next_cursor: null },
+      }),
+    );
+    expect(await call('budgets', 'raise-once', 'esc_1', '--reason', 'a large customer')).toBe(0);
+    expect(asked[0]?.body).toEqual({ approved: true, raise_once: true, reason: 'a large customer' });
+    expect(await call('budgets', 'list')).toBe(0);
+    expect(out()).toMatch(/150\.00 EUR +100\.00 EUR \+ 60\.00 EUR/);
   });
 
   it('say of an escalation which names read alike', async () => {

@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { Brief, CommandEnvelope, Debit, Excess, Hash, Money } from './common.js';
+import type { Brief, CommandEnvelope, Debit, Excess, Hash, Money, Raise } from './common.js';
 
 /** An execution nobody reserved was counted, and nobody is asked: a compensation within the ceilings, or an effect that leaves no debt. */
 export interface BudgetDebited {
@@ -402,6 +402,8 @@ export interface DecideEscalation {
   readonly escalation_id: string;
   /** The decision. */
   readonly approved: boolean;
+  /** Approved, and the ceilings it exceeds are higher by what is asked for, as long as that counts: nobody else has less. */
+  readonly raise_once: boolean;
   /** Why. */
   readonly reason: string;
 }
@@ -436,6 +438,8 @@ export interface EscalationDecided {
   readonly command_id: string;
   /** If the approved reservation is neither settled nor released by then, a person is asked again; epoch milliseconds, null when it was denied. */
   readonly settle_by: number | null;
+  /** Ceilings that were raised once, for this reservation alone; none where it was let through without. */
+  readonly raised: readonly Raise[];
 }
 
 export const MOVE_CEILING_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;

@@ -508,6 +508,22 @@ export interface Payload {
   readonly sha256: Hash;
 }
 
+/** A ceiling that is higher for one reservation, by what it asks for, and as long as that counts. */
+export interface Raise {
+  /** Whose ceiling: run, agent, tenant or platform. */
+  readonly scope: string;
+  /** Which one. */
+  readonly scope_id: string;
+  /** What it bounds: debt or value. */
+  readonly measure: string;
+  /** Unit. */
+  readonly currency: string;
+  /** Over how long it counts: life, hour or day. */
+  readonly window: string;
+  /** By how much it is higher, minor units. */
+  readonly by_minor: number;
+}
+
 /** What can be done about a mutation now. */
 export const RECOVERABILITY_STATE_VALUES = ['planned', 'pending_commit', 'committed', 'reversal_available', 'reversal_expired', 'compensating', 'compensated', 'compensation_failed', 'manual_resolution_required', 'cancelled'] as const;
 export type RecoverabilityState = (typeof RECOVERABILITY_STATE_VALUES)[number];

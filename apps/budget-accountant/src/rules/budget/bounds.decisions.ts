@@ -53,9 +53,16 @@ export function usedOf(budget: Budget, measure: BudgetMeasure, now: number): num
     : budget.moved_minor + (budget.value_refunds === 'gross' ? budget.moved_back_minor : 0);
 }
 
-/** Ceiling of a budget by measure; null where nobody set one. */
+/** Ceiling of a budget by measure, as it was set; null where nobody set one. */
 export function ceilingOf(budget: Budget, measure: BudgetMeasure): number | null {
   return measure === 'debt' ? budget.ceiling_minor : budget.value_ceiling_minor;
+}
+
+/** Ceiling that holds now: as it was set, and what it is higher by for reservations that people let through with a raise. */
+function ceilingNow(budget: Budget, measure: BudgetMeasure, now: number): number | null {
+  const ceiling = ceilingOf(budget, measure);
+  if (ceiling === null || budget.window_at !== windowAt(budget.window, now)) return ceiling;
+  return ceiling + ((measure === 'debt' ? budget.raised_minor : budget.value_raised_minor) ?? 0);
 }
 
 /** Names every bound that an action would exceed. */
@@ -73,7 +80,7 @@ export function ceilingExcess(debits: readonly Debit[], { budgets, runId, now }:
   const open = undisclosed(debits, budgets, runId, now);
   const exceeded = budgets.flatMap((budget) =>
     (['debt', 'value'] as const).flatMap((measure) => {
-      const ceiling = ceilingOf(budget, measure);
+      const ceiling = ceilingNow(budget, measure, now);
       const debit = inUnit(debits, budget.currency);
       const asked = measure === 'debt' ? debit.debit_minor : debit.value_minor;
       const used = usedOf(budget, measure, now);

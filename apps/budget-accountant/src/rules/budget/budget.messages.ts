@@ -9,6 +9,7 @@ import type {
   BudgetWindow,
   Debit,
   Excess,
+  Raise,
   RecordOf,
   RecordTypeOf,
 } from '@recourse/messages';
@@ -49,6 +50,7 @@ export const BUDGET_REJECTIONS = {
   RESERVATION_OF_ANOTHER: 403,
   RESERVATION_WRONG_PHASE: 409,
   ESCALATION_DECIDED: 409,
+  NOTHING_TO_RAISE: 409,
   UNTIL_PAST: 422,
   KEY_MISMATCH: 422,
   SCOPE_MISMATCH: 422,
@@ -85,6 +87,10 @@ export interface Budget {
   readonly value_refunds: BudgetRefunds;
   /** What one of its ceilings falls back to, and when, epoch milliseconds; null where none does. */
   readonly decay: { readonly measure: BudgetMeasure; readonly at: number; readonly to_minor: number } | null;
+  /** By how much the ceiling of debt is higher for what was let through with a raise; nothing in rows older than this. */
+  readonly raised_minor?: number;
+  /** The same of the ceiling of value. */
+  readonly value_raised_minor?: number;
   /** True once an execution nobody reserved was debited. */
   readonly overrun: boolean;
 }
@@ -140,6 +146,8 @@ export interface Reservation {
   readonly phase: ReservationPhase;
   /** Who does not decide about it; none in rows older than this. */
   readonly parties?: readonly string[];
+  /** Ceilings that are higher for it alone; none in rows older than this. */
+  readonly raised?: readonly Raise[];
   /** Contract of the effect, 64 hex digits; null without one. */
   readonly contract_digest: string | null;
   /** What the run was for, and how the effect is compensated; null of a debit that asks nobody. */

@@ -1,9 +1,9 @@
 // Decides what a person says about an escalation, and who may not say it (P5). Pure.
 import { isAmong, isPerson } from '@recourse/kernel';
-import type { BodyOf } from '@recourse/messages';
+import type { BodyOf, Raise } from '@recourse/messages';
 import { partiesOf, rejected } from './budget.decider.js';
 import { raised } from './ceiling.decider.js';
-import { APPROVER_ROLE, LAST_RESORT_ROLE } from './budget.messages.js';
+import { APPROVER_ROLE, BUDGET_ROLES, LAST_RESORT_ROLE } from './budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, BudgetRecord, Escalation, EscalationPolicy } from './budget.messages.js';
 
 /** What a word on an escalation is decided on, beside the command. */
@@ -55,10 +55,40 @@ function refusalOf(
     : rejected('APPROVER_NOT_A_PERSON', 'only a person lets more be spent: no agent, no service account, no role');
 }
 
+/** Ceilings that a question exceeds, higher by what it asks for; caps and what binds in law are no ceilings. */
+function raisesOf({ about, exceeded }: Escalation): readonly Raise[] {
+  if (about !== 'ceiling') return [];
+  return exceeded
+    .filter(({ scope, measure }) => scope !== 'capability' && (measure === 'debt' || measure === 'value'))
+    .map(({ scope, scope_id, measure, currency, window, asked_minor: by_minor }) => ({
+      scope,
+      scope_id,
+      measure,
+      currency,
+      window,
+      by_minor,
+    }));
+}
+
+/** Why a ceiling is not raised for a question alone: it takes who may let it through, and who may set what it exceeds. */
+function unfitRaise(
+  { envelope: { roles }, approved, raise_once }: BudgetCommand<'DecideEscalation'>,
+  raises: readonly Raise[],
+): BudgetAnswer | null {
+  if (!raise_once) return null;
+  if (!approved || raises.length === 0)
+    return rejected('NOTHING_TO_RAISE', 'only what is approved and exceeds a ceiling raises one: approve or deny it');
+  const setters = raises.some(({ scope }) => scope === 'platform') ? [LAST_RESORT_ROLE] : BUDGET_ROLES;
+  return setters.some((role) => roles.includes(role))
+    ? null
+    : rejected('ROLE_REQUIRED', `a ceiling is raised by who may set it: ${setters.join(' or ')}`);
+}
+
 /**
  * Takes a person's word on an escalation.
  *
- * Shape:  a ceiling: approved is debited once. An overrun: nothing more is debited. A reservation nobody used: approved, it
+ * Shape:  a ceiling: approved is debited once, and with a raise the ceilings it exceeds are higher by as much, so that nobody else
+ *         has less. An overrun: nothing more is debited. A reservation nobody used: approved, it
  *         stands for another while; denied, it is given back.
  */
 export function decideEscalation(
@@ -71,7 +101,8 @@ export function decideEscalation(
   if (!roles.some((role) => asker.roles.includes(role)))
     return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
   if (escalation === null) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
-  const refusal = refusalOf(command, escalation, people);
+  const raises = raisesOf(escalation);
+  const refusal = refusalOf(command, escalation, people) ?? unfitRaise(command, raises);
   if (refusal !== null) return refusal;
   const { escalation_id, reservation_id, tenant, run_id, effect_key, about, phase } = escalation;
   const outcome = { escalation_id, reservation_id, approved };
@@ -83,7 +114,7 @@ export function decideEscalation(
   }
   const event: BudgetRecord = {
     type: 'EscalationDecided',
-    body: wordOf(command, escalation, now + policy.settleWithinMs),
+    body: { ...wordOf(command, escalation, now + policy.settleWithinMs), raised: command.raise_once ? raises : [] },
   };
   if (escalation.proposal !== null && approved)
     return { kind: 'recorded', outcome, event, also: raised(escalation.proposal, asker.principal, asker.command_id) };
@@ -97,7 +128,7 @@ function wordOf(
   { envelope: asker, approved, reason }: BudgetCommand<'DecideEscalation'>,
   { reservation_id, tenant, run_id, effect_key, escalation_id, about, debits }: Escalation,
   settleBy: number,
-): BodyOf<'recourse.budgets', 'EscalationDecided'> {
+): Omit<BodyOf<'recourse.budgets', 'EscalationDecided'>, 'raised'> {
   return {
     reservation_id,
     tenant,

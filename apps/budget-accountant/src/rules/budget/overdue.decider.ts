@@ -51,6 +51,7 @@ export function passOn(escalation: Escalation, policy: EscalationPolicy, now: nu
         reason: 'DEADLINE_PASSED',
         command_id: '',
         settle_by: null,
+        raised: [],
       },
     };
   return {

@@ -35,10 +35,17 @@ export function decideReserve(command: BudgetCommand<'ReserveBudget'>, facts: Re
   const { reservation, bounds, contract } = facts;
   if (reservation !== null && reservation.phase !== 'released') return reservedBefore(command, reservation);
   const debits = debitsOf(contract, 'irreversible', command.values);
-  const used = Math.max(0, ...bounds.budgets.flatMap((one) => [one.used_minor, one.moved_minor, one.refunded_minor]));
-  if (debits.some((one) => !Number.isSafeInteger(used + Math.max(one.debit_minor, one.value_minor))))
+  if (!isCountable(debits, bounds))
     return rejected('AMOUNT_INVALID', 'the sum cannot be counted');
   return reserved(command, facts, debits);
+}
+
+/** Is every sum still a number after it? */
+function isCountable(debits: readonly Debit[], { budgets }: Bounds): boolean {
+  let used = 0;
+  for (const { used_minor, moved_minor, refunded_minor } of budgets)
+    used = Math.max(used, used_minor, moved_minor, refunded_minor);
+  return debits.every((one) => Number.isSafeInteger(used + Math.max(one.debit_minor, one.value_minor)));
 }
 
 function reserved(
