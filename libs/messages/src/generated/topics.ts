@@ -1,5 +1,5 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
-import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, StatementConflicted } from './assumptions.js';
+import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, HandleClaimed, HandleNamed, StatementConflicted } from './assumptions.js';
 import type { AlarmClosed, AlarmRaised, HeadsSigned } from './audit.js';
 import type { AgentSignalled, AutonomyChanged, FreezeAutonomy, SignalRefused, UnfreezeAutonomy } from './autonomy.js';
 import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, CeilingMoved, CeilingProposed, DecideEscalation, EscalationDecided, MoveCeiling, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
@@ -7,7 +7,7 @@ import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, PayloadsRead, Progress, RecordParked, RecordReading, RecordRedirected, RecordsRefused, RedriveParked, WireLossAccepted } from './log.js';
-import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DeliveryReviewed, DivergenceReviewed, ErasureOrdered, ExecutionConflicted, ExecutionOverdue, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OrderErasure, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDelivery, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DeliveryReviewed, DivergenceReviewed, ErasureOrdered, ExecutionConflicted, ExecutionOverdue, HandleJudged, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OrderErasure, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDelivery, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { OutcomeCounted, OutcomeRecorded } from './outcomes.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
@@ -43,11 +43,12 @@ export const TOPICS = [
     "records": [
       "recourse.assumptions.AssumptionDeclared",
       "recourse.assumptions.AssumptionInvalidated",
-      "recourse.assumptions.AssumptionReaffirmed"
+      "recourse.assumptions.AssumptionReaffirmed",
+      "recourse.assumptions.HandleNamed"
     ],
-    "written_by": "producers, critics",
+    "written_by": "producers, critics, mutation-ledger (handles)",
     "read_by": "mutation-ledger",
-    "doc": "What the outside world says about assumptions.",
+    "doc": "What the outside world says about assumptions, and which handles executions name.",
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
@@ -289,7 +290,8 @@ export const TOPICS = [
       "recourse.log.RecordRedirected",
       "recourse.log.RecordsRefused",
       "recourse.assumptions.AssumptionStated",
-      "recourse.assumptions.StatementConflicted"
+      "recourse.assumptions.StatementConflicted",
+      "recourse.assumptions.HandleClaimed"
     ],
     "written_by": "mutation-ledger",
     "read_by": "mutation-ledger (broadcast)",
@@ -322,6 +324,7 @@ export const TOPICS = [
       "recourse.mutations.ExecutionConflicted",
       "recourse.mutations.ExecutionOverdue",
       "recourse.mutations.MutationSettled",
+      "recourse.mutations.HandleJudged",
       "recourse.mutations.MutationsFell",
       "recourse.mutations.RecoverabilityChanged",
       "recourse.mutations.CompensationsExecuted",
@@ -532,7 +535,8 @@ export type ToolExecutionsRecord =
 export type AssumptionEventsRecord =
   | { readonly type: 'AssumptionDeclared'; readonly body: AssumptionDeclared }
   | { readonly type: 'AssumptionInvalidated'; readonly body: AssumptionInvalidated }
-  | { readonly type: 'AssumptionReaffirmed'; readonly body: AssumptionReaffirmed };
+  | { readonly type: 'AssumptionReaffirmed'; readonly body: AssumptionReaffirmed }
+  | { readonly type: 'HandleNamed'; readonly body: HandleNamed };
 
 /** What `recourse.registry-commands` holds. */
 export type RegistryCommandsRecord =
@@ -647,7 +651,8 @@ export type AssumptionsRecord =
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'AssumptionStated'; readonly body: AssumptionStated }
-  | { readonly type: 'StatementConflicted'; readonly body: StatementConflicted };
+  | { readonly type: 'StatementConflicted'; readonly body: StatementConflicted }
+  | { readonly type: 'HandleClaimed'; readonly body: HandleClaimed };
 
 /** What `recourse.mutations` holds. */
 export type MutationsRecord =
@@ -666,6 +671,7 @@ export type MutationsRecord =
   | { readonly type: 'ExecutionConflicted'; readonly body: ExecutionConflicted }
   | { readonly type: 'ExecutionOverdue'; readonly body: ExecutionOverdue }
   | { readonly type: 'MutationSettled'; readonly body: MutationSettled }
+  | { readonly type: 'HandleJudged'; readonly body: HandleJudged }
   | { readonly type: 'MutationsFell'; readonly body: MutationsFell }
   | { readonly type: 'RecoverabilityChanged'; readonly body: RecoverabilityChanged }
   | { readonly type: 'CompensationsExecuted'; readonly body: CompensationsExecuted }
