@@ -61,8 +61,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.handles.unit.spec.ts',
     test: 'the handle that an execution names, straight is asked about also where a worker found it out: whoever plans a call may name the key of another’s',
     file: 'apps/mutation-ledger/src/core/forward-legs.ts',
-    find: '            speaker,\n          }),',
-    replace: '            speaker: undefined,\n          }),',
+    find: '{ named: named.contract, speaker },',
+    replace: '{ named: named.contract, speaker: undefined },',
   },
   {
     id: 'a53-a-failed-step-begins-an-undo-nobody-sees',
@@ -1796,8 +1796,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.asks.unit.spec.ts',
     test: 'an execution nobody knows the end of, straight is asked about again after a while, and given to a person after the last time',
     file: 'apps/mutation-ledger/src/rules/mutation/answer.decider.ts',
-    find: "return reading.verdict === 'unknown' ? [askPerson(mutation, now, policy)] : recorded(ask, answer, mutation, context);",
-    replace: "return reading.verdict === 'unknown' ? [] : recorded(ask, answer, mutation, context);",
+    find: "return reading.verdict === 'unknown' ? [askPerson(mutation, now, policy)] : settled(ask, answer, mutation, context);",
+    replace: "return reading.verdict === 'unknown' ? [] : settled(ask, answer, mutation, context);",
   },
   {
     id: 'p4-reaffirmation-not-told',

@@ -2021,7 +2021,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'P6/observed',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.observers.unit.spec.ts',
     test: 'a report of an undo, straight has another worker look first where one observes for the adapter and the tenant',
-    file: 'apps/recovery-orchestrator/src/rules/step/observer.decisions.ts',
+    file: 'libs/kernel/src/keyring.ts',
     find: 'return speaker?.observers?.some((one) => speaksUnder(one, adapter) && speaksFor(one, tenant)) ?? false;',
     replace:
       "return speaker?.observers?.some((one) => speaksUnder(one, adapter) && speaksFor(one, 'nobody')) === undefined && tenant === '';",

@@ -562,6 +562,17 @@ describe('an effect that waits for people', () => {
     expect(effect(closing)?.item).toMatchObject({ kind: 'window', reason: 'WINDOW_CLOSING', deadlineAt: 7_000 });
   });
 
+  it('is an item where somebody else named its handle first, and none where the handle is its own', () => {
+    const judged = (review_by: number | null): HeardRecord => toldOf('HandleJudged', { review_by });
+    expect(effect(judged(9_000))?.item).toMatchObject({
+      kind: 'exposure',
+      reason: 'HANDLE_CLAIMED',
+      deadlineAt: 9_000,
+    });
+    expect(effect(judged(null))).toBeUndefined();
+    expect(effect(judged(9_000), toldOf('MutationSettled'))).toBeUndefined();
+  });
+
   it('is over once a person settles it or somebody tells how it ended', () => {
     for (const asked of [exposed, overdue]) expect(effect(asked, toldOf('MutationSettled'))).toBeUndefined();
     expect(effect(overdue, toldOf('MutationRecorded', { review_by: null }))).toBeUndefined();

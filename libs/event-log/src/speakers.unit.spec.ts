@@ -35,3 +35,16 @@ describe('what a key may say of an agent', () => {
     expect(speakerProblem(speaker, 'OutcomeRecorded', body) === null).toBe(is);
   });
 });
+
+describe('what a key may say of a handle', () => {
+  it.each([
+    ['a producer', key('producer', '*')],
+    ['a source', key('source', '*')],
+    ['a worker', key('worker', '*')],
+    ['an observer', key('observer', '*')],
+    ['a consumer', key('consumer', '*')],
+    ['a critic', key('critic', '*')],
+  ])('is nothing, whose it is: %s', (_who, speaker) => {
+    expect(speakerProblem(speaker, 'HandleNamed', { ...SAID, envelope: undefined })).toContain('not for it to say');
+  });
+});
