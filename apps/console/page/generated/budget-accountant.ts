@@ -853,6 +853,8 @@ export interface operations {
             content: {
                 "application/json": {
                     approved: boolean;
+                    /** @default false */
+                    raise_once?: boolean;
                     reason: string;
                     tenant?: string;
                 };
