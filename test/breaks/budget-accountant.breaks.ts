@@ -287,7 +287,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'A83',
     spec: 'apps/budget-accountant/src/budgets.raise-once.unit.spec.ts',
     test: 'a ceiling that is raised once, straight falls back with what it was for: given back, used for less, or taken back',
-    file: 'apps/budget-accountant/src/rows.ts',
+    file: 'apps/budget-accountant/src/rows/raises.ts',
     find: "by_minor: Math.min(one.by_minor, one.measure === 'debt' ? debit_minor : value_minor)",
     replace: 'by_minor: one.by_minor',
   },
@@ -320,7 +320,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a4-sums-never-fall',
-    requirement: 'A4',
+    requirement: 'A4/harm',
     spec: 'apps/budget-accountant/src/budgets.invariants.unit.spec.ts',
     test: 'the budget accountant, in every order of steps, straight never reserves beyond a ceiling or cap, counts what its log says, and frees no more than was debited',
     file: 'apps/budget-accountant/src/rows/standing.rows.ts',
@@ -329,7 +329,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a4-closed-while-reserved',
-    requirement: 'A4',
+    requirement: 'A4/harm',
     spec: 'apps/budget-accountant/src/budgets.invariants.unit.spec.ts',
     test: 'the budget accountant, in every order of steps, straight never reserves beyond a ceiling or cap, counts what its log says, and frees no more than was debited',
     file: 'apps/budget-accountant/src/rows/standing.rows.ts',

@@ -3,14 +3,15 @@ import { briefOf } from '@recourse/contract';
 import { together } from '@recourse/event-log';
 import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
-import type { BodyOf, Debit, Raise, RecordTypeOf } from '@recourse/messages';
+import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
 import { fallen, opened, proposed } from './rows/ceilings.js';
 import { counted } from './rows/counters.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
-import { beyond, inUnit, negated, plus } from './rules/budget/debits.decisions.js';
+import { beyond, negated, plus } from './rules/budget/debits.decisions.js';
 import { debitedUnder, escalations, reservations, withOverruns } from './rows/kinds.js';
 import { autonomyChanged, told } from './rows/autonomy.rows.js';
 import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';
+import { moreRaised, raisedAfter } from './rows/raises.js';
 import { standingAfter } from './rows/standing.rows.js';
 import type { Escalation, Reservation } from './rules/budget/budget.messages.js';
 import { HOLDING_PHASES, reservationPhaseAfter } from './rules/budget/budget.transitions.js';
@@ -246,27 +247,6 @@ function moved(
       ? []
       : counted(state, next, { ...counting, at: decidedAt, raised: moreRaised(standing?.raised ?? [], raised) })),
   ];
-}
-
-/** A raise lasts as long as what it was for counts, and is no more than that. */
-function raisedAfter({ raised = [], debits, phase }: Reservation): readonly Raise[] {
-  const held = phase === 'released' ? [] : debits;
-  return raised.map((one) => {
-    const { debit_minor, value_minor } = inUnit(held, one.currency);
-    return { ...one, by_minor: Math.min(one.by_minor, one.measure === 'debt' ? debit_minor : value_minor) };
-  });
-}
-
-/** By how much each ceiling is raised more than before; negative where it falls back. */
-function moreRaised(before: readonly Raise[], after: readonly Raise[]): readonly Raise[] {
-  return after.map((one) => {
-    const standing = before.find((other) => isSameCeiling(one, other));
-    return { ...one, by_minor: one.by_minor - (standing?.by_minor ?? 0) };
-  });
-}
-
-function isSameCeiling(one: Raise, other: Raise): boolean {
-  return (['scope', 'scope_id', 'measure', 'currency', 'window'] as const).every((name) => one[name] === other[name]);
 }
 
 function asked(body: Body<'BudgetReserved'> | Body<'BudgetEscalated'>): Partial<Reservation> {

@@ -52,7 +52,7 @@ describe('a command of the budget bench', () => {
       await codecs.load(value.readInt32BE(1));
       const decoded = codecs.decodeSync(value);
       if (decoded.kind !== 'decoded') throw new Error(decoded.kind);
-      const body = { ...(decoded.body as object) } as Readonly<Record<string, unknown>>; // every record is one
+      const body = { ...(decoded.body as object) } as Readonly<Record<string, unknown>>; // records are objects
       const { signature } = body['envelope'] as { readonly signature: Buffer }; // every command has one
       const command = { topic: BUDGET_COMMANDS, type: `recourse.budgets.${said.type}`, body };
       expect(verifyCommand(key, command, signature)).toBe(true);

@@ -5,7 +5,6 @@
 // timed from its sending to its decision in the log. Raw: the same debits on the same PostgreSQL, one conditional UPDATE each, and
 // batched. In turns, each on empty tables. Apart: one reservation over HTTP against one raw hop, everything idle.
 import { BUDGET_COMMANDS, BUDGETS_LOG } from '@recourse/budget-accountant';
-import { recordOf } from '@recourse/messages';
 import { randomBytes } from 'node:crypto';
 import {
   emptyTopics,
@@ -18,8 +17,10 @@ import {
   withStack,
 } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
-import { askingOf, onTheWire, openingOf, openRefund } from './budget-commands.js';
+import { offer, preload } from './budget-asking.js';
+import { openRefund } from './budget-commands.js';
 import { budgetLoad, ceilingsOf, LogRecount } from './budget-load.js';
+import { recounted } from './budget-log.js';
 import type { BudgetLoad, LoadSize } from './budget-load.js';
 import { reserveAlone } from './budget-reserves.js';
 import type { Reserves } from './budget-reserves.js';
@@ -29,16 +30,13 @@ import type { MeasuredAddress } from './measured-service.js';
 import { CONTRACTS_TOPIC, lengthOf, register } from './preload.js';
 import type { Measured } from './report.js';
 import { interleaved, median, percentile, rateOf, sum } from './rounds.js';
-import { sleep, within } from './waits.js';
-import { answerOf, openHelper, sharedClockMs } from './worker-process.js';
+import { within } from './waits.js';
+import { answerOf, openHelper } from './worker-process.js';
 
 /** Everything an accountant reads or writes. */
 const TOPICS = [BUDGETS_LOG, BUDGET_COMMANDS, 'recourse.agent-signals', 'recourse.mutations', CONTRACTS_TOPIC];
-const SEND_BATCH = 1_000;
-const OFFER_EVERY_MS = 2;
 /** Longest that a round may take, milliseconds. */
 const PATIENCE_MS = 300_000;
-const FETCH_BYTES = 4 << 20;
 /** Of the per-debit UPDATEs: enough that the hottest row is always waited for. */
 const CONNECTIONS = 16;
 const UPDATE_BATCH = 500;
@@ -107,16 +105,7 @@ export async function benchBudget(size: BudgetSize): Promise<Measured> {
 }
 
 async function ourRound(bench: BenchStack, size: BudgetSize, round: number): Promise<Ours> {
-  await emptyTopics(bench, TOPICS);
-  const address: MeasuredAddress = {
-    brokers: bench.stack.kafka.brokers,
-    registryUrl: bench.stack.registryUrl,
-    databaseUrl: (await freshDatabase(bench, 'budget')).url,
-    logId: freshLogId(),
-    keyStoreUrl: null,
-    edgeKey: randomBytes(32).toString('hex'),
-  };
-  await register(bench, address.logId, openRefund());
+  const address = await freshAddress(bench);
   const loads = {
     full: budgetLoad(`f${String(round)}`, size.load),
     paced: budgetLoad(`p${String(round)}`, size.paced),
@@ -141,7 +130,7 @@ async function ourRound(bench: BenchStack, size: BudgetSize, round: number): Pro
       all,
       offeredPerS,
       latencies: [...sentAt].map(([id, at]) => (all.acceptedAt.get(id) ?? Infinity) - at),
-      recount: await recountOf(bench, new LogRecount(tenants)),
+      recount: await recounted(bench, new LogRecount(tenants)),
       expected: { reserved: fitting, escalated: sum(tenants.map((one) => one.asks)) - fitting },
       logged: await lengthOf(bench, BUDGETS_LOG),
     };
@@ -150,90 +139,19 @@ async function ourRound(bench: BenchStack, size: BudgetSize, round: number): Pro
   }
 }
 
-interface Loads {
-  readonly full: BudgetLoad;
-  readonly paced: BudgetLoad;
-}
-
-/** Ceilings of all tenants, then what is asked for at once. */
-async function preload(bench: BenchStack, address: MeasuredAddress, { full, paced }: Loads): Promise<void> {
-  say(`preloading ${String(full.asks.length)} asks`);
-  const key = Buffer.from(address.edgeKey ?? '', 'hex');
-  const { name } = openRefund();
-  const wire = await bench.kafka.wireProducer();
-  const openings = [...full.tenants, ...paced.tenants].flatMap(openingOf);
-  const all = [...openings, ...full.asks.map((ask) => askingOf(ask, name))];
-  for (let from = 0; from < all.length; from += SEND_BATCH)
-    await wire.send(
-      BUDGET_COMMANDS,
-      all.slice(from, from + SEND_BATCH).map((said) => onTheWire(bench, key, said)),
-    );
-  await wire.close();
-}
-
-interface Offering {
-  readonly offeredPerS: number;
-  readonly ask: (question: BudgetQuestion) => Promise<BudgetAnswer>;
-}
-
-/** Sends at a steady rate, whatever becomes of it; when each was sent by its id, and what the accountant says at the end. */
-async function offer(
-  bench: BenchStack,
-  address: MeasuredAddress,
-  { full, paced }: Loads,
-  { offeredPerS, ask }: Offering,
-): Promise<{ readonly sentAt: ReadonlyMap<string, number>; readonly all: BudgetAnswer }> {
-  const key = Buffer.from(address.edgeKey ?? '', 'hex');
-  const { name } = openRefund();
-  const ready = paced.asks.map((one) => {
-    const said = askingOf(one, name);
-    const { command_id: id } = said.body['envelope'] as { readonly command_id: string }; // every command has one
-    return { id, record: onTheWire(bench, key, said) };
-  });
-  say(`offering ${String(ready.length)} at ${String(Math.round(offeredPerS))} per second`);
-  const wire = await bench.kafka.wireProducer();
-  const sentAt = new Map<string, number>();
-  const sent: Promise<void>[] = [];
-  const startedAt = sharedClockMs();
-  for (let from = 0; from < ready.length;) {
-    const now = sharedClockMs();
-    const due = ready.slice(from, Math.ceil(((now - startedAt) * offeredPerS) / 1_000));
-    from += due.length;
-    for (const { id } of due) sentAt.set(id, now);
-    if (due.length > 0)
-      sent.push(
-        wire.send(
-          BUDGET_COMMANDS,
-          due.map(({ record }) => record),
-        ),
-      );
-    await sleep(OFFER_EVERY_MS);
-  }
-  await Promise.all(sent);
-  await wire.close();
-  return { sentAt, all: await ask({ decisions: full.asks.length + paced.asks.length }) };
-}
-
-/** Reads the log as anybody could, and counts again. */
-async function recountOf({ kafka, codecs }: BenchStack, recount: LogRecount): Promise<LogRecount> {
-  const reader = await kafka.rawReader();
-  try {
-    for (let partition = 0; partition < PARTITIONS; partition += 1) {
-      const { high } = await reader.range(BUDGETS_LOG, partition);
-      for (let at = 0; at < high;) {
-        const { records, nextOffset } = await reader.read(BUDGETS_LOG, partition, at, FETCH_BYTES);
-        for (const { value } of records) {
-          if (value !== null) await codecs.load(value.readInt32BE(1));
-          const record = recordOf(BUDGETS_LOG, codecs.decodeSync(value));
-          if (record !== null) recount.add(record.type, { ...record.body });
-        }
-        at = nextOffset;
-      }
-    }
-    return recount;
-  } finally {
-    await reader.close();
-  }
+/** Empty topics with the contract in them, an empty database, and an edge key of its own. */
+async function freshAddress(bench: BenchStack): Promise<MeasuredAddress> {
+  await emptyTopics(bench, TOPICS);
+  const address: MeasuredAddress = {
+    brokers: bench.stack.kafka.brokers,
+    registryUrl: bench.stack.registryUrl,
+    databaseUrl: (await freshDatabase(bench, 'budget')).url,
+    logId: freshLogId(),
+    keyStoreUrl: null,
+    edgeKey: randomBytes(32).toString('hex'),
+  };
+  await register(bench, address.logId, openRefund());
+  return address;
 }
 
 async function rawRound(bench: BenchStack, { load, single }: BudgetSize): Promise<Raw> {

@@ -114,7 +114,7 @@ export function decideEscalation(
   }
   const event: BudgetRecord = {
     type: 'EscalationDecided',
-    body: { ...wordOf(command, escalation, now + policy.settleWithinMs), raised: command.raise_once ? raises : [] },
+    body: wordOf(command, escalation, { settleBy: now + policy.settleWithinMs, raises }),
   };
   if (escalation.proposal !== null && approved)
     return { kind: 'recorded', outcome, event, also: raised(escalation.proposal, asker.principal, asker.command_id) };
@@ -125,10 +125,10 @@ export function decideEscalation(
 
 /** A person's word as a record: what it lets through, and until when that is to be used. */
 function wordOf(
-  { envelope: asker, approved, reason }: BudgetCommand<'DecideEscalation'>,
+  { envelope: asker, approved, raise_once, reason }: BudgetCommand<'DecideEscalation'>,
   { reservation_id, tenant, run_id, effect_key, escalation_id, about, debits }: Escalation,
-  settleBy: number,
-): Omit<BodyOf<'recourse.budgets', 'EscalationDecided'>, 'raised'> {
+  { settleBy, raises }: { readonly settleBy: number; readonly raises: readonly Raise[] },
+): BodyOf<'recourse.budgets', 'EscalationDecided'> {
   return {
     reservation_id,
     tenant,
@@ -140,6 +140,7 @@ function wordOf(
     by: asker.principal,
     reason,
     command_id: asker.command_id,
+    raised: raise_once ? [...raises] : [],
     settle_by: approved && (about === 'ceiling' || about === 'unsettled') ? settleBy : null,
   };
 }

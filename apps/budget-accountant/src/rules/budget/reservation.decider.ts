@@ -35,8 +35,7 @@ export function decideReserve(command: BudgetCommand<'ReserveBudget'>, facts: Re
   const { reservation, bounds, contract } = facts;
   if (reservation !== null && reservation.phase !== 'released') return reservedBefore(command, reservation);
   const debits = debitsOf(contract, 'irreversible', command.values);
-  if (!isCountable(debits, bounds))
-    return rejected('AMOUNT_INVALID', 'the sum cannot be counted');
+  if (!isCountable(debits, bounds)) return rejected('AMOUNT_INVALID', 'the sum cannot be counted');
   return reserved(command, facts, debits);
 }
 
