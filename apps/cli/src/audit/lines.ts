@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /** Octets of a file that are read at once; more where a line is longer. */
-const CHUNK = 1 << 20;
+const CHUNK = 1 << 18;
 const LINE_FEED = 0x0a;
 
 /** Lines of a file, however large it is. */
