@@ -7,9 +7,10 @@ import { append, NOTHING } from '@recourse/event-log';
 import type { Asked, DecideContext, Decision, Owns, StateView } from '@recourse/event-log';
 import type { BodyOf, Debit, Money, RecordOf } from '@recourse/messages';
 import { partiesOf } from '../rules/budget/budget.decider.js';
-import type { EscalationPolicy } from '../rules/budget/budget.messages.js';
+import type { EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
 import { debitCompensations } from '../rules/budget/compensation.decider.js';
 import type { Executed } from '../rules/budget/compensation.decider.js';
+import type { Allowance } from '../rules/autonomy/grant.decisions.js';
 import { underRung, unasked } from '../rules/autonomy/grant.decisions.js';
 import { refund, release, settle } from '../rules/budget/settlement.decider.js';
 import type { ExecutionEnd } from '../rules/budget/settlement.decider.js';
@@ -34,8 +35,7 @@ export function onMutation({ body: record, context }: Asked<Recorded>, policy: E
   const digest = terms?.contract_digest ?? null;
   const contract = contractIn(context, digest, consequence);
   const subjectId = subjectIdOf(tenant, ref.subject_ref);
-  // Who tells of an execution is held to its name by the keyring (ledger wires): the agent is who it says.
-  const allowance = earnedBy(context, { tenant, agent: agentId, capability }, true);
+  const allowance = pastTheGuard(context, reservation, execution);
   const ended = {
     mutationId,
     tenant,
@@ -50,11 +50,21 @@ export function onMutation({ body: record, context }: Asked<Recorded>, policy: E
     parties: partiesOf(agentId, initiator),
     digest,
     brief: briefOf(execution.objective, terms),
-    unasked: contract?.impact === 'read' ? [] : unasked(allowance, agentId),
+    unasked: allowance === null || contract?.impact === 'read' ? [] : unasked(allowance, agentId),
   };
   const call = { capability, subjectId, reach: null, isSubjectless: ref.subject_ref === null };
   const bounds = boundsOf(context, { tenant, runId, agentId }, contract, call);
-  return append(...settle(ended, reservation, underRung(bounds, allowance, ended.debits, tenant), policy));
+  const bounded = allowance === null ? bounds : underRung(bounds, allowance, ended.debits, tenant);
+  return append(...settle(ended, reservation, bounded, policy));
+}
+
+/** What the agent had earned where nobody reserved; null where its guard was told. A keyring holds agents to their names. */
+function pastTheGuard(
+  context: DecideContext,
+  reservation: Reservation | null,
+  { tenant, agent_id: agent, capability }: Recorded['execution'],
+): Allowance | null {
+  return reservation?.phase === 'reserved' ? null : earnedBy(context, { tenant, agent, capability }, true);
 }
 
 /** Frees what was observed to be undone, and what a cancelled effect had reserved. */

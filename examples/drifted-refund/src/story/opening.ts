@@ -124,7 +124,7 @@ export async function refund(desk: Desk, order: string, capability: string): Pro
   )
     return null;
   await tellWhoKnowsWhat(desk, found, ref);
-  await tellTheDebit(desk, found, numberOf(factsOf(mutation ?? {}, 'execution')['committed_at']) ?? 0);
+  await tellTheDebit(desk, found, numberOf(ref['committed_at']) ?? 0);
   return found;
 }
 

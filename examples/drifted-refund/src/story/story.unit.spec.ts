@@ -66,8 +66,8 @@ class World {
               reversal_expires_at: 10_000,
               reversal_capability: 'payments.reverse_refund',
               assumption_refs: ['order/4712#not_shipped'],
+              committed_at: 2_000,
             },
-            execution: { committed_at: 2_000 },
           })
         );
       case 'orchestrator':
