@@ -1,12 +1,12 @@
 // Figures of the console: what a browser loads, how soon it shows what, and that ten thousand things stay readable. Each is printed with
 // the load of the machine; a gate has room for a busy one, and docs/console.md says what a quiet one has.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdirSync, statSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { root } from '../../scripts/lib/paths.mjs';
-import { openBrowser, picture, signInAs, takeSeat } from './browser.testing.js';
+import { leaveSeats, openBrowser, picture, signInAs, takeSeat } from './browser.testing.js';
 import { FRAMES, itemAt, lineageLoad, percentile, whenShown } from './figures.testing.js';
 import { System, until } from './system.testing.js';
 
@@ -20,6 +20,8 @@ beforeAll(async () => {
   [system, browser] = await Promise.all([System.start(), openBrowser()]);
   await system.registerContracts();
 }, STARTS_WITHIN_MS);
+
+afterEach(() => leaveSeats(browser));
 
 afterAll(async () => {
   await browser.close();
