@@ -60,10 +60,6 @@ for program in auditor witness; do
   give 10001:10001 "$into/$program"
 done
 
-# The console's secret at the issuer is the issuer's to give: as client.secret, open to its owner and group alone.
-mkdir -p "$into/console"
-give 10001:10001 "$into/console"
-
 mkdir -p "$into/keyring"
 keyring=$into/keyring/keyring.json
 if [ ! -s "$keyring" ]; then
@@ -85,4 +81,8 @@ chmod 0444 "$keyring"
 
 chmod 0440 "$into/postgres"/*
 give 999:999 "$into/postgres"
+# The console's secret at the issuer is the issuer's to give: as client.secret, open to its owner and group alone.
+mkdir -p "$into/console"
+give 10001:10001 "$into/console"
+
 echo "secrets are in $into"

@@ -40,6 +40,11 @@ export async function takeSeat(browser: Browser, options: Parameters<Browser['ne
   return { context, page, faults };
 }
 
+/** Everybody leaves: a page that nobody looks at any more still follows the stream, and takes from the next spec. */
+export async function leaveSeats(browser: Browser): Promise<void> {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+}
+
 /** Opens the console, and signs in as one of those the issuer suggests. */
 export async function signInAs(page: Page, console: string, subject: string, path = '/'): Promise<void> {
   await page.goto(`${console}${path}`);

@@ -1,8 +1,8 @@
 // People decide in the browser, on the real stack: one, two, with the keyboard alone, and while the world changes under them.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { CONTRACTS, playStory } from '@recourse/example-drifted-refund';
 import type { Browser, Page } from 'playwright-core';
-import { openBrowser, picture, signInAs, signInWith, takeSeat } from './browser.testing.js';
+import { leaveSeats, openBrowser, picture, signInAs, signInWith, takeSeat } from './browser.testing.js';
 import { itemsOf, RAVI, System, until } from './system.testing.js';
 import type { Case } from './system.testing.js';
 
@@ -17,6 +17,8 @@ let browser: Browser;
 beforeAll(async () => {
   [system, browser] = await Promise.all([System.start(), openBrowser()]);
 }, STARTS_WITHIN_MS);
+
+afterEach(() => leaveSeats(browser));
 
 afterAll(async () => {
   await browser.close();

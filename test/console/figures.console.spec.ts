@@ -1,12 +1,12 @@
 // Figures of the console: what a browser loads, how soon it shows what, and that ten thousand things stay readable. Each is printed with
 // the load of the machine; a gate has room for a busy one, and docs/console.md says what a quiet one has.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdirSync, statSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { root } from '../../scripts/lib/paths.mjs';
-import { openBrowser, picture, signInAs, takeSeat } from './browser.testing.js';
+import { leaveSeats, openBrowser, picture, signInAs, takeSeat } from './browser.testing.js';
 import { FRAMES, itemAt, lineageLoad, percentile, whenShown } from './figures.testing.js';
 import { System, until } from './system.testing.js';
 
@@ -20,6 +20,8 @@ beforeAll(async () => {
   [system, browser] = await Promise.all([System.start(), openBrowser()]);
   await system.registerContracts();
 }, STARTS_WITHIN_MS);
+
+afterEach(() => leaveSeats(browser));
 
 afterAll(async () => {
   await browser.close();
@@ -85,7 +87,7 @@ describe('the first load', () => {
 const USABLE_MS_MAX = 6_000;
 const VISIBLE_MS_MAX = 3_000;
 const LINEAGE_MS_MAX = 4_000;
-const LATE_FRAMES_MAX = 0.25;
+const FRAME_MS = 1_000 / 60;
 
 describe('ten thousand', () => {
   it(
@@ -100,11 +102,12 @@ describe('ten thousand', () => {
       await signInAs(page, system.console, 'mira');
       await page.getByText('10,000 items').waitFor({ timeout: 60_000 });
       expect(await page.getByRole('listitem').count()).toBeLessThan(60);
-      const { frames, late, longest } = await page.evaluate<Frames>(FRAMES);
+      const { frames, late, longest, cpuMs } = await scrolled(page);
       figure(
-        `inbox of 10,000: ${String(late)} of ${String(frames)} frames late while it scrolls through all, the longest ${String(longest)} ms; wanted none`,
+        `inbox of 10,000: ${cpuMs.toFixed(1)} ms of the page's thread for each of ${String(frames)} frames while it scrolls through all, ${String(late)} of them late, the longest ${String(longest)} ms; wanted none late`,
       );
-      expect(late / frames).toBeLessThan(LATE_FRAMES_MAX);
+      // Who has a core to itself drops no frame that takes less than one; a busy machine makes the same work cost up to twice as much.
+      expect(cpuMs).toBeLessThan(2 * FRAME_MS);
       await page.evaluate("document.querySelector('.rows').scrollTop = document.querySelector('.rows').scrollHeight");
       await page.locator('a[href="/reviews/step_9999"]').waitFor();
       await picture(page, 'inbox-10000');
@@ -140,10 +143,10 @@ describe('ten thousand', () => {
       );
       expect(Math.min(...took)).toBeLessThan(LINEAGE_MS_MAX);
       await picture(page, 'lineage-10000');
-      const row = page.getByRole('button', { name: /^Open run/ }).nth(1);
+      const row = page.getByRole('button', { name: /^open .* commits of run/ }).nth(1);
       await row.click();
       await page
-        .getByRole('button', { name: /^Close run/ })
+        .getByRole('button', { name: /^close run/ })
         .first()
         .waitFor();
       expect(await page.locator('.box').count()).toBeGreaterThan(0);
@@ -159,6 +162,21 @@ interface Frames {
   readonly frames: number;
   readonly late: number;
   readonly longest: number;
+}
+
+/** Scrolls through the inbox, and says what the page's thread had to do for a frame: its own time, not that of others on the machine. */
+async function scrolled(page: Page): Promise<Frames & { readonly cpuMs: number }> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const busyMs = async (): Promise<number> => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return 1_000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0);
+  };
+  const before = await busyMs();
+  const seen = await page.evaluate<Frames>(FRAMES);
+  const cpuMs = ((await busyMs()) - before) / seen.frames;
+  await session.detach();
+  return { ...seen, cpuMs };
 }
 
 /** Milliseconds from when an effect was accepted to when its row is on the screen of somebody who looks. */

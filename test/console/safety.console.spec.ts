@@ -1,8 +1,8 @@
 // What strangers, hostile texts and outages can do to the console: nothing that is not said.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { HOSTILE_STRINGS } from '@recourse/testing';
 import type { Browser, Page } from 'playwright-core';
-import { openBrowser, picture, signInAs, takeSeat } from './browser.testing.js';
+import { leaveSeats, openBrowser, picture, signInAs, takeSeat } from './browser.testing.js';
 import { System, until } from './system.testing.js';
 
 const STARTS_WITHIN_MS = 240_000;
@@ -15,6 +15,8 @@ beforeAll(async () => {
   [system, browser] = await Promise.all([System.start(), openBrowser()]);
   await system.registerContracts();
 }, STARTS_WITHIN_MS);
+
+afterEach(() => leaveSeats(browser));
 
 afterAll(async () => {
   await browser.close();

@@ -1,7 +1,7 @@
 // Every screen, light, dark and narrow: usable without eyes or a mouse, and drawn for docs/console.md; and a storm on them.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { NARROW, openBrowser, picture, signInAs, takeSeat, violationsOn } from './browser.testing.js';
+import { leaveSeats, NARROW, openBrowser, picture, signInAs, takeSeat, violationsOn } from './browser.testing.js';
 import { itemsOf, System, TENANT, until } from './system.testing.js';
 import type { Case } from './system.testing.js';
 
@@ -34,6 +34,8 @@ beforeAll(async () => {
     return row === undefined ? null : String(row['autonomy_id']);
   });
 }, STARTS_WITHIN_MS);
+
+afterEach(() => leaveSeats(browser));
 
 afterAll(async () => {
   await browser.close();

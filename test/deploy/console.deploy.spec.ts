@@ -27,11 +27,23 @@ interface Manifest {
   readonly spec: Doc;
 }
 
+/** The console as an installation would have it, with everything on; the example has none. */
+const CONSOLE = {
+  enabled: true,
+  url: 'https://recourse.example.org',
+  oidc: {
+    discoveryUrl: 'https://id.example.org/.well-known/openid-configuration',
+    secret: 'recourse-console',
+  },
+  ingress: { enabled: true, className: 'nginx' },
+  clients: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress' } } }],
+};
+
 let written = 0;
 function render(console: Doc = {}): { readonly status: number | null; readonly out: string } {
   written += 1;
   const file = join(scratch, `values-${String(written)}.yaml`);
-  writeFileSync(file, stringify({ console }));
+  writeFileSync(file, stringify({ console: { ...CONSOLE, ...console } }));
   const { status, stdout, stderr } = spawnSync(
     tools.helm,
     ['template', 'recourse', CHART, '-n', 'recourse', '--kube-version', OLDEST, '-f', EXAMPLE, '-f', file],
@@ -69,6 +81,33 @@ const known: readonly string[] = variables.map(({ name }) => name);
 const image = stageOf(containerStages(), 'console');
 
 describe('the console in the chart', () => {
+  it.each(KUBERNETES)('is made of resources that Kubernetes %s knows, to the last field', (version) => {
+    const places = [join(tools.schemas, version, '{{ .ResourceKind }}{{ .KindSuffix }}.json')];
+    const own = rendered.map((manifest) => stringify(manifest)).join('---\n');
+    const { status, stdout } = spawnSync(
+      tools.kubeconform,
+      ['-strict', '-summary', '-kubernetes-version', version, '-schema-location', places.join()],
+      { encoding: 'utf8', cwd: root, input: own, env: { HOME: scratch } },
+    );
+    expect([status, stdout]).toEqual([0, expect.stringContaining(`Valid: ${String(rendered.length)}, Invalid: 0`)]);
+  });
+
+  it('runs as nobody, writes nothing below its root, has no more rights, no token and a limit', () => {
+    const pod = podOf(named('Deployment'));
+    expect(pod).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    expect(pod.containers[0]).toMatchObject({
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      },
+      resources: { limits: { memory: expect.anything() as unknown } },
+    });
+  });
+
   it('is told what it needs, nothing it does not read, and its secret in a file that others cannot open', () => {
     const { containers, volumes } = podOf(named('Deployment'));
     const env = new Map(containers[0].env.map(({ name, value }) => [name, value]));

@@ -30,6 +30,13 @@ function BoxView({ data: { box } }: NodeProps<BoxNode>): ReactNode {
 
 const NODE_TYPES = { box: BoxView };
 
+/** The run that was asked about, which comes first, and what it leads to at once: where somebody begins to read. */
+function nearest({ boxes, arrows }: Drawn): { id: string }[] {
+  const own = boxes[0]?.id;
+  const near = arrows.filter(({ from, to }) => from === own || to === own).flatMap(({ from, to }) => [from, to]);
+  return [...new Set(own === undefined ? near : [own, ...near])].map((id) => ({ id }));
+}
+
 export default function Graph({
   shown,
   onToggle,
@@ -79,6 +86,7 @@ export default function Graph({
         onlyRenderVisibleElements
         minZoom={0.05}
         fitView
+        fitViewOptions={{ nodes: nearest(places.of), minZoom: 0.5, maxZoom: 1 }}
         proOptions={{ hideAttribution: false }}
       >
         <Background />

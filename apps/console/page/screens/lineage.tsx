@@ -162,16 +162,17 @@ function Toggle({
   readonly onToggle: (run: string) => void;
 }): ReactNode {
   if (!isOpen && commits === 1) return <Id>{id.replace(/^run:/, '')}</Id>;
+  const text = isOpen ? 'close' : `open ${commits.toLocaleString('en')}`;
   return (
     <button
       type="button"
       aria-expanded={isOpen}
-      aria-label={`${isOpen ? 'Close' : 'Open'} run ${inert(run_id)}`}
+      aria-label={isOpen ? `close run ${inert(run_id)}` : `${text} commits of run ${inert(run_id)}`}
       onClick={() => {
         onToggle(run_id);
       }}
     >
-      {isOpen ? 'close' : `open ${commits.toLocaleString('en')}`}
+      {text}
     </button>
   );
 }

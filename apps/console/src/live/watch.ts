@@ -22,6 +22,11 @@ export interface Watcher {
 const EVERY_MS = 100;
 const LOOK_WITHIN_MS = 2_000;
 
+/** Services that are slow to answer are left alone for as long as they took: looking must not be what keeps them busy. Milliseconds. */
+export function pauseAfter(tookMs: number, everyMs: number): number {
+  return Math.max(everyMs, tookMs);
+}
+
 export class Watch {
   readonly #watchers = new Set<Watcher>();
   #positions: Positions = NOWHERE;
@@ -42,9 +47,10 @@ export class Watch {
     this.#isLooking = true;
     const { everyMs = EVERY_MS } = this.options;
     for (let [first] = this.#watchers; first !== undefined; [first] = this.#watchers) {
+      const began = performance.now();
       this.#positions = await this.#now(first.token);
       for (const { tell } of this.#watchers) tell(this.#positions);
-      await new Promise((resolve) => setTimeout(resolve, everyMs));
+      await new Promise((resolve) => setTimeout(resolve, pauseAfter(performance.now() - began, everyMs)));
     }
     this.#isLooking = false;
   }
