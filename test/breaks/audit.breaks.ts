@@ -12,13 +12,13 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (signed === null) continue;',
   },
   {
-    id: 'p11-story-waits-for-nobody-and-leaves-it',
+    id: 'p11-stopped-and-told-as-a-failure',
     requirement: 'P11/story',
     spec: 'deploy/dev/src/processes.unit.spec.ts',
     test: 'processes that start beside the others are not waited for, and stopped while they start they are no failure',
     file: 'deploy/dev/src/processes.ts',
-    find: 'if (signal.aborted) return;',
-    replace: '',
+    find: 'if (!signal.aborted) options.onExit',
+    replace: 'options.onExit',
   },
   {
     id: 'p11-base64-of-any-form',
