@@ -120,6 +120,10 @@ export const ON_REQUEST = [
   { command: 'npm run test:crash -- --matrix whole', says: 'all 108 cases of the crash matrix' },
   { command: 'npm run test:crash -- --legs 200', says: 'a worker killed at each step of a leg of eleven' },
   { command: 'npm run test:crash -- --consumers', says: 'consumers of rollbacks, killed, paused and rebalanced' },
+  {
+    command: 'npm run test:crash -- --brokers 2000',
+    says: 'nodes of three brokers killed and stopped, alone and two at once',
+  },
 ];
 
 /** @param {LaneSet} set @returns {readonly Lane[]} */

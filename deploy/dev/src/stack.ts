@@ -122,11 +122,12 @@ class Running implements DevStack {
   }
 
   get pids(): DevStack['pids'] {
-    const pidOf = (part: PartName): number | null => this.#child(part).pid;
+    const pidOf = (part: PartName): number | null => this.childOf(part).pid;
     return { kafka: pidOf('kafka'), registry: pidOf('registry'), postgres: pidOf('postgres') };
   }
 
-  #child(part: PartName): SupervisedChild {
+  /** Not by `#`: the stack of a test has this one as its prototype. */
+  private childOf(part: PartName): SupervisedChild {
     const server = this.servers.parts.get(part);
     if (server === undefined) throw new Error(`this stack has no ${part}`);
     return server.child;
@@ -159,11 +160,11 @@ class Running implements DevStack {
   }
 
   kill(part: PartName, signal: NodeJS.Signals): Promise<void> {
-    return this.#child(part).kill(signal);
+    return this.childOf(part).kill(signal);
   }
 
   halt(part: PartName): Promise<void> {
-    return this.#child(part).stop();
+    return this.childOf(part).stop();
   }
 
   async restart(part: PartName): Promise<void> {
@@ -172,7 +173,7 @@ class Running implements DevStack {
   }
 
   start(part: PartName): Promise<void> {
-    return this.#child(part).start();
+    return this.childOf(part).start();
   }
 
   stop(): Promise<void> {
