@@ -64,6 +64,24 @@ describe('a service whose registry lost the subjects of its log', () => {
     expect(reader.decodeSync(value)).toMatchObject({ kind: 'decoded', type: 'Progress' });
   });
 
+  it('knows them also where the registry gives a schema back in a form of its own', async () => {
+    const scene = await new Scene().provisioned();
+    const before = await scene.written();
+    const registry = scene.registry.forActor('service');
+    const reader = new RememberingRegistry({
+      registry: {
+        schemaById: async (id) =>
+          (await registry.schemaById(id)).replace('"recourse.log.Progress"', '"Progress", "namespace": "recourse.log"'),
+        idOf: (...asked) => registry.idOf(...asked),
+      },
+      memory: scene.memory,
+    });
+    await reader.schemaById(before.readUInt32BE(1));
+    await reader.settled();
+    scene.registry.loseAll();
+    expect(await scene.written()).toEqual(before);
+  });
+
   it('knows them under any subject: those of a topic that it never wrote to', async () => {
     const scene = await new Scene().provisioned();
     await scene.written();

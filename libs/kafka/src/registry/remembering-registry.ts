@@ -3,12 +3,13 @@
 // Boundary: a port around the port. The registry is asked first; what is kept answers only for what it says it does not know.
 //
 // Invariants
-//   I1. A schema has one id whatever its subject, as the registry's interface says, so its text finds the id again.
+//   I1. A schema has one id whatever its subject, as the registry's interface says, so it finds the id again; not its text, which a
+//       registry gives back in a form of its own.
 //   I2. A kept id is not written with while the registry has another schema under it: readers would read it by that one.
-import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '@recourse/kernel';
 import type { SchemaRegistry } from '../kafka.port.js';
 import { PromiseCache } from './promise-cache.js';
+import { isSameSchema } from './same-schema.js';
 
 export interface KnownSchema {
   readonly id: number;
@@ -108,7 +109,8 @@ export class RememberingRegistry implements SchemaRegistry {
     this.keeping = this.keeping.then(async () => {
       try {
         const known = await this.known();
-        if (known.get(id) === schema) return;
+        const before = known.get(id);
+        if (before !== undefined && isSameSchema(before, schema)) return;
         await this.options.memory.keep({ id, schema });
         known.delete(id); // the newest comes last
         known.set(id, schema);
@@ -131,13 +133,13 @@ export class RememberingRegistry implements SchemaRegistry {
   /** Id under which a schema was last known; null when it never was. Errors: Failure(UNKNOWN_SCHEMA) when it is another's now. */
   private async keptId(schema: string): Promise<number | null> {
     await this.settled();
-    const id = [...(await this.known())].findLast(([, text]) => text === schema)?.[0] ?? null;
+    const id = [...(await this.known())].findLast(([, text]) => isSameSchema(text, schema))?.[0] ?? null;
     if (id === null) return null;
     const now = await this.options.registry.schemaById(id).catch((cause: unknown) => {
       if (isUnknown(cause)) return schema;
       throw cause;
     });
-    if (isSame(now, schema)) return id;
+    if (isSameSchema(now, schema)) return id;
     throw new Failure(
       'UNKNOWN_SCHEMA',
       `schema ${String(id)} is another one in the registry than it was: it was made anew; restore its own storage`,
@@ -147,10 +149,6 @@ export class RememberingRegistry implements SchemaRegistry {
 
 function isUnknown(cause: unknown): boolean {
   return cause instanceof Failure && cause.code === 'UNKNOWN_SCHEMA';
-}
-
-function isSame(one: string, other: string): boolean {
-  return one === other || isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
 }
 
 /** Memory for specs: as durable as the object. */
