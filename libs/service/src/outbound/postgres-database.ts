@@ -7,6 +7,7 @@ import { DataSource } from 'typeorm';
 import type { EntitySchema, MigrationInterface, SelectQueryBuilder } from 'typeorm';
 import { CLIENT_GRACE_MS, coded, CONNECT_TIMEOUT_MS, createPool } from './postgres-connection.js';
 import type { PostgresOptions } from './postgres-connection.js';
+import { JoinedReads } from './joined-reads.js';
 import { mendedStores } from './mended-stores.js';
 import { entityName, entityOf, migrationOf, tableOf, tablesOf } from './postgres-schema.js';
 import type { ProjectedEntity, ProjectedLog } from './postgres-schema.js';
@@ -22,6 +23,8 @@ const READ_TIMEOUT_MS = 10_000;
 
 /** A service's own database, migrated. */
 export class PostgresDatabase implements ProjectionReads, StoreFactory {
+  private readonly commands = new Map<string, JoinedReads<PlacedRow>>();
+
   private constructor(
     readonly stores: StoreFactory,
     private readonly pool: Pool,
@@ -78,15 +81,22 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
     return coded('count', () => this.selected(query).getCount());
   }
 
-  /** The row of a command, by the pool of the loop: it is asked for many times a second. */
+  /** The row of a command, by the pool of the loop: it is asked for many times a second, by each who waits, and all of them with one statement. */
   commandRow(log: string, commandId: string): Promise<PlacedRow | null> {
-    return coded('read command', async () => {
-      const { rows } = await this.pool.query<ProjectedEntity>({
-        name: `recourse_command_${log}`,
-        text: `SELECT log_partition, group_key, row_key, due_at, doc FROM ${tableOf(log, this.known({ log, kind: 'command' }).table)} WHERE command_id = $1 LIMIT 1`,
-        values: [commandId],
+    const { table } = this.known({ log, kind: 'command' });
+    const reads = this.commands.get(log) ?? new JoinedReads((ids) => this.commandRows(log, tableOf(log, table), ids));
+    this.commands.set(log, reads);
+    return reads.read(commandId);
+  }
+
+  private commandRows(log: string, table: string, ids: readonly string[]): Promise<ReadonlyMap<string, PlacedRow>> {
+    return coded('read commands', async () => {
+      const { rows } = await this.pool.query<ProjectedEntity & { readonly command_id: string }>({
+        name: `recourse_commands_${log}`,
+        text: `SELECT log_partition, group_key, row_key, due_at, doc, command_id FROM ${table} WHERE command_id = ANY($1)`,
+        values: [ids],
       });
-      return rows[0] ? placed('command', rows[0]) : null;
+      return new Map(rows.map((row) => [row.command_id, placed('command', row)]));
     });
   }
 

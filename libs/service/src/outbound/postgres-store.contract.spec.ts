@@ -146,6 +146,10 @@ const LOGS = [{ log: CONTRACT_LOG, kinds: withCommonKinds(CONTRACT_KINDS) }];
       status: 'accepted',
     });
     expect(await database.commandRow(CONTRACT_LOG, 'cmd_2')).toBeNull();
+    const many = Array.from({ length: 2_000 }, (_, n) => database.commandRow(CONTRACT_LOG, `cmd_${String(n)}`));
+    expect((await Promise.all(many)).map((row) => row?.group ?? null).filter((group) => group !== null)).toEqual([
+      'cmd_1',
+    ]);
   });
 
   it('says DATABASE_UNAVAILABLE when nobody answers', async () => {
