@@ -76,6 +76,15 @@ export class Story {
     this.see({ point: 'execution published', at: Date.now() });
   }
 
+  /** Finds the effect of a try whose answer was lost, where the repeat was refused. Errors: when the ledger never knows it. */
+  async find(): Promise<void> {
+    const item = await this.until('has an effect that no ledger knows', async () => {
+      const { body } = await this.edge.get('ledger', `/v1/mutations?run_id=${this.runId}`, OPERATOR);
+      return listOf(body['items']).find(({ execution_state }) => execution_state === 'executed') ?? null;
+    });
+    this.mutationId = String(item['mutation_id']);
+  }
+
   /** Ships, approves, and waits until the ledger is at rest. */
   async drift(): Promise<Ending> {
     await this.untilAsked();

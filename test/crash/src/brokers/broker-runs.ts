@@ -8,7 +8,7 @@ import type { DevStack, PartName } from '@recourse/dev-stack';
 import { Arena, PARTITIONS } from '../arena.js';
 import { BUDGET_OWNER, CONTRACT_EDITOR, pause } from '../edge.js';
 import type { Command, Side } from '../edge.js';
-import { problemsOf } from '../kill.js';
+import { effectsOf, problemsOf } from '../kill.js';
 import { prove } from '../proof.js';
 import { RefundRefused, Story } from '../story.js';
 import type { Ending } from '../story.js';
@@ -75,9 +75,12 @@ export class BrokerRuns {
   private async play(arena: Arena, one: BrokerCase): Promise<void> {
     const stories = Array.from({ length: this.effects }, () => this.story(arena));
     const refund = async (story: Story): Promise<void> => {
-      await story.refund().catch((cause: unknown) => {
+      await story.refund().catch(async (cause: unknown) => {
         if (!(cause instanceof RefundRefused)) throw cause;
-        this.refused.add(story);
+        // An earlier try may have acted whose answer was lost: then it is on record, and goes on.
+        const has = (await effectsOf(arena)).some(({ order, kind }) => order === story.order && kind === 'refund');
+        if (has) await story.find();
+        else this.refused.add(story);
       });
     };
     const endings = new Map<Story, Ending>();
