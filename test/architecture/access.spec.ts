@@ -1,7 +1,7 @@
 // Every route of every service × every role × own, other and every tenant, against the edges as they run: controllers, guards and
 // checks over ports in memory. A route that has no row in the one table (libs/service/src/edge/access.ts) fails here.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ACCESS, ROLES } from '@recourse/service';
+import { ACCESS, LIMIT_RATES, ROLES } from '@recourse/service';
 import type { AccessTable, Role } from '@recourse/service';
 import { Edges, OPENED } from './edges.testing.js';
 import type { Edge, Route } from './edges.testing.js';
@@ -16,6 +16,7 @@ const SERVICES = [
   'budget-accountant',
   'notifier',
 ] as const;
+const FREELY = { burst: 1_000_000, perSecond: 1_000_000 };
 const OWN = 'acme';
 const OTHER = 'globex';
 
@@ -26,7 +27,8 @@ const edgeOf = (name: string): Edge => {
   return edge;
 };
 beforeAll(async () => {
-  edges = await Edges.open();
+  // Every route for every role is more than anybody asks in a second, and how often is another spec's matter (hostile.spec.ts).
+  edges = await Edges.open({ rates: { ...LIMIT_RATES, address: FREELY, principal: FREELY } });
 }, 60_000);
 afterAll(() => edges.close());
 
