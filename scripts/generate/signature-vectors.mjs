@@ -23,7 +23,23 @@ export function signatures() {
     return vectorOf({ seed: n, topic: 'recourse.tool-executions', partition: null, records: [record], signed });
   });
   const signed = `recourse-log-v1\nrecourse.mutations\n3\n${RECORDS.length}\n${SIGNED_AT}\n${digest(RECORDS)}`;
-  return [...wires, vectorOf({ seed: 9, topic: 'recourse.mutations', partition: 3, records: RECORDS, signed })];
+  const log = vectorOf({ seed: 9, topic: 'recourse.mutations', partition: 3, records: RECORDS, signed });
+  return [...wires, log, ...shared('recourse.tool-executions', RECORDS)];
+}
+
+/** Three records of a wire under one signature: the tree is ((a b) c). */
+function shared(topic, records) {
+  const [a, b, c] = records.map(({ key, value }) =>
+    sha256(Buffer.from([0]), ...[text(key), value].flatMap((part) => [uint32(part.length), part])),
+  );
+  const node = (left, right) => sha256(Buffer.from([1]), left, right);
+  const signed = `recourse-wires-v1\n${topic}\n3\n${SIGNED_AT}\n${node(node(a, b), c).toString('hex')}`;
+  const paths = [[b, c], [a, c], [node(a, b)]];
+  return records.map((record, index) => {
+    const vector = vectorOf({ seed: 12, topic, partition: null, records: [record], signed });
+    const header = vector.header.split(' ').with(3, '3').join(' ');
+    return { ...vector, header: `${header} ${index} ${Buffer.concat(paths[index]).toString('base64')}` };
+  });
 }
 
 function vectorOf({ seed, topic, partition, records, signed }) {

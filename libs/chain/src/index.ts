@@ -8,8 +8,10 @@ export {
   consistencyProof,
   inclusionProof,
   isConsistent,
+  inclusionProofs,
   isIncluded,
   merkleRoot,
+  rootFrom,
   MerkleTree,
   nodeHash,
 } from './merkle.js';

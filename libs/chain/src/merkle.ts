@@ -95,6 +95,24 @@ export function inclusionProof(leaves: readonly Buffer[], index: number): readon
     : [...inclusionProof(right, index - split), merkleRoot(left)];
 }
 
+/** Root of a tree and the audit path of each of its leaves, with one hash for each inner node. Source: RFC 6962 section 2.1.1. */
+export function inclusionProofs(leaves: readonly Buffer[]): {
+  readonly root: Buffer;
+  readonly paths: readonly (readonly Buffer[])[];
+} {
+  const paths: Buffer[][] = leaves.map(() => []);
+  const rootOf = (from: number, to: number): Buffer => {
+    const [only] = leaves.slice(from, from + 1);
+    if (only === undefined) return sha256(Buffer.alloc(0));
+    if (to - from === 1) return only;
+    const middle = from + splitOf(to - from);
+    const [left, right] = [rootOf(from, middle), rootOf(middle, to)];
+    for (let at = from; at < to; at += 1) paths[at]?.push(at < middle ? right : left);
+    return nodeHash(left, right);
+  };
+  return { root: rootOf(0, leaves.length), paths };
+}
+
 /**
  * Proof that the tree of the first `first` leaves is a prefix of the whole.
  *
@@ -129,11 +147,16 @@ export interface InclusionClaim {
  *
  * Source: RFC 9162 section 2.1.3.2.
  */
-export function isIncluded(claim: InclusionClaim, proof: readonly Buffer[]): boolean {
-  if (!Number.isInteger(claim.index) || claim.index < 0 || claim.index >= claim.size) return false;
-  let [node, last, hash] = [claim.index, claim.size - 1, claim.leaf];
+export function isIncluded({ root, ...place }: InclusionClaim, proof: readonly Buffer[]): boolean {
+  return rootFrom(place, proof)?.equals(root) ?? false;
+}
+
+/** Root of the tree of this size whose `index`-th leaf has this audit path; null when no such tree has a path of that length. */
+export function rootFrom({ leaf, index, size }: Omit<InclusionClaim, 'root'>, proof: readonly Buffer[]): Buffer | null {
+  if (!Number.isInteger(index) || index < 0 || index >= size) return null;
+  let [node, last, hash] = [index, size - 1, leaf];
   for (const step of proof) {
-    if (last === 0) return false;
+    if (last === 0) return null;
     if (node % 2 === 1 || node === last) {
       hash = nodeHash(step, hash);
       while (node % 2 === 0 && node !== 0) [node, last] = [half(node), half(last)];
@@ -142,7 +165,7 @@ export function isIncluded(claim: InclusionClaim, proof: readonly Buffer[]): boo
     }
     [node, last] = [half(node), half(last)];
   }
-  return last === 0 && hash.equals(claim.root);
+  return last === 0 ? hash : null;
 }
 
 /** An older and a newer tree head of one log. */

@@ -2,7 +2,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { consistencyProof, inclusionProof, isConsistent, isIncluded, merkleRoot, MerkleTree } from './index.js';
+import {
+  consistencyProof,
+  inclusionProof,
+  inclusionProofs,
+  isConsistent,
+  isIncluded,
+  merkleRoot,
+  MerkleTree,
+} from './index.js';
 
 /** Leaf inputs of the RFC 6962 reference implementation's test tree. */
 const RFC_INPUTS = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
@@ -46,6 +54,15 @@ describe('the tree', () => {
 });
 
 describe('an inclusion proof', () => {
+  it('is the same for all leaves at once', () => {
+    for (let size = 0; size <= 70; size += 1) {
+      const leaves = leavesOf(size);
+      const { root, paths } = inclusionProofs(leaves);
+      expect(root).toEqual(merkleRoot(leaves));
+      expect(paths).toEqual(leaves.map((_, index) => inclusionProof(leaves, index)));
+    }
+  });
+
   it('holds for its leaf and for no other position, leaf or root', () => {
     fc.assert(
       fc.property(sizes, fc.nat(), (size, pick) => {

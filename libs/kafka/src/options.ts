@@ -1,7 +1,7 @@
 // How a cluster is reached: the same for both clients.
 import type { ConnectionOptions } from 'node:tls';
 import type { ReadsOf } from './kafka.port.js';
-import type { Signing } from './signed/signed.kafka.js';
+import type { Signing } from './signed/signing.js';
 
 /** One line that a client wanted to say. */
 export interface KafkaLogLine {

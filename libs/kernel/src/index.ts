@@ -12,6 +12,7 @@ export {
   observersIn,
   KEY_PROBLEMS,
   parseKeyring,
+  ProvenSignatures,
   publicKeyText,
   signerOf,
   SPEAKER_ROLES,
@@ -19,7 +20,7 @@ export {
   speaksFor,
   speaksUnder,
 } from './keyring.js';
-export type { KeyProblem, Keyring, KnownKey, SignedText, Signer, Speaker, SpeakerRole } from './keyring.js';
+export type { KeyProblem, Keyring, KnownKey, Proves, SignedText, Signer, Speaker, SpeakerRole } from './keyring.js';
 export { canonicalJson } from './canonical.js';
 export type { Json } from './canonical.js';
 export { placeInTrace, spanIdOf, TRACEPARENT, traceIdOf, traceparentOf } from './trace-ids.js';

@@ -98,6 +98,28 @@ export interface SignedText {
   readonly signedAt: number;
 }
 
+/** Did this key sign this text? */
+export type Proves = (key: KeyObject, text: string, signature: Buffer) => boolean;
+const proves: Proves = (key, text, signature) => verify(null, Buffer.from(text, 'utf8'), key, signature);
+
+/** Signatures that were checked lately, for texts that many records share: each is checked once. */
+export class ProvenSignatures {
+  /** By the key itself: a key of the same id in a newer keyring is another one. */
+  readonly #proven = new WeakMap<KeyObject, Set<string>>();
+
+  constructor(private readonly keptMax = 256) {}
+
+  readonly proves: Proves = (key, text, signature) => {
+    const proven = this.#proven.get(key) ?? new Set();
+    const id = `${text}\n${signature.toString('latin1')}`;
+    if (proven.has(id)) return true;
+    if (!proves(key, text, signature)) return false;
+    this.#proven.set(key, proven.add(id));
+    if (proven.size > this.keptMax) proven.delete([...proven.keys()][0] ?? '');
+    return true;
+  };
+}
+
 /**
  * Whom a signature speaks for, or why it speaks for nobody.
  *
@@ -109,12 +131,13 @@ export function speakerOf(
   ring: Keyring,
   { keyId, text, signature, signedAt }: SignedText,
   heardAt?: number,
+  isProven: Proves = proves,
 ): KnownKey | KeyProblem {
   const key = ring.get(keyId);
   if (key === undefined) return 'KEY_UNKNOWN';
   if (key.revokedAt !== null && Math.max(signedAt, heardAt ?? signedAt) >= key.revokedAt) return 'KEY_REVOKED';
   if (signedAt < (key.validFrom ?? -Infinity) || signedAt >= (key.validUntil ?? Infinity)) return 'KEY_NOT_VALID';
-  return verify(null, Buffer.from(text, 'utf8'), key.publicKey, signature) ? key : 'SIGNATURE_INVALID';
+  return isProven(key.publicKey, text, signature) ? key : 'SIGNATURE_INVALID';
 }
 
 /** Keys other than this one that observe at an instant, epoch milliseconds. */

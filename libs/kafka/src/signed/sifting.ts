@@ -2,7 +2,7 @@
 //
 // A batch carries its signature on its first record, and lies in one piece: a log has one request in flight, and a broker
 // keeps what came in one request together. What no signature of the owner covers is void, whatever it follows.
-import { readHeader, SIGNATURE } from './signature.js';
+import { readBatchHeader, SIGNATURE } from './signature.js';
 import type { SignatureHeader } from './signature.js';
 import type { FetchedRecord } from '../kafka.port.js';
 
@@ -43,7 +43,7 @@ export function* siftAll(given: Iterable<FetchedRecord>, isGenuine: IsGenuine): 
   let held: FetchedRecord[] = [];
   for (const record of given) {
     held.push(record);
-    if (held.length < (readHeader(held[0]?.headers[SIGNATURE])?.count ?? 1)) continue;
+    if (held.length < (readBatchHeader(held[0]?.headers[SIGNATURE])?.count ?? 1)) continue;
     const { records, rest } = sift(held, isGenuine);
     yield* records;
     held = [...rest];
@@ -61,7 +61,7 @@ export function* siftAll(given: Iterable<FetchedRecord>, isGenuine: IsGenuine): 
 /** Records of the batch that begins here; 0 when none of the owner's does. */
 function genuineAt(given: readonly FetchedRecord[], at: number, isGenuine: IsGenuine): number | 'unfinished' {
   const first = given[at];
-  const header = readHeader(first?.headers[SIGNATURE]);
+  const header = readBatchHeader(first?.headers[SIGNATURE]);
   if (first === undefined || header === null) return 0;
   const last = given[at + header.count - 1];
   if (last === undefined) return 'unfinished';

@@ -1,28 +1,46 @@
 // What is signed, and how a signature travels: one header of the record (docs/design/edge.md).
 //
 // Grammar
-//   header     = "v1" SP key-id SP signed-at SP count SP base64     ; signed-at in epoch milliseconds; of a wire, count is 1
-//   wire-text  = "recourse-wire-v1" LF topic LF signed-at LF digest
+//   header     = "v1" SP key-id SP signed-at SP count SP base64 [ SP index SP base64 ]   ; signed-at in epoch milliseconds
+//   wire-text  = "recourse-wire-v1" LF topic LF signed-at LF digest                      ; count is 1
+//   wires-text = "recourse-wires-v1" LF topic LF count LF signed-at LF root              ; with index and path
 //   log-text   = "recourse-log-v1" LF topic LF partition LF count LF signed-at LF digest
 //   digest     = hex of SHA-256 over (length key length value) of each record, lengths as 4 octets, big-endian
+//   root       = hex of the RFC 6962 root over the leaves SHA-256( %x00 length key length value )
+//   path       = the audit path of the record's leaf, hashes of 32 octets one behind the other, in the last base64
 //
 // A log is signed a batch at a time, on its first record, so that who reads knows before it reads on, and without any schema.
+// Records that go to a wire together may share a signature; each carries its own path to it, so that each stands alone: they go to
+// different partitions, and one may be parked, handed on or left out.
 import { createHash } from 'node:crypto';
+import { HASH_SIZE, inclusionProofs, rootFrom, sha256 } from '@recourse/chain';
 
 /** Header that carries a signature. */
 export const SIGNATURE = 'recourse-signature';
 
 /** Records of one signed batch at the most; a log's batches are smaller (L4). */
 export const SIGNED_RECORDS_MAX = 2_000;
+/** Records of a wire that share a signature at the most: more of them make it cheaper, and every path longer. */
+export const SHARED_MAX = 128;
+const PATH_MAX = Math.ceil(Math.log2(SIGNED_RECORDS_MAX)) * HASH_SIZE;
+const LEAF_PREFIX = 0x00;
 
 /** A signature as a header says it. */
 export interface SignatureHeader {
   readonly keyId: string;
   /** Epoch milliseconds, by the signer's clock. */
   readonly signedAt: number;
-  /** Records it covers, from the one that carries it. */
+  /** Records it covers: of a log from the one that carries it, of a wire those it was sent with. */
   readonly count: number;
   readonly signature: Buffer;
+  /** Where a record of a wire stands among those that share the signature; null where it is alone, and in a log. */
+  readonly place: PlaceAmong | null;
+}
+
+/** A record's place among those that share a signature, from 0, and its audit path. */
+export interface PlaceAmong {
+  readonly index: number;
+  readonly path: Buffer;
 }
 
 interface Bytes {
@@ -30,14 +48,15 @@ interface Bytes {
   readonly value: Buffer | null;
 }
 
-export function headerText({ keyId, signedAt, count, signature }: SignatureHeader): string {
-  return `v1 ${keyId} ${String(signedAt)} ${String(count)} ${signature.toString('base64')}`;
+export function headerText({ keyId, signedAt, count, signature, place }: SignatureHeader): string {
+  const shared = place === null ? '' : ` ${String(place.index)} ${place.path.toString('base64')}`;
+  return `v1 ${keyId} ${String(signedAt)} ${String(count)} ${signature.toString('base64')}${shared}`;
 }
 
 /** Reads a header; null when there is none, or it is no signature of ours. */
 export function readHeader(header: Buffer | undefined): SignatureHeader | null {
   if (header === undefined) return null;
-  const [version, keyId, signedAt, count, signature, ...more] = header.toString('utf8').split(' ');
+  const [version, keyId, signedAt, count, signature, index, path, ...more] = header.toString('latin1').split(' ');
   if (version !== 'v1' || keyId === undefined || signature === undefined || more.length > 0) return null;
   const numbers = { signedAt: Number(signedAt), count: Number(count) };
   const isSound =
@@ -45,11 +64,64 @@ export function readHeader(header: Buffer | undefined): SignatureHeader | null {
     Number.isSafeInteger(numbers.count) &&
     numbers.count >= 1 &&
     numbers.count <= SIGNED_RECORDS_MAX;
-  return isSound ? { keyId, ...numbers, signature: Buffer.from(signature, 'base64') } : null;
+  const place = index === undefined ? null : placeAmong(index, path);
+  if (!isSound || place === undefined) return null;
+  return { keyId, ...numbers, signature: Buffer.from(signature, 'base64'), place };
 }
 
-export function wireText(topic: string, signedAt: number, record: Bytes): string {
-  return `recourse-wire-v1\n${topic}\n${String(signedAt)}\n${digestOf([record])}`;
+/** Reads the header of a batch of a log; null where none begins. */
+export function readBatchHeader(header: Buffer | undefined): SignatureHeader | null {
+  const found = readHeader(header);
+  return found?.place === null ? found : null;
+}
+
+function placeAmong(index: string, path: string | undefined): PlaceAmong | undefined {
+  const bytes = Buffer.from(path ?? '', 'base64');
+  const isSound = path !== undefined && bytes.length % HASH_SIZE === 0 && bytes.length <= PATH_MAX;
+  return isSound && /^\d+$/.test(index) ? { index: Number(index), path: bytes } : undefined;
+}
+
+/** What the signature of a record of a wire is over; null when the header cannot be about a record of a wire. */
+export function wireText(
+  topic: string,
+  { signedAt, count, place }: Omit<SignatureHeader, 'keyId' | 'signature'>,
+  record: Bytes,
+): string | null {
+  if (place === null)
+    return count === 1 ? `recourse-wire-v1\n${topic}\n${String(signedAt)}\n${digestOf([record])}` : null;
+  const path = Array.from({ length: place.path.length / HASH_SIZE }, (_, at) =>
+    place.path.subarray(at * HASH_SIZE, (at + 1) * HASH_SIZE),
+  );
+  const root = rootFrom({ leaf: leafOf(record), index: place.index, size: count }, path);
+  return root === null ? null : wiresText(topic, signedAt, count, root);
+}
+
+/** What one signature over several records of a wire is over, and where each of them stands. */
+export function sharedWire(
+  topic: string,
+  signedAt: number,
+  records: readonly Bytes[],
+): { readonly text: string; readonly places: readonly PlaceAmong[] } {
+  const { root, paths } = inclusionProofs(records.map(leafOf));
+  return {
+    text: wiresText(topic, signedAt, records.length, root),
+    places: paths.map((path, index) => ({ index, path: Buffer.concat(path) })),
+  };
+}
+
+function wiresText(topic: string, signedAt: number, count: number, root: Buffer): string {
+  return `recourse-wires-v1\n${topic}\n${String(count)}\n${String(signedAt)}\n${root.toString('hex')}`;
+}
+
+function leafOf({ key, value }: Bytes): Buffer {
+  const [keySize, valueSize] = [key?.length ?? 0, value?.length ?? 0];
+  const bytes = Buffer.allocUnsafe(9 + keySize + valueSize);
+  bytes[0] = LEAF_PREFIX;
+  bytes.writeUInt32BE(keySize, 1);
+  key?.copy(bytes, 5);
+  bytes.writeUInt32BE(valueSize, 5 + keySize);
+  value?.copy(bytes, 9 + keySize);
+  return sha256(bytes);
 }
 
 /** Where a batch of a log lies, and when it was signed. */

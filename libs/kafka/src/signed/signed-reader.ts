@@ -12,7 +12,7 @@ import type {
   ReadPosition,
   TopicPartition,
 } from '../kafka.port.js';
-import { readHeader, SIGNATURE, SIGNED_RECORDS_MAX } from './signature.js';
+import { readBatchHeader, SIGNATURE, SIGNED_RECORDS_MAX } from './signature.js';
 import { sift, voided } from './sifting.js';
 import type { IsGenuine, Sifted } from './sifting.js';
 
@@ -74,7 +74,7 @@ export class LogSieve {
     first: FetchedRecord,
   ): Promise<readonly FetchedRecord[]> {
     const isBoundary = first.offset === 0 || this.ends.get(`${topic}/${String(partition)}`) === first.offset;
-    if (isBoundary || readHeader(first.headers[SIGNATURE]) !== null) return [];
+    if (isBoundary || readBatchHeader(first.headers[SIGNATURE]) !== null) return [];
     const reader = await this.reader();
     const { low } = await reader.range(topic, partition);
     const before: FetchedRecord[] = [];
@@ -100,7 +100,7 @@ class Ahead {
   /** Is there a genuine batch that begins with these, the last that were fetched, and goes on behind them? */
   async isBatch(begun: readonly FetchedRecord[], isGenuine: IsGenuine): Promise<boolean> {
     const [first] = begun;
-    const header = readHeader(first?.headers[SIGNATURE]);
+    const header = readBatchHeader(first?.headers[SIGNATURE]);
     if (first === undefined || header === null) return false;
     const { high } = await (await this.reader()).range(this.place.topic, this.place.partition);
     if (first.offset + header.count > high) return false;
@@ -132,7 +132,7 @@ function bytesOf(records: readonly FetchedRecord[]): number {
 /** Only the batch that reaches into what follows is of interest: it begins where a header says so, of a forger's perhaps. */
 function reachingInto(before: readonly FetchedRecord[], first: FetchedRecord): readonly FetchedRecord[] {
   const start = before.findIndex(({ offset, headers }) => {
-    const header = readHeader(headers[SIGNATURE]);
+    const header = readBatchHeader(headers[SIGNATURE]);
     return header !== null && offset + header.count > first.offset;
   });
   return start === -1 ? [] : before.slice(start);

@@ -3,12 +3,11 @@
 // Boundary: a port around the port. Knows keys and bytes; what a speaker may say is the business of who decodes it.
 //
 // Invariants
-//   I1. Every record sent to a wire, and every batch appended to a log, carries the signature of this process; what is handed on
-//       keeps the one it came with.
+//   I1. Every record sent to a wire, and every batch appended to a log, carries the signature of this process; what is sent to a
+//       wire together shares one, and what is handed on keeps the one it came with.
 //   I2. Records of a log that its owner did not sign come as void ones, in their places.
 //   I3. Records of a wire come with what their signature says; none is left out.
-import { InvariantViolation, observersIn, speakerOf, speaksUnder } from '@recourse/kernel';
-import type { Clock, KeyProblem, Keyring, Signer } from '@recourse/kernel';
+import { InvariantViolation, ProvenSignatures, speakerOf, speaksUnder } from '@recourse/kernel';
 import type {
   FetchedBatch,
   FetchedRecord,
@@ -19,33 +18,15 @@ import type {
   OutgoingRecord,
   RawReader,
   TopicPartition,
-  Voucher,
   WireProducer,
 } from '../kafka.port.js';
-import { headerText, logText, readHeader, SIGNATURE, SIGNED_RECORDS_MAX, wireText } from './signature.js';
+import { headerText, logText, SHARED_MAX, sharedWire, SIGNATURE, SIGNED_RECORDS_MAX, wireText } from './signature.js';
 import type { SignatureHeader } from './signature.js';
 import { siftAll } from './sifting.js';
 import { LogSieve, signedReader } from './signed-reader.js';
 import type { LogJudge } from './signed-reader.js';
-
-/** How a process signs, and whom it believes. */
-export interface Signing {
-  /** Null for who only reads. */
-  readonly signer: Signer | null;
-  readonly keyring: () => Keyring;
-  /** Service that alone writes a log; null for a wire. */
-  readonly ownerOf: (topic: string) => string | null;
-  readonly clock: Pick<Clock, 'now'>;
-  /** Longest time from signing to hearing, milliseconds: as long as wires keep records. Default 7 days. */
-  readonly windowMs?: number;
-  /** Records in a log that its owner did not sign were met: somebody else can write to it. */
-  readonly onUnvouched?: (topic: string, partition: number, records: number) => void;
-}
-
-const DAY_MS = 86_400_000;
-const WINDOW_MS = 7 * DAY_MS;
-/** How far another clock may be ahead, milliseconds. */
-const AHEAD_MS = 300_000;
+import type { Judging, Signing } from './signing.js';
+import { vouchedBatch } from './vouchers.js';
 
 /**
  * Signs what goes out through a cluster and judges what comes in.
@@ -54,11 +35,12 @@ const AHEAD_MS = 300_000;
  */
 export function signedKafka(kafka: Kafka, signing: Signing): Kafka {
   const judge = logJudge(signing);
+  const judging = { signing, proven: new ProvenSignatures() };
   return {
     logProducer: async () => signedLog(await kafka.logProducer(), signing),
     wireProducer: async () => signedWire(await kafka.wireProducer(), signing),
-    rawReader: async (of) => vouching(signedReader(await kafka.rawReader(of), judge), signing),
-    inputConsumer: (options) => new SignedConsumer(kafka, kafka.inputConsumer(options), signing),
+    rawReader: async (of) => vouching(signedReader(await kafka.rawReader(of), judge), judging),
+    inputConsumer: (options) => new SignedConsumer(kafka, kafka.inputConsumer(options), judging),
     group: (groupId) => kafka.group(groupId),
     admin: () => kafka.admin(),
   };
@@ -85,29 +67,56 @@ function signedBatch(
   if (records.length > SIGNED_RECORDS_MAX)
     throw new InvariantViolation('signed-log', `${String(records.length)} records in one batch`, 'partition');
   const signedAt = signing.clock.now();
-  const header = signed(signing, signedAt, records.length, logText({ topic, partition, signedAt }, records));
+  const said = { signedAt, count: records.length, place: null };
+  const header = headerText(signed(signing, said, logText({ topic, partition, signedAt }, records)));
   return [{ ...first, headers: { ...first.headers, [SIGNATURE]: header } }, ...others];
 }
 
 function signedWire(producer: WireProducer, signing: Signing): WireProducer {
   return {
-    send: (topic, records) =>
-      producer.send(
+    send: (topic, records) => {
+      const mine = records.filter(({ headers }) => headers?.[SIGNATURE] === undefined);
+      const headers = new Map<OutgoingRecord, string>();
+      for (let from = 0; from < mine.length; from += SHARED_MAX)
+        for (const [record, header] of wireHeaders(topic, mine.slice(from, from + SHARED_MAX), signing))
+          headers.set(record, header);
+      return producer.send(
         topic,
         records.map((record) => {
-          if (record.headers?.[SIGNATURE] !== undefined) return record;
-          const signedAt = signing.clock.now();
-          const header = signed(signing, signedAt, 1, wireText(topic, signedAt, record));
-          return { ...record, headers: { ...record.headers, [SIGNATURE]: header } };
+          const header = headers.get(record);
+          return header === undefined ? record : { ...record, headers: { ...record.headers, [SIGNATURE]: header } };
         }),
-      ),
+      );
+    },
     close: () => producer.close(),
   };
 }
 
-function signed({ signer }: Signing, signedAt: number, count: number, text: string): string {
+/** One signature for records of a wire: the header of each. */
+function wireHeaders(
+  topic: string,
+  records: readonly OutgoingRecord[],
+  signing: Signing,
+): readonly (readonly [OutgoingRecord, string])[] {
+  const [only] = records;
+  const signedAt = signing.clock.now();
+  const count = records.length;
+  if (only !== undefined && count === 1) {
+    const alone = { signedAt, count, place: null };
+    return [[only, headerText(signed(signing, alone, wireText(topic, alone, only) ?? ''))]];
+  }
+  const { text, places } = sharedWire(topic, signedAt, records);
+  const shared = signed(signing, { signedAt, count, place: null }, text);
+  return records.map((record, at) => [record, headerText({ ...shared, place: places[at] ?? null })]);
+}
+
+function signed(
+  { signer }: Signing,
+  said: Pick<SignatureHeader, 'signedAt' | 'count' | 'place'>,
+  text: string,
+): SignatureHeader {
   if (signer === null) throw new InvariantViolation('signing', 'this process has no key to sign with', 'partition');
-  return headerText({ keyId: signer.keyId, signedAt, count, signature: signer.sign(text) });
+  return { ...said, keyId: signer.keyId, signature: signer.sign(text) };
 }
 
 // Reading -----------------------------------------------------------------------------------------------------------------
@@ -137,41 +146,11 @@ export function siftStored(
   return isGenuine === null ? records : siftAll(records, isGenuine);
 }
 
-/** Adds to each record of a wire what its signature says. */
-function vouchedBatch<Batch extends FetchedBatch>(batch: Batch, signing: Signing): Batch {
-  if (signing.ownerOf(batch.topic) !== null) return batch;
-  const records = batch.records.map((record) => ({ ...record, voucher: voucherOf(batch.topic, record, signing) }));
-  return { ...batch, records };
-}
-
-/** What the signature of a record on a wire says. */
-export function voucherOf(topic: string, record: FetchedRecord, signing: Signing): Voucher {
-  const header = readHeader(record.headers[SIGNATURE]);
-  if (header === null) return { kind: 'refused', reason: 'SIGNATURE_MISSING', keyId: null };
-  const refused = (reason: KeyProblem): Voucher => ({ kind: 'refused', reason, keyId: header.keyId });
-  if (isStale(header, signing)) return refused('SIGNATURE_STALE');
-  const { keyId, signedAt, signature } = header;
-  const text = wireText(topic, signedAt, record);
-  const speaker = speakerOf(signing.keyring(), { keyId, text, signature, signedAt }, signing.clock.now());
-  if (typeof speaker === 'string') return refused(speaker);
-  const { roles, names, tenants } = speaker;
-  const observers = roles.includes('worker') ? observersIn(signing.keyring(), keyId, signing.clock.now()) : [];
-  return {
-    kind: 'vouched',
-    speaker: { keyId, roles, names, tenants, ...(observers.length === 0 ? {} : { observers }) },
-  };
-}
-
-function isStale({ signedAt }: SignatureHeader, { clock, windowMs = WINDOW_MS }: Signing): boolean {
-  const age = clock.now() - signedAt;
-  return age > windowMs || age < -AHEAD_MS;
-}
-
-function vouching(reader: RawReader, signing: Signing): RawReader {
+function vouching(reader: RawReader, judging: Judging): RawReader {
   return {
     ...reader,
-    read: async (...asked) => vouchedBatch(await reader.read(...asked), signing),
-    readMany: async (...asked) => (await reader.readMany(...asked)).map((batch) => vouchedBatch(batch, signing)),
+    read: async (...asked) => vouchedBatch(await reader.read(...asked), judging),
+    readMany: async (...asked) => (await reader.readMany(...asked)).map((batch) => vouchedBatch(batch, judging)),
   };
 }
 
@@ -196,9 +175,9 @@ class SignedConsumer implements InputConsumer {
   constructor(
     private readonly kafka: Kafka,
     private readonly consumer: InputConsumer,
-    private readonly signing: Signing,
+    private readonly judging: Judging,
   ) {
-    this.sieve = new LogSieve(logJudge(signing), () => this.lookBack());
+    this.sieve = new LogSieve(logJudge(judging.signing), () => this.lookBack());
   }
 
   get name(): string {
@@ -213,7 +192,7 @@ class SignedConsumer implements InputConsumer {
         handlers.onAssigned(assignment);
       },
       onBatch: (batch) => {
-        if (this.signing.ownerOf(batch.topic) === null) handlers.onBatch(vouchedBatch(batch, this.signing));
+        if (this.judging.signing.ownerOf(batch.topic) === null) handlers.onBatch(vouchedBatch(batch, this.judging));
         else this.queue(batch, handlers);
       },
       onTrouble: (at, cause) => {

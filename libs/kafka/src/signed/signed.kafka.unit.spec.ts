@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '@recourse/kernel';
-import type { FetchedBatch, Kafka, OutgoingRecord } from '../kafka.port.js';
+import type { FetchedBatch, FetchedRecord, Kafka, OutgoingRecord } from '../kafka.port.js';
 import { MemoryBroker } from '../memory/broker.memory.js';
 import { testKeys } from '../testing/test-keys.js';
-import { SIGNATURE } from './signature.js';
+import { SHARED_MAX, SIGNATURE } from './signature.js';
 import { signedKafka } from './signed.kafka.js';
-import type { Signing } from './signed.kafka.js';
+import type { Signing } from './signing.js';
 
 const LOG = 'recourse.things';
 const WIRE = 'recourse.thing-events';
@@ -230,5 +230,79 @@ describe('a record on a wire', () => {
     await scene.send(scene.as('payments'));
     await scene.clock.advance(-600_000);
     expect(await scene.voucher()).toBe('SIGNATURE_STALE');
+  });
+});
+
+describe('records that go to a wire together', () => {
+  const VALUES = ['a', 'b', 'c', 'd', 'e'];
+
+  async function sentTogether(scene: Scene, values: readonly string[] = VALUES): Promise<readonly FetchedRecord[]> {
+    await (await scene.as('payments').wireProducer()).send(WIRE, values.map(recordOf));
+    return (await (await scene.raw().rawReader()).read(WIRE, 0, 0)).records;
+  }
+
+  const headerOf = (record: FetchedRecord | undefined): string => record?.headers[SIGNATURE]?.toString() ?? '';
+  const signatureIn = (header: string): string => header.split(' ')[4] ?? '';
+
+  it('share a signature, and each speaks by itself wherever it comes', async () => {
+    const scene = await Scene.with();
+    const sent = await sentTogether(scene);
+    expect(new Set(sent.map((record) => signatureIn(headerOf(record)))).size).toBe(1);
+    for (const record of [...sent].reverse()) {
+      const alone = { ...recordOf(record.value?.toString() ?? ''), headers: { [SIGNATURE]: headerOf(record) } };
+      await scene.send(scene.raw(), alone);
+      expect(await scene.voucher()).toMatchObject({ kind: 'vouched', speaker: { keyId: 'payments' } });
+    }
+  });
+
+  it('are signed again after so many', async () => {
+    const sent = await sentTogether(
+      await Scene.with(),
+      Array.from({ length: SHARED_MAX + 2 }, (_, n) => String(n)),
+    );
+    expect(new Set(sent.map((record) => signatureIn(headerOf(record)))).size).toBe(2);
+  });
+
+  it.each<readonly [string, (header: readonly string[], others: readonly string[]) => readonly string[]]>([
+    ['the path of another', (header, other) => [...header.slice(0, 6), other[6] ?? '']],
+    ['the place of another', (header, other) => [...header.slice(0, 5), other[5] ?? '', header[6] ?? '']],
+    ['another number of records', (header) => [...header.slice(0, 3), '4', ...header.slice(4)]],
+    ['no path', (header) => [...header.slice(0, 6), '']],
+    ['no place', (header) => header.slice(0, 5)],
+    ['no place, as if it were alone', (header) => [...header.slice(0, 3), '1', header[4] ?? '']],
+  ])('speak for nobody with %s', async (_what, forged) => {
+    const scene = await Scene.with();
+    const [first, second] = (await sentTogether(scene)).map((record) => headerOf(record).split(' '));
+    await scene.voucher(); // whose signature is genuine is remembered by now
+    const header = forged(first ?? [], second ?? []).join(' ');
+    await scene.send(scene.raw(), { ...recordOf('a'), headers: { [SIGNATURE]: header } });
+    expect(await scene.voucher()).toBe('SIGNATURE_INVALID');
+  });
+
+  it('speak for nobody with other bytes, and in a log they are void', async () => {
+    const scene = await Scene.with();
+    const [first] = await sentTogether(scene);
+    await scene.send(scene.raw(), { ...recordOf('x'), headers: { [SIGNATURE]: headerOf(first) } });
+    expect(await scene.voucher()).toBe('SIGNATURE_INVALID');
+    await scene.append(scene.raw(), ['a'], { [SIGNATURE]: headerOf(first) });
+    expect(await scene.read()).toEqual([null]);
+  });
+
+  it('speak no more once their key is revoked, though their signature was checked before', async () => {
+    const scene = await Scene.with();
+    const ring = new Map(keys.keyring);
+    await sentTogether(scene);
+    const reader = await scene.as('owner', { keyring: () => ring }).rawReader();
+    const read = async (): Promise<readonly unknown[]> =>
+      (await reader.read(WIRE, 0, 0)).records.map(({ voucher }) => voucher?.kind);
+    expect(await read()).toEqual(VALUES.map(() => 'vouched'));
+    const key = ring.get('payments');
+    if (key === undefined) throw new Error('no key');
+    ring.set('payments', { ...key, revokedAt: NOW });
+    expect(await read()).toEqual(VALUES.map(() => 'refused'));
+    const other = stranger.keyring.get('owner');
+    if (other === undefined) throw new Error('no key');
+    ring.set('payments', { ...key, publicKey: other.publicKey });
+    expect(await read()).toEqual(VALUES.map(() => 'refused'));
   });
 });

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Failure, parseKeyring, signerOf } from '@recourse/kernel';
 import type { Clock, Keyring } from '@recourse/kernel';
-import type { Signing } from './signed.kafka.js';
+import type { Signing } from './signing.js';
 
 /** What is said of keys; the variables are in docs/reference/config.md. */
 export interface SigningPlaces {

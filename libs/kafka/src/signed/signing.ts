@@ -1,0 +1,22 @@
+// How a process signs and judges signatures: what it is given, and what it remembers.
+import type { Clock, Keyring, ProvenSignatures, Signer } from '@recourse/kernel';
+
+/** How a process signs, and whom it believes. */
+export interface Signing {
+  /** Null for who only reads. */
+  readonly signer: Signer | null;
+  readonly keyring: () => Keyring;
+  /** Service that alone writes a log; null for a wire. */
+  readonly ownerOf: (topic: string) => string | null;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Longest time from signing to hearing, milliseconds: as long as wires keep records. Default 7 days. */
+  readonly windowMs?: number;
+  /** Records in a log that its owner did not sign were met: somebody else can write to it. */
+  readonly onUnvouched?: (topic: string, partition: number, records: number) => void;
+}
+
+/** Whom a process believes, and what it has checked lately. */
+export interface Judging {
+  readonly signing: Signing;
+  readonly proven: ProvenSignatures;
+}
