@@ -988,4 +988,13 @@ export const BREAKS: readonly Break[] = [
     find: 'const mine = records.filter(({ headers }) => headers?.[SIGNATURE] === undefined);',
     replace: 'const mine = records;',
   },
+  {
+    id: 'l5-new-leader-taken-for-a-cut',
+    requirement: 'L5',
+    spec: 'libs/event-log/src/broadcast-view.unit.spec.ts',
+    test: 'a view of a broadcast log is tried again where a new leader does not hand out yet what its log holds',
+    file: 'libs/event-log/src/log-end.ts',
+    find: 'return high > offset',
+    replace: 'return high < offset',
+  },
 ];

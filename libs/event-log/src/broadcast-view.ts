@@ -6,6 +6,7 @@
 //   I3. Who asks for a refresh gets a read that began after it asked; all who wait get the same one.
 import { Failure, InvariantViolation } from '@recourse/kernel';
 import type { FetchedBatch, Kafka, RawReader, ReadBatch, ReadPosition } from '@recourse/kafka';
+import { shortAt } from './log-end.js';
 import { OwnLog } from './own-log.js';
 import type { OwnLogOptions } from './own-log.js';
 import type { AcceptedRecord, BroadcastView, Doc, Views, ViewSpec } from './service-core.js';
@@ -36,6 +37,11 @@ export class LogView implements BroadcastView {
   }
   partitionOf(key: string): number {
     return this.partitionFor(key);
+  }
+
+  /** Where a partition is read on. */
+  offset(partition: number): number {
+    return this.#logs[partition]?.position.offset ?? 0;
   }
 
   /** Where each partition is read on. */
@@ -126,18 +132,17 @@ export class ViewSet implements Pick<Views, 'view'> {
     if (this.now() - this.#refreshedAt >= ms) await this.refresh();
   }
 
-  /** Makes sure a view is not behind a chain's cursor. Errors: Failure(LOG_CUT) when the log ends before it. */
+  /** Makes sure a view is not behind a chain's cursor. Errors: Failure(LOG_CUT) when the log ends before it; those of the broker. */
   async atLeast(name: string, partition: number, seq: number): Promise<void> {
     const view = this.view(name);
     if (view.position(partition) >= seq) return;
     await view.settled();
     if (view.position(partition) >= seq) return;
     await this.refresh();
-    if (view.position(partition) < seq)
-      throw new Failure(
-        'LOG_CUT',
-        `${view.spec.topic}/${partition} ends at ${view.position(partition)}, a cursor says ${seq}`,
-      );
+    if (view.position(partition) >= seq) return;
+    const { topic } = view.spec;
+    const message = `${topic}/${partition} ends at ${view.position(partition)}, a cursor says ${seq}`;
+    throw await shortAt(await this.#connected(), { topic, partition }, view.offset(partition), message);
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Failure } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import { MemoryBroker, MemoryRegistry, openGate } from '@recourse/kafka';
-import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
+import type { FetchedBatch, FetchedRecord, RawReader } from '@recourse/kafka';
 import { LogView, ViewSet } from './broadcast-view.js';
 import { OwnLog } from './own-log.js';
 import type { AcceptedRecord } from './service-core.js';
@@ -39,6 +39,7 @@ async function stage(refs: readonly string[]): Promise<{
   readonly views: ViewSet;
   readonly log: OwnLog;
   readonly reads: () => number;
+  readonly reader: RawReader;
   readonly records: readonly FetchedRecord[];
   readonly folds: string[];
 }> {
@@ -74,6 +75,7 @@ async function stage(refs: readonly string[]): Promise<{
     views: new ViewSet([view], { rawReader: () => Promise.resolve(counting) }, () => 0),
     log,
     reads: () => reads,
+    reader,
     folds,
     records: (await reader.read(TOPIC, 0, 0)).records,
   };
@@ -152,5 +154,22 @@ describe('a view of a broadcast log', () => {
       () => 0,
     );
     await expect(cut.refresh()).rejects.toMatchObject({ code: 'LOG_CUT' });
+  });
+
+  it('is tried again where a new leader does not hand out yet what its log holds', async () => {
+    const { views, reader } = await stage(['a', 'b']);
+    let handsOut = 1;
+    const lagging = {
+      ...reader,
+      readMany: async (...asked: Parameters<typeof reader.readMany>) =>
+        (await reader.readMany(...asked)).map((batch) => {
+          const records = batch.records.filter(({ offset }) => offset < handsOut);
+          return { ...batch, records, nextOffset: Math.min(batch.nextOffset, handsOut) };
+        }),
+    };
+    const behind = new ViewSet(views.all(), { rawReader: () => Promise.resolve(lagging) }, () => 0);
+    await expect(behind.atLeast('statements', 0, 2)).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
+    handsOut = 2;
+    await behind.atLeast('statements', 0, 2);
   });
 });

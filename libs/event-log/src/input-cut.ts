@@ -3,6 +3,7 @@
 import { FRAME_SIZE, leafHash, schemaIdOf } from '@recourse/chain';
 import type { FetchedRecord, RawReader } from '@recourse/kafka';
 import type { Codecs } from '@recourse/messages';
+import { shortAt } from './log-end.js';
 import type { StoredCursor } from './store.port.js';
 
 /** Void records that may lie between the last accepted record and a cursor: rivals leave a batch or two. */
@@ -12,10 +13,11 @@ const VOIDS_MAX = 2_000;
  * Looks for the record a cursor of a log names.
  *
  * Shape:  true also for a cursor at the start of a log, which names none.
- * Errors: Failure(CURSOR_OUT_OF_RANGE) when the log ends before the cursor; those of registry and broker.
+ * Errors: Failure(CURSOR_OUT_OF_RANGE) when the log ends before the cursor; those of registry and broker, also while a new leader
+ *         hands out less than it holds.
  */
 export async function holdsCursor(
-  reader: Pick<RawReader, 'read'>,
+  reader: Pick<RawReader, 'read' | 'range'>,
   codecs: Codecs,
   cursor: StoredCursor,
 ): Promise<boolean> {
@@ -25,7 +27,11 @@ export async function holdsCursor(
   for (let offset = Math.max(0, cursor.offset - VOIDS_MAX); offset < cursor.offset;) {
     const { records } = await reader.read(cursor.topic, cursor.partition, offset);
     const next = records.at(-1)?.offset;
-    if (next === undefined) return false;
+    if (next === undefined) {
+      const short = await shortAt(reader, cursor, offset, 'it ends before the cursor');
+      if (short.code !== 'LOG_CUT') throw short;
+      return false;
+    }
     if (await isAmong(records, codecs, cursor)) return true;
     offset = next + 1;
   }

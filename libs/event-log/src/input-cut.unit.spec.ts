@@ -89,4 +89,21 @@ describe('a log that was read', () => {
   it('holds a cursor at its start, which names nothing', async () => {
     expect(await holds({ topic: LOG, partition: 0, offset: 0, seq: 0, hash: Buffer.alloc(32) })).toBe(true);
   });
+
+  it('is asked again where a new leader does not hand out yet what it holds, and is short where it holds no more', async () => {
+    const log = logOf('owner');
+    const first = await append(log, 'a');
+    const second = await append(log, 'b');
+    const reader = await world.broker.forActor('reader').rawReader();
+    const lagging = {
+      ...reader,
+      read: async (...asked: Parameters<typeof reader.read>) => {
+        const batch = await reader.read(...asked);
+        return { ...batch, records: batch.records.filter(({ offset }) => offset < first.offset) };
+      },
+    };
+    await expect(holdsCursor(lagging, world.codecs, second)).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
+    const shorter = { ...lagging, range: () => Promise.resolve({ low: 0, high: first.offset }) };
+    expect(await holdsCursor(shorter, world.codecs, second)).toBe(false);
+  });
 });

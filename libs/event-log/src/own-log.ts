@@ -19,6 +19,7 @@ import type {
   ReadsOf,
   Unreadable,
 } from '@recourse/kafka';
+import { shortAt } from './log-end.js';
 import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend, judgeDelivery } from './loop.decisions.js';
 import type { AppendJudgement } from './loop.decisions.js';
 import type { AcceptedRecord, Decided, Doc } from './service-core.js';
@@ -121,7 +122,13 @@ export class OwnLog {
     const record = (await (await this.reader()).read(topic, partition, offset, 1)).records.find(
       (found) => found.offset === offset,
     );
-    if (record === undefined) throw new Failure('LOG_CUT', `${topic}/${partition} has no record at ${offset}`);
+    if (record === undefined)
+      throw await shortAt(
+        await this.reader(),
+        this.options,
+        offset,
+        `${topic}/${partition} has no record at ${offset}`,
+      );
     return record;
   }
 

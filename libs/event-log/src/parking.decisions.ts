@@ -70,10 +70,13 @@ const NAMES = ['agent_id', 'initiator', 'principal'] as const;
 
 /** Rules about two people rest on these names: one that could look like another's is nobody's. */
 function principalProblem(body: Doc): Problem | null {
-  const wrong = [body, body.checkpoint, body.envelope]
-    .flatMap((part) => NAMES.map((name) => [name, memberOf(part, name)] as const))
-    .find(([, value]) => typeof value === 'string' && !isSubject(value));
-  return wrong === undefined ? null : { reason: 'PRINCIPAL_INVALID', detail: `${wrong[0]}: ${SUBJECT_FORM}` };
+  for (const part of [body, body.checkpoint, body.envelope])
+    for (const name of NAMES) {
+      const value = memberOf(part, name);
+      if (typeof value === 'string' && !isSubject(value))
+        return { reason: 'PRINCIPAL_INVALID', detail: `${name}: ${SUBJECT_FORM}` };
+    }
+  return null;
 }
 
 function memberOf(value: unknown, name: string): unknown {

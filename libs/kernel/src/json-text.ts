@@ -11,16 +11,15 @@ export function readJson(text: string): Json {
   return value;
 }
 
-/** Is a value nested deeper than anybody reads? Looks level by level, and never calls itself. */
+/** Is a value nested deeper than anybody reads? Goes no deeper itself. */
 export function isTooDeep(value: unknown): boolean {
-  let level = membersOf([value]);
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > JSON_DEPTH_MAX) return true;
-    level = membersOf(level.flatMap((each) => Object.values(each) as readonly unknown[]));
-  }
-  return false;
+  return isDeeperThan(value, JSON_DEPTH_MAX);
 }
 
-function membersOf(values: readonly unknown[]): readonly object[] {
-  return values.filter((each) => typeof each === 'object' && each !== null);
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  const members = value as Readonly<Record<string, unknown>>; // any object can be read by name
+  for (const name in members) if (isDeeperThan(members[name], levels - 1)) return true;
+  return false;
 }

@@ -13,9 +13,9 @@ import type { OnFailure } from '@recourse/messages';
 export function contentHash(type: string, event: object): Buffer {
   const fields = event as Readonly<Record<string, unknown>>; // any object can be read by name
   const content: unknown[] = [type];
-  for (const name of namesOf(type, fields)) {
+  for (const { name, isLater } of fieldsOf(type, fields)) {
     const value = fields[name];
-    if (value !== undefined && !isSilent(type, name, value)) content.push(name, comparable(value));
+    if (value !== undefined && !(isLater && isSilent(value))) content.push(name, comparable(value));
   }
   return Buffer.from(sha256Hex(JSON.stringify(content)), 'hex');
 }
@@ -28,23 +28,30 @@ const LATER_FIELDS: Readonly<Record<string, readonly string[]>> = {
 /** What such a field says when it says nothing. */
 const SILENCE: readonly unknown[] = [null, false, 'keep' satisfies OnFailure];
 
-function isSilent(type: string, name: string, value: unknown): boolean {
-  const isEmpty = SILENCE.includes(value) || (Array.isArray(value) && value.length === 0);
-  return isEmpty && LATER_FIELDS[type]?.includes(name) === true;
+function isSilent(value: unknown): boolean {
+  return SILENCE.includes(value) || (Array.isArray(value) && value.length === 0);
 }
 
 /** Fields that are not part of the statement: who says again what it did says it at another time, and may have decided anew to try. */
 const NO_CONTENT: readonly string[] = ['event_id', 'handled_as', 'applied_at', 'produced_by'];
 
-/** Names in order, as last seen of this type: events of one type nearly always have the same. */
-const NAMES = new Map<string, { readonly given: readonly string[]; readonly sorted: readonly string[] }>();
+interface Field {
+  readonly name: string;
+  readonly isLater: boolean;
+}
 
-function namesOf(type: string, fields: Readonly<Record<string, unknown>>): readonly string[] {
-  const given = Object.keys(fields);
-  const known = NAMES.get(type);
+/** Fields in order of names, as last seen of this type: events of one type nearly always have the same. */
+const FIELDS = new Map<string, { readonly given: readonly string[]; readonly sorted: readonly Field[] }>();
+
+function fieldsOf(type: string, event: Readonly<Record<string, unknown>>): readonly Field[] {
+  const given = Object.keys(event);
+  const known = FIELDS.get(type);
   if (known?.given.length === given.length && known.given.every((name, at) => name === given[at])) return known.sorted;
-  const sorted = given.filter((name) => !NO_CONTENT.includes(name)).sort();
-  NAMES.set(type, { given, sorted });
+  const sorted = given
+    .filter((name) => !NO_CONTENT.includes(name))
+    .sort()
+    .map((name) => ({ name, isLater: LATER_FIELDS[type]?.includes(name) === true }));
+  FIELDS.set(type, { given, sorted });
   return sorted;
 }
 

@@ -4,7 +4,7 @@
 // acknowledged at all, and who cannot record a command says that it is not ready.
 import { CONTRACTS, REFUND_POLICY } from '@recourse/example-drifted-refund';
 import { fetchClusterMetadata } from '@recourse/dev-stack';
-import type { DevStack, PartName } from '@recourse/dev-stack';
+import type { DevStack, PartName, ProcessSpec } from '@recourse/dev-stack';
 import { Arena, PARTITIONS } from '../arena.js';
 import { BUDGET_OWNER, CONTRACT_EDITOR, pause } from '../edge.js';
 import type { Command, Side } from '../edge.js';
@@ -25,6 +25,10 @@ const ABREAST = 12;
 const STRUCK_AFTER = 1 / 4;
 /** How long nodes stay away. */
 const AWAY_MS = 4_000;
+/** An intent whose agent could not tell how it ended is asked about after this: many end so while there is no majority. */
+const ASKED_AFTER_MS = 15_000;
+/** Within this a service answers again once all nodes are back. */
+const ANSWERS_WITHIN_MS = 60_000;
 /** Within this a service that could not record a command has to say that it is not ready. */
 const UNREADY_WITHIN_MS = 5_000;
 const ASKED_AGAIN_MS = 100;
@@ -57,7 +61,12 @@ export class BrokerRuns {
     const onTrouble = (what: string): void => {
       this.report([what]);
     };
-    const arena = await Arena.open(this.stack, { instances: 1, dataDir: this.stack.dataDir, onTrouble });
+    const arena = await Arena.open(this.stack, {
+      instances: 1,
+      dataDir: this.stack.dataDir,
+      onTrouble,
+      reroute: ({ processes }) => processes.map(asking),
+    });
     const watch = new Watch(this.stack, PARTITIONS, (sighting) => {
       this.followed.get(sighting.runId)?.see(sighting);
     });
@@ -119,7 +128,24 @@ export class BrokerRuns {
     if (one.gone > 1) this.report(await this.open(arena, one));
     await pause(AWAY_MS);
     await Promise.all(victims.map((node) => this.stack.start(node)));
-    return { at, goneMs: Date.now() - at };
+    const goneMs = Date.now() - at;
+    this.report(await this.answering(arena, one));
+    return { at, goneMs };
+  }
+
+  /** A service that answers no command though all nodes are there again. */
+  private async answering({ edge }: Arena, one: BrokerCase): Promise<readonly string[]> {
+    this.named += 1;
+    const giveUpAt = Date.now() + ANSWERS_WITHIN_MS;
+    for (;;) {
+      const answer = await edge.sendOnce(budgetNobodyNeeds(`again-${String(this.named)}`));
+      if (answer !== null && answer.status < 300) return [];
+      if (Date.now() > giveUpAt)
+        return [
+          `${nameOf(one)}: ${ASKED} answered ${answer === null ? 'nothing' : `${String(answer.status)} ${answer.text}`}, all nodes back`,
+        ];
+      await pause(ASKED_AGAIN_MS);
+    }
   }
 
   /** A command that is acknowledged while there is no majority, and a service that could not record it and still says it is ready. */
@@ -207,6 +233,12 @@ async function abreast(
   };
   await Promise.all(Array.from({ length: ABREAST }, work));
   await Promise.all(striking);
+}
+
+/** A ledger that asks early how an execution ended. */
+function asking(spec: ProcessSpec): ProcessSpec {
+  const env = { ...spec.env, RECOURSE_CONCLUDE_WITHIN_MS: String(ASKED_AFTER_MS) };
+  return spec.name.startsWith('mutation-ledger') ? { ...spec, env } : spec;
 }
 
 function endingOf(story: Story, refused: ReadonlySet<Story>, endings: ReadonlyMap<Story, Ending>): Promise<Ending> {
