@@ -23,7 +23,13 @@ export interface Measurement extends CellPlan {
   /** Share of the machine that processes used which the bench did not start; 0 where the machine does not tell. */
   readonly foreign: number;
   /** What a run wrote; null where it is not counted. */
-  readonly written: { readonly records: number; readonly appends: number; readonly rows: number } | null;
+  readonly written: {
+    readonly records: number;
+    readonly appends: number;
+    readonly rows: number;
+    /** Records by type. */
+    readonly types?: string;
+  } | null;
   /** What was wrong; null when each run was exact. */
   readonly wrong: string | null;
   /** When the load began and ended, on the clock that all processes share. */

@@ -166,11 +166,11 @@ async function measureCells(running: RunningEngine, { engine, round, options, ce
 }
 
 function noteOf(cell: Measurement): string {
-  const { engine, perS, p50, p99, cpuMs, foreign, runs, isShort, wrong } = cell;
+  const { engine, perS, p50, p99, cpuMs, foreign, runs, isShort, wrong, written } = cell;
   const cpu = sum(Object.values(cpuMs)).toFixed(1);
   const figures = `${perS.toFixed(1).padStart(8)}/s, p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms, ${cpu} ms of CPU a run, ${String(runs)} runs${isShort ? ', all that were ready' : ''}`;
   const strangers = `strangers ${(foreign * 100).toFixed(0)} %`;
-  return `  ${engine.padEnd(16)} ${cellName(cell).padEnd(20)} ${figures}, ${strangers}${wrong === null ? '' : `; WRONG: ${wrong}`}`;
+  return `  ${engine.padEnd(16)} ${cellName(cell).padEnd(20)} ${figures}, ${strangers}${written?.types === undefined ? '' : `; a run wrote ${written.types}`}${wrong === null ? '' : `; WRONG: ${wrong}`}`;
 }
 
 function emptyFolder(folder: string): string {
