@@ -12,7 +12,7 @@ export {
   traceIdOf,
   traceparentOf,
 } from './ids.js';
-export { isTooDeep, JSON_DEPTH_MAX, readJson } from './json-text.js';
+export { JSON_DEPTH_MAX, canonicalJson, isTooDeep, readJson } from './json-text.js';
 export { lookAlikes } from './alike.js';
 export { isAmong, isPerson, isSubject, personKey, policyDecider, SUBJECT_FORM } from './person.js';
 export type { Asking } from './person.js';
@@ -30,8 +30,7 @@ export {
   speaksUnder,
 } from './keyring.js';
 export type { KeyProblem, Keyring, KnownKey, SignedText, Signer, Speaker, SpeakerRole } from './keyring.js';
-export { canonicalJson } from './canonical.js';
-export type { Json } from './canonical.js';
+export type { Json } from './json-text.js';
 export type { SpanName, TracePlace } from './ids.js';
 export { murmur2, partitionForKey } from './partition.js';
 export { ASK_PREFIX, backoffMs, grantLease, isAskOfLedger, leaseIdOf, MARGIN_MS } from './lease.js';
