@@ -1,4 +1,4 @@
-// Ids: those that follow from names, so that whoever knows the names finds them, and those that others may name.
+// Ids: those derived from their cause, never random (L1), those of traces, and those that others name in commands.
 import { hash } from 'node:crypto';
 
 /**
