@@ -22,20 +22,25 @@ export {
   weightOf,
   windowOf,
 } from './class.js';
-export { subjectOf, valueOf, weighted } from './value.js';
-export { EXPOSURE, exposureOf, reservationId, SENSITIVITIES, sensitivityOf } from './exposure.js';
-export type { Sensitivity } from './exposure.js';
 export {
-  atLeast,
-  consequenceOf,
   COUNTED_UNITS,
-  debitsOf,
-  isUnit,
-  knownAfterwards,
+  EXPOSURE,
   MINOR_PER_ONE,
   REGULATORY,
+  SENSITIVITIES,
+  atLeast,
+  consequenceOf,
+  debitsOf,
+  exposureOf,
+  isUnit,
+  knownAfterwards,
+  reservationId,
+  sensitivityOf,
+  subjectOf,
+  valueOf,
+  weighted,
 } from './consequence.js';
-export type { CallFacts, Consequence } from './consequence.js';
+export type { CallFacts, Consequence, Sensitivity } from './consequence.js';
 export { COMPENSATION_ACTIONS, directiveFor, ERROR_KINDS, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from './playbook.js';
 export type { CompensationAction, Directive, ErrorKind, FailedCall, Playbook } from './playbook.js';
 export { bindReversal } from './binding.js';
