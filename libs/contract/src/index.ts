@@ -43,8 +43,7 @@ export {
 export type { CallFacts, Consequence, Sensitivity } from './consequence.js';
 export { COMPENSATION_ACTIONS, directiveFor, ERROR_KINDS, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from './playbook.js';
 export type { CompensationAction, Directive, ErrorKind, FailedCall, Playbook } from './playbook.js';
-export { bindReversal } from './binding.js';
-export { argsAt, callAt, callCountOf, callsBehind, capabilitiesOf, keyAt, stepAt } from './reversal-calls.js';
+export { argsAt, bindReversal, callAt, callCountOf, callsBehind, capabilitiesOf, keyAt, stepAt } from './binding.js';
 export type { Binding, BindingFacts } from './binding.js';
 export { briefOf, isUnsaid } from './brief.js';
 export type { BriefTerms } from './brief.js';
