@@ -45,9 +45,8 @@ export { COMPENSATION_ACTIONS, directiveFor, ERROR_KINDS, OUTCOME_OF_DIRECTIVE, 
 export type { CompensationAction, Directive, ErrorKind, FailedCall, Playbook } from './playbook.js';
 export { argsAt, bindReversal, callAt, callCountOf, callsBehind, capabilitiesOf, keyAt, stepAt } from './binding.js';
 export type { Binding, BindingFacts } from './binding.js';
-export { briefOf, isUnsaid } from './brief.js';
-export type { BriefTerms } from './brief.js';
-export { checksOf, classUnder, isRead, termsOf } from './terms.js';
+export type { BriefTerms } from './terms.js';
+export { briefOf, checksOf, classUnder, isRead, isUnsaid, termsOf } from './terms.js';
 export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } from './condition.js';
 export type { ConditionFacts, ConditionVerdict } from './condition.js';
 export { contractByDigest, contractByName, contractView, editorsOf, isCloser } from './view.js';
