@@ -38,7 +38,7 @@ import { goTogether, refusedRecord, SPEAKER_MISMATCH } from './refusals.js';
 import type { RefusedItem } from './refusals.js';
 import type { Overlay } from './row-cache.js';
 import type { BatchSealing, Sealing } from './sealing/sealing.js';
-import { OpenedState } from './sealing/opened-state.js';
+import { OpenedState } from './sealing/sealing.js';
 import { membersOf } from './sealing/payload-walk.js';
 import { speakerProblem } from './speakers.js';
 import type {

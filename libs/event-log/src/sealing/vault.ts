@@ -14,7 +14,7 @@ import { Lacking } from '../lacks.js';
 import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
 import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
-import { openingPayload } from './opening-payload.js';
+import { openingPayload } from './sealing.js';
 import { mapMembers, mapParts, mapPayloads, withHashes } from './payload-walk.js';
 import type { BatchSealing, PayloadDoc, Sealing } from './sealing.js';
 import { scopeId } from './key-id.js';
