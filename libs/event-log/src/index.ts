@@ -76,7 +76,7 @@ export { asStored, showLoaded } from './sealing/sealing.js';
 export type { Sealing } from './sealing/sealing.js';
 export { Vault } from './sealing/vault.js';
 export type { VaultOptions } from './sealing/vault.js';
-export { scopeId, storableName } from './sealing/key-id.js';
+export { scopeId, storableName } from './sealing/keys.js';
 export { MemoryKeyStore } from './sealing/key-store.memory.js';
 export type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey, Unit } from './sealing/key-store.port.js';
 export { replayPartition } from './replay.js';
