@@ -41,16 +41,19 @@ export type {
   StoreFactory,
 } from './store.port.js';
 export {
-  backoffMs,
   BATCH_BYTES_MAX,
   BATCH_RECORDS_MAX,
+  LOOP_ENDS,
+  LOOP_EVENTS,
+  LOOP_PHASES,
+  LOOP_PHASE_AFTER,
+  backoffMs,
   judgeAppend,
   judgeClock,
   judgeDelivery,
   judgeStore,
   progressAloneIsDue,
 } from './loop.decisions.js';
-export { LOOP_ENDS, LOOP_EVENTS, LOOP_PHASE_AFTER, LOOP_PHASES } from './loop.phases.js';
 export { COMMAND_KIND, COMMON_KINDS, PARKED_KIND, READING_KIND, withCommonKinds } from './common-kinds.js';
 export type { CommandDoc, ParkedDoc, ReadingDoc } from './common-kinds.js';
 export { signCommand, verifyCommand } from './command-signature.js';
