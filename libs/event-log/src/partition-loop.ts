@@ -19,7 +19,7 @@ import type { BatchContext, BatchMaterial, BatchResult, DecidedBatch, OverfullBa
 import type { ViewSet } from './broadcast-view.js';
 import { PARKED_KIND, withCommonKinds } from './common-kinds.js';
 import { Cursors } from './cursors.js';
-import { DatabaseClock } from './database-clock.js';
+import { DatabaseClock, TurnPace } from './loop-time.js';
 import { DerivedWriter } from './derived-writer.js';
 import { foldAll } from './fold.js';
 import { Foresight } from './foresight.js';
@@ -51,7 +51,6 @@ import type {
 } from './service-core.js';
 import type { PartitionStore, ProjectedHead, StoredCursor } from './store.port.js';
 import { Timers } from './timers.js';
-import { TurnPace } from './turn-pace.js';
 
 export interface LoopSettings {
   /** Records of one batch's inputs at the most. */

@@ -1,3 +1,39 @@
+// Time as a loop knows it: that of the database, and what a turn takes of it.
+import type { Clock } from '@recourse/kernel';
+
+// Database time as the loop knows it: asked with each load, estimated in between by the host's monotonic clock (L1).
+//
+// Invariants
+//   T1. Decisions are made at an estimate only while it is young; an older one is asked anew, or nothing is decided (P14).
+
+export class DatabaseClock {
+  #offset = 0;
+  #askedAt = -Infinity;
+
+  constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
+
+  /** Takes what the database answered just now, epoch milliseconds. */
+  learn(databaseNow: number): void {
+    this.#askedAt = this.clock.monotonic();
+    this.#offset = databaseNow - this.#askedAt;
+  }
+
+  /** Forgets what it knew: the next decision asks first. */
+  forget(): void {
+    this.#askedAt = -Infinity;
+  }
+
+  /** Epoch milliseconds. */
+  estimate(): number {
+    return Math.floor(this.clock.monotonic() + this.#offset);
+  }
+
+  /** Milliseconds since the database was asked last. */
+  ageMs(): number {
+    return this.clock.monotonic() - this.#askedAt;
+  }
+}
+
 // How much a turn takes, told by what the last ones cost: a turn is what an input waits for at the most, so it is bounded by
 // time, whatever its inputs lead to.
 //
@@ -14,7 +50,7 @@ const FIRST_BYTES = 4_000;
 const REMAINS = 0.8;
 
 /** What a batch was made of: inputs, timers and resends, and what deciding them took. */
-export interface TurnCost {
+interface TurnCost {
   readonly inputs: number;
   readonly ms: number;
   readonly bytes: number;
