@@ -19,10 +19,9 @@ import type { BatchContext, BatchMaterial, BatchResult, DecidedBatch, OverfullBa
 import type { ViewSet } from './broadcast-view.js';
 import { PARKED_KIND, withCommonKinds } from './common-kinds.js';
 import { Cursors } from './cursors.js';
-import { DatabaseClock, TurnPace } from './loop-time.js';
+import { DatabaseClock, Foresight, TurnPace } from './loop-memory.js';
 import { DerivedWriter } from './derived-writer.js';
 import { foldAll } from './fold.js';
-import { Foresight } from './foresight.js';
 import { GroupReader } from './group-reader.js';
 import { inputId, InputQueue } from './input-queue.js';
 import type { QueueItem } from './queue-item.js';
