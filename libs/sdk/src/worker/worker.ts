@@ -21,8 +21,7 @@ import { KeyedQueue } from './keyed-queue.js';
 import { LegAnswers } from './leg-answers.js';
 import { flawOf } from './leg.decisions.js';
 import { refusalOf } from './asked-by.js';
-import { PartitionProgress } from './partition-progress.js';
-import { PositionSaver } from './position-saver.js';
+import { PartitionProgress, PositionSaver } from './position-saver.js';
 import type { Worker, WorkerOptions, WorkerNote } from './worker.messages.js';
 
 /** Wire on which the workers of an adapter are asked. */
