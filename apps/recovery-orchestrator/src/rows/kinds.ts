@@ -1,6 +1,6 @@
 // Rows of the orchestrator as tables: what people list, sort and filter by. Every open item has a deadline and an owner (P12).
 import type { AcceptedRecord, Change, ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
-import { failedAt, isUnattended } from '../rules/step/ending.decisions.js';
+import { failedAt, isUnattended } from '../rules/step/verdict.decisions.js';
 import type { ApprovalDoc, HaltDoc, RecoveryDoc, StepDoc } from '../rules/step/step.messages.js';
 import { forwardKind } from './forward.rows.js';
 import { routineKind } from './routine.rows.js';
