@@ -287,7 +287,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'A83',
     spec: 'apps/budget-accountant/src/budgets.raise-once.unit.spec.ts',
     test: 'a ceiling that is raised once, straight falls back with what it was for: given back, used for less, or taken back',
-    file: 'apps/budget-accountant/src/rows/raises.ts',
+    file: 'apps/budget-accountant/src/rows/counters.ts',
     find: "by_minor: Math.min(one.by_minor, one.measure === 'debt' ? debit_minor : value_minor)",
     replace: 'by_minor: one.by_minor',
   },
