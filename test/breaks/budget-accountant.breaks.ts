@@ -33,7 +33,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'B9',
     spec: 'apps/budget-accountant/src/budgets.compensations.unit.spec.ts',
     test: 'a compensation and its debt, straight of a leg counts after those before it',
-    file: 'apps/budget-accountant/src/rules/budget/compensation.decider.ts',
+    file: 'apps/budget-accountant/src/rules/budget/settlement.decider.ts',
     find: 'if (told.length > 0) spent = plus(spent, one.ended.debits);',
     replace: 'if (told.length > 1) spent = plus(spent, one.ended.debits);',
   },

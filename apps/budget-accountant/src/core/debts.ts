@@ -8,12 +8,10 @@ import type { Asked, DecideContext, Decision, Owns, StateView } from '@recourse/
 import type { BodyOf, Debit, Money, RecordOf } from '@recourse/messages';
 import { partiesOf } from '../rules/budget/budget.decider.js';
 import type { EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
-import { debitCompensations } from '../rules/budget/compensation.decider.js';
-import type { Executed } from '../rules/budget/compensation.decider.js';
 import type { Allowance } from '../rules/autonomy/grant.decisions.js';
 import { underRung, unasked } from '../rules/autonomy/grant.decisions.js';
-import { refund, release, settle } from '../rules/budget/settlement.decider.js';
-import type { ExecutionEnd } from '../rules/budget/settlement.decider.js';
+import { debitCompensations, refund, release, settle } from '../rules/budget/settlement.decider.js';
+import type { Executed, ExecutionEnd } from '../rules/budget/settlement.decider.js';
 import { reservationOfMutation, reservations } from '../rows/kinds.js';
 import { earnedBy } from './autonomy.js';
 import { boundsOf, subjectIdOf } from './bounds.js';
