@@ -6,7 +6,7 @@ import type { MutationRecord } from '../rules/record.messages.js';
 import type { Admitted } from '../rules/rollback/rollback.messages.js';
 import { LIMIT_FOLD } from '../rows/limit.rows.js';
 import { ADMISSION_FOLD, admittedRows } from '../rows/rollback.rows.js';
-import { RowsOver } from '../rows/rows-over.js';
+import { RowsOver } from '../rows/fold.js';
 
 const FOLD = { ...ADMISSION_FOLD, ...LIMIT_FOLD };
 
