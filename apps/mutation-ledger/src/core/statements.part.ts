@@ -18,7 +18,7 @@ import type { Body, Finding } from '../rules/record.messages.js';
 import { refScope } from '../rules/scope.js';
 import { fall } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
-import { bytesOf, bytesOfMember } from './mark-bytes.js';
+import { bytesOf, bytesOfMember } from './marks.part.js';
 import { withFates } from './fates.part.js';
 import { cancels } from './cancels.js';
 import { bindingsIn, bindingsLastFirst } from '../rows/binding.rows.js';
