@@ -926,7 +926,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'E13',
     spec: 'apps/mutation-ledger/src/core/commits.core.unit.spec.ts',
     test: 'the bound of a rollback, straight leaves older descendants to a person, and the walk goes on behind them',
-    file: 'apps/mutation-ledger/src/core/views.ts',
+    file: 'apps/mutation-ledger/src/core.ts',
     find: "type === 'BoundReached' ? [body] : [];",
     replace: '[];',
   },
