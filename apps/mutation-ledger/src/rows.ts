@@ -22,12 +22,12 @@ import type { Body, MUTATIONS_LOG } from './rules/record.messages.js';
 import { OWNER_OF_EXPOSED } from './rules/owners.js';
 import { refScope } from './rules/scope.js';
 import { COMMIT_FOLD } from './rows/commit.rows.js';
-import { COMPENSATION_FOLD } from './rows/compensation.rows.js';
 import { CONSUMER_FOLD } from './rows/consumer.rows.js';
 import { foldEach } from './rows/fold.js';
 import type { Fold } from './rows/fold.js';
 import { bindingIn, putBinding } from './rows/binding.rows.js';
 import {
+  COMPENSATION_FOLD,
   mutationIn,
   putMutation,
   putRecovered,
