@@ -595,7 +595,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'B5',
     spec: 'apps/mutation-ledger/src/core/mutations.windows.unit.spec.ts',
     test: 'an event that ends reversibility, rebuilt before every step is about its own subject, its own run where it names one, and effects that are older',
-    file: 'apps/mutation-ledger/src/rules/mutation/closing.decider.ts',
+    file: 'apps/mutation-ledger/src/rules/mutation/recoverability.decider.ts',
     find: 'return isRecorded(mutation) && stated_at >= mutation.ref.committed_at ? closeWindow(mutation, `CLOSED_BY:${eventOf(mutation, ref)}`) : null;',
     replace:
       'return isRecorded(mutation) && stated_at > 0 ? closeWindow(mutation, `CLOSED_BY:${eventOf(mutation, ref)}`) : null;',
@@ -605,7 +605,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'B5',
     spec: 'apps/mutation-ledger/src/core/mutations.windows.unit.spec.ts',
     test: 'an event that ends reversibility, straight closes the window before its time, and nothing opens it again',
-    file: 'apps/mutation-ledger/src/rules/mutation/closing.decider.ts',
+    file: 'apps/mutation-ledger/src/rules/mutation/recoverability.decider.ts',
     find: "if (verdict !== 'holds' || superseded) return [];",
     replace: "if (verdict === 'holds' || superseded) return [];",
   },

@@ -13,7 +13,7 @@ import type {
 import { fallenIn, movedIn } from '@recourse/messages';
 import { OUTCOME_UNKNOWN } from './rules/mutation/manual.decisions.js';
 import { claimAfter, judgedClaim } from './rules/handle/handle.decider.js';
-import { closingRefsOf } from './rules/mutation/closing.decider.js';
+import { closingRefsOf } from './rules/mutation/recoverability.decider.js';
 import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from './rules/mutation/forward.fold.js';
 import type { ForwardRecord } from './rules/mutation/forward.fold.js';
 import { parentsOf, standsRef } from './rules/mutation/lineage.decider.js';

@@ -5,7 +5,7 @@ import type { BroadcastView, DecideContext, Decision, RecordInput } from '@recou
 import { deriveId } from '@recourse/kernel';
 import type { FoundOut, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../rules/mutation/binding.decider.js';
-import { alreadyClosed, closedByExecution } from '../rules/mutation/closing.decider.js';
+import { alreadyClosed, closedByExecution } from '../rules/mutation/recoverability.decider.js';
 import { cancelHeld, fallenRef } from '../rules/mutation/hold.decider.js';
 import {
   recordConflict,
