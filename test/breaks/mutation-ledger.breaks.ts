@@ -2355,7 +2355,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'L12/answers',
     spec: 'apps/mutation-ledger/src/core/mutations.consumers.unit.spec.ts',
     test: 'a consumer that is waited for, straight is heard once: the same again is nothing, something else is refused',
-    file: 'apps/mutation-ledger/src/rules/content.ts',
+    file: 'apps/mutation-ledger/src/rules/identity.ts',
     find: "['event_id', 'handled_as', 'applied_at', 'produced_by']",
     replace: "['event_id', 'handled_as', 'produced_by']",
   },

@@ -20,7 +20,7 @@ import { parentsOf, standsRef } from './rules/mutation/lineage.decider.js';
 import type { Awaited, Binding, Mutation } from './rules/mutation/mutation.messages.js';
 import type { Body, MUTATIONS_LOG } from './rules/record.messages.js';
 import { OWNER_OF_EXPOSED } from './rules/owners.js';
-import { refScope } from './rules/scope.js';
+import { refScope } from './rules/identity.js';
 import { COMMIT_FOLD } from './rows/commit.rows.js';
 import { CONSUMER_FOLD } from './rows/consumer.rows.js';
 import { foldEach } from './rows/fold.js';

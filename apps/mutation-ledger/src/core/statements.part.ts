@@ -15,7 +15,7 @@ import { decideReaffirmation, decideStatement } from '../rules/mutation/refs.dec
 import { continueSpread, MARKS_PER_EFFECT } from '../rules/mutation/spread.decider.js';
 import type { Weight } from '../rules/mutation/spread.decider.js';
 import type { Body, Finding } from '../rules/record.messages.js';
-import { refScope } from '../rules/scope.js';
+import { refScope } from '../rules/identity.js';
 import { fall } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { bytesOf, bytesOfMember } from './marks.part.js';

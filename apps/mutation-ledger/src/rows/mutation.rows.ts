@@ -9,7 +9,7 @@ import type { Compensation } from '../rules/compensation/compensation.messages.j
 import { effectStatusOf } from '../rules/effect/effect.decisions.js';
 import { dutyOf } from '../rules/mutation/agenda.decisions.js';
 import type { Mutation, RecoveredRun, Spread } from '../rules/mutation/mutation.messages.js';
-import { refScope } from '../rules/scope.js';
+import { refScope } from '../rules/identity.js';
 import { placeOfBinding } from './binding.rows.js';
 import { COMMIT_KINDS } from './commit.rows.js';
 import type { Fold } from './fold.js';

@@ -14,7 +14,7 @@ import type {
 } from '@recourse/messages';
 import type { Body, MutationRecord } from '../record.messages.js';
 import { record } from '../record.messages.js';
-import { verdictScope } from '../scope.js';
+import { verdictScope } from '../identity.js';
 import { parentsElsewhere } from './lineage.decider.js';
 import type { Binding, Mutation, ReasonCode, RecordedMutation, RecoveryEvent, Verdict } from './mutation.messages.js';
 import { isRecorded } from './mutation.messages.js';
