@@ -51,8 +51,14 @@ export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } f
 export type { ConditionFacts, ConditionVerdict } from './condition.js';
 export { contractByDigest, contractByName, contractView, editorsOf, isCloser } from './view.js';
 export type { ContractEntries, KnownContract } from './view.js';
-export { subjectId, subjectOfAssumption, subjectOfRecord } from './seal-scope.js';
-export { PayloadUnreadable, plainPayload, readPayload } from './payload.js';
+export {
+  PayloadUnreadable,
+  plainPayload,
+  readPayload,
+  subjectId,
+  subjectOfAssumption,
+  subjectOfRecord,
+} from './payload.js';
 export type { PayloadProblemCode } from './payload.js';
 export { pointerOf, readPointer } from './json-pointer.js';
 export { ADVICE, adviceOn } from './advice.js';
