@@ -7,7 +7,7 @@ import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
 import { fallen, opened, proposed } from './rows/ceilings.js';
 import { counted, moreRaised, raisedAfter } from './rows/counters.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
-import { beyond, negated, plus } from './rules/budget/debits.decisions.js';
+import { beyond, negated, plus } from './rules/budget/bounds.decisions.js';
 import { debitedUnder, escalations, reservations, withOverruns } from './rows/kinds.js';
 import { autonomyChanged, told } from './rows/autonomy.rows.js';
 import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';

@@ -2,9 +2,8 @@
 // Holds no rules; adds what a record says.
 import type { Change, StateView } from '@recourse/event-log';
 import type { BudgetMeasure, Debit, Raise } from '@recourse/messages';
-import { windowAt } from '../rules/budget/bounds.decisions.js';
+import { capped, inUnit, isMoney, windowAt } from '../rules/budget/bounds.decisions.js';
 import type { Budget, Reservation, RunCapability } from '../rules/budget/budget.messages.js';
-import { capped, inUnit, isMoney } from '../rules/budget/debits.decisions.js';
 import {
   budgetGroup,
   budgets,

@@ -2,10 +2,9 @@
 import { EXPOSURE, reservationId } from '@recourse/contract';
 import type { Brief, Debit, Excess } from '@recourse/messages';
 import type { Bounds } from './bounds.decisions.js';
-import { ceilingExcess, excessOf } from './bounds.decisions.js';
+import { beyond, ceilingExcess, excessOf, inUnit, isMoney, moves, plus, within } from './bounds.decisions.js';
 import { partiesOf } from './budget.decider.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from './budget.messages.js';
-import { beyond, inUnit, isMoney, moves, plus, within } from './debits.decisions.js';
 
 /** How a mutation's execution ended. */
 export type ExecutionEnd = 'succeeded' | 'failed' | 'cancelled';
