@@ -17,7 +17,7 @@ import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { LegReported, LegRequested } from '@recourse/messages';
 import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, RawReader, WireProducer } from '@recourse/kafka';
-import { KeyedQueue } from './keyed-queue.js';
+import { KeyedQueue } from './one-at-a-time.js';
 import { LegAnswers } from './leg-answers.js';
 import { flawOf } from './leg.decisions.js';
 import { refusalOf } from './asked-by.js';
