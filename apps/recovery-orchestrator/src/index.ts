@@ -19,8 +19,6 @@ export type {
   RecoveryDecision,
   RecoveryFacts,
 } from './rules/decision/recovery.decisions.js';
-export { backoffMs, grantLease, leaseIdOf } from './rules/lease/lease.decisions.js';
-export type { Lease, LeaseBounds } from './rules/lease/lease.decisions.js';
 export { REFUSALS } from './rules/refusal.messages.js';
 export type { RefusalCode } from './rules/refusal.messages.js';
 export { VERDICT_TABLE } from './rules/step/judgement.decisions.js';

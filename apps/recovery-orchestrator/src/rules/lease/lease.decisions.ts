@@ -5,9 +5,6 @@ import type { Lease } from '@recourse/kernel';
 import type { ContractTerms, MutationRef } from '@recourse/messages';
 import type { Window } from '../decision/recovery.decisions.js';
 
-export { backoffMs, grantLease, leaseIdOf } from '@recourse/kernel';
-export type { Lease, LeaseBounds } from '@recourse/kernel';
-
 /** How long the calls that undo a mutation may take, one after the other; milliseconds. */
 export function callsMs(ref: MutationRef, { call_timeout_ms: callMs }: Pick<ContractTerms, 'call_timeout_ms'>): number {
   return callsBehind(ref) * callMs;
