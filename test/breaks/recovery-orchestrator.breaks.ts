@@ -259,7 +259,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'A91',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.failure-modes.unit.spec.ts',
     test: 'failure modes, straight expired-window recovery does not begin: a mark after the window goes to a person at once',
-    file: 'apps/recovery-orchestrator/src/rules/lease/lease.decisions.ts',
+    file: 'apps/recovery-orchestrator/src/rules/decision/recovery.decisions.ts',
     find: "return now < dispatchableUntil(ref.reversal_expires_at, callsMs(ref, terms), marginMs) ? 'open' : 'closed';",
     replace:
       "return now < dispatchableUntil(ref.reversal_expires_at, callsMs(ref, terms), marginMs) ? 'open' : 'open';",

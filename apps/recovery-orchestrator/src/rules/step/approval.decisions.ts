@@ -3,7 +3,7 @@ import { isAmong, isPerson } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
 import type { ApproveStep, BreakGlass, DenyStep, ResolveStep } from '@recourse/messages';
-import { dispatchableUntil } from '../lease/lease.decisions.js';
+import { dispatchableUntil } from '../decision/recovery.decisions.js';
 import { factsLacked } from './readiness.decisions.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';

@@ -15,8 +15,14 @@ import type { ContractTerms, LegReported, LookPurpose } from '@recourse/messages
 import { SEVERITY_VALUES } from '@recourse/messages';
 import { inForce } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
-import { impactOf, requiredApprovals, riskOf } from '../decision/recovery.decisions.js';
-import { callsMs, dispatchableUntil, grantLookLease } from '../lease/lease.decisions.js';
+import {
+  callsMs,
+  dispatchableUntil,
+  grantLookLease,
+  impactOf,
+  requiredApprovals,
+  riskOf,
+} from '../decision/recovery.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { selfRefusal } from './approval.decisions.js';

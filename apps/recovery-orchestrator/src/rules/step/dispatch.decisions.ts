@@ -9,17 +9,18 @@ import { backoffMs, deriveId, grantLease, leaseIdOf } from '@recourse/kernel';
 import type { ContractTerms, Execution, LegMember, LegStep, MutationRef, Pace, RecoveryCall } from '@recourse/messages';
 import {
   approvalState,
+  callsMs,
   decideRecovery,
   handleOf,
   impactOf,
   requiredApprovals,
   reversalToken,
   riskOf,
+  windowOf,
 } from '../decision/recovery.decisions.js';
 import type { RecoveryFacts } from '../decision/recovery.decisions.js';
 import { handleInForce, inForce, isRiskier } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
-import { callsMs, windowOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { agreeing } from './glass.decisions.js';

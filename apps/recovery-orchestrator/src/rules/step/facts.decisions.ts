@@ -12,7 +12,7 @@ import { readPayload } from '@recourse/contract';
 import { canonicalJson, deriveId, leaseIdOf } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Evidence, FactsPurpose, LegReported, Observation } from '@recourse/messages';
-import { dispatchableUntil, grantLookLease } from '../lease/lease.decisions.js';
+import { dispatchableUntil, grantLookLease } from '../decision/recovery.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { identityOf } from './step.messages.js';

@@ -8,7 +8,7 @@
 import { plainPayload } from '@recourse/contract';
 import { deriveId, leaseIdOf } from '@recourse/kernel';
 import type { Speaker } from '@recourse/kernel';
-import { callsMs, grantLookLease } from '../lease/lease.decisions.js';
+import { callsMs, grantLookLease } from '../decision/recovery.decisions.js';
 import { ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';

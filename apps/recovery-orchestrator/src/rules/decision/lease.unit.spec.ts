@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ref, terms, WINDOW_END } from '../../recoveries.testing.js';
-import { windowOf } from './lease.decisions.js';
+import { windowOf } from './recovery.decisions.js';
 
 const POLICY = { leaseMs: 30_000, marginMs: 2_000 };
 const BOUNDS = {
