@@ -13,32 +13,6 @@ export interface CommandDoc {
   readonly answer: string;
 }
 
-/** Doc of a `parked` row; the key is the parked id. */
-export interface ParkedDoc {
-  readonly parked_id: string;
-  readonly reason: string;
-  readonly topic: string;
-  readonly record_key: string;
-  /** True until a person redrives or discards it. */
-  readonly open: boolean;
-}
-
-/** Doc of a `reading` row; group and key are the reading's id. */
-export interface ReadingDoc {
-  readonly reading_id: string;
-  readonly tenant: string;
-  readonly reader: string;
-  readonly roles: readonly string[];
-  /** Method and path by which they asked. */
-  readonly route: string;
-  /** As `kind/id`. */
-  readonly things: readonly string[];
-  readonly subjects: readonly string[];
-  readonly payload_count: number;
-  /** Epoch milliseconds. */
-  readonly read_at: number;
-}
-
 export const COMMAND_KIND = 'command';
 export const PARKED_KIND = 'parked';
 export const READING_KIND = 'reading';

@@ -145,9 +145,6 @@ export const LOOP_PHASE_AFTER = {
   halted: { Recovered: null, CaughtUp: null, Reset: 'halted', Halted: 'halted' },
 } as const satisfies Record<LoopPhase, Record<LoopLifeEvent, LoopPhase | null>>;
 
-/** Phases that no event leaves. */
-export const LOOP_ENDS: readonly LoopPhase[] = ['halted'];
-
 /** Where one loop stands. Whoever awaits remembers `epoch`: it grows with every reset. */
 export class LoopLife {
   #phase: LoopPhase = 'starting';

@@ -1,5 +1,5 @@
 export { assertNever, Failure, FAILURES, InvariantViolation } from './outcome.js';
-export type { FailureCode, FailureSpec, Rejection, RetryRule } from './outcome.js';
+export type { Rejection } from './outcome.js';
 export {
   ID_BYTES_MAX,
   TRACEPARENT,
@@ -29,12 +29,12 @@ export {
   speaksFor,
   speaksUnder,
 } from './keyring.js';
-export type { KeyProblem, Keyring, KnownKey, SignedText, Signer, Speaker, SpeakerRole } from './keyring.js';
+export type { KeyProblem, Keyring, KnownKey, Signer, Speaker, SpeakerRole } from './keyring.js';
 export type { Json } from './json-text.js';
-export type { SpanName, TracePlace } from './ids.js';
+export type { TracePlace } from './ids.js';
 export { murmur2, partitionForKey } from './partition.js';
 export { ASK_PREFIX, backoffMs, grantLease, isAskOfLedger, leaseIdOf, MARGIN_MS } from './lease.js';
-export type { Lease, LeaseBounds, LeasePolicy, RetryBackoff } from './lease.js';
+export type { Lease, RetryBackoff } from './lease.js';
 export type { Clock } from './clock.port.js';
 export { systemClock } from './clock.system.js';
 export { ManualClock } from './clock.memory.js';

@@ -3,9 +3,8 @@ export { VERBS } from './generated/verbs.js';
 export type { Verb, VerbField } from './verb.js';
 export { ownerOfLog, recordsOf, shortName } from './catalogue.js';
 export { createCodecs, recordOf } from './codecs.js';
-export type { BadReason, Codecs, Decoded, DecodedRecord, ForeignRecord, SchemaSource } from './codecs.js';
-export { FRAME_SIZE, frameOf, readHead, schemaIdOf } from '@recourse/chain';
-export type { RecordHead } from '@recourse/chain';
+export type { BadReason, Codecs, Decoded, SchemaSource } from './codecs.js';
+export { schemaIdOf } from '@recourse/chain';
 export { bodyIn, recordIn } from './records.js';
 export type { BodyOf, ChainField, DecodedBody, RecordOf, RecordTypeOf } from './records.js';
 export {
