@@ -1,5 +1,5 @@
 export { accepted, append, NOTHING, refused } from './service-core.js';
-export { evolveAny } from './fold.js';
+export { PARKED_KIND, READING_KIND, evolveAny, withCommonKinds } from './fold.js';
 export { Lacking } from './lacks.js';
 export type {
   AcceptedRecord,
@@ -37,8 +37,7 @@ export type {
   StoredCursor,
   StoreFactory,
 } from './store.port.js';
-export { PARKED_KIND, READING_KIND, withCommonKinds } from './common-kinds.js';
-export type { CommandDoc } from './common-kinds.js';
+export type { CommandDoc } from './fold.js';
 export { signCommand, verifyCommand } from './command-signature.js';
 export { canonicalRow, columnText, columnValue, compareText, decodeDoc, encodeDoc, partedDoc } from './row-codec.js';
 export type { ColumnValue } from './row-codec.js';
