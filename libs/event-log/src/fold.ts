@@ -77,6 +77,8 @@ export const READING_COMMAND = 'RecordReading';
 /** Commands about parked records and readings: every command wire may carry them, and the loop answers them itself. */
 export const LOOP_COMMANDS: ReadonlySet<string> = new Set(['RedriveParked', 'DiscardParked', READING_COMMAND]);
 
+// Folding.
+
 /** Changes of any record of a log: those every service has, and the core's own. Errors: Lacking. */
 export function evolveAny(
   core: Pick<ServiceCore, 'evolve'>,

@@ -8,6 +8,7 @@ import { CountExceedsBytes, avroType } from './avro-types.js';
 import { isOurs, ourType, recordsOf, schemaText, shortName } from './catalogue.js';
 import type { TopicName, TopicRecords } from './generated/index.js';
 import { createWriters } from './writers.js';
+import type { Writers } from './writers.js';
 
 /** What the codecs need of a schema registry. The registry port of the Kafka library fits it. */
 export interface SchemaSource {
@@ -16,34 +17,8 @@ export interface SchemaSource {
   idOf(subject: string, schema: string, options?: { readonly register?: boolean }): Promise<number>;
 }
 
-export interface Codecs {
-  /** Looks up (or registers) the schema ids of every record of a topic, once; they can be read from then on. Errors: those of the registry; the next call asks again. */
-  prepareWriter(topic: string, options?: { readonly register?: boolean }): Promise<void>;
-  /**
-   * Frames and encodes one record.
-   *
-   * Shape:  the result is the caller's own.
-   * Errors: InvariantViolation when the topic was not prepared or the body does not fit the schema.
-   */
-  encode(topic: string, type: string, body: object): Buffer;
-  /**
-   * What a reader will read of a body that `encode` took, without the fields named.
-   *
-   * Shape: null where only decoding can tell.
-   */
-  asRead(
-    topic: string,
-    type: string,
-    body: object,
-    without: ReadonlySet<string>,
-  ): Readonly<Record<string, unknown>> | null;
-  /** Decodes one framed value; `unknown_schema` until `load(id)` has resolved. */
-  decodeSync(value: Buffer | null): Decoded;
-  /** Fetches a writer schema once. Errors: those of the registry; the next call asks again. */
-  load(id: number): Promise<void>;
-  /** Fingerprint of a schema that was loaded or prepared, else null. */
-  readonly fingerprintOf: (schemaId: number) => Buffer | null;
-}
+/** Writers and readers. */
+export type Codecs = Writers & Omit<Readers, 'learn'>;
 
 /** Makes the codecs of one process. */
 export function createCodecs(registry: SchemaSource): Codecs {
@@ -115,8 +90,11 @@ export type Decoded =
 
 /** The readers of one process. */
 interface Readers {
+  /** Decodes one framed value; `unknown_schema` until `load(id)` has resolved. */
   decodeSync(value: Buffer | null): Decoded;
+  /** Fetches a writer schema once. Errors: those of the registry; the next call asks again. */
   load(id: number): Promise<void>;
+  /** Fingerprint of a schema that was loaded or prepared, else null. */
   readonly fingerprintOf: (schemaId: number) => Buffer | null;
   /** Takes the schema of an id from its writer, so that the registry need not be asked. */
   readonly learn: (id: number, schema: string) => void;

@@ -8,9 +8,21 @@ import { ourType, recordsOf, schemaText, shortName } from './catalogue.js';
 type IdOf = (subject: string, schema: string, options?: { readonly register?: boolean }) => Promise<number>;
 
 /** The writers of one process. */
-interface Writers {
+export interface Writers {
+  /** Looks up (or registers) the schema ids of every record of a topic, once; they can be read from then on. Errors: those of the registry; the next call asks again. */
   prepareWriter(topic: string, options?: { readonly register?: boolean }): Promise<void>;
+  /**
+   * Frames and encodes one record.
+   *
+   * Shape:  the result is the caller's own.
+   * Errors: InvariantViolation when the topic was not prepared or the body does not fit the schema.
+   */
   encode(topic: string, type: string, body: object): Buffer;
+  /**
+   * What a reader will read of a body that `encode` took, without the fields named.
+   *
+   * Shape: null where only decoding can tell.
+   */
   asRead(
     topic: string,
     type: string,
