@@ -9,7 +9,7 @@ import { serviceCodes } from './service-codes.mjs';
 const UNIONS = [
   {
     title: 'Bytes that are no record',
-    file: 'libs/messages/src/readers.ts',
+    file: 'libs/messages/src/codecs.ts',
     type: 'BadReason',
     about: 'A wire record is parked with it.',
   },

@@ -6,14 +6,13 @@ import { FRAME_SIZE, genesisHead, leafHash, schemaIdOf } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
-import { createCodecs } from '@recourse/messages';
+import { createCodecs, lossReader } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { Auditor } from './auditor.js';
 import type { Witness } from './auditor.js';
 import { HeadBook, TOPIC } from './book/head-book.js';
 import type { BookRecord } from './book/head-book.js';
 import { LogFollower } from './follower/log-follower.js';
-import { lossReader } from './follower/loss-reader.js';
 import type { FollowedPartition } from './follower/followed-partition.js';
 import { WireFollower } from './follower/wire-follower.js';
 

@@ -18,8 +18,15 @@ import {
 } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, heardOf, refused, toldOn } from '@recourse/event-log';
 import type { Asked, Decision, Due, ServiceCore, StateView } from '@recourse/event-log';
-import { boundsOf, subjectIdOf } from './core/bounds.js';
-import { isOurs, MUTATIONS_LOG, onCompensations, onMutation, onRecoverability } from './core/debts.js';
+import {
+  MUTATIONS_LOG,
+  boundsOf,
+  isOurs,
+  onCompensations,
+  onMutation,
+  onRecoverability,
+  subjectIdOf,
+} from './core/debts.js';
 import { decideOpen } from './rules/budget/budget.decider.js';
 import { agentOf, decideRelease, decideReserve } from './rules/budget/reservation.decider.js';
 import { decayed, decideMove } from './rules/budget/ceiling.decider.js';

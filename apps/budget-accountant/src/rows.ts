@@ -5,13 +5,12 @@ import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-l
 import { deriveId, InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
 import { fallen, opened, proposed } from './rows/ceilings.js';
-import { counted } from './rows/counters.js';
+import { counted, moreRaised, raisedAfter } from './rows/counters.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
-import { beyond, negated, plus } from './rules/budget/debits.decisions.js';
+import { beyond, negated, plus } from './rules/budget/bounds.decisions.js';
 import { debitedUnder, escalations, reservations, withOverruns } from './rows/kinds.js';
 import { autonomyChanged, told } from './rows/autonomy.rows.js';
 import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';
-import { moreRaised, raisedAfter } from './rows/raises.js';
 import { standingAfter } from './rows/standing.rows.js';
 import type { Escalation, Reservation } from './rules/budget/budget.messages.js';
 import { HOLDING_PHASES, reservationPhaseAfter } from './rules/budget/budget.transitions.js';

@@ -11,7 +11,7 @@ import { claimHandle, HANDLE_PREFIX } from './rules/handle/handle.decider.js';
 import type { HandleOwner } from './rules/handle/handle.decider.js';
 import type { KnownStatement, StandingStatement, StatementEvent } from './rules/assumption/assumption.messages.js';
 import { RESERVED_PREFIX } from './rules/mutation/lineage.decider.js';
-import { eventScope, refScope } from './rules/scope.js';
+import { eventScope, refScope } from './rules/identity.js';
 
 const LOG = 'recourse.assumptions';
 

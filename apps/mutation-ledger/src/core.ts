@@ -2,31 +2,40 @@
 //
 // Boundary: says what the log hears, keeps and sends, and who decides it. What its lines call stands in core/, rules in rules/.
 import { contractView, entryView, isClosingRef, subjectOfRecord } from '@recourse/contract';
-import { append, command, commandsOf, core, heardOf, NOTHING, toldOn } from '@recourse/event-log';
-import type { Asked, DecideContext, Decision, Doc, Due, InputTable, ServiceCore, StateView } from '@recourse/event-log';
+import type {
+  AcceptedRecord,
+  Asked,
+  DecideContext,
+  Decision,
+  Doc,
+  Due,
+  InputTable,
+  ServiceCore,
+  StateView,
+  ViewSpec,
+} from '@recourse/event-log';
+import { NOTHING, append, command, commandsOf, core, heardOf, toldOn } from '@recourse/event-log';
 import { isAskOfLedger } from '@recourse/kernel';
 import { isCommitId } from '@recourse/lineage';
-import { announcedIn } from '@recourse/messages';
 import type { Checkpoint, Execution } from '@recourse/messages';
+import { announcedIn, bodyIn, recordIn } from '@recourse/messages';
 import { onChunk, onCommit, onCommitDue } from './core/commits.part.js';
-import { onAck, onDeliveryDue, onReviewDelivery } from './core/consumers.part.js';
+import { noticesOf, onAck, onDeliveryDue, onReviewDelivery } from './core/consumers.part.js';
 import { onOrderErasure } from './core/erasures.part.js';
 import { onTool } from './core/executions.js';
 import { judgeAs, onCloseBreaker, onReviewed, onTrigger, onUndo } from './core/fall-commands.part.js';
 import { fall, onHeldDue, onRollbackDue } from './core/falls.part.js';
 import { onCancel, onDue, onReport } from './core/forward-legs.js';
-import { onRecovery } from './core/moves.part.js';
 import { handleQuestion, onHandleClaimed } from './core/handles.part.js';
+import { onRecovery } from './core/moves.part.js';
 import { onReconcile, onReviewDivergence } from './core/reconciliations.part.js';
 import { onReevaluationDue, onSuccessor } from './core/reevaluations.part.js';
 import { isOwed, requestOf } from './core/requests.js';
-import { noticesOf } from './core/rollback-notices.js';
 import { onLook, onSettle } from './core/settling.part.js';
 import { onFall, onSpreadDue, onStatement } from './core/statements.part.js';
 import { onReviewTrend } from './core/trends.part.js';
-import { assumptionView, fallenView, NOTICES } from './core/views.js';
-import { policyIn, policyOf } from './policy.js';
 import type { MutationsConfig, MutationsPolicy } from './policy.js';
+import { policyIn, policyOf } from './policy.js';
 import { EVOLVE } from './rows.js';
 import { commitIn } from './rows/commit.rows.js';
 import { CONSUMER_KINDS, DELIVERY } from './rows/consumer.rows.js';
@@ -36,10 +45,11 @@ import { REEVALUATION_KIND } from './rows/reevaluation.rows.js';
 import { ROLLBACK_KINDS } from './rows/rollback.columns.js';
 import { undoIn } from './rows/rollback.rows.js';
 import { TREND_KIND } from './rows/trend.rows.js';
+import { fallenEntry } from './rules/mutation/lineage.decider.js';
+import { verdictEntry } from './rules/mutation/refs.decider.js';
 import { MUTATIONS_LOG } from './rules/record.messages.js';
 import { undoPart } from './rules/undo/undo.decider.js';
 
-export { assumptionView, fallenView } from './core/views.js';
 export { mutationIdOf } from './core/executions.js';
 export type { MutationsConfig } from './policy.js';
 
@@ -107,7 +117,7 @@ function wireOfAcks(): InputTable {
 /** Commands about what should not stand, and about effects that wait for people. */
 function commandsOfPeople(config: MutationsPolicy): InputTable {
   const by =
-    <Body>(decide: (context: DecideContext, body: Body, policy: MutationsPolicy) => Decision) =>
+    <Body,>(decide: (context: DecideContext, body: Body, policy: MutationsPolicy) => Decision) =>
     ({ body, context }: Asked<Body>): Decision =>
       decide(context, body, policyIn(config, context));
   return commandsOf('recourse.ledger-commands', {
@@ -134,7 +144,7 @@ function commandsOfPeople(config: MutationsPolicy): InputTable {
 /** Logs of the other services, of assumptions, and the notices of all partitions. */
 function heardLogs(config: MutationsPolicy): readonly InputTable[] {
   const fell =
-    <Body>(members: (body: Body) => Parameters<typeof onFall>[2]) =>
+    <Body,>(members: (body: Body) => Parameters<typeof onFall>[2]) =>
     ({ body, input, context }: Asked<Body>): Decision =>
       onFall(context, input, members(body), policyIn(config, context));
   return [
@@ -220,3 +230,31 @@ function subjectNamed(state: StateView, runId: string, id: string): string | nul
 function unitOf(type: string, { commit_id }: Doc): { readonly unit?: string } {
   return type === 'CheckpointRecorded' || type === 'StateChunkRecorded' ? { unit: String(commit_id) } : {};
 }
+
+// Views the mutations log reads: which refs hold, and which commits fell.
+
+const ASSUMPTIONS = 'recourse.assumptions';
+/** Derived from the mutations log, and read again by every partition of it: the fall of a commit is news to those derived from it. */
+const NOTICES = 'recourse.rollback-notifications';
+
+/** View of the assumptions log: the verdict that stands per ref and scope. */
+export const assumptionView: ViewSpec = {
+  name: 'assumptions',
+  topic: ASSUMPTIONS,
+  fold: (record: AcceptedRecord) => {
+    if (record.type !== 'AssumptionStated') return [];
+    const entry = verdictEntry(bodyIn(ASSUMPTIONS, 'AssumptionStated', record), record.seq);
+    return entry === null ? [] : [entry];
+  },
+};
+
+/** View of the log derived from this one: the commits that fell, each with the place of its announcement. */
+export const fallenView: ViewSpec = {
+  name: 'fallen',
+  topic: NOTICES,
+  fold: (record: AcceptedRecord) => {
+    const { type, body } = recordIn(NOTICES, record);
+    const fallen = type === 'RollbackAnnounced' ? announcedIn(body) : type === 'BoundReached' ? [body] : [];
+    return fallen.map((one) => fallenEntry(one, record.seq));
+  },
+};

@@ -13,21 +13,21 @@ import type {
 import { fallenIn, movedIn } from '@recourse/messages';
 import { OUTCOME_UNKNOWN } from './rules/mutation/manual.decisions.js';
 import { claimAfter, judgedClaim } from './rules/handle/handle.decider.js';
-import { closingRefsOf } from './rules/mutation/closing.decider.js';
+import { closingRefsOf } from './rules/mutation/recoverability.decider.js';
 import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from './rules/mutation/forward.fold.js';
 import type { ForwardRecord } from './rules/mutation/forward.fold.js';
 import { parentsOf, standsRef } from './rules/mutation/lineage.decider.js';
 import type { Awaited, Binding, Mutation } from './rules/mutation/mutation.messages.js';
 import type { Body, MUTATIONS_LOG } from './rules/record.messages.js';
 import { OWNER_OF_EXPOSED } from './rules/owners.js';
-import { refScope } from './rules/scope.js';
+import { refScope } from './rules/identity.js';
 import { COMMIT_FOLD } from './rows/commit.rows.js';
-import { COMPENSATION_FOLD } from './rows/compensation.rows.js';
 import { CONSUMER_FOLD } from './rows/consumer.rows.js';
 import { foldEach } from './rows/fold.js';
 import type { Fold } from './rows/fold.js';
 import { bindingIn, putBinding } from './rows/binding.rows.js';
 import {
+  COMPENSATION_FOLD,
   mutationIn,
   putMutation,
   putRecovered,

@@ -1,2 +1,2 @@
 export { CONFIG } from './config.js';
-export { FOLLOWED_LOGS, HEARD } from './core.js';
+export { FOLLOWED_LOGS } from './core.js';

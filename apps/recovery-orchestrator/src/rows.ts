@@ -14,11 +14,10 @@ import { STEP_RECORDS, stepAfter, stepAfterMember } from './rules/step/step-row.
 import type { StepRecord, StepRecordType } from './rules/step/step-row.transitions.js';
 import type { StepDoc } from './rules/step/step.messages.js';
 import { isAtRest } from './rules/step/step.transitions.js';
-import { BREAKER_FOLD, evolvePaces } from './rows/dispatch.rows.js';
 import { evolveForward } from './rows/forward.rows.js';
 import { evolveRoutine } from './rows/routine.rows.js';
 import { PEOPLE_FOLD } from './rows/people.rows.js';
-import { HALTED, haltRow, put, readHalts, readRow, rowOf } from './rows/kinds.js';
+import { BREAKER_FOLD, HALTED, evolvePaces, haltRow, put, readHalts, readRow, rowOf } from './rows/kinds.js';
 
 /** What each record of the log makes of rows. */
 export const EVOLVE: Folds<typeof RECOVERIES_LOG> = {

@@ -1,12 +1,10 @@
 export { HashTree } from './hash-tree.js';
 export { headsText, readHeads } from './heads-file.js';
-export type { HeadsRead } from './heads-file.js';
 export { NodeFiles, NodeList } from './node-store.js';
-export type { NodeStore } from './node-store.js';
 export { isSignedBy, noteSigner, noteText, parseNote, parseVerifier, verifierText } from './note.js';
-export type { Note, NoteKey, NoteRole, NoteSignature, NoteSigner } from './note.js';
+export type { NoteKey, NoteRole, NoteSignature, NoteSigner } from './note.js';
 export { checkProof, extendsHead, parseProof, PROOF_PROBLEMS } from './proof.js';
-export type { Proof, ProofProblem, ProofTrust } from './proof.js';
+export type { Proof, ProofProblem } from './proof.js';
 export { headText, knownHeadOf, originOf, parseHeadText, readSignedHead, treeName } from './tree-head.js';
-export type { SignedHead, TreeHead, TreeOf } from './tree-head.js';
+export type { SignedHead, TreeHead } from './tree-head.js';
 export { wireLeaf } from './wire-leaf.js';

@@ -3,7 +3,7 @@ export type { RecordHead } from './framing.js';
 export { genesisHash, HASH_SIZE, leafHash, sha256 } from './leaf.js';
 export type { GenesisOf } from './leaf.js';
 export { ChainReader, genesisHead, judge, readRecord } from './acceptance.js';
-export type { Acceptance, FingerprintOf, Head, RawRecord, Verdict } from './acceptance.js';
+export type { Head, Verdict } from './acceptance.js';
 export {
   consistencyProof,
   inclusionProof,
@@ -15,9 +15,7 @@ export {
   MerkleTree,
   nodeHash,
 } from './merkle.js';
-export type { ConsistencyClaim, InclusionClaim } from './merkle.js';
-export { LeafList } from './leaf-list.js';
 export type { LeafStore } from './leaf-list.js';
 export { LogVerifier, verifyLog } from './log-verifier.js';
-export type { LogCheck, LogReport, StoredRecord, VerifiedStart } from './log-verifier.js';
+export type { StoredRecord, VerifiedStart } from './log-verifier.js';
 export type { Finding, KnownHead } from './log-findings.js';

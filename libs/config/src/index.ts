@@ -1,5 +1,5 @@
 export { ConfigInvalid, describeConfig, loadConfig, readConfig } from './config.js';
-export type { ConfigOf, ConfigProblem, ConfigRead, ConfigRule, ConfigSpec, Environment } from './config.js';
+export type { ConfigOf, ConfigRule, ConfigSpec, Environment } from './config.js';
 export {
   file,
   hostPorts,
@@ -16,4 +16,4 @@ export {
   url,
   withPassword,
 } from './variable.js';
-export type { Variable, VariableOptions } from './variable.js';
+export type { Variable } from './variable.js';

@@ -3,12 +3,15 @@
 // Boundary: pure. The guard reads it before the call, without a result; the ledger when it accepts the execution; and the
 // accountant weighs it under the contract it ran under.
 import type { Json } from '@recourse/kernel';
+import { deriveId } from '@recourse/kernel';
 import type { Debit, Money, Payload, ReversalClass } from '@recourse/messages';
 import { CLASS_WEIGHTS, weightOf } from './class.js';
 import { evaluateAmount, namesIn } from './condition.js';
-import { EXPOSURE, exposureOf } from './exposure.js';
+import { readPointer } from './json-pointer.js';
 import type { Contract } from './shape.js';
-import { valueOf, weighted } from './value.js';
+
+/** Unit of the debt in disclosures, where money has its currency: one for each call that discloses. */
+export const EXPOSURE = 'exposure';
 
 /** What only people let happen, whatever the ceiling (A82). */
 export const REGULATORY = 'regulatory';
@@ -149,4 +152,80 @@ export function debitsOf(
 function recoveryCostOf(contract: Contract | undefined, { amount_minor, currency }: Money): number {
   const cost = contract?.reversal_class === 'compensable' ? contract.recovery_cost?.value : undefined;
   return amount_minor > 0 && cost?.currency === currency ? cost.amount_minor : 0;
+}
+
+// Money: what a call moves, and what of it counts as debt.
+
+/** Weights have three decimals, so that debts are computed in whole numbers. */
+const WEIGHT_SCALE = 1_000;
+
+/**
+ * Reads the money a call moves from its arguments.
+ *
+ * Units:  minor units of the currency.
+ * Errors: none; null when the contract has no value expression, or the arguments hold no whole amount of at least 0.
+ */
+export function valueOf(contract: Contract, args: Json): Money | null {
+  if (contract.value === undefined) return null;
+  const amount = readPointer(args, contract.value.amount);
+  const currency = contract.value.currency.startsWith('/')
+    ? readPointer(args, contract.value.currency)
+    : contract.value.currency;
+  if (typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount < 0) return null;
+  return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? { amount_minor: amount, currency } : null;
+}
+
+/** Reads the business subject of a call; null when the contract names none or it is not there. */
+export function subjectOf(contract: Contract, args: Json): string | null {
+  const found = contract.subject === undefined ? undefined : readPointer(args, contract.subject);
+  return typeof found === 'string' ? found : typeof found === 'number' ? String(found) : null;
+}
+
+/**
+ * Weighs a value.
+ *
+ * Units:  minor units, rounded up; whole-number arithmetic, so 0.1 × 30 is 3.
+ */
+export function weighted(value: Money, weight: number): Money {
+  const scaled = BigInt(value.amount_minor) * BigInt(Math.round(weight * WEIGHT_SCALE));
+  const scale = BigInt(WEIGHT_SCALE);
+  return { amount_minor: Number((scaled + scale - 1n) / scale), currency: value.currency };
+}
+
+// Exposure: how sensitive a payload says it is, and what of that leaves with a call.
+
+/** Id of what is reserved for an effect. */
+export function reservationId(tenant: string, runId: string, effectKey: string): string {
+  return deriveId('res', tenant, runId, effectKey);
+}
+
+/** Ascending: a payload is as sensitive as the most sensitive thing in it. */
+export const SENSITIVITIES = ['internal', 'personal', 'payment', 'regulatory'] as const;
+/** How sensitive a payload is. */
+export type Sensitivity = (typeof SENSITIVITIES)[number];
+
+/** How sensitive a payload says it is, sealed or not; unmarked ones are internal, marks that are not known count as regulatory. */
+export function sensitivityOf({ content_type: type }: Pick<Payload, 'content_type'>): Sensitivity {
+  const mark = /;\s*sensitivity=([^;\s]+)/.exec(type)?.[1];
+  return mark === undefined ? 'internal' : (SENSITIVITIES.find((each) => each === mark) ?? 'regulatory');
+}
+
+/** Approval modes of calls whose arguments stay here, unless their contract says what they disclose. */
+const STAYS_HERE: readonly string[] = ['read_only', 'local_write'];
+
+/**
+ * Counts what a call discloses to somebody outside.
+ *
+ * Shape:  1 for arguments that are marked personal, payment or regulatory, under a contract that lets them leave; an unknown
+ *         contract lets everything leave.
+ * Units:  disclosures; what is disclosed stays so, which is why no class makes it weigh less.
+ * Source: requirements D61, A81.
+ */
+export function exposureOf(contract: Contract | undefined, args: Pick<Payload, 'content_type'>): number {
+  if (sensitivityOf(args) === 'internal') return 0;
+  return contract !== undefined &&
+    STAYS_HERE.includes(contract.approval_mode) &&
+    contract.consequence?.exposure === undefined
+    ? 0
+    : 1;
 }

@@ -10,8 +10,7 @@ import type { ContractJson } from './fixtures.testing.js';
 import { PayloadUnreadable, plainPayload, readPayload } from './payload.js';
 import type { Contract } from './shape.js';
 import { termsOf } from './terms.js';
-import { debitsOf } from './consequence.js';
-import { subjectOf, valueOf, weighted } from './value.js';
+import { debitsOf, subjectOf, valueOf, weighted } from './consequence.js';
 import { contractByDigest, contractByName, contractView, editorsOf } from './view.js';
 
 function parsed(json: ContractJson): Contract {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseContract } from './body.js';
-import { exposureOf } from './exposure.js';
+import { exposureOf } from './consequence.js';
 import { mailContract } from './fixtures.testing.js';
 import type { ContractJson } from './fixtures.testing.js';
 import type { Contract } from './shape.js';

@@ -1,5 +1,6 @@
 // Terms: what of a contract a mutation carries along, with the defaults resolved (L2).
 import type {
+  Brief,
   CompensationTerms,
   ContractTerms,
   HoldTerms,
@@ -13,7 +14,7 @@ import type { Contract } from './shape.js';
 /** Longest a tool call may take when the contract does not say; milliseconds. */
 export const CALL_TIMEOUT_MS = 10_000;
 /** Dispatches of a step when the contract does not say: one, and two after an uncertain outcome. */
-export const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 /** Pause between two observations of the result when the contract does not say; milliseconds. */
 export const VERIFY_DELAY_MS = 500;
 
@@ -114,4 +115,31 @@ export function checksOf({
     verify_max_attempts,
     verify_delay_ms,
   };
+}
+
+// What whoever decides about an effect is told beside its facts (C8, C55).
+
+/** Ways in which no tool undoes an effect: then a person needs to know how. */
+const BY_HAND: readonly string[] = ['manual_runbook', 'not_supported'];
+
+/** The part of the terms that a brief is made of. */
+export type BriefTerms = Pick<ContractTerms, 'compensation' | 'impact'>;
+
+/** The brief of an effect; `terms` are null without a contract. */
+export function briefOf(objective: string | null, terms: BriefTerms | null): Brief {
+  const compensation = terms?.compensation ?? null;
+  const isByHand =
+    terms === null || (terms.impact !== 'read' && BY_HAND.includes(compensation?.mode ?? 'not_supported'));
+  const isBlank = isUnsaid(objective);
+  const lacksRunbook = isByHand && (compensation?.runbook ?? null) === null;
+  return {
+    objective: isBlank ? null : objective,
+    compensation,
+    missing: [...(isBlank ? ['objective'] : []), ...(lacksRunbook ? ['runbook'] : [])],
+  };
+}
+
+/** Did nobody say what the run is for? */
+export function isUnsaid(objective: string | null): boolean {
+  return (objective ?? '').trim() === '';
 }

@@ -10,8 +10,7 @@
 //   I4. A probe only collects: nothing it decides is kept.
 import { Failure, InvariantViolation, partitionForKey, sha256Hex } from '@recourse/kernel';
 import { verifyCommand } from './command-signature.js';
-import { COMMAND_KIND, LOOP_COMMANDS, READING_COMMAND } from './common-kinds.js';
-import { evolveAny } from './fold.js';
+import { COMMAND_KIND, LOOP_COMMANDS, READING_COMMAND, evolveAny } from './fold.js';
 import type { QueueItem } from './queue-item.js';
 import { Lacking, Lacks } from './lacks.js';
 import type { OwedAgain } from './obligations.js';
@@ -38,7 +37,7 @@ import { goTogether, refusedRecord, SPEAKER_MISMATCH } from './refusals.js';
 import type { RefusedItem } from './refusals.js';
 import type { Overlay } from './row-cache.js';
 import type { BatchSealing, Sealing } from './sealing/sealing.js';
-import { OpenedState } from './sealing/opened-state.js';
+import { OpenedState } from './sealing/sealing.js';
 import { membersOf } from './sealing/payload-walk.js';
 import { speakerProblem } from './speakers.js';
 import type {

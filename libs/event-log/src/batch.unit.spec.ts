@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { BatchRun } from './batch.js';
 import type { BatchContext } from './batch.js';
-import { PARKED_KIND } from './common-kinds.js';
+import { PARKED_KIND } from './fold.js';
 import type { QueueItem } from './queue-item.js';
 import { BatchSealer } from './own-log.js';
 import { Overlay, RowCache } from './row-cache.js';

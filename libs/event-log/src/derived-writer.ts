@@ -79,10 +79,6 @@ export class DerivedWriter {
     this.#loop.wake();
   }
 
-  get writtenSeq(): number {
-    return this.#written.seq;
-  }
-
   async stop(): Promise<void> {
     await this.#loop.stop();
     await this.#source.close();

@@ -4,10 +4,80 @@
 //   F1. A record is folded whole or not at all.
 //   F2. Only records and rows that earlier records made are read: no view, no input, no key, no time.
 import { InvariantViolation } from '@recourse/kernel';
-import { COMMAND_KIND, PARKED_KIND, READING_KIND } from './common-kinds.js';
 import { Lacking, Lacks } from './lacks.js';
 import type { Overlay } from './row-cache.js';
-import type { AcceptedRecord, Change, ServiceCore, StateView } from './service-core.js';
+import type { AcceptedRecord, Change, Doc, KindSpec, Row, ServiceCore, StateView } from './service-core.js';
+
+// Kinds that every core has: the answer to each command, what is parked, and who read payloads (L9, L15). The loop writes their rows.
+
+/** Doc of a `command` row; group and key are the command id. The caller's tenant is part of what the id is derived from. */
+export interface CommandDoc {
+  readonly command_id: string;
+  /** 64 hex digits: the same id with another body is a conflict. */
+  readonly body_sha256: string;
+  readonly status: 'accepted' | 'rejected';
+  readonly http_status: number;
+  readonly code: string | null;
+  /** JSON text the caller gets. */
+  readonly answer: string;
+}
+
+export const COMMAND_KIND = 'command';
+export const PARKED_KIND = 'parked';
+export const READING_KIND = 'reading';
+
+const command: KindSpec = {
+  kind: COMMAND_KIND,
+  table: 'command',
+  columns: [
+    { name: 'command_id', type: 'text', of: (row) => textOf(row, 'command_id') },
+    { name: 'status', type: 'text', of: (row) => textOf(row, 'status') },
+  ],
+  indexes: [['command_id']],
+};
+
+const parked: KindSpec = {
+  kind: PARKED_KIND,
+  table: 'parked',
+  columns: [
+    { name: 'reason', type: 'text', of: (row) => textOf(row, 'reason') },
+    { name: 'topic', type: 'text', of: (row) => textOf(row, 'topic') },
+    { name: 'record_key', type: 'text', of: (row) => textOf(row, 'record_key') },
+    // Null for the rows that only say where a parked id is found.
+    { name: 'open', type: 'boolean', of: (row) => (typeof row.doc['open'] === 'boolean' ? row.doc['open'] : null) },
+  ],
+  indexes: [['open']],
+};
+
+const reading: KindSpec = {
+  kind: READING_KIND,
+  table: 'reading',
+  columns: [
+    { name: 'tenant', type: 'text', of: (row) => textOf(row, 'tenant') },
+    { name: 'reader', type: 'text', of: (row) => textOf(row, 'reader') },
+  ],
+  indexes: [['tenant', 'reader']],
+};
+
+const COMMON_KINDS: readonly KindSpec[] = [command, parked, reading];
+
+/** The kinds of a core with the common ones; a core that declares one of them itself keeps its own. */
+export function withCommonKinds(kinds: readonly KindSpec[]): readonly KindSpec[] {
+  const declared = new Set(kinds.map(({ kind }) => kind));
+  return [...kinds, ...COMMON_KINDS.filter(({ kind }) => !declared.has(kind))];
+}
+
+function textOf(row: Row, name: keyof Doc): string | null {
+  const value = row.doc[name];
+  return typeof value === 'string' ? value : null;
+}
+
+/** A command that puts a reading on record. */
+export const READING_COMMAND = 'RecordReading';
+/** Commands about parked records and readings: every command wire may carry them, and the loop answers them itself. */
+export const LOOP_COMMANDS: ReadonlySet<string> = new Set(['RedriveParked', 'DiscardParked', READING_COMMAND]);
+
+// Folding.
 
 /** Changes of any record of a log: those every service has, and the core's own. Errors: Lacking. */
 export function evolveAny(
@@ -25,7 +95,7 @@ export function evolveAny(
  * Shape:  `folded` counts from the first record; `lacks` holds all that the rest of them seems to read, and for certain what
  *         the next one does. Call again with the rest once that is loaded.
  */
-export function foldSome(
+function foldSome(
   core: Pick<ServiceCore, 'evolve'>,
   overlay: Overlay,
   records: readonly AcceptedRecord[],
@@ -47,7 +117,7 @@ export function foldSome(
 }
 
 /** What a fold of many records asks of its caller. */
-export interface FoldWork<Record> {
+interface FoldWork<Record> {
   readonly load: (lacks: Lacks) => Promise<unknown>;
   /** Hears of each record once it is folded, in order. */
   readonly onFolded?: (record: Record) => void;

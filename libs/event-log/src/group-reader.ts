@@ -8,7 +8,7 @@
 //   I2. Nothing is learned of a database that has lost what was projected: it would deny what the log holds (L8).
 import type { Clock } from '@recourse/kernel';
 import { BackgroundLoop } from './background.js';
-import type { KnownGroups } from './known-groups.js';
+import type { KnownGroups } from './group-rows.js';
 import type { PartitionStore } from './store.port.js';
 
 export interface GroupReaderOptions {

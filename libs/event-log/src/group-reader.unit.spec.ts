@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '@recourse/kernel';
 import { GroupReader } from './group-reader.js';
-import { KnownGroups } from './known-groups.js';
+import { KnownGroups } from './group-rows.js';
 import type { GroupPage } from './store.port.js';
 
 const pause = (ms: number): Promise<void> =>

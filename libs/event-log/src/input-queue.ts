@@ -11,7 +11,7 @@ import { genesisHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import { recordsOf, shortName } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
-import { LOOP_COMMANDS } from './common-kinds.js';
+import { LOOP_COMMANDS } from './fold.js';
 import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
 import { judgeDelivery, SILENT_TYPES } from './loop.decisions.js';
 import { mismatchItem, unreadableItem, unvouchedItem } from './queue-item.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { KnownGroups } from './known-groups.js';
+import { KnownGroups } from './group-rows.js';
 
 const GROUPS = 40_000;
 const named = (index: number): string => `run_${String(index).padStart(8, '0')}`;

@@ -1,5 +1,6 @@
 // What the loop does after something happened: pure functions that the loop asks and obeys.
 import type { FetchedBatch, SendOutcome } from '@recourse/kafka';
+import { InvariantViolation } from '@recourse/kernel';
 
 /** What an append turned out to be (L5). */
 export type AppendJudgement = 'accepted' | 'reread' | 'log_cut';
@@ -18,7 +19,7 @@ export function judgeAppend(expectedOffset: number, outcome: SendOutcome): Appen
 }
 
 /** What to do with a fetched batch (L5, L13). */
-export type Delivery =
+type Delivery =
   { readonly kind: 'take'; readonly skip: number } | { readonly kind: 'drop' } | { readonly kind: 'seek' };
 
 /**
@@ -60,7 +61,7 @@ export type ClockJudgement =
   | { readonly kind: 'ahead'; readonly byMs: number };
 
 /** What database time is compared with. */
-export interface ClockBounds {
+interface ClockBounds {
   readonly headDecidedAt: number;
   /** Clock of the service itself. */
   readonly ownNow: number;
@@ -95,7 +96,7 @@ export function clockAgeMs(untilNextMs: number): number {
 }
 
 /** How a projected head relates to the log it was projected from (L8). */
-export type StoreJudgement = 'follows' | 'log_cut';
+type StoreJudgement = 'follows' | 'log_cut';
 
 /**
  * Compares the end of the log with what was projected.
@@ -121,4 +122,54 @@ const INPUTS_PART = 1 / 4;
  */
 export function inputsBeside(timers: number, itemsMax: number): number {
   return Math.max(Math.ceil(itemsMax * INPUTS_PART), itemsMax - timers);
+}
+
+// The life of a partition loop as a table.
+//
+//   starting      reads its own log's tail and the store
+//   catching_up   decides, and sends nothing: its inputs are not read to the end seen at the start (L10)
+//   open          decides and sends
+//   halted        stopped by a bug of chain, cursor or fence, or by a log that lost records; a person acts
+
+export const LOOP_PHASES = ['starting', 'catching_up', 'open', 'halted'] as const;
+type LoopPhase = (typeof LOOP_PHASES)[number];
+
+export const LOOP_EVENTS = ['Recovered', 'CaughtUp', 'Reset', 'Halted'] as const;
+type LoopLifeEvent = (typeof LOOP_EVENTS)[number];
+
+/** Phase after each event; `null` is history that cannot exist. */
+export const LOOP_PHASE_AFTER = {
+  starting: { Recovered: 'catching_up', CaughtUp: null, Reset: 'starting', Halted: 'halted' },
+  catching_up: { Recovered: null, CaughtUp: 'open', Reset: 'starting', Halted: 'halted' },
+  open: { Recovered: null, CaughtUp: null, Reset: 'starting', Halted: 'halted' },
+  halted: { Recovered: null, CaughtUp: null, Reset: 'halted', Halted: 'halted' },
+} as const satisfies Record<LoopPhase, Record<LoopLifeEvent, LoopPhase | null>>;
+
+/** Where one loop stands. Whoever awaits remembers `epoch`: it grows with every reset. */
+export class LoopLife {
+  #phase: LoopPhase = 'starting';
+  #epoch = 0;
+
+  get phase(): LoopPhase {
+    return this.#phase;
+  }
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Rows, head and cursors in memory are those of the log. */
+  get isPositioned(): boolean {
+    return this.#phase === 'catching_up' || this.#phase === 'open';
+  }
+  get isOpen(): boolean {
+    return this.#phase === 'open';
+  }
+
+  /** Errors: InvariantViolation for history that cannot exist. */
+  move(event: LoopLifeEvent): void {
+    const next = LOOP_PHASE_AFTER[this.#phase][event];
+    if (next === null) throw new InvariantViolation('loop phases', `${event} in ${this.#phase}`, 'partition');
+    this.#phase = next;
+    if (event === 'Reset') this.#epoch += 1;
+  }
 }

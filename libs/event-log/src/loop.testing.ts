@@ -4,7 +4,7 @@ import { createCodecs, TOPICS } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { MemoryBroker, MemoryRegistry, openGate, partitionForKey } from '@recourse/kafka';
 import type { Gate, GateOperation, GateVerdict, Kafka } from '@recourse/kafka';
-import { withCommonKinds } from './common-kinds.js';
+import { withCommonKinds } from './fold.js';
 import { MemoryDatabase } from './memory-store.js';
 import { acceptedOf } from './own-log.js';
 import { ChainReader, genesisHead } from '@recourse/chain';

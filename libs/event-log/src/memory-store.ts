@@ -7,7 +7,7 @@
 //   M2. What is handed out is decoded anew: nobody can change a stored row by holding one. `keepsReferences` trades that for speed.
 import { createHash } from 'node:crypto';
 import { InvariantViolation } from '@recourse/kernel';
-import { canonicalRow, columnValue, compareText, encodeDoc } from './row-codec.js';
+import { canonicalRow, columnValue, compareText, docOf, encodeDoc, keeping } from './row-codec.js';
 import type { Change, Doc, KindSpec, Row, RowAddress } from './service-core.js';
 import type {
   GroupAddress,
@@ -18,8 +18,7 @@ import type {
   ProjectResult,
   StoreFactory,
 } from './store.port.js';
-import { docOf, keeping } from './stored-row.js';
-import type { StoredRow } from './stored-row.js';
+import type { StoredRow } from './row-codec.js';
 
 /** What a gate is asked to let through. */
 export interface StoreOperation {

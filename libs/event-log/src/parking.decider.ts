@@ -1,7 +1,7 @@
 // What a person does about parked records: one is taken again or discarded, and those behind it follow in order (L15).
 //
 // Boundary: reads rows and says what happens; taking a record again and appending are the batch's.
-import { PARKED_KIND } from './common-kinds.js';
+import { PARKED_KIND } from './fold.js';
 import { blocksKey } from './parking.decisions.js';
 import type { PlacedDecided, Problem } from './parking.decisions.js';
 import type { CommandAnswer, Doc, RecordInput, StateView } from './service-core.js';

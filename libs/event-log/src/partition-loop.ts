@@ -17,21 +17,17 @@ import { BackgroundLoop } from './background.js';
 import { BatchRun } from './batch.js';
 import type { BatchContext, BatchMaterial, BatchResult, DecidedBatch, OverfullBatch } from './batch.js';
 import type { ViewSet } from './broadcast-view.js';
-import { PARKED_KIND, withCommonKinds } from './common-kinds.js';
-import { Cursors } from './cursors.js';
-import { DatabaseClock } from './database-clock.js';
+import { Cursors, DatabaseClock, Foresight, TurnPace } from './loop-memory.js';
 import { DerivedWriter } from './derived-writer.js';
-import { foldAll } from './fold.js';
-import { Foresight } from './foresight.js';
+import { PARKED_KIND, foldAll, withCommonKinds } from './fold.js';
 import { GroupReader } from './group-reader.js';
 import { inputId, InputQueue } from './input-queue.js';
 import type { QueueItem } from './queue-item.js';
 import { Lacking, Lacks } from './lacks.js';
 import { checkInputs, checkProjection } from './loop-start.js';
 import type { InputPlace } from './loop-start.js';
-import { clockAgeMs, inputsBeside, judgeClock } from './loop.decisions.js';
+import { LoopLife, clockAgeMs, inputsBeside, judgeClock } from './loop.decisions.js';
 import type { ClockJudgement } from './loop.decisions.js';
-import { LoopLife } from './loop.phases.js';
 import { Obligations } from './obligations.js';
 import { OwnLog } from './own-log.js';
 import type { BatchSealer, OwnLogOptions, PlacedRecord } from './own-log.js';
@@ -52,7 +48,6 @@ import type {
 } from './service-core.js';
 import type { PartitionStore, ProjectedHead, StoredCursor } from './store.port.js';
 import { Timers } from './timers.js';
-import { TurnPace } from './turn-pace.js';
 
 export interface LoopSettings {
   /** Records of one batch's inputs at the most. */

@@ -7,7 +7,7 @@
 //   I2. After `fenced` nothing more is projected: the loop starts over from the store's head.
 import type { Clock } from '@recourse/kernel';
 import { BackgroundLoop } from './background.js';
-import { COMMAND_KIND } from './common-kinds.js';
+import { COMMAND_KIND } from './fold.js';
 import type { Change } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
 

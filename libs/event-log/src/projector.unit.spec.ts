@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ManualClock } from '@recourse/kernel';
-import { COMMAND_KIND } from './common-kinds.js';
+import { COMMAND_KIND } from './fold.js';
 import { Projector } from './projector.js';
 import type { Change } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';

@@ -6,8 +6,7 @@
 //   R1. Rows come from accepted records alone, by the one fold, so the same records give the same state hash anywhere.
 //   R2. It stops exactly behind the last record that was asked for.
 import { InvariantViolation } from '@recourse/kernel';
-import { withCommonKinds } from './common-kinds.js';
-import { foldAll } from './fold.js';
+import { foldAll, withCommonKinds } from './fold.js';
 import type { Lacks } from './lacks.js';
 import { MemoryDatabase } from './memory-store.js';
 import type { OwnLog, PlacedRecord } from './own-log.js';

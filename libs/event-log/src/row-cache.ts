@@ -5,9 +5,8 @@
 //   I2. A group with changes that are not projected yet is never evicted, so what is cold is in the store as it should be.
 //   I3. What a batch costs is what it reads and changes: a group it touches is not copied, however large it is.
 import { InvariantViolation } from '@recourse/kernel';
-import { ChangedRows, docsOf, GroupRows } from './group-rows.js';
+import { ChangedRows, GroupRows, KnownGroups, docsOf } from './group-rows.js';
 import type { Group } from './group-rows.js';
-import { KnownGroups } from './known-groups.js';
 import { isStorableKey, Lacking } from './lacks.js';
 import type { Lacks } from './lacks.js';
 import type { Change, ChangedRow, Doc, KindSpec, Row, RowAddress, StateView } from './service-core.js';

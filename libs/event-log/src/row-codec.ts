@@ -3,7 +3,7 @@
 //   doc    = JSON, UTF-8; bytes are {"$b": base64}; a member name of the user's own that reads `$b`, `$$b`, ... gets one more `$`
 //   row    = part(kind) part(group) part(key) part(dueAt, empty for none) part(canonical doc)
 //   part   = <UTF-16 length> ":" <text>
-import { canonicalJson, InvariantViolation } from '@recourse/kernel';
+import { InvariantViolation, canonicalJson } from '@recourse/kernel';
 import type { ColumnSpec, Doc, Row } from './service-core.js';
 
 /** What a column may hold; null where the row has nothing to say. */
@@ -179,4 +179,25 @@ function fromJson(value: unknown): unknown {
       fromJson(member),
     ]),
   );
+}
+
+// A row as the store in memory keeps it.
+
+export interface StoredRow {
+  readonly dueAt: number | null;
+  /** Encoded, or the doc itself where the database keeps references. */
+  readonly doc: Buffer | Doc;
+}
+
+/** What is stored of a row whose lasting members are not written: those it had. */
+export function keeping(before: StoredRow | undefined, after: StoredRow, lasting: readonly string[]): StoredRow {
+  if (before === undefined)
+    throw new InvariantViolation('S4', 'a row that is not there cannot keep members', 'partition');
+  const isEncoded = Buffer.isBuffer(after.doc);
+  const doc = { ...partedDoc(lasting, docOf(after)).rest, ...partedDoc(lasting, docOf(before)).lasting };
+  return { dueAt: after.dueAt, doc: isEncoded ? encodeDoc(doc) : doc };
+}
+
+export function docOf({ doc }: StoredRow): Doc {
+  return Buffer.isBuffer(doc) ? decodeDoc(doc) : doc;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TurnPace } from './turn-pace.js';
+import { TurnPace } from './loop-memory.js';
 
 function paceAfter(...turns: readonly (readonly [inputs: number, ms: number, bytes: number])[]): TurnPace {
   const pace = new TurnPace();

@@ -6,7 +6,6 @@ export type {
   FetchedRecord,
   GroupMember,
   InputConsumer,
-  InputConsumerOptions,
   InputHandlers,
   Kafka,
   KafkaAdmin,
@@ -16,7 +15,6 @@ export type {
   RawReader,
   ReadsOf,
   ReadBatch,
-  ReadManyOptions,
   ReadPosition,
   SchemaRegistry,
   SendOutcome,
@@ -24,7 +22,6 @@ export type {
   TopicPartition,
   TopicSpec,
   Unreadable,
-  Voucher,
   WireProducer,
 } from './kafka.port.js';
 export { murmur2, partitionForKey } from './murmur2.js';
@@ -37,14 +34,13 @@ export type { Signing } from './signed/signing.js';
 export { signingFrom, signingPlacesGiven, signingPlacesIn } from './signed/signing-files.js';
 export type { SigningPlaces } from './signed/signing-files.js';
 export { ISOLATIONS } from './options.js';
-export type { Isolation, KafkaLogger, KafkaLogLine, KafkaOptions } from './options.js';
+export type { KafkaOptions } from './options.js';
 export { within } from './time-limit.js';
 export { openGate } from './memory/gate.memory.js';
 export type { Gate, GateOperation, GateVerdict } from './memory/gate.memory.js';
 export { MemoryBroker } from './memory/broker.memory.js';
-export type { MemoryBrokerOptions } from './memory/broker.memory.js';
 export { createSchemaRegistry } from './registry/registry.confluent.js';
-export type { RegistryOptions, RegistryWriter } from './registry/registry.confluent.js';
+export type { RegistryWriter } from './registry/registry.confluent.js';
 export { viewRegistry } from './registry/registry-view.js';
 export type { RegistryView } from './registry/registry-view.js';
 export { MemorySchemaMemory, RememberingRegistry } from './registry/remembering-registry.js';
@@ -56,8 +52,6 @@ export { tryGroup } from './testing/raw-group.js';
 export type { GroupAttempts } from './testing/raw-group.js';
 export { rawClient } from './testing/raw-client.js';
 export { trimTopic } from './testing/trim-topic.js';
-export type { TopicCut } from './testing/cut-topic.js';
 export { testKeys } from './testing/test-keys.js';
-export type { KeyWanted, TestKeys } from './testing/test-keys.js';
 export { startTcpProxy } from './testing/tcp-proxy.js';
-export type { ProxyMode, TcpProxy } from './testing/tcp-proxy.js';
+export type { TcpProxy } from './testing/tcp-proxy.js';

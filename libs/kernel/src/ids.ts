@@ -1,4 +1,4 @@
-// Ids are derived from their cause, never random (L1).
+// Ids: those derived from their cause, never random (L1), those of traces, and those that others name in commands.
 import { hash } from 'node:crypto';
 
 /**
@@ -23,4 +23,68 @@ function joined(parts: readonly (string | number)[]): string {
     all += `${text.length}:${text}`;
   }
   return all;
+}
+
+// Ids of traces and spans follow from names (ADR-0016): every process that knows what a trace is about finds it.
+
+/** A span within the trace about something: its kind of work, and what tells it from others of that kind. */
+export interface SpanName {
+  readonly name: string;
+  readonly which: string;
+}
+
+/** The place in a trace that work belongs to: 32 and 16 hex digits. */
+export interface TracePlace {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** Header that carries a place in a trace. */
+export const TRACEPARENT = 'traceparent';
+
+/** Id of the trace about something: the first 16 bytes of the SHA-256 of its name, as hex. */
+export function traceIdOf(about: string): string {
+  return sha256Hex(about).slice(0, 32);
+}
+
+/** Id of a span within the trace about something: 8 bytes, as hex. */
+export function spanIdOf(about: string, { name, which }: SpanName): string {
+  return sha256Hex(JSON.stringify([about, name, which])).slice(0, 16);
+}
+
+/** A span as the parent of work elsewhere. Shape: `00-<trace id>-<span id>-01`. Source: W3C Trace Context, level 1. */
+export function traceparentOf(about: string, span: SpanName): string {
+  return `00-${traceIdOf(about)}-${spanIdOf(about, span)}-01`;
+}
+
+/** The place that a header names; null when it is none. Whoever wrote it may be anybody: nothing but telling goes by it. */
+export function placeInTrace(header: string | undefined): TracePlace | null {
+  const [, traceId, spanId] = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/.exec(header ?? '') ?? [];
+  const isOne =
+    traceId !== undefined &&
+    spanId !== undefined &&
+    /[1-9a-f]/.test(traceId) &&
+    /[1-9a-f]/.test(spanId) &&
+    header?.startsWith('ff') === false;
+  return isOne ? { traceId, spanId } : null;
+}
+
+// Ids that others name in commands, and that rows of the database can hold (L7).
+
+/** Longest tenant, run or mutation id a command may name, bytes: keys of rows stay below 512. */
+export const ID_BYTES_MAX = 200;
+
+/** Who speaks for all tenants; the name of none. */
+const ALL_TENANTS = '*';
+// eslint-disable-next-line no-control-regex -- refusing control characters is what this is for
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** Names one tenant: text without blanks around it that a person can tell from another. */
+export function isTenant(text: string): boolean {
+  return isUsableId(text) && text === text.trim() && text !== ALL_TENANTS && !CONTROL.test(text);
+}
+
+/** Ids a row can hold. */
+export function isUsableId(id: string): boolean {
+  return id !== '' && !id.includes('\0') && Buffer.byteLength(id) <= ID_BYTES_MAX;
 }

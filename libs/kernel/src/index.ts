@@ -1,8 +1,18 @@
 export { assertNever, Failure, FAILURES, InvariantViolation } from './outcome.js';
-export type { FailureCode, FailureSpec, Rejection, RetryRule } from './outcome.js';
-export { deriveId, sha256Hex } from './ids.js';
-export { ID_BYTES_MAX, isTenant, isUsableId } from './usable-id.js';
-export { isTooDeep, JSON_DEPTH_MAX, readJson } from './json-text.js';
+export type { Rejection } from './outcome.js';
+export {
+  ID_BYTES_MAX,
+  TRACEPARENT,
+  deriveId,
+  isTenant,
+  isUsableId,
+  placeInTrace,
+  sha256Hex,
+  spanIdOf,
+  traceIdOf,
+  traceparentOf,
+} from './ids.js';
+export { JSON_DEPTH_MAX, canonicalJson, isTooDeep, readJson } from './json-text.js';
 export { lookAlikes } from './alike.js';
 export { isAmong, isPerson, isSubject, personKey, policyDecider, SUBJECT_FORM } from './person.js';
 export type { Asking } from './person.js';
@@ -20,14 +30,12 @@ export {
   speaksFor,
   speaksUnder,
 } from './keyring.js';
-export type { KeyProblem, Keyring, KnownKey, Proves, SignedText, Signer, Speaker, SpeakerRole } from './keyring.js';
-export { canonicalJson } from './canonical.js';
-export type { Json } from './canonical.js';
-export { placeInTrace, spanIdOf, TRACEPARENT, traceIdOf, traceparentOf } from './trace-ids.js';
-export type { SpanName, TracePlace } from './trace-ids.js';
+export type { KeyProblem, Keyring, KnownKey, Signer, Speaker, SpeakerRole } from './keyring.js';
+export type { Json } from './json-text.js';
+export type { TracePlace } from './ids.js';
 export { murmur2, partitionForKey } from './partition.js';
 export { ASK_PREFIX, backoffMs, grantLease, isAskOfLedger, leaseIdOf, MARGIN_MS } from './lease.js';
-export type { Lease, LeaseBounds, LeasePolicy, RetryBackoff } from './lease.js';
+export type { Lease, RetryBackoff } from './lease.js';
 export type { Clock } from './clock.port.js';
 export { systemClock } from './clock.system.js';
 export { ManualClock } from './clock.memory.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { placeInTrace, spanIdOf, traceIdOf, traceparentOf } from './trace-ids.js';
+import { placeInTrace, spanIdOf, traceIdOf, traceparentOf } from './ids.js';
 
 const LEG = { name: 'leg', which: '1 answered' };
 

@@ -4,7 +4,7 @@
 //   commit-id = "cp_" hex( SHA-256( canonical-json( checkpoint without payload bodies ) ) )
 //   Hashes are lower-case hex, instants epoch milliseconds; parents and refs are sorted and each once; an absent part is null.
 import { canonicalJson, sha256Hex } from '@recourse/kernel';
-import type { Checkpoint, CommitRef } from '@recourse/messages';
+import type { Checkpoint, CheckpointState, CommitRef, Gate } from '@recourse/messages';
 
 const COMMIT_ID = /^cp_[0-9a-f]{64}$/;
 
@@ -24,11 +24,31 @@ export function sortedParents(parents: readonly CommitRef[]): readonly CommitRef
   return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, parent]) => parent);
 }
 
-function addressed({ parents, assumption_refs, gate, state, release, ...facts }: Checkpoint): object {
+function addressed(checkpoint: Checkpoint): object {
+  const { parents, assumption_refs } = checkpoint;
   return {
-    ...facts,
+    ...packedCheckpoint(checkpoint),
     parents: sortedParents(parents).map(({ run_id, commit_id }) => ({ run_id, commit_id })),
     assumption_refs: [...new Set(assumption_refs)].sort(),
+  };
+}
+
+/** A checkpoint with its hashes as text, and without bodies. */
+export type PackedCheckpoint = Omit<Checkpoint, 'gate' | 'state'> & {
+  readonly gate:
+    | (Omit<Gate, 'bundle_digest' | 'inputs_sha256' | 'inputs'> & {
+        readonly bundle_digest: string;
+        readonly inputs_sha256: string;
+      })
+    | null;
+  readonly state:
+    (Omit<CheckpointState, 'chunk_sha256s' | 'body'> & { readonly chunk_sha256s: readonly string[] }) | null;
+};
+
+/** A checkpoint as it stands in a packet. */
+export function packedCheckpoint({ gate, state, ...facts }: Checkpoint): PackedCheckpoint {
+  return {
+    ...facts,
     gate:
       gate === null
         ? null
@@ -39,7 +59,6 @@ function addressed({ parents, assumption_refs, gate, state, release, ...facts }:
             verdict: gate.verdict,
             inputs_sha256: hex(gate.inputs_sha256),
           },
-    release,
     state:
       state === null
         ? null
@@ -50,6 +69,26 @@ function addressed({ parents, assumption_refs, gate, state, release, ...facts }:
             size_bytes: state.size_bytes,
             chunk_sha256s: state.chunk_sha256s.map(hex),
           },
+  };
+}
+
+/** The checkpoint of a packet, as its id is computed of it: without bodies. */
+export function checkpointIn({ gate, state, ...facts }: PackedCheckpoint): Checkpoint {
+  return {
+    ...facts,
+    gate:
+      gate === null
+        ? null
+        : {
+            ...gate,
+            bundle_digest: Buffer.from(gate.bundle_digest, 'hex'),
+            inputs_sha256: Buffer.from(gate.inputs_sha256, 'hex'),
+            inputs: null,
+          },
+    state:
+      state === null
+        ? null
+        : { ...state, chunk_sha256s: state.chunk_sha256s.map((sum) => Buffer.from(sum, 'hex')), body: null },
   };
 }
 

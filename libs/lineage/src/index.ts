@@ -1,12 +1,13 @@
-export { commitIdOf, isCommitId, sortedParents } from './commit-id.js';
+export { checkpointIn, commitIdOf, isCommitId, packedCheckpoint, sortedParents } from './commit-id.js';
+export type { PackedCheckpoint } from './commit-id.js';
 export { CHUNK_BYTES, CHUNKS_MAX, cutState, isChunk, joinState, SALT_BYTES } from './state-chunks.js';
 export type { CutState } from './state-chunks.js';
 export { applyDelta, deltaOf, DEPTH_MAX } from './state-delta.js';
 export { EdgeLines } from './graph/edge-lines.js';
 export { LineageGraph } from './graph/lineage-graph.js';
 export { restoredState, STATE_CODES, statePath } from './state-path.js';
-export type { Restored, StateCode, StateHolder } from './state-path.js';
-export { checkpointIn, INPUTS_CODES, PACKET_FORMAT, packedCheckpoint } from './packet/packet.js';
-export type { PackedCheckpoint, PackedCommit, PackedPolicy, PackedState, Packet } from './packet/packet.js';
+export type { Restored, StateHolder } from './state-path.js';
+export { INPUTS_CODES, PACKET_FORMAT } from './packet/packet.js';
+export type { PackedCommit, PackedPolicy, PackedState, Packet } from './packet/packet.js';
 export { commitBefore } from './packet/state-before.js';
-export type { Before, WalkStep } from './packet/state-before.js';
+export type { Before } from './packet/state-before.js';

@@ -2,11 +2,13 @@
 //
 // Boundary: asks the registry for schemas and ids; knows no broker. The caller decides what an unknown schema means
 // (logs stop, wires park).
-import { recordsOf } from './catalogue.js';
+import { FRAME_SIZE, schemaIdOf } from '@recourse/chain';
+import type { AvroType } from './avro-types.js';
+import { CountExceedsBytes, avroType } from './avro-types.js';
+import { isOurs, ourType, recordsOf, schemaText, shortName } from './catalogue.js';
 import type { TopicName, TopicRecords } from './generated/index.js';
-import { createReaders } from './readers.js';
-import type { Decoded } from './readers.js';
 import { createWriters } from './writers.js';
+import type { Writers } from './writers.js';
 
 /** What the codecs need of a schema registry. The registry port of the Kafka library fits it. */
 export interface SchemaSource {
@@ -15,34 +17,8 @@ export interface SchemaSource {
   idOf(subject: string, schema: string, options?: { readonly register?: boolean }): Promise<number>;
 }
 
-export interface Codecs {
-  /** Looks up (or registers) the schema ids of every record of a topic, once; they can be read from then on. Errors: those of the registry; the next call asks again. */
-  prepareWriter(topic: string, options?: { readonly register?: boolean }): Promise<void>;
-  /**
-   * Frames and encodes one record.
-   *
-   * Shape:  the result is the caller's own.
-   * Errors: InvariantViolation when the topic was not prepared or the body does not fit the schema.
-   */
-  encode(topic: string, type: string, body: object): Buffer;
-  /**
-   * What a reader will read of a body that `encode` took, without the fields named.
-   *
-   * Shape: null where only decoding can tell.
-   */
-  asRead(
-    topic: string,
-    type: string,
-    body: object,
-    without: ReadonlySet<string>,
-  ): Readonly<Record<string, unknown>> | null;
-  /** Decodes one framed value; `unknown_schema` until `load(id)` has resolved. */
-  decodeSync(value: Buffer | null): Decoded;
-  /** Fetches a writer schema once. Errors: those of the registry; the next call asks again. */
-  load(id: number): Promise<void>;
-  /** Fingerprint of a schema that was loaded or prepared, else null. */
-  readonly fingerprintOf: (schemaId: number) => Buffer | null;
-}
+/** Writers and readers. */
+export type Codecs = Writers & Omit<Readers, 'learn'>;
 
 /** Makes the codecs of one process. */
 export function createCodecs(registry: SchemaSource): Codecs {
@@ -60,4 +36,184 @@ export function recordOf<T extends TopicName>(topic: T, decoded: Decoded): Topic
   // The full name is one of the topic's, and the resolver gave `body` the shape of our schema of that name.
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion -- without it the union is too complex for the compiler
   return { type: decoded.type, body: decoded.body } as TopicRecords[T];
+}
+
+// Reading framed Avro: one reader per schema id, whatever the bytes say.
+//
+// Invariants
+//   I1. One look-up per schema id, however many ask at once; a failed one is asked again.
+//   I2. The fingerprint is that of the writer's schema, so a leaf hash never depends on who reads.
+//   I3. Bytes never make the process loop or throw: every value has an answer.
+
+/** Why a value is no record. A fact about the bytes, never about the registry's availability. */
+export type BadReason =
+  | 'UNFRAMED' // no zero octet, no id, or nothing at all
+  | 'NOT_A_RECORD' // the writer's schema is no record
+  | 'SCHEMA_UNREADABLE' // the registry's text under this id is no Avro schema
+  | 'SCHEMA_INCOMPATIBLE' // a record of ours under a schema ours cannot read
+  | 'TRUNCATED' // the bytes end inside the record, or a count claims more items than octets are left
+  | 'TRAILING_BYTES'
+  | 'MALFORMED'; // a branch, symbol or number outside its range
+
+/** A record of a type we know. `body` has the shape of the generated interface of `fullName`. */
+export interface DecodedRecord {
+  readonly kind: 'decoded';
+  /** Short name. */
+  readonly type: string;
+  readonly fullName: string;
+  readonly body: unknown;
+  readonly schemaId: number;
+  /** SHA-256 of the writer schema's Parsing Canonical Form. */
+  readonly fingerprint: Buffer;
+  /** Where the Avro bytes begin. */
+  readonly payloadOffset: number;
+}
+
+/** A record of a type this build does not know; it can be hashed and judged, not read. */
+export interface ForeignRecord {
+  readonly kind: 'foreign';
+  readonly type: string;
+  readonly fullName: string;
+  readonly schemaId: number;
+  readonly fingerprint: Buffer;
+  readonly payloadOffset: number;
+}
+
+interface BadValue {
+  readonly kind: 'bad';
+  readonly reason: BadReason;
+  readonly detail: string;
+}
+
+export type Decoded =
+  DecodedRecord | ForeignRecord | BadValue | { readonly kind: 'unknown_schema'; readonly id: number };
+
+/** The readers of one process. */
+interface Readers {
+  /** Decodes one framed value; `unknown_schema` until `load(id)` has resolved. */
+  decodeSync(value: Buffer | null): Decoded;
+  /** Fetches a writer schema once. Errors: those of the registry; the next call asks again. */
+  load(id: number): Promise<void>;
+  /** Fingerprint of a schema that was loaded or prepared, else null. */
+  readonly fingerprintOf: (schemaId: number) => Buffer | null;
+  /** Takes the schema of an id from its writer, so that the registry need not be asked. */
+  readonly learn: (id: number, schema: string) => void;
+}
+
+interface Known {
+  readonly kind: 'known';
+  readonly type: string;
+  readonly fullName: string;
+  readonly fingerprint: Buffer;
+  readonly ours: AvroType;
+  /** Undefined where the writer's schema is ours as it is. */
+  readonly resolver: ReturnType<AvroType['createResolver']> | undefined;
+}
+
+/** How values of one schema id are read. */
+type Reader =
+  | Known
+  | { readonly kind: 'foreign'; readonly type: string; readonly fullName: string; readonly fingerprint: Buffer }
+  | BadValue;
+
+const DONE = Promise.resolve();
+
+/** Readers of our own schemas as this build writes them, by text: every process of a test run asks for the same few. */
+const OUR_READERS = new Map<string, Reader>();
+
+function createReaders(schemaById: (id: number) => Promise<string>): Readers {
+  const readers = new Map<number, Reader>();
+  const loading = new Map<number, Promise<void>>();
+
+  function load(id: number): Promise<void> {
+    const known = loading.get(id);
+    if (known !== undefined) return known;
+    const asked = schemaById(id).then((schema) => {
+      readers.set(id, readerOf(schema));
+    });
+    loading.set(id, asked);
+    asked.catch(() => loading.delete(id));
+    return asked;
+  }
+
+  return {
+    load,
+    learn: (id, schema) => {
+      readers.set(id, readerOf(schema));
+      loading.set(id, DONE);
+    },
+    fingerprintOf: (id) => {
+      const reader = readers.get(id);
+      return reader === undefined || reader.kind === 'bad' ? null : reader.fingerprint;
+    },
+    decodeSync: (value) => {
+      const id = schemaIdOf(value);
+      if (id === null || value === null) return { kind: 'bad', reason: 'UNFRAMED', detail: 'no registry frame' };
+      const reader = readers.get(id);
+      return reader === undefined ? { kind: 'unknown_schema', id } : decodedBy(reader, id, value);
+    },
+  };
+}
+
+function decodedBy(reader: Reader, schemaId: number, value: Buffer): Decoded {
+  if (reader.kind === 'bad') return reader;
+  const { type, fullName, fingerprint } = reader;
+  if (reader.kind === 'foreign')
+    return { kind: 'foreign', type, fullName, schemaId, fingerprint, payloadOffset: FRAME_SIZE };
+  const read = readBody(reader, value);
+  if (read.kind === 'bad') return read;
+  return { kind: 'decoded', type, fullName, body: read.body, schemaId, fingerprint, payloadOffset: FRAME_SIZE };
+}
+
+function readerOf(schema: string): Reader {
+  const known = OUR_READERS.get(schema);
+  if (known !== undefined) return known;
+  let theirs: AvroType;
+  try {
+    theirs = avroType(schema);
+  } catch (cause) {
+    return { kind: 'bad', reason: 'SCHEMA_UNREADABLE', detail: textOf(cause) };
+  }
+  const fullName = theirs.name;
+  if (theirs.typeName !== 'record' || fullName === undefined)
+    return { kind: 'bad', reason: 'NOT_A_RECORD', detail: theirs.typeName };
+  const named = { type: shortName(fullName), fullName, fingerprint: theirs.fingerprint('sha256') };
+  if (!isOurs(fullName)) return { kind: 'foreign', ...named };
+  const ours = ourType(fullName);
+  if (ours.equals(theirs)) {
+    const reader: Reader = { kind: 'known', ...named, ours, resolver: undefined };
+    if (schema === schemaText(fullName)) OUR_READERS.set(schema, reader);
+    return reader;
+  }
+  try {
+    return { kind: 'known', ...named, ours, resolver: ours.createResolver(theirs) };
+  } catch (cause) {
+    return { kind: 'bad', reason: 'SCHEMA_INCOMPATIBLE', detail: textOf(cause) };
+  }
+}
+
+function readBody(
+  { ours, resolver }: Known,
+  value: Buffer,
+): BadValue | { readonly kind: 'read'; readonly body: unknown } {
+  try {
+    const { value: body, offset } = ours.decode(value, FRAME_SIZE, resolver) as {
+      readonly value: unknown;
+      readonly offset: number;
+    };
+    if (offset < 0) return { kind: 'bad', reason: 'TRUNCATED', detail: `${value.length} octets` };
+    if (offset < value.length)
+      return { kind: 'bad', reason: 'TRAILING_BYTES', detail: `${value.length - offset} octets after the record` };
+    return { kind: 'read', body };
+  } catch (cause) {
+    return {
+      kind: 'bad',
+      reason: cause instanceof CountExceedsBytes ? 'TRUNCATED' : 'MALFORMED',
+      detail: textOf(cause),
+    };
+  }
+}
+
+function textOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }

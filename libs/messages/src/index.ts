@@ -3,10 +3,9 @@ export { VERBS } from './generated/verbs.js';
 export type { Verb, VerbField } from './verb.js';
 export { ownerOfLog, recordsOf, shortName } from './catalogue.js';
 export { createCodecs, recordOf } from './codecs.js';
-export type { Codecs, SchemaSource } from './codecs.js';
-export type { BadReason, Decoded, DecodedRecord, ForeignRecord } from './readers.js';
-export { FRAME_SIZE, frameOf, readHead, schemaIdOf } from '@recourse/chain';
-export type { RecordHead } from '@recourse/chain';
+export type { BadReason, Codecs, Decoded, SchemaSource } from './codecs.js';
+export { schemaIdOf } from '@recourse/chain';
+export { lossReader } from './loss-reader.js';
 export { bodyIn, recordIn } from './records.js';
 export type { BodyOf, ChainField, DecodedBody, RecordOf, RecordTypeOf } from './records.js';
 export {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { avroType } from './avro-types.js';
 import { SCHEMAS, TOPICS } from './generated/index.js';
-import { normalFormOf } from './normal-form.js';
+import { normalFormOf } from './writers.js';
 
 const NOTHING: ReadonlySet<string> = new Set();
 const logs = (TOPICS as readonly { readonly kind: string; readonly records: readonly string[] }[])

@@ -1,22 +1,28 @@
 // What the ledger recorded of executions, as debits: of effects, of what was compensated, and of compensations themselves.
 //
 // Boundary: looks up contracts and rows, and asks the rules; holds none.
-import { briefOf, contractByDigest, contractView, debitsOf, reservationId } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { append, NOTHING } from '@recourse/event-log';
+import { briefOf, contractByDigest, contractView, debitsOf, reservationId, subjectId } from '@recourse/contract';
 import type { Asked, DecideContext, Decision, Owns, StateView } from '@recourse/event-log';
-import type { BodyOf, Debit, Money, RecordOf } from '@recourse/messages';
+import { NOTHING, append } from '@recourse/event-log';
+import type { BodyOf, Debit, Money, Reach, RecordOf } from '@recourse/messages';
+import type { Accounts } from '../rows/kinds.js';
+import {
+  budgetsOf,
+  reservationOfMutation,
+  reservations,
+  standingCapability,
+  standingRun,
+  standingSubject,
+} from '../rows/kinds.js';
+import type { Allowance } from '../rules/autonomy/grant.decisions.js';
+import { unasked, underRung } from '../rules/autonomy/grant.decisions.js';
+import type { Bounds, Cap } from '../rules/budget/bounds.decisions.js';
 import { partiesOf } from '../rules/budget/budget.decider.js';
 import type { EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
-import { debitCompensations } from '../rules/budget/compensation.decider.js';
-import type { Executed } from '../rules/budget/compensation.decider.js';
-import type { Allowance } from '../rules/autonomy/grant.decisions.js';
-import { underRung, unasked } from '../rules/autonomy/grant.decisions.js';
-import { refund, release, settle } from '../rules/budget/settlement.decider.js';
-import type { ExecutionEnd } from '../rules/budget/settlement.decider.js';
-import { reservationOfMutation, reservations } from '../rows/kinds.js';
+import type { Executed, ExecutionEnd } from '../rules/budget/settlement.decider.js';
+import { debitCompensations, refund, release, settle } from '../rules/budget/settlement.decider.js';
 import { earnedBy } from './autonomy.js';
-import { boundsOf, subjectIdOf } from './bounds.js';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
 
@@ -170,4 +176,63 @@ function isOfInterest(event: Changed['event']): boolean {
 
 function isCountable({ amount_minor, currency }: Money): boolean {
   return Number.isSafeInteger(amount_minor) && amount_minor >= 0 && currency !== '';
+}
+
+// What counts against an action, read from rows and from the contract in force.
+//
+// Boundary: looks up; holds no rules.
+
+/** What caps look at in a call. */
+interface Call {
+  readonly capability: string;
+  readonly subjectId: string | null;
+  /** How far it says it reaches; null where it does not. */
+  readonly reach: Reach | null;
+  readonly isSubjectless: boolean;
+}
+
+/** Id of a business subject, for counting: the ref itself stays where it was told. */
+export function subjectIdOf(tenant: string, subjectRef: string | null): string | null {
+  return subjectRef === null ? null : subjectId(tenant, subjectRef);
+}
+
+/** What counts against an action of these accounts. */
+export function boundsOf(
+  { state, now }: Pick<DecideContext, 'state' | 'now'>,
+  accounts: Accounts,
+  contract: Contract | undefined,
+  call: Call,
+): Bounds {
+  const { tenant, runId } = accounts;
+  return {
+    budgets: budgetsOf(state, accounts),
+    openOverruns: standingRun(state, tenant, runId).open_overruns,
+    runId,
+    cap:
+      contract?.blast_radius === undefined
+        ? null
+        : capOf(state, accounts, { ...contract, radius: contract.blast_radius }, call),
+    now,
+  };
+}
+
+function capOf(
+  state: DecideContext['state'],
+  { tenant, runId: run_id }: Accounts,
+  { radius, subject }: Pick<Cap, 'radius'> & Pick<Contract, 'subject'>,
+  { capability, subjectId, reach, isSubjectless }: Call,
+): Cap {
+  const of = { tenant, run_id, capability };
+  const { calls, subjects, moved } = standingCapability(state, of);
+  const touched = subjectId === null ? 0 : standingSubject(state, { ...of, subject_id: subjectId }).calls;
+  return {
+    capability,
+    radius,
+    calls,
+    subjects,
+    moved,
+    isKnownSubject: touched > 0,
+    // Who is to name one subject and names none may touch many.
+    reach: reach ?? (isSubjectless && subject !== undefined ? 'tenant' : 'single_subject'),
+  };
 }

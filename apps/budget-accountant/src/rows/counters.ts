@@ -2,9 +2,8 @@
 // Holds no rules; adds what a record says.
 import type { Change, StateView } from '@recourse/event-log';
 import type { BudgetMeasure, Debit, Raise } from '@recourse/messages';
-import { windowAt } from '../rules/budget/bounds.decisions.js';
+import { capped, inUnit, isMoney, windowAt } from '../rules/budget/bounds.decisions.js';
 import type { Budget, Reservation, RunCapability } from '../rules/budget/budget.messages.js';
-import { capped, isMoney } from '../rules/budget/debits.decisions.js';
 import {
   budgetGroup,
   budgets,
@@ -18,13 +17,13 @@ import {
 } from './kinds.js';
 
 /** Who is counted on. */
-export type Counted = Pick<
+type Counted = Pick<
   Reservation,
   'tenant' | 'run_id' | 'effect_key' | 'agent_id' | 'capability' | 'subject_id' | 'counted_at'
 >;
 
 /** What is counted, and as what. */
-export interface Counting {
+interface Counting {
   /** By unit; negative where something is freed. */
   readonly debits: readonly Debit[];
   /** 1 for a call, -1 for one that did not take effect. */
@@ -141,4 +140,27 @@ function capabilityAfter(state: StateView, of: Counted, { debits, calls, isRefun
 
 function distinct(calls: number): number {
   return calls > 0 ? 1 : 0;
+}
+
+// Ceilings that are higher for one reservation, and for how long. Holds no rules; follows what the reservation became.
+
+/** A raise lasts as long as what it was for counts, and is no more than that. */
+export function raisedAfter({ raised = [], debits, phase }: Reservation): readonly Raise[] {
+  const held = phase === 'released' ? [] : debits;
+  return raised.map((one) => {
+    const { debit_minor, value_minor } = inUnit(held, one.currency);
+    return { ...one, by_minor: Math.min(one.by_minor, one.measure === 'debt' ? debit_minor : value_minor) };
+  });
+}
+
+/** By how much each ceiling is raised more than before; negative where it falls back. */
+export function moreRaised(before: readonly Raise[], after: readonly Raise[]): readonly Raise[] {
+  return after.map((one) => {
+    const standing = before.find((other) => isSameCeiling(one, other));
+    return { ...one, by_minor: one.by_minor - (standing?.by_minor ?? 0) };
+  });
+}
+
+function isSameCeiling(one: Raise, other: Raise): boolean {
+  return (['scope', 'scope_id', 'measure', 'currency', 'window'] as const).every((name) => one[name] === other[name]);
 }

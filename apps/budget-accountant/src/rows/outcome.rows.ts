@@ -1,7 +1,7 @@
 // Rows of outcomes: one a piece of work, summed when somebody asks.
 import { row } from '@recourse/event-log';
 import type { Fold } from '@recourse/event-log';
-import { isMoney } from '../rules/budget/debits.decisions.js';
+import { isMoney } from '../rules/budget/bounds.decisions.js';
 import type { Outcome } from '../rules/outcomes/outcome.messages.js';
 import { told } from './autonomy.rows.js';
 

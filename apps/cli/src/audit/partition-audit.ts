@@ -1,7 +1,8 @@
 // Verifies one partition as its records come, in memory that does not grow with them.
 import { FRAME_SIZE, genesisHead, leafHash, LogVerifier, schemaIdOf } from '@recourse/chain';
 import type { Finding, GenesisOf, Head, KnownHead, LeafStore, StoredRecord, VerifiedStart } from '@recourse/chain';
-import type { Codecs, CutAccepted } from '@recourse/messages';
+import { lossReader } from '@recourse/messages';
+import type { Codecs } from '@recourse/messages';
 import { named } from './findings.js';
 import type { PartitionReport } from './report.js';
 
@@ -93,21 +94,4 @@ export class PartitionAudit {
     if (offset !== this.startOffset || key === null || value === null || fingerprint === null) return false;
     return this.#from?.hash.equals(leafHash(fingerprint, key, value.subarray(FRAME_SIZE))) === true;
   }
-}
-
-/** Reads the head that a CutAccepted gives up; of the other types one record each is decoded. */
-function lossReader({ decodeSync }: Pick<Codecs, 'decodeSync'>): (record: StoredRecord) => Head | null {
-  const others = new Set<number | null>();
-  return ({ value }) => {
-    const id = schemaIdOf(value);
-    if (others.has(id)) return null;
-    const decoded = decodeSync(value);
-    if (decoded.kind !== 'decoded' || decoded.type !== 'CutAccepted') {
-      others.add(id);
-      return null;
-    }
-    // The codec has just decoded it under this name.
-    const { lost_to_seq, lost_head_hash } = decoded.body as CutAccepted;
-    return { seq: lost_to_seq, hash: Buffer.from(lost_head_hash) };
-  };
 }

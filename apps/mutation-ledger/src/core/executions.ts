@@ -5,7 +5,7 @@ import type { BroadcastView, DecideContext, Decision, RecordInput } from '@recou
 import { deriveId } from '@recourse/kernel';
 import type { FoundOut, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../rules/mutation/binding.decider.js';
-import { alreadyClosed, closedByExecution } from '../rules/mutation/closing.decider.js';
+import { alreadyClosed, closedByExecution } from '../rules/mutation/recoverability.decider.js';
 import { cancelHeld, fallenRef } from '../rules/mutation/hold.decider.js';
 import {
   recordConflict,
@@ -18,7 +18,7 @@ import type { CancelReason, ParkCode } from '../rules/mutation/mutation.messages
 import { judgeParents, namesReserved, RESERVED_PREFIX } from '../rules/mutation/lineage.decider.js';
 import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../rules/mutation/refs.decider.js';
 import type { Judgement } from '../rules/mutation/refs.decider.js';
-import { refScope } from '../rules/scope.js';
+import { refScope } from '../rules/identity.js';
 import { bindingIn } from '../rows/binding.rows.js';
 import { takenAlong } from './failures.part.js';
 import { fall } from './falls.part.js';

@@ -34,8 +34,7 @@ import { refuse } from './refuse.js';
 import { decideOne, fall, fallOf } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { close, sourceSeen } from './limits.part.js';
-import { compensationIn } from '../rows/compensation.rows.js';
-import { mutationsIn } from '../rows/mutation.rows.js';
+import { compensationIn, mutationsIn } from '../rows/mutation.rows.js';
 import { rollbackIn } from '../rows/rollback.rows.js';
 
 /** What the commands need to be told. */

@@ -27,8 +27,7 @@ import {
 import type { Admitted, RollbackDoc, Trigger } from '../rules/rollback/rollback.messages.js';
 import { record } from '../rules/record.messages.js';
 import type { Contradiction, Finding, MutationRecord } from '../rules/record.messages.js';
-import { Draft } from './draft.js';
-import { breakerFact, seenOf } from './limits.part.js';
+import { Draft, breakerFact, seenOf } from './limits.part.js';
 import { heldKey, readHelds } from '../rows/limit.rows.js';
 import { marks, MARKS_BYTES_MAX } from './marks.part.js';
 import type { MarkPolicy, Room } from './marks.part.js';

@@ -17,7 +17,7 @@ import { runAgain } from '../rules/commit/gate.decisions.js';
 import { commitOf, judgeParents, standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Binding, Verdict } from '../rules/mutation/mutation.messages.js';
 import type { Contradiction, Finding, MutationRecord } from '../rules/record.messages.js';
-import { verdictScope } from '../rules/scope.js';
+import { verdictScope } from '../rules/identity.js';
 import { commitIn } from '../rows/commit.rows.js';
 import { mutationIn } from '../rows/mutation.rows.js';
 import { keptState } from './kept-states.js';

@@ -2,8 +2,13 @@
 //
 // Boundary: rows read, the decisions of rules/admission asked; holds no rule.
 import { entryOf, entryView, ownersOfSource } from '@recourse/contract';
-import type { DecideContext } from '@recourse/event-log';
+import type { DecideContext, StateView } from '@recourse/event-log';
 import type { CloseBreaker, Fallen } from '@recourse/messages';
+import { RowsOver } from '../rows/fold.js';
+import { LIMIT_FOLD, readHelds, readLimit } from '../rows/limit.rows.js';
+import { mutationIn, mutationsIn } from '../rows/mutation.rows.js';
+import { ADMISSION_FOLD, admittedRows } from '../rows/rollback.rows.js';
+import type { Opening, Scope, Seen } from '../rules/admission/admission.decisions.js';
 import {
   burst,
   closureIdOf,
@@ -12,17 +17,14 @@ import {
   scopesOf,
   sourceIdOf,
 } from '../rules/admission/admission.decisions.js';
-import type { Opening, Scope, Seen } from '../rules/admission/admission.decisions.js';
-import type { DeclaredSource } from '../rules/admission/context.decisions.js';
 import type { AdmissionLimits, BreakerDoc } from '../rules/admission/admission.messages.js';
+import type { DeclaredSource } from '../rules/admission/context.decisions.js';
 import { closeBreaker } from '../rules/admission/judging.decisions.js';
 import { OWNER_OF_BREAKERS } from '../rules/owners.js';
-import { record } from '../rules/record.messages.js';
 import type { MutationRecord } from '../rules/record.messages.js';
+import { callByType, record } from '../rules/record.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
-import type { Reviewing, Trigger } from '../rules/rollback/rollback.messages.js';
-import { readHelds, readLimit } from '../rows/limit.rows.js';
-import { mutationIn, mutationsIn } from '../rows/mutation.rows.js';
+import type { Admitted, Reviewing, Trigger } from '../rules/rollback/rollback.messages.js';
 import { concernedBy } from './ending.part.js';
 
 /** Closes a breaker. */
@@ -158,4 +160,33 @@ function declaredSource({ views }: Pick<DecideContext, 'views'>, tenant: string,
   if (owners.length === 0) return UNDECLARED;
   const entry = entryOf(entries, 'context_source', tenant, source) ?? null;
   return { entry, isForeign: entry === null };
+}
+
+// Rows as a decision leaves them so far: what it decides next, it decides on them. One decision on many triggers ends as one
+// decision on each of them would.
+
+const FOLD = { ...ADMISSION_FOLD, ...LIMIT_FOLD };
+
+/** Rows of rollbacks and limits over those of the state; all others are the state's. */
+export class Draft extends RowsOver {
+  constructor(
+    state: StateView,
+    private readonly now: number,
+  ) {
+    super(state);
+  }
+
+  /** Takes records that were decided. */
+  take(records: readonly MutationRecord[]): void {
+    for (const told of records) {
+      const changes = callByType(FOLD, told, this, { decidedAt: this.now, seq: 0 });
+      if (changes !== undefined) this.apply(changes);
+    }
+  }
+
+  /** Takes it that a trigger was admitted: whether it is marked now or remembered makes no difference to what is decided next. */
+  admit(admitted: Admitted): void {
+    const of = { agent_id: null, policy: null, mark: null };
+    this.apply(admittedRows(this, admitted, { event: 'Marked', at: this.now, deadlineAt: null, of }));
+  }
 }

@@ -7,34 +7,34 @@
 //   M5. No decision is larger than a batch (L4): what does not fit is remembered, and marked in a decision of its own.
 //   M6. Who counts toward the breaker of a capability counts before its mark: whoever reads in order hears of an open breaker first.
 import type { DecideContext } from '@recourse/event-log';
+import { asStored } from '@recourse/event-log';
 import { isCommitId } from '@recourse/lineage';
+import type { CommitRef, Execution, Fallen, MutationRef, Payload } from '@recourse/messages';
 import { fellTogether, isSameReason } from '@recourse/messages';
-import type { CommitRef, Fallen } from '@recourse/messages';
+import { commitIn } from '../rows/commit.rows.js';
+import { mutationIn, storedMutationIn } from '../rows/mutation.rows.js';
 import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
 import { precedingOf } from '../rules/commit/ancestry.decisions.js';
-import { rollBackCommit } from '../rules/commit/checkpoint.decisions.js';
 import type { Keeping } from '../rules/commit/checkpoint.decisions.js';
+import { rollBackCommit } from '../rules/commit/checkpoint.decisions.js';
 import type { AckWaits } from '../rules/consumer/consumer.messages.js';
 import { isHandleAsked } from '../rules/handle/handle.decider.js';
 import { isHeld } from '../rules/mutation/hold.decider.js';
-import { rollBack } from '../rules/mutation/mutation.decider.js';
 import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
+import { rollBack } from '../rules/mutation/mutation.decider.js';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import { EFFECTS_MAX } from '../rules/mutation/refs.decider.js';
+import type { MutationRecord } from '../rules/record.messages.js';
+import { record } from '../rules/record.messages.js';
 import { remembered } from '../rules/rollback/rollback.decider.js';
 import type { Admitted } from '../rules/rollback/rollback.messages.js';
-import { record } from '../rules/record.messages.js';
-import type { MutationRecord } from '../rules/record.messages.js';
-import { commitIn } from '../rows/commit.rows.js';
-import { consumersDue, scopedOf } from './consumers.part.js';
-import { Draft } from './draft.js';
 import { cancels } from './cancels.js';
-import { bytesOf, bytesOfMember } from './mark-bytes.js';
-import { countMarked } from './limits.part.js';
-import { rises } from './trends.part.js';
-import type { MarkedBy } from './trends.part.js';
-import { mutationIn, storedMutationIn } from '../rows/mutation.rows.js';
+import { consumersDue, scopedOf } from './consumers.part.js';
+import { Draft, countMarked } from './limits.part.js';
 import { stepsOf } from './run-steps.js';
+import type { MarkedBy } from './trends.part.js';
+import { rises } from './trends.part.js';
 
 /** What marking needs beside the state. */
 export interface MarkPolicy extends LedgerPolicy, Keeping {
@@ -193,4 +193,76 @@ function withdrawn(
   return isHeld(mutation) && mutation.tenant === tenant
     ? cancels(context, mutation, { reason: 'ROLLED_BACK', eventId: rollback_id }, policy)
     : [];
+}
+
+// How much of a batch marks take (L4), about: what is long in them counts, the rest by a flat rate.
+//
+// Boundary: measures what a decision is about to record. No payload is opened to be measured: it is recorded as it is stored.
+
+/** What a member of a mark says beside the execution: two ids, state, hash, place, how it was admitted, numbers. */
+const MEMBER_BYTES = 350;
+/** Hash, key, encoding and lengths of a payload. */
+const PAYLOAD_BYTES = 120;
+/** Numbers, lengths and absent members of an execution and of the ref it is bound by. */
+const FLAT_BYTES = 100;
+
+/** The mark of a mutation, without what its record says once for all: why it fell, and its contract. */
+export function bytesOfMember({
+  execution,
+  ref,
+  found_out: found,
+}: Pick<Mutation, 'execution' | 'ref' | 'found_out'>): number {
+  return (
+    MEMBER_BYTES +
+    bytesOfExecution(execution) +
+    (ref === null ? 0 : bytesOfRef(ref)) +
+    (found === null ? 0 : bytesOf(found))
+  );
+}
+
+/** Named one by one: this is asked for each of a hundred thousand, and going through members by name costs as much as marking them. */
+function bytesOfExecution(execution: Execution): number {
+  const { tenant, run_id, agent_id, step_id, call_id, capability, effect_key, idempotency_key } = execution;
+  const { initiator, objective, subject_ref, external_transaction_ref, staged_ref, derived_from } = execution;
+  return (
+    FLAT_BYTES +
+    (tenant.length + run_id.length + agent_id.length + step_id.length + call_id.length) +
+    (capability.length + effect_key.length + idempotency_key.length) +
+    (lengthOf(initiator) + lengthOf(objective) + lengthOf(subject_ref)) +
+    (lengthOf(external_transaction_ref) + lengthOf(staged_ref)) +
+    (lengthOf(execution.produced_by) + (execution.release === null ? 0 : bytesOf(execution.release))) +
+    (bytesOfPayload(execution.args) + bytesOfPayload(execution.result)) +
+    (bytesOfPayload(execution.prior_value) + bytesOfPayload(execution.rehearsal)) +
+    derived_from.reduce((sum, { run_id: run, commit_id: id }) => sum + run.length + id.length + 4, 0)
+  );
+}
+
+function bytesOfRef(ref: MutationRef): number {
+  const { mutation_id, original_call_id, capability, idempotency_key } = ref;
+  return (
+    FLAT_BYTES +
+    (mutation_id.length + original_call_id.length + capability.length + idempotency_key.length) +
+    (lengthOf(ref.subject_ref) + lengthOf(ref.reversal_capability)) +
+    bytesOfPayload(ref.reversal_args) +
+    ref.reversal_then.reduce((sum, one) => sum + bytesOf(one), 0) +
+    ref.assumption_refs.reduce((sum, name) => sum + name.length + 2, 0)
+  );
+}
+
+function bytesOfPayload(payload: Payload | null): number {
+  if (payload === null) return 1;
+  const { body } = asStored(payload) as Payload; // what it stands for is a payload too
+  return PAYLOAD_BYTES + body.length;
+}
+
+function lengthOf(text: string | null): number {
+  return text?.length ?? 0;
+}
+
+/** Anything else. */
+export function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (value instanceof Uint8Array) return value.length + 40;
+  if (typeof value !== 'object' || value === null) return 8;
+  return Object.values(asStored(value)).reduce<number>((sum, member) => sum + bytesOf(member), 2);
 }

@@ -10,8 +10,7 @@ import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import type { RecoveryEvent } from '../rules/mutation/mutation.messages.js';
 import { decideRecovery, together } from '../rules/mutation/recoverability.decider.js';
 import type { Body, MutationRecord } from '../rules/record.messages.js';
-import { compensationIn } from '../rows/compensation.rows.js';
-import { mutationIn } from '../rows/mutation.rows.js';
+import { compensationIn, mutationIn } from '../rows/mutation.rows.js';
 
 /** What the orchestrator recorded of recoveries. */
 export type Recovered = Extract<

@@ -13,7 +13,7 @@ import type {
 } from '@recourse/event-log';
 import type { MutationsFell } from '@recourse/messages';
 import { mutationsCore } from '../core.js';
-import { refScope } from '../rules/scope.js';
+import { refScope } from '../rules/identity.js';
 import { executed, ledger, NOW, REF, refund, state, statement, TENANT } from './ledger.testing.js';
 
 const FEW = 1_000;

@@ -10,7 +10,7 @@ import type { FallOf } from '../rules/reconciliation/reconciliation.decider.js';
 import { divergenceIn } from '../rows/reconciliation.rows.js';
 import { concernedBy } from './ending.part.js';
 import { refuse } from './refuse.js';
-import { verdictScope } from '../rules/scope.js';
+import { verdictScope } from '../rules/identity.js';
 
 const FALLEN = 'fallen';
 

@@ -17,7 +17,7 @@ import {
 import type { OwnedBundle, Reevaluation, Turn, UnderBundle } from '../rules/commit/reevaluation.decisions.js';
 import { readsState } from '../rules/commit/successor.decisions.js';
 import type { Reviewing } from '../rules/rollback/rollback.messages.js';
-import { bundleScope } from '../rules/scope.js';
+import { bundleScope } from '../rules/identity.js';
 import { blocksIn, jobOf, REEVALUATION_KIND } from '../rows/reevaluation.rows.js';
 import { commitIn } from '../rows/commit.rows.js';
 import { rollbackIn } from '../rows/rollback.rows.js';

@@ -9,7 +9,7 @@ import { eachMember, WAYS } from '@recourse/testing';
 import { EVIDENCE, executed, ledger, NOW, REF, refund, RUN, state, statement, TENANT } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 import { mutationIdOf } from '../core.js';
-import { noticesOf, PARENTS_MAX } from './rollback-notices.js';
+import { PARENTS_MAX, noticesOf } from './consumers.part.js';
 
 /** Effects of one run that rely on one ref. */
 function effects(count: number, more: (at: number) => Partial<ToolExecuted> = () => ({})): readonly ToolExecuted[] {

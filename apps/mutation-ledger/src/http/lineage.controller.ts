@@ -16,7 +16,7 @@ import { lineagePreview } from '../rules/lineage-view/preview.decisions.js';
 import type { HearersOf, LineagePreview } from '../rules/lineage-view/preview.decisions.js';
 import { settledOf } from '../rules/lineage-view/settled.decisions.js';
 import type { Settled } from '../rules/lineage-view/settled.decisions.js';
-import { verdictScope } from '../rules/scope.js';
+import { verdictScope } from '../rules/identity.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
 import { LineageQueries } from '../reads/lineage-queries.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';

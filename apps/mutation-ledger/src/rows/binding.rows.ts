@@ -1,7 +1,7 @@
 // Rows of bindings: what a mutation or a commit relies on, by ref.
 import type { Change, Doc, StateView } from '@recourse/event-log';
 import type { Binding } from '../rules/mutation/mutation.messages.js';
-import { refScope } from '../rules/scope.js';
+import { refScope } from '../rules/identity.js';
 
 /** All bindings of a ref, in no order. */
 export function bindingsIn(state: StateView, scope: string): readonly Binding[] {

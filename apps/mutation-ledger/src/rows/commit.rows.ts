@@ -9,7 +9,7 @@ import { stands } from '../rules/commit/ancestry.decisions.js';
 import type { Chunk, Commit } from '../rules/commit/commit.messages.js';
 import { standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Binding } from '../rules/mutation/mutation.messages.js';
-import { refScope } from '../rules/scope.js';
+import { refScope } from '../rules/identity.js';
 import { bindingIn, putBinding } from './binding.rows.js';
 import type { Fold } from './fold.js';
 import type { Body } from '../rules/record.messages.js';

@@ -9,7 +9,7 @@ import { lateAmong } from '../rules/consumer/ack.decider.js';
 import { deliveryIdOf, deliveryKey } from '../rules/consumer/consumer.messages.js';
 import type { Ack, Answer, Delivery, DeliveryEvent } from '../rules/consumer/consumer.messages.js';
 import { DELIVERY_AFTER } from '../rules/consumer/delivery.transitions.js';
-import { contentHash } from '../rules/content.js';
+import { contentHash } from '../rules/identity.js';
 import type { Body } from '../rules/record.messages.js';
 import type { Fold } from './fold.js';
 

@@ -56,7 +56,7 @@ const REVIEW_MAX = 200;
 /** When a record was decided, and where it stands; 0 while it is not accepted. */
 export type At = Pick<AcceptedRecord, 'decidedAt' | 'seq'>;
 
-/** What records make of rows; a decision folds them too, over what it has decided so far (draft.ts). */
+/** What records make of rows; a decision folds them too, over what it has decided so far (core/limits.part.ts). */
 export type DraftFold = ByType<[state: StateView, at: At], readonly Change[]>;
 
 /** Rows that records of limits change. */

@@ -2,18 +2,81 @@
 //
 // Rows: `mutation` by run; `recovered`, the run a recovery is about, by its id; `binding` and `spread` by ref.
 // Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a spread until it is closed.
-import { deriveId } from '@recourse/kernel';
 import type { Change, ColumnSpec, Doc, KindSpec, RowAddress, StateView } from '@recourse/event-log';
-import { placeOfBinding } from './binding.rows.js';
-import { COMMIT_KINDS } from './commit.rows.js';
-import { COMPENSATION_KINDS } from './compensation.rows.js';
-import { RECONCILIATION_KINDS } from './reconciliation.rows.js';
-import { REEVALUATION_KINDS } from './reevaluation.rows.js';
-import { refScope } from '../rules/scope.js';
+import { row } from '@recourse/event-log';
+import { deriveId } from '@recourse/kernel';
+import type { Compensation } from '../rules/compensation/compensation.messages.js';
 import { effectStatusOf } from '../rules/effect/effect.decisions.js';
 import { dutyOf } from '../rules/mutation/agenda.decisions.js';
-import { LINEAGE_COLUMNS } from './lineage.columns.js';
 import type { Mutation, RecoveredRun, Spread } from '../rules/mutation/mutation.messages.js';
+import { refScope } from '../rules/identity.js';
+import { placeOfBinding } from './binding.rows.js';
+import { COMMIT_KINDS } from './commit.rows.js';
+import type { Fold } from './fold.js';
+import { foldEach } from './fold.js';
+import { LINEAGE_COLUMNS } from './lineage.columns.js';
+import { RECONCILIATION_KINDS } from './reconciliation.rows.js';
+import { REEVALUATION_KINDS } from './reevaluation.rows.js';
+
+// Rows of compensations, by run: one for each mutation that something was called to undo.
+//
+// Boundary: a kind of its own. What lists the mutations of a run to undo them never meets one.
+
+const compensations = row<Compensation>({
+  kind: 'compensation',
+  table: 'compensation',
+  group: ({ run_id }) => run_id,
+  key: ({ compensation_id }) => compensation_id,
+  columns: {
+    compensation_id: 'text',
+    reverses_mutation_id: 'text',
+    tenant: 'text',
+    run_id: 'text',
+    effect_key: 'text',
+    capability: 'text',
+    subject_ref: 'text',
+    execution_state: 'text',
+    rollback_id: 'text',
+    created_at: 'bigint',
+    updated_at: 'bigint',
+  },
+  indexes: [['compensation_id'], ['reverses_mutation_id'], ['run_id']],
+});
+
+/** How it ended is its status word: nothing is done about it. */
+const STATUS: ColumnSpec = { name: 'status', type: 'text', of: ({ doc }) => String(doc['execution_state']) };
+
+const COMPENSATION_KINDS: readonly KindSpec[] = [
+  {
+    ...compensations.spec,
+    columns: [...compensations.spec.columns, STATUS],
+    indexes: [...(compensations.spec.indexes ?? []), ['status', 'updated_at']],
+  },
+];
+
+/** The compensation of that id. */
+export function compensationIn(state: StateView, runId: string, compensationId: string): Compensation | undefined {
+  return compensations.find(state, runId, compensationId) ?? undefined;
+}
+
+/** What records of executed compensations make of rows. */
+export const COMPENSATION_FOLD = {
+  CompensationsExecuted: ({ tenant, run_id, recovery_id, members }, state, { decidedAt, hash, seq }) =>
+    foldEach(state, members, (member, rows) => [
+      compensations.put({
+        ...member,
+        tenant,
+        run_id,
+        recovery_id,
+        recorded_hash: hash,
+        recorded_seq: seq,
+        created_at: compensationIn(rows, run_id, member.compensation_id)?.created_at ?? decidedAt,
+        updated_at: decidedAt,
+      }),
+    ]),
+} satisfies Fold;
+
+// Rows of mutations.
 
 export const MUTATION_KINDS: readonly KindSpec[] = [
   {

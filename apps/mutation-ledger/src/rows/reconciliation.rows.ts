@@ -5,7 +5,7 @@ import { divergenceIdOf } from '../rules/reconciliation/reconciliation.decider.j
 import type { Divergence } from '../rules/reconciliation/reconciliation.decider.js';
 import type { LineageReconciled } from '@recourse/messages';
 import type { Body } from '../rules/record.messages.js';
-import { refScope } from '../rules/scope.js';
+import { refScope } from '../rules/identity.js';
 import type { Fold } from './fold.js';
 
 /** A comparison as its row holds it. */

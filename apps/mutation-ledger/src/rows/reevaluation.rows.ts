@@ -7,7 +7,7 @@ import type { CheckpointRecorded, ReevaluationContinued } from '@recourse/messag
 import { blockOf, placeKey } from '../rules/commit/reevaluation.decisions.js';
 import type { BundleBlock, Reevaluation, UnderBundle } from '../rules/commit/reevaluation.decisions.js';
 import type { Body } from '../rules/record.messages.js';
-import { bundleScope } from '../rules/scope.js';
+import { bundleScope } from '../rules/identity.js';
 import { commitIn } from './commit.rows.js';
 import type { Fold } from './fold.js';
 

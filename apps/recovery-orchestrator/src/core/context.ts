@@ -21,8 +21,7 @@ import type { RecoveryRecord } from '../rules/record.messages.js';
 import { REFUSALS } from '../rules/refusal.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
 import type { StepContext } from '../rules/step/step-draft.decisions.js';
-import { isBroken, nextPlaceAt } from '../rows/dispatch.rows.js';
-import { readRows } from '../rows/kinds.js';
+import { isBroken, nextPlaceAt, readRows } from '../rows/kinds.js';
 
 /** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
 export type RecoveriesConfig = Omit<

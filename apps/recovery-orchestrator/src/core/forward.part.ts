@@ -15,7 +15,7 @@ import type { RoutineContext } from '../rules/forward/routine.decisions.js';
 import { forwardAfter } from '../rules/forward/forward.transitions.js';
 import type { RecoveryPolicy } from '../rules/policy.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
-import { isBroken } from '../rows/dispatch.rows.js';
+import { isBroken } from '../rows/kinds.js';
 import { readForward } from '../rows/forward.rows.js';
 import { readLetGo } from '../rows/routine.rows.js';
 import { BROKEN, readEditors, readUpToContract, refuse, stepContext } from './context.js';

@@ -9,7 +9,7 @@ import { JUDGEMENT_REASONS } from '../rules/step/judgement.decisions.js';
 import { recordIn } from '@recourse/messages';
 import { RECOVERIES_LOG } from '../rules/record.messages.js';
 import type { RecoveryRecord } from '../rules/record.messages.js';
-import { failedAt, isUnattended } from '../rules/step/ending.decisions.js';
+import { failedAt, isUnattended } from '../rules/step/verdict.decisions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
 

@@ -1,10 +1,10 @@
 // Legs: what is sent, what an answer counts for, silence, retries, and when a person is asked.
+import { leaseIdOf } from '@recourse/kernel';
 import { plainPayload } from '@recourse/contract';
 import { describe, expect, it } from '@jest/globals';
 import type { LegRequested } from '@recourse/messages';
 import type { CoreHarness } from '@recourse/testing';
 import { fact, harness, WAYS } from '@recourse/testing';
-import { leaseIdOf } from '../rules/lease/lease.decisions.js';
 import {
   answered,
   approval,

@@ -10,7 +10,7 @@ import { capabilitiesOf } from '@recourse/contract';
 import { lookAlikes, traceIdOf } from '@recourse/kernel';
 import { VERBS } from '@recourse/messages';
 import type { Observation, ReversalCall } from '@recourse/messages';
-import { callsMs, dispatchableUntil } from '../rules/lease/lease.decisions.js';
+import { callsMs, dispatchableUntil } from '../rules/decision/recovery.decisions.js';
 import { factsLacked } from '../rules/step/readiness.decisions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import { FACTS_NEEDED } from './review-item.messages.js';

@@ -1,13 +1,15 @@
 // Rows of the orchestrator as tables: what people list, sort and filter by. Every open item has a deadline and an owner (P12).
 import type { AcceptedRecord, Change, ColumnSpec, KindSpec, Row, StateView } from '@recourse/event-log';
-import { failedAt, isUnattended } from '../rules/step/ending.decisions.js';
+import type { PaceDoc } from '../rules/admission/pace.decisions.js';
+import { paceIdOf } from '../rules/admission/pace.decisions.js';
+import { dependentKey } from '../rules/lineage/dependents.decisions.js';
+import type { DependentDoc } from '../rules/lineage/dependents.messages.js';
+import type { ByType, RecordType } from '../rules/record.messages.js';
 import type { ApprovalDoc, HaltDoc, RecoveryDoc, StepDoc } from '../rules/step/step.messages.js';
+import { failedAt, isUnattended } from '../rules/step/verdict.decisions.js';
+import type { IncidentDoc, TaskDoc } from '../rules/task/task.messages.js';
 import { forwardKind } from './forward.rows.js';
 import { routineKind } from './routine.rows.js';
-import { dependentKey } from '../rules/lineage/dependents.decisions.js';
-import type { ByType, RecordType } from '../rules/record.messages.js';
-import type { DependentDoc } from '../rules/lineage/dependents.messages.js';
-import type { IncidentDoc, TaskDoc } from '../rules/task/task.messages.js';
 
 /** What records of some types make of rows. */
 export type Fold<Type extends RecordType = RecordType> = ByType<
@@ -17,7 +19,7 @@ export type Fold<Type extends RecordType = RecordType> = ByType<
 >;
 
 /** Documents by kind. */
-export interface RowDocs {
+interface RowDocs {
   readonly step: StepDoc;
   readonly recovery: RecoveryDoc;
   readonly approval: ApprovalDoc;
@@ -26,7 +28,7 @@ export interface RowDocs {
   readonly dependent: DependentDoc;
 }
 
-export type RowKind = keyof RowDocs;
+type RowKind = keyof RowDocs;
 
 /** Key of a row within its run. */
 const KEY_OF: { readonly [Kind in RowKind]: (doc: RowDocs[Kind]) => string } = {
@@ -229,4 +231,66 @@ function textOf(value: unknown): string | null {
 }
 function longOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
+}
+
+// Rows of what holds a dispatch back: breakers the ledger opened, and schedules of rates. What accepted records make, and nothing
+// else does (L2).
+//
+// Rows: `breaker`, those that are open over a capability, in one group; `pace` by the id of what it is about.
+
+/** Breakers of a partition are one group: few are open at a time. */
+const OPEN = 'open';
+
+/** Rows that breakers change; once one closes, whatever is halted is looked at again. */
+export const BREAKER_FOLD = {
+  BreakerNoted: ({ breaker_id, tenant, capability, is_open: isOpen }, state, { decidedAt: at }) => {
+    const key = breakerKey(tenant, capability);
+    if (isOpen)
+      return [
+        put({ kind: 'breaker', group: OPEN, key, dueAt: null, doc: { breaker_id, tenant, capability, opened_at: at } }),
+      ];
+    return [
+      { op: 'delete', address: { kind: 'breaker', group: OPEN, key } },
+      ...readHalts(state).map((halt) => put(haltRow(halt, at))),
+    ];
+  },
+} satisfies Partial<Fold>;
+
+/** Is the breaker over a capability open? */
+export function isBroken(state: StateView, tenant: string, capability: string): boolean {
+  return state.get('breaker', OPEN, breakerKey(tenant, capability)) !== undefined;
+}
+
+function breakerKey(tenant: string, capability: string): string {
+  return `${tenant}/${capability}`;
+}
+
+/** Rows of the schedules a dispatch or a waiting step took a place in. */
+export function evolvePaces(
+  state: StateView,
+  tenant: string,
+  paced: readonly { readonly scope: PaceDoc['scope']; readonly name: string; readonly next_at: number }[],
+  at: number,
+): readonly Change[] {
+  return paced.map(({ scope, name, next_at }) => {
+    const id = paceIdOf(tenant, { scope, name });
+    const doc: PaceDoc = {
+      pace_id: id,
+      tenant,
+      scope,
+      name,
+      next_at: Math.max(next_at, readPace(state, id)?.next_at ?? 0),
+      updated_at: at,
+    };
+    return put({ kind: 'pace', group: id, key: id, dueAt: null, doc });
+  });
+}
+
+/** When the schedule of a rate is free again; 0 for one nobody used. */
+export function nextPlaceAt(state: StateView, tenant: string, scope: PaceDoc['scope'], name: string): number {
+  return readPace(state, paceIdOf(tenant, { scope, name }))?.next_at ?? 0;
+}
+
+function readPace(state: StateView, id: string): PaceDoc | undefined {
+  return state.get('pace', id, id) as PaceDoc | undefined; // rows of this kind are written by evolvePaces alone
 }

@@ -1,6 +1,6 @@
 // What a tenant's entry and the platform's of the same name say together: the tenant's tightens and never loosens (docs/design/contracts.md).
 import type { EntryKind } from '@recourse/messages';
-import { SENSITIVITIES } from '../exposure.js';
+import { SENSITIVITIES } from '../consequence.js';
 import { joinedAutonomy } from './autonomy.js';
 import type { EntryBody } from './shapes.js';
 

@@ -2,7 +2,7 @@
 import { describe, expect } from '@jest/globals';
 import { runCases, type Cases } from '@recourse/testing';
 import type { KeyScope, KeyStore } from './key-store.port.js';
-import { SECRET_BYTES } from './sealed-bytes.js';
+import { SECRET_BYTES } from './keys.js';
 
 export interface KeyStoreUnderTest {
   readonly name: string;

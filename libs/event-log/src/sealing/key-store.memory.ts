@@ -1,5 +1,5 @@
 // Key store in memory, for specs and simulation.
-import { keyIdOf, scopeId } from './key-id.js';
+import { keyIdOf, scopeId } from './keys.js';
 import type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey, Unit } from './key-store.port.js';
 
 interface Held {

@@ -5,11 +5,7 @@
 //   S2. The key is durable before the append (docs/design/topics.md).
 //   S3. evolve needs no key: a rebuild folds sealed payloads as they are.
 import { Lacking } from '../lacks.js';
-import { isOpening } from './opening-payload.js';
-import type { PayloadDoc } from './opening-payload.js';
-import type { Doc, SealScope } from '../service-core.js';
-
-export type { PayloadDoc } from './opening-payload.js';
+import type { Doc, SealScope, StateView } from '../service-core.js';
 
 /** The sealing of one batch that is being decided. */
 export interface BatchSealing {
@@ -98,4 +94,85 @@ function collect(value: unknown, into: Set<string>): void {
 export function isPayload(value: object): value is PayloadDoc {
   if (!('encoding' in value && 'sha256' in value && 'body' in value)) return false;
   return isOpening(value) || value.body instanceof Uint8Array;
+}
+
+// A payload that opens when its bytes are used, and looks like any other: plain data to whoever compares or copies it.
+//
+// Boundary: asks for itself each time a member is read; what it is then is the vault's to say and to remember.
+/** A payload as schemas/common/Payload.avsc has it. */
+export interface PayloadDoc {
+  readonly content_type: string;
+  readonly encoding: string;
+  readonly key_id: string | null;
+  readonly body: Buffer;
+  readonly sha256: Buffer;
+  /** What sealed bytes hold, where it is shown. */
+  readonly content?: Buffer;
+  /** Where it is not shown: the roles it would be shown to. */
+  readonly opens_with?: readonly string[];
+}
+
+/** Those there are, and what each was sealed. */
+const OPENING = new WeakMap<object, PayloadDoc>();
+
+/** Is it a payload that need not be opened to know that it is one? */
+function isOpening(value: object): value is PayloadDoc {
+  return OPENING.has(value);
+}
+
+/** The document as it is stored where it is a payload that opens on use: to look at that opens nothing. */
+export function asStored(value: object): object {
+  return OPENING.get(value) ?? value;
+}
+
+/** A payload whose members are those that `asUsed` has at the time they are read; a copy of it has them as they were then. */
+export function openingPayload(sealed: PayloadDoc, asUsed: () => PayloadDoc): PayloadDoc {
+  const opening: PayloadDoc = {
+    content_type: sealed.content_type,
+    get encoding() {
+      return asUsed().encoding;
+    },
+    get key_id() {
+      return asUsed().key_id;
+    },
+    get body() {
+      return asUsed().body;
+    },
+    get sha256() {
+      return asUsed().sha256;
+    },
+  };
+  OPENING.set(opening, sealed);
+  return opening;
+}
+
+// State as a decider sees it: rows with payloads that open when they are used.
+
+/** Errors: Lacking, for cold rows. */
+export class OpenedState implements StateView {
+  constructor(
+    private readonly rows: StateView,
+    private readonly sealing: Pick<Sealing, 'openOnUse'>,
+  ) {}
+
+  get(kind: string, group: string, key: string): Doc | undefined {
+    const doc = this.rows.get(kind, group, key);
+    return doc === undefined ? undefined : this.sealing.openOnUse(doc);
+  }
+
+  stored(kind: string, group: string, key: string): Doc | undefined {
+    return this.rows.stored(kind, group, key);
+  }
+
+  list(kind: string, group: string): readonly Doc[] {
+    return this.rows.list(kind, group).map((doc) => this.sealing.openOnUse(doc));
+  }
+
+  all(kind: string, group: string): readonly Doc[] {
+    return this.rows.all(kind, group).map((doc) => this.sealing.openOnUse(doc));
+  }
+
+  *lastFirst(kind: string, group: string, below: number | null): Generator<Doc> {
+    for (const doc of this.rows.lastFirst(kind, group, below)) yield this.sealing.openOnUse(doc);
+  }
 }

@@ -13,11 +13,10 @@ import { hash } from 'node:crypto';
 import { Lacking } from '../lacks.js';
 import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
-import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
-import { openingPayload } from './opening-payload.js';
+import { SECRET_BYTES, openBytes, scopeId, sealBytes } from './keys.js';
+import { openingPayload } from './sealing.js';
 import { mapMembers, mapParts, mapPayloads, withHashes } from './payload-walk.js';
 import type { BatchSealing, PayloadDoc, Sealing } from './sealing.js';
-import { scopeId } from './key-id.js';
 
 export interface VaultOptions {
   readonly store: KeyStore;

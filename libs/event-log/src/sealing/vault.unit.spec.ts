@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import type { Doc, SealScope } from '../service-core.js';
 import { MemoryKeyStore } from './key-store.memory.js';
-import { openBytes, sealBytes, SECRET_BYTES } from './sealed-bytes.js';
+import { SECRET_BYTES, openBytes, sealBytes } from './keys.js';
 import { Lacking } from '../lacks.js';
 import { openLoaded, sealedUnder, showLoaded } from './sealing.js';
 import type { PayloadDoc } from './sealing.js';

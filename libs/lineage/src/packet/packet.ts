@@ -5,7 +5,8 @@
 // Invariants
 //   R1. What a packet says of a commit hashes to its id; nothing that was erased or given up is in it, and it says so.
 //   R2. The state its gate saw is found anew from the parents in the packet, not taken from what the packet says of it.
-import type { Checkpoint, CheckpointState, CommitRef, Gate, ReleaseTuple } from '@recourse/messages';
+import type { CommitRef, ReleaseTuple } from '@recourse/messages';
+import type { PackedCheckpoint } from '../commit-id.js';
 import type { StateCode } from '../state-path.js';
 
 /** Names the form of a packet; another form has another name. */
@@ -13,18 +14,6 @@ export const PACKET_FORMAT = 'recourse-replay-packet/1';
 
 /** Why gate inputs are not in a packet: there were none, or they can no longer be read. */
 export const INPUTS_CODES = ['no_inputs', 'inputs_unavailable'] as const;
-
-/** A checkpoint with its hashes as text, and without bodies. */
-export type PackedCheckpoint = Omit<Checkpoint, 'gate' | 'state'> & {
-  readonly gate:
-    | (Omit<Gate, 'bundle_digest' | 'inputs_sha256' | 'inputs'> & {
-        readonly bundle_digest: string;
-        readonly inputs_sha256: string;
-      })
-    | null;
-  readonly state:
-    (Omit<CheckpointState, 'chunk_sha256s' | 'body'> & { readonly chunk_sha256s: readonly string[] }) | null;
-};
 
 /** A commit of a packet, and where the log proves it. */
 export interface PackedCommit {
@@ -77,51 +66,4 @@ export interface Packet {
   readonly effects: readonly PackedEffect[];
   /** Null for a commit without gate, and where the registry has no bundle under its name. */
   readonly policy: PackedPolicy | null;
-}
-
-/** A checkpoint as it stands in a packet. */
-export function packedCheckpoint({ gate, state, ...facts }: Checkpoint): PackedCheckpoint {
-  return {
-    ...facts,
-    gate:
-      gate === null
-        ? null
-        : {
-            bundle: gate.bundle,
-            bundle_version: gate.bundle_version,
-            bundle_digest: gate.bundle_digest.toString('hex'),
-            verdict: gate.verdict,
-            inputs_sha256: gate.inputs_sha256.toString('hex'),
-          },
-    state:
-      state === null
-        ? null
-        : {
-            kind: state.kind,
-            base_id: state.base_id,
-            content_type: state.content_type,
-            size_bytes: state.size_bytes,
-            chunk_sha256s: state.chunk_sha256s.map((sum) => sum.toString('hex')),
-          },
-  };
-}
-
-/** The checkpoint of a packet, as its id is computed of it: without bodies. */
-export function checkpointIn({ gate, state, ...facts }: PackedCheckpoint): Checkpoint {
-  return {
-    ...facts,
-    gate:
-      gate === null
-        ? null
-        : {
-            ...gate,
-            bundle_digest: Buffer.from(gate.bundle_digest, 'hex'),
-            inputs_sha256: Buffer.from(gate.inputs_sha256, 'hex'),
-            inputs: null,
-          },
-    state:
-      state === null
-        ? null
-        : { ...state, chunk_sha256s: state.chunk_sha256s.map((sum) => Buffer.from(sum, 'hex')), body: null },
-  };
 }

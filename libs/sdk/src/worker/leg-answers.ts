@@ -4,7 +4,7 @@
 import { Failure } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
 import type { LegReported, LegRequested, LegStep } from '@recourse/messages';
-import { CallsUnderWay } from './calls-under-way.js';
+import { CallsUnderWay } from './one-at-a-time.js';
 import { reportOf, runLeg } from './leg-runner.js';
 import { unlessKilled } from './may-go-on.js';
 import type { MayGoOn } from './may-go-on.js';

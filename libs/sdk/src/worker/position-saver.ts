@@ -5,9 +5,8 @@
 //   S2. Nothing is saved once `stop` has resolved.
 import type { Clock } from '@recourse/kernel';
 import type { PositionStore } from '../stores/position-store.port.js';
-import type { PartitionProgress } from './partition-progress.js';
 
-export interface PositionSaverOptions {
+interface PositionSaverOptions {
   readonly positions: PositionStore;
   readonly topic: string;
   readonly clock: Clock;
@@ -66,5 +65,28 @@ export class PositionSaver {
       onTrouble(cause);
       if (!this.unsaved.has(partition)) this.unsaved.set(partition, progress);
     }
+  }
+}
+
+// How far the requests of one partition are answered, when answers come in any order.
+
+/** Offsets taken and answered; the position is the lowest offset that is not answered. */
+export class PartitionProgress {
+  private readonly open = new Set<number>();
+
+  /** `next` is the offset the next batch starts at. */
+  constructor(public next: number) {}
+
+  take(offset: number): void {
+    this.open.add(offset);
+    this.next = offset + 1;
+  }
+
+  answer(offset: number): void {
+    this.open.delete(offset);
+  }
+
+  get position(): number {
+    return this.open.size === 0 ? this.next : Math.min(...this.open);
   }
 }

@@ -7,7 +7,7 @@ import type { LegRequested, LegStep, Observation, ObservationPhase, StepReport }
 import type { ForwardTool } from '../guard/guard.messages.js';
 import { verdictFor } from '../guard/verdict.decisions.js';
 import { within } from '../within.js';
-import type { CallsUnderWay } from './calls-under-way.js';
+import type { CallsUnderWay } from './one-at-a-time.js';
 import { advance, decideStep } from './leg.decisions.js';
 import type { CallFailure, ClaimAnswer, StepAction, StepEnd, StepEvent, StepProgress } from './leg.messages.js';
 import { failureOf } from './tool-failure.js';

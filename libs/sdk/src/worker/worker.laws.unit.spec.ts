@@ -10,7 +10,7 @@ import { advance, decideStep, NOT_BEGUN } from './leg.decisions.js';
 import type { StepEvent, StepProgress } from './leg.messages.js';
 import { runLeg } from './leg-runner.js';
 import { legOf, legStep, NOT_AFTER } from './legs.testing.js';
-import { CallsUnderWay } from './calls-under-way.js';
+import { CallsUnderWay } from './one-at-a-time.js';
 import type { Tool, ToolContext } from '../tool/tool.js';
 
 const REVERSE = 'payments.reverse_refund';

@@ -17,12 +17,11 @@ import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { LegReported, LegRequested } from '@recourse/messages';
 import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, RawReader, WireProducer } from '@recourse/kafka';
-import { KeyedQueue } from './keyed-queue.js';
+import { KeyedQueue } from './one-at-a-time.js';
 import { LegAnswers } from './leg-answers.js';
 import { flawOf } from './leg.decisions.js';
 import { refusalOf } from './asked-by.js';
-import { PartitionProgress } from './partition-progress.js';
-import { PositionSaver } from './position-saver.js';
+import { PartitionProgress, PositionSaver } from './position-saver.js';
 import type { Worker, WorkerOptions, WorkerNote } from './worker.messages.js';
 
 /** Wire on which the workers of an adapter are asked. */

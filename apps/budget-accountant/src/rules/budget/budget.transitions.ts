@@ -27,9 +27,6 @@ export const RESERVATION_EVENTS = [
 ] as const;
 export type ReservationEvent = (typeof RESERVATION_EVENTS)[number];
 
-/** Phases that wait for somebody: the agent, or a person. */
-export const OPEN_PHASES: readonly ReservationPhase[] = ['reserved', 'escalated'];
-
 /** Phases whose debit counts as used. */
 export const HOLDING_PHASES: readonly ReservationPhase[] = ['reserved', 'settled', 'overrun'];
 

@@ -1,13 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   HOLDING_PHASES,
-  OPEN_PHASES,
   RESERVATION_ENDS,
   RESERVATION_PHASE_AFTER,
   RESERVATION_PHASES,
   reservationPhaseAfter,
 } from './budget.transitions.js';
 import type { ReservationPhase } from './budget.transitions.js';
+
+/** Phases that wait for somebody: the agent, or a person. */
+const OPEN_PHASES: readonly ReservationPhase[] = ['reserved', 'escalated'];
 
 function exits(phase: ReservationPhase): readonly ReservationPhase[] {
   return Object.values(RESERVATION_PHASE_AFTER[phase]).filter((next) => next !== null);

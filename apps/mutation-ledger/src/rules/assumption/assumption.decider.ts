@@ -1,7 +1,7 @@
 // Statements: deduplicated by (ref, event id), ordered by source time; the newest stands, an older one is kept without effect.
 import { assertNever } from '@recourse/kernel';
 import type { StatedVerdict, StatementKind } from '@recourse/messages';
-import { contentHash } from '../content.js';
+import { contentHash } from '../identity.js';
 import type { StatementRecord, KnownStatement, StandingStatement, StatementEvent } from './assumption.messages.js';
 
 export interface StatementState {

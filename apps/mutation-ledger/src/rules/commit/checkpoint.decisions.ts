@@ -18,7 +18,7 @@ import type {
   JudgedRef,
   StateChunk,
 } from '@recourse/messages';
-import { contentHash } from '../content.js';
+import { contentHash } from '../identity.js';
 import type { Admitted } from '../rollback/rollback.messages.js';
 import type { Commit, CommitParkCode } from './commit.messages.js';
 import type { MutationRecord } from '../record.messages.js';

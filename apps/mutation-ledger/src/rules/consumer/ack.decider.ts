@@ -7,7 +7,7 @@
 //   K4. Silence that is overdue is a person's until they say what was done about it; an answer still counts after that.
 import { isPerson } from '@recourse/kernel';
 import type { ReviewDelivery } from '@recourse/messages';
-import { contentHash } from '../content.js';
+import { contentHash } from '../identity.js';
 import { OWNER_OF_OVERDUE } from '../owners.js';
 import type { Refusal } from '../refusal.messages.js';
 import type { Ack, AckRefusal, ConsumerRecord, Delivery, RolledBack } from './consumer.messages.js';

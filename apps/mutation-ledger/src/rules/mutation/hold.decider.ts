@@ -6,7 +6,7 @@
 //   H3. What is staged at the provider is given back when its effect is cancelled, or was let go and refused.
 import type { Contract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
-import { contentHash } from '../content.js';
+import { contentHash } from '../identity.js';
 import { cancelledRef } from './binding.decider.js';
 import { askWorker } from './asking.decider.js';
 import type { Asked, AskPolicy } from './asking.decider.js';

@@ -15,7 +15,7 @@ import type {
   LineageRoot,
   NoticeOf,
 } from '@recourse/messages';
-import { verdictScope } from '../scope.js';
+import { verdictScope } from '../identity.js';
 import type { Binding, Spread, Verdict } from './mutation.messages.js';
 import { invalidate, judgeRefs } from './refs.decider.js';
 import type { Judgement, VerdictView } from './refs.decider.js';

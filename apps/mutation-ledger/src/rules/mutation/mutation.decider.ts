@@ -15,7 +15,7 @@ import type {
   ToolPlanned,
   Fallen,
 } from '@recourse/messages';
-import { contentHash } from '../content.js';
+import { contentHash } from '../identity.js';
 import { OWNER_OF_CLOSING } from '../owners.js';
 import { askPerson, askWorker, canReconcile } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';

@@ -8,7 +8,7 @@
 //   R4. What was executed later is contradicted first, so that its recovery begins first.
 import { deriveId } from '@recourse/kernel';
 import type { AssumptionStated, Evidence, JudgedRef } from '@recourse/messages';
-import { verdictScope } from '../scope.js';
+import { verdictScope } from '../identity.js';
 import type { Binding, Spread, Verdict } from './mutation.messages.js';
 import type { Body, Contradiction, Finding, MutationRecord } from '../record.messages.js';
 

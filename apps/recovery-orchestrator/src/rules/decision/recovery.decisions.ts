@@ -4,7 +4,9 @@
 //   D1. Rows are read from the top; the first that matches decides. The last row matches everything.
 //   D2. No row compensates without a bound handle inside its window (D29); manual is where doubt ends.
 //   D3. Impact is a floor: a grave one needs a person whatever mode the contract declares (C35).
-import { isRead } from '@recourse/contract';
+import { callsBehind, isRead } from '@recourse/contract';
+import type { Lease } from '@recourse/kernel';
+import { grantLease } from '@recourse/kernel';
 import type {
   ContractTerms,
   ExecutionState,
@@ -15,7 +17,7 @@ import type {
 } from '@recourse/messages';
 
 export const WINDOWS = ['open', 'closed', 'none'] as const;
-export type Window = (typeof WINDOWS)[number];
+type Window = (typeof WINDOWS)[number];
 
 export const HANDLES = [
   'bound',
@@ -32,17 +34,17 @@ export const HANDLES = [
 export type Handle = (typeof HANDLES)[number];
 
 export const IMPACTS = ['ordinary', 'grave'] as const;
-export type Impact = (typeof IMPACTS)[number];
+type Impact = (typeof IMPACTS)[number];
 
 export const RISKS = ['within', 'above'] as const;
-export type Risk = (typeof RISKS)[number];
+type Risk = (typeof RISKS)[number];
 
 /** What the recovery policies say of it: `undecided` where one is not registered, or one of its rules cannot be judged. */
 export const POLICIES = ['decided', 'undecided'] as const;
 export type Policies = (typeof POLICIES)[number];
 
 export const APPROVALS = ['none', 'partial', 'sufficient'] as const;
-export type ApprovalState = (typeof APPROVALS)[number];
+type ApprovalState = (typeof APPROVALS)[number];
 
 /** Everything the table looks at. */
 export interface RecoveryFacts {
@@ -253,4 +255,28 @@ type Condition = readonly [column: keyof RecoveryFacts, listed: readonly string[
 function matches({ conditions }: (typeof ROWS)[number], facts: RecoveryFacts): boolean {
   for (const [column, listed] of conditions) if (!listed.includes(facts[column])) return false;
   return true;
+}
+
+// Until when a step can be dispatched, judged by database time (P6). The lease itself is the kernel's: the ledger grants leases too.
+
+/** How long the calls that undo a mutation may take, one after the other; milliseconds. */
+export function callsMs(ref: MutationRef, { call_timeout_ms: callMs }: Pick<ContractTerms, 'call_timeout_ms'>): number {
+  return callsBehind(ref) * callMs;
+}
+
+/** Last instant at which a dispatch can still begin; epoch milliseconds. */
+export function dispatchableUntil(windowEndsAt: number, callsTakeMs: number, marginMs: number): number {
+  return windowEndsAt - marginMs - callsTakeMs;
+}
+
+/** Judges a reversal window by database time, with room for its calls (P6). */
+export function windowOf(ref: MutationRef, terms: ContractTerms | null, now: number, marginMs: number): Window {
+  if (ref.reversal_expires_at === null || terms === null) return 'none';
+  return now < dispatchableUntil(ref.reversal_expires_at, callsMs(ref, terms), marginMs) ? 'open' : 'closed';
+}
+
+/** Leases a look, which changes nothing and so is bound by its own lease alone. */
+export function grantLookLease(callTimeoutMs: number, now: number, policy: Parameters<typeof grantLease>[1]): Lease {
+  const bounds = { windowEndsAt: Number.MAX_SAFE_INTEGER, firstDispatchedAt: now, keyLifetimeMs: null };
+  return grantLease({ ...bounds, callTimeoutMs, now }, policy);
 }

@@ -3,7 +3,7 @@ import { isAmong, isPerson } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
 import type { ApproveStep, BreakGlass, DenyStep, ResolveStep } from '@recourse/messages';
-import { dispatchableUntil } from '../lease/lease.decisions.js';
+import { dispatchableUntil } from '../decision/recovery.decisions.js';
 import { factsLacked } from './readiness.decisions.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -51,19 +51,11 @@ export interface ApprovalContext extends EndingContext {
  * Source: P3, P4, P5, P6; docs/design/edge.md.
  */
 export function approvalRefusal(step: StepDoc, command: ApproveStep, context: ApprovalContext): Refusal | null {
-  const { now, policy } = context;
-  return (
-    endingRefusal(step, command.envelope, context) ??
-    digestRefusal(step, command) ??
-    phaseRefusal(step) ??
-    readinessRefusal(step) ??
-    windowRefusal(step, now, policy.marginMs) ??
-    repeatRefusal(step, command.envelope)
-  );
+  return glassRefusal(step, command, context) ?? repeatRefusal(step, command.envelope);
 }
 
 /** Says why the glass is not broken; null when it is. As for an approval: only the role, and how many there are, differ. */
-export function glassRefusal(step: StepDoc, command: BreakGlass, context: ApprovalContext): Refusal | null {
+export function glassRefusal(step: StepDoc, command: ApproveStep | BreakGlass, context: ApprovalContext): Refusal | null {
   const { now, policy } = context;
   return (
     endingRefusal(step, command.envelope, context) ??

@@ -9,14 +9,20 @@
 //   C4. What a worker has is not given up: until its lease, a call time-out and the margin are over it may still act (L11).
 //   C5. Nothing is undone that is not known to have happened: a person or the tool says first how the action ended (C33, C44).
 import { briefOf, callsBehind } from '@recourse/contract';
-import { deriveId } from '@recourse/kernel';
+import { deriveId, leaseIdOf } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { ContractTerms, LegReported, LookPurpose } from '@recourse/messages';
 import { SEVERITY_VALUES } from '@recourse/messages';
 import { inForce } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
-import { impactOf, requiredApprovals, riskOf } from '../decision/recovery.decisions.js';
-import { callsMs, dispatchableUntil, grantLookLease, leaseIdOf } from '../lease/lease.decisions.js';
+import {
+  callsMs,
+  dispatchableUntil,
+  grantLookLease,
+  impactOf,
+  requiredApprovals,
+  riskOf,
+} from '../decision/recovery.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { selfRefusal } from './approval.decisions.js';

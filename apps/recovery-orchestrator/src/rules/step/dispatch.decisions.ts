@@ -3,23 +3,24 @@
 // Invariants
 //   S1. Policy is decided anew at every dispatch: window, mode, impact and approvals (C45, P3, P6).
 //   S2. Every attempt carries the same call and key (C49); attempts after the first reconcile before they act (L11).
+import type { Lease } from '@recourse/kernel';
 import { checksOf } from '@recourse/contract';
-import { deriveId } from '@recourse/kernel';
+import { backoffMs, deriveId, grantLease, leaseIdOf } from '@recourse/kernel';
 import type { ContractTerms, Execution, LegMember, LegStep, MutationRef, Pace, RecoveryCall } from '@recourse/messages';
 import {
   approvalState,
+  callsMs,
   decideRecovery,
   handleOf,
   impactOf,
   requiredApprovals,
   reversalToken,
   riskOf,
+  windowOf,
 } from '../decision/recovery.decisions.js';
 import type { RecoveryFacts } from '../decision/recovery.decisions.js';
 import { handleInForce, inForce, isRiskier } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
-import { backoffMs, callsMs, grantLease, leaseIdOf, windowOf } from '../lease/lease.decisions.js';
-import type { Lease } from '../lease/lease.decisions.js';
 import { OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { agreeing } from './glass.decisions.js';

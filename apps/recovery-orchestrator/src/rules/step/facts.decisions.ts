@@ -9,10 +9,10 @@
 //   F3. What cannot be observed is a person's, after a few tries: doubt does not send anything (P14).
 import { createHash } from 'node:crypto';
 import { readPayload } from '@recourse/contract';
-import { canonicalJson, deriveId } from '@recourse/kernel';
+import { canonicalJson, deriveId, leaseIdOf } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Evidence, FactsPurpose, LegReported, Observation } from '@recourse/messages';
-import { dispatchableUntil, grantLookLease, leaseIdOf } from '../lease/lease.decisions.js';
+import { dispatchableUntil, grantLookLease } from '../decision/recovery.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { identityOf } from './step.messages.js';

@@ -11,7 +11,7 @@ import type { Acting, Verdict } from '@recourse/contract';
 import type { LimitScope, RecoveryCall } from '@recourse/messages';
 import { placeIn, schedulesOf } from '../admission/pace.decisions.js';
 import type { Place, Rates } from '../admission/pace.decisions.js';
-import { callsMs, dispatchableUntil } from '../lease/lease.decisions.js';
+import { callsMs, dispatchableUntil } from '../decision/recovery.decisions.js';
 import { OWNER_OF_HALTED, OWNER_OF_MANUAL, OWNER_OF_ORDER } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { dispatched, escalated, nextAttempt } from './dispatch.decisions.js';

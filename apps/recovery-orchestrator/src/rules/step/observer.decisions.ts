@@ -6,9 +6,9 @@
 //   O1. A look for an observer is answered by another key than the one that acted.
 //   O2. Without an observer for adapter and tenant nothing is asked in addition.
 import { plainPayload } from '@recourse/contract';
-import { deriveId } from '@recourse/kernel';
+import { deriveId, leaseIdOf } from '@recourse/kernel';
 import type { Speaker } from '@recourse/kernel';
-import { callsMs, grantLookLease, leaseIdOf } from '../lease/lease.decisions.js';
+import { callsMs, grantLookLease } from '../decision/recovery.decisions.js';
 import { ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';

@@ -5,17 +5,19 @@ import type { Json } from '@recourse/kernel';
 import type { Contract } from '@recourse/contract';
 import type { ContractTerms, Fallen, MutationRef, Planned, RecoveryCall, ReversalCall } from '@recourse/messages';
 import {
+  callsMs,
   decideRecovery,
+  dispatchableUntil,
   handleOf,
   impactOf,
   requiredApprovals,
   reversalToken,
   riskOf,
+  windowOf,
 } from '../decision/recovery.decisions.js';
 import { handleInForce, inForce } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
 import type { DecisionReason, Handle, RecoveryDecision } from '../decision/recovery.decisions.js';
-import { callsMs, dispatchableUntil, windowOf } from '../lease/lease.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { bindFromSteps } from './binding.decisions.js';

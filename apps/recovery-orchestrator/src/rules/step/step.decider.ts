@@ -8,7 +8,7 @@
 import { assertNever } from '@recourse/kernel';
 import { plannedTogether } from '@recourse/messages';
 import type { Evidence, Planned, StepDecision, StepWait } from '@recourse/messages';
-import { dispatchableUntil } from '../lease/lease.decisions.js';
+import { dispatchableUntil } from '../decision/recovery.decisions.js';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';

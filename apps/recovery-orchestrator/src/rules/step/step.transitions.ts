@@ -177,25 +177,6 @@ export const PHASE_AFTER = {
   resolved: NEVER,
 } as const satisfies Record<StepPhase, Record<StepEvent, StepPhase | null>>;
 
-/** Events that only the ledger's news bring about: they also move what is at rest. */
-export const NEWS_OF_LEDGER = [
-  'AdvancedToWait',
-  'AdvancedForPeople',
-  'AdvancedToGo',
-  'AdvancedToNothing',
-  'AdvancedWithPerson',
-] as const satisfies readonly StepEvent[];
-
-/** Events that only a person at the end of automation brings about; a look a person asked for may show that it was compensated. */
-export const BY_PERSON_AT_REST = [
-  'FactNoted',
-  'Resolved',
-  'ReopenedForPeople',
-  'ReopenedToGo',
-  'LookSent',
-  'Compensated',
-] as const satisfies readonly StepEvent[];
-
 /** Phases in which automation has nothing left to do. */
 export const PHASES_AT_REST = [
   'compensated',

@@ -1,14 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
 import { STEP_EVENTS, STEP_PHASES } from './step.messages.js';
 import type { StepEvent, StepPhase } from './step.messages.js';
-import {
-  BY_PERSON_AT_REST,
-  NEWS_OF_LEDGER,
-  PHASE_AFTER,
-  PHASE_OPENED_BY,
-  phaseAfter,
-  PHASES_AT_REST,
-} from './step.transitions.js';
+import { PHASE_AFTER, PHASE_OPENED_BY, phaseAfter, PHASES_AT_REST } from './step.transitions.js';
+
+/** Events that only the ledger's news bring about: they also move what is at rest. */
+const NEWS_OF_LEDGER = [
+  'AdvancedToWait',
+  'AdvancedForPeople',
+  'AdvancedToGo',
+  'AdvancedToNothing',
+  'AdvancedWithPerson',
+] as const satisfies readonly StepEvent[];
+
+/** Events that only a person at the end of automation brings about; a look a person asked for may show that it was compensated. */
+const BY_PERSON_AT_REST = [
+  'FactNoted',
+  'Resolved',
+  'ReopenedForPeople',
+  'ReopenedToGo',
+  'LookSent',
+  'Compensated',
+] as const satisfies readonly StepEvent[];
 
 function nextOf(phase: StepPhase): readonly StepPhase[] {
   return STEP_EVENTS.map((event): StepPhase | null => PHASE_AFTER[phase][event]).filter((next) => next !== null);

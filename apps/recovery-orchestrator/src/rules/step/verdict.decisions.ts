@@ -2,8 +2,8 @@
 //
 // Boundary: makes records; what a report shows is judged in judgement.decisions.ts.
 import type { LegVerdict, OutcomeKind } from '@recourse/messages';
-import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
+import { record } from '../record.messages.js';
 import type { StepDoc } from './step.messages.js';
 
 /** The record of verdicts on steps of one leg. */
@@ -16,7 +16,7 @@ export function settledBy(
 }
 
 /** What was found about a step. */
-export type Found = Pick<LegVerdict, 'reported' | 'outcome' | 'reason' | 'observations' | 'calls_done'>;
+type Found = Pick<LegVerdict, 'reported' | 'outcome' | 'reason' | 'observations' | 'calls_done'>;
 
 /** The verdict with whose keys stand for what was done and for what was seen; null where reports are not signed. */
 export function witnessed(verdict: LegVerdict, actedBy: string | null, observedBy: string | null): LegVerdict {
@@ -51,4 +51,20 @@ export function verdictOn(
 /** Whether the call was made, as far as anybody knows: not where the resource was stale, the turn never came or the worker refused. */
 function isCalled({ outcome, reason }: Found): boolean {
   return outcome !== 'stale' && outcome !== 'not_begun' && reason !== 'NOT_EXECUTED';
+}
+
+// What reports and series say of how a step ended: since when something was wrong, and whether a person had a hand in it.
+
+/** When what its action relied on failed: as the source says, at the latest when its trigger was admitted; epoch milliseconds. */
+export function failedAt({ evidence, triggered_at }: Pick<StepDoc, 'evidence' | 'triggered_at'>): number {
+  return Math.min(evidence.stated_at, triggered_at);
+}
+
+/** It was compensated, and nobody had to agree or had it meanwhile. */
+export function isUnattended({
+  phase,
+  required_approvals: required,
+  was_given,
+}: Pick<StepDoc, 'phase' | 'required_approvals' | 'was_given'>): boolean {
+  return phase === 'compensated' && required === 0 && !was_given;
 }

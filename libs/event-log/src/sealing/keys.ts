@@ -1,10 +1,40 @@
+// Keys: what they are called, and the bytes they seal.
+import type { KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey } from 'node:crypto';
+import { deriveId, sha256Hex } from '@recourse/kernel';
+import type { KeyScope } from './key-store.port.js';
+
+// Ids of keys: they tell nothing of whose data they seal.
+
+/** Longest name that is kept as it is, bytes. */
+const NAME_BYTES_MAX = 512;
+
+/** Id of a scope; its keys are numbered from 1, since a destroyed one is followed by another. */
+export function scopeId({ tenant, subject, windowStart, windowEnd, unit }: KeyScope): string {
+  return deriveId('key', tenant, subject, windowStart, windowEnd, ...(unit === undefined ? [] : [unit]));
+}
+
+/**
+ * Name of a tenant or subject as a store can keep and index it.
+ *
+ * Shape:  what holds NUL, is not well-formed or has more than 512 bytes is kept by its hash; the same text has the same name.
+ */
+export function storableName(text: string): string {
+  return text.includes('\u0000') || !text.isWellFormed() || Buffer.byteLength(text) > NAME_BYTES_MAX
+    ? `sha256:${sha256Hex(text)}`
+    : text;
+}
+
+/** Id of the nth key of a scope. */
+export function keyIdOf(scope: string, generation: number): string {
+  return `${scope}.${String(generation)}`;
+}
+
 // Sealing of bytes: AES-256-GCM whose nonce is told by key and content, so that the same content under one key seals to
 // the same bytes. A decision that is made anew after a crash is then the same record; in return, who reads the log can
 // see that two payloads of one subject and window are equal, and nothing else.
 //
 // Source: NIST SP 800-38D (GCM); the nonce as in RFC 8452's idea of a synthetic one, by HMAC-SHA-256 under a key of its own.
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
 
 /** Bytes of a secret: 32 to encrypt under, 32 to derive nonces under. */
 export const SECRET_BYTES = 64;

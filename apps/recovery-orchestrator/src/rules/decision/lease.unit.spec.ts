@@ -1,8 +1,9 @@
+import { backoffMs, grantLease, leaseIdOf } from '@recourse/kernel';
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ref, terms, WINDOW_END } from '../../recoveries.testing.js';
-import { backoffMs, grantLease, leaseIdOf, windowOf } from './lease.decisions.js';
+import { windowOf } from './recovery.decisions.js';
 
 const POLICY = { leaseMs: 30_000, marginMs: 2_000 };
 const BOUNDS = {

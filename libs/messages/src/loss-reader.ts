@@ -1,8 +1,10 @@
 // Reads of a record the head that it gives up as lost; of the types that give up nothing, one record each is decoded.
 import { schemaIdOf } from '@recourse/chain';
 import type { Head, StoredRecord } from '@recourse/chain';
-import type { Codecs, CutAccepted } from '@recourse/messages';
+import type { Codecs } from './codecs.js';
+import type { CutAccepted } from './generated/index.js';
 
+/** Reads the head that a CutAccepted gives up; null of any other record. */
 export function lossReader({ decodeSync }: Pick<Codecs, 'decodeSync'>): (record: StoredRecord) => Head | null {
   const others = new Set<number | null>();
   return ({ value }) => {
