@@ -256,6 +256,15 @@ export const BREAKS: readonly Break[] = [
     replace: '[describeEscalation(found), ...describeUses([])]',
   },
   {
+    id: 'p8-refunds-of-a-run-forgotten',
+    requirement: 'P8',
+    spec: 'apps/budget-accountant/src/budgets.core.unit.spec.ts',
+    test: 'the budget accountant, straight refunds all that was undone at once in one record, at every budget that they share',
+    file: 'apps/budget-accountant/src/rows.ts',
+    find: 'return foldEach(state, members, refundedOne, [budgets.listed]);',
+    replace: 'return foldEach(state, members, refundedOne);',
+  },
+  {
     id: 'p8-window-freed-by-what-is-over',
     requirement: 'P8',
     spec: 'apps/budget-accountant/src/budgets.invariants.unit.spec.ts',

@@ -52,7 +52,7 @@ describe.each(WAYS)('a compensation and its debt, $way', ({ isRebuilt }) => {
     const accountant = within(5_000, 5_000)
       .when(recorded('a', 30_000, { digest: REFUND }), 3)
       .when(changed('a', 'compensation_verified'), 4)
-      .then(fact('BudgetRefunded', { debits: owes(3_000, INR, 30_000) }))
+      .then(fact('BudgetRefunded', { members: [{ debits: owes(3_000, INR, 30_000) }] }))
       .when(executed(compensation('a')), 5)
       .then(fact('BudgetDebited', { reverses_mutation_id: mutationOf('a'), debits: owes(400) }));
     expect(used(accountant)).toBe(400);

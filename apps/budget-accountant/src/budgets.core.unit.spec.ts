@@ -321,7 +321,9 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
         .when(recorded('a', 700), 4)
         .then(fact('BudgetSettled', { debits: owes(1) }), fact('BudgetOverrun', { debits: owes(699) }));
       expect([used(accountant, 'run'), phaseOf(accountant, 'a')]).toEqual([700, 'overrun']);
-      accountant.when(changed('a', 'compensation_verified'), 5).then(fact('BudgetRefunded', { debits: owes(700) }));
+      accountant
+        .when(changed('a', 'compensation_verified'), 5)
+        .then(fact('BudgetRefunded', { members: [{ debits: owes(700) }] }));
       expect(used(accountant, 'run')).toBe(0);
     });
 
@@ -414,11 +416,25 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
       accountant.when(changed('a', event), 5).thenNothing();
     accountant
       .when(changed('a', 'compensation_verified'), 6)
-      .then(fact('BudgetRefunded', { debits: owes(400), mutation_id: mutationOf('a') }))
+      .then(fact('BudgetRefunded', { members: [{ debits: owes(400), mutation_id: mutationOf('a') }] }))
       .when(changed('a', 'compensation_verified'), 7)
       .thenNothing()
       .when(changed('z', 'compensation_verified'), 8)
       .thenNothing();
+    expect([used(accountant, 'run'), used(accountant, 'tenant')]).toEqual([0, 0]);
+  });
+
+  it('refunds all that was undone at once in one record, at every budget that they share', () => {
+    const accountant = withCeilings(500, 500);
+    for (const effect of ['a', 'b', 'c']) accountant.when(reserve(effect, 100), 3).when(recorded(effect, 100), 3);
+    expect([used(accountant, 'run'), used(accountant, 'tenant')]).toEqual([300, 300]);
+    accountant.when(changed(['c', 'a', 'z'], 'compensation_verified'), 5).then(
+      fact('BudgetRefunded', {
+        members: ['c', 'a'].map((effect) => ({ debits: owes(100), mutation_id: mutationOf(effect) })),
+      }),
+    );
+    expect([used(accountant, 'run'), used(accountant, 'tenant')]).toEqual([100, 100]);
+    accountant.when(changed(['a', 'b'], 'compensation_verified'), 6);
     expect([used(accountant, 'run'), used(accountant, 'tenant')]).toEqual([0, 0]);
   });
 

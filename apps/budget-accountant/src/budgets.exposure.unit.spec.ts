@@ -115,7 +115,7 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
         fact('BudgetOverrun', { debits: owes(3_000, INR, 30_000) }),
       )
       .when(changed('a', 'compensation_verified'), 4)
-      .then(fact('BudgetRefunded', { debits: owes(3_000, INR, 30_000) }));
+      .then(fact('BudgetRefunded', { members: [{ debits: owes(3_000, INR, 30_000) }] }));
     expect([phaseOf(accountant, 'a'), used(accountant, 'run'), used(accountant, 'run', INR)]).toEqual([
       'refunded',
       1,

@@ -82,7 +82,13 @@ export class Recount {
   readonly #known = new Map<string, Known>();
   readonly #raised: Raised[] = [];
 
-  add({ type, body }: AcceptedRecord, at: number): void {
+  add({ type, body: { members, ...body } }: AcceptedRecord, at: number): void {
+    if (Array.isArray(members))
+      for (const member of members as readonly Doc[]) this.#add(type, { ...body, ...member }, at);
+    else this.#add(type, body, at);
+  }
+
+  #add(type: string, body: Doc, at: number): void {
     const id = textIn(body, 'reservation_id') ?? '';
     const debits = debitsIn(body);
     const before = this.#known.get(id);

@@ -173,14 +173,11 @@ function movedBy(amount: number | null, { currency = INR, sensitivity }: Recorde
   ];
 }
 
-export function changed(effect: string, event: string, tenant = TENANT): RecordInput {
-  return logged(
-    'recourse.mutations',
-    'RecoverabilityChanged',
-    { tenant, run_id: RUN, event, members: [{ mutation_id: mutationOf(effect, tenant) }] },
-    2,
-    { partition: 3 },
-  );
+export function changed(effects: string | readonly string[], event: string, tenant = TENANT): RecordInput {
+  const members = [effects].flat().map((effect) => ({ mutation_id: mutationOf(effect, tenant) }));
+  return logged('recourse.mutations', 'RecoverabilityChanged', { tenant, run_id: RUN, event, members }, 2, {
+    partition: 3,
+  });
 }
 
 /** A view of the contracts log that holds the refund contract, weight 0.1; and its digest. */

@@ -198,7 +198,7 @@ describe.each(WAYS)('value that a run moves, $way', ({ isRebuilt }) => {
       .when(refundOf('a', 500_000), 2)
       .when(decide('a', true), 3)
       .when(changed('a', 'compensation_verified'), 4)
-      .then(fact('BudgetRefunded', { debits: owes(50_000, INR, 500_000) }))
+      .then(fact('BudgetRefunded', { members: [{ debits: owes(50_000, INR, 500_000) }] }))
       .when(ask('b', { INR: 1 }), 5)
       .then(then);
   });

@@ -1,6 +1,6 @@
 // What each record of the budgets log changes. Holds no rules; reads the record and rows of earlier records.
 import { briefOf } from '@recourse/contract';
-import { together } from '@recourse/event-log';
+import { foldEach, together } from '@recourse/event-log';
 import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import { deriveId, InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
@@ -8,7 +8,7 @@ import { fallen, opened, proposed } from './rows/ceilings.js';
 import { counted, moreRaised, raisedAfter } from './rows/counters.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
 import { beyond, negated, plus } from './rules/budget/bounds.decisions.js';
-import { debitedUnder, escalations, reservations, withOverruns } from './rows/kinds.js';
+import { budgets, debitedUnder, escalations, reservations, withOverruns } from './rows/kinds.js';
 import { autonomyChanged, told } from './rows/autonomy.rows.js';
 import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';
 import { standingAfter } from './rows/standing.rows.js';
@@ -196,12 +196,14 @@ function overrun(body: Body<'BudgetOverrun'>, state: StateView, record: At): rea
   ];
 }
 
-function refunded(body: Body<'BudgetRefunded'>, state: StateView, record: At): readonly Change[] {
-  const held = reservations.find(state, body.reservation_id)?.debits ?? [];
-  return moved(state, body, record, 'Refunded', {
-    change: { debits: beyond(held, body.debits) },
-    counting: { debits: negated(body.debits), calls: 0, isRefund: true },
-  });
+/** All of a run count at the same budgets. */
+function refunded({ members, ...of }: Body<'BudgetRefunded'>, state: StateView, record: At): readonly Change[] {
+  const refundedOne = ({ debits, ...member }: (typeof members)[number], rows: StateView): readonly Change[] =>
+    moved(rows, { ...of, ...member }, record, 'Refunded', {
+      change: { debits: beyond(reservations.find(rows, member.reservation_id)?.debits ?? [], debits) },
+      counting: { debits: negated(debits), calls: 0, isRefund: true },
+    });
+  return foldEach(state, members, refundedOne, [budgets.listed]);
 }
 
 function withdrawn(state: StateView, reservationId: string): readonly Change[] {

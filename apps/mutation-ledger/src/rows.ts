@@ -1,5 +1,5 @@
 // Folds accepted records of recourse.mutations into rows. Reads the record and rows that earlier records made, nothing else (L2).
-import { together, unchanged } from '@recourse/event-log';
+import { together, unchanged, foldEach } from '@recourse/event-log';
 import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import type {
   Fallen,
@@ -23,7 +23,6 @@ import { OWNER_OF_EXPOSED } from './rules/owners.js';
 import { refScope } from './rules/identity.js';
 import { COMMIT_FOLD } from './rows/commit.rows.js';
 import { CONSUMER_FOLD } from './rows/consumer.rows.js';
-import { foldEach } from './rows/fold.js';
 import type { Fold } from './rows/fold.js';
 import { bindingIn, putBinding } from './rows/binding.rows.js';
 import {

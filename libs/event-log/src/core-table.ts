@@ -5,6 +5,7 @@
 // Boundary: makes a ServiceCore of the table and adds no rule. Input lists, commands' keys and roles, row kinds and readers
 // follow from it. A record type of a command wire or of the own log that has no line does not compile.
 import { recordIn } from '@recourse/messages';
+import type { Listed } from './rows-over.js';
 import type { BodyOf, CommandEnvelope, RecordOf, RecordTypeOf, TopicName } from '@recourse/messages';
 import { NOTHING, refused } from './service-core.js';
 import type {
@@ -50,6 +51,8 @@ export interface RowTable<Document extends object> {
   /** All rows of a group, ordered by key. */
   readonly list: (state: StateView, group: string) => readonly Document[];
   readonly put: (doc: Document) => Change;
+  /** For members that are folded one after the other: lists show what those before changed. */
+  readonly listed: Listed;
 }
 
 /** A kind of rows. `find` without a key looks for the row whose key is its group. */
@@ -73,6 +76,7 @@ export function row<Document extends object>(shape: RowShape<Document>): RowTabl
       op: 'put',
       row: { kind, group: group(doc), key: key(doc), dueAt: due?.(doc) ?? null, doc: doc as Doc },
     }),
+    listed: { kind, keyOf: (doc) => key(doc as Document) },
   };
 }
 

@@ -63,3 +63,4 @@ export { replayPartition } from './replay.js';
 export type { ReplayBounds, Replayed } from './replay.js';
 export { command, commandsOf, core, heardOf, parkedThrough, row, together, toldOn, unchanged } from './core-table.js';
 export type { Asked, CommandsTable, CoreTable, Due, Fold, Folds, InputTable } from './core-table.js';
+export { foldEach, RowsOver } from './rows-over.js';

@@ -76,12 +76,13 @@ function pastTheGuard(
 /** Frees what was observed to be undone, and what a cancelled effect had reserved. */
 export function onRecoverability(state: StateView, { event, members }: Changed): Decision {
   if (!isOfInterest(event)) return NOTHING;
-  return append(
-    ...members.flatMap(({ mutation_id: id }) => {
-      const reservation = reservationOfMutation(state, id);
-      return event === 'cancelled' ? release(reservation, 'cancelled') : refund(id, reservation);
-    }),
-  );
+  const known = members.map(({ mutation_id: mutationId }) => ({
+    mutationId,
+    reservation: reservationOfMutation(state, mutationId),
+  }));
+  return event === 'cancelled'
+    ? append(...known.flatMap(({ reservation }) => release(reservation, 'cancelled')))
+    : append(...refund(known));
 }
 
 /** What happened counts even when it was cancelled before (P8). */

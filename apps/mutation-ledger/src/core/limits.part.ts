@@ -2,9 +2,9 @@
 //
 // Boundary: rows read, the decisions of rules/admission asked; holds no rule.
 import { entryOf, entryView, ownersOfSource } from '@recourse/contract';
+import { RowsOver } from '@recourse/event-log';
 import type { DecideContext, StateView } from '@recourse/event-log';
 import type { CloseBreaker, Fallen } from '@recourse/messages';
-import { RowsOver } from '../rows/fold.js';
 import { LIMIT_FOLD, readHelds, readLimit } from '../rows/limit.rows.js';
 import { mutationIn, mutationsIn } from '../rows/mutation.rows.js';
 import { ADMISSION_FOLD, admittedRows } from '../rows/rollback.rows.js';

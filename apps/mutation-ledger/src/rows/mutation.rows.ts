@@ -3,7 +3,7 @@
 // Rows: `mutation` by run; `recovered`, the run a recovery is about, by its id; `binding` and `spread` by ref.
 // Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a spread until it is closed.
 import type { Change, ColumnSpec, Doc, KindSpec, RowAddress, StateView } from '@recourse/event-log';
-import { row } from '@recourse/event-log';
+import { row, foldEach } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
 import type { Compensation } from '../rules/compensation/compensation.messages.js';
 import { effectStatusOf } from '../rules/effect/effect.decisions.js';
@@ -13,7 +13,6 @@ import { refScope } from '../rules/identity.js';
 import { placeOfBinding } from './binding.rows.js';
 import { COMMIT_KINDS } from './commit.rows.js';
 import type { Fold } from './fold.js';
-import { foldEach } from './fold.js';
 import { LINEAGE_COLUMNS } from './lineage.columns.js';
 import { RECONCILIATION_KINDS } from './reconciliation.rows.js';
 import { REEVALUATION_KINDS } from './reevaluation.rows.js';

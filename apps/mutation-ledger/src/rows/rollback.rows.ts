@@ -2,6 +2,7 @@
 //
 // Rows: `rollback` and `undo` by run. Timers: a rollback that is admitted once its commit can be marked, or at its deadline; one
 // that waits for a person at its deadline; an undo as long as more of its effects are to be named.
+import { foldEach } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import { fallenIn } from '@recourse/messages';
@@ -16,7 +17,6 @@ import type { UndoDoc } from '../rules/undo/undo.messages.js';
 import { undoPhaseAfter } from '../rules/undo/undo.transitions.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import { commitIn } from './commit.rows.js';
-import { foldEach } from './fold.js';
 import type { Fold } from './fold.js';
 import { countAdmitted, heldPut, unlisted } from './limit.rows.js';
 import type { DraftFold } from './limit.rows.js';

@@ -1,11 +1,10 @@
 // Rows of trends: what rollbacks make of the counts of their tenant and agent, and the alerts people have (L2).
-import { row } from '@recourse/event-log';
+import { row, foldEach } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import { fallenIn } from '@recourse/messages';
 import type { Admission, Evidence } from '@recourse/messages';
 import { accepted, counted, trendKey, trendsOf } from '../rules/trend/trend.decisions.js';
 import type { TrendDoc, TrendOf } from '../rules/trend/trend.messages.js';
-import { foldEach } from './fold.js';
 import type { Fold } from './fold.js';
 
 const trends = row<TrendDoc>({

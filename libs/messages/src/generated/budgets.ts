@@ -189,7 +189,7 @@ export interface BudgetOverrun {
   readonly deadline_at: number;
 }
 
-/** A verified compensation freed its debit. */
+/** Verified compensations of a run freed its debits. */
 export interface BudgetRefunded {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -197,18 +197,12 @@ export interface BudgetRefunded {
   readonly prev_hash: Hash;
   /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
   readonly decided_at: number;
-  /** Id derived from tenant, run and effect key. */
-  readonly reservation_id: string;
   /** Tenant. */
   readonly tenant: string;
   /** Run. */
   readonly run_id: string;
-  /** Effect within the run. */
-  readonly effect_key: string;
-  /** The mutation. */
-  readonly mutation_id: string;
-  /** What was freed, by unit; what was disclosed stays. */
-  readonly debits: readonly Debit[];
+  /** What was freed, in the order in which it was observed. */
+  readonly members: readonly RefundedDebit[];
 }
 
 /** A reservation was given back. */
@@ -503,6 +497,18 @@ export interface OpenBudget {
   readonly refunds: OpenBudgetRefunds;
   /** Ceiling in minor units. */
   readonly ceiling_minor: number;
+}
+
+/** The debit of one effect, freed. */
+export interface RefundedDebit {
+  /** Id derived from tenant, run and effect key. */
+  readonly reservation_id: string;
+  /** Effect within the run. */
+  readonly effect_key: string;
+  /** The mutation. */
+  readonly mutation_id: string;
+  /** What was freed, by unit; what was disclosed stays. */
+  readonly debits: readonly Debit[];
 }
 
 /** Give a reservation back. */

@@ -3,7 +3,7 @@ import { CLASS_WEIGHTS, weighted } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { Debit, Money } from '@recourse/messages';
 import { contractsOf } from '../contracts.js';
-import { broken, groupBy, nested, number, ofType, text } from './history.js';
+import { broken, eachMember, groupBy, nested, number, ofType, text } from './history.js';
 import type { Fields, History, LogRecord } from './history.js';
 
 const BUDGETS = 'recourse.budgets';
@@ -13,7 +13,7 @@ export function checkBudgets(history: History): void {
   for (const partition of [0, 1])
     checkBounds(
       history,
-      (history.logs[BUDGETS] ?? []).filter((record) => record.partition === partition),
+      (history.logs[BUDGETS] ?? []).filter((record) => record.partition === partition).flatMap(eachMember),
       new Map(contracts.map(({ name, contract }) => [name, contract])),
     );
   checkDebits(history, new Map(contracts.map(({ digest, contract }) => [digest.toString('hex'), contract])));

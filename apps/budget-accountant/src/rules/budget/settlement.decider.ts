@@ -99,17 +99,27 @@ function debited(ended: Ended, reversesMutationId: string | null): BudgetRecord 
   };
 }
 
-/** Frees what a mutation counted for, whose compensation was observed; once. What was disclosed stays so. */
-export function refund(mutationId: string, reservation: Reservation | null): readonly BudgetRecord[] {
-  if (reservation === null || (reservation.phase !== 'settled' && reservation.phase !== 'overrun')) return [];
-  const { reservation_id, tenant, run_id, effect_key } = reservation;
-  const debits = reservation.debits.filter(({ currency }) => currency !== EXPOSURE);
-  return [
-    {
-      type: 'BudgetRefunded',
-      body: { reservation_id, tenant, run_id, effect_key, mutation_id: mutationId, debits },
-    },
-  ];
+/** A mutation whose compensation was observed, and what it counted for. */
+export interface Compensated {
+  readonly mutationId: string;
+  readonly reservation: Reservation | null;
+}
+
+/** Frees what the mutations of a run counted for, whose compensations were observed; once. What was disclosed stays so. */
+export function refund(compensated: readonly Compensated[]): readonly BudgetRecord[] {
+  const counting = compensated.flatMap(({ mutationId, reservation }) =>
+    reservation?.phase === 'settled' || reservation?.phase === 'overrun' ? [{ mutationId, reservation }] : [],
+  );
+  const [first] = counting;
+  if (first === undefined) return [];
+  const { tenant, run_id } = first.reservation;
+  const members = counting.map(({ mutationId, reservation: { reservation_id, effect_key, debits } }) => ({
+    reservation_id,
+    effect_key,
+    mutation_id: mutationId,
+    debits: debits.filter(({ currency }) => currency !== EXPOSURE),
+  }));
+  return [{ type: 'BudgetRefunded', body: { tenant, run_id, members } }];
 }
 
 /** Gives back what an execution that never took effect had reserved. */
