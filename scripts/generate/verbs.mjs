@@ -58,6 +58,7 @@ function fieldOf(record, { name, type, doc, asked = {} }, catalogue) {
 }
 
 function kindOf(type, namespace, catalogue) {
+  if (type?.logicalType === 'timestamp-millis') return { kind: 'instant' };
   const plain = KINDS[type] ?? KINDS[type?.type];
   if (plain !== undefined) return { kind: plain };
   if (type?.type === 'array') return type.items === 'recourse.common.Money' ? { kind: 'moneys' } : null;

@@ -70,7 +70,7 @@ export type { PeerEvent } from './peers.js';
 export type { Presence } from './presence.port.js';
 export { createServiceRuntime } from './service-runtime.js';
 export type { RuntimeHealth, ServiceRuntime, ServiceRuntimeOptions } from './service-runtime.js';
-export { findStorageProblem, PARKED_BYTES_MAX, parkingKey } from './parking.decisions.js';
+export { findProblem, PARKED_BYTES_MAX, parkingKey, WIRE_RECORD_BYTES_MAX } from './parking.decisions.js';
 export { asStored } from './sealing/opening-payload.js';
 export { mapPayloads } from './sealing/payload-walk.js';
 export { showLoaded } from './sealing/sealing.js';

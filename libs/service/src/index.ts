@@ -12,7 +12,7 @@ export type { LimitRates } from './edge/limits.js';
 export { EDGE_REFUSALS, EdgeRefusal, problemOf } from './edge/problem.js';
 export type { EdgeCode, Problem } from './edge/problem.js';
 export { render } from './edge/render.js';
-export { hashHex, idText, openApiSchema, parse, reasonText, tenantText } from './edge/validate.js';
+export { hashHex, idText, instant, openApiSchema, parse, reasonText, tenantText } from './edge/validate.js';
 export { EventLogTransport } from './event-log.transport.js';
 export type { Startable } from './event-log.transport.js';
 export { FromCaller, Public } from './inbound/http/caller.js';
