@@ -163,4 +163,13 @@ export const BREAKS: readonly Break[] = [
     find: "if ('$ref' in part) return {};",
     replace: '',
   },
+  {
+    id: 'console-falls-over-an-instant',
+    requirement: 'edge/instants',
+    spec: 'apps/console/page/parts/instant.unit.spec.ts',
+    test: 'an instant of a row is shown for whatever number it is: a page does not fall over one that no calendar has',
+    file: 'apps/console/page/parts/instant.ts',
+    find: 'Number.isNaN(instant.getTime()) ? NO_INSTANT : instant.toISOString()',
+    replace: 'instant.toISOString()',
+  },
 ];

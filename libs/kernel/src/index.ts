@@ -21,6 +21,7 @@ export {
 } from './keyring.js';
 export type { KeyProblem, Keyring, KnownKey, SignedText, Signer, Speaker, SpeakerRole } from './keyring.js';
 export { canonicalJson } from './canonical.js';
+export { instantText } from './instant.js';
 export type { Json } from './canonical.js';
 export { placeInTrace, spanIdOf, TRACEPARENT, traceIdOf, traceparentOf } from './trace-ids.js';
 export type { SpanName, TracePlace } from './trace-ids.js';
