@@ -779,4 +779,22 @@ export const BREAKS: readonly Break[] = [
     find: "amount_minor: changed('weakening', 'a compensation may cost more, or the debt of the effect weighs less'),",
     replace: "amount_minor: cap({ weaker: 'a compensation may cost more', stronger: 'a compensation costs less' }),",
   },
+  {
+    id: 'p5-a-spelling-has-no-owner',
+    requirement: 'P5/spelling',
+    spec: 'libs/contract/src/entries/entries.unit.spec.ts',
+    test: 'an agent in the view has an owner and is stopped, however it spells its name: agent:refund-agent',
+    file: 'libs/contract/src/entries/view.ts',
+    find: 'view.get(`charter/${owner}/${personKey(agent)}`)',
+    replace: 'view.get(`charter/${owner}/${agent}`)',
+  },
+  {
+    id: 'p5-a-spelling-is-not-stopped',
+    requirement: 'P5/spelling',
+    spec: 'libs/contract/src/entries/entries.unit.spec.ts',
+    test: 'an agent in the view has an owner and is stopped, however it spells its name: Refund-Agent',
+    file: 'libs/contract/src/entries/verdicts.ts',
+    find: 'return personKey(scope.agent) === personKey(agent) && (',
+    replace: 'return scope.agent === agent && (',
+  },
 ];
