@@ -268,9 +268,7 @@ function isCopyOut({ legs }: StepDoc, now: number): boolean {
 }
 
 function stillOut({ legs }: StepDoc): Refusal {
-  return wrongPhase(
-    `A worker may still act on an earlier attempt until ${instantText(legs.at(-1)?.answer_by ?? 0)}.`,
-  );
+  return wrongPhase(`A worker may still act on an earlier attempt until ${instantText(legs.at(-1)?.answer_by ?? 0)}.`);
 }
 
 function forwardUnknown({ mutation_id, execution_state }: StepDoc): Refusal {
