@@ -14,7 +14,7 @@
 import { fullNameOf, namespaceOf, shortName } from './catalogue.mjs';
 
 const FILE = 'libs/messages/src/generated/verbs.ts';
-const KINDS = { string: 'text', boolean: 'flag', int: 'number', long: 'number' };
+const KINDS = { string: 'text', boolean: 'flag', int: 'number', long: 'number', 'timestamp-millis': 'instant' };
 const RECORD_KINDS = {
   'recourse.common.Payload': 'json',
   'recourse.common.Money': 'money',
@@ -57,8 +57,13 @@ function fieldOf(record, { name, type, doc, asked = {} }, catalogue) {
   return { name, doc, ...found, nullable: branches.includes('null'), ...asked };
 }
 
+/** Name of a plain type; of what it stands for, where it says that. */
+function nameOf(type) {
+  return type?.logicalType ?? type?.type ?? type;
+}
+
 function kindOf(type, namespace, catalogue) {
-  const plain = KINDS[type] ?? KINDS[type?.type];
+  const plain = KINDS[nameOf(type)];
   if (plain !== undefined) return { kind: plain };
   if (type?.type === 'array') return type.items === 'recourse.common.Money' ? { kind: 'moneys' } : null;
   const schema = typeof type === 'string' ? catalogue.types.get(fullNameOf(type, namespace))?.schema : type;

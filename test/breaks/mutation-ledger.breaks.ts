@@ -2422,4 +2422,22 @@ export const BREAKS: readonly Break[] = [
     find: '...(divergenceIn(state, tenant, runtime)?.agents ?? []), ',
     replace: '',
   },
+  {
+    id: 'p6-a-spelling-is-another-handle',
+    requirement: 'P6/handles',
+    spec: 'apps/mutation-ledger/src/core/mutations.handles.unit.spec.ts',
+    test: 'the handle that an execution names, straight of somebody else, named by an escape, is a person’s, and falls to no machine',
+    file: 'apps/mutation-ledger/src/rules/handle/handle.decider.ts',
+    find: 'return unescaped(handle).normalize',
+    replace: 'return handle.normalize',
+  },
+  {
+    id: 'p6-a-case-is-another-handle',
+    requirement: 'P6/handles',
+    spec: 'apps/mutation-ledger/src/core/mutations.handles.unit.spec.ts',
+    test: 'the handle that an execution names, straight of somebody else, named by another case, is a person’s, and falls to no machine',
+    file: 'apps/mutation-ledger/src/rules/handle/handle.decider.ts',
+    find: ".replace(UNSEEN, '').toLowerCase()",
+    replace: ".replace(UNSEEN, '')",
+  },
 ];

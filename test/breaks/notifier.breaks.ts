@@ -220,4 +220,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (body.decided_by !== null) return [];',
     replace: '',
   },
+  {
+    id: 'notifier-falls-over-an-instant',
+    requirement: 'edge/instants',
+    spec: 'apps/notifier/src/rules/webhook/body.decisions.unit.spec.ts',
+    test: 'an instant that no calendar has is told as the last one of the calendar, so that a receiver hears of what it is about: generic',
+    file: 'libs/kernel/src/instant.ts',
+    find: 'new Date(Math.min(CALENDAR_MS, Math.max(-CALENDAR_MS, at)))',
+    replace: 'new Date(at)',
+  },
 ];

@@ -153,8 +153,7 @@ function onMove({ body, context }: Asked<BudgetCommand<'MoveCeiling'>>, policy: 
 function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, policy: EscalationPolicy): Decision {
   const escalation = isId(body.escalation_id) ? escalations.find(context.state, body.escalation_id) : null;
   const entries = context.views.view(entryView.name);
-  const ownerOf = (agent: string): string | null =>
-    charterFor(entries, body.envelope.tenant, agent.replace(/^agent:/u, ''))?.owner ?? null;
+  const ownerOf = (agent: string): string | null => charterFor(entries, body.envelope.tenant, agent)?.owner ?? null;
   const editorsOf = (digest: string): readonly string[] => {
     // An edit of a moment ago counts too.
     context.views.readToEnd();

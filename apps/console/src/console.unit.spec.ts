@@ -189,6 +189,19 @@ describe('the way to a service', () => {
     });
   });
 
+  it('reads nothing because a page elsewhere led there, so that nobody is on record as a reader who was not', async () => {
+    const { cookie } = await signIn();
+    const read = async (site: string) => {
+      const headers = { cookie, 'sec-fetch-site': site };
+      return (await server.inject({ url: '/api/recoveries/v1/things', headers })).json<{ code?: string }>().code;
+    };
+    const [elsewhere, neighbour, own, entered] = await Promise.all(
+      ['cross-site', 'same-site', 'same-origin', 'none'].map(read),
+    );
+    expect([elsewhere, neighbour]).toEqual(['CSRF_REFUSED', 'CSRF_REFUSED']);
+    expect([own, entered]).not.toContain('CSRF_REFUSED');
+  });
+
   it.each([
     '/api/ledger/metrics',
     '/api/ledger/v1/%2e%2e/metrics',

@@ -1,4 +1,5 @@
 // "Can this still be undone?" (A103, C79): the answer of the contract a mutation executed under, and what has become of it since.
+import { instantText } from '@recourse/kernel';
 import type { ExecutionState, RecoverabilityState, RecoveryApprovalMode } from '@recourse/messages';
 import { answerFor, screen, spanOf } from './answer.js';
 import type { UndoAnswer } from './answer.js';
@@ -68,7 +69,7 @@ export function answerForMutation(contract: Contract | null, mutation: MutationS
     by_when:
       closesIn === null
         ? closedWhen(mutation, now)
-        : `by ${instantOf(mutation.reversal_expires_at ?? now)}, ${spanOf(closesIn)} from now; a change declared to close the window ends it earlier`,
+        : `by ${instantText(mutation.reversal_expires_at ?? now)}, ${spanOf(closesIn)} from now; a change declared to close the window ends it earlier`,
     by_whom:
       people === null
         ? handOf(declared, mutation)
@@ -144,7 +145,7 @@ function notNow(
 function closedWhen({ reversal_expires_at: endsAt, recoverability }: MutationStanding, now: number): string {
   if (recoverability === 'compensating' || recoverability === 'compensated') return 'it has begun';
   if (endsAt === null) return 'never';
-  return endsAt > now ? `its window ends at ${instantOf(endsAt)}` : `its window ended at ${instantOf(endsAt)}`;
+  return endsAt > now ? `its window ends at ${instantText(endsAt)}` : `its window ended at ${instantText(endsAt)}`;
 }
 
 function handOf(declared: UndoAnswer, { recoverability }: MutationStanding): string {
@@ -176,8 +177,4 @@ function askedOf(people: 0 | 1 | 2, { agent_id: agent, initiator }: MutationStan
     case 2:
       return `after two different people with the role ${APPROVER_ROLE}, neither ${excluded}, have approved`;
   }
-}
-
-function instantOf(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -79,6 +79,8 @@ function compile(schema: Readonly<Record<string, Json>>): Compiled {
 }
 
 function compileAnew(schema: Readonly<Record<string, Json>>): Compiled {
+  // Ajv would answer with a promise, which is no `false`: everything would fit.
+  if ('$async' in schema) return { kind: 'unusable', why: '$async: a schema is judged at once' };
   if (refersToItself(schema, schema)) return { kind: 'unusable', why: 'a reference leads to itself' };
   try {
     const ajv = isDraft7(schema['$schema']) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);

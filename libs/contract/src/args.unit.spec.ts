@@ -66,6 +66,7 @@ describe('the arguments of a call', () => {
     ['a schema that refers to itself', { $ref: '#' }],
     ['endless depth', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }],
     ['a pattern that is none', { pattern: '(' }],
+    ['$async, which judges later', { $async: true, type: 'object' }],
     ['no object', 'string'],
   ])('are not waved through under %s, and the schema is told to be unusable', (_, unsupported) => {
     expect(checkArgs({}, unsupported)[0]?.code).toBe('ARGS_SCHEMA_UNSUPPORTED');

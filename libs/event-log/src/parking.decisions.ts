@@ -27,6 +27,7 @@ const RUNNING_TEXT: ReadonlySet<string> = new Set([
   'objective',
   'effect',
   'residue',
+  'runbook',
   'stale_condition',
   'success_condition',
   'together',

@@ -6,6 +6,7 @@ describe('the length of a text', () => {
 
   it.each([
     ['a contract', { body: long }],
+    ['what a person works from', { runbook: 'x'.repeat(2_000) }],
     ['each of several contracts', { body: long, together: [long, long] }],
   ])('of %s is that of running text', (_what, body) => {
     expect(findStorageProblem('labels.add_label', body)).toBeNull();

@@ -33,6 +33,7 @@ export {
 export type { KeyProblem, Keyring, KnownKey, Signer, Speaker, SpeakerRole } from './keyring.js';
 export type { Json } from './json-text.js';
 export type { TracePlace } from './ids.js';
+export { instantText } from './instant.js';
 export { murmur2, partitionForKey } from './partition.js';
 export { ASK_PREFIX, backoffMs, grantLease, isAskOfLedger, leaseIdOf, MARGIN_MS } from './lease.js';
 export type { Lease, RetryBackoff } from './lease.js';

@@ -4,7 +4,7 @@ import type { TopicName } from './generated/topics.js';
 export interface VerbField {
   readonly name: string;
   readonly doc: string;
-  readonly kind: 'text' | 'flag' | 'number' | 'enum' | 'json' | 'money' | 'moneys' | 'hash';
+  readonly kind: 'text' | 'flag' | 'number' | 'instant' | 'enum' | 'json' | 'money' | 'moneys' | 'hash';
   /** Of an enum. */
   readonly values?: readonly string[];
   readonly nullable: boolean;

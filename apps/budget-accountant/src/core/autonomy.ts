@@ -204,7 +204,7 @@ function freezeFacts(
     standing,
     task: taskOf(context, { tenant, task_kind: standing?.task_kind ?? '' }),
     now: context.now,
-    owner: charterFor(context.views.view(entryView.name), tenant, agent.replace(/^agent:/u, ''))?.owner ?? null,
+    owner: charterFor(context.views.view(entryView.name), tenant, agent)?.owner ?? null,
   };
 }
 

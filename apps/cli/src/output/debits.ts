@@ -1,6 +1,7 @@
 // What is counted, as people read it: money in its currency, messages and commitments in wholes, bounds with what would be used.
 import type { Doc } from '@recourse/sdk';
 import { MINOR_PER_ONE } from '@recourse/contract';
+import { instantText } from '@recourse/kernel';
 import { minorUnits } from './table.js';
 
 /** An amount in its unit, such as `5000.00 INR` or `1 comms`; null where there is none. */
@@ -45,7 +46,7 @@ export function exceededIn(exceeded: unknown): string | undefined {
 export function proposalIn(proposal: unknown): string | undefined {
   if (proposal === null || typeof proposal !== 'object') return undefined;
   const { scope, scope_id, measure, currency, from_minor, ceiling_minor, until } = proposal as Doc; // as the accountant says it
-  const back = typeof until === 'number' ? `, until ${new Date(until).toISOString()}` : '';
+  const back = typeof until === 'number' ? `, until ${instantText(until)}` : '';
   return `${String(measure)} of ${String(scope)} ${String(scope_id)}: from ${amountIn(from_minor, currency) ?? ''} to ${amountIn(ceiling_minor, currency) ?? ''}${back}`;
 }
 

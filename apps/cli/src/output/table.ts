@@ -1,4 +1,5 @@
 // Tables and field lists in plain padded text. Pure.
+import { instantText } from '@recourse/kernel';
 import { docOf } from '@recourse/sdk';
 import type { Doc, Listed } from '@recourse/sdk';
 import { visible, visibleOnOneLine } from './visible.js';
@@ -53,8 +54,7 @@ export function cellText(value: unknown): string {
 /** An instant in epoch milliseconds as people read it, in UTC. */
 export function instant(ms: unknown): string | null {
   return typeof ms === 'number' && Number.isFinite(ms)
-    ? new Date(ms)
-        .toISOString()
+    ? instantText(ms)
         .replace('T', ' ')
         .replace(/\.\d+Z$/, 'Z')
     : null;

@@ -54,6 +54,7 @@ describe('values with a unit', () => {
     expect(instant(1_795_311_257_159)).toBe('2026-11-22 01:34:17Z');
   });
   it('has no instant where there is none', () => {
+    expect(instant(9e15)).toBe('+275760-09-13 00:00:00Z');
     expect(instant(null)).toBeNull();
   });
   it.each([

@@ -4,6 +4,7 @@ import { numberIn, textIn } from '../api/rows.js';
 import type { Money, Row } from '../api/shapes.js';
 import { lengthOf, relative, useNow } from './clock.js';
 import { inert, isWebAddress } from './inert.js';
+import { isoOf, NO_INSTANT } from './instant.js';
 
 /** Text that somebody else wrote. */
 export function Text({ children }: { readonly children: string }): ReactNode {
@@ -27,13 +28,11 @@ const ID_SHOWN = 16;
 
 /** An instant, as how far away it is; the instant itself on hover. */
 export function Time({ at }: { readonly at: number }): ReactNode {
-  const instant = new Date(at);
-  const isInstant = !Number.isNaN(instant.getTime());
-  const iso = isInstant ? instant.toISOString() : 'no instant';
+  const iso = isoOf(at);
   const now = useNow();
   return (
     <time dateTime={iso} title={iso}>
-      {isInstant ? relative(at, now) : iso}
+      {iso === NO_INSTANT ? iso : relative(at, now)}
     </time>
   );
 }
@@ -43,11 +42,7 @@ export function Countdown({ until, over }: { readonly until: number; readonly ov
   const left = until - useNow();
   const level = left <= 0 ? 'over' : left < SOON_MS ? 'soon' : 'calm';
   return (
-    <time
-      className={`countdown ${level}`}
-      dateTime={new Date(until).toISOString()}
-      title={new Date(until).toISOString()}
-    >
+    <time className={`countdown ${level}`} dateTime={isoOf(until)} title={isoOf(until)}>
       {left <= 0 ? over : lengthOf(left)}
     </time>
   );

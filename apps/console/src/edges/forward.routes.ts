@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import { ConsoleRefusal } from '../problem.js';
 import type { Session } from '../sign-in/sessions.js';
 import type { SessionOf } from '../sign-in/sign-in.routes.js';
-import { requireOwnPage } from '../sign-in/sign-in.routes.js';
+import { requireOwnPage, requireOwnSite } from '../sign-in/sign-in.routes.js';
 import { addressAt, isEdgeName } from './edges.js';
 import type { Edges } from './edges.js';
 
@@ -33,7 +33,8 @@ export function addForwarding(app: FastifyInstance, parts: ForwardParts): void {
     bodyLimit: BODY_BYTES_MAX,
     handler: async (request, reply) => {
       const session = parts.sessionOf(request);
-      if (request.method !== 'GET') requireOwnPage(request, session, parts.publicUrl);
+      if (request.method === 'GET') requireOwnSite(request);
+      else requireOwnPage(request, session, parts.publicUrl);
       const answer = await ask(addressOf(request.params.edge, request, parts.edges), request, session);
       for (const name of ANSWERED) {
         const value = answer.headers.get(name);

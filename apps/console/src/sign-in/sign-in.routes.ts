@@ -44,6 +44,14 @@ export function requireOwnPage({ headers }: FastifyRequest, session: Session, pu
     throw new ConsoleRefusal('CSRF_REFUSED');
 }
 
+/** Where a browser says that a request comes from: a page of ours, or an address that somebody entered. */
+const OWN_SITES: readonly unknown[] = [undefined, 'same-origin', 'none'];
+
+/** Lets nothing be read because a page elsewhere led here: readings of payloads are on record under a name. Errors: ConsoleRefusal(CSRF_REFUSED). */
+export function requireOwnSite({ headers }: FastifyRequest): void {
+  if (!OWN_SITES.includes(headers['sec-fetch-site'])) throw new ConsoleRefusal('CSRF_REFUSED');
+}
+
 export function addSignIn(app: FastifyInstance, parts: SignInParts): void {
   const { issuer, sessions, publicUrl } = parts;
   const names = cookieNames(publicUrl);

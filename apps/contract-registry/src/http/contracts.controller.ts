@@ -43,7 +43,9 @@ const listQuery = z.strictObject({
   retired: z.enum(['true', 'false']).optional(),
 });
 const oneQuery = z.strictObject({ tenant: tenantText.optional(), version: z.coerce.number().int().min(1).optional() });
-const retirement = z.strictObject({ version: z.number().int().min(1), tenant: tenantText.optional() });
+/** As wide as a record's number of a version. */
+const VERSION_MAX = 2 ** 31 - 1;
+const retirement = z.strictObject({ version: z.number().int().min(1).max(VERSION_MAX), tenant: tenantText.optional() });
 const proposalQuery = z.strictObject({ ...pageQuery, name: idText.optional() });
 const confirmation = z.strictObject({ digest: hashHex, tenant: tenantText.optional() });
 const withdrawal = z.strictObject({ tenant: tenantText.optional() });

@@ -45,7 +45,7 @@ export function concernedBy(
   tenant: string,
   agents: readonly string[],
 ): readonly (string | null)[] {
-  return agents.flatMap((agent) => [agent, ownerOf(context, tenant, agent.replace(/^agent:/u, ''))]);
+  return agents.flatMap((agent) => [agent, ownerOf(context, tenant, agent)]);
 }
 
 /** Who owns an agent, by its charter; null where it has none. */

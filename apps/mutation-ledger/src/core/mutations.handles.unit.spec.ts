@@ -87,6 +87,11 @@ describe.each(WAYS)('the handle that an execution names, $way', ({ isRebuilt }) 
     ['another run of the tenant', stolen({ agent_id: 'agent-1' })],
     ['another agent in the same run', stolen({ run_id: refund().run_id })],
     ['another tenant', stolen({ tenant: 'globex', run_id: refund().run_id, agent_id: 'agent-1' })],
+    ['another case', stolen({ external_transaction_ref: 'RE_1' })],
+    ['an escape', stolen({ external_transaction_ref: 're%5F1' })],
+    ['another width', stolen({ external_transaction_ref: '\uff52\uff45_1' })],
+    ['a blank around it', stolen({ external_transaction_ref: ' re_1\n' })],
+    ['what nobody sees in it', stolen({ external_transaction_ref: 're\u200b_1\ufe0f' })],
   ] as const)('of somebody else, named by %s, is a person’s, and falls to no machine', (_who, event) => {
     const owning = owners();
     const victim = start().when(signed(refund()), NOW);

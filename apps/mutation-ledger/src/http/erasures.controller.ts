@@ -12,6 +12,7 @@ import {
   idText,
   openApiSchema,
   parse,
+  instant,
   reasonText,
   SERVICE_CONTEXT,
   tenantOfCommand,
@@ -22,7 +23,7 @@ import { z } from 'zod';
 
 const erasure = z.strictObject({
   subject: idText.optional(),
-  ended_by: z.number().int().min(0).optional(),
+  ended_by: instant.optional(),
   tenant: tenantText.optional(),
   reason: reasonText,
 });

@@ -6,6 +6,7 @@ import {
   EdgeRefusal,
   FromCaller,
   idText,
+  instant,
   listsController,
   openApiSchema,
   parse,
@@ -24,7 +25,7 @@ const held = z.strictObject({
   ...ref.shape,
   derived_from: z.array(ref).max(PARENTS_MAX).default([]),
   stands: z.boolean().default(true),
-  reached_user_at: z.number().int().min(0).nullable().default(null),
+  reached_user_at: instant.nullable().default(null),
 });
 const comparison = z.strictObject({ runtime: idText, tenant: tenantText.optional(), commits: z.array(held) });
 export const ReconciliationListsController = listsController({

@@ -100,18 +100,24 @@ export function check(what: string): Comparer {
 
 /** A list of which every entry demands something. */
 export function demands(what: string): Comparer {
+  return entriesOfList({ dropped: 'weakening', added: 'strengthening' }, what);
+}
+
+/** A list of which every entry lets something go unchecked. */
+export function concedes(what: string): Comparer {
+  return entriesOfList({ dropped: 'strengthening', added: 'weakening' }, what);
+}
+
+function entriesOfList(kinds: Readonly<Record<'dropped' | 'added', DifferenceKind>>, what: string): Comparer {
   return (from, to, path) => {
     const [before, after] = [texts(from), texts(to)];
-    const dropped = before.filter((each) => !after.includes(each));
-    const added = after.filter((each) => !before.includes(each));
-    return [
-      ...(dropped.length === 0
-        ? []
-        : [difference(path, 'weakening', { from, to }, `${what} is dropped: ${dropped.join(', ')}`)]),
-      ...(added.length === 0
-        ? []
-        : [difference(path, 'strengthening', { from, to }, `${what} is added: ${added.join(', ')}`)]),
-    ];
+    const found = {
+      dropped: before.filter((each) => !after.includes(each)),
+      added: after.filter((each) => !before.includes(each)),
+    };
+    return (['dropped', 'added'] as const)
+      .filter((how) => found[how].length > 0)
+      .map((how) => difference(path, kinds[how], { from, to }, `${what} is ${how}: ${found[how].join(', ')}`));
   };
 }
 

@@ -2,7 +2,20 @@
 import type { Json } from '@recourse/kernel';
 import { APPROVAL_MODES, BLAST_SCOPES, FORWARD_APPROVALS, RECOVERY_APPROVAL_MODES, RISK_LEVELS } from '../shape.js';
 import type { Contract } from '../shape.js';
-import { cap, changed, check, claim, demand, demands, entries, fields, guard, ladder, text } from './comparers.js';
+import {
+  cap,
+  changed,
+  check,
+  claim,
+  concedes,
+  demand,
+  demands,
+  entries,
+  fields,
+  guard,
+  ladder,
+  text,
+} from './comparers.js';
 import type { Comparer, Difference } from './comparers.js';
 import { argsSchema } from './schema-diff.js';
 
@@ -22,7 +35,7 @@ const observation = (what: string): Comparer =>
       condition: check('the condition'),
       success_condition: check('the condition'),
       check_act_gap: text('the gap is worded differently'),
-      volatile: check('what changes by itself'),
+      volatile: concedes('what counts as no fact'),
       max_attempts: changed('neutral', 'how often one looks proves neither more nor less'),
       delay_ms: changed('neutral', 'when one looks proves neither more nor less'),
     },
@@ -54,7 +67,13 @@ const COMPARERS: Readonly<Record<Exclude<keyof Contract, NotCompared>, Comparer>
   recovery_cost: fields(
     {
       time_ms: cap({ weaker: 'a compensation may take longer', stronger: 'a compensation takes less time' }),
-      value: money({ weaker: 'a compensation may cost more', stronger: 'a compensation costs less' }),
+      value: fields(
+        {
+          amount_minor: changed('weakening', 'a compensation may cost more, or the debt of the effect weighs less'),
+          currency: check('the currency'),
+        },
+        check('the cap'),
+      ),
     },
     check('the bound of the cost'),
   ),

@@ -17,6 +17,8 @@ const kinds = (from: ContractJson, to: ContractJson): readonly string[] =>
 const of = (field: string, change: ContractJson): ContractJson =>
   refundContract({ [field]: { ...(refundContract()[field] as ContractJson), ...change } });
 
+const args = (schema: ContractJson): ContractJson => refundContract({ args_schema: { type: 'object', ...schema } });
+
 describe('a newer version', () => {
   const WEAKER: readonly (readonly [string, ContractJson, ContractJson, string])[] = [
     [
@@ -45,6 +47,31 @@ describe('a newer version', () => {
       '/blast_radius/max_calls_per_run',
     ],
     ['calls reach further', refundContract(), of('blast_radius', { scope: 'tenant' }), '/blast_radius/scope'],
+    ['a fact counts no more', refundContract(), of('stale_check', { volatile: ['/status'] }), '/stale_check/volatile'],
+    [
+      'a compensation costs less, and the debt with it',
+      of('recovery_cost', { value: { amount_minor: 9, currency: 'INR' } }),
+      of('recovery_cost', { value: { amount_minor: 8, currency: 'INR' } }),
+      '/recovery_cost/value/amount_minor',
+    ],
+    [
+      'a pattern lets names into closed arguments',
+      args({ additionalProperties: false }),
+      args({ additionalProperties: false, patternProperties: { '.*': {} } }),
+      '/args_schema/patternProperties/.*',
+    ],
+    [
+      'nothing is said of an argument that is still let in',
+      args({ properties: { a: { maximum: 5 } } }),
+      args({ properties: {} }),
+      '/args_schema/properties/a',
+    ],
+    [
+      'nothing is said of names that are still let in',
+      args({ patternProperties: { '^n': { type: 'number' } } }),
+      args({ patternProperties: {} }),
+      '/args_schema/patternProperties/^n',
+    ],
     ['the stale check goes', refundContract(), refundContract({ stale_check: undefined }), '/stale_check'],
     [
       'the success condition changes',
@@ -133,6 +160,8 @@ describe('a newer version', () => {
           '/reversal_args/reason',
           '/verification/success_condition',
           '/blast_radius/max_value_per_run/currency',
+          '/recovery_cost/value/amount_minor', // either way: a bound, and what the debt weighs
+          '/args_schema/properties/a', // neutral: an argument is added
         ].includes(path),
     ),
   )('is stronger the other way round: %s', (_, from, to, path) => {

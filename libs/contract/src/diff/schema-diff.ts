@@ -31,7 +31,8 @@ const DEPTH_MAX = 32;
 /**
  * Compares two schemas of arguments.
  *
- * Shape:  wider bounds, fewer demands and a change nobody can weigh count as weakening; a new property is neutral.
+ * Shape:  wider bounds, fewer demands and a change nobody can weigh count as weakening; a new property is neutral. What is no longer
+ *         said of a property or a pattern counts by whether the schema lets in what it does not name.
  */
 export const argsSchema: Comparer = (from, to, path) =>
   from === undefined || to === undefined ? [] : compare(from, to, path, 0);
@@ -40,16 +41,30 @@ function compare(from: Json, to: Json, path: string, depth: number): readonly Di
   if (same(from, to)) return [];
   if (depth > DEPTH_MAX || keys(from).length + keys(to).length === 0)
     return [difference(path, 'weakening', { from, to }, 'nothing shows that the schema is as strict')];
+  const closed = { wasClosed: isClosed(from), isClosed: isClosed(to) };
   return [...new Set([...keys(from), ...keys(to)])]
     .filter((keyword) => !ANNOTATIONS.includes(keyword))
     .flatMap((keyword) =>
-      keywordOf(keyword, { from: member(from, keyword), to: member(to, keyword) }, `${path}/${keyword}`, depth),
+      keywordOf(
+        keyword,
+        { from: member(from, keyword), to: member(to, keyword), ...closed },
+        `${path}/${keyword}`,
+        depth,
+      ),
     );
+}
+
+/** Does it refuse what it does not name? */
+function isClosed(schema: Json): boolean {
+  return ['additionalProperties', 'unevaluatedProperties'].some((keyword) => member(schema, keyword) === false);
 }
 
 interface Change {
   readonly from: Json | undefined;
   readonly to: Json | undefined;
+  /** Whether the schema around it refused what it did not name, and whether it does now. */
+  readonly wasClosed: boolean;
+  readonly isClosed: boolean;
 }
 
 function keywordOf(keyword: string, change: Change, path: string, depth: number): readonly Difference[] {
@@ -86,29 +101,43 @@ function weigh(keyword: string, { from, to }: Change): DifferenceKind {
   return from === undefined ? 'strengthening' : 'weakening';
 }
 
-/** A property that is new or gone is a change of shape: what may be in it, its own schema says. */
-function named(keyword: string, { from, to }: Change, path: string, depth: number): readonly Difference[] {
-  return [...new Set([...keys(from), ...keys(to)])].flatMap((name) => {
-    const [before, after] = [member(from, name), member(to, name)];
-    if (before !== undefined && after !== undefined) return compare(before, after, `${path}/${name}`, depth + 1);
-    if (keyword === 'properties')
-      return [
-        difference(
-          `${path}/${name}`,
-          'neutral',
-          { from: before, to: after },
-          before === undefined ? 'an argument is added' : 'an argument is gone',
-        ),
-      ];
-    return [
-      difference(
-        `${path}/${name}`,
-        'neutral',
-        { from: before, to: after },
-        'a definition comes or goes; its uses are compared where they stand',
-      ),
-    ];
+/** Names that both have are compared; what a name that is new or gone means, its keyword says. */
+function named(keyword: string, change: Change, path: string, depth: number): readonly Difference[] {
+  return [...new Set([...keys(change.from), ...keys(change.to)])].flatMap((name) => {
+    const [from, to] = [member(change.from, name), member(change.to, name)];
+    if (from !== undefined && to !== undefined) return compare(from, to, `${path}/${name}`, depth + 1);
+    const { kind, reason } = oneSided(keyword, { ...change, from, to });
+    return [difference(`${path}/${name}`, kind, { from, to }, reason)];
   });
+}
+
+interface Weighed {
+  readonly kind: DifferenceKind;
+  readonly reason: string;
+}
+
+function oneSided(keyword: string, change: Change): Weighed {
+  if (keyword === 'properties') return propertyAlone(change);
+  if (keyword === 'patternProperties') return patternAlone(change);
+  return { kind: 'neutral', reason: 'a definition comes or goes; its uses are compared where they stand' };
+}
+
+/** A property that is new, or that is refused from now on, is a change of shape: what may be in it, its own schema says. */
+function propertyAlone({ from, to, isClosed: isRefused }: Change): Weighed {
+  if (to !== undefined) return { kind: 'neutral', reason: 'an argument is added' };
+  return isRefused || from === true || same(from, {})
+    ? { kind: 'neutral', reason: 'an argument is gone' }
+    : { kind: 'weakening', reason: 'nothing is said of an argument any more, and anything may be in it' };
+}
+
+/** A pattern lets names into a closed schema, and asks something of those of an open one. */
+function patternAlone({ to, wasClosed, isClosed: isRefused }: Change): Weighed {
+  const isAdded = to !== undefined;
+  const isWeaker = isAdded ? wasClosed : !isRefused;
+  const what = isAdded ? 'names of a pattern are spoken of' : 'nothing is said of names of a pattern any more';
+  return isWeaker
+    ? { kind: 'weakening', reason: `${what}, which lets more through` }
+    : { kind: 'strengthening', reason: `${what}, which lets less through` };
 }
 
 /** A type stands for the list of itself, in whatever order. */

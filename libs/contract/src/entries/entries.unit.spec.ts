@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
-import { entryView, routinesFor } from './view.js';
+import { charterFor, entryView, killVerdict, routinesFor } from './view.js';
 import { admissionVerdict, recoveryVerdict, evidenceVerdict, intentVerdict, isInScope } from './verdicts.js';
 
 const words = { owner: 'platform', doc: 'd' };
@@ -106,6 +106,33 @@ describe('a routine rule', () => {
   ])('with %j has the problems %j', (more, problems) => {
     expect(at(more)).toEqual(problems);
   });
+});
+
+describe('an agent in the view', () => {
+  const kept = new Map<string, Readonly<Record<string, unknown>>>();
+  const register = (kind: string, name: string, entry: object): void => {
+    const body = { kind, name, tenant: 'acme', version: 1, body: JSON.stringify(entry) };
+    for (const [key, doc] of entryView.fold({ type: 'EntryRegistered', body }, (each) => kept.get(each)))
+      if (doc !== null) kept.set(key, doc);
+  };
+  register('agent_charter', 'c', {
+    owner: 'otto',
+    doc: 'd',
+    agent: 'refund-agent',
+    purpose: 'p',
+    allowed: ['a.b_c'],
+    denied: [],
+  });
+  const scope = { over: 'agent', agent: 'refund-agent' };
+  register('kill_switch', 'k', { owner: 'o', doc: 'd', scope, severity: 'sev1', runbook: 'b', reason: 'r' });
+
+  it.each(['refund-agent', 'agent:refund-agent', 'Refund-Agent', 'user:REFUND-AGENT'])(
+    'has an owner and is stopped, however it spells its name: %s',
+    (agent) => {
+      expect(charterFor(kept, 'acme', agent)?.owner).toBe('otto');
+      expect(killVerdict(kept, { tenant: 'acme', agent, capability: 'a.b_c' })).toMatchObject({ code: 'KILLED' });
+    },
+  );
 });
 
 describe('routine rules in the view', () => {

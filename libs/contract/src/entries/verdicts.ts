@@ -1,4 +1,5 @@
 // What entries decide: admission, approval, intents, age of context, kill switches, who hears of a rollback. Pure; fails closed.
+import { personKey } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { RecoveryApprovalMode } from '@recourse/messages';
 import { evaluateExpression } from '../condition.js';
@@ -101,7 +102,7 @@ export function isOver(
     case 'tenant':
       return true;
     case 'agent':
-      return scope.agent === agent && (!isRecovery || scope.halts_recovery === true);
+      return personKey(scope.agent) === personKey(agent) && (!isRecovery || scope.halts_recovery === true);
     case 'capability':
       return scope.capability === capability;
   }

@@ -1,5 +1,5 @@
 // The entries of the contracts log folded into a map: what stands, by kind, tenant and name; kill switches by what they stop, subscriptions by tenant, routine rules and autonomy policies by capability.
-import { InvariantViolation } from '@recourse/kernel';
+import { InvariantViolation, personKey } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
 import type { ContractEntries } from '../view.js';
@@ -133,7 +133,7 @@ export function charterVerdict(view: ContractEntries, tenant: string, agent: str
 
 function chartersOf(view: ContractEntries, tenant: string, agent: string): readonly StandingCharter[] {
   return [...new Set([tenant, '*'])].flatMap((owner) =>
-    namesIn(view.get(`charter/${owner}/${agent}`)).flatMap((name) => {
+    namesIn(view.get(`charter/${owner}/${personKey(agent)}`)).flatMap((name) => {
       const found = entryIn(view, 'agent_charter', owner, name);
       return found === undefined ? [] : [{ tenant: owner, entry: found.entry }];
     }),
@@ -144,7 +144,7 @@ function chartersOf(view: ContractEntries, tenant: string, agent: string): reado
 export function killVerdict(view: ContractEntries, acting: Acting): Verdict {
   const { tenant, agent, capability } = acting;
   for (const owner of [tenant, '*']) {
-    for (const scope of ['tenant', `agent/${agent}`, `capability/${capability}`]) {
+    for (const scope of ['tenant', `agent/${personKey(agent)}`, `capability/${capability}`]) {
       const name = namesIn(view.get(`kill/${owner}/${scope}`)).find((each) => {
         const found = view.get(`entry/kill_switch/${owner}/${each}`);
         return found !== undefined && isOver(bodyOf('kill_switch', String(found['body']), owner).scope, acting);
@@ -251,7 +251,7 @@ function placesOf(kind: unknown, tenant: string, body: string): readonly string[
     case 'kill_switch':
       return [`kill/${tenant}/${scopeOf(bodyOf(kind, body, tenant))}`];
     case 'agent_charter':
-      return [`charter/${tenant}/${bodyOf(kind, body, tenant).agent}`];
+      return [`charter/${tenant}/${personKey(bodyOf(kind, body, tenant).agent)}`];
     case 'autonomy_policy':
       return bodyOf(kind, body, tenant).capabilities.map((capability) => autonomyKey(tenant, capability));
     case 'subscription':
@@ -270,7 +270,7 @@ function scopeOf({ scope }: EntryBody<'kill_switch'>): string {
     case 'tenant':
       return 'tenant';
     case 'agent':
-      return `agent/${scope.agent}`;
+      return `agent/${personKey(scope.agent)}`;
     case 'capability':
       return `capability/${scope.capability}`;
   }

@@ -7,6 +7,7 @@
 //   V2. What cannot be read objects: who does not know whether a switch stands does not act (P14).
 import { admissionVerdict, chartersVerdict, intentVerdict, switchVerdict, valueOf } from '@recourse/contract';
 import type { Verdict } from '@recourse/contract';
+import { personKey } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
 import type { Entries, RegisteredEntry } from '../entries/entries.port.js';
@@ -30,7 +31,7 @@ export async function governed(call: GuardedCall, action: Action, options: Guard
   if (killed !== null) return killed;
   const charters = await read(options.entries, 'agent_charter', tenant);
   if ('code' in charters) return charters;
-  const theirs = charters.filter(({ entry }) => entry.agent === agent);
+  const theirs = charters.filter(({ entry }) => personKey(entry.agent) === personKey(agent));
   const intent = objectionOf(chartersVerdict(theirs, capability));
   return intent ?? (await admitted(call, action, options, options.entries));
 }

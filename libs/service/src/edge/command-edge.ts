@@ -4,8 +4,9 @@
 //   E1. The id is derived from who asks, where and under which key: a repeated request is the same command.
 //   E2. An answer is what the log recorded; the edge never answers from what it knows itself.
 //   E3. Same id with another body: refused, whether the first one was answered before or after this one was published.
+//   E4. What the loop would park is never sent: it would hold up the key it names, which may be somebody else's run.
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
-import { signCommand } from '@recourse/event-log';
+import { findProblem, signCommand, WIRE_RECORD_BYTES_MAX } from '@recourse/event-log';
 import type { CommandDoc, Doc, Row } from '@recourse/event-log';
 import { within } from '@recourse/kafka';
 import type { WireProducer } from '@recourse/kafka';
@@ -77,9 +78,10 @@ export class CommandEdge {
 
   constructor(private readonly options: CommandEdgeOptions) {}
 
-  /** Errors: EdgeRefusal(IDEMPOTENCY_KEY_REUSED); Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, DATABASE_UNAVAILABLE). */
+  /** Errors: EdgeRefusal(INPUT_INVALID, IDEMPOTENCY_KEY_REUSED); Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, DATABASE_UNAVAILABLE). */
   async submit(submission: Submission): Promise<EdgeAnswer> {
     const envelope = this.envelopeOf(submission);
+    refuse(findProblem(submission.key, submission.build(envelope)));
     const standing = await this.answerOf(submission, envelope);
     if (standing) return standing;
     const sentAfterMs = await this.publishInTime(submission, envelope);
@@ -140,6 +142,7 @@ export class CommandEdge {
       type.slice(type.lastIndexOf('.') + 1),
       build({ ...envelope, signature }),
     );
+    if (value.length > WIRE_RECORD_BYTES_MAX) refuse(TOO_LARGE);
     const producer = await this.producer();
     await producer.send(topic, [{ key: Buffer.from(key, 'utf8'), value }]);
   }
@@ -211,6 +214,18 @@ export class CommandEdge {
     });
     return opening;
   }
+}
+
+const TOO_LARGE = {
+  reason: 'RECORD_TOO_LARGE',
+  detail: `written out it has more than the ${String(WIRE_RECORD_BYTES_MAX)} bytes a command may have`,
+};
+
+/** Refuses what the loop would park (E4). Errors: EdgeRefusal(INPUT_INVALID). */
+function refuse(problem: ReturnType<typeof findProblem>): void {
+  if (problem === null) return;
+  const { reason: code, detail: message } = problem;
+  throw new EdgeRefusal('INPUT_INVALID', message, [{ code, message }]);
 }
 
 /** What the edge needs of a row of kind `command`. */

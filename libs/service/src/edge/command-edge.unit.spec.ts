@@ -28,7 +28,13 @@ interface Sent {
 }
 
 /** An edge whose loop answers each command as told, after some polls. */
-function edgeWith({ answerAfterPolls = 1, patienceMs = 1_000, producerFailures = 0, isSilent = false } = {}) {
+function edgeWith({
+  answerAfterPolls = 1,
+  patienceMs = 1_000,
+  producerFailures = 0,
+  isSilent = false,
+  bytes = 1,
+} = {}) {
   const sent: Sent[] = [];
   const rows = new Map<string, PlacedRow>();
   let polls = 0;
@@ -52,7 +58,7 @@ function edgeWith({ answerAfterPolls = 1, patienceMs = 1_000, producerFailures =
       prepareWriter: () => Promise.resolve(),
       encode: (_topic, type, body) => {
         encoding = { type, body: body as Doc };
-        return Buffer.from('x');
+        return Buffer.alloc(bytes);
       },
     },
     producer: () => {
@@ -84,6 +90,31 @@ function edgeWith({ answerAfterPolls = 1, patienceMs = 1_000, producerFailures =
 }
 
 describe('a submitted command', () => {
+  const asking = (body: Doc): Submission => ({
+    ...SUBMISSION,
+    build: (envelope) => ({ ...SUBMISSION.build(envelope), ...body }),
+  });
+
+  it.each([
+    ['half of a pair of surrogates', { reason: 'a\ud800' }, 'TEXT_MALFORMED'],
+    ['NUL', { runbook: 'a\u0000b' }, 'NUL_IN_TEXT'],
+    ['a name that is longer than any', { run_id: 'x'.repeat(600) }, 'TEXT_TOO_LONG'],
+    ['an agent who is nobody', { agent_id: 'x y' }, 'PRINCIPAL_INVALID'],
+  ])('that holds %s is refused and never sent: it would hold up what it names', async (_what, body, code) => {
+    const { edge, sent } = edgeWith();
+    await expect(edge.submit(asking(body))).rejects.toMatchObject({ code: 'INPUT_INVALID', problems: [{ code }] });
+    expect(sent).toEqual([]);
+  });
+
+  it('that is longer when written out than a command may be is refused and never sent', async () => {
+    const { edge, sent } = edgeWith({ bytes: 262_145 });
+    await expect(edge.submit(SUBMISSION)).rejects.toMatchObject({
+      code: 'INPUT_INVALID',
+      problems: [{ code: 'RECORD_TOO_LARGE' }],
+    });
+    expect(sent).toEqual([]);
+  });
+
   it('is refused within its patience while no broker answers, and may be sent again under its key', async () => {
     const { edge } = edgeWith({ isSilent: true, patienceMs: 50 });
     await expect(edge.submit(SUBMISSION)).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });

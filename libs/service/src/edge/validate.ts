@@ -6,26 +6,42 @@ import { EdgeRefusal } from './problem.js';
 /** Longest id that the edge takes, UTF-16 units: of three octets each they fit what a database indexes (512). */
 export const ID_LENGTH_MAX = 170;
 
+const isWellFormed = (text: string): boolean => text.isWellFormed();
+const WELL_FORMED = 'must be well-formed Unicode: no half of a pair of surrogates';
+
 /** Text of ids, keys and names: no control characters, at most 512 bytes in the worst case. */
 export const idText = z
   .string()
   .min(1)
   .max(ID_LENGTH_MAX)
   // eslint-disable-next-line no-control-regex -- refusing control characters is what this is for
-  .regex(/^[^\u0000-\u001f\u007f]+$/, 'must not hold control characters');
+  .regex(/^[^\u0000-\u001f\u007f]+$/, 'must not hold control characters')
+  .refine(isWellFormed, WELL_FORMED);
 const TENANT_FORM = 'must name a tenant: no blanks around it, no control characters';
 /** The tenant something is about; `*` stands for all, where somebody may name all. */
 export const tenantText = z
   .string()
   .max(ID_LENGTH_MAX)
   .refine((text) => text === '*' || isTenant(text), { message: TENANT_FORM, params: { code: 'TENANT_INVALID' } });
+/** What a person writes, up to so many characters. */
+export const runningText = (lengthMax: number): z.ZodString =>
+  z
+    .string()
+    .min(1)
+    .max(lengthMax)
+    // eslint-disable-next-line no-control-regex -- NUL is the one character PostgreSQL cannot hold
+    .regex(/^[^\u0000]+$/, 'must not hold NUL')
+    .refine(isWellFormed, WELL_FORMED);
 /** What a person writes as a reason. */
-export const reasonText = z
-  .string()
-  .min(1)
-  .max(2_000)
-  // eslint-disable-next-line no-control-regex -- NUL is the one character PostgreSQL cannot hold
-  .regex(/^[^\u0000]+$/, 'must not hold NUL');
+export const reasonText = runningText(2_000);
+/** A number from 0 that a record can hold: the writer of Avro takes none that is not followed by a safe one. */
+export const wholeNumber = z
+  .number()
+  .int()
+  .min(0)
+  .max(Number.MAX_SAFE_INTEGER - 1);
+/** Epoch milliseconds of an instant that a calendar has. */
+export const instant = z.number().int().min(0).max(8.64e15);
 export const hashHex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits');
 
 /** Errors: EdgeRefusal(INPUT_INVALID) with every problem. */

@@ -24,9 +24,25 @@ export const HANDLE_CLAIMED = 'HANDLE_CLAIMED' satisfies ReasonCode;
 /** Who named a handle first, as its row holds it. */
 export type HandleOwner = Body<HandleNamed>;
 
-/** One name for a handle of an adapter, whatever the tenant and the capability: what is undone by it is one thing. */
+/** One name for a handle of an adapter, whatever the tenant, the capability and the spelling: what is undone by it is one thing. */
 export function handleRef(adapter: string, handle: string): string {
-  return `${HANDLE_PREFIX}${sha256Hex(JSON.stringify([adapter, handle]))}`;
+  return `${HANDLE_PREFIX}${sha256Hex(JSON.stringify([adapter, asRead(handle)]))}`;
+}
+
+/** White space, and what nobody sees. */
+const UNSEEN = /[\s\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** A handle as a provider may read it: no case, width, escape or blank makes a second one of it. */
+function asRead(handle: string): string {
+  return unescaped(handle).normalize('NFKC').replace(UNSEEN, '').toLowerCase();
+}
+
+function unescaped(handle: string): string {
+  try {
+    return decodeURIComponent(handle);
+  } catch {
+    return handle;
+  }
 }
 
 /**

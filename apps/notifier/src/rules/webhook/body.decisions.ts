@@ -2,6 +2,7 @@
 //
 // Boundary: pure; made of a notice alone, which holds ids, codes, counts and instants. Links lead to where a person decides, with
 // a login of their own: nothing in a body lets anybody decide.
+import { instantText } from '@recourse/kernel';
 import type { Notice, NoticeItem, Occasion } from '../delivery/delivery.messages.js';
 import type { ThingKind } from '../item/item.messages.js';
 import type { Shape } from './endpoint.messages.js';
@@ -27,7 +28,7 @@ const TYPE_OF = {
 } as const satisfies Record<Occasion, string>;
 
 function genericBody({ occasion, occurredAt, tenant, item }: Notice, bases: LinkBases): object {
-  const head = { type: TYPE_OF[occasion], occurred_at: instantOf(occurredAt), tenant };
+  const head = { type: TYPE_OF[occasion], occurred_at: instantText(occurredAt), tenant };
   if (item === null) return head;
   return {
     ...head,
@@ -41,7 +42,7 @@ function genericBody({ occasion, occurredAt, tenant, item }: Notice, bases: Link
     owner: item.owner,
     runbook: item.runbook,
     required_approvals: item.requiredApprovals,
-    deadline_at: instantOf(item.deadlineAt),
+    deadline_at: instantText(item.deadlineAt),
     links: linksOf(item, bases),
   };
 }
@@ -62,7 +63,7 @@ function slackBody({ occasion, occurredAt, tenant, item }: Notice, bases: LinkBa
     item === null
       ? [
           ['Tenant', tenant],
-          ['At', instantOf(occurredAt)],
+          ['At', instantText(occurredAt)],
         ]
       : [
           ['Tenant', tenant],
@@ -70,7 +71,7 @@ function slackBody({ occasion, occurredAt, tenant, item }: Notice, bases: LinkBa
           ['Capability', item.capability ?? '-'],
           ['Owner', item.owner],
           ...(item.runbook === null ? [] : [['Runbook', item.runbook]]),
-          ['Deadline', instantOf(item.deadlineAt)],
+          ['Deadline', instantText(item.deadlineAt)],
           ['Run', item.runId],
           ['Item', item.id],
           ...(item.requiredApprovals > 0 ? [['Approvals asked for', String(item.requiredApprovals)]] : []),
@@ -142,8 +143,4 @@ function linksOf(item: NoticeItem, bases: LinkBases): { readonly item: string; r
     item: `${bases[BASE_OF[item.thing]]}${PATH_OF[item.thing](item)}`,
     run: `${bases.recoveries}/v1/recoveries?run_id=${encodeURIComponent(item.runId)}`,
   };
-}
-
-function instantOf(at: number): string {
-  return new Date(at).toISOString();
 }

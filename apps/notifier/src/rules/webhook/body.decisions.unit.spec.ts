@@ -58,6 +58,17 @@ function everythingTold(): readonly Delivery[] {
   );
 }
 
+describe('an instant that no calendar has', () => {
+  it.each(SHAPES)(
+    'is told as the last one of the calendar, so that a receiver hears of what it is about: %s',
+    (shape) => {
+      const beyond = { ...notice, occurredAt: 8.64e15 + 1, item: notice.item && { ...notice.item, deadlineAt: 9e15 } };
+      const body = bodyOf(shape, beyond, BASES);
+      expect(body.split('+275760-09-13T00:00:00.000Z').length).toBe(shape === 'slack' ? 2 : 3);
+    },
+  );
+});
+
 describe('a body', () => {
   it('holds no personal data: nothing of what any record says in words', () => {
     const told = everythingTold();

@@ -9,7 +9,7 @@
 //   C4. What a worker has is not given up: until its lease, a call time-out and the margin are over it may still act (L11).
 //   C5. Nothing is undone that is not known to have happened: a person or the tool says first how the action ended (C33, C44).
 import { briefOf, callsBehind } from '@recourse/contract';
-import { deriveId, leaseIdOf } from '@recourse/kernel';
+import { deriveId, instantText, leaseIdOf } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { ContractTerms, LegReported, LookPurpose } from '@recourse/messages';
 import { SEVERITY_VALUES } from '@recourse/messages';
@@ -274,9 +274,7 @@ function isCopyOut({ legs }: StepDoc, now: number): boolean {
 }
 
 function stillOut({ legs }: StepDoc): Refusal {
-  return wrongPhase(
-    `A worker may still act on an earlier attempt until ${new Date(legs.at(-1)?.answer_by ?? 0).toISOString()}.`,
-  );
+  return wrongPhase(`A worker may still act on an earlier attempt until ${instantText(legs.at(-1)?.answer_by ?? 0)}.`);
 }
 
 function forwardUnknown({ mutation_id, execution_state }: StepDoc): Refusal {

@@ -9,7 +9,7 @@ import type { Doc } from '@recourse/event-log';
 import { shortName, VERBS } from '@recourse/messages';
 import type { TopicName, Verb, VerbField } from '@recourse/messages';
 import { z } from 'zod';
-import { hashHex, idText, reasonText, tenantText } from '../../edge/validate.js';
+import { hashHex, idText, instant, reasonText, runningText, tenantText, wholeNumber } from '../../edge/validate.js';
 import { FromCaller } from './caller.js';
 import type { Caller } from './caller.js';
 import { Commands } from './commands.js';
@@ -114,9 +114,10 @@ function checkOf(field: VerbField, own: Readonly<Record<string, z.ZodType>>): z.
 const CHECKS: Readonly<
   Record<VerbField['kind'], (field: VerbField, own: Readonly<Record<string, z.ZodType>>) => z.ZodType>
 > = {
-  text: ({ name, max }) => (name === 'reason' ? reasonText : max === undefined ? idText : z.string().min(1).max(max)),
+  text: ({ name, max }) => (name === 'reason' ? reasonText : max === undefined ? idText : runningText(max)),
   flag: () => z.boolean(),
   number: () => wholeNumber,
+  instant: () => instant,
   enum: ({ values = [] }) => z.enum(values),
   json: () => z.json(),
   money: (_field, { currency = idText }) => z.strictObject({ amount_minor: wholeNumber, currency }),
@@ -126,7 +127,6 @@ const CHECKS: Readonly<
 };
 /** Amounts of one command: every unit at most once, and there are few. */
 const MONEYS_MAX = 16;
-const wholeNumber = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 /** The fields as the record holds them. */
 function toldBy({ fields }: Verb, given: Asked): Doc {

@@ -140,6 +140,8 @@ describe('a verb about a thing', () => {
     ['a member too many', 'retry', { reason: 'r', tenant: 'acme' }, '/'],
     ['a reason that is missing', 'retry', {}, '/reason'],
     ['a text that is too long', 'escalate', { severity: 'sev1', runbook: 'x'.repeat(2_001), reason: 'r' }, '/runbook'],
+    ['NUL in a text', 'escalate', { severity: 'sev1', runbook: 'a\u0000', reason: 'r' }, '/runbook'],
+    ['half of a pair of surrogates', 'retry', { reason: 'a\ud800' }, '/reason'],
   ])('refuses %s', async (_what, verb, body, path) => {
     const { status, answer } = await post(`/v1/steps/s/${verb}`, body);
     expect([status, answer]).toMatchObject([400, { code: 'INPUT_INVALID', problems: [{ path }] }]);
@@ -182,7 +184,12 @@ describe('a verb about no thing', () => {
   });
 
   it('takes whole amounts from nothing up', async () => {
-    for (const ceiling_minor of [-1, 0.5, 2 ** 53])
+    for (const ceiling_minor of [-1, 0.5, 2 ** 53, Number.MAX_SAFE_INTEGER])
       expect((await post('/v1/budgets', { ...ceiling, ceiling_minor })).status).toBe(400);
+  });
+
+  it('takes instants that a calendar has', async () => {
+    const until = async (at: number) => (await post('/v1/budgets/move', { ...ceiling, reason: 'r', until: at })).status;
+    expect([await until(8.64e15), await until(8.64e15 + 1)]).toEqual([200, 400]);
   });
 });
