@@ -12,6 +12,7 @@ export {
   merkleRoot,
   MerkleTree,
   nodeHash,
+  splitOf,
 } from './merkle.js';
 export type { LeafStore } from './leaf-list.js';
 export { LogVerifier, verifyLog } from './log-verifier.js';
