@@ -117,7 +117,7 @@ function wireOfAcks(): InputTable {
 /** Commands about what should not stand, and about effects that wait for people. */
 function commandsOfPeople(config: MutationsPolicy): InputTable {
   const by =
-    <Body,>(decide: (context: DecideContext, body: Body, policy: MutationsPolicy) => Decision) =>
+    <Body>(decide: (context: DecideContext, body: Body, policy: MutationsPolicy) => Decision) =>
     ({ body, context }: Asked<Body>): Decision =>
       decide(context, body, policyIn(config, context));
   return commandsOf('recourse.ledger-commands', {
@@ -144,7 +144,7 @@ function commandsOfPeople(config: MutationsPolicy): InputTable {
 /** Logs of the other services, of assumptions, and the notices of all partitions. */
 function heardLogs(config: MutationsPolicy): readonly InputTable[] {
   const fell =
-    <Body,>(members: (body: Body) => Parameters<typeof onFall>[2]) =>
+    <Body>(members: (body: Body) => Parameters<typeof onFall>[2]) =>
     ({ body, input, context }: Asked<Body>): Decision =>
       onFall(context, input, members(body), policyIn(config, context));
   return [
