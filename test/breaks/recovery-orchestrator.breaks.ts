@@ -969,8 +969,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'what a review item shows escapes names and texts in arguments, evidence and observations alike',
     file: 'apps/recovery-orchestrator/src/reads/shown-text.ts',
-    find: 'return text.replace(WORD, withoutLookAlikes).replace(UNSEEN, escaped);',
-    replace: 'return text.replace(UNSEEN, escaped);',
+    find: 'return text.replace(WORD, withoutLookAlikes).replace(UNSEEN, escapedCharacter);',
+    replace: 'return text.replace(UNSEEN, escapedCharacter);',
   },
   {
     id: 'c63-turned-around',
@@ -1308,9 +1308,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.glass.unit.spec.ts',
     test: 'breaking the glass, straight is refused by whom it was done for',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'context: ApprovalContext): Refusal | null { const { now, policy } = context; return ( endingRefusal(step, command.envelope, context) ?? digestRefusal(step, command) ?? phaseRefusal(step) ?? readinessRefusal(step) ?? windowRefusal(step, now, policy.marginMs) );',
-    replace:
-      'context: ApprovalContext): Refusal | null { const { now, policy } = context; return ( digestRefusal(step, command) ?? phaseRefusal(step) ?? readinessRefusal(step) ?? windowRefusal(step, now, policy.marginMs) );',
+    find: 'endingRefusal(step, command.envelope, context) ?? digestRefusal(step, command) ??',
+    replace: 'digestRefusal(step, command) ??',
   },
   {
     id: 'glass-for-ever',

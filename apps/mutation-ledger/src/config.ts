@@ -1,36 +1,20 @@
 // Environment of the mutation ledger.
-import { integer, oneOf, optional, secretFile } from '@recourse/config';
+import { integer, oneOf, optional } from '@recourse/config';
 import type { ConfigOf, ConfigRule } from '@recourse/config';
-import { SERVICE_CONFIG } from '@recourse/service';
+import { LEASE_CONFIG, SERVICE_CONFIG } from '@recourse/service';
 import { THRESHOLD_MIN, WEIGHT_MAX } from './rules/admission/admission.messages.js';
 import type { AdmissionLimits } from './rules/admission/admission.messages.js';
 import { BOUND_MAX_MS, BOUND_MIN_MS } from './rules/rollback/bound.decider.js';
 
 export const CONFIG = {
   ...SERVICE_CONFIG,
+  ...LEASE_CONFIG,
   concludeWithinMs: integer('RECOURSE_CONCLUDE_WITHIN_MS', {
     doc: 'How long an intent or an uncertain outcome may stand before a person is asked.',
     min: 1_000,
     max: 30 * 86_400_000,
     unit: 'milliseconds',
     fallback: '900000',
-  }),
-  reviewDeadlineMs: integer('RECOURSE_REVIEW_DEADLINE_MS', {
-    doc: 'How long an open item may wait for a person.',
-    min: 1_000,
-    max: 30 * 86_400_000,
-    unit: 'milliseconds',
-    fallback: '86400000',
-  }),
-  leaseKey: secretFile('RECOURSE_LEASE_KEY_FILE', {
-    doc: 'Secret that signs leases, so that nobody can answer a request they were not sent.',
-  }),
-  leaseMs: integer('RECOURSE_LEASE_MS', {
-    doc: 'Longest a worker may hold a leg.',
-    min: 1_000,
-    max: 3_600_000,
-    unit: 'milliseconds',
-    fallback: '30000',
   }),
   askAttemptsMax: integer('RECOURSE_ASK_ATTEMPTS_MAX', {
     doc: 'How often workers are asked about a forward action before a person is asked.',

@@ -2,6 +2,7 @@
 import { secretTextFile } from '@recourse/config';
 import type { Variable } from '@recourse/config';
 import { z } from 'zod';
+import { jsonIn } from '@recourse/kernel';
 import { ITEM_KINDS } from './rules/item/item.messages.js';
 import { SHAPES } from './rules/webhook/endpoint.messages.js';
 import type { Endpoint } from './rules/webhook/endpoint.messages.js';
@@ -55,7 +56,7 @@ export type EndpointsRead =
 
 /** Reads the text of the file. Pure; no problem repeats a secret or an address. */
 export function readEndpoints(text: string): EndpointsRead {
-  const json = jsonOf(text);
+  const json = jsonIn(text);
   if (json === undefined) return { ok: false, problems: [problem('NOT_JSON', '/')] };
   const parsed = endpointFile.safeParse(json);
   if (!parsed.success)
@@ -86,14 +87,6 @@ export function endpointsFile(name: string, options: { readonly doc: string }): 
       return z.NEVER;
     }),
   };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Problems of the endpoints whose shape is right, beside those whose shape is not. */

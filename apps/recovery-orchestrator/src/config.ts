@@ -1,30 +1,14 @@
 // Environment of the recovery orchestrator.
-import { integer, oneOf, optional, secretFile, text } from '@recourse/config';
+import { integer, oneOf, optional, text } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
-import { SERVICE_CONFIG } from '@recourse/service';
+import { LEASE_CONFIG, SERVICE_CONFIG } from '@recourse/service';
 import type { Rates } from './rules/admission/pace.decisions.js';
 import { CHILDREN_FIRST_MS } from './rules/lineage/dependents.decisions.js';
 import { RISK_LEVELS, RISK_LIMIT } from './rules/policy.messages.js';
 
 export const CONFIG = {
   ...SERVICE_CONFIG,
-  leaseKey: secretFile('RECOURSE_LEASE_KEY_FILE', {
-    doc: 'Secret that signs leases, so that nobody can answer a request they were not sent.',
-  }),
-  leaseMs: integer('RECOURSE_LEASE_MS', {
-    doc: 'Longest a worker may hold a leg.',
-    min: 1_000,
-    max: 3_600_000,
-    unit: 'milliseconds',
-    fallback: '30000',
-  }),
-  reviewDeadlineMs: integer('RECOURSE_REVIEW_DEADLINE_MS', {
-    doc: 'How long an open item may wait for a person.',
-    min: 1_000,
-    max: 30 * 86_400_000,
-    unit: 'milliseconds',
-    fallback: '86400000',
-  }),
+  ...LEASE_CONFIG,
   forwardValidMs: integer('RECOURSE_FORWARD_VALID_MS', {
     doc: 'How long a forward approval may wait for its effect to begin.',
     min: 1_000,

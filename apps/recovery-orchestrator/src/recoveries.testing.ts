@@ -3,7 +3,6 @@ import { contractView, entryView, plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Decided, Outgoing, RecordInput, ServiceCore } from '@recourse/event-log';
 import type {
-  CommandEnvelope,
   Fallen,
   ContractTerms,
   Evidence,
@@ -16,7 +15,7 @@ import type {
   StepOutcome,
 } from '@recourse/messages';
 import { fellTogether } from '@recourse/messages';
-import { fact, logged, memoryView, wire } from '@recourse/testing';
+import { envelopeIn, fact, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { recoveriesCore } from './core.js';
 import type { RecoveriesConfig } from './core.js';
@@ -244,25 +243,8 @@ export function digest(
   });
 }
 
-export function envelope(
-  principal: string,
-  roles: readonly string[],
-  more: Partial<CommandEnvelope> = {},
-): CommandEnvelope {
-  return {
-    command_id: `cmd-${principal}`,
-    tenant: TENANT,
-    principal,
-    accounts: [],
-    roles,
-    route: 'POST /x',
-    idempotency_key: 'k',
-    body_sha256: Buffer.alloc(32),
-    issued_at: 10,
-    signature: Buffer.alloc(0),
-    ...more,
-  };
-}
+/** Somebody who sends a command. */
+export const envelope = envelopeIn(TENANT);
 
 interface Asked {
   readonly by?: string;

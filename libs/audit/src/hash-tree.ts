@@ -3,7 +3,7 @@
 // Invariants
 //   H1. Only roots of complete subtrees are kept: they never change.
 //   H2. What a crash left of the upper tiers is completed from the leaves, so leaves alone decide what the tree is.
-import { HASH_SIZE, MerkleTree, nodeHash } from '@recourse/chain';
+import { HASH_SIZE, MerkleTree, nodeHash, splitOf } from '@recourse/chain';
 import type { LeafStore } from '@recourse/chain';
 import type { NodeStore } from './node-store.js';
 
@@ -164,11 +164,4 @@ function reduced(bytes: Buffer): Buffer {
     level = next;
   }
   return level;
-}
-
-/** Largest power of two below n (n > 1). */
-function splitOf(n: number): number {
-  let split = 1;
-  while (split * 2 < n) split *= 2;
-  return split;
 }

@@ -14,6 +14,7 @@ export {
   rootFrom,
   MerkleTree,
   nodeHash,
+  splitOf,
 } from './merkle.js';
 export type { LeafStore } from './leaf-list.js';
 export { LogVerifier, verifyLog } from './log-verifier.js';

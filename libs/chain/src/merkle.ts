@@ -205,7 +205,7 @@ export function isConsistent(claim: ConsistencyClaim, proof: readonly Buffer[]):
 }
 
 /** Largest power of two below n (n > 1). */
-function splitOf(n: number): number {
+export function splitOf(n: number): number {
   let split = 1;
   while (split * 2 < n) split *= 2;
   return split;

@@ -2,6 +2,7 @@
 //
 // Boundary: draft 2020-12, or draft 7 where a schema says so; `format` is a remark, names that begin with `x-` are too. What the
 // validator does not know is a problem of the schema, so that nothing is waved through unread.
+import { isJsonObject } from '@recourse/kernel';
 import { Ajv } from 'ajv';
 import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -57,7 +58,7 @@ export function schemaProblem(schema: Json): string | null {
 }
 
 function compiledOf(schema: Json): Compiled {
-  if (!isObject(schema)) return { kind: 'unusable', why: 'the schema is no object' };
+  if (!isJsonObject(schema)) return { kind: 'unusable', why: 'the schema is no object' };
   const known = COMPILED.get(schema);
   if (known !== undefined) return known;
   const compiled = compile(schema);
@@ -97,14 +98,14 @@ function isDraft7(dialect: Json | undefined): boolean {
 
 /** A chain of references that never comes to a schema. */
 function refersToItself(root: Json, at: Json, seen: readonly string[] = []): boolean {
-  const ref = isObject(at) ? at['$ref'] : undefined;
+  const ref = isJsonObject(at) ? at['$ref'] : undefined;
   if (typeof ref !== 'string' || (ref !== '#' && !ref.startsWith('#/'))) return false;
   if (seen.includes(ref) || (ref === '#' && at === root)) return true;
   const target = ref
     .slice(2)
     .split('/')
     .filter((name) => name !== '')
-    .reduce<Json | undefined>((here, name) => (isObject(here) ? here[name] : undefined), root);
+    .reduce<Json | undefined>((here, name) => (isJsonObject(here) ? here[name] : undefined), root);
   return target !== undefined && refersToItself(root, target, [...seen, ref]);
 }
 
@@ -149,10 +150,6 @@ function problemOf({ keyword, instancePath, params, message = 'does not fit' }: 
 
 function told(code: ArgsProblemCode, path: string, text: string): ArgsProblem {
   return { code, path, message: `${path === '' ? 'the whole' : path} ${text}` };
-}
-
-function isObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 function textOf(cause: unknown): string {

@@ -4,7 +4,7 @@ import type { LegStep, MutationRef, Observation, RecoveryCall, ReversalCall, Tak
 import type { DeclaredCall } from './class.js';
 import { reversalCallsOf, reversalCapabilityOf } from './class.js';
 import { readPointer } from './json-pointer.js';
-import { plainPayload, readPayload } from './payload.js';
+import { jsonOfPayload, plainPayload } from './payload.js';
 import type { Contract, ReversalArg } from './shape.js';
 import { VERIFY_DELAY_MS } from './terms.js';
 
@@ -166,12 +166,12 @@ export function callAt(call: RecoveryCall, position: number): RecoveryCall | nul
  * Shape:  undefined where one of them cannot be read, or was not seen.
  */
 export function argsAt(call: RecoveryCall, position: number, observations: readonly Observation[]): Json | undefined {
-  const bound = readable(callAt(call, position)?.args);
+  const bound = jsonOfPayload(callAt(call, position)?.args);
   const taken = call.then[position - 2]?.taken ?? [];
   if (position === 1 || bound === undefined || taken.length === 0) return bound;
   const seen = taken.map((one) => {
     const last = observations.findLast(({ phase, call: of }) => phase === 'verify' && of === one.call);
-    const observed = readable(last?.observed);
+    const observed = jsonOfPayload(last?.observed);
     return [one.name, observed === undefined ? undefined : readPointer(observed, one.path)] as const;
   });
   // Arguments have names: they are an object.
@@ -204,12 +204,4 @@ export function stepAt(step: LegStep, position: number, args: Json | undefined):
     verify_max_attempts: one.verify_max_attempts,
     verify_delay_ms: one.verify_delay_ms,
   };
-}
-
-function readable(payload: RecoveryCall['args'] | undefined): Json | undefined {
-  try {
-    return payload === undefined ? undefined : readPayload(payload);
-  } catch {
-    return undefined;
-  }
 }

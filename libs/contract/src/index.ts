@@ -49,6 +49,7 @@ export { contractByDigest, contractByName, contractView, editorsOf, isCloser } f
 export type { ContractEntries, KnownContract } from './view.js';
 export {
   PayloadUnreadable,
+  jsonOfPayload,
   plainPayload,
   readPayload,
   subjectId,

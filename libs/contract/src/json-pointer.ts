@@ -1,4 +1,5 @@
 // JSON pointers (RFC 6901) into values and into JSON Schemas.
+import { isJsonObject } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 
 /** Deepest nesting of allOf that is followed. */
@@ -72,24 +73,24 @@ export function isClosed(schema: Json): boolean {
 /** Local references that lead nowhere, anywhere in a schema. */
 export function danglingRefs(schema: Json, at: Json = schema): readonly string[] {
   if (at === null || typeof at !== 'object') return [];
-  const own = isObject(at) && typeof at['$ref'] === 'string' && deref(at, schema) === undefined ? [at['$ref']] : [];
+  const own = isJsonObject(at) && typeof at['$ref'] === 'string' && deref(at, schema) === undefined ? [at['$ref']] : [];
   return [...own, ...Object.values(at).flatMap((part: Json) => danglingRefs(schema, part))];
 }
 
 /** The schema and what allOf and local references add to it. */
 function partsOf(schema: Json, at: Json = schema, depth = 0): readonly Readonly<Record<string, Json>>[] {
   const found = deref(at, schema);
-  if (found === undefined || !isObject(found) || depth > DEPTH_MAX) return [];
+  if (found === undefined || !isJsonObject(found) || depth > DEPTH_MAX) return [];
   const parts = Array.isArray(found['allOf']) ? (found['allOf'] as readonly Json[]) : [];
   return [found, ...parts.flatMap((part) => partsOf(schema, part, depth + 1))];
 }
 
 function objectKeys(value: Json | undefined): readonly string[] {
-  return value !== undefined && isObject(value) ? Object.keys(value) : [];
+  return value !== undefined && isJsonObject(value) ? Object.keys(value) : [];
 }
 
 function subschema(schema: Json, token: string, root: Json): Json | undefined {
-  if (!isObject(schema)) return undefined;
+  if (!isJsonObject(schema)) return undefined;
   const found =
     member(schema['properties'], token) ?? itemSchema(schema, token) ?? schemaOnly(schema['additionalProperties']);
   if (found !== undefined) return deref(found, root);
@@ -108,7 +109,9 @@ function itemSchema(schema: Readonly<Record<string, Json>>, token: string): Json
 function deref(schema: Json, root: Json): Json | undefined {
   let at: Json | undefined = schema;
   for (let hops = 0; hops < 16; hops += 1) {
-    const target: Json | undefined = isObject(at ?? null) ? (at as Readonly<Record<string, Json>>)['$ref'] : undefined;
+    const target: Json | undefined = isJsonObject(at ?? null)
+      ? (at as Readonly<Record<string, Json>>)['$ref']
+      : undefined;
     if (typeof target !== 'string') return at;
     if (!target.startsWith('#')) return undefined;
     at = readPointer(root, target.slice(1));
@@ -117,7 +120,7 @@ function deref(schema: Json, root: Json): Json | undefined {
 }
 
 function schemaOnly(value: Json | undefined): Json | undefined {
-  return value !== undefined && isObject(value) ? value : undefined;
+  return value !== undefined && isJsonObject(value) ? value : undefined;
 }
 
 function member(value: Json | undefined, token: string): Json | undefined {
@@ -137,8 +140,4 @@ function tokensOf(pointer: string): readonly string[] {
         .slice(1)
         .split('/')
         .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function isObject(value: Json): value is Readonly<Record<string, Json>> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 // Payloads: in the clear, JSON into bytes and back (sealed ones are opened elsewhere, by who may), and whose data they hold.
-import { hash } from 'node:crypto';
+import { sha256 } from '@recourse/chain';
 import type { Json } from '@recourse/kernel';
 import { canonicalJson, deriveId, readJson } from '@recourse/kernel';
 import type { Payload } from '@recourse/messages';
@@ -41,9 +41,13 @@ export function readPayload(payload: Payload): Json {
   }
 }
 
-/** By way of a string of 32 octets: Node makes that in half the time it takes for a buffer. */
-function sha256(body: Uint8Array): Buffer {
-  return Buffer.from(hash('sha256', body, 'binary'), 'latin1');
+/** JSON of a payload; undefined where there is none, and for one that is sealed, damaged or no JSON: foreign bytes never stop a decision. */
+export function jsonOfPayload(payload: Payload | undefined): Json | undefined {
+  try {
+    return payload === undefined ? undefined : readPayload(payload);
+  } catch {
+    return undefined;
+  }
 }
 
 // Whose data a record of a mutation or a recovery holds: its subject, or where none is known the run.

@@ -3,7 +3,7 @@
 //   doc    = JSON, UTF-8; bytes are {"$b": base64}; a member name of the user's own that reads `$b`, `$$b`, ... gets one more `$`
 //   row    = part(kind) part(group) part(key) part(dueAt, empty for none) part(canonical doc)
 //   part   = <UTF-16 length> ":" <text>
-import { InvariantViolation, canonicalJson } from '@recourse/kernel';
+import { canonicalJson, InvariantViolation, setOwn } from '@recourse/kernel';
 import type { ColumnSpec, Doc, Row } from './service-core.js';
 
 /** What a column may hold; null where the row has nothing to say. */
@@ -159,12 +159,6 @@ function copyOf(
   const copy: Record<string, unknown> = {};
   for (let at = 0; at < count; at += 1) setOwn(copy, names[at] ?? '', members[names[at] ?? '']);
   return copy;
-}
-
-function setOwn(target: Record<string, unknown>, name: string, value: unknown): void {
-  if (name === '__proto__')
-    Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
-  else target[name] = value;
 }
 
 function fromJson(value: unknown): unknown {

@@ -12,7 +12,16 @@ export {
   traceIdOf,
   traceparentOf,
 } from './ids.js';
-export { JSON_DEPTH_MAX, canonicalJson, isTooDeep, readJson } from './json-text.js';
+export {
+  JSON_DEPTH_MAX,
+  canonicalJson,
+  escapedCharacter,
+  isJsonObject,
+  isTooDeep,
+  jsonIn,
+  readJson,
+  setOwn,
+} from './json-text.js';
 export { lookAlikes } from './alike.js';
 export { isAmong, isPerson, isSubject, personKey, policyDecider, SUBJECT_FORM } from './person.js';
 export type { Asking } from './person.js';
@@ -34,7 +43,7 @@ export type { KeyProblem, Keyring, KnownKey, Signer, Speaker, SpeakerRole } from
 export type { Json } from './json-text.js';
 export type { TracePlace } from './ids.js';
 export { instantText } from './instant.js';
-export { murmur2, partitionForKey } from './partition.js';
+export { murmur2, partitionForKey, shareOf } from './partition.js';
 export { ASK_PREFIX, backoffMs, grantLease, isAskOfLedger, leaseIdOf, MARGIN_MS } from './lease.js';
 export type { Lease, RetryBackoff } from './lease.js';
 export type { Clock } from './clock.port.js';

@@ -49,3 +49,32 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   for (const name in members) if (isDeeperThan(members[name], levels - 1)) return true;
   return false;
 }
+
+/** True for a JSON object. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, Json>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What a text is as JSON, at any depth; undefined where it is none. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sets a member of the object itself, whatever its name. */
+export function setOwn(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === '__proto__')
+    Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
+  else target[name] = value;
+}
+
+/** A character as JSON may spell it: `\uXXXX` for each of its units. */
+export function escapedCharacter(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
+}

@@ -40,3 +40,8 @@ export function partitionForKey(key: Uint8Array | string, partitionCount: number
 function byte(data: Uint8Array, at: number): number {
   return data[at] ?? 0;
 }
+
+/** A share of a limit over all partitions: at least one. */
+export function shareOf(limit: number, partitionCount: number): number {
+  return Math.max(1, Math.floor(limit / Math.max(1, partitionCount)));
+}

@@ -2,7 +2,7 @@
 //
 // A patch cannot set a member to null, nor change a list in part: where it would have to, the whole member is given, and where
 // even that does not do, the state is told whole.
-import { canonicalJson } from '@recourse/kernel';
+import { canonicalJson, isJsonObject } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 
 /** Most deltas between a state and the whole one it builds on: bounds the time to restore it. */
@@ -12,8 +12,8 @@ type Members = Readonly<Record<string, Json>>;
 
 /** Applies a patch, as RFC 7396 section 2 has it. */
 export function applyDelta(base: Json, patch: Json): Json {
-  if (!isMembers(patch)) return patch;
-  const next = new Map<string, Json>(isMembers(base) ? Object.entries(base) : []);
+  if (!isJsonObject(patch)) return patch;
+  const next = new Map<string, Json>(isJsonObject(base) ? Object.entries(base) : []);
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) next.delete(name);
     else next.set(name, applyDelta(next.get(name) ?? null, value));
@@ -23,7 +23,7 @@ export function applyDelta(base: Json, patch: Json): Json {
 
 /** The patch that makes `next` of `base`; null when no patch does, and the state has to be told whole. */
 export function deltaOf(base: Json, next: Json): Json | null {
-  const patch = isMembers(base) && isMembers(next) ? patchOf(base, next) : null;
+  const patch = isJsonObject(base) && isJsonObject(next) ? patchOf(base, next) : null;
   return patch !== null && canonicalJson(applyDelta(base, patch)) === canonicalJson(next) ? patch : null;
 }
 
@@ -34,11 +34,9 @@ function patchOf(base: Members, next: Members): Members {
   const told = Object.entries(next).flatMap(([name, value]): (readonly [string, Json])[] => {
     const before = Object.hasOwn(base, name) ? base[name] : undefined;
     if (before !== undefined && canonicalJson(before) === canonicalJson(value)) return [];
-    return [[name, before !== undefined && isMembers(before) && isMembers(value) ? patchOf(before, value) : value]];
+    return [
+      [name, before !== undefined && isJsonObject(before) && isJsonObject(value) ? patchOf(before, value) : value],
+    ];
   });
   return Object.fromEntries([...gone, ...told]);
-}
-
-function isMembers(value: Json | undefined): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
 // avsc reads past the end of a buffer as zeros and checks only at the end, so a truncated or forged array count makes it
 // loop (or allocate) up to 2^53 times. Counts are therefore bounded by the octets left: every item of ours takes at least
 // one. Map keys named `__proto__` become ordinary keys.
+import { setOwn } from '@recourse/kernel';
 import avsc from 'avsc';
 
 export type AvroType = avsc.Type;
@@ -144,10 +145,4 @@ function recognized(type: avsc.types.EnumType, symbol: unknown): unknown {
   if (symbol === type.default)
     throw new UnrecognizedSymbol(`a symbol of ${String(type.name)} that this build does not know`);
   return symbol;
-}
-
-function setOwn(values: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__')
-    Object.defineProperty(values, key, { value, enumerable: true, configurable: true, writable: true });
-  else values[key] = value;
 }

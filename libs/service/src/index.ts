@@ -32,7 +32,7 @@ export type { ManualReason, ManualReport } from './manual-reasons.js';
 export { limitTo, literals, NOW_MS, numberOrNull, Parameters, Queries, whereOf } from './outbound/sql.js';
 export type { Limited, Query } from './outbound/sql.js';
 export type { PageQuery, PlacedRow } from './projection-reads.js';
-export { databaseUrlOf, EDGE_CONFIG, jwksOf, limitsOf, SERVICE_CONFIG } from './service-config.js';
+export { databaseUrlOf, EDGE_CONFIG, jwksOf, LEASE_CONFIG, limitsOf, SERVICE_CONFIG } from './service-config.js';
 export { SERVICE_CONTEXT } from './service-context.js';
 export type { EdgeContext, ServiceContext } from './service-context.js';
 export { ServiceModule } from './service.module.js';

@@ -7,6 +7,7 @@
 //   E1. The end is the log's, asked after the row was missed; no loop's memory is trusted: this process may not own the partition.
 //   E2. Void records at the end are nothing to wait for.
 //   E3. A database that lost what this process projected is told to its loop at once: a loop at rest would look in a minute.
+import { setTimeout as pause } from 'node:timers/promises';
 import { genesisHead, judge, readHead } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import type { PartitionLoop, ProjectedHead } from '@recourse/event-log';
@@ -149,10 +150,4 @@ async function holdsMore(
     offset = last.offset + 1;
   }
   return false;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

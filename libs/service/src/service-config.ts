@@ -174,6 +174,27 @@ export const SERVICE_CONFIG = {
   ),
 } as const;
 
+/** Variables of every service that asks workers, and people after them. */
+export const LEASE_CONFIG = {
+  leaseKey: secretFile('RECOURSE_LEASE_KEY_FILE', {
+    doc: 'Secret that signs leases, so that nobody can answer a request they were not sent.',
+  }),
+  leaseMs: integer('RECOURSE_LEASE_MS', {
+    doc: 'Longest a worker may hold a leg.',
+    min: 1_000,
+    max: 3_600_000,
+    unit: 'milliseconds',
+    fallback: '30000',
+  }),
+  reviewDeadlineMs: integer('RECOURSE_REVIEW_DEADLINE_MS', {
+    doc: 'How long an open item may wait for a person.',
+    min: 1_000,
+    max: 30 * 86_400_000,
+    unit: 'milliseconds',
+    fallback: '86400000',
+  }),
+} as const;
+
 export type EdgeConfig = ConfigOf<typeof EDGE_CONFIG>;
 export type ServiceConfig = ConfigOf<typeof SERVICE_CONFIG>;
 

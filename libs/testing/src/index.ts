@@ -1,6 +1,6 @@
 export { CoreHarness, harness, WAYS } from './core-harness.js';
 // `fact` is what specs called a record until the word was given to what people rely on.
-export { entrySaid, logged, record, record as fact, wire } from './inputs.js';
+export { entrySaid, envelopeIn, logged, record, record as fact, wire } from './inputs.js';
 export { HOSTILE_STRINGS } from './hostile-strings.js';
 export { deepFreeze } from './plain-data.js';
 export { MemoryView, memoryView } from './view.memory.js';

@@ -1,6 +1,7 @@
 // What a scenario is told in: records of a log, inputs from wires and logs, and hashes without a chain.
 import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import type { Decided, Doc, RecordInput } from '@recourse/event-log';
+import type { CommandEnvelope } from '@recourse/messages';
 
 /** A record to be expected or given: its type and (part of) its body. */
 export function record(type: string, body: Doc = {}): Decided {
@@ -14,6 +15,25 @@ export function entrySaid(
   type: 'EntryRegistered' | 'EntryRetired' = 'EntryRegistered',
 ): Decided {
   return record(type, { kind, tenant, name, version: 1, digest: Buffer.alloc(32), body: canonicalJson(body) });
+}
+
+/** Somebody of a tenant who sends a command. */
+export function envelopeIn(
+  tenant: string,
+): (principal: string, roles: readonly string[], more?: Partial<CommandEnvelope>) => CommandEnvelope {
+  return (principal, roles, more = {}) => ({
+    command_id: `cmd-${principal}`,
+    tenant,
+    principal,
+    accounts: [],
+    roles,
+    route: 'POST /x',
+    idempotency_key: 'k',
+    body_sha256: Buffer.alloc(32),
+    issued_at: 10,
+    signature: Buffer.alloc(0),
+    ...more,
+  });
 }
 
 /** Input from a wire. The key is '' unless told; specs of aligned cores rarely need it. */

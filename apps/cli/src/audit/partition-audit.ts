@@ -1,6 +1,6 @@
 // Verifies one partition as its records come, in memory that does not grow with them.
 import { FRAME_SIZE, genesisHead, leafHash, LogVerifier, schemaIdOf } from '@recourse/chain';
-import type { Finding, GenesisOf, Head, KnownHead, LeafStore, StoredRecord, VerifiedStart } from '@recourse/chain';
+import type { Finding, GenesisOf, KnownHead, LeafStore, StoredRecord, VerifiedStart } from '@recourse/chain';
 import { lossReader } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { named } from './findings.js';

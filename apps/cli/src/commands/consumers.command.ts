@@ -3,9 +3,9 @@ import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { instant, listText, span } from '../output/table.js';
+import { instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { rowsOf } from '../reports/exposure.js';
+import { duration, rowsOf } from '../reports/exposure.js';
 import type { Act } from './options.js';
 import { addListAction, addReportAction } from './shapes.js';
 import { addVerbs } from './verbs.js';
@@ -18,9 +18,9 @@ const CONSUMERS: readonly Column<Doc>[] = [
   { title: 'ANSWERED', of: (row) => row['acknowledged'], align: 'right' },
   { title: 'LATE', of: (row) => row['late'], align: 'right' },
   { title: 'SILENT', of: (row) => row['overdue'], align: 'right' },
-  { title: 'P50', of: (row) => milliseconds(row['p50_ms']), align: 'right' },
-  { title: 'P99', of: (row) => milliseconds(row['p99_ms']), align: 'right' },
-  { title: 'USERS SEE AFTER', of: (row) => milliseconds(row['commit_to_user_ms']), align: 'right' },
+  { title: 'P50', of: (row) => duration(row['p50_ms']), align: 'right' },
+  { title: 'P99', of: (row) => duration(row['p99_ms']), align: 'right' },
+  { title: 'USERS SEE AFTER', of: (row) => duration(row['commit_to_user_ms']), align: 'right' },
   { title: 'OUT TOO LATE', of: (row) => row['late_emissions'], align: 'right' },
   { title: 'FITS', of: (row) => fitText(row) },
 ];
@@ -34,7 +34,7 @@ const DELIVERIES: readonly Column<Doc>[] = [
   { title: 'MODE', of: (row) => row['mode'] },
   { title: 'PHASE', of: (row) => row['phase'] },
   { title: 'ROLLED BACK', of: (row) => instant(row['rolled_back_at']) },
-  { title: 'ANSWERED AFTER', of: (row) => milliseconds(docOf(row['answer'])['after_ms']), align: 'right' },
+  { title: 'ANSWERED AFTER', of: (row) => duration(docOf(row['answer'])['after_ms']), align: 'right' },
   { title: 'OWNER', of: (row) => (row['phase'] === 'acknowledged' ? null : row['owner']) },
   { title: 'BY', of: (row) => (row['phase'] === 'acknowledged' ? null : instant(row['deadline_at'])) },
 ];
@@ -110,9 +110,4 @@ function fitText(row: Doc): string {
   if (row['misfit'] !== true) return 'yes';
   const [why, advice] = [String(row['why']), row['advice']];
   return typeof advice === 'string' ? `no: ${why}; subscribe with mode ${advice}` : `no: ${why}`;
-}
-
-/** Short times matter here, so they are told to the millisecond. */
-function milliseconds(ms: unknown): string | null {
-  return typeof ms === 'number' && ms < 1_000 ? `${String(ms)} ms` : span(ms);
 }

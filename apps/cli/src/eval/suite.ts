@@ -1,7 +1,7 @@
 // A suite of trajectory evals: which runs there are, what each had to do, and what it must never do (D50 to D52).
 //
 // Boundary: shape and meaning of a suite file. Pure; how a run did is said by grade.ts.
-import { canonicalJson } from '@recourse/kernel';
+import { canonicalJson, isJsonObject } from '@recourse/kernel';
 import type { Json, Rejection } from '@recourse/kernel';
 import { z } from 'zod';
 
@@ -147,14 +147,10 @@ export function fits(patternText: string, name: string): boolean {
 
 /** True where every member asked for is there with that value, at any depth; lists are compared whole. */
 export function holdsSubset(asked: Json, found: Json): boolean {
-  if (!isObject(asked)) return canonicalJson(asked) === canonicalJson(found);
-  if (!isObject(found)) return false;
+  if (!isJsonObject(asked)) return canonicalJson(asked) === canonicalJson(found);
+  if (!isJsonObject(found)) return false;
   return Object.entries(asked).every(([name, value]) => {
     const there = Object.hasOwn(found, name) ? found[name] : undefined;
     return there !== undefined && holdsSubset(value, there);
   });
-}
-
-function isObject(value: Json): value is Readonly<Record<string, Json>> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

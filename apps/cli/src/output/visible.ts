@@ -1,4 +1,5 @@
 // Makes text safe to show: what agents and tools wrote reaches an operator's terminal, and must not command it. Pure.
+import { escapedCharacter } from '@recourse/kernel';
 
 /**
  * Characters that a terminal obeys, that turn the direction of what follows, or that nobody sees. Line feed and tab stay:
@@ -15,18 +16,11 @@ export function visible(text: string): string {
   return text.replace(DANGEROUS, (character, offset: number) =>
     LAYOUT.has(character) || (character === JOINER && JOINED.test(text.slice(0, offset)))
       ? character
-      : escaped(character),
+      : escapedCharacter(character),
   );
 }
 
 /** The same on one line. */
 export function visibleOnOneLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
-}
-
-function escaped(character: string): string {
-  return Array.from(
-    { length: character.length },
-    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
-  ).join('');
 }

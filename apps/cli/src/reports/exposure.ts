@@ -118,7 +118,7 @@ function amount(row: Doc, name: string): string | null {
 }
 
 /** Short times matter here, so they are told to the millisecond. */
-function duration(ms: unknown): string | null {
+export function duration(ms: unknown): string | null {
   return typeof ms === 'number' && ms < 1_000 ? `${String(ms)} ms` : span(ms);
 }
 

@@ -24,7 +24,7 @@ import type {
   ToolExecuted,
   ToolPlanned,
 } from '@recourse/messages';
-import { fact, harness, logged, memoryView, wire } from '@recourse/testing';
+import { envelopeIn, fact, harness, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
 import type { Keeping } from '../rules/commit/checkpoint.decisions.js';
@@ -246,25 +246,7 @@ const ABOUT: StepNamed = {
 };
 
 /** Somebody who sends a command. */
-export function envelope(
-  principal: string,
-  roles: readonly string[],
-  more: Partial<CommandEnvelope> = {},
-): CommandEnvelope {
-  return {
-    command_id: `cmd-${principal}`,
-    tenant: TENANT,
-    principal,
-    accounts: [],
-    roles,
-    route: 'POST /x',
-    idempotency_key: 'k',
-    body_sha256: Buffer.alloc(32),
-    issued_at: 10,
-    signature: Buffer.alloc(0),
-    ...more,
-  };
-}
+export const envelope = envelopeIn(TENANT);
 
 /** A command about what should not stand. */
 export function command(

@@ -4,6 +4,7 @@
 //   S1. Nothing that is shown hides a character, turns the direction of what follows, or passes for another letter.
 //   S2. What is too long is folded with its length and its hash: two long texts that differ anywhere never look alike.
 import { createHash } from 'node:crypto';
+import { escapedCharacter } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 
 /** Longest text that is shown whole, UTF-16 units: a page and a half, more than a person compares by eye. */
@@ -27,7 +28,7 @@ const EUROPEAN = /[\u00c0-\u0130\u0132-\u0137\u0139-\u017e]/u;
 
 /** The text with what cannot be seen, and letters that pass for ASCII ones in a word of them, as `\uXXXX`. */
 export function shownText(text: string): string {
-  return text.replace(WORD, withoutLookAlikes).replace(UNSEEN, escaped);
+  return text.replace(WORD, withoutLookAlikes).replace(UNSEEN, escapedCharacter);
 }
 
 /** The text as it is shown, or folded where it is too long. */
@@ -68,14 +69,7 @@ function shownValue(value: unknown): unknown {
 function withoutLookAlikes(word: string): string {
   return ASCII_LETTER.test(word)
     ? word.replace(FOREIGN_LETTER, (letter) =>
-        EUROPEAN.test(letter) || ACCENTED.test(letter.normalize('NFD')) ? letter : escaped(letter),
+        EUROPEAN.test(letter) || ACCENTED.test(letter.normalize('NFD')) ? letter : escapedCharacter(letter),
       )
     : word;
-}
-
-function escaped(character: string): string {
-  return Array.from(
-    { length: character.length },
-    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
-  ).join('');
 }

@@ -1,5 +1,6 @@
 // Drafts: a first proposal for a tool nobody has declared yet (D6). A draft never binds: it carries the marker `draft`, which the
 // registry refuses, and it leaves out what only people know (what undoes it, the residue, who accepts the cost).
+import { isJsonObject } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { CAPABILITY_PATTERN } from '../shape.js';
 import type { ContractDraft } from '../shape.js';
@@ -127,11 +128,6 @@ export function capabilityOf(adapter: string, name: string): string {
   return CAPABILITY_PATTERN.test(capability) ? capability : 'tools.call_tool';
 }
 
-/** True for a JSON object. */
-export function isObject(value: unknown): value is Readonly<Record<string, Json>> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
-
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 }
@@ -142,5 +138,5 @@ function effectOf({ description, name }: ToolFacts): string {
 }
 
 function objectSchema(schema: Json): Json {
-  return isObject(schema) ? { type: 'object', ...schema } : { type: 'object' };
+  return isJsonObject(schema) ? { type: 'object', ...schema } : { type: 'object' };
 }

@@ -1,8 +1,9 @@
 // Where drafts come from: MCP tool lists, OpenAPI documents, tool declarations. What these say of themselves is untrusted.
+import { isJsonObject } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { DIMENSIONS } from '../shape.js';
 import type { ContractDraft } from '../shape.js';
-import { draftOf, isObject, SAFETY_CLASSES, textOf } from './draft.js';
+import { draftOf, SAFETY_CLASSES, textOf } from './draft.js';
 import type { Draft, SafetyClass } from './draft.js';
 
 export const DRAFT_SOURCES = ['mcp', 'openapi', 'tools'] as const;
@@ -18,7 +19,7 @@ export interface DraftOptions {
 
 /** Says what a document is; null when it is none of them. */
 export function sourceOf(document: Json): DraftSource | null {
-  if (isObject(document) && typeof document['openapi'] === 'string') return 'openapi';
+  if (isJsonObject(document) && typeof document['openapi'] === 'string') return 'openapi';
   const tools = toolsIn(document);
   if (tools.length === 0) return null;
   return tools.some((tool) => tool['tool_id'] !== undefined || tool['safety_class'] !== undefined) ? 'tools' : 'mcp';
@@ -40,17 +41,17 @@ type Doc = Readonly<Record<string, Json>>;
 
 /** A list, `{tools: […]}`, or the answer of tools/list. */
 function toolsIn(document: Json): readonly Doc[] {
-  const result = isObject(document) && isObject(document['result']) ? document['result'] : document;
-  const tools = isObject(result) ? result['tools'] : result;
+  const result = isJsonObject(document) && isJsonObject(document['result']) ? document['result'] : document;
+  const tools = isJsonObject(result) ? result['tools'] : result;
   return Array.isArray(tools)
     ? (tools as readonly Json[])
-        .filter(isObject)
+        .filter(isJsonObject)
         .filter((tool) => textOf(tool['name']) !== null || textOf(tool['tool_id']) !== null)
     : [];
 }
 
 function mcpDraft(tool: Doc, { adapter, owner }: DraftOptions): Draft {
-  const hints = isObject(tool['annotations']) ? tool['annotations'] : {};
+  const hints = isJsonObject(tool['annotations']) ? tool['annotations'] : {};
   const [safetyClass, because] = mcpClass(hints);
   return draftOf(
     {
@@ -95,11 +96,13 @@ const METHODS: Readonly<Record<string, SafetyClass>> = {
 };
 
 function operationsIn(document: Json): readonly Operation[] {
-  if (!isObject(document) || !isObject(document['paths'])) return [];
+  if (!isJsonObject(document) || !isJsonObject(document['paths'])) return [];
   return Object.entries(document['paths']).flatMap(([path, item]) =>
-    isObject(item)
+    isJsonObject(item)
       ? Object.entries(item).flatMap(([method, operation]) =>
-          METHODS[method] === undefined || !isObject(operation) ? [] : [{ method, path, operation, root: document }],
+          METHODS[method] === undefined || !isJsonObject(operation)
+            ? []
+            : [{ method, path, operation, root: document }],
         )
       : [],
   );
@@ -125,7 +128,7 @@ function openApiDraft({ method, path, operation, root }: Operation, { adapter, o
 function openApiArgs(operation: Doc, root: Doc): Json {
   const listed = (Array.isArray(operation['parameters']) ? (operation['parameters'] as readonly Json[]) : [])
     .map((each) => resolved(each, root))
-    .filter(isObject);
+    .filter(isJsonObject);
   const parameters = listed.flatMap((each) => {
     const name = textOf(each['name']);
     return name === null
@@ -133,8 +136,8 @@ function openApiArgs(operation: Doc, root: Doc): Json {
       : [{ name, schema: resolved(each['schema'] ?? {}, root), isRequired: each['required'] === true }];
   });
   const body = resolved(contentSchema(resolved(operation['requestBody'] ?? {}, root)), root);
-  const fromBody = isObject(body) && isObject(body['properties']) ? body['properties'] : {};
-  const required = isObject(body) && Array.isArray(body['required']) ? (body['required'] as readonly Json[]) : [];
+  const fromBody = isJsonObject(body) && isJsonObject(body['properties']) ? body['properties'] : {};
+  const required = isJsonObject(body) && Array.isArray(body['required']) ? (body['required'] as readonly Json[]) : [];
   return {
     type: 'object',
     properties: { ...Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])), ...fromBody },
@@ -143,16 +146,16 @@ function openApiArgs(operation: Doc, root: Doc): Json {
 }
 
 function openApiResult(operation: Doc, root: Doc): Json | null {
-  const responses = isObject(operation['responses']) ? operation['responses'] : {};
+  const responses = isJsonObject(operation['responses']) ? operation['responses'] : {};
   const good = Object.entries(responses).find(([status]) => /^2/.test(status))?.[1];
   const schema = good === undefined ? null : resolved(contentSchema(resolved(good, root)), root);
-  return isObject(schema) && Object.keys(schema).length > 0 ? schema : null;
+  return isJsonObject(schema) && Object.keys(schema).length > 0 ? schema : null;
 }
 
 function contentSchema(holder: Json): Json {
-  const content = isObject(holder) && isObject(holder['content']) ? holder['content'] : {};
+  const content = isJsonObject(holder) && isJsonObject(holder['content']) ? holder['content'] : {};
   const media = content['application/json'] ?? Object.values(content)[0];
-  return isObject(media) ? (media['schema'] ?? {}) : {};
+  return isJsonObject(media) ? (media['schema'] ?? {}) : {};
 }
 
 const HOPS_MAX = 8;
@@ -161,12 +164,12 @@ const DEPTH_MAX = 12;
 /** Local references written out, as far as they go; a circle ends as any value. */
 function resolved(value: Json, root: Doc, depth = 0): Json {
   let at: Json = value;
-  for (let hops = 0; hops < HOPS_MAX && isObject(at) && typeof at['$ref'] === 'string'; hops += 1)
+  for (let hops = 0; hops < HOPS_MAX && isJsonObject(at) && typeof at['$ref'] === 'string'; hops += 1)
     at = pointed(root, at['$ref']);
-  if (isObject(at) && typeof at['$ref'] === 'string') return {};
+  if (isJsonObject(at) && typeof at['$ref'] === 'string') return {};
   if (depth >= DEPTH_MAX) return {};
   if (Array.isArray(at)) return (at as readonly Json[]).map((each) => resolved(each, root, depth + 1));
-  return isObject(at)
+  return isJsonObject(at)
     ? Object.fromEntries(Object.entries(at).map(([name, each]) => [name, resolved(each, root, depth + 1)]))
     : at;
 }
@@ -177,7 +180,10 @@ function pointed(root: Doc, ref: string): Json {
     .slice(2)
     .split('/')
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return tokens.reduce<Json>((at, token) => (isObject(at) && Object.hasOwn(at, token) ? (at[token] ?? {}) : {}), root);
+  return tokens.reduce<Json>(
+    (at, token) => (isJsonObject(at) && Object.hasOwn(at, token) ? (at[token] ?? {}) : {}),
+    root,
+  );
 }
 
 /** Minor units of a bare amount: two decimals unless the currency has others. */
@@ -193,7 +199,7 @@ function declaredDraft(tool: Doc, { adapter, owner, currency }: DraftOptions): D
   const dot = id.indexOf('.');
   const safetyClass =
     SAFETY_CLASSES.find((each) => each === textOf(tool['safety_class'])?.toUpperCase()) ?? 'DESTRUCTIVE';
-  const metadata = isObject(tool['metadata']) ? tool['metadata'] : {};
+  const metadata = isJsonObject(tool['metadata']) ? tool['metadata'] : {};
   const valueArg = textOf(metadata['value_arg']);
   const draft = draftOf(
     {
@@ -214,7 +220,7 @@ function declaredDraft(tool: Doc, { adapter, owner, currency }: DraftOptions): D
     contract: {
       ...draft.contract,
       ...(dimension === 'money' ? { impact: 'financial' as const } : {}),
-      ...reversalOf(isObject(tool['reversal']) ? tool['reversal'] : {}, currency),
+      ...reversalOf(isJsonObject(tool['reversal']) ? tool['reversal'] : {}, currency),
       ...(valueArg === null ? {} : { value: { amount: `/${valueArg}`, currency } }),
       ...(dimension === undefined
         ? {}
@@ -226,10 +232,10 @@ function declaredDraft(tool: Doc, { adapter, owner, currency }: DraftOptions): D
 
 /** The declared schema of the arguments; the argument that holds the value is an integer unless it says otherwise. */
 function argsSchemaOf(tool: Doc, valueArg: string | null): Doc {
-  const given = [tool['args_schema'], tool['parameters']].find(isObject) ?? {};
+  const given = [tool['args_schema'], tool['parameters']].find(isJsonObject) ?? {};
   const properties = {
     ...(valueArg === null ? {} : { [valueArg]: { type: 'integer' } }),
-    ...(isObject(given['properties']) ? given['properties'] : {}),
+    ...(isJsonObject(given['properties']) ? given['properties'] : {}),
   };
   return { ...given, properties };
 }
@@ -243,7 +249,7 @@ function reversalOf(reversal: Doc, currency: string): ContractDraft {
     (each) => each === lower('recovery_approval_mode'),
   );
   const window = reversal['reversal_window_ms'];
-  const caps = isObject(reversal['blast_radius']) ? reversal['blast_radius'] : reversal;
+  const caps = isJsonObject(reversal['blast_radius']) ? reversal['blast_radius'] : reversal;
   const [calls, value] = [caps['max_calls_per_run'], caps['max_value_per_run']];
   return {
     ...(declared === undefined ? {} : { reversal_class: declared }),

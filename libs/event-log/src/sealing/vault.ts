@@ -9,7 +9,7 @@
 //   V3. A payload that was opened here seals to the very bytes it was, whatever the window; a producer's word on keys counts nothing.
 //   V4. A payload is opened when it is used, once for as long as its key is there: of a key that was destroyed nothing opened is handed out.
 //   V5. A proposed key opens what was sealed with it here, and hides no other: another process may have made the key of that id.
-import { hash } from 'node:crypto';
+import { sha256 } from '@recourse/chain';
 import { Lacking } from '../lacks.js';
 import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
@@ -388,9 +388,4 @@ function followed({ hashes, all }: SealedPart, payload: PayloadDoc, sealed: Payl
 function once<T extends object>(make: () => T): () => T {
   let made: T | null = null;
   return () => (made ??= make());
-}
-
-/** By way of a string of 32 octets: Node makes that in half the time it takes for a buffer. */
-function sha256(body: Uint8Array): Buffer {
-  return Buffer.from(hash('sha256', body, 'binary'), 'latin1');
 }

@@ -1,6 +1,7 @@
 // JSON values as lines of one file, for the processes of one host: each is on disk before its append resolves.
 //
 // Boundary: a claim journal underneath (claim-journal.ts, J1 to J3); a line that a crash tore is no value and is passed over.
+import { jsonIn } from '@recourse/kernel';
 import { ClaimJournal } from './claim-journal.js';
 
 /** One process's hold on such a file. Errors: those of the file system; the next call opens it anew. */
@@ -18,7 +19,7 @@ export class JsonLines {
   readOn(take: (value: unknown) => void): Promise<void> {
     return this.alone((journal) =>
       journal.readOn((line) => {
-        const value = valueIn(line);
+        const value = jsonIn(line);
         if (value !== undefined) take(value);
       }),
     );
@@ -39,13 +40,5 @@ export class JsonLines {
       await journal?.close().catch(() => undefined);
       throw error;
     }
-  }
-}
-
-function valueIn(line: string): unknown {
-  try {
-    return JSON.parse(line) as unknown;
-  } catch {
-    return undefined;
   }
 }

@@ -13,6 +13,7 @@ import type { WireProducer } from '@recourse/kafka';
 import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Codecs, CommandEnvelope } from '@recourse/messages';
 import { z } from 'zod';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Principal } from './principal.js';
 import { EdgeRefusal } from './problem.js';
 
@@ -234,9 +235,3 @@ const commandDoc: z.ZodType<Pick<CommandDoc, 'body_sha256' | 'http_status' | 'an
   http_status: z.number(),
   answer: z.string(),
 });
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
-}

@@ -8,7 +8,7 @@
 //   D3. Further commits of an event that was admitted are not new roots: a breaker does not tear one rollback apart.
 //   D5. Evidence that its source's terms forbid is held whatever the limits are: no trust makes it fresh, or the tenant's.
 //   D4. One event counts once toward a breaker, however many commits it hits; how many it hits is the closure limit's.
-import { deriveId, isPerson } from '@recourse/kernel';
+import { deriveId, isPerson, shareOf } from '@recourse/kernel';
 import type { Evidence, LimitScope } from '@recourse/messages';
 import { sharedTrend } from '../trend/trend.decisions.js';
 import { WEIGHT_INITIAL } from './admission.messages.js';
@@ -35,11 +35,6 @@ export function scopeIdOf({ scope, tenant, name }: Scope): string {
 }
 export function closureIdOf(tenant: string, eventId: string): string {
   return deriveId('evt', tenant, eventId);
-}
-
-/** A share of a limit over all partitions: at least one. */
-export function shareOf(limit: number, partitionCount: number): number {
-  return Math.max(1, Math.floor(limit / Math.max(1, partitionCount)));
 }
 
 /** Limits of one partition. */

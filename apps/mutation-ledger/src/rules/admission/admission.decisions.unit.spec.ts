@@ -1,17 +1,9 @@
+import { shareOf } from '@recourse/kernel';
 import { describe, expect, it } from '@jest/globals';
 import type { DeclaredSource } from './context.decisions.js';
 import type { Evidence } from '@recourse/messages';
 import fc from 'fast-check';
-import {
-  admission,
-  isVouchedFor,
-  recent,
-  scopeIdOf,
-  scopesOf,
-  sharedLimits,
-  shareOf,
-  weightOf,
-} from './admission.decisions.js';
+import { admission, isVouchedFor, recent, scopeIdOf, scopesOf, sharedLimits, weightOf } from './admission.decisions.js';
 import type { Asked, Seen } from './admission.decisions.js';
 import {
   CONFIRMED_ADDS,

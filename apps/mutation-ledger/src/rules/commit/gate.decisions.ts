@@ -5,6 +5,7 @@
 // Invariants
 //   G1. What cannot be judged is not admitted: no bundle, no predicates, inputs that are gone, a state that is not kept.
 //   G2. The state is the one before the commit without what fell; of what fell the gate sees nothing.
+import { isJsonObject } from '@recourse/kernel';
 import { admissionVerdict, PayloadUnreadable, readPayload } from '@recourse/contract';
 import type { EntryBody, Verdict } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
@@ -33,13 +34,9 @@ export function inputsOf({ inputs }: Pick<Gate, 'inputs'>): Json | undefined {
   if (inputs === null) return {};
   try {
     const told = readPayload(inputs);
-    return isMembers(told) ? (told['gate'] ?? {}) : undefined;
+    return isJsonObject(told) ? (told['gate'] ?? {}) : undefined;
   } catch (cause) {
     if (cause instanceof PayloadUnreadable) return undefined;
     throw cause;
   }
-}
-
-function isMembers(value: Json): value is Readonly<Record<string, Json>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -8,7 +8,7 @@
 //   R2. A place that was taken is honoured once, whenever its step comes to use it.
 //   R4. A step takes a place for each call that undoes it, of its own capability, and begins at the first.
 //   R3. A step whose place comes after its deadline takes none: a person is told while there is time.
-import { deriveId } from '@recourse/kernel';
+import { deriveId, shareOf } from '@recourse/kernel';
 import type { LimitScope, Pace } from '@recourse/messages';
 
 const MINUTE_MS = 60_000;
@@ -21,11 +21,6 @@ export interface Rates {
 
 /** No limits. */
 export const NO_RATES: Rates = { tenantPerMinute: null, capabilityPerMinute: null };
-
-/** A share of a limit over all partitions: at least one. */
-function shareOf(limit: number, partitionCount: number): number {
-  return Math.max(1, Math.floor(limit / Math.max(1, partitionCount)));
-}
 
 /** Rates of one partition. */
 export function sharedRates(

@@ -1,11 +1,10 @@
 // Decides about a question before an effect: asked of people, or decided by a routine rule in the same turn. Pure.
 //
 // Invariants: F1, F3, F5 and F6 of forward.decider.ts.
-import { briefOf, forwardDigest, isUnsaid, readPayload, termsOf } from '@recourse/contract';
+import { briefOf, forwardDigest, isUnsaid, jsonOfPayload, readPayload, termsOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { policyDecider } from '@recourse/kernel';
-import type { Json } from '@recourse/kernel';
-import type { Payload, RequestForwardApproval } from '@recourse/messages';
+import type { RequestForwardApproval } from '@recourse/messages';
 import { OWNER_OF_APPROVALS } from '../policy.messages.js';
 import { record } from '../record.messages.js';
 import type { Body } from '../record.messages.js';
@@ -132,7 +131,7 @@ function requestRefusal(command: RequestForwardApproval, contract: Contract | nu
     return { code: 'CONTRACT_UNKNOWN', message: 'No contract with this digest is registered for this tenant.' };
   if (contract.name !== capability)
     return { code: 'CONTRACT_MISMATCH', message: 'The contract is for another capability.' };
-  const args = jsonOf(command.args);
+  const args = jsonOfPayload(command.args);
   if (args === undefined)
     return { code: 'ARGS_UNREADABLE', message: 'The arguments cannot be read, so nobody could say what they approve.' };
   const digest = forwardDigest({
@@ -147,12 +146,4 @@ function requestRefusal(command: RequestForwardApproval, contract: Contract | nu
   return digest === action_digest.toString('hex')
     ? null
     : { code: 'DIGEST_MISMATCH', message: 'The digest is not that of the action that would be shown.' };
-}
-
-function jsonOf(payload: Payload): Json | undefined {
-  try {
-    return readPayload(payload);
-  } catch {
-    return undefined;
-  }
 }

@@ -55,7 +55,11 @@ export function approvalRefusal(step: StepDoc, command: ApproveStep, context: Ap
 }
 
 /** Says why the glass is not broken; null when it is. As for an approval: only the role, and how many there are, differ. */
-export function glassRefusal(step: StepDoc, command: ApproveStep | BreakGlass, context: ApprovalContext): Refusal | null {
+export function glassRefusal(
+  step: StepDoc,
+  command: ApproveStep | BreakGlass,
+  context: ApprovalContext,
+): Refusal | null {
   const { now, policy } = context;
   return (
     endingRefusal(step, command.envelope, context) ??

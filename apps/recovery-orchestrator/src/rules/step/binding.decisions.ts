@@ -6,7 +6,7 @@
 //   B1. Only the result of a compensation that another capability has verified is read; never that of a call that answered.
 //   B2. Nothing is guessed: an argument that cannot come any more sends the step to a person, and so does one that two effects could give.
 //   B3. Only an effect about the same subject gives one: a run may do the same for several.
-import { bindReversal, plainPayload, readPayload, reversalCallsOf } from '@recourse/contract';
+import { bindReversal, jsonOfPayload, plainPayload, reversalCallsOf } from '@recourse/contract';
 import type { BindingFacts, Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Execution, MutationRef, Payload } from '@recourse/messages';
@@ -84,7 +84,7 @@ export function resultOf({ phase, last, call }: StepDoc): Json | undefined {
   const executed = last.observations.findLast(
     (seen) => seen.phase === 'execute' && seen.call === 1 && seen.capability === call.capability,
   );
-  return executed === undefined ? undefined : jsonOf(executed.observed);
+  return executed === undefined ? undefined : jsonOfPayload(executed.observed);
 }
 
 function sourcesOf(
@@ -103,7 +103,7 @@ function sourcesOf(
 
 function factsOf({ execution, ref }: Unbound): BindingFacts | null {
   const [args, result, priorValue] = [
-    jsonOf(execution.args),
+    jsonOfPayload(execution.args),
     optional(execution.result),
     optional(execution.prior_value),
   ];
@@ -112,13 +112,5 @@ function factsOf({ execution, ref }: Unbound): BindingFacts | null {
 }
 
 function optional(payload: Payload | null): Json | undefined {
-  return payload === null ? null : jsonOf(payload);
-}
-
-function jsonOf(payload: Payload): Json | undefined {
-  try {
-    return readPayload(payload);
-  } catch {
-    return undefined;
-  }
+  return payload === null ? null : jsonOfPayload(payload);
 }

@@ -9,7 +9,7 @@
 //   F3. What cannot be observed is a person's, after a few tries: doubt does not send anything (P14).
 import { createHash } from 'node:crypto';
 import { readPayload } from '@recourse/contract';
-import { canonicalJson, deriveId, leaseIdOf } from '@recourse/kernel';
+import { canonicalJson, deriveId, isJsonObject, leaseIdOf } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Evidence, FactsPurpose, LegReported, Observation } from '@recourse/messages';
 import { dispatchableUntil, grantLookLease } from '../decision/recovery.decisions.js';
@@ -116,7 +116,7 @@ export function changedFacts(then: Json, now: Json, volatile: readonly string[])
 
 function* differences(at: string, then: Json, now: Json, volatile: ReadonlySet<string>): Generator<string> {
   if (volatile.has(at) || canonicalJson(then) === canonicalJson(now)) return;
-  if (!isObject(then) || !isObject(now)) {
+  if (!isJsonObject(then) || !isJsonObject(now)) {
     yield at;
     return;
   }
@@ -193,10 +193,6 @@ function deadlineOf(
   return endsAt === null || terms === null
     ? patience
     : Math.max(now, Math.min(patience, dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs)));
-}
-
-function isObject(value: Json): value is { readonly [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** JSON of an observation; undefined when it is sealed or broken: what cannot be compared has changed. */

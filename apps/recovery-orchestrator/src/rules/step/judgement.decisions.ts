@@ -6,7 +6,7 @@
 //   J2. Where worker and orchestrator disagree the outcome is uncertain, never the better of the two.
 //   J3. A change that a later look back explains by our own effect is no disagreement.
 //   J4. A conditional write that lost is a change seen by the tool itself, whatever the look before it showed: a person's (P7).
-import { argsAt, boundFacts, callCountOf, evaluateCondition, readPayload, stepAt } from '@recourse/contract';
+import { argsAt, boundFacts, callCountOf, evaluateCondition, jsonOfPayload, stepAt } from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type {
@@ -14,7 +14,6 @@ import type {
   LookVerdict,
   Observation,
   ObservationPhase,
-  Payload,
   StepOutcome,
   StepReport,
   StepVerdict,
@@ -201,18 +200,9 @@ function isOurChange(of: CallSeen | null): boolean {
 function seen(of: CallSeen | null, phase: ObservationPhase, capability: string | null, condition: string | null): Seen {
   if (of === null || capability === null || condition === null || capability === of.capability) return 'unseen';
   const last = of.observations.findLast((one) => one.phase === phase && one.capability === capability);
-  const observed = last === undefined ? undefined : readable(last.observed);
+  const observed = jsonOfPayload(last?.observed);
   if (observed === undefined || of.args === undefined) return 'unseen';
   const bound = boundFacts({ reversalArgs: of.args, externalRef: of.externalRef });
   const verdict = evaluateCondition(condition, { observed, bound });
   return !verdict.ok ? 'unseen' : verdict.holds ? 'holds' : 'false';
-}
-
-/** JSON of a payload; undefined when it is sealed, damaged or no JSON: a worker's bytes never stop a decision. */
-function readable(payload: Payload): Json | undefined {
-  try {
-    return readPayload(payload);
-  } catch {
-    return undefined;
-  }
 }
