@@ -155,7 +155,7 @@ describe('the page', () => {
         void dialog.dismiss();
       });
       // The services refuse many of these; whatever comes through all the same must be inert.
-      await page.route('**/api/ledger/v1/mutations?**', (route) =>
+      await page.route('**/api/ledger/v1/effects?**', (route) =>
         route.fulfill({
           json: {
             items: HOSTILE_STRINGS.map(({ text }, at) => ({
@@ -163,6 +163,7 @@ describe('the page', () => {
               run_id: text,
               capability: text,
               recoverability: text,
+              created_at: at,
               updated_at: at,
               execution: { agent_id: text, value: { amount_minor: at, currency: text } },
             })),
