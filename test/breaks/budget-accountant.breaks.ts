@@ -345,4 +345,22 @@ export const BREAKS: readonly Break[] = [
     find: '!isHappened(held) || held.expires_at === null',
     replace: '!isCounted(held) || held.expires_at === null || held.expires_at % 2_000 === 0',
   },
+  {
+    id: 'a83-raise-of-another-question',
+    requirement: 'A83',
+    spec: 'apps/budget-accountant/src/budgets.raise-once.unit.spec.ts',
+    test: 'a ceiling that is raised once, straight is for the question that was read: under the same id another is refused, and nothing is counted',
+    file: 'apps/budget-accountant/src/rules/budget/escalation.decider.ts',
+    find: "read === null || read.toString('hex') === questionDigest(question)",
+    replace: "read === null || questionDigest(question) !== ''",
+  },
+  {
+    id: 'a83-digest-forgets-what-it-is-about',
+    requirement: 'A83',
+    spec: 'apps/budget-accountant/src/budgets.raise-once.unit.spec.ts',
+    test: 'a ceiling that is raised once, straight is for the question that was read: who is to answer it, and until when, is no part of that',
+    file: 'apps/budget-accountant/src/rules/budget/escalation.decider.ts',
+    find: 'const asked = { escalation_id, about, proposal,',
+    replace: 'const asked = { escalation_id, proposal, other: about === null,',
+  },
 ];

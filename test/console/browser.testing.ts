@@ -42,7 +42,13 @@ export async function takeSeat(browser: Browser, options: Parameters<Browser['ne
 
 /** Everybody leaves: a page that nobody looks at any more still follows the stream, and takes from the next spec. */
 export async function leaveSeats(browser: Browser): Promise<void> {
-  await Promise.all(browser.contexts().map((context) => context.close()));
+  await Promise.all(
+    browser.contexts().map(async (context) => {
+      // What a spec answers in place of a service may be under way: it would fail once nobody waits for it.
+      await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
+      await context.close();
+    }),
+  );
 }
 
 /** Opens the console, and signs in as one of those the issuer suggests. */

@@ -1,47 +1,45 @@
 // People decide in the browser, on the real stack: one, two, with the keyboard alone, and while the world changes under them.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { CONTRACTS, playStory } from '@recourse/example-drifted-refund';
-import type { Browser, Page } from 'playwright-core';
-import { leaveSeats, openBrowser, picture, signInAs, signInWith, takeSeat } from './browser.testing.js';
-import { itemsOf, RAVI, System, until } from './system.testing.js';
-import type { Case } from './system.testing.js';
+import type { Page } from 'playwright-core';
+import { picture, signInAs, signInWith, takeSeat } from './browser.testing.js';
+import { deskOf } from './desk.testing.js';
+import { itemsOf, LEELA, RAVI, TENANT, until } from './system.testing.js';
+import type { Case, Person } from './system.testing.js';
 
-const STARTS_WITHIN_MS = 240_000;
 const TAKES_AT_MOST_MS = 240_000;
 /** A window that closes while somebody looks, and not before they came. */
 const BRIEF_MS = 45_000;
 
-let system: System;
-let browser: Browser;
+const desk = deskOf({}, () => Promise.resolve());
 
-beforeAll(async () => {
-  [system, browser] = await Promise.all([System.start(), openBrowser()]);
-}, STARTS_WITHIN_MS);
-
-afterEach(() => leaveSeats(browser));
-
-afterAll(async () => {
-  await browser.close();
-  await system.stop();
-}, STARTS_WITHIN_MS);
+/** Far above the ceiling of the run. */
+const RESERVED = {
+  capability: 'payments.issue_refund',
+  agent_id: 'refund-agent',
+  initiator: 'asha',
+  objective: 'give the money back',
+  values: [{ amount_minor: 120_000, currency: 'INR' }],
+};
+const AGENT: Person = { subject: 'refund-agent', roles: ['agent'] };
 
 const say = (page: Page, why: string): Promise<void> => page.getByLabel('Why, in your words').fill(why);
 const phaseOf = async ({ stepId }: Pick<Case, 'stepId'>): Promise<unknown> =>
-  (await system.get('orchestrator', `/v1/steps/${stepId}`))['phase'];
+  (await desk.system.get('orchestrator', `/v1/steps/${stepId}`))['phase'];
 
 describe('the console', () => {
   it(
     'lets a newcomer follow the drifted refund and approve it, without a reload and without a document',
     async () => {
-      const { page, faults } = await takeSeat(browser);
-      await page.goto(system.console);
+      const { page, faults } = await takeSeat(desk.browser);
+      await page.goto(desk.system.console);
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Recourse');
       await picture(page, 'welcome');
-      await signInAs(page, system.console, 'mira');
+      await signInAs(page, desk.system.console, 'mira');
       await page.getByText('Nothing waits for anybody.').waitFor();
       await picture(page, 'inbox-empty');
       const story = playStory({
-        urls: system.plan.urls,
+        urls: desk.system.plan.urls,
         scenario: 'refund',
         breakMode: null,
         interactive: () => new Promise(() => undefined),
@@ -83,11 +81,11 @@ describe('the console', () => {
   it(
     'wants two people where nobody answers for an action, and no one person twice',
     async () => {
-      const step = await system.waiting({ initiator: null });
+      const step = await desk.system.waiting({ initiator: null });
       const path = `/reviews/${step.stepId}`;
-      const [mira, omar] = await Promise.all([takeSeat(browser), takeSeat(browser)]);
-      await signInAs(mira.page, system.console, 'mira', path);
-      await signInAs(omar.page, system.console, 'omar', path);
+      const [mira, omar] = await Promise.all([takeSeat(desk.browser), takeSeat(desk.browser)]);
+      await signInAs(mira.page, desk.system.console, 'mira', path);
+      await signInAs(omar.page, desk.system.console, 'omar', path);
       await approve(mira.page, 'first');
       await mira.page.getByText('Still 1 of 2').waitFor();
       // The other sees it without a reload.
@@ -105,11 +103,11 @@ describe('the console', () => {
   it(
     'sends nothing once the step has changed under the reader, and keeps what was typed',
     async () => {
-      const step = await system.waiting();
+      const step = await desk.system.waiting();
       const path = `/reviews/${step.stepId}`;
-      const [mira, omar] = await Promise.all([takeSeat(browser), takeSeat(browser)]);
-      await signInAs(mira.page, system.console, 'mira', path);
-      await signInAs(omar.page, system.console, 'omar', path);
+      const [mira, omar] = await Promise.all([takeSeat(desk.browser), takeSeat(desk.browser)]);
+      await signInAs(mira.page, desk.system.console, 'mira', path);
+      await signInAs(omar.page, desk.system.console, 'omar', path);
       await mira.page.getByRole('button', { name: 'Approve' }).click();
       await say(mira.page, 'I have read it all');
       await omar.page.getByRole('button', { name: 'Deny' }).click();
@@ -120,9 +118,9 @@ describe('the console', () => {
       expect(await window.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
       expect(await mira.page.getByLabel('Why, in your words').inputValue()).toBe('I have read it all');
       await picture(mira.page, 'changed');
-      expect(itemsOf(await system.get('ledger', `/v1/mutations?run_id=${step.runId}`))[0]?.['recoverability']).not.toBe(
-        'compensated',
-      );
+      expect(
+        itemsOf(await desk.system.get('ledger', `/v1/mutations?run_id=${step.runId}`))[0]?.['recoverability'],
+      ).not.toBe('compensated');
     },
     TAKES_AT_MOST_MS,
   );
@@ -132,15 +130,15 @@ describe('the console', () => {
     async () => {
       const refund = CONTRACTS.find(({ name }) => name === 'payments.issue_refund');
       const capability = 'payments.issue_brief_refund';
-      await system.post(
+      await desk.system.post(
         'registry',
         '/v1/contracts',
         { ...refund, name: capability, reversal_window_ms: BRIEF_MS },
         RAVI,
       );
-      const step = await system.waiting({ capability });
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira', `/reviews/${step.stepId}`);
+      const step = await desk.system.waiting({ capability });
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira', `/reviews/${step.stepId}`);
       const clock = page.getByRole('region', { name: 'Time' });
       await clock
         .getByText(/^\d+ s$/)
@@ -162,8 +160,8 @@ describe('the console', () => {
   it(
     'shows the refusal of a service as a sentence, where the digest is another one',
     async () => {
-      const step = await system.waiting();
-      const { page } = await takeSeat(browser);
+      const step = await desk.system.waiting();
+      const { page } = await takeSeat(desk.browser);
       // The page is shown another digest than the service holds: what it sends is what was on the screen.
       await page.route(`**/api/recoveries/v1/reviews/${step.stepId}`, async (route) => {
         const answer = await route.fetch();
@@ -172,7 +170,7 @@ describe('the console', () => {
           json: { ...((await answer.json()) as object), action_digest: 'f'.repeat(64) },
         });
       });
-      await signInAs(page, system.console, 'mira', `/reviews/${step.stepId}`);
+      await signInAs(page, desk.system.console, 'mira', `/reviews/${step.stepId}`);
       await approve(page, 'fine');
       await page.getByText('The action is another one than you were looking at.').waitFor();
       expect(await page.getByRole('alertdialog').textContent()).toContain('DIGEST_MISMATCH');
@@ -184,9 +182,9 @@ describe('the console', () => {
   it(
     'tells who acted that they may not approve it',
     async () => {
-      const step = await system.waiting({ initiator: 'asha' });
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'asha', `/reviews/${step.stepId}`);
+      const step = await desk.system.waiting({ initiator: 'asha' });
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'asha', `/reviews/${step.stepId}`);
       await approve(page, 'I want it');
       await page.getByText('You may not approve this').waitFor();
       expect(await phaseOf(step)).toBe('awaiting_approval');
@@ -197,9 +195,9 @@ describe('the console', () => {
   it(
     'is worked with the keyboard alone, from the inbox to the decision',
     async () => {
-      const step = await system.waiting();
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira', `/?find=${step.runId}`);
+      const step = await desk.system.waiting();
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira', `/?find=${step.runId}`);
       await page
         .getByRole('link', { name: new RegExp('payments') })
         .first()
@@ -225,9 +223,9 @@ describe('the console', () => {
   it(
     'previews an undo, has it confirmed, and reports truthfully what became of it',
     async () => {
-      const refund = await system.refund();
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'leela', `/runs/${refund.runId}`);
+      const refund = await desk.system.refund();
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'leela', `/runs/${refund.runId}`);
       await page.getByText('An undo of this run, as things stand:').waitFor();
       await page.getByRole('button', { name: 'Undo this run' }).click();
       const window = page.getByRole('alertdialog');
@@ -242,10 +240,45 @@ describe('the console', () => {
   );
 
   it(
+    'raises a ceiling for one question alone, says so before, and sends the digest of what was read',
+    async () => {
+      const run = `run-${desk.system.word()}`;
+      const ceiling = { scope: 'run', scope_id: run, currency: 'INR', ceiling_minor: 5_000 };
+      await desk.system.post('budget', '/v1/budgets', ceiling, LEELA);
+      await desk.system.post(
+        'budget',
+        '/v1/reservations',
+        { ...RESERVED, run_id: run, effect_key: `eff-${run}` },
+        AGENT,
+      );
+      const asked = async () => itemsOf(await desk.system.get('budget', `/v1/escalations?run_id=${run}`))[0] ?? {};
+      const { reservation_id: id, action_digest: digest } = await asked();
+      const { page } = await takeSeat(desk.browser);
+      await signInWith(page, desk.system.console, { subject: 'dana', tenant: TENANT, roles: 'approver budget_owner' });
+      await page.goto(`${desk.system.console}/items/budget/${String(id)}?run=${run}`);
+      await page.getByRole('button', { name: 'Raise once' }).click();
+      const window = page.getByRole('alertdialog');
+      expect(await window.textContent()).toMatch(
+        /ceiling of debt of the run .* rises by .* as long as this action counts/,
+      );
+      await say(page, 'a large customer');
+      await picture(page, 'raise-once');
+      const sent = page.waitForRequest((request) => request.url().endsWith('/decide'));
+      await window.getByRole('button', { name: 'Raise once' }).click();
+      expect((await sent).postDataJSON()).toMatchObject({ approved: true, raise_once: true, action_digest: digest });
+      await window.waitFor({ state: 'hidden' });
+      await until('the word', async () => ((await asked())['phase'] === 'approved' ? true : null));
+      const [budget] = itemsOf(await desk.system.get('budget', `/v1/budgets?scope=run&scope_id=${run}`));
+      expect(Number(budget?.['raised_minor'])).toBeGreaterThan(0);
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
     'stops a capability, and lets it go again, by typing the name of the switch',
     async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira', '/audit');
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira', '/audit');
       await page.getByLabel('Which').fill('payments.issue_instant_refund');
       await page.getByRole('button', { name: 'Stop it' }).click();
       const window = page.getByRole('alertdialog');
@@ -270,16 +303,16 @@ describe('the console', () => {
   it(
     'shows a tenant nothing of another, by whichever address',
     async () => {
-      const step = await system.waiting();
-      const { page } = await takeSeat(browser);
-      await signInWith(page, system.console, { subject: 'eve', tenant: 'globex', roles: 'approver operator' });
+      const step = await desk.system.waiting();
+      const { page } = await takeSeat(desk.browser);
+      await signInWith(page, desk.system.console, { subject: 'eve', tenant: 'globex', roles: 'approver operator' });
       await page.getByText('Nothing waits for anybody.').waitFor();
       for (const path of [`/reviews/${step.stepId}`, `/lineage/${step.mutationId}`]) {
-        await page.goto(`${system.console}${path}`);
+        await page.goto(`${desk.system.console}${path}`);
         await page.getByText('There is nothing under this name, or it belongs to another tenant.').first().waitFor();
         expect(await page.content()).not.toContain('give the money back');
       }
-      const answer = await page.request.get(`${system.console}/api/recoveries/v1/reviews?tenant=demo`);
+      const answer = await page.request.get(`${desk.system.console}/api/recoveries/v1/reviews?tenant=demo`);
       expect([answer.status(), ((await answer.json()) as { code: string }).code]).toEqual([403, 'TENANT_FOREIGN']);
     },
     TAKES_AT_MOST_MS,

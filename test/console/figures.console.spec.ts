@@ -1,32 +1,19 @@
 // Figures of the console: what a browser loads, how soon it shows what, and that ten thousand things stay readable. Each is printed with
 // the load of the machine; a gate has room for a busy one, and docs/console.md says what a quiet one has.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { readdirSync, statSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { root } from '../../scripts/lib/paths.mjs';
-import { leaveSeats, openBrowser, picture, signInAs, takeSeat } from './browser.testing.js';
+import { picture, signInAs, takeSeat } from './browser.testing.js';
+import { deskOf } from './desk.testing.js';
 import { FRAMES, itemAt, lineageLoad, percentile, whenShown } from './figures.testing.js';
-import { System, until } from './system.testing.js';
+import { until } from './system.testing.js';
 
-const STARTS_WITHIN_MS = 240_000;
 const TAKES_AT_MOST_MS = 300_000;
 
-let system: System;
-let browser: Browser;
-
-beforeAll(async () => {
-  [system, browser] = await Promise.all([System.start(), openBrowser()]);
-  await system.registerContracts();
-}, STARTS_WITHIN_MS);
-
-afterEach(() => leaveSeats(browser));
-
-afterAll(async () => {
-  await browser.close();
-  await system.stop();
-}, STARTS_WITHIN_MS);
+const desk = deskOf();
 
 /** A line that the lane shows; people copy it to docs/console.md. */
 function figure(line: string): void {
@@ -44,14 +31,14 @@ describe('the first load', () => {
   it(
     'holds at most 250 KB of script, and the graph library is not in it',
     async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira');
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira');
       const loaded = new Set<string>();
       page.on('request', (request) => {
         const { pathname } = new URL(request.url());
         if (pathname.endsWith('.js')) loaded.add(pathname.split('/').at(-1) ?? '');
       });
-      await page.goto(system.console);
+      await page.goto(desk.system.console);
       await page.getByText('What waits for a person').waitFor();
       const bytes = [...loaded].reduce((sum, file) => sum + statSync(join(ASSETS, `${file}.gz`)).size, 0);
       figure(`first load ${String(Math.round(bytes / 1_024))} KB of script, gzipped; at most 250`);
@@ -65,11 +52,11 @@ describe('the first load', () => {
   it(
     'is usable soon: the inbox is there and answers keys',
     async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira');
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira');
       const took: number[] = [];
       for (let count = 0; count < 5; count += 1) {
-        await page.goto(system.console, { waitUntil: 'commit' });
+        await page.goto(desk.system.console, { waitUntil: 'commit' });
         await page.getByText('Nothing waits for anybody.').waitFor();
         await page.getByText('Live', { exact: true }).waitFor();
         await page.keyboard.press('?');
@@ -89,17 +76,42 @@ const VISIBLE_MS_MAX = 3_000;
 const LINEAGE_MS_MAX = 4_000;
 const FRAME_MS = 1_000 / 60;
 
+describe('an effect', () => {
+  it(
+    'is on the screen soon after it was accepted, while 200 records a second are offered',
+    async () => {
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira', '/runs');
+      await page.getByText('What agents did').waitFor();
+      const { runId, mutationId } = await desk.system.refund();
+      const load = lineageLoad(desk.system, { runId, mutationId }, { commits: 200 * OFFERED_S, perSecond: 200 });
+      const delays: number[] = [];
+      while (!load.isOver()) delays.push(await visibleAfter(page));
+      const { seconds } = await load.done;
+      const accepted = await commitsOf(mutationId);
+      const [p50, p95] = [0.5, 0.95].map((part) => String(percentile(delays, part)));
+      figure(
+        `from accepted to visible ${String(p50)} ms p50, ${String(p95)} ms p95 of ${String(delays.length)} effects, at ${String(Math.round((200 * OFFERED_S) / seconds))} records/s offered and ${String(Math.round(accepted / seconds))}/s accepted; wanted 300 ms p95 at 200/s`,
+      );
+      expect(percentile(delays, 0.95)).toBeLessThan(VISIBLE_MS_MAX);
+    },
+    TAKES_AT_MOST_MS,
+  );
+});
+
+const OFFERED_S = 30;
+
 describe('ten thousand', () => {
   it(
     'items wait: few rows are drawn, and the list scrolls frame by frame',
     async () => {
-      const { page } = await takeSeat(browser);
+      const { page } = await takeSeat(desk.browser);
       await page.route('**/api/notifier/v1/items?**', (route) => {
         const at = Number(new URL(route.request().url()).searchParams.get('cursor') ?? '0');
         const items = Array.from({ length: 500 }, (_, index) => itemAt(at + index));
         return route.fulfill({ json: { items, next_cursor: at + 500 >= 10_000 ? null : String(at + 500) } });
       });
-      await signInAs(page, system.console, 'mira');
+      await signInAs(page, desk.system.console, 'mira');
       await page.getByText('10,000 items').waitFor({ timeout: 60_000 });
       expect(await page.getByRole('listitem').count()).toBeLessThan(60);
       const { frames, late, longest, cpuMs } = await scrolled(page);
@@ -116,26 +128,19 @@ describe('ten thousand', () => {
   );
 
   it(
-    'commits come in at 200 a second, and an effect among them is visible soon after it was accepted; then their lineage is drawn by run, and opened',
+    'commits of a lineage are drawn by run, and opened',
     async () => {
-      const { page, faults } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira', '/runs');
-      await page.getByText('What agents did').waitFor();
-      const { runId, mutationId } = await system.refund();
-      const load = lineageLoad(system, { runId, mutationId }, { commits: COMMITS, perSecond: 200 });
-      const delays: number[] = [];
-      while (!load.isOver()) delays.push(await visibleAfter(page));
-      const { seconds } = await load.done;
-      figure(
-        `${String(delays.length)} effects visible after ${String(percentile(delays, 0.5))} ms p50, ${String(percentile(delays, 0.95))} ms p95, beside ${String(Math.round(COMMITS / seconds))} commits/s; wanted 300 ms p95 at 200/s`,
-      );
-      expect(percentile(delays, 0.95)).toBeLessThan(VISIBLE_MS_MAX);
+      const { page, faults } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira');
+      const { runId, mutationId } = await desk.system.refund();
+      const { seconds } = await lineageLoad(desk.system, { runId, mutationId }, { commits: COMMITS, perSecond: 1_000 })
+        .done;
       await until(
         'all commits',
-        async () =>
-          Number((await system.get('ledger', `/v1/lineage/${mutationId}/boxes`))['commits']) > COMMITS ? true : null,
+        async () => ((await commitsOf(mutationId)) > COMMITS ? true : null),
         TAKES_AT_MOST_MS / 2,
       );
+      figure(`10,000 commits told to the broker in ${seconds.toFixed(1)} s`);
       const took: number[] = [];
       for (let count = 0; count < 3; count += 1) took.push(await drawnAfter(page, mutationId));
       figure(
@@ -179,19 +184,24 @@ async function scrolled(page: Page): Promise<Frames & { readonly cpuMs: number }
   return { ...seen, cpuMs };
 }
 
+/** How many commits the ledger has around one. */
+async function commitsOf(mutationId: string): Promise<number> {
+  return Number((await desk.system.get('ledger', `/v1/lineage/${mutationId}/boxes`))['commits']);
+}
+
 /** Milliseconds from when an effect was accepted to when its row is on the screen of somebody who looks. */
 async function visibleAfter(page: Page): Promise<number> {
-  const rows = await page.locator('tbody tr').count();
-  const seen = page.evaluate<number>(whenShown(rows));
-  const { mutationId } = await system.refund();
+  const order = `console-${desk.system.word()}`;
+  const seen = page.evaluate<number>(whenShown(`/runs/run-${order}`));
+  const { mutationId } = await desk.system.refund({ order });
   const shownAt = await seen;
-  const row = await system.get('ledger', `/v1/mutations/${mutationId}`);
+  const row = await desk.system.get('ledger', `/v1/mutations/${mutationId}`);
   return shownAt - Number(row['created_at']);
 }
 
 /** Milliseconds from a click on a link in the page to the first box. */
 async function drawnAfter(page: Page, mutationId: string): Promise<number> {
-  await page.goto(`${system.console}/lineage/${mutationId}`, { waitUntil: 'commit' });
+  await page.goto(`${desk.system.console}/lineage/${mutationId}`, { waitUntil: 'commit' });
   await page.locator('.box').first().waitFor({ timeout: 60_000 });
   return sinceStart(page);
 }

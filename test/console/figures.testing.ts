@@ -10,11 +10,11 @@ export function percentile(values: readonly number[], part: number): number {
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** Resolves in the page to the instant at which it shows more rows; the debugger may say what the page's policy would not run. */
-export function whenShown(rows: number): string {
+/** Resolves in the page to the instant at which it shows a link; the debugger may say what the page's policy would not run. */
+export function whenShown(path: string): string {
   return `new Promise((resolve) => {
     const look = () => {
-      if (document.querySelectorAll('tbody tr').length > ${String(rows)}) resolve(Date.now());
+      if (document.querySelector('a[href="${path}"]') !== null) resolve(Date.now());
       else requestAnimationFrame(look);
     };
     look();

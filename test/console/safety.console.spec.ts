@@ -1,27 +1,14 @@
 // What strangers, hostile texts and outages can do to the console: nothing that is not said.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { HOSTILE_STRINGS } from '@recourse/testing';
-import type { Browser, Page } from 'playwright-core';
-import { leaveSeats, openBrowser, picture, signInAs, takeSeat } from './browser.testing.js';
-import { System, until } from './system.testing.js';
+import type { Page } from 'playwright-core';
+import { picture, signInAs, takeSeat } from './browser.testing.js';
+import { deskOf } from './desk.testing.js';
+import { until } from './system.testing.js';
 
-const STARTS_WITHIN_MS = 240_000;
 const TAKES_AT_MOST_MS = 240_000;
 
-let system: System;
-let browser: Browser;
-
-beforeAll(async () => {
-  [system, browser] = await Promise.all([System.start(), openBrowser()]);
-  await system.registerContracts();
-}, STARTS_WITHIN_MS);
-
-afterEach(() => leaveSeats(browser));
-
-afterAll(async () => {
-  await browser.close();
-  await system.stop();
-}, STARTS_WITHIN_MS);
+const desk = deskOf();
 
 interface Session {
   readonly cookie: string;
@@ -30,8 +17,8 @@ interface Session {
 
 /** Signs in without a browser: what a program with a stolen address would have to do. */
 async function sessionOf(page: Page): Promise<Session> {
-  const cookies = await page.context().cookies(system.console);
-  const answer = await page.request.get(`${system.console}/session`);
+  const cookies = await page.context().cookies(desk.system.console);
+  const answer = await page.request.get(`${desk.system.console}/session`);
   return {
     cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
     csrf: ((await answer.json()) as { readonly csrf: string }).csrf,
@@ -42,15 +29,15 @@ describe('the session', () => {
   it(
     'keeps its token out of the page, and its cookie out of scripts',
     async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira');
-      const [cookie] = await page.context().cookies(system.console);
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira');
+      const [cookie] = await page.context().cookies(desk.system.console);
       expect(cookie).toMatchObject({ name: 'recourse_session', httpOnly: true, sameSite: 'Lax' });
       const held = await page.evaluate<string>(
         'JSON.stringify([document.cookie, Object.entries(localStorage), Object.entries(sessionStorage)])',
       );
       expect(held).not.toMatch(/eyJ|recourse_session/);
-      expect(await (await page.request.get(`${system.console}/session`)).text()).not.toMatch(/eyJ/);
+      expect(await (await page.request.get(`${desk.system.console}/session`)).text()).not.toMatch(/eyJ/);
     },
     TAKES_AT_MOST_MS,
   );
@@ -58,12 +45,12 @@ describe('the session', () => {
   it(
     'takes a command only from a page of its own',
     async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira');
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira');
       const { cookie, csrf } = await sessionOf(page);
-      const step = await system.waiting();
+      const step = await desk.system.waiting();
       const send = async (headers: Readonly<Record<string, string>>): Promise<unknown> => {
-        const answer = await fetch(`${system.console}/api/recoveries/v1/steps/${step.stepId}/deny`, {
+        const answer = await fetch(`${desk.system.console}/api/recoveries/v1/steps/${step.stepId}/deny`, {
           method: 'POST',
           headers: { 'content-type': 'application/json', ...headers },
           body: JSON.stringify({ action_digest: 'f'.repeat(64), reason: 'x' }),
@@ -77,7 +64,7 @@ describe('the session', () => {
       expect(await send({ cookie, ...word, origin: 'https://elsewhere.example' })).toBe('CSRF_REFUSED');
       expect(await send({ cookie, ...word, 'sec-fetch-site': 'cross-site' })).toBe('CSRF_REFUSED');
       // Everything right but the digest: the service has the word.
-      expect(await send({ cookie, ...word, origin: new URL(system.console).origin })).toBe('DIGEST_MISMATCH');
+      expect(await send({ cookie, ...word, origin: new URL(desk.system.console).origin })).toBe('DIGEST_MISMATCH');
     },
     TAKES_AT_MOST_MS,
   );
@@ -85,8 +72,8 @@ describe('the session', () => {
   it(
     'leads to the API of a service and to nothing else of it',
     async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira');
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira');
       const { cookie } = await sessionOf(page);
       for (const path of [
         '/api/ledger/metrics',
@@ -94,7 +81,7 @@ describe('the session', () => {
         '/api/ledger//example.com/v1/x',
         '/api/nowhere/v1/status',
       ]) {
-        const answer = await fetch(`${system.console}${path}`, { headers: { cookie } });
+        const answer = await fetch(`${desk.system.console}${path}`, { headers: { cookie } });
         expect([path, answer.status]).toEqual([path, 404]);
       }
     },
@@ -130,8 +117,8 @@ describe('the page', () => {
   it(
     'runs no script but its own files',
     async () => {
-      const { page, faults } = await takeSeat(browser);
-      const answer = await page.goto(system.console);
+      const { page, faults } = await takeSeat(desk.browser);
+      const answer = await page.goto(desk.system.console);
       const policy = answer?.headers()['content-security-policy'] ?? '';
       expect(policy).toContain("script-src 'self'");
       expect(policy).not.toContain('unsafe');
@@ -145,17 +132,17 @@ describe('the page', () => {
   it(
     'shows hostile texts as texts: nothing of them runs, loads, hides or turns around',
     async () => {
-      const { page, faults } = await takeSeat(browser);
+      const { page, faults } = await takeSeat(desk.browser);
       const strangers: string[] = [];
       page.on('request', (request) => {
-        if (new URL(request.url()).origin !== new URL(system.console).origin) strangers.push(request.url());
+        if (new URL(request.url()).origin !== new URL(desk.system.console).origin) strangers.push(request.url());
       });
       page.on('dialog', (dialog) => {
         strangers.push(dialog.message());
         void dialog.dismiss();
       });
       // The services refuse many of these; whatever comes through all the same must be inert.
-      await page.route('**/api/ledger/v1/mutations?**', (route) =>
+      await page.route('**/api/ledger/v1/effects?**', (route) =>
         route.fulfill({
           json: {
             items: HOSTILE_STRINGS.map(({ text }, at) => ({
@@ -163,6 +150,7 @@ describe('the page', () => {
               run_id: text,
               capability: text,
               recoverability: text,
+              created_at: at,
               updated_at: at,
               execution: { agent_id: text, value: { amount_minor: at, currency: text } },
             })),
@@ -170,7 +158,7 @@ describe('the page', () => {
           },
         }),
       );
-      await signInAs(page, system.console, 'mira');
+      await signInAs(page, desk.system.console, 'mira');
       strangers.length = 0;
       await page.getByRole('link', { name: 'Runs' }).click();
       await page.getByRole('row').nth(HOSTILE_STRINGS.length).waitFor();
@@ -191,10 +179,10 @@ describe('live updates', () => {
   it(
     'that are lost are said to be, and go on where they stopped',
     async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira');
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira');
       await page.getByText('Live', { exact: true }).waitFor();
-      const pid = system.processes.pid('console') ?? 0;
+      const pid = desk.system.processes.pid('console') ?? 0;
       process.kill(pid, 'SIGSTOP');
       try {
         await page.getByText('Live updates were lost').waitFor({ timeout: 30_000 });
@@ -202,7 +190,7 @@ describe('live updates', () => {
       } finally {
         process.kill(pid, 'SIGCONT');
       }
-      const step = await system.waiting();
+      const step = await desk.system.waiting();
       await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
       await page.locator(`a[href="/reviews/${step.stepId}"]`).waitFor({ timeout: 30_000 });
     },
@@ -212,12 +200,12 @@ describe('live updates', () => {
   it(
     'are resumed by position: who comes back is told of what moved, and who saw it all of nothing',
     async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira');
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira');
       const { cookie } = await sessionOf(page);
       const first = await nextEvent(cookie, null);
       expect(first.moved).toContain('ledger');
-      await system.waiting();
+      await desk.system.waiting();
       const second = await nextEvent(cookie, first.id);
       expect(second.moved).toEqual(expect.arrayContaining(['ledger', 'recoveries']));
     },
@@ -229,10 +217,10 @@ describe('a service that is away', () => {
   it(
     'is named, nothing pretends, and what it knows comes back with it',
     async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira', '/exposure');
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira', '/exposure');
       await page.getByRole('heading', { name: 'Ceilings' }).waitFor();
-      await system.processes.kill('budget-accountant', 'SIGKILL');
+      await desk.system.processes.kill('budget-accountant', 'SIGKILL');
       try {
         await page.getByText('No answer from the budget accountant.').waitFor({ timeout: 30_000 });
         await page.reload();
@@ -244,7 +232,7 @@ describe('a service that is away', () => {
         await page.getByRole('region', { name: 'By capability' }).getByText('payments.issue_refund').waitFor();
         await picture(page, 'away');
       } finally {
-        await system.processes.start('budget-accountant');
+        await desk.system.processes.start('budget-accountant');
       }
       await page.getByText('Live', { exact: true }).waitFor({ timeout: 60_000 });
       await until('the ceilings', async () =>
@@ -259,20 +247,20 @@ describe('bad input', () => {
   it(
     'in an address is answered with a sentence, and the screen with the next good one',
     async () => {
-      const { page } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira');
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira');
       for (const path of [
         '/?kind=%3Cscript%3E',
         '/?sort=weight',
         `/?find=${'x'.repeat(300)}`,
         '/contracts/a?against=many',
       ]) {
-        await page.goto(`${system.console}${path}`);
+        await page.goto(`${desk.system.console}${path}`);
         await page.getByText('The address of this page holds something that the console does not know.').waitFor();
       }
-      await page.goto(`${system.console}/runs/${encodeURIComponent('no such run \u202e')}`);
+      await page.goto(`${desk.system.console}/runs/${encodeURIComponent('no such run \u202e')}`);
       await page.getByText('Nothing of this run is on record.').first().waitFor();
-      await page.goto(`${system.console}/nowhere/at/all`);
+      await page.goto(`${desk.system.console}/nowhere/at/all`);
       await page.getByText('There is no such screen.').waitFor();
     },
     TAKES_AT_MOST_MS,
@@ -281,15 +269,15 @@ describe('bad input', () => {
   it(
     'in a form keeps what was typed, through a refusal, a reload and a lost session',
     async () => {
-      const step = await system.waiting();
-      const { page, context } = await takeSeat(browser);
-      await signInAs(page, system.console, 'mira', `/reviews/${step.stepId}`);
+      const step = await desk.system.waiting();
+      const { page, context } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira', `/reviews/${step.stepId}`);
       await page.getByRole('button', { name: 'Deny' }).click();
       await page.getByLabel('Why, in your words').fill('a long thought');
       await context.clearCookies();
       await page.getByRole('alertdialog').getByRole('button', { name: 'Deny' }).click();
       await page.getByText('You are not signed in any more.').first().waitFor();
-      await signInAs(page, system.console, 'mira', `/reviews/${step.stepId}`);
+      await signInAs(page, desk.system.console, 'mira', `/reviews/${step.stepId}`);
       await page.getByRole('button', { name: 'Deny' }).click();
       expect(await page.getByLabel('Why, in your words').inputValue()).toBe('a long thought');
     },
@@ -305,7 +293,7 @@ interface Told {
 /** The first event of a stream that tells what moved. */
 async function nextEvent(cookie: string, lastId: string | null): Promise<Told> {
   const leave = new AbortController();
-  const answer = await fetch(`${system.console}/events`, {
+  const answer = await fetch(`${desk.system.console}/events`, {
     headers: { cookie, ...(lastId === null ? {} : { 'last-event-id': lastId }) },
     signal: leave.signal,
   });

@@ -1,7 +1,9 @@
 // The whole system with its console, on the stack of the suite, and the cases that people decide about.
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { planSystem, startProcesses, startTestStack } from '@recourse/dev-stack';
 import type { Processes, SystemOptions, SystemPlan } from '@recourse/dev-stack';
 import { CONTRACTS, REFUND_POLICY } from '@recourse/example-drifted-refund';
@@ -10,6 +12,7 @@ import { sha256Hex } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { createProducer, createSignals } from '@recourse/sdk';
 import type { Action, Producer, Signals } from '@recourse/sdk';
+import { root } from '../../scripts/lib/paths.mjs';
 
 export type Facts = Readonly<Record<string, unknown>>;
 export interface Person {
@@ -22,6 +25,7 @@ export type Side = 'registry' | 'ledger' | 'orchestrator' | 'budget' | 'notifier
 export const TENANT = 'demo';
 export const MIRA: Person = { subject: 'mira', roles: ['approver', 'operator'] };
 export const RAVI: Person = { subject: 'ravi', roles: ['contract_editor'] };
+export const LEELA: Person = { subject: 'leela', roles: ['budget_owner'] };
 /** Says that something went wrong, and gains nothing by it. */
 const REPORTER: Person = { subject: 'rosa', roles: ['reporter'] };
 
@@ -128,11 +132,12 @@ export class System {
       readonly initiator?: string | null;
       readonly objective?: string;
       readonly capability?: string;
+      readonly order?: string;
       /** What it relies on. */
       readonly relies?: readonly string[];
     } = {},
   ): Promise<Omit<Case, 'stepId'>> {
-    const order = `console-${this.word()}`;
+    const { order = `console-${this.word()}` } = more;
     const refund = await this.post('provider', '/refunds', { order, ...AMOUNT });
     const runId = `run-${order}`;
     const { initiator = 'asha', objective = 'give the money back', capability = ACTION.capability, relies = [] } = more;
@@ -188,6 +193,26 @@ export class System {
       sourceKind: 'observation',
       statement: { status: 'shipped' },
       statedAt: Date.now(),
+    });
+  }
+
+  /** Drills the worker of the example as an operator does, at the command line. */
+  async drill(): Promise<void> {
+    const cli = join(root, 'apps/cli/bin/recourse.mjs');
+    const module = join(root, 'examples/drifted-refund/dist/drill.js');
+    const { authorization = '' } = await this.headers(MIRA);
+    const { urls, processes } = this.plan;
+    const out = processes.find(({ name }) => name === 'console')?.env?.['RECOURSE_CONSOLE_DRILLS_FILE'] ?? '';
+    const args = [
+      '--contracts-url',
+      urls.registry,
+      '--token',
+      authorization.slice('Bearer '.length),
+      'drill',
+      'payments',
+    ];
+    await promisify(execFile)(process.execPath, [cli, ...args, '--module', module, '--out', out], {
+      env: { PATH: process.env['PATH'], PROVIDER_URL: urls.provider },
     });
   }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { contractView, entryView } from '@recourse/contract';
 import type { Row } from '@recourse/event-log';
+import { deriveId } from '@recourse/kernel';
 import { harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './core.js';
+import { questionDigest } from './rules/budget/escalation.decider.js';
 import {
   changed,
   command,
@@ -51,6 +53,42 @@ describe.each(WAYS)('a ceiling that is raised once, $way', ({ isRebuilt }) => {
       },
     ]);
     expect(budgetOf(accountant)).toMatchObject({ used_minor: 550, ceiling_minor: 500, raised_minor: 100 });
+  });
+
+  it('is for the question that was read: under the same id another is refused, and nothing is counted', () => {
+    const accountant = asked();
+    const read = questionDigest(accountant.rows('escalation')[0]?.doc ?? {});
+    const word = (digest: string) =>
+      command(
+        'DecideEscalation',
+        {
+          escalation_id: deriveId('esc', reservationOf('b')),
+          approved: true,
+          raise_once: true,
+          reason: 'because',
+          action_digest: Buffer.from(digest, 'hex'),
+        },
+        OWNER,
+      );
+    accountant.when(word('f'.repeat(64)), 2).thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
+    expect(budgetOf(accountant)).toMatchObject({ used_minor: 450, ceiling_minor: 500 });
+    expect(budgetOf(accountant)['raised_minor'] ?? 0).toBe(0);
+    accountant.when(word(read), 2).thenAnswer({ httpStatus: 200 });
+    expect(budgetOf(accountant)).toMatchObject({ used_minor: 550, raised_minor: 100 });
+  });
+
+  it('is for the question that was read: who is to answer it, and until when, is no part of that', () => {
+    const question = asked().rows('escalation')[0]?.doc ?? {};
+    const digest = questionDigest(question);
+    const passedOn: Readonly<Record<string, unknown>> = {
+      ...question,
+      is_overdue: true,
+      deadline_at: 1,
+      owner: 'role:administrator',
+    };
+    expect(questionDigest(passedOn)).toBe(digest);
+    expect(questionDigest({ ...question, about: 'unsettled' })).not.toBe(digest);
+    expect(questionDigest({ ...question, debits: [] })).not.toBe(digest);
   });
 
   it('leaves to others what they had, to the last minor unit; approved alone it leaves nothing', () => {

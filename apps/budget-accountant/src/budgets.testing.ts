@@ -39,7 +39,7 @@ export function command(type: string, body: object, who: Who = {}): RecordInput 
 const UNNAMED: Readonly<Record<string, object>> = {
   ReserveBudget: { agent_id: null, initiator: null, objective: OBJECTIVE, subject_ref: null, reach: null },
   OpenBudget: { measure: 'debt', window: 'life', refunds: 'net' },
-  DecideEscalation: { raise_once: false },
+  DecideEscalation: { raise_once: false, action_digest: null },
   MoveCeiling: { measure: 'debt', window: 'life', until: null, reason: 'because' },
 };
 

@@ -36,6 +36,11 @@ export const CONFIG = {
   recoveriesUrl: url('RECOURSE_RECOVERIES_URL', { doc: 'Recovery orchestrator.', ...HTTP }),
   budgetUrl: url('RECOURSE_BUDGET_URL', { doc: 'Budget accountant.', ...HTTP }),
   notifierUrl: url('RECOURSE_NOTIFIER_URL', { doc: 'Notifier.', ...HTTP }),
+  drillsFile: optional(
+    text('RECOURSE_CONSOLE_DRILLS_FILE', {
+      doc: 'File that `recourse drill --out` writes; whoever signs in, of whichever tenant, sees the last drills in it. Default: none are shown.',
+    }),
+  ),
   logLevel: oneOf('RECOURSE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], {
     doc: 'Least severe level that is logged.',
     fallback: 'info',

@@ -4,6 +4,7 @@ import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { fileURLToPath } from 'node:url';
 import type { ConsoleConfig } from './config.js';
+import { addDrills } from './drills/drills.routes.js';
 import { edgesOf } from './edges/edges.js';
 import { addForwarding } from './edges/forward.routes.js';
 import { addEvents } from './live/events.routes.js';
@@ -56,6 +57,7 @@ export async function createConsole(config: ConsoleConfig, options: ConsoleOptio
     sessionOf: whose,
     isOpen: ({ id }) => sessions.find(id) !== null,
   });
+  addDrills(app, { file: config.drillsFile, sessionOf: whose });
   await addPage(app, pageFolder);
   return app;
 }

@@ -66,6 +66,7 @@ function configOf(issuerUrl: string, serviceUrl: string): ConsoleConfig {
     recoveriesUrl: serviceUrl,
     budgetUrl: 'http://127.0.0.1:1',
     notifierUrl: serviceUrl,
+    drillsFile: join(folder, 'drills.jsonl'),
     logLevel: 'silent',
   };
 }
@@ -235,5 +236,15 @@ describe('the document', () => {
   it('does not stand where a file or a route is missing', async () => {
     for (const url of ['/assets/none.js', '/api', '/auth/other'])
       expect((await server.inject({ url })).json()).toMatchObject({ code: 'PAGE_MISSING' });
+  });
+});
+
+describe('the last drills', () => {
+  it('are told to whoever is signed in, and to nobody else', async () => {
+    writeFileSync(join(folder, 'drills.jsonl'), '{"drill_id":"drill_1","verdict":"clean"}\n');
+    expect((await server.inject({ url: '/drills' })).json()).toMatchObject({ code: 'SESSION_MISSING' });
+    const { cookie } = await signIn();
+    const told = await server.inject({ url: '/drills', headers: { cookie } });
+    expect(told.json()).toEqual({ isKept: true, items: [{ drill_id: 'drill_1', verdict: 'clean' }], unreadable: 0 });
   });
 });

@@ -438,7 +438,7 @@ describe('a trigger that is held, and a breaker', () => {
       kind: 'rollback',
       reason: 'SOURCE_UNTRUSTED',
     });
-    expect(world(MUTATIONS, opened).get('breaker:brk-1')?.item).toMatchObject({
+    expect(world(MUTATIONS, opened).get('breaker:brk-1:run-1')?.item).toMatchObject({
       kind: 'breaker',
       reason: 'BREAKER_TENANT',
     });
@@ -448,8 +448,11 @@ describe('a trigger that is held, and a breaker', () => {
     expect(world(MUTATIONS, held, toldOf(type)).size).toBe(0);
   });
 
-  it('is over when somebody closes it', () => {
+  it('is over when somebody closes it, on the partition where it was closed', () => {
     expect(world(MUTATIONS, opened, toldOf('BreakerClosed')).size).toBe(0);
+    const elsewhere = toldOf('BreakerOpened', { scope: 'tenant', deadline_at: 9_000, run_id: 'run-2' });
+    expect([...world(MUTATIONS, opened, elsewhere).keys()]).toEqual(['breaker:brk-1:run-1', 'breaker:brk-1:run-2']);
+    expect([...world(MUTATIONS, opened, elsewhere, toldOf('BreakerClosed')).keys()]).toEqual(['breaker:brk-1:run-2']);
   });
 });
 

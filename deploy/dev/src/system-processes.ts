@@ -153,7 +153,7 @@ export function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
 }
 
 /** The console, which signs people in at the development issuer. */
-export function consoleProcess({ ports }: Planning): ProcessSpec {
+export function consoleProcess({ ports, dataDir }: Planning): ProcessSpec {
   const urls = urlsOf(ports);
   return {
     name: CONSOLE,
@@ -170,6 +170,7 @@ export function consoleProcess({ ports }: Planning): ProcessSpec {
       RECOURSE_RECOVERIES_URL: urls.orchestrator,
       RECOURSE_BUDGET_URL: urls.budget,
       RECOURSE_NOTIFIER_URL: urls.notifier,
+      RECOURSE_CONSOLE_DRILLS_FILE: join(dataDir, 'drills.jsonl'),
     },
   };
 }

@@ -2,7 +2,7 @@
 import { idText, listsController, verbsController } from '@recourse/service';
 import { z } from 'zod';
 import { BUDGET_COMMANDS, BUDGETS_LOG } from '../core.js';
-import { namedIn } from '../rules/budget/escalation.decider.js';
+import { namedIn, questionDigest } from '../rules/budget/escalation.decider.js';
 
 const tag = 'budgets';
 const phase = idText.optional();
@@ -42,6 +42,7 @@ export const BudgetListsController = listsController({
       kind: 'escalation',
       summary: 'Questions for a person: what would exceed a ceiling, and what has.',
       where: { run_id: idText.optional(), phase },
+      adds: (doc) => ({ action_digest: questionDigest(doc) }),
       one: {
         column: 'escalation_id',
         summary: 'One question, with what the run is for and how the effect is compensated.',

@@ -83,7 +83,7 @@ const item = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
-  validateSearch: searchOf(z.object({ id: name })),
+  validateSearch: searchOf(z.object({ id: name, before: name })),
   component: lazyRouteComponent(() => import('../screens/runs.tsx'), 'Runs'),
 });
 const run = createRoute({

@@ -856,6 +856,8 @@ export interface operations {
                     /** @default false */
                     raise_once?: boolean;
                     reason: string;
+                    /** @default null */
+                    action_digest?: string | null;
                     tenant?: string;
                 };
             };

@@ -289,6 +289,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/effects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Recorded effects as /v1/mutations has them, what was heard of last first. */
+        get: operations["EffectsController_newest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/horizon": {
         parameters: {
             query?: never;
@@ -1309,6 +1326,31 @@ export interface operations {
                 tool_name?: unknown;
                 run_id?: unknown;
                 status?: "planned" | "executing" | "succeeded" | "failed" | "uncertain" | "compensation_pending" | "compensating" | "compensated" | "manual_review";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    EffectsController_newest: {
+        parameters: {
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                run_id?: string;
+                capability?: string;
             };
             header?: never;
             path?: never;

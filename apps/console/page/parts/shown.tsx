@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import { numberIn, textIn } from '../api/rows.js';
 import type { Money, Row } from '../api/shapes.js';
+import { amountText } from './amount.js';
 import { lengthOf, relative, useNow } from './clock.js';
 import { inert, isWebAddress } from './inert.js';
 import { isoOf, NO_INSTANT } from './instant.js';
@@ -48,16 +49,6 @@ export function Countdown({ until, over }: { readonly until: number; readonly ov
   );
 }
 const SOON_MS = 900_000;
-
-const CURRENCY = /^[A-Z]{3}$/;
-
-/** An amount with its unit; what is no currency is counted. */
-export function amountText({ amount_minor: minor, currency }: Money): string {
-  if (!CURRENCY.test(currency)) return `${minor.toLocaleString('en')} ${inert(currency)}`;
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-  return format.format(minor / 10 ** digits);
-}
 
 export function Amount({ value }: { readonly value: Money | null | undefined }): ReactNode {
   return value === null || value === undefined ? (

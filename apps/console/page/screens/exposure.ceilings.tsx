@@ -8,7 +8,8 @@ import { listIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
-import { amountText, Card, Code, Countdown, Id, Minor, Tag, Text } from '../parts/shown.tsx';
+import { amountText } from '../parts/amount.js';
+import { Card, Code, Countdown, Id, Minor, Tag, Text } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
 
 const LIMIT = { params: { query: { limit: 200 } } };

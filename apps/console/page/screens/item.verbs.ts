@@ -1,12 +1,13 @@
 // What may be done about each kind of item that is no step of a recovery: where it is read, and the commands that end it.
-import { budgets, commanded, ledger, recoveries, underKey } from '../api/clients.js';
+import { budgets, commanded, ledger, recoveries } from '../api/clients.js';
 import type { EdgeName } from '../api/clients.js';
-import { ApiProblem } from '../api/problem.js';
 import type { Row } from '../api/shapes.js';
 import { listIn, textIn } from '../api/rows.js';
-import type { Said, Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/decision.tsx';
+import { breakerVerbs, readBreaker } from './breaker.verbs.js';
+import { budgetVerbs } from './budget.verbs.js';
 import { rollbackVerbs } from './rollback.verbs.js';
-import { at, plain } from './verbs.js';
+import { at, digestIn, plain } from './verbs.js';
 
 interface Answered {
   readonly data?: unknown;
@@ -21,12 +22,6 @@ interface Place {
 }
 
 const path = (id: string) => ({ params: { path: { id } } });
-
-function digestIn(row: Row): string {
-  const digest = textIn(row, 'action_digest');
-  if (digest === null) throw new ApiProblem('ITEM_NOT_READY', 409, 'The item names no digest of its action.');
-  return digest;
-}
 
 const readMutation: Place['read'] = (id) => ledger.GET('/v1/mutations/{id}', path(id));
 
@@ -96,27 +91,6 @@ const FORWARD: Place['verbs'] = (row, id) => [
       ),
   },
 ];
-
-const BUDGET: Place['verbs'] = (row) => {
-  const id = textIn(row, 'escalation_id') ?? '';
-  const decide =
-    (approved: boolean) =>
-    ({ reason, key }: Said) =>
-      commanded(budgets.POST('/v1/escalations/{id}/decide', { ...at(id, key), body: { approved, reason } }));
-  return [
-    {
-      name: 'Allow',
-      isMain: true,
-      happens: ['The action may exceed the ceiling this once. The debt is on record.'],
-      send: decide(true),
-    },
-    {
-      name: 'Refuse',
-      happens: ['The action is not done; what was set aside for it is released.'],
-      send: decide(false),
-    },
-  ];
-};
 
 /** Items of a budget go by their reservation; people decide about the escalation of it. */
 const readEscalation: Place['read'] = async (id, run) => {
@@ -194,24 +168,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
     read: (id) => recoveries.GET('/v1/forward-approvals/{id}', path(id)),
     verbs: FORWARD,
   },
-  budget: { edge: 'budgets', read: readEscalation, verbs: BUDGET },
-  breaker: {
-    edge: 'ledger',
-    read: inList(() => ledger.GET('/v1/breakers', { params: { query: { limit: 500 } } }), 'breaker_id'),
-    verbs: (_row, id, run) => [
-      plain(
-        'Close the breaker',
-        ['What it holds is decided again, one by one. A burst that goes on opens it again.'],
-        ({ reason, key }) =>
-          commanded(
-            ledger.POST('/v1/breakers/{run_id}/{id}/close', {
-              params: { path: { run_id: run, id }, header: underKey(key) },
-              body: { reason },
-            }),
-          ),
-      ),
-    ],
-  },
+  budget: { edge: 'budgets', read: readEscalation, verbs: budgetVerbs },
+  breaker: { edge: 'ledger', read: readBreaker, verbs: breakerVerbs },
   execution: { edge: 'ledger', read: readMutation, verbs: SETTLE },
   exposure: { edge: 'ledger', read: readMutation, verbs: SETTLE },
   escalated: { edge: 'ledger', read: readMutation, verbs: SETTLE },

@@ -31,6 +31,30 @@ const ms = (name: string, label: string): Column<Row> => ({
   },
 });
 
+const breakersQuery = (state: 'open' | 'closed') =>
+  rowsQuery('ledger', ['breakers', state], () =>
+    ledger.GET('/v1/breakers', { params: { query: { state, limit: 200 } } }),
+  );
+const breakerKey = (row: Row): string => `${textIn(row, 'breaker_id') ?? ''} ${textIn(row, 'run_id') ?? ''}`;
+const BREAKER: readonly Column<Row>[] = [
+  {
+    name: 'Over',
+    cell: (row) => (
+      <>
+        <Tag>{textIn(row, 'scope')}</Tag> <Text>{textIn(row, 'name') ?? ''}</Text>
+      </>
+    ),
+  },
+  {
+    name: 'Is',
+    cell: (row) => <Tag kind={textIn(row, 'phase') ?? ''}>{codeWords(textIn(row, 'phase') ?? '')}</Tag>,
+  },
+  { name: 'Since', cell: (row) => <Time at={numberIn(row, 'opened_at') ?? 0} /> },
+  count('count', 'Rollbacks'),
+  count('limit', 'at most'),
+  ms('window_ms', 'within'),
+];
+
 interface Part {
   readonly title: string;
   readonly query: ReturnType<typeof rowsQuery>;
@@ -71,28 +95,21 @@ const PARTS: readonly Part[] = [
   },
   {
     title: 'Storms and breakers',
-    query: rowsQuery('ledger', ['breakers'], () => ledger.GET('/v1/breakers', LIMIT)),
+    query: breakersQuery('open'),
+    columns: BREAKER,
+    keyOf: breakerKey,
+    none: 'No storm: no breaker is open.',
+  },
+  {
+    title: 'Breakers that were closed',
+    query: breakersQuery('closed'),
     columns: [
-      {
-        name: 'Over',
-        cell: (row) => (
-          <>
-            <Tag>{textIn(row, 'scope')}</Tag> <Text>{textIn(row, 'name') ?? ''}</Text>
-          </>
-        ),
-      },
-      {
-        name: 'Is',
-        cell: (row) => <Tag kind={textIn(row, 'phase') ?? ''}>{codeWords(textIn(row, 'phase') ?? '')}</Tag>,
-      },
-      { name: 'Since', cell: (row) => <Time at={numberIn(row, 'opened_at') ?? 0} /> },
-      count('count', 'Rollbacks'),
-      count('limit', 'at most'),
-      ms('window_ms', 'within'),
-      { name: 'Closed', cell: (row) => <Text>{textIn(row, 'closed', 'by') ?? ''}</Text> },
+      ...BREAKER,
+      { name: 'Closed by', cell: (row) => <Text>{textIn(row, 'closed', 'by') ?? ''}</Text> },
+      { name: 'because', cell: (row) => <Text>{textIn(row, 'closed', 'reason') ?? ''}</Text> },
     ],
-    keyOf: (row) => `${textIn(row, 'breaker_id') ?? ''} ${textIn(row, 'run_id') ?? ''}`,
-    none: 'No storm: no breaker has opened.',
+    keyOf: breakerKey,
+    none: 'Nobody has closed a breaker yet.',
   },
   {
     title: 'Consumers',

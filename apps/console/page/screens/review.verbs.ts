@@ -4,7 +4,7 @@ import { ApiProblem } from '../api/problem.js';
 import { REVIEW } from '../api/shapes.js';
 import type { Review } from '../api/shapes.js';
 import type { Said, Verb } from '../parts/decision.tsx';
-import { amountText } from '../parts/shown.tsx';
+import { amountText } from '../parts/amount.js';
 import { lengthOf } from '../parts/clock.js';
 import { MISSING } from '../words/kinds.js';
 

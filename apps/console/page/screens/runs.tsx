@@ -1,12 +1,11 @@
-// Runs: those that did something lately, and any other by an id of anything in it.
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+// Runs: what they did, newest first, page by page, and any of them by an id of anything in it.
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { answered, ledger } from '../api/clients.js';
-import { rowsQuery } from '../api/lists.js';
 import { moneyIn, numberIn, textIn } from '../api/rows.js';
-import { ROW } from '../api/shapes.js';
+import { ROW, ROWS } from '../api/shapes.js';
 import type { Row } from '../api/shapes.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
@@ -33,32 +32,56 @@ const COLUMNS: readonly Column<Row>[] = [
       <Tag kind={textIn(row, 'recoverability') ?? ''}>{codeWords(textIn(row, 'recoverability') ?? '')}</Tag>
     ),
   },
+  { name: 'Heard of', cell: (row) => <Time at={numberIn(row, 'created_at') ?? 0} /> },
   { name: 'Last change', cell: (row) => <Time at={numberIn(row, 'updated_at') ?? 0} /> },
 ];
 
-const query = rowsQuery('ledger', ['mutations'], () =>
-  ledger.GET('/v1/mutations', { params: { query: { limit: 200 } } }),
-);
+const PAGE = 200;
+
+/** A page of what was done, newest first; `before` is where the page before it ended. */
+const effectsQuery = (before: string | undefined) =>
+  queryOptions({
+    queryKey: ['ledger', 'effects', before ?? ''],
+    queryFn: () => {
+      const query = { limit: PAGE, ...(before === undefined ? {} : { cursor: before }) };
+      return answered(ROWS, ledger.GET('/v1/effects', { params: { query } }));
+    },
+  });
 
 export function Runs(): ReactNode {
-  const { data, error } = useQuery(query);
-  const items = data?.toSorted((a, b) => (numberIn(b, 'updated_at') ?? 0) - (numberIn(a, 'updated_at') ?? 0));
+  const { before } = useSearch({ from: '/runs' });
+  const { data, error } = useQuery(effectsQuery(before));
   return (
     <>
       <header className="screen">
         <h1>Runs</h1>
-        <p className="quiet">What agents did, effect by effect.</p>
+        <p className="quiet">What agents did, effect by effect, the newest first.</p>
       </header>
       <Find />
       <Listing
         what="effects"
         columns={COLUMNS}
-        items={items}
+        items={data?.items}
         error={error}
         keyOf={(row) => textIn(row, 'mutation_id') ?? ''}
-        none="No agent has done anything here yet."
+        none={before === undefined ? 'No agent has done anything here yet.' : 'Nothing is older than that.'}
       />
+      <Pages before={before} next={data?.next_cursor ?? null} />
     </>
+  );
+}
+
+/** The page stands in the address: what is kept or sent shows what was older than the same effect. */
+function Pages({ before, next }: { readonly before: string | undefined; readonly next: string | null }): ReactNode {
+  return (
+    <nav className="verbs" aria-label="Pages">
+      {before === undefined ? null : <Link to="/runs">Newest</Link>}
+      {next === null ? null : (
+        <Link to="/runs" search={{ before: next }}>
+          Older
+        </Link>
+      )}
+    </nav>
   );
 }
 

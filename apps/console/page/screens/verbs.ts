@@ -1,5 +1,8 @@
 // What verbs of every item have in common.
 import { underKey } from '../api/clients.js';
+import { ApiProblem } from '../api/problem.js';
+import { textIn } from '../api/rows.js';
+import type { Row } from '../api/shapes.js';
 import type { Said, Verb } from '../parts/decision.tsx';
 
 /** A thing by its id, and the key under which a command about it is repeated and not done again. */
@@ -8,4 +11,11 @@ export const at = (id: string, key: string) => ({ params: { path: { id }, header
 /** A verb whose body is a reason alone. */
 export function plain(name: string, happens: readonly string[], send: (said: Said) => ReturnType<Verb['send']>): Verb {
   return { name, happens, isMain: true, send };
+}
+
+/** Digest of what is on the screen. Errors: ApiProblem. */
+export function digestIn(row: Row): string {
+  const digest = textIn(row, 'action_digest');
+  if (digest === null) throw new ApiProblem('ITEM_NOT_READY', 409, 'The item names no digest of its action.');
+  return digest;
 }

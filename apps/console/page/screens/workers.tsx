@@ -1,4 +1,4 @@
-// Workers: what waits for them and since when, who is silent, how they answered, who acts and who observes, and how to drill them.
+// Workers: what waits for them and since when, who is silent, how they answered, who acts and who observes, what drills showed.
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { contracts, recoveries } from '../api/clients.js';
@@ -9,6 +9,7 @@ import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { Card, Code, Id, Tag, Text, Time } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
+import { Drills } from './drills.tsx';
 import { adaptersOf, waitsOf } from './workers.rules.js';
 import type { AdapterWait } from './workers.rules.js';
 
@@ -158,25 +159,6 @@ function Answered(): ReactNode {
         keyOf={(row) => `${textIn(row, 'tenant') ?? ''} ${textIn(row, 'capability') ?? ''}`}
         none="Nothing had to be undone yet."
       />
-    </Card>
-  );
-}
-
-/** A drill calls real tools with canaries, so it runs where the tool owner's kit is: the screen says how. */
-function Drills({ adapters }: { readonly adapters: readonly string[] }): ReactNode {
-  return (
-    <Card title="Drill them">
-      <p>
-        A drill goes every way back of an adapter with canaries of the tool owner, and says where the tool is no longer
-        what its contracts say. It runs where the kit of the tool owner is; no service keeps what it found.
-      </p>
-      <ul>
-        {adapters.map((adapter) => (
-          <li key={adapter}>
-            <code>{`npx recourse drill ${adapter} --module ./drill-kit.mjs --out drills.jsonl`}</code>
-          </li>
-        ))}
-      </ul>
     </Card>
   );
 }

@@ -29,6 +29,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
   NOT_READY: 'The service has just started and is still reading. Try again in a moment.',
   IDEMPOTENCY_KEY_REUSED: 'This form was already sent with other contents. Close it and open it again.',
   INTERNAL: 'The service made a mistake of its own; its log has the details.',
+  // budgets
+  NOTHING_TO_RAISE: 'It exceeds no ceiling that could be raised: allow it or refuse it.',
+  ESCALATION_DECIDED: 'Somebody has answered this already.',
   // recoveries
   SELF_APPROVAL: 'You may not approve this: you acted, or it was done on your behalf, or the agent is yours.',
   APPROVER_NOT_A_PERSON: 'Only a person approves, and this account is none.',

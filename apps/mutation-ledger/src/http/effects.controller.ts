@@ -1,7 +1,17 @@
 // HTTP edge of the ledger: effects as recovery tools know them, and the windows that close next.
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { FromCaller, idText, pageQuery, parse, Reads, render, tenantOfRead } from '@recourse/service';
+import {
+  FromCaller,
+  idText,
+  pageQuery,
+  parse,
+  Queried,
+  ReadRoute,
+  Reads,
+  render,
+  tenantOfRead,
+} from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { agentEffectOf, EFFECT_STATUSES } from '../rules/effect/effect.decisions.js';
@@ -25,6 +35,8 @@ const horizonQuery = z.strictObject({
   within_ms: z.coerce.number().int().min(1).max(WITHIN_MS_MAX).optional(),
   capability: idText.optional(),
 });
+
+const newestQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), capability: idText.optional() });
 
 interface HorizonAnswer extends ListAnswer {
   /** Database time the answer was made at, epoch milliseconds. */
@@ -68,6 +80,24 @@ export class EffectsController {
       effects.map((executed) => ({ ...agentEffectOf(executed) })),
     );
     return { items: docs.map(render), next_cursor: cursorOf(order, next) };
+  }
+
+  @ReadRoute('effects', 'Recorded effects as /v1/mutations has them, what was heard of last first.', newestQuery)
+  async newest(
+    @FromCaller() caller: Caller,
+    @Queried(newestQuery) { tenant, cursor, limit = LIMIT_DEFAULT, ...narrowed }: z.infer<typeof newestQuery>,
+  ): Promise<ListAnswer> {
+    const { mutations, next } = await this.queries.page({
+      filter: { tenant: tenantOfRead(caller.principal, tenant), ...narrowed },
+      order: 'newest',
+      after: positionOf('newest', cursor),
+      limit,
+    });
+    const { docs } = await this.reads.shown(
+      caller,
+      mutations.map((mutation) => ({ ...mutation })),
+    );
+    return { items: docs.map(render), next_cursor: cursorOf('newest', next) };
   }
 
   @Get('horizon')

@@ -31,7 +31,7 @@ import {
 import { mutationIdOf, mutationsCore } from '../core.js';
 import { AGENT_EFFECTS_VIEW } from '../reads/agent-effects.view.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
-import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
+import { MUTATIONS_LOG, pageQuery } from '../reads/mutation-statements.js';
 import { compensationIdOf } from '../rules/compensation/compensation.decider.js';
 import { CommitsController } from './commits.controller.js';
 import { CompensationsController } from './compensations.controller.js';
@@ -284,7 +284,7 @@ describe('the list of mutations', () => {
     expect(await listed(path)).toEqual(expected);
   });
 
-  it.each(['mutations', 'agent-effects', 'agent-effects?status=succeeded', 'horizon'])(
+  it.each(['mutations', 'effects', 'agent-effects', 'agent-effects?status=succeeded', 'horizon'])(
     'shows each row of %s once, page by page',
     async (path) => {
       const whole = items(await get(path)).map((item) => item['mutation_id'] ?? item['id']);
@@ -293,9 +293,16 @@ describe('the list of mutations', () => {
     },
   );
 
+  it('is of its tenant alone, and of the run that is named, where the newest are asked for', async () => {
+    const told = items(await get('effects'));
+    expect(told.map((item) => item['mutation_id']).sort()).toEqual(ids(HELD, UNDONE, WAITING, EARLIER, LOST, PLANNED));
+    expect(await listed('effects', 'other operator')).toEqual(ids(THEIRS));
+    expect(await listed(`effects?run_id=${EARLIER.run_id}`)).toEqual(ids(EARLIER));
+  });
+
   const theirs = Buffer.from(JSON.stringify(['updated', 1, 'x'])).toString('base64url');
   it.each(
-    ['mutations', 'agent-effects', 'horizon'].flatMap((path) =>
+    ['mutations', 'effects', 'agent-effects', 'horizon'].flatMap((path) =>
       [
         'rubbish',
         theirs,
@@ -456,8 +463,8 @@ describe('the effects of agents', () => {
 
   it(`are found by status and age through their index, among ${String(GENERATED)} rows`, async () => {
     const insertedMs = await timed(() =>
-      withoutIndexes(`INSERT INTO mutations.mutation (log_partition, group_key, row_key, tenant, status, updated_at, doc, lasting)
-      SELECT 8, 'g' || n / 12, 'm' || n, 'bulk', CASE WHEN n % 50 = 0 THEN 'compensation_pending' ELSE 'succeeded' END, n, '{}', '{}' FROM generate_series(1, ${String(GENERATED)}) n`),
+      withoutIndexes(`INSERT INTO mutations.mutation (log_partition, group_key, row_key, tenant, status, created_at, updated_at, doc, lasting)
+      SELECT 8, 'g' || n / 12, 'm' || n, CASE WHEN n % 2 = 0 THEN 'bulk' ELSE 'more' END, CASE WHEN n % 50 = 0 THEN 'compensation_pending' ELSE 'succeeded' END, n, n, '{}', '{}' FROM generate_series(1, ${String(GENERATED)}) n`),
     );
     await sql('ANALYZE mutations.mutation');
     const plan = await sql(
@@ -474,6 +481,21 @@ describe('the effects of agents', () => {
     expect(text).toContain(`Index Scan using ${String(index?.['indexname'])}`);
     expect(text).not.toMatch(/-> +Sort /u);
   }, 3_600_000);
+
+  it('come newest first where that is asked for, through an index and not sorted whole', async () => {
+    const { text, values } = pageQuery({ filter: { tenant: 'bulk' }, order: 'newest', limit: 100 });
+    const asked = values.reduce<string>(
+      (filled, value, at) =>
+        filled.replace(`$${String(at + 1)}`, typeof value === 'number' ? String(value) : `'${String(value)}'`),
+      text,
+    );
+    const at = (await sql(asked)).map((row) => Number(row['created_at']));
+    expect(at).toEqual(Array.from({ length: 101 }, (_, n) => 2 * Math.floor(GENERATED / 2) - 2 * n));
+    const plan = (await sql(`EXPLAIN ${asked}`)).map((line) => String(line['QUERY PLAN'])).join('\n');
+    const [index] = await sql("SELECT indexname FROM pg_indexes WHERE indexdef LIKE '%(tenant, created_at)'");
+    expect(plan).toContain(`Index Scan Backward using ${String(index?.['indexname'])}`);
+    expect(plan).not.toMatch(/-> +Sort /u);
+  });
 });
 
 describe('the horizon', () => {

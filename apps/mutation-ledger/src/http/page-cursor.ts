@@ -22,6 +22,7 @@ const SHAPES = {
   place: z.tuple([z.literal('place'), partition, key, key]),
   updated: z.tuple([z.literal('updated'), instant, key]),
   expiry: z.tuple([z.literal('expiry'), instant, key]),
+  newest: z.tuple([z.literal('newest'), instant, key]),
 } as const satisfies Record<Order, z.ZodType<readonly [string, ...(string | number)[]]>>;
 
 const SAME_LIST: CursorHint = {

@@ -7,6 +7,7 @@ const POSITIONS: readonly (readonly [Order, Position])[] = [
   ['place', [3, 'run-1', 'mut_1']],
   ['updated', [1_700_000_000_000, 'mut_1']],
   ['expiry', [0, '']],
+  ['newest', [1_700_000_000_000, 'mut_1']],
 ];
 const told = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 

@@ -20,8 +20,16 @@ export const ORDERS = {
   updated: ['updated_at', 'row_key'],
   /** What closes next; served by (tenant, recoverability, expires_at). */
   expiry: ['expires_at', 'row_key'],
+  /** What was heard of last comes first; served by (tenant, created_at). */
+  newest: ['created_at', 'row_key'],
 } as const satisfies Record<string, readonly string[]>;
 export type Order = keyof typeof ORDERS;
+
+/** Which way an order runs: how the next page compares with the last row of this one, and how a page is sorted. */
+function directionOf(order: Order): { readonly isBehind: '<' | '>'; readonly by: string } {
+  const [isBehind, way] = order === 'newest' ? (['<', ' DESC'] as const) : (['>', ''] as const);
+  return { isBehind, by: ORDERS[order].map((name) => `${name}${way}`).join(', ') };
+}
 
 /** Values of the columns of an order at the last row of a page. */
 export type Position = readonly (string | number)[];
@@ -56,10 +64,11 @@ export function pageQuery({ filter, order, closing, after, limit }: PageAsked): 
   const given = new Parameters();
   const narrowed = conditions(filter, closing, given);
   const columns = ORDERS[order];
-  const behind = after === undefined ? [] : [`(${columns.join(', ')}) > (${given.list(after)})`];
+  const { isBehind, by } = directionOf(order);
+  const behind = after === undefined ? [] : [`(${columns.join(', ')}) ${isBehind} (${given.list(after)})`];
   const where = [...narrowed, ...behind];
   return {
-    text: `SELECT log_partition, ${columns.filter((name) => name !== 'log_partition').join(', ')}, doc, lasting FROM ${MUTATION}${whereOf(where)} ORDER BY ${columns.join(', ')} LIMIT ${given.add(limit + 1)}`,
+    text: `SELECT log_partition, ${columns.filter((name) => name !== 'log_partition').join(', ')}, doc, lasting FROM ${MUTATION}${whereOf(where)} ORDER BY ${by} LIMIT ${given.add(limit + 1)}`,
     values: given.values,
   };
 }

@@ -29,6 +29,10 @@ const READS: readonly (readonly [name: string, read: (tenant: string | undefined
       }),
   ],
   [
+    'a later page of the newest',
+    (tenant) => pageQuery({ filter: { tenant }, order: 'newest', after: [7, 'mut_1'], limit: 5 }),
+  ],
+  [
     'a page of effects',
     (tenant) => effectsQuery({ filter: { tenant, run_id: 'r' }, order: 'updated', after: [7, 'mut_1'], limit: 5 }),
   ],
@@ -63,5 +67,13 @@ describe('a page', () => {
     const { text, values } = pageQuery({ filter: {}, order: 'updated', after: [7, 'mut_1'], limit: 5 });
     expect(text).toMatch(/WHERE \(updated_at, row_key\) > \(\$1, \$2\) ORDER BY updated_at, row_key LIMIT \$3$/);
     expect(values).toEqual([7, 'mut_1', 6]);
+  });
+});
+
+describe('the statement of the newest', () => {
+  it('begins behind the last row of the page before, backwards in time', () => {
+    const { text, values } = pageQuery({ filter: { tenant: 'acme' }, order: 'newest', after: [7, 'mut_1'], limit: 5 });
+    expect(text).toContain('(created_at, row_key) < ($2, $3) ORDER BY created_at DESC, row_key DESC LIMIT $4');
+    expect(values).toEqual(['acme', 7, 'mut_1', 6]);
   });
 });

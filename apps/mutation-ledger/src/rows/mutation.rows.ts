@@ -132,6 +132,7 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
       ['run_id', 'effect_key'],
       ['tenant', 'recoverability', 'expires_at'],
       ['tenant', 'subject_ref'],
+      ['tenant', 'created_at'],
       ['status', 'updated_at'],
     ],
   },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { notifierStoreContract } from './notifier-store.contract.js';
 import { MemoryNotifierStore } from './notifier-store.memory.js';
@@ -16,11 +16,11 @@ function urlOf(database: string): string {
   return `postgres://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${host}:${String(port)}/${database}`;
 }
 
-async function query(database: string, statement: string): Promise<void> {
+async function query(database: string, statement: string): Promise<readonly unknown[]> {
   const client = new Client({ connectionString: urlOf(database) });
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query<object>(statement)).rows;
   } finally {
     await client.end();
   }
@@ -45,6 +45,25 @@ notifierStoreContract('memory', () => {
   afterAll(async () => {
     await Promise.all(stores.map((store) => store.close()));
     await query('postgres', `DROP DATABASE ${name} WITH (FORCE)`);
+  });
+
+  it('gives breakers that an earlier version kept the names of their runs, and so the notices about them', async () => {
+    const breaker = JSON.stringify({ thing: 'breaker', id: 'brk-1', runId: 'run-1', item: null });
+    await query(name, "DELETE FROM migrations WHERE name LIKE 'BreakersByRun%'");
+    await query(name, `INSERT INTO things VALUES ('breaker:brk-1', '${breaker}'), ('task:t-1', '{"thing":"task"}')`);
+    await query(
+      name,
+      "INSERT INTO deliveries (id, endpoint, tenant, thing_key, opening, occasion, notice, state, attempts, due_at, next_at, updated_at) VALUES ('d-1', 'desk', 'acme', 'breaker:brk-1', 'log/0/1', 'opened', '{}', 'queued', 0, 1, 1, 1)",
+    );
+    const store = await PostgresNotifierStore.open(urlOf(name));
+    await store.close();
+    const rows = await query(
+      name,
+      'SELECT thing_key FROM things UNION ALL SELECT thing_key FROM deliveries ORDER BY thing_key',
+    );
+    expect(rows).toEqual(
+      ['breaker:brk-1:run-1', 'breaker:brk-1:run-1', 'task:t-1'].map((thing_key) => ({ thing_key })),
+    );
   });
 
   notifierStoreContract('PostgreSQL', async () => {

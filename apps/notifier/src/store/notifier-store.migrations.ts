@@ -45,4 +45,29 @@ class WaitingItems1795500000000 implements MigrationInterface {
   }
 }
 
-export const NOTIFIER_MIGRATIONS = [NotifierTables1795400000000, WaitingItems1795500000000];
+/** Each partition has a breaker of its own: those that wait are named by their run too, as keyOf names them. */
+class BreakersByRun1795600000000 implements MigrationInterface {
+  readonly name = 'BreakersByRun1795600000000';
+
+  up(runner: QueryRunner): Promise<void> {
+    return nameBreakers(runner, "'breaker:' || (t.doc->>'id') || ':' || (t.doc->>'runId')");
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    // Of the items of several partitions one is left.
+    await runner.query(
+      "DELETE FROM things a USING things b WHERE a.doc->>'thing' = 'breaker' AND b.doc->>'thing' = 'breaker' AND a.doc->>'id' = b.doc->>'id' AND a.thing_key > b.thing_key",
+    );
+    await nameBreakers(runner, "'breaker:' || (t.doc->>'id')");
+  }
+}
+
+async function nameBreakers(runner: QueryRunner, key: string): Promise<void> {
+  const isBreaker = "t.doc->>'thing' = 'breaker'";
+  await runner.query(
+    `UPDATE deliveries d SET thing_key = ${key} FROM things t WHERE t.thing_key = d.thing_key AND ${isBreaker}`,
+  );
+  await runner.query(`UPDATE things t SET thing_key = ${key} WHERE ${isBreaker}`);
+}
+
+export const NOTIFIER_MIGRATIONS = [NotifierTables1795400000000, WaitingItems1795500000000, BreakersByRun1795600000000];

@@ -400,6 +400,8 @@ export interface DecideEscalation {
   readonly raise_once: boolean;
   /** Why. */
   readonly reason: string;
+  /** Digest of the question the person saw; null: whatever it asks now. */
+  readonly action_digest: Hash | null;
 }
 
 /** A person decided an escalation, or nobody did in time. If approved, what was asked for is counted once. */

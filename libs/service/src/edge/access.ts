@@ -94,6 +94,7 @@ export const ACCESS = {
     'GET /v1/compensations': READ,
     'GET /v1/compensations/:id': READ,
     'GET /v1/deliveries': READ,
+    'GET /v1/effects': READ,
     'GET /v1/horizon': READ,
     'GET /v1/limits': READ,
     'GET /v1/lineage/:commit': READ,

@@ -1,5 +1,5 @@
 // Decides what a person says about an escalation, and who may not say it (P5). Pure.
-import { isAmong, isPerson } from '@recourse/kernel';
+import { canonicalJson, isAmong, isPerson, sha256Hex } from '@recourse/kernel';
 import type { BodyOf, Raise } from '@recourse/messages';
 import { partiesOf, rejected } from './budget.decider.js';
 import { raised } from './ceiling.decider.js';
@@ -35,12 +35,39 @@ export function namedIn({
   return partiesOf(requested_by ?? null, ...(parties ?? []), decided_by ?? null);
 }
 
+type Question = Partial<
+  Pick<
+    Escalation,
+    'escalation_id' | 'about' | 'proposal' | 'agent_id' | 'capability' | 'exceeded' | 'debits' | 'contract_digest'
+  >
+>;
+
+/**
+ * Digest of what a question asks, 64 hex digits: one id asks about a ceiling, later about an overrun, and then whether it stands.
+ *
+ * Source: P4. Who is to answer and until when is no part of it.
+ */
+export function questionDigest({
+  escalation_id,
+  about,
+  proposal,
+  agent_id,
+  capability,
+  exceeded,
+  debits,
+  contract_digest,
+}: Question): string {
+  const asked = { escalation_id, about, proposal, agent_id, capability, exceeded, debits, contract_digest };
+  return sha256Hex(canonicalJson(asked));
+}
+
 /** Why a person's word on an escalation does not count. */
 function refusalOf(
-  { envelope: asker, approved }: BudgetCommand<'DecideEscalation'>,
+  command: BudgetCommand<'DecideEscalation'>,
   escalation: Escalation,
   { ownerOf, editorsOf }: Pick<DecideFacts, 'ownerOf' | 'editorsOf'>,
 ): BudgetAnswer | null {
+  const { envelope: asker, approved } = command;
   if (escalation.tenant !== asker.tenant) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
   if (isAmong(barredFrom(escalation, ownerOf), asker))
     return rejected(
@@ -51,8 +78,18 @@ function refusalOf(
   if (digest !== null && isAmong(editorsOf(digest), asker))
     return rejected('EDITOR_APPROVAL', 'nobody decides what is spent under a contract they registered or confirmed');
   return !approved || isPerson(asker.principal)
-    ? null
+    ? isAnother(command, escalation)
     : rejected('APPROVER_NOT_A_PERSON', 'only a person lets more be spent: no agent, no service account, no role');
+}
+
+/** The question is another one than the person read. */
+function isAnother(
+  { action_digest: read }: BudgetCommand<'DecideEscalation'>,
+  question: Question,
+): BudgetAnswer | null {
+  return read === null || read.toString('hex') === questionDigest(question)
+    ? null
+    : rejected('DIGEST_MISMATCH', 'it asks something else by now: look at it again');
 }
 
 /** Ceilings that a question exceeds, higher by what it asks for; caps and what binds in law are no ceilings. */

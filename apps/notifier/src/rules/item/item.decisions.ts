@@ -80,7 +80,7 @@ export function bare(
 
 /** Reads the keys of one kind of thing from the field that names it. */
 function keysIn<Field extends string>(
-  thing: ThingKind,
+  thing: Exclude<ThingKind, 'breaker'>,
   field: Field,
 ): (body: { readonly [Name in Field]: string }) => readonly string[] {
   return (body) => [keyOf({ thing, id: body[field] })];
@@ -88,7 +88,6 @@ function keysIn<Field extends string>(
 
 export const stepOf = keysIn('step', 'step_id');
 export const rollbackOf = keysIn('rollback', 'rollback_id');
-export const breakerOf = keysIn('breaker', 'breaker_id');
 export const trendOf = keysIn('trend', 'trend_id');
 export const alarmOf = keysIn('alarm', 'alarm_id');
 export const autonomyOf = keysIn('autonomy', 'autonomy_id');
@@ -96,6 +95,16 @@ export const taskOf = keysIn('task', 'task_id');
 export const incidentOf = keysIn('incident', 'incident_id');
 export const forwardOf = keysIn('forward', 'approval_id');
 export const mutationOf = keysIn('mutation', 'mutation_id');
+/** The breaker of one partition. */
+export function breakerOf({
+  breaker_id: id,
+  run_id: runId,
+}: {
+  readonly breaker_id: string;
+  readonly run_id: string;
+}): readonly string[] {
+  return [keyOf({ thing: 'breaker', id, runId })];
+}
 /** A consumer is waited for once a rollback. */
 export function deliveryOf(body: { readonly rollback_id: string; readonly consumer: string }): readonly string[] {
   return [keyOf({ thing: 'delivery', id: deliveryIdOf(body) })];

@@ -103,9 +103,15 @@ export interface Place {
   readonly at: number;
 }
 
+/** What names a thing. Each partition has a breaker of its own under one id: the run that opened it tells which. */
+export type Named =
+  | { readonly thing: Exclude<ThingKind, 'breaker'>; readonly id: string }
+  | { readonly thing: 'breaker'; readonly id: string; readonly runId: string };
+
 /** Name of a thing among those of all kinds. */
-export function keyOf({ thing, id }: Pick<Thing, 'thing' | 'id'>): string {
-  return `${thing}:${id}`;
+export function keyOf(named: Named): string {
+  const { thing, id } = named;
+  return named.thing === 'breaker' ? `${thing}:${id}:${named.runId}` : `${thing}:${id}`;
 }
 
 /** Name of the place of a record. */

@@ -26,6 +26,8 @@ export interface ListSpec {
   readonly columns?: Readonly<Record<string, string>>;
   /** Tenant whose rows everybody sees, e.g. `*` for contracts of all. */
   readonly sharedTenant?: string;
+  /** What is told of a row beside it, made from it. */
+  readonly adds?: (doc: Doc) => Doc;
   /** Answers `<path>/:id` with the one row in which this column holds the id. */
   readonly one?: {
     readonly column: string;
@@ -83,7 +85,7 @@ interface Place {
 
 function listOf(reads: Reads, { log, spec, caller }: Place, asked: Asked): Promise<ListAnswer> {
   const { tenant, cursor, limit, ...narrowed } = asked;
-  const { kind, columns = {}, sharedTenant } = spec;
+  const { kind, columns = {}, sharedTenant, adds } = spec;
   const where = Object.fromEntries(Object.entries(narrowed).map(([name, value]) => [columns[name] ?? name, value]));
   return reads.list(caller, {
     log,
@@ -92,6 +94,7 @@ function listOf(reads: Reads, { log, spec, caller }: Place, asked: Asked): Promi
     tenant,
     cursor,
     limit,
+    ...(adds === undefined ? {} : { adds }),
     ...(sharedTenant === undefined ? {} : { sharedTenant }),
   });
 }
@@ -106,7 +109,7 @@ async function oneOf(
   const query = { log, kind, where: { [column]: id }, ...(sharedTenant === undefined ? {} : { sharedTenant }) };
   const { doc } = await reads.find(caller, query);
   const { docs } = await reads.shown(caller, [doc], asks?.(doc));
-  const row = render(docs[0]);
+  const row = render({ ...docs[0], ...spec.adds?.(doc) });
   return people === undefined
     ? row
     : { ...(row as object), lookalikes: lookAlikes([...people(doc), caller.principal.subject]) }; // a row is an object

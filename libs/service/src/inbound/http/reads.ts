@@ -28,6 +28,8 @@ export interface ListQuery {
   readonly sharedTenant?: string;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
+  /** What is told of a row beside it, made from it as it is stored. */
+  readonly adds?: (doc: Doc) => Doc;
 }
 
 export interface ListAnswer {
@@ -75,7 +77,7 @@ export class Reads {
       rows.map(({ doc }) => doc),
     );
     return {
-      items: docs.map(render),
+      items: docs.map((doc, at) => render({ ...doc, ...query.adds?.(rows[at]?.doc ?? doc) })),
       next_cursor: next ? cursorText(next) : null,
     };
   }

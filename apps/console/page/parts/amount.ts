@@ -1,0 +1,13 @@
+// Amounts as text.
+import type { Money } from '../api/shapes.js';
+import { inert } from './inert.js';
+
+const CURRENCY = /^[A-Z]{3}$/;
+
+/** An amount with its unit; what is no currency is counted. */
+export function amountText({ amount_minor: minor, currency }: Money): string {
+  if (!CURRENCY.test(currency)) return `${minor.toLocaleString('en')} ${inert(currency)}`;
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
+  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+  return format.format(minor / 10 ** digits);
+}
