@@ -6,6 +6,7 @@ import { isJsonObject } from '@recourse/kernel';
 import { Ajv } from 'ajv';
 import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { RE2JS } from 're2js';
 import type { Json, Rejection } from '@recourse/kernel';
 
 /** Kind of a problem of arguments. */
@@ -17,7 +18,21 @@ export type ArgsProblem = Rejection<ArgsProblemCode> & { readonly path: string }
 type Compiled =
   { readonly kind: 'ready'; readonly fits: ValidateFunction } | { readonly kind: 'unusable'; readonly why: string };
 
+/**
+ * Patterns of strangers, judged in time linear in the text by RE2: a pattern such as `(a+)+$` would hold up JavaScript's own engine
+ * for ever. What RE2 does not know (looking ahead or behind, references back) makes a schema unusable.
+ */
+const PATTERNS: NonNullable<Options['code']>['regExp'] = Object.assign(
+  (pattern: string) => {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    // Ajv keeps patterns by their text.
+    return { test: (text: string) => compiled.test(text), toString: () => pattern };
+  },
+  { code: 'PATTERNS' },
+);
+
 const OPTIONS: Options = {
+  code: { regExp: PATTERNS },
   allErrors: true,
   strictSchema: true,
   strictTypes: false,

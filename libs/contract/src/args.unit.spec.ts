@@ -66,11 +66,21 @@ describe('the arguments of a call', () => {
     ['a schema that refers to itself', { $ref: '#' }],
     ['endless depth', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }],
     ['a pattern that is none', { pattern: '(' }],
+    ['a pattern that looks ahead, which no engine judges in linear time', { pattern: '^(?!all)' }],
+    ['a pattern of names that refers back', { patternProperties: { '^(.)\\1': true } }],
     ['$async, which judges later', { $async: true, type: 'object' }],
     ['no object', 'string'],
   ])('are not waved through under %s, and the schema is told to be unusable', (_, unsupported) => {
     expect(checkArgs({}, unsupported)[0]?.code).toBe('ARGS_SCHEMA_UNSUPPORTED');
     expect(schemaProblem(unsupported)).not.toBeNull();
+  });
+
+  it('are judged under patterns that would hold up an engine that goes back', () => {
+    const hostile = { type: 'string', pattern: '^(a+)+$' };
+    expect(schemaProblem(hostile)).toBeNull();
+    expect(codes(`${'a'.repeat(24)}b`, hostile)).toEqual(['ARGS_VALUE ']);
+    expect(codes('a'.repeat(2_000), hostile)).toEqual([]);
+    expect(codes('Ä12', { pattern: '^\\p{Lu}\\d{2}$' })).toEqual([]);
   });
 
   it('may be anything where the schema says so', () => {
