@@ -61,6 +61,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
   OUTCOME_PENDING: 'Repeat it with that key in --idempotency-key: it is the same command.',
   CURSOR_OUT_OF_RANGE: 'See `recourse log accept-loss --help`.',
+  KEYRING_INVALID:
+    'Mend the place that is named; `recourse keys check <file>` reads a whole keyring, `recourse keys new` makes a key.',
   LOG_CUT: 'Find out why the log lost records, then see `recourse log accept-cut --help`.',
 };
 

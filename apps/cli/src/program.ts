@@ -35,7 +35,7 @@ import { addTasks } from './commands/tasks.command.js';
 import { addKeys } from './commands/keys.command.js';
 import { addUndo } from './commands/undo.command.js';
 import type { Flags } from './config.js';
-import { EXIT_CODES, problemOf, problemText } from './problem.js';
+import { CliProblem, EXIT_CODES, problemOf, problemText } from './problem.js';
 import type { ExitKind } from './problem.js';
 import { openSession } from './session.js';
 import type { Surroundings } from './session.js';
@@ -92,8 +92,12 @@ const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
  *
  * Shape:  `onEnd` hears how an action ended; problems are thrown out of parseAsync.
  */
-export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind) => void): Command {
-  const program = withOptions(new Command('recourse'), surroundings);
+export function createProgram(
+  surroundings: Surroundings,
+  onEnd: (end: ExitKind) => void,
+  args: readonly string[] = [],
+): Command {
+  const program = withOptions(new Command('recourse'), surroundings, args);
   const act: Act =
     <Options extends object>(action: Action<Options>) =>
     async (...given: unknown[]) => {
@@ -107,7 +111,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
 }
 
 /** Options of every command, where help and errors go, and what help says beside. */
-function withOptions(program: Command, { terminal }: Surroundings): Command {
+function withOptions(program: Command, { terminal }: Surroundings, args: readonly string[]): Command {
   return program
     .description('What agents did, what can still be undone, and who decides.')
     .option('--json', 'JSON for scripts instead of tables')
@@ -136,7 +140,7 @@ function withOptions(program: Command, { terminal }: Surroundings): Command {
         terminal.note(text.trimEnd());
       },
       outputError: (text, write) => {
-        if (!terminal.isInteractive || !isAskable(text)) write(text);
+        if (!isForScripts(args) && (!terminal.isInteractive || !isAskable(text))) write(text);
       },
     })
     .addHelpText('after', `\n${ADDRESS_HELP}\n\n${EXIT_HELP}`);
@@ -147,16 +151,30 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   let end: ExitKind = 'done';
   try {
     const make = (): Command =>
-      createProgram(surroundings, (how) => {
-        end = how;
-      });
+      createProgram(
+        surroundings,
+        (how) => {
+          end = how;
+        },
+        args,
+      );
     await parseAsking(make, args, surroundings.terminal);
     return EXIT_CODES[end].code;
   } catch (thrown) {
-    // Commander has printed its own problem, and a call for help is none.
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT_CODES.done.code : EXIT_CODES.usage.code;
-    const problem = problemOf(thrown);
-    surroundings.terminal.note(problemText(problem, args.includes('--json')));
+    // Commander has printed its own problem for people, and a call for help is none.
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT_CODES.done.code;
+    if (thrown instanceof CommanderError && !isForScripts(args)) return EXIT_CODES.usage.code;
+    const problem = thrown instanceof CommanderError ? misuse(thrown) : problemOf(thrown);
+    surroundings.terminal.note(problemText(problem, isForScripts(args)));
     return EXIT_CODES[problem.exit].code;
   }
+}
+
+function isForScripts(args: readonly string[]): boolean {
+  return args.includes('--json');
+}
+
+function misuse({ message, cause }: CommanderError): CliProblem {
+  const remedy = '`recourse <command> --help` shows what it takes.';
+  return new CliProblem('CALL_INVALID', message.replace(/^error: /u, ''), 'usage', { remedy, cause });
 }

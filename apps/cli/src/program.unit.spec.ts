@@ -416,6 +416,16 @@ describe('a call that cannot work', () => {
   ])('refuses %j', async (args) => {
     expect(await desk({}).call(...args)).toBe(EXIT_CODES.usage.code);
   });
+  it.each([[['nonsense']], [['mutations', 'show']], [['mutations', 'list', '--limit', '0']]])(
+    'refuses %j as JSON where a script reads it',
+    async (args) => {
+      const { call, note } = desk({});
+      expect(await call(...args, '--json')).toBe(EXIT_CODES.usage.code);
+      expect(JSON.parse(note())).toMatchObject({
+        error: { code: 'CALL_INVALID', remedy: expect.stringContaining('--help'), exit_code: EXIT_CODES.usage.code },
+      });
+    },
+  );
   it('names every variable that cannot be used', async () => {
     const { call, note } = desk({}, null, { RECOURSE_LEDGER_URL: 'nowhere', RECOURSE_KAFKA_BROKERS: 'x' });
     expect(await call('mutations', 'list')).toBe(EXIT_CODES.usage.code);

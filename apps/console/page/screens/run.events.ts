@@ -74,7 +74,7 @@ function ofRollback(row: Row): readonly RunEvent[] {
       kind: 'fall',
       what: 'Somebody said it should not stand',
       who: textIn(row, 'evidence', 'source'),
-      detail: said === undefined ? (textIn(row, 'evidence', 'ref') ?? '') : JSON.stringify(said),
+      detail: said === undefined || said === null ? (textIn(row, 'evidence', 'ref') ?? 'sealed') : JSON.stringify(said),
     }),
     ...event(numberIn(row, 'mark', 'at'), {
       kind: 'fall',
