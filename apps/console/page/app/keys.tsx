@@ -13,14 +13,16 @@ const KEYS = [
   ['?', 'this list'],
 ] as const;
 
+/** Where keys are typed, not meant. A window that is closing is none any more, though it may still have the focus. */
+const TYPED_INTO = 'input, textarea, select, :is([role=dialog], [role=alertdialog])[data-state=open]';
+
 /** Calls what belongs to a key, unless somebody types into a field or a window is open. */
 export function useKeys(keys: Readonly<Record<string, () => void>>): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const { target, key, ctrlKey, metaKey, altKey } = event;
       if (ctrlKey || metaKey || altKey || event.defaultPrevented) return;
-      if (target instanceof Element && target.closest('input, textarea, select, [role=dialog], [role=alertdialog]'))
-        return;
+      if (target instanceof Element && target.closest(TYPED_INTO)) return;
       const act = keys[key];
       if (act === undefined) return;
       event.preventDefault();

@@ -162,7 +162,11 @@ function Rows({ items }: { readonly items: readonly InboxItem[] }): ReactNode {
     const next = Math.min(items.length - 1, Math.max(0, at + step));
     setAt(next);
     rows.scrollToIndex(next);
-    requestAnimationFrame(() => frame.current?.querySelector<HTMLElement>(`[data-at="${next}"] a`)?.focus());
+    const row = (): HTMLElement | null | undefined =>
+      frame.current?.querySelector<HTMLElement>(`[data-at="${next}"] a`);
+    // A row that is drawn has the focus at once: Enter may follow within the frame.
+    if (row()) row()?.focus({ preventScroll: true });
+    else requestAnimationFrame(() => row()?.focus());
   };
   useKeys({
     j: () => {
