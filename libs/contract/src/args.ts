@@ -24,12 +24,20 @@ type Compiled =
  */
 const PATTERNS: NonNullable<Options['code']>['regExp'] = Object.assign(
   (pattern: string) => {
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    const compiled = linear(pattern);
     // Ajv keeps patterns by their text.
     return { test: (text: string) => compiled.test(text), toString: () => pattern };
   },
   { code: 'PATTERNS' },
 );
+
+function linear(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(RE2JS.translateRegExp(pattern));
+  } catch (cause) {
+    throw new TypeError(`pattern ${pattern}: ${textOf(cause)}; a pattern may not look ahead or behind, nor refer back`);
+  }
+}
 
 const OPTIONS: Options = {
   code: { regExp: PATTERNS },

@@ -80,6 +80,7 @@ describe('the arguments of a call', () => {
     expect(schemaProblem(hostile)).toBeNull();
     expect(codes(`${'a'.repeat(24)}b`, hostile)).toEqual(['ARGS_VALUE ']);
     expect(codes('a'.repeat(2_000), hostile)).toEqual([]);
+    expect(schemaProblem({ pattern: '^(?!all)' })).toContain('a pattern may not look ahead or behind, nor refer back');
     expect(codes('Ä12', { pattern: '^\\p{Lu}\\d{2}$' })).toEqual([]);
   });
 
