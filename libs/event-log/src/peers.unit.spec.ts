@@ -9,7 +9,7 @@ import type { ServiceRuntime } from './service-runtime.js';
 let world: LoopWorld;
 let here: MemoryPlace;
 let presences: Map<string, ReturnType<MemoryPlace['presence']>>;
-const events: PeerEvent[] = [];
+const events: (PeerEvent & { readonly by: string })[] = [];
 
 beforeEach(async () => {
   world = await new LoopWorld().prepare();
@@ -22,7 +22,8 @@ afterEach(() => world.stop());
 async function start(name: string): Promise<ServiceRuntime> {
   const presence = here.presence();
   presences.set(name, presence);
-  const peers = { presence, kin: 'service-', onEvent: (event: PeerEvent): number => events.push(event) };
+  const onEvent = (event: PeerEvent): number => events.push({ ...event, by: name });
+  const peers = { presence, kin: 'service-', onEvent };
   return world.start(name, undefined, undefined, peers);
 }
 const owned = (runtime: ServiceRuntime): number => runtime.loops().length;
@@ -58,7 +59,9 @@ describe('an instance that died', () => {
     await world.until('they share', () => owned(living) === PARTITIONS / 2);
     await seenByEachOther();
     here.isBroken = true;
-    await world.until('it failed', () => events.some(({ kind }) => kind === 'failed'));
+    await world.until('the living one failed', () =>
+      events.some(({ kind, by }) => kind === 'failed' && by === 'service-b'),
+    );
     presences.get('service-a')?.die();
     here.isBroken = false;
     await rest();
