@@ -17,7 +17,12 @@ const DOLLAR = 36;
 
 /** Writes a doc as bytes. Errors: TypeError for a value that is not plain data. */
 export function encodeDoc(doc: Doc): Buffer {
-  return Buffer.from(JSON.stringify(toJson(doc)), 'utf8');
+  return Buffer.from(docText(doc), 'utf8');
+}
+
+/** The text whose bytes `encodeDoc` writes, for who writes text into bytes of its own. Errors: those of `encodeDoc`. */
+export function docText(doc: Doc): string {
+  return JSON.stringify(toJson(doc));
 }
 
 /** Reads what `encodeDoc` wrote. */
@@ -30,14 +35,21 @@ export function decodeDoc(bytes: Buffer): Doc {
 
 /** A doc as a kind with lasting members keeps it: those, and the others. */
 export function partedDoc(lasting: readonly string[], doc: Doc): { readonly lasting: Doc; readonly rest: Doc } {
-  const rest: Record<string, unknown> = { ...doc };
+  const lastingNames = namesIn(lasting);
+  const rest: Record<string, unknown> = {};
   const kept: Record<string, unknown> = {};
-  for (const name of lasting) {
-    if (!(name in rest)) continue;
-    kept[name] = rest[name];
-    Reflect.deleteProperty(rest, name);
-  }
+  // Members that are deleted from a copy make it a dictionary, and everything after slow.
+  for (const name in doc) (lastingNames.has(name) ? kept : rest)[name] = doc[name];
   return { lasting: kept, rest };
+}
+
+const NAMES = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+/** Looked up for every row that is written, of lists that stand as long as the program. */
+function namesIn(list: readonly string[]): ReadonlySet<string> {
+  const known = NAMES.get(list) ?? new Set(list);
+  NAMES.set(list, known);
+  return known;
 }
 
 /** The text of a row that enters the state hash: equal rows give equal text, whatever order their members were written in. */
@@ -132,47 +144,53 @@ function listToJson(list: readonly unknown[]): readonly unknown[] {
   return copy ?? list;
 }
 
+/** Copied as a whole where it changes: an object that is built member by member is several times as dear. */
 function objectToJson(value: object): object {
   const members = value as Readonly<Record<string, unknown>>; // any object can be read by name
-  const names = Object.keys(members);
   let copy: Record<string, unknown> | undefined;
-  for (const [at, name] of names.entries()) {
+  for (const name in members) {
+    if (name.charCodeAt(0) === DOLLAR && LIKE_BYTES.test(name)) return renamed(members);
     const member = members[name];
-    const json = typeof member === 'string' ? member : toJson(member);
-    const isLikeBytes = name.charCodeAt(0) === DOLLAR && LIKE_BYTES.test(name);
-    if (json === member && !isLikeBytes) {
-      if (copy !== undefined) setOwn(copy, name, json);
-      continue;
-    }
-    copy ??= copyOf(members, names, at);
-    setOwn(copy, isLikeBytes ? `$${name}` : name, json);
+    if (typeof member === 'string') continue;
+    const json = toJson(member);
+    if (json === member) continue;
+    copy ??= { ...members };
+    setOwn(copy, name, json);
   }
   return copy ?? value;
 }
 
-/** The first members of an object, which needed no change. */
-function copyOf(
-  members: Readonly<Record<string, unknown>>,
-  names: readonly string[],
-  count: number,
-): Record<string, unknown> {
+/** With a name in it that reads like that of bytes. */
+function renamed(members: Readonly<Record<string, unknown>>): object {
   const copy: Record<string, unknown> = {};
-  for (let at = 0; at < count; at += 1) setOwn(copy, names[at] ?? '', members[names[at] ?? '']);
+  for (const name in members) setOwn(copy, LIKE_BYTES.test(name) ? `$${name}` : name, toJson(members[name]));
   return copy;
 }
 
+/** In place: what was just parsed is nobody else's. */
 function fromJson(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(fromJson);
-  const entries = Object.entries(value);
-  const only = entries[0];
-  if (entries.length === 1 && only?.[0] === BYTES && typeof only[1] === 'string') return Buffer.from(only[1], 'base64');
-  return Object.fromEntries(
-    entries.map(([name, member]) => [
-      name.charCodeAt(0) === DOLLAR && LIKE_BYTES.test(name) ? name.slice(1) : name,
-      fromJson(member),
-    ]),
-  );
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) value[at] = fromJson(value[at]);
+    return value;
+  }
+  const members = value as Record<string, unknown>; // any object can be read by name
+  for (const name in members) if (name.charCodeAt(0) === DOLLAR && LIKE_BYTES.test(name)) return unescaped(members);
+  for (const name in members) {
+    const member = members[name];
+    if (typeof member === 'object' && member !== null) setOwn(members, name, fromJson(member));
+  }
+  return members;
+}
+
+/** What stands for bytes, or has a name in it that reads like that. */
+function unescaped(members: Readonly<Record<string, unknown>>): unknown {
+  const names = Object.keys(members);
+  const bytes = members[BYTES];
+  if (names.length === 1 && typeof bytes === 'string') return Buffer.from(bytes, 'base64');
+  const copy: Record<string, unknown> = {};
+  for (const name of names) setOwn(copy, LIKE_BYTES.test(name) ? name.slice(1) : name, fromJson(members[name]));
+  return copy;
 }
 
 // A row as the store in memory keeps it.

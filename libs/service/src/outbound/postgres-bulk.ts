@@ -1,6 +1,6 @@
 // Many rows at once: COPY straight into the table while rows turn out new, else COPY into a stage and merge.
-import { columnValue, encodeDoc, partedDoc } from '@recourse/event-log';
-import type { ColumnValue, KindSpec, Row } from '@recourse/event-log';
+import { columnValue, docText, encodeDoc, partedDoc } from '@recourse/event-log';
+import type { ColumnValue, Doc, KindSpec, Row } from '@recourse/event-log';
 import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { pipeline } from 'node:stream/promises';
@@ -27,11 +27,7 @@ export class BulkPuts {
   async put(client: PoolClient, { log, partition, spec }: Place, rows: readonly Row[]): Promise<void> {
     const table = tableOf(log, spec.table);
     const types = valueColumns(spec).map(({ type }) => type);
-    const bytes = encodeCopy(
-      partition,
-      types,
-      rows.map((row) => valuesOf(spec, row)),
-    );
+    const bytes = encodeCopy(partition, types, rows, (row) => valuesOf(spec, row, docText));
     if (this.mayBeNew(table)) {
       await client.query('SAVEPOINT plain');
       const areNew = await copyNew(client, copyInto(table, spec), bytes);
@@ -64,7 +60,7 @@ export class BulkPuts {
 
 /** Values of rows by column, as `valueColumns` orders them. */
 export function columnsOf(spec: KindSpec, rows: readonly Row[]): readonly (readonly ColumnValue[])[] {
-  const values = rows.map((row) => valuesOf(spec, row));
+  const values = rows.map((row) => valuesOf(spec, row, encodeDoc));
   return valueColumns(spec).map((_column, at) => values.map((row) => row[at] ?? null));
 }
 
@@ -81,11 +77,15 @@ export function updatesOf(spec: KindSpec, rows: readonly Row[]): readonly (reado
   return updateColumns(spec).map((_column, at) => values.map((row) => row[at] ?? null));
 }
 
-function valuesOf({ columns, lasting }: KindSpec, row: Row): readonly ColumnValue[] {
+function valuesOf(
+  { columns, lasting }: KindSpec,
+  row: Row,
+  written: (doc: Doc) => string | Buffer,
+): readonly ColumnValue[] {
   const values = [row.group, row.key, row.dueAt, ...columns.map((column) => columnValue(column, row))];
-  if (lasting === undefined) return [...values, encodeDoc(row.doc)];
+  if (lasting === undefined) return [...values, written(row.doc)];
   const parted = partedDoc(lasting, row.doc);
-  return [...values, encodeDoc(parted.rest), encodeDoc(parted.lasting)];
+  return [...values, written(parted.rest), written(parted.lasting)];
 }
 
 /** False when a row was there already. */

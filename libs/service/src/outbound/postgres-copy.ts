@@ -2,7 +2,7 @@
 //
 //   file  = "PGCOPY\n\377\r\n\0" flags:int32 extension:int32 tuple* -1:int16
 //   tuple = fields:int16 (length:int32 bytes | -1:int32)*
-//   int4, int8 = big endian; boolean = one octet; text = UTF-8; bytea = as it is
+//   int4, int8 = big endian; boolean = one octet; text = UTF-8; bytea = as it is, or text as its UTF-8
 import type { ColumnType, ColumnValue } from '@recourse/event-log';
 
 const SIGNATURE = Buffer.from('5047434f50590aff0d0a00' + '00000000' + '00000000', 'hex');
@@ -11,14 +11,15 @@ const FIRST_SIZE = 64 * 1_024;
 const UTF8_MAX = 3;
 
 /**
- * Writes rows of one partition.
+ * Writes rows of one partition, one after the other: what a row is made of is gone with the next.
  *
- * Shape:  `rows` have one value per type, in order; each tuple begins with the partition as int4.
+ * Shape:  `valuesOf` has one value per type, in order; each tuple begins with the partition as int4.
  */
-export function encodeCopy(
+export function encodeCopy<T>(
   partition: number,
   types: readonly ColumnType[],
-  rows: readonly (readonly ColumnValue[])[],
+  rows: Iterable<T>,
+  valuesOf: (row: T) => readonly ColumnValue[],
 ): Buffer {
   const out = new GrowingBuffer();
   out.bytes(SIGNATURE);
@@ -26,7 +27,8 @@ export function encodeCopy(
     out.int16(types.length + 1);
     out.int32(4);
     out.int32(partition);
-    for (let at = 0; at < types.length; at += 1) writeField(out, types[at], row[at] ?? null);
+    const values = valuesOf(row);
+    for (let at = 0; at < types.length; at += 1) writeField(out, types[at], values[at] ?? null);
   }
   out.int16(-1);
   return out.finished();
