@@ -47,11 +47,16 @@ export async function startTestStack(
   await removeAbandoned();
   const { stack, dataDir } = await startSomewhere(options);
   const stop = async (): Promise<void> => {
+    // Nobody reads their data again: an orderly end of two JVMs takes seconds that every spec would wait for.
+    await Promise.all(THROWN_AWAY.map((part) => stack.kill(part, 'SIGKILL')));
     await stack.stop();
     await removeData(dataDir);
   };
   return Object.create(stack, { stop: { value: stop } }) as DevStack;
 }
+
+/** PostgreSQL is stopped in order, since it would leave shared memory behind. */
+const THROWN_AWAY = ['kafka', 'registry'] as const;
 
 /** A chosen port can be the source of somebody's connection before its server binds it: then the stack starts on others. */
 const TRIES_MAX = 3;

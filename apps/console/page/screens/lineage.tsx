@@ -5,7 +5,7 @@ import { useDeferredValue, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import { commanded, ledger, underKey } from '../api/clients.js';
 import { rowQuery } from '../api/lists.js';
-import { listIn, moneyIn, numberIn, textIn } from '../api/rows.js';
+import { numberIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { isOneOf, usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
@@ -13,10 +13,10 @@ import type { Verb } from '../parts/decision.tsx';
 import { inert } from '../parts/inert.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
-import { amountText } from '../parts/amount.js';
 import { Card, Id, Tag, Text } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
+import { fallWords } from './fall.rules.js';
 import { Graph } from './lineage-graph.tsx';
 import { lineageQuery } from './lineage.query.js';
 import type { Lineage, LineageBox } from './lineage.query.js';
@@ -192,7 +192,7 @@ function Preview({ commitId, root }: { readonly commitId: string; readonly root:
       <p>
         {falls === 0
           ? `Nothing more would fall: ${numberIn(data, 'fallen_already') ?? 0} fell already.`
-          : happensOf(data).join(' ')}
+          : fallWords(data).join(' ')}
       </p>
       {may && root.kind === 'mutation' ? (
         <Decision
@@ -206,29 +206,11 @@ function Preview({ commitId, root }: { readonly commitId: string; readonly root:
   );
 }
 
-function happensOf(preview: Row): readonly string[] {
-  const count = (name: string): number => numberIn(preview, 'falls', name) ?? 0;
-  const money = listIn(preview, 'money').flatMap((one) => {
-    const value = moneyIn({ one }, 'one');
-    return value === null ? [] : [amountText(value)];
-  });
-  const told = listIn(preview, 'consumers').map((one) =>
-    typeof one === 'string' ? one : (textIn(one, 'consumer') ?? ''),
-  );
-  const beyond = numberIn(preview, 'beyond_bound', 'commits') ?? 0;
-  return [
-    `${count('commits')} commits of ${count('runs')} runs fall: ${count('with_effect')} have an effect outside, ${count('without_effect')} have none.`,
-    ...(money.length === 0 ? [] : [`At stake: ${money.join(', ')}.`]),
-    told.length === 0 ? 'Nobody is told: no consumer subscribed to any of it.' : `Told: ${told.join(', ')}.`,
-    ...(beyond === 0 ? [] : [`${beyond} are beyond the bound and go to a person.`]),
-  ];
-}
-
 function triggerVerb(preview: Row, { commit, run_id }: Lineage, falls: number): Verb {
   return {
     name: 'Say that it should not stand',
     isGrave: true,
-    happens: [...happensOf(preview), 'Each effect is compensated only as its contract says, by whoever it asks.'],
+    happens: [...fallWords(preview), 'Each effect is compensated only as its contract says, by whoever it asks.'],
     blocked: falls === 0 ? 'It fell already.' : null,
     send: ({ reason, key }) =>
       commanded(
