@@ -140,7 +140,6 @@ describe('a drill of a source', () => {
       const told = card.getByRole('status', { name: 'What would fall' });
       await told.getByText('1 commit relies on it.').waitFor();
       await told.getByText('1 commits of 1 runs fall: 1 have an effect outside, 0 have none.').waitFor();
-      await told.getByText('Told: loyalty.').waitFor();
       expect(await violationsOn(page)).toEqual([]);
       await card.getByLabel('Assumption that would be false').fill('order/none#at_all');
       await card.getByRole('button', { name: 'Show what would fall' }).click();

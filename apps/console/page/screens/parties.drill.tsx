@@ -70,11 +70,13 @@ export function SourceDrill({ sources }: { readonly sources: readonly string[] }
       </form>
       {problem === null ? null : <Trouble cause={problem} />}
       {found === null ? null : (
-        <ul className="happens" role="status" aria-label="What would fall">
-          {drillWords(found).map((line) => (
-            <li key={line}>{line}</li>
-          ))}
-        </ul>
+        <div role="status" aria-label="What would fall">
+          <ul className="happens">
+            {drillWords(found).map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </div>
       )}
     </Card>
   );
