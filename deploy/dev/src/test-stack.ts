@@ -36,13 +36,13 @@ export function factsIn(env: NodeJS.ProcessEnv): StackFacts | null {
 
 /** What another process needs to reach the stack. */
 export function factsOf(stack: StackFacts): StackFacts {
-  const { kafka, registryUrl, postgres, owner } = stack;
-  return { kafka, registryUrl, postgres, owner };
+  const { kafka, registryUrl, postgres, owner, begunWith = [] } = stack;
+  return { kafka, registryUrl, postgres, owner, begunWith };
 }
 
 /** Starts a stack of its own, whose servers a test may kill; its data goes away with it. */
 export async function startTestStack(
-  options: Pick<StackOptions, 'kafkaSettings' | 'onProgress' | 'secure'> = {},
+  options: Pick<StackOptions, 'kafkaSettings' | 'onProgress' | 'secure' | 'withSchemas'> = {},
 ): Promise<DevStack> {
   await removeAbandoned();
   const { stack, dataDir } = await startSomewhere(options);
@@ -63,7 +63,7 @@ const TRIES_MAX = 3;
 const PORT_LOST = /in use|EADDRINUSE/i;
 
 async function startSomewhere(
-  options: Pick<StackOptions, 'kafkaSettings' | 'onProgress' | 'secure'>,
+  options: Pick<StackOptions, 'kafkaSettings' | 'onProgress' | 'secure' | 'withSchemas'>,
 ): Promise<{ readonly stack: DevStack; readonly dataDir: string }> {
   for (let attempt = 1; ; attempt += 1) {
     const dataDir = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
