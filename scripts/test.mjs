@@ -7,9 +7,10 @@
 //
 // The last line is `N passed, N failed`, summed over all lanes; the exit code is 0 only if nothing failed.
 import { bootstrap, main } from './lib/bootstrap.mjs';
+import { lackOfChromium } from './lib/chromium.mjs';
 import { countsIn, jestCounts, lastLine, settleCounts, sumCounts } from './lib/counts.mjs';
 import { failuresIn, titlesIn } from './lib/failures.mjs';
-import { argumentsOf, lanesOf, leftOutOf } from './lib/lanes.mjs';
+import { argumentsOf, laneRows, lanesOf, leftOutOf } from './lib/lanes.mjs';
 import { pinnedNode } from './lib/paths.mjs';
 import { table } from './lib/table.mjs';
 import { runTee } from './lib/tee.mjs';
@@ -21,8 +22,11 @@ const SETS = { test: 'test', ci: 'ci', all: 'test:all' };
 
 await main(async () => {
   const startedAt = performance.now();
-  const { set, lanes, isWhole } = optionsOf(process.argv.slice(2));
+  const { set, lanes: chosen, isWhole } = optionsOf(process.argv.slice(2));
   await bootstrap();
+  // A lane that is asked for by name fails where it lacks something; a whole run leaves it out.
+  const lacking = isWhole ? chosen.flatMap((lane) => lackOf(lane) ?? []) : [];
+  const lanes = chosen.filter((lane) => !lacking.some(({ name }) => name === lane.name));
   const sharing = lanes.filter((lane) => lane.usesSharedStack === true);
   const alone = lanes.filter((lane) => lane.usesSharedStack !== true);
   // The shared stack is gone before the lanes that bring their own: two cores carry one.
@@ -32,11 +36,17 @@ await main(async () => {
   ];
   const sum = sumCounts(done);
   if (isWhole) console.log(`\n${leftOutOf(set).join('\n')}`);
-  tell(done);
+  tell(done, lacking);
   if (isWhole && sum.failed === 0) console.log(`${SETS[set]} took ${noteTiming(SETS[set], startedAt, done)} s\n`);
   console.log(lastLine(sum));
   return sum.failed > 0 ? 1 : 0;
 });
+
+/** Why a lane cannot run here; null where it can. */
+function lackOf({ name, needs }) {
+  const why = needs === 'chromium' ? lackOfChromium() : null;
+  return why === null ? null : { name, why };
+}
 
 async function runAll(lanes, set) {
   const done = [];
@@ -53,9 +63,8 @@ async function runLane(lane, set) {
   return { name: lane.name, ...settleCounts(counted, code), output, seconds };
 }
 
-function tell(done) {
-  const rows = done.map(({ name, passed, failed, seconds }) => [name, passed, failed, seconds]);
-  console.log(`\n${table(['lane', 'passed', 'failed', 'seconds'], rows)}\n`);
+function tell(done, lacking) {
+  console.log(`\n${table(['lane', 'passed', 'failed', 'seconds'], laneRows(done, lacking))}\n`);
   for (const { name, failed, output } of done)
     if (failed > 0) console.log(`##### what failed in ${name}\n${failuresIn(output)}\n`);
   for (const { name, failed, output } of done)

@@ -8,6 +8,7 @@ export interface Lane {
   readonly ci: readonly string[] | null;
   readonly all: readonly string[] | null;
   readonly kind?: string;
+  readonly needs?: 'chromium';
   readonly usesSharedStack?: boolean;
 }
 export const LANES: readonly Lane[];
@@ -15,5 +16,14 @@ export const ON_REQUEST: readonly { readonly command: string; readonly says: str
 export function lanesOf(set: LaneSet): readonly Lane[];
 export function argumentsOf(lane: Lane, set: LaneSet): readonly string[];
 export function commandOf(lane: Lane, set: LaneSet): string;
+export function laneRows(
+  done: readonly {
+    readonly name: string;
+    readonly passed: number;
+    readonly failed: number;
+    readonly seconds: number;
+  }[],
+  lacking: readonly { readonly name: string; readonly why: string }[],
+): readonly (readonly (string | number)[])[];
 export function lanesTable(): string;
 export function leftOutOf(set: LaneSet): readonly string[];

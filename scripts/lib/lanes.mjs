@@ -13,6 +13,7 @@ import { root } from './paths.mjs';
  * @property {readonly string[] | null} ci arguments in .ci/run
  * @property {readonly string[] | null} all arguments in `npm run test:all`
  * @property {string} [kind] counts come from Jest's results, else from the last line that the lane prints
+ * @property {'chromium'} [needs] where it is not, a run of a set leaves the lane out, and says why
  * @property {boolean} [usesSharedStack] runs beside other lanes on one stack; the rest start their own, or need none
  */
 
@@ -40,16 +41,17 @@ export const LANES = [
     all: [],
     kind: 'e2e',
   },
-  // People in a browser: wants Chromium, which neither `npm test` nor .ci/run asks a machine to have.
+  // People in a browser. `npm test` asks no machine to have one; .ci/run takes what people decide and every screen.
   {
     name: 'console',
     script: 'jest.mjs',
     args: ['console'],
     command: 'npm run test:console',
     test: null,
-    ci: null,
+    ci: ['decide', 'screens'],
     all: [],
     kind: 'console',
+    needs: 'chromium',
   },
   // Charts, rules and container files read by the tools of a cluster, without one. Builds those tools once, with Go.
   {
@@ -138,6 +140,12 @@ export function commandOf(lane, set) {
   if (args.length === 0) return lane.command;
   return `${lane.command}${lane.command.includes(' -- ') ? '' : ' --'} ${args.join(' ')}`;
 }
+
+/** What a run tells of its lanes: those that ran, then those that it left out for what this machine lacks. Pure. */
+export const laneRows = (done, lacking) => [
+  ...done.map(({ name, passed, failed, seconds }) => [name, passed, failed, seconds]),
+  ...lacking.map(({ name, why }) => [name, '-', '-', `left out: ${why}`]),
+];
 
 /** The table of docs/proof.md. Pure. */
 export function lanesTable() {

@@ -1,13 +1,12 @@
 // A browser and the people in front of it: each signs in at the development issuer as anybody would.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { findChromium } from '../../scripts/lib/chromium.mjs';
 import { root } from '../../scripts/lib/paths.mjs';
 
-/** Where Debian's package and others put it. */
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 export const WIDE = { width: 1_280, height: 800 } as const;
 export const NARROW = { width: 390, height: 844 } as const;
 
@@ -15,8 +14,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** Errors: when there is none, with how to get it. */
 export async function openBrowser(): Promise<Browser> {
-  const executablePath = process.env['CHROMIUM_PATH'] ?? PLACES.find((path) => existsSync(path));
-  if (executablePath === undefined)
+  const executablePath = findChromium();
+  if (executablePath === null)
     throw new Error('no Chromium here: `apt-get install -y chromium`, or name one in CHROMIUM_PATH');
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { root } from '../../scripts/lib/paths.mjs';
 import { picture, signInAs, takeSeat } from './browser.testing.js';
 import { deskOf } from './desk.testing.js';
-import { FRAMES, itemAt, lineageLoad, percentile, whenShown } from './figures.testing.js';
+import { FRAMES, itemAt, KEEPS_DRAWN, lineageLoad, percentile, whenShown } from './figures.testing.js';
 import { until } from './system.testing.js';
 
 const TAKES_AT_MOST_MS = 300_000;
@@ -44,7 +44,7 @@ describe('the first load', () => {
       figure(`first load ${String(Math.round(bytes / 1_024))} KB of script, gzipped; at most 250`);
       expect(bytes).toBeLessThan(SCRIPT_BYTES_MAX);
       expect([...loaded].filter((file) => file.startsWith('lineage'))).toEqual([]);
-      expect(readdirSync(ASSETS).some((file) => file.startsWith('lineage-graph'))).toBe(true);
+      expect(readdirSync(ASSETS).some((file) => /^lineage-.*\.js$/.test(file))).toBe(true);
     },
     TAKES_AT_MOST_MS,
   );
@@ -141,8 +141,9 @@ describe('ten thousand', () => {
         TAKES_AT_MOST_MS / 2,
       );
       figure(`10,000 commits told to the broker in ${seconds.toFixed(1)} s`);
+      await page.addInitScript(KEEPS_DRAWN);
       const took: number[] = [];
-      for (let count = 0; count < 3; count += 1) took.push(await drawnAfter(page, mutationId));
+      for (let count = 0; count < 5; count += 1) took.push(await drawnAfter(page, mutationId));
       figure(
         `lineage of 10,000 first drawn ${took.map(String).join(', ')} ms after its link was followed; wanted 1,000`,
       );
@@ -199,9 +200,8 @@ async function visibleAfter(page: Page): Promise<number> {
   return shownAt - Number(row['created_at']);
 }
 
-/** Milliseconds from a click on a link in the page to the first box. */
+/** Milliseconds from when an address was followed to the frame with the first box; the page keeps it. */
 async function drawnAfter(page: Page, mutationId: string): Promise<number> {
   await page.goto(`${desk.system.console}/lineage/${mutationId}`, { waitUntil: 'commit' });
-  await page.locator('.box').first().waitFor({ timeout: 60_000 });
-  return sinceStart(page);
+  return page.evaluate<number>('globalThis.drawn');
 }

@@ -21,6 +21,19 @@ export function whenShown(path: string): string {
   })`;
 }
 
+/**
+ * Keeps, in each document that is opened, when its first box was in sight and its frame was made. The page looks itself: a driver
+ * looks again only half a second later, once it looked some times in vain.
+ */
+export const KEEPS_DRAWN = `globalThis.drawn = new Promise((resolve) => {
+  const look = () => {
+    const isDrawn = document.querySelector('.box')?.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    if (isDrawn === true) requestAnimationFrame(() => setTimeout(() => resolve(Math.round(performance.now()))));
+    else requestAnimationFrame(look);
+  };
+  look();
+})`;
+
 /** Scrolls the list of the inbox to its end in 300 frames; a frame is late when the one before it was shown more than 1.5 frames ago. */
 export const FRAMES = `new Promise((resolve) => {
   const list = document.querySelector('.rows');

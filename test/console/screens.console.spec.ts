@@ -124,6 +124,33 @@ describe('a tool list', () => {
   );
 });
 
+describe('a drill of a source', () => {
+  it(
+    'shows what would fall and whether anybody is asked, says so before, and states nothing',
+    async () => {
+      const ref = `order/${desk.system.word()}#not_shipped`;
+      await desk.system.refund({ relies: [ref] });
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira', '/parties');
+      const card = page.getByRole('region', { name: 'Drill of a source' });
+      await card.getByText('Nothing is stated, recorded or told, and nobody is asked.').waitFor();
+      await card.getByLabel('Source, as its token').fill('critic');
+      await card.getByLabel('Assumption that would be false').fill(ref);
+      await card.getByRole('button', { name: 'Show what would fall' }).click();
+      const told = card.getByRole('status', { name: 'What would fall' });
+      await told.getByText('1 commit relies on it.').waitFor();
+      await told.getByText('1 commits of 1 runs fall: 1 have an effect outside, 0 have none.').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await card.getByLabel('Assumption that would be false').fill('order/none#at_all');
+      await card.getByRole('button', { name: 'Show what would fall' }).click();
+      await card.getByText('Nothing would fall: no commit on record relies on this by its name.').waitFor();
+      const stated = await desk.system.get('ledger', `/v1/assumptions?ref=${encodeURIComponent(ref)}`);
+      expect(itemsOf(stated)).toEqual([]);
+    },
+    TAKES_AT_MOST_MS,
+  );
+});
+
 describe('a storm', () => {
   it(
     'opens a breaker that waits in the inbox; what it holds goes on once somebody closes it',

@@ -74,7 +74,7 @@ export class System {
   ) {}
 
   static async start(more: Pick<SystemOptions, 'envOf'> = {}): Promise<System> {
-    const stack = await startTestStack();
+    const stack = await startTestStack({ withSchemas: true });
     const dataDir = mkdtempSync(join(tmpdir(), 'recourse-console-'));
     const plan = await planSystem(stack, {
       dataDir,

@@ -112,7 +112,7 @@ const alarms = async (): Promise<readonly string[]> => {
 };
 
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({ withSchemas: true });
   kafka = createKafka({ brokers: stack.kafka.brokers, clientId: 'auditor-spec' });
   const admin = await kafka.admin();
   await admin.ensureTopics(plannedTopics({ partitions: 1, replication: 1, min_insync_replicas: 1, adapters: [] }));

@@ -38,10 +38,10 @@ async function lasting(run: string): Promise<Facts> {
 }
 
 async function stopServices(): Promise<void> {
-  for (const service of SERVICES) await system.processes.kill(service, 'SIGKILL');
+  await Promise.all(SERVICES.map((service) => system.processes.kill(service, 'SIGKILL')));
 }
 async function startServices(): Promise<void> {
-  for (const service of SERVICES) await system.processes.start(service);
+  await Promise.all(SERVICES.map((service) => system.processes.start(service)));
 }
 
 /** Snapshots volumes, or puts what was snapshot back, while nobody writes to them. */

@@ -14,7 +14,7 @@ export interface LittleSystem {
 
 /** Starts all of it. Errors: the first part that does not become ready, with its log. */
 export async function startLittleSystem(): Promise<LittleSystem> {
-  const stack = await startTestStack();
+  const stack = await startTestStack({ withSchemas: true });
   const dataDir = mkdtempSync(join(tmpdir(), 'recourse-little-'));
   const stopStack = async (): Promise<void> => {
     await stack.stop();

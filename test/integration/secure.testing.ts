@@ -22,7 +22,7 @@ export class SecureScene {
   ) {}
 
   static async start(): Promise<SecureScene> {
-    const stack = await startTestStack({ secure: true });
+    const stack = await startTestStack({ secure: true, withSchemas: true });
     const dataDir = mkdtempSync(join(tmpdir(), 'recourse-secure-'));
     try {
       return new SecureScene(

@@ -75,7 +75,7 @@ export async function startSystem({
   secure = false,
   notifier,
 }: SystemNeeds = {}): Promise<System> {
-  const stack = await startTestStack({ secure });
+  const stack = await startTestStack({ secure, withSchemas: true });
   const dataDir = mkdtempSync(join(tmpdir(), 'recourse-system-'));
   try {
     const told =

@@ -1,19 +1,20 @@
 // The console's server, put together: sign-in, the way to the services, the stream, the page.
 import fastifyCookie from '@fastify/cookie';
 import fastify from 'fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fileURLToPath } from 'node:url';
 import type { ConsoleConfig } from './config.js';
 import { addDrills } from './drills/drills.routes.js';
 import { edgesOf } from './edges/edges.js';
 import { addForwarding } from './edges/forward.routes.js';
 import { addEvents } from './live/events.routes.js';
+import { startOf } from './live/positions.js';
 import { Watch } from './live/watch.js';
 import { addPage, HEADERS } from './page/page.routes.js';
 import { problemOf } from './problem.js';
 import { createIssuer } from './sign-in/issuer.js';
 import { Sessions } from './sign-in/sessions.js';
-import { addSignIn, sessionOf } from './sign-in/sign-in.routes.js';
+import { addSignIn, cookieNames, sessionOf } from './sign-in/sign-in.routes.js';
 
 export interface ConsoleOptions {
   /** Where the built page lies. Default: beside the compiled server. */
@@ -52,12 +53,12 @@ export async function createConsole(config: ConsoleConfig, options: ConsoleOptio
   app.get('/health', () => ({ live: true }));
   addSignIn(app, { issuer: createIssuer(config), sessions, publicUrl, sessionMs, now });
   addForwarding(app, { edges, sessionOf: whose, publicUrl });
-  addEvents(app, {
-    watch: new Watch({ edges }),
-    sessionOf: whose,
-    isOpen: ({ id }) => sessions.find(id) !== null,
-  });
+  const watch = new Watch({ edges });
+  addEvents(app, { watch, sessionOf: whose, isOpen: ({ id }) => sessions.find(id) !== null });
   addDrills(app, { file: config.drillsFile, sessionOf: whose });
-  await addPage(app, pageFolder);
+  const { session: name } = cookieNames(publicUrl);
+  const positionFor = ({ cookies }: FastifyRequest): string =>
+    sessions.find(cookies[name]) === null ? '' : startOf(watch.positions);
+  await addPage(app, { folder: pageFolder, positionFor });
   return app;
 }

@@ -9,6 +9,8 @@ import { createDevIssuer } from '../../../libs/service/src/dev-issuer.main.js';
 import type { ConsoleConfig } from './config.js';
 import { createConsole } from './console.js';
 
+const DOCUMENT =
+  '<meta name="csp-nonce" content="__NONCE__"><meta name="position" content="__POSITION__"><div id="page"></div>';
 const ISSUER = 'https://issuer.test';
 
 let folder: string;
@@ -34,7 +36,7 @@ function echoing(): FastifyInstance {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'recourse-console-'));
   mkdirSync(join(folder, 'page', 'assets'), { recursive: true });
-  writeFileSync(join(folder, 'page', 'index.html'), '<meta name="csp-nonce" content="__NONCE__"><div id="page"></div>');
+  writeFileSync(join(folder, 'page', 'index.html'), DOCUMENT);
   writeFileSync(join(folder, 'page', 'assets', 'a.js'), 'x');
   issuer = await createDevIssuer({ dataDir: join(folder, 'issuer'), issuer: ISSUER, audience: 'recourse' });
   const issuerUrl = await issuer.listen({ port: 0, host: '127.0.0.1' });
@@ -236,6 +238,37 @@ describe('the document', () => {
   it('does not stand where a file or a route is missing', async () => {
     for (const url of ['/assets/none.js', '/api', '/auth/other'])
       expect((await server.inject({ url })).json()).toMatchObject({ code: 'PAGE_MISSING' });
+  });
+});
+
+/** Where the document of a page says that services had come. */
+async function positionIn(cookie?: string): Promise<string> {
+  const { body } = await server.inject({ url: '/runs', headers: cookie === undefined ? {} : { cookie } });
+  return /name="position" content="([^"]*)"/.exec(body)?.[1] ?? 'none';
+}
+
+/** What a stream says first. */
+async function firstMoved(address: string, cookie: string): Promise<{ readonly moved: readonly string[] }> {
+  const { body } = await fetch(address, { headers: { cookie } });
+  let read = '';
+  for await (const part of body ?? []) {
+    read += Buffer.from(part).toString();
+    const data = /event: moved\ndata: (.*)\n/.exec(read)?.[1];
+    if (data !== undefined) return JSON.parse(data) as { readonly moved: readonly string[] }; // what the stream writes
+  }
+  throw new Error('the stream ended');
+}
+
+describe('the stream of a page', () => {
+  it('goes on where services stood before its document, so that nothing is read twice, and tells strangers nothing', async () => {
+    const { cookie } = await signIn();
+    const address = `${await server.listen({ port: 0, host: '127.0.0.1' })}/events`;
+    const all = ['contracts', 'ledger', 'recoveries', 'notifier'];
+    expect((await firstMoved(address, cookie)).moved).toEqual(all);
+    const from = await positionIn(cookie);
+    expect((await firstMoved(`${address}?from=${from}`, cookie)).moved).toEqual([]);
+    expect((await firstMoved(`${address}?from=nonsense`, cookie)).moved).toEqual(all);
+    expect(await positionIn()).toBe('');
   });
 });
 

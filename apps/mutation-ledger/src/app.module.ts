@@ -14,6 +14,7 @@ import { limitsOf } from './config.js';
 import type { LedgerConfig } from './config.js';
 import { AdmissionController, LIMITS_IN_FORCE, RollbackListsController } from './http/admission.controller.js';
 import type { LimitsInForce } from './http/admission.controller.js';
+import { DrillController } from './http/drill.controller.js';
 import { CommitsController } from './http/commits.controller.js';
 import { CompensationsController } from './http/compensations.controller.js';
 import { ConsumersController } from './http/consumers.controller.js';
@@ -65,6 +66,7 @@ const CONTROLLERS: ServiceSpec['controllers'] = [
   ReconciliationListsController,
   AdmissionController,
   RollbackListsController,
+  DrillController,
   UndosController,
   ...LEDGER_VERBS,
 ];

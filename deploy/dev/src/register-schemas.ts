@@ -1,14 +1,11 @@
-// Registers the schemas of topics with a registry, once per content and data directory.
+// Registers the schemas of a system's topics with the registry of its stack, once per content and data directory.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSchemaRegistry } from '@recourse/kafka';
-import { createCodecs, SCHEMAS, TOPICS } from '@recourse/messages';
+import { SCHEMAS, TOPICS } from '@recourse/messages';
+import { registerTopics } from './register-topics.js';
 import type { StackFacts } from './stack.js';
 import { writerOf } from './users.js';
-
-/** Topics whose schemas are registered side by side; a cold registry takes no more. */
-const REGISTER_AT_ONCE = 3;
 
 interface Registering {
   readonly dataDir: string;
@@ -16,27 +13,18 @@ interface Registering {
   readonly say: (line: string) => void;
 }
 
-/** Registers the schemas of every topic: each has subjects of its own. */
+/** Registers the schemas of every topic but those the registry began with. */
 export async function registerSchemas(stack: StackFacts, { dataDir, topics, say }: Registering): Promise<void> {
   const wanted = createHash('sha256')
     .update(JSON.stringify([SCHEMAS, TOPICS, topics, stack.kafka.clusterId]))
     .digest('hex');
   const marker = join(dataDir, 'schemas-registered');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
+  const { begunWith = [], registryUrl: url } = stack;
+  const left = topics.filter((topic) => !begunWith.includes(topic));
   const writer = writerOf(stack);
-  const codecs = createCodecs(
-    createSchemaRegistry({ url: stack.registryUrl, timeoutMs: 30_000, ...(writer === null ? {} : { writer }) }),
-  );
-  const waiting = [...topics];
-  let done = 0;
-  await Promise.all(
-    Array.from({ length: REGISTER_AT_ONCE }, async () => {
-      for (let topic = waiting.shift(); topic !== undefined; topic = waiting.shift()) {
-        await codecs.prepareWriter(topic, { register: true });
-        done += 1;
-        say(`registered schemas of ${String(done)}/${String(topics.length)} topics`);
-      }
-    }),
-  );
+  await registerTopics({ url, ...(writer === null ? {} : { writer }) }, left, (count) => {
+    say(`registered schemas of ${String(count)}/${String(left.length)} topics`);
+  });
   writeFileSync(marker, wanted);
 }

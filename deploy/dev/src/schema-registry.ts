@@ -19,6 +19,10 @@ export interface RegistryPlace {
   readonly owner?: BrokerUser;
 }
 
+const DATABASE = 'registry';
+/** All that a registry keeps, below its folder. */
+export const DATABASE_FILE = `${DATABASE}.mv.db`;
+
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 10_000;
 
@@ -83,7 +87,7 @@ export function registryEnvironment(place: Pick<RegistryPlace, 'folder' | 'ports
   return {
     APICURIO_STORAGE_KIND: 'sql',
     APICURIO_STORAGE_SQL_KIND: 'h2',
-    APICURIO_DATASOURCE_URL: `jdbc:h2:file:${join(place.folder, 'registry')}`,
+    APICURIO_DATASOURCE_URL: `jdbc:h2:file:${join(place.folder, DATABASE)}`,
     QUARKUS_HTTP_HOST: '127.0.0.1',
     QUARKUS_HTTP_PORT: String(place.ports.registry),
     QUARKUS_MANAGEMENT_HOST: '127.0.0.1',

@@ -1,4 +1,5 @@
 // The servers of a stack: which programs, ports, passwords and data each is started with.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fetchArtifacts } from '../../../scripts/lib/maven.mjs';
 import { findJava, JAVA_MAJOR_MIN, type Java } from '../../../scripts/lib/prerequisites.mjs';
@@ -18,6 +19,7 @@ import {
   type ServerPlace,
 } from './postgres-server.js';
 import { registryPlan, registryTraining, registryUrl, type RegistryPlace } from './schema-registry.js';
+import { beginWithTemplate, makeTemplate, templateFile, templateTopics } from './schema-template.js';
 import { OWNER, passwordFileOf, passwordOf } from './secrets.js';
 import { keptCluster, wipeData, type Layout } from './stack-data.js';
 import type { StateBook } from './state-file.js';
@@ -37,6 +39,8 @@ export interface ServerOptions {
   readonly postgresSettings?: Readonly<Record<string, string>>;
   /** More settings for Kafka, for instance `'log.flush.interval.messages': '1'`. */
   readonly kafkaSettings?: Readonly<Record<string, string>>;
+  /** The registry begins with the schemas of all topics, as they were registered once. Default false. */
+  readonly withSchemas?: boolean;
   /** A server ended that nobody asked to end. */
   readonly onPartExit?: (part: PartName, how: string) => void;
 }
@@ -49,6 +53,8 @@ export interface StackFacts {
   readonly postgres: PostgresAddress;
   /** Of a secure stack: the user above the rules, who makes the others, and writes to the registry. Null: nobody is asked. */
   readonly owner: StackOwner | null;
+  /** Topics whose schemas its registry began with. Default: none. */
+  readonly begunWith?: readonly string[];
 }
 
 export interface StackOwner {
@@ -107,6 +113,7 @@ export async function prepare(
 ): Promise<Servers> {
   const tools = await findTools(say);
   await makeArchives(tools, book, say);
+  if (options.withSchemas === true) await makeTemplate({ app: tools.artifacts.registry, java: tools.java }, book, say);
   const account = serverAccount();
   const identity = await identify(layout, options, book, account);
   return serversOf(tools, layout, { identity, account, options, book });
@@ -161,6 +168,7 @@ function serversOf(tools: Tools, layout: Layout, planning: Planning): Servers {
   const owned = options.secure === true ? { owner: { name: OWNER, password: passwordOf(secrets, OWNER) } } : {};
   const common = { java: tools.java, ports, ...owned };
   const app = tools.artifacts.registry;
+  const begunWith = options.withSchemas === true && existsSync(templateFile(app)) ? templateTopics() : [];
   const schemas: RegistryPlace = { ...common, app, folder: layout.registry, logFile: logFile('registry') };
   const server: ServerPlace = { account, folder: postgresFolder, logFile: logFile('postgres'), address: postgres };
   const serverOf = (part: PartName, plan: ChildPlan, make?: () => Promise<void>): [PartName, Server] => [
@@ -175,6 +183,7 @@ function serversOf(tools: Tools, layout: Layout, planning: Planning): Servers {
       kafka: { brokers: [ports, ...more].map(({ kafka }) => `127.0.0.1:${String(kafka)}`), clusterId },
       registryUrl: registryUrl(ports.registry),
       postgres,
+      begunWith,
       owner: options.secure === true ? { name: OWNER, passwordFile: passwordFileOf(secrets, OWNER) } : null,
     },
     ports,
@@ -184,7 +193,7 @@ function serversOf(tools: Tools, layout: Layout, planning: Planning): Servers {
           formatBroker(broker, clusterId),
         ),
       ),
-      serverOf('registry', registryPlan(schemas)),
+      serverOf('registry', registryPlan(schemas), () => beginWithTemplate(app, schemas.folder, begunWith)),
       serverOf('postgres', serverPlan(server, options.postgresSettings), () => initServer(server)),
     ]),
   };

@@ -105,6 +105,9 @@ class Running implements DevStack {
   get postgres(): PostgresAddress {
     return this.servers.facts.postgres;
   }
+  get begunWith(): readonly string[] {
+    return this.servers.facts.begunWith ?? [];
+  }
   get owner(): StackFacts['owner'] {
     return this.servers.facts.owner;
   }

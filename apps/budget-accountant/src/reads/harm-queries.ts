@@ -13,7 +13,6 @@ import {
   closingQuery,
   closingTotalsQuery,
   effectCountsQuery,
-  NOW_QUERY,
   OPEN_ESCALATIONS_QUERY,
   standingDebtQuery,
   STANDING_TOTALS_QUERY,
@@ -70,11 +69,6 @@ interface ClosingTotals {
 }
 
 export class HarmQueries extends Queries {
-  /** Time of the database, epoch milliseconds. */
-  async now(): Promise<number> {
-    return (await this.rows<{ now: number }>('ask for the time', NOW_QUERY))[0]?.now ?? 0;
-  }
-
   /** The most debt first. */
   async harm(filter: HarmFilter, now: number, limit: number, costOf: DeclaredCost): Promise<Limited<Harm>> {
     const [standing, counts] = await Promise.all([

@@ -2,7 +2,7 @@
 //
 // Invariants
 //   Q1. A read that is narrowed to a tenant has the tenant in every branch of its statement.
-import { literals, NOW_MS, Parameters, tableOf, whereOf } from '@recourse/service';
+import { literals, Parameters, tableOf, whereOf } from '@recourse/service';
 import type { Query } from '@recourse/service';
 import { HOLDING_PHASES } from '../rules/budget/budget.transitions.js';
 import type { HarmGroup } from '../rules/harm/harm.messages.js';
@@ -159,6 +159,3 @@ export const OPEN_ESCALATIONS_QUERY: Query = {
   text: `SELECT about, count(*)::int AS open FROM ${ESCALATIONS} WHERE phase = 'open' GROUP BY about`,
   values: [],
 };
-
-/** Time of the database, epoch milliseconds: windows are judged by no other clock (P6). */
-export const NOW_QUERY: Query = { text: `SELECT (${NOW_MS})::float8 AS now`, values: [] };

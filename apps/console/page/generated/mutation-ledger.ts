@@ -715,6 +715,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sources/drill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A drill of a source: what would fall if it said now that an assumption is false, or why a person would be asked first. Nothing is stated, recorded or told. */
+        get: operations["DrillController_drill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/undos": {
         parameters: {
             query?: never;
@@ -1955,6 +1972,32 @@ export interface operations {
                 state?: "open" | "closed";
                 scope?: "tenant" | "source" | "capability";
                 breaker_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    DrillController_drill: {
+        parameters: {
+            query: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                /** @description Who would say it, as a token or a record names it. */
+                source: string;
+                /** @description The assumption that would be false, as in order/4711#not_shipped. */
+                ref: string;
+                /** @description The run it would be said of; all runs without one. */
+                run_id?: string;
             };
             header?: never;
             path?: never;

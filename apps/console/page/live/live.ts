@@ -21,6 +21,9 @@ const SILENT_MS = 12_000;
 const READ_EVERY_MS = 100;
 const AGAIN_MS = 1_000;
 
+/** How far services had come before this page read anything. */
+const START = document.querySelector<HTMLMetaElement>('meta[name=position]')?.content ?? '';
+
 export class Live {
   #state: LiveState = { stream: 'connecting', since: Date.now(), away: [] };
   readonly #listeners = new Set<() => void>();
@@ -54,7 +57,7 @@ export class Live {
   };
 
   open(): void {
-    const source = new EventSource('/events');
+    const source = new EventSource(START === '' ? '/events' : `/events?from=${START}`);
     this.#source = source;
     source.onopen = () => {
       this.#heard();

@@ -23,6 +23,12 @@ export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
 
+/** The time when its minute began: who shows no seconds is drawn once a minute. */
+export function useMinute(): number {
+  return useSyncExternalStore(subscribe, () => Math.floor(now / MINUTE_MS) * MINUTE_MS);
+}
+const MINUTE_MS = 60_000;
+
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],

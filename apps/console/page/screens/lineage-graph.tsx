@@ -1,16 +1,14 @@
-// The drawing of a lineage: laid out in layers by a worker, drawn by React Flow. A part of its own: nothing else loads these libraries.
+// The drawing of a lineage: placed in layers, drawn by React Flow. Nothing but its screen loads that library.
 import { Background, Controls, Handle, MiniMap, Position, ReactFlow } from '@xyflow/react';
 import type { Edge, Node, NodeProps } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
-import { useEffect, useState } from 'react';
+import { useMemo } from 'react';
 import type { ReactNode } from 'react';
 import { inert } from '../parts/inert.js';
-import { Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 import type { Box, Drawn } from './lineage.rules.js';
-import { placesOf } from './lineage.layout.js';
+import { placed } from './lineage.placing.js';
 import { HEIGHT, WIDTH } from './lineage.size.js';
-import type { Places } from './lineage.placing.js';
 
 type BoxNode = Node<{ readonly box: Box }, 'box'>;
 
@@ -37,29 +35,13 @@ function nearest({ boxes, arrows }: Drawn): { id: string }[] {
   return [...new Set(own === undefined ? near : [own, ...near])].map((id) => ({ id }));
 }
 
-export default function Graph({
-  shown,
-  onToggle,
-}: {
-  readonly shown: Drawn;
-  readonly onToggle: (run: string) => void;
-}): ReactNode {
-  const [places, setPlaces] = useState<{ readonly of: Drawn; readonly at: Places } | null>(null);
-  useEffect(() => {
-    let isWanted = true;
-    void placesOf(shown).then((at) => {
-      if (isWanted) setPlaces({ of: shown, at });
-    });
-    return () => {
-      isWanted = false;
-    };
-  }, [shown]);
-  if (places === null) return <Waiting what="the layout" />;
-  const { boxes, arrows } = places.of;
+/** What React Flow draws. */
+function drawingOf({ boxes, arrows }: Drawn): { readonly nodes: BoxNode[]; readonly edges: Edge[] } {
+  const places = placed({ ids: boxes.map(({ id }) => id), arrows });
   const nodes = boxes.map((box): BoxNode => ({
     id: box.id,
     type: 'box',
-    position: places.at[box.id] ?? { x: 0, y: 0 },
+    position: places[box.id] ?? { x: 0, y: 0 },
     width: WIDTH,
     height: HEIGHT,
     data: { box },
@@ -72,6 +54,17 @@ export default function Graph({
     className: kind,
     focusable: false,
   }));
+  return { nodes, edges };
+}
+
+export function Graph({
+  shown,
+  onToggle,
+}: {
+  readonly shown: Drawn;
+  readonly onToggle: (run: string) => void;
+}): ReactNode {
+  const { nodes, edges } = useMemo(() => drawingOf(shown), [shown]);
   return (
     <section className="graph" aria-label="Graph of what stands on what">
       <ReactFlow
@@ -86,7 +79,7 @@ export default function Graph({
         onlyRenderVisibleElements
         minZoom={0.05}
         fitView
-        fitViewOptions={{ nodes: nearest(places.of), minZoom: 0.5, maxZoom: 1 }}
+        fitViewOptions={{ nodes: nearest(shown), minZoom: 0.5, maxZoom: 1 }}
         proOptions={{ hideAttribution: false }}
       >
         <Background />

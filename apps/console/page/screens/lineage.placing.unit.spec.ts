@@ -20,6 +20,17 @@ describe('boxes of a lineage', () => {
     expect(ids.flatMap((one, at) => ids.slice(at + 1).filter((other) => overlap(one, other)))).toEqual([]);
   });
 
+  it('of one layer stand in the order of what they rest on, so that arrows of a tree cross nowhere', () => {
+    const roots = ['a', 'b', 'c', 'd'];
+    const arrows = ['d', 'b', 'a', 'c'].flatMap((from) => ['1', '2'].map((to) => ({ from, to: `${from}${to}` })));
+    const places = placed({ ids: [...roots, ...arrows.map(({ to }) => to)], arrows });
+    const yOf = (id: string): number => places[id]?.y ?? Number.NaN;
+    const crossing = arrows.flatMap((one, at) =>
+      arrows.slice(at + 1).filter((other) => (yOf(one.from) - yOf(other.from)) * (yOf(one.to) - yOf(other.to)) < 0),
+    );
+    expect(crossing).toEqual([]);
+  });
+
   it('that rest on each other in a circle are placed all the same', () => {
     const places = placed({
       ids: ['a', 'b'],

@@ -1,11 +1,11 @@
 // What stands on what: a graph of runs, opened run by run; a rollback is previewed before anybody asks for it.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import { commanded, ledger, underKey } from '../api/clients.js';
 import { rowQuery } from '../api/lists.js';
-import { listIn, moneyIn, numberIn, textIn } from '../api/rows.js';
+import { numberIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { isOneOf, usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
@@ -13,18 +13,15 @@ import type { Verb } from '../parts/decision.tsx';
 import { inert } from '../parts/inert.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
-import { amountText } from '../parts/amount.js';
 import { Card, Id, Tag, Text } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
+import { fallWords } from './fall.rules.js';
+import { Graph } from './lineage-graph.tsx';
 import { lineageQuery } from './lineage.query.js';
 import type { Lineage, LineageBox } from './lineage.query.js';
 import { drawn, titleOf } from './lineage.rules.js';
 import { RunLink } from '../parts/links.tsx';
-
-// Asked for with the screen, not after its data: the drawing and its worker load meanwhile.
-const drawing = import('./lineage-graph.tsx');
-const Graph = lazy(() => drawing);
 
 export function LineageScreen(): ReactNode {
   const { commitId } = useParams({ from: '/lineage/$commitId' });
@@ -33,6 +30,8 @@ export function LineageScreen(): ReactNode {
   const navigate = useNavigate({ from: '/lineage/$commitId' });
   const { data, error, refetch } = useQuery(lineageQuery(commitId, search));
   const shown = useMemo(() => (data === undefined ? null : drawn(data)), [data]);
+  // The graph is drawn first, and its table a moment later.
+  const tabled = useDeferredValue(data);
   const toggle = (run: string): void => {
     const open = search.open ?? [];
     const next = open.includes(run) ? open.filter((one) => one !== run) : [...open, run].slice(-OPEN_MAX);
@@ -60,12 +59,10 @@ export function LineageScreen(): ReactNode {
           <Waiting what="the lineage" />
         ) : null
       ) : (
-        <Suspense fallback={<Waiting what="the graph" />}>
-          <Graph shown={shown} onToggle={toggle} />
-        </Suspense>
+        <Graph shown={shown} onToggle={toggle} />
       )}
-      <Preview commitId={commitId} root={data} />
-      {data === undefined ? null : <AsTable boxes={data.boxes} onToggle={toggle} />}
+      {data === undefined ? null : <Preview commitId={commitId} root={data} />}
+      {tabled === undefined ? null : <AsTable boxes={tabled.boxes} onToggle={toggle} />}
     </>
   );
 }
@@ -178,7 +175,8 @@ function Toggle({
   );
 }
 
-function Preview({ commitId, root }: { readonly commitId: string; readonly root: Lineage | undefined }): ReactNode {
+/** Asked for once the graph is there: it walks the same lineage, and what is drawn comes first. */
+function Preview({ commitId, root }: { readonly commitId: string; readonly root: Lineage }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const person = usePerson();
   const { data, error } = useQuery(
@@ -194,9 +192,9 @@ function Preview({ commitId, root }: { readonly commitId: string; readonly root:
       <p>
         {falls === 0
           ? `Nothing more would fall: ${numberIn(data, 'fallen_already') ?? 0} fell already.`
-          : happensOf(data).join(' ')}
+          : fallWords(data).join(' ')}
       </p>
-      {may && root !== undefined && root.kind === 'mutation' ? (
+      {may && root.kind === 'mutation' ? (
         <Decision
           verb={triggerVerb(data, root, falls)}
           about={`trigger.${commitId}`}
@@ -208,29 +206,11 @@ function Preview({ commitId, root }: { readonly commitId: string; readonly root:
   );
 }
 
-function happensOf(preview: Row): readonly string[] {
-  const count = (name: string): number => numberIn(preview, 'falls', name) ?? 0;
-  const money = listIn(preview, 'money').flatMap((one) => {
-    const value = moneyIn({ one }, 'one');
-    return value === null ? [] : [amountText(value)];
-  });
-  const told = listIn(preview, 'consumers').map((one) =>
-    typeof one === 'string' ? one : (textIn(one, 'consumer') ?? ''),
-  );
-  const beyond = numberIn(preview, 'beyond_bound', 'commits') ?? 0;
-  return [
-    `${count('commits')} commits of ${count('runs')} runs fall: ${count('with_effect')} have an effect outside, ${count('without_effect')} have none.`,
-    ...(money.length === 0 ? [] : [`At stake: ${money.join(', ')}.`]),
-    told.length === 0 ? 'Nobody is told: no consumer subscribed to any of it.' : `Told: ${told.join(', ')}.`,
-    ...(beyond === 0 ? [] : [`${beyond} are beyond the bound and go to a person.`]),
-  ];
-}
-
 function triggerVerb(preview: Row, { commit, run_id }: Lineage, falls: number): Verb {
   return {
     name: 'Say that it should not stand',
     isGrave: true,
-    happens: [...happensOf(preview), 'Each effect is compensated only as its contract says, by whoever it asks.'],
+    happens: [...fallWords(preview), 'Each effect is compensated only as its contract says, by whoever it asks.'],
     blocked: falls === 0 ? 'It fell already.' : null,
     send: ({ reason, key }) =>
       commanded(

@@ -15,6 +15,7 @@ import { RowFacts } from '../parts/row-facts.tsx';
 import { Card, Tag, Text, Time } from '../parts/shown.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
+import { SourceDrill } from './parties.drill.tsx';
 
 const LIMIT = { params: { query: { limit: 200 } } };
 const count = (name: string, label: string): Column<Row> => ({
@@ -63,36 +64,37 @@ interface Part {
   readonly none: string;
 }
 
+const SOURCES: Part = {
+  title: 'Sources',
+  query: rowsQuery('ledger', ['sources'], () => ledger.GET('/v1/sources', LIMIT)),
+  columns: [
+    { name: 'Source', cell: (row) => <Text>{textIn(row, 'source') ?? ''}</Text> },
+    {
+      name: 'Trust',
+      isNumber: true,
+      cell: (row) => {
+        const weight = numberIn(row, 'weight_permille');
+        return weight === null ? 'not set' : `${weight / 10} %`;
+      },
+    },
+    {
+      name: 'Precision',
+      isNumber: true,
+      cell: (row) => {
+        const found = numberIn(row, 'precision');
+        return found === null ? 'not known' : `${Math.round(found * 100)} %`;
+      },
+    },
+    count('confirmed', 'Confirmed'),
+    count('rejected', 'Rejected'),
+    count('held', 'Held'),
+    count('rollbacks', 'Rollbacks'),
+  ],
+  keyOf: (row) => textIn(row, 'source') ?? '',
+  none: 'No source has said anything yet.',
+};
+
 const PARTS: readonly Part[] = [
-  {
-    title: 'Sources',
-    query: rowsQuery('ledger', ['sources'], () => ledger.GET('/v1/sources', LIMIT)),
-    columns: [
-      { name: 'Source', cell: (row) => <Text>{textIn(row, 'source') ?? ''}</Text> },
-      {
-        name: 'Trust',
-        isNumber: true,
-        cell: (row) => {
-          const weight = numberIn(row, 'weight_permille');
-          return weight === null ? 'not set' : `${weight / 10} %`;
-        },
-      },
-      {
-        name: 'Precision',
-        isNumber: true,
-        cell: (row) => {
-          const found = numberIn(row, 'precision');
-          return found === null ? 'not known' : `${Math.round(found * 100)} %`;
-        },
-      },
-      count('confirmed', 'Confirmed'),
-      count('rejected', 'Rejected'),
-      count('held', 'Held'),
-      count('rollbacks', 'Rollbacks'),
-    ],
-    keyOf: (row) => textIn(row, 'source') ?? '',
-    none: 'No source has said anything yet.',
-  },
   {
     title: 'Storms and breakers',
     query: breakersQuery('open'),
@@ -150,12 +152,20 @@ export function Parties(): ReactNode {
         <h1>Sources and consumers</h1>
         <p className="quiet">Who says what is so, who hears what fell, and what holds a storm back.</p>
       </header>
+      <List part={SOURCES} />
+      <Drill />
       {PARTS.map((part) => (
         <List key={part.title} part={part} />
       ))}
       <Limits />
     </>
   );
+}
+
+/** The drill knows the sources that the list above it shows. */
+function Drill(): ReactNode {
+  const { data } = useQuery(SOURCES.query);
+  return <SourceDrill sources={data?.flatMap((row) => textIn(row, 'source') ?? []) ?? []} />;
 }
 
 function List({ part: { title, query, columns, keyOf, none } }: { readonly part: Part }): ReactNode {

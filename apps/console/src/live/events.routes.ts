@@ -3,11 +3,13 @@
 // Invariants
 //   E1. Each event bears the positions it brings a page to; a browser that lost the stream sends the last one, and is told of all
 //       that moved since.
+//       A page that has none yet sends those that its document came with: nothing it read is from before them.
 //   E2. A stream ends with its session.
 import type { FastifyInstance } from 'fastify';
 import type { ServerResponse } from 'node:http';
 import type { Session } from '../sign-in/sessions.js';
 import type { SessionOf } from '../sign-in/sign-in.routes.js';
+import type { EdgeName } from '../edges/edges.js';
 import { eventId, movedBetween, positionsOf } from './positions.js';
 import type { Positions } from './positions.js';
 import type { Watch } from './watch.js';
@@ -25,7 +27,7 @@ const RETRY_MS = 1_000;
 const BEAT_MS = 5_000;
 
 export function addEvents(app: FastifyInstance, { watch, sessionOf, isOpen }: EventParts): void {
-  app.get('/events', (request, reply) => {
+  app.get<{ Querystring: { from?: unknown } }>('/events', (request, reply) => {
     const session = sessionOf(request);
     reply.hijack();
     const { raw } = reply;
@@ -35,7 +37,7 @@ export function addEvents(app: FastifyInstance, { watch, sessionOf, isOpen }: Ev
       'x-content-type-options': 'nosniff',
     });
     raw.write(`retry: ${String(RETRY_MS)}\n\n`);
-    const teller = new Teller(raw, positionsOf(request.headers['last-event-id']));
+    const teller = new Teller(raw, positionsOf(request.headers['last-event-id'] ?? request.query.from));
     const leave = watch.add({
       token: session.token,
       tell: (positions) => {
@@ -53,7 +55,7 @@ export function addEvents(app: FastifyInstance, { watch, sessionOf, isOpen }: Ev
 
 /** Writes what moved since the last time. */
 class Teller {
-  #away = '';
+  #away: readonly EdgeName[] = [];
 
   constructor(
     private readonly to: ServerResponse,
@@ -61,9 +63,9 @@ class Teller {
   ) {}
 
   tell(positions: Positions): void {
-    const { moved, away } = movedBetween(this.told, positions);
-    if (moved.length === 0 && away.join() === this.#away) return;
-    this.#away = away.join();
+    const { moved, away } = movedBetween(this.told, positions, this.#away);
+    if (moved.length === 0 && away.join() === this.#away.join()) return;
+    this.#away = away;
     // What a service that is away had told stands until it answers again.
     this.told = { ...this.told, ...Object.fromEntries(moved.map((name) => [name, positions[name]])) };
     this.to.write(`id: ${eventId(this.told)}\nevent: moved\ndata: ${JSON.stringify({ moved, away })}\n\n`);

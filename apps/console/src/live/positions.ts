@@ -32,9 +32,10 @@ export interface Moved {
   readonly away: readonly EdgeName[];
 }
 
-/** What a page has to read again. A service that came back may have moved meanwhile. */
-export function movedBetween(before: Positions, now: Positions): Moved {
-  const differs = (name: EdgeName): boolean => now[name] !== null && !isSame(before[name], now[name]);
+/** What a page has to read again. A service that came back may have moved meanwhile, and what a page asked it before failed. */
+export function movedBetween(before: Positions, now: Positions, wereAway: readonly EdgeName[] = []): Moved {
+  const differs = (name: EdgeName): boolean =>
+    now[name] !== null && (wereAway.includes(name) || !isSame(before[name], now[name]));
   return { moved: EDGE_NAMES.filter(differs), away: EDGE_NAMES.filter((name) => now[name] === null) };
 }
 
@@ -48,6 +49,15 @@ function isSame(a: Position | null, b: Position | null): boolean {
 export function eventId(positions: Positions): string {
   return Buffer.from(JSON.stringify(positions)).toString('base64url');
 }
+
+/** Positions as a page carries them in an address; empty, and everything is read twice, where they do not fit in one. */
+export function startOf(positions: Positions): string {
+  const id = eventId(positions);
+  return id.length > START_MAX ? '' : id;
+}
+
+/** An address shares the 16 KB of a request's head with its cookies. */
+const START_MAX = 8_192;
 
 const POSITION = z.record(z.string().max(200), z.number()).nullable();
 const POSITIONS = z.object({

@@ -1,6 +1,6 @@
 // What a page is told to read again.
 import { describe, expect, it } from '@jest/globals';
-import { eventId, movedBetween, NOWHERE, positionIn, positionsOf } from './positions.js';
+import { eventId, movedBetween, NOWHERE, positionIn, positionsOf, startOf } from './positions.js';
 import type { Positions } from './positions.js';
 
 const at = (seq: number): Positions => ({
@@ -25,6 +25,21 @@ describe('what moved', () => {
       away: expect.arrayContaining(['ledger']),
     });
     expect(movedBetween(at(1), at(4)).moved).toEqual(['ledger']);
+  });
+
+  it('is all of a service that came back, for what was asked of it meanwhile failed', () => {
+    expect(movedBetween(at(1), at(1), ['ledger', 'budgets']).moved).toEqual(['ledger']);
+  });
+});
+
+describe('where the stream of a page begins', () => {
+  it('fits in an address, or is nowhere: everything is read twice', () => {
+    const many = (count: number): Positions => ({
+      ...NOWHERE,
+      ledger: Object.fromEntries(Array.from({ length: count }, (_, at) => [`recourse.mutations/${at}`, 1_000_000])),
+    });
+    expect(positionsOf(startOf(many(50)))).toEqual(many(50));
+    expect(startOf(many(500))).toBe('');
   });
 });
 

@@ -40,6 +40,11 @@ export class Watch {
 
   constructor(private readonly options: WatchOptions) {}
 
+  /** As the last look found them, so never ahead of what somebody reads from now on. */
+  get positions(): Positions {
+    return this.#positions;
+  }
+
   /** Tells from the next look on, until the returned function is called. */
   add(watcher: Watcher): () => void {
     this.#watchers.add(watcher);

@@ -1,6 +1,6 @@
 // The page: one document for every address, and its files. Nothing that runs or styles stands in the document itself.
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,13 +8,14 @@ import { ConsoleRefusal } from '../problem.js';
 
 /** Stands in the built document where each answer has a word of its own: components that add a style sheet sign it so. */
 export const NONCE_PLACE = '__NONCE__';
+/** Stands where each answer says how far services had come before it: what a page reads is from then or later. */
+export const POSITION_PLACE = '__POSITION__';
 
 /** Scripts of our own files; styles too, or with the word of this answer; nothing from or to anywhere else. */
 export function policyOf(nonce: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
-    "worker-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self'",
     "font-src 'self'",
@@ -23,7 +24,7 @@ export function policyOf(nonce: string): string {
     "form-action 'self'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    'trusted-types recourse',
+    "trusted-types 'none'",
   ].join('; ');
 }
 
@@ -38,8 +39,15 @@ export const HEADERS: Readonly<Record<string, string>> = {
 
 const YEAR_S = 31_536_000;
 
-/** `folder` holds what Vite built. Errors: when it does not. */
-export async function addPage(app: FastifyInstance, folder: string): Promise<void> {
+export interface PageParts {
+  /** Holds what Vite built. */
+  readonly folder: string;
+  /** Where the stream of who asks goes on; empty where it begins. */
+  readonly positionFor: (request: FastifyRequest) => string;
+}
+
+/** Errors: when there is no page in the folder. */
+export async function addPage(app: FastifyInstance, { folder, positionFor }: PageParts): Promise<void> {
   const document = readFileSync(join(folder, 'index.html'), 'utf8');
   await app.register(fastifyStatic, {
     root: join(folder, 'assets'),
@@ -58,6 +66,6 @@ export async function addPage(app: FastifyInstance, folder: string): Promise<voi
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-store')
       .header('content-security-policy', policyOf(nonce))
-      .send(document.replaceAll(NONCE_PLACE, nonce));
+      .send(document.replaceAll(NONCE_PLACE, nonce).replaceAll(POSITION_PLACE, positionFor(request)));
   });
 }

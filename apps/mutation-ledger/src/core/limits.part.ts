@@ -1,7 +1,8 @@
 // Limits of triggers as a part of the mutations core: what admission is decided by, what people say of triggers, breakers.
 //
 // Boundary: rows read, the decisions of rules/admission asked; holds no rule.
-import { entryOf, entryView, ownersOfSource } from '@recourse/contract';
+import { entryView } from '@recourse/contract';
+import type { ContractEntries } from '@recourse/contract';
 import { RowsOver } from '@recourse/event-log';
 import type { DecideContext, StateView } from '@recourse/event-log';
 import type { CloseBreaker, Fallen } from '@recourse/messages';
@@ -18,7 +19,7 @@ import {
   sourceIdOf,
 } from '../rules/admission/admission.decisions.js';
 import type { AdmissionLimits, BreakerDoc } from '../rules/admission/admission.messages.js';
-import type { DeclaredSource } from '../rules/admission/context.decisions.js';
+import { declaredSource, UNDECLARED } from '../rules/admission/context.decisions.js';
 import { closeBreaker } from '../rules/admission/judging.decisions.js';
 import { OWNER_OF_BREAKERS } from '../rules/owners.js';
 import type { MutationRecord } from '../rules/record.messages.js';
@@ -41,7 +42,7 @@ function heldBack(context: DecideContext, breaker: BreakerDoc): readonly (string
     (one) => mutationIn(context.state, one.run_id, one.mutation_id)?.execution ?? [],
   );
   const made = [...mutationsIn(context.state, run_id).map(({ execution }) => execution), ...held];
-  const owner = scope === 'source' ? (declaredSource(context, tenant, name).entry?.owner ?? null) : null;
+  const owner = scope === 'source' ? (declaredSource(entriesIn(context), tenant, name).entry?.owner ?? null) : null;
   const agents = [...new Set(made.map(({ agent_id }) => agent_id))];
   return [
     ...(scope === 'source' ? [name, owner] : []),
@@ -120,7 +121,7 @@ export function seenOf(
   const isJudged = limits.trustThresholdPermille !== null && !isVouched;
   return {
     source: isJudged ? sourceRow(context, tenant, evidence.source) : undefined,
-    declared: isVouched ? UNDECLARED : declaredSource(context, tenant, evidence.source),
+    declared: isVouched ? UNDECLARED : declaredSource(entriesIn(context), tenant, evidence.source),
     scopes:
       limits.storm === null
         ? []
@@ -144,7 +145,7 @@ export function sourceSeen(
 ): Pick<Seen, 'source' | 'declared'> {
   return {
     source: sourceRow(context, tenant, source),
-    declared: declaredSource(context, tenant, source),
+    declared: declaredSource(entriesIn(context), tenant, source),
   };
 }
 
@@ -152,15 +153,7 @@ function sourceRow({ state }: Pick<DecideContext, 'state'>, tenant: string, sour
   return readLimit(state, 'source', sourceIdOf(tenant, source));
 }
 
-const UNDECLARED: DeclaredSource = { entry: null, isForeign: false };
-
-function declaredSource({ views }: Pick<DecideContext, 'views'>, tenant: string, source: string): DeclaredSource {
-  const entries = views.view(entryView.name);
-  const owners = ownersOfSource(entries, source);
-  if (owners.length === 0) return UNDECLARED;
-  const entry = entryOf(entries, 'context_source', tenant, source) ?? null;
-  return { entry, isForeign: entry === null };
-}
+const entriesIn = ({ views }: Pick<DecideContext, 'views'>): ContractEntries => views.view(entryView.name);
 
 // Rows as a decision leaves them so far: what it decides next, it decides on them. One decision on many triggers ends as one
 // decision on each of them would.

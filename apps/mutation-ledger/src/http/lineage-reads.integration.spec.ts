@@ -24,6 +24,9 @@ import { LedgerQueries } from '../reads/ledger-queries.js';
 import { LineageQueries } from '../reads/lineage-queries.js';
 import { EDGES_COPY } from '../reads/lineage-statements.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
+import { LIMITS_IN_FORCE } from './admission.controller.js';
+import type { LimitsInForce } from './admission.controller.js';
+import { DrillController } from './drill.controller.js';
 import { LineageController, LineagePolicy } from './lineage.controller.js';
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -62,6 +65,11 @@ const D = made('acme', 'd', [C]);
 /** Names what nobody recorded, A under a run it is not of, and A from another tenant. */
 const LOST = made('acme', 'lost', [made('acme', 'never')]);
 const MISNAMED = made('acme', 'misnamed', [], { derived_from: [{ run_id: 'run-b', commit_id: mutationIdOf(A) }] });
+/** Rely on a ref, one of them of another tenant. */
+const REF = 'order/1#not_shipped';
+const RELIES = made('acme', 'relies', [], { assumption_refs: [REF] });
+const BEHIND = made('acme', 'behind', [RELIES]);
+const OTHERS = made('globex', 'others', [], { assumption_refs: [REF] });
 const THEIRS = made('globex', 'theirs', [A]);
 const id = mutationIdOf;
 
@@ -77,7 +85,8 @@ const homeOf = (event: ToolExecuted): Ledger =>
 let cursors = [9, 9, 9];
 
 beforeAll(async () => {
-  for (const event of [A, B, C, D, LOST, MISNAMED, THEIRS]) homeOf(event).run.when(executed(event), NOW);
+  for (const event of [A, B, C, D, LOST, MISNAMED, RELIES, BEHIND, OTHERS, THEIRS])
+    homeOf(event).run.when(executed(event), NOW);
   stack = await sharedTestStack();
   address = await createDatabase(stack, NAME, NAME, 'secret');
   database = await PostgresDatabase.open({ url: address.url }, [{ log: MUTATIONS_LOG, kinds: KINDS }]);
@@ -162,10 +171,11 @@ async function start(): Promise<NestFastifyApplication> {
   const providers = [
     { provide: LedgerQueries, useFactory: () => new LedgerQueries(pool()) },
     { provide: LineageQueries, useFactory: () => new LineageQueries(pool()) },
+    { provide: LIMITS_IN_FORCE, useValue: IN_FORCE },
     { provide: LineagePolicy, useValue: new LineagePolicy(null) },
   ];
   const app = await NestFactory.create<NestFastifyApplication>(
-    ServiceModule.forService(context, [LineageController], providers),
+    ServiceModule.forService(context, [LineageController, DrillController], providers),
     new FastifyAdapter(),
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
     { logger: false, abortOnError: false },
@@ -175,10 +185,18 @@ async function start(): Promise<NestFastifyApplication> {
   return app;
 }
 
-async function get(path: string, tenant = 'acme'): Promise<Reply> {
+/** A stranger weighs 500. */
+const IN_FORCE: LimitsInForce = {
+  limits: { trustThresholdPermille: 600, storm: null, closureMax: null, trend: null },
+  boundMs: null,
+};
+
+const get = (path: string, tenant = 'acme'): Promise<Reply> => ask(`/v1/lineage/${path}`, tenant);
+
+async function ask(url: string, tenant = 'acme'): Promise<Reply> {
   const answer = await app.inject({
     method: 'GET',
-    url: `/v1/lineage/${path}`,
+    url,
     headers: { authorization: `Bearer ${tenant}` },
   });
   return { status: answer.statusCode, body: answer.json<Facts>() };
@@ -260,6 +278,28 @@ describe('lineage over three partitions', () => {
     for await (const chunk of client.query(copyTo(EDGES_COPY))) lines.take(chunk as Buffer); // the stream gives bytes
     await client.end();
     expect([...graph.closureOf([id(B)]).ids()].sort()).toEqual([C, D].map(id).sort());
+  });
+});
+
+describe('a drill of a source', () => {
+  const drill = (query: string): Promise<Reply> =>
+    ask(`/v1/sources/drill?source=warehouse&ref=${encodeURIComponent(REF)}${query}`);
+
+  it('walks from those of the tenant that rely on the ref, over all partitions, and says who is asked first', async () => {
+    await project();
+    expect(await drill('')).toMatchObject({
+      status: 200,
+      body: {
+        relying: 1,
+        falls: { commits: 2, runs: 2 },
+        subjects: { first: ['behind', 'relies'] },
+        weight_permille: 500,
+        held: { reason: 'SOURCE_UNTRUSTED' },
+      },
+    });
+    expect((await drill('&run_id=run-relies')).body).toMatchObject({ relying: 1 });
+    expect((await drill('&run_id=run-behind')).body).toMatchObject({ relying: 0, falls: { commits: 0 } });
+    expect((await drill('&tenant=globex')).status).toBe(403);
   });
 });
 

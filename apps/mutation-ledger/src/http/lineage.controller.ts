@@ -1,22 +1,21 @@
 // HTTP edge of lineage: the graph around a commit, what would fall with it, and whether its fall has settled.
 import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { entryView } from '@recourse/contract';
 import { EdgeRefusal, FromCaller, idText, parse, SERVICE_CONTEXT, tenantOfRead, tenantText } from '@recourse/service';
 import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { fallenView } from '../core.js';
-import { dueConsumers } from '../rules/consumer/due.decider.js';
 import { lineageBoxes } from '../rules/lineage-view/boxes.decisions.js';
 import { lineageView } from '../rules/lineage-view/graph.decisions.js';
 import { standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Verdict } from '../rules/mutation/mutation.messages.js';
 import type { AnnouncedOf, LineageBoxes, LineageView, Named } from '../rules/lineage-view/lineage.messages.js';
 import { lineagePreview } from '../rules/lineage-view/preview.decisions.js';
-import type { HearersOf, LineagePreview } from '../rules/lineage-view/preview.decisions.js';
+import type { LineagePreview } from '../rules/lineage-view/preview.decisions.js';
 import { settledOf } from '../rules/lineage-view/settled.decisions.js';
 import type { Settled } from '../rules/lineage-view/settled.decisions.js';
 import { verdictScope } from '../rules/identity.js';
+import { hearersNow } from '../reads/hearers.view.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
 import { LineageQueries } from '../reads/lineage-queries.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
@@ -139,9 +138,9 @@ export class LineageController {
     const now = await this.ledger.now();
     return lineagePreview({
       commit: from.id,
-      ...(await this.lineage.closure(from, CLOSURE_MAX)),
+      ...(await this.lineage.closure([from], CLOSURE_MAX)),
       boundAt: boundMs === null ? null : now - boundMs,
-      hearersOf: await this.hearers(now),
+      hearersOf: await hearersNow(this.service, now),
     });
   }
 
@@ -162,7 +161,7 @@ export class LineageController {
       await this.lineage.cursors(fallenView.topic),
       await this.service.partitionCount(MUTATIONS_LOG),
     ];
-    const { reached, reliances, truncated } = await this.lineage.closure(from, CLOSURE_MAX);
+    const { reached, reliances, truncated } = await this.lineage.closure([from], CLOSURE_MAX);
     const rollbacks = new Map(
       reached.map(({ run_id, id, rollback_id }) => [`${run_id}\u0000${id}`, rollback_id] as const),
     );
@@ -189,17 +188,6 @@ export class LineageController {
     throw isReached
       ? new EdgeRefusal('NOT_FOUND', 'no commit or mutation under this id')
       : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
-  }
-
-  /** Who would be waited for, by the subscriptions that stand now. */
-  private async hearers(now: number): Promise<HearersOf | null> {
-    const entries = (await this.service.view?.(entryView.name)) ?? null;
-    return entries === null
-      ? null
-      : ({ tenant, agent, run_id, subject_ref }) =>
-          dueConsumers(entries, { tenant, agent: agent ?? '', run: run_id, subject: subject_ref ?? '' }, now).map(
-            ({ consumer }) => consumer,
-          );
   }
 
   private async announcements(): Promise<AnnouncedOf> {

@@ -12,7 +12,6 @@ import {
   exposureQuery,
   manualReasonsQuery,
   namedQuery,
-  NOW_QUERY,
   ORDERS,
   pageQuery,
   runQuery,
@@ -176,11 +175,6 @@ export class LedgerQueries extends Queries {
     tenant: string | undefined,
   ): Promise<{ readonly tenant: string; readonly mutations: number } | null> {
     return (await this.rows<{ tenant: string; mutations: number }>('read a run', runQuery(runId, tenant)))[0] ?? null;
-  }
-
-  /** Epoch milliseconds. */
-  async now(): Promise<number> {
-    return Number((await this.rows<{ now: string }>('read the time', NOW_QUERY))[0]?.now);
   }
 }
 

@@ -19,6 +19,7 @@ import {
   reachedQuery,
   reliancesAmongQuery,
   reliancesQuery,
+  relyingQuery,
   restsOnQuery,
   rowsQuery,
 } from './lineage-statements.js';
@@ -47,8 +48,8 @@ export class LineageQueries extends Queries {
   /** Commits around one: those that rest on it, then those it rests on, itself first. */
   async around(from: Named, limit: number): Promise<Walked> {
     const [down, up] = [
-      await this.rows<Named>('walk lineage down', reachedQuery(from, limit)),
-      await this.rows<Named>('walk lineage up', restsOnQuery(from, limit)),
+      await this.rows<Named>('walk lineage down', reachedQuery([from], limit)),
+      await this.rows<Named>('walk lineage up', restsOnQuery([from], limit)),
     ];
     const all = [
       ...new Map([...down, ...up].map((named) => [`${named.run_id}\u0000${named.id}`, named] as const)).values(),
@@ -57,9 +58,16 @@ export class LineageQueries extends Queries {
     return { commits: items, truncated: more };
   }
 
-  /** What a closure holds; the one asked about among them. */
+  /** Commits that rely on a ref, and whether there are more. */
+  async relying(asked: Parameters<typeof relyingQuery>[0], partitions: number, limit: number): Promise<Walked> {
+    const found = await this.rows<Named>('find who relies on a ref', relyingQuery(asked, partitions, limit));
+    const { items, more } = limitTo(found, limit);
+    return { commits: items, truncated: more };
+  }
+
+  /** What a closure holds; those asked about among them. */
   async closure(
-    from: Named,
+    from: readonly Named[],
     limit: number,
   ): Promise<{
     readonly reached: readonly Reached[];

@@ -3,7 +3,7 @@
 // Invariants
 //   Q1. A read that is narrowed to a tenant has the tenant in every branch of its statement.
 //   Q2. Pages are cut by the last row seen, in an order that no two rows share: a row that does not change is shown once.
-import { NOW_MS, Parameters, tableOf, whereOf } from '@recourse/service';
+import { Parameters, tableOf, whereOf } from '@recourse/service';
 import type { Query } from '@recourse/service';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
@@ -174,12 +174,6 @@ export function runQuery(runId: string, tenant: string | undefined): Query {
     values: given.values,
   };
 }
-
-/** Time of the database, epoch milliseconds: windows are judged by no other clock (P6). */
-export const NOW_QUERY: Query = {
-  text: `SELECT (${NOW_MS})::text AS now`,
-  values: [],
-};
 
 function conditions(filter: Filter, closing: Closing | undefined, given: Parameters): readonly string[] {
   const equal = given.equal(filter);

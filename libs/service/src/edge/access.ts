@@ -117,6 +117,7 @@ export const ACCESS = {
     'GET /v1/runs/:run_id/resume': STATE,
     'GET /v1/runs/:run_id/undo-preview': READ,
     'GET /v1/sources': READ,
+    'GET /v1/sources/drill': READ,
     'GET /v1/trends': READ,
     'GET /v1/undos': READ,
     'GET /v1/undos/:id': READ,

@@ -78,12 +78,23 @@ export function numberOrNull(decimal: string | null): number | null {
   return decimal === null ? null : Number(decimal);
 }
 
+/** Time of the database, epoch milliseconds: windows are judged by no other clock (P6). */
+const NOW_QUERY: Query = {
+  text: `SELECT (${NOW_MS})::text AS now`,
+  values: [],
+};
+
 /** Reads from a database. Errors of every read: Failure(DATABASE_UNAVAILABLE). */
 export abstract class Queries {
   constructor(private readonly pool: Pool) {}
 
   protected rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
     return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
+  }
+
+  /** The database's time, epoch milliseconds. */
+  async now(): Promise<number> {
+    return Number((await this.rows<{ now: string }>('read the time', NOW_QUERY))[0]?.now);
   }
 
   close(): Promise<void> {

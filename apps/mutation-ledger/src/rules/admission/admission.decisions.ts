@@ -75,13 +75,13 @@ export function scopesOf(tenant: string, evidence: Evidence): readonly Scope[] {
 
 /** Rows and registry entries a decision is made by. */
 export interface Seen {
-  readonly source: SourceDoc | undefined;
+  readonly source: Pick<SourceDoc, 'weight_permille'> | undefined;
   /** What the registry says of the source; its trust is what its triggers weigh until people have judged some. */
   readonly declared: DeclaredSource;
   readonly scopes: readonly {
     readonly scope: Scope;
     readonly storm: StormDoc | undefined;
-    readonly breaker: BreakerDoc | undefined;
+    readonly breaker: Pick<BreakerDoc, 'phase'> | undefined;
   }[];
   readonly closure: ClosureDoc | undefined;
 }

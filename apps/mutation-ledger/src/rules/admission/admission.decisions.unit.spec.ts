@@ -221,15 +221,7 @@ describe('the weight of a source', () => {
   it('is what people made of it, before what it was registered with', () => {
     expect(
       weightOf({
-        source: {
-          source_id: 's',
-          tenant: 'a',
-          source: 'w',
-          weight_permille: 100,
-          confirmed: 0,
-          rejected: 9,
-          updated_at: 0,
-        },
+        source: { weight_permille: 100 },
         declared: declaredAs(900),
       }),
     ).toBe(100);

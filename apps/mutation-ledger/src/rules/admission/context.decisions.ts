@@ -2,8 +2,8 @@
 // sensitive than what it was registered to carry (D56).
 //
 // Boundary: pure. Only sources that are registered have terms; how much a stranger weighs is admission's.
-import { evidenceVerdict, SENSITIVITIES, sensitivityOf } from '@recourse/contract';
-import type { EntryBody } from '@recourse/contract';
+import { entryOf, evidenceVerdict, ownersOfSource, SENSITIVITIES, sensitivityOf } from '@recourse/contract';
+import type { ContractEntries, EntryBody } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Evidence } from '@recourse/messages';
 import type { HoldReason } from './admission.messages.js';
@@ -14,6 +14,15 @@ export interface DeclaredSource {
   readonly entry: EntryBody<'context_source'> | null;
   /** It is registered, and for other tenants alone. */
   readonly isForeign: boolean;
+}
+
+export const UNDECLARED: DeclaredSource = { entry: null, isForeign: false };
+
+/** What the registry's entries say of a source. */
+export function declaredSource(entries: ContractEntries, tenant: string, source: string): DeclaredSource {
+  if (ownersOfSource(entries, source).length === 0) return UNDECLARED;
+  const entry = entryOf(entries, 'context_source', tenant, source) ?? null;
+  return { entry, isForeign: entry === null };
 }
 
 /** Why evidence is not taken without a person. */

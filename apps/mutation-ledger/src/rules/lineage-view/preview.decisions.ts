@@ -21,9 +21,10 @@ export interface Reached extends Named {
 /** Consumers that hear of a commit, were it rolled back now. */
 export type HearersOf = (commit: Reached) => readonly string[];
 
-export interface PreviewAsked {
-  readonly commit: string;
-  /** The commit itself among them. */
+export interface FallAsked {
+  /** Commits that are contradicted; those that are reached alone count. */
+  readonly roots: readonly string[];
+  /** The roots among them. */
   readonly reached: readonly Reached[];
   readonly reliances: readonly Reliance[];
   /** Commits recorded before this are left to people, epoch milliseconds; null without a bound. */
@@ -33,8 +34,10 @@ export interface PreviewAsked {
   readonly truncated: boolean;
 }
 
-export interface LineagePreview {
-  readonly commit: string;
+export type PreviewAsked = Omit<FallAsked, 'roots'> & { readonly commit: string };
+
+/** What would fall, added up. */
+export interface Fall {
   readonly bound_at: number | null;
   /** Commits that would be rolled back, the one asked about among them. */
   readonly falls: {
@@ -59,27 +62,25 @@ export interface LineagePreview {
   readonly truncated: boolean;
 }
 
+export type LineagePreview = Fall & { readonly commit: string };
+
+export function lineagePreview({ commit, ...asked }: PreviewAsked): LineagePreview {
+  return { commit, ...fallOf({ ...asked, roots: [commit] }) };
+}
+
 /** Adds up what would fall. The walk continues through what has already fallen and what is beyond the bound. */
-export function lineagePreview({
-  commit,
-  reached,
-  reliances,
-  boundAt,
-  hearersOf,
-  truncated,
-}: PreviewAsked): LineagePreview {
+export function fallOf({ roots, reached, reliances, boundAt, hearersOf, truncated }: FallAsked): Fall {
   const byId = new Map(reached.map((one) => [one.id, one] as const));
   const graph = new LineageGraph();
   for (const { child, parent } of reliances) graph.add(child, [parent], byId.get(child)?.recorded_at);
-  const closure = graph.closureOf([commit], { boundAt });
+  const closure = graph.closureOf(roots, { boundAt });
   const known = (ids: readonly string[]): readonly Reached[] => ids.flatMap((id) => byId.get(id) ?? []);
-  const all = known([commit, ...closure.ids()]);
+  const all = known([...roots, ...closure.ids()]);
   const falls = all.filter(({ rollback_id }) => rollback_id === null);
   const beyond = known(closure.ids('beyond')).filter(({ rollback_id }) => rollback_id === null);
   const subjects = [...new Set(falls.flatMap(({ subject_ref }) => subject_ref ?? []))].sort();
   const withEffect = falls.filter(({ kind }) => kind === 'mutation').length;
   return {
-    commit,
     bound_at: boundAt,
     falls: {
       commits: falls.length,

@@ -1,0 +1,35 @@
+// What would fall, in words.
+import { describe, expect, it } from '@jest/globals';
+import { drillWords } from './fall.rules.js';
+
+const FOUND = {
+  relying: 2,
+  held: null,
+  falls: { commits: 3, runs: 2, with_effect: 1, without_effect: 2 },
+  money: [{ currency: 'INR', amount_minor: 120_000, mutations: 1 }],
+  consumers: [{ consumer: 'loyalty', commits: 1 }],
+  beyond_bound: { commits: 0, first: [] },
+};
+
+describe('a drill of a source', () => {
+  it('is told with who relies on it, whether anybody is asked, and what falls', () => {
+    expect(drillWords(FOUND)).toEqual([
+      '2 commits rely on it.',
+      'Said by this source it would count at once: nobody is asked before it falls.',
+      '3 commits of 2 runs fall: 1 have an effect outside, 2 have none.',
+      'At stake: INR\u00a01,200.00.',
+      'Told: loyalty.',
+    ]);
+  });
+
+  it('says who would be asked first, and shows no letter that nobody sees', () => {
+    const held = { reason: 'SOURCE_UNTRUSTED', detail: 'its source weighs 200\u202e' };
+    expect(drillWords({ ...FOUND, held })[1]).toMatch(/held for a person: .*200\\u\{202e\}/);
+  });
+
+  it('pretends nothing where nobody relies on it', () => {
+    expect(drillWords({ ...FOUND, relying: 0 })).toEqual([
+      'Nothing would fall: no commit on record relies on this by its name.',
+    ]);
+  });
+});

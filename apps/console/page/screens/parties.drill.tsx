@@ -1,0 +1,90 @@
+// A drill of a source: what would fall if it said that an assumption is false. The ledger looks; nothing is stated.
+import { useState } from 'react';
+import type { ReactNode } from 'react';
+import { answered, ledger } from '../api/clients.js';
+import { ROW } from '../api/shapes.js';
+import type { Row } from '../api/shapes.js';
+import { usePerson } from '../app/session.js';
+import { useDraft } from '../parts/draft.js';
+import { Card } from '../parts/shown.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { drillWords } from './fall.rules.js';
+
+/** Less than an identifier of a record may have. */
+const NAME_MAX = 400;
+
+export function SourceDrill({ sources }: { readonly sources: readonly string[] }): ReactNode {
+  const [draft, write] = useDraft('drill');
+  const [found, setFound] = useState<Row | null>(null);
+  const [problem, setProblem] = useState<unknown>(null);
+  const isOfAll = usePerson().tenant === '*';
+  const drill = async (): Promise<void> => {
+    setProblem(null);
+    setFound(null);
+    try {
+      setFound(await drilled(draft));
+    } catch (cause) {
+      setProblem(cause);
+    }
+  };
+  const field = (name: string, label: string, more: object = {}): ReactNode => (
+    <label className="field">
+      {label}
+      <input
+        value={draft[name] ?? ''}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={NAME_MAX}
+        onChange={({ target }) => {
+          write(name, target.value);
+        }}
+        {...more}
+      />
+    </label>
+  );
+  return (
+    <Card title="Drill of a source">
+      <form
+        className="stacked"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void drill();
+        }}
+      >
+        <p className="quiet" id="drill-happens">
+          The ledger looks what would fall if the source said now that the assumption is false. Nothing is stated,
+          recorded or told, and nobody is asked.
+        </p>
+        {field('source', 'Source, as its token or its records name it', { required: true, list: 'drill-sources' })}
+        <datalist id="drill-sources">
+          {sources.map((source) => (
+            <option key={source} value={source} />
+          ))}
+        </datalist>
+        {field('ref', 'Assumption that would be false', { required: true, placeholder: 'order/4711#not_shipped' })}
+        {field('run_id', 'Only of this run, where it is said of one')}
+        {isOfAll ? field('tenant', 'Tenant', { required: true }) : null}
+        <button type="submit" aria-describedby="drill-happens">
+          Show what would fall
+        </button>
+      </form>
+      {problem === null ? null : <Trouble cause={problem} />}
+      {found === null ? null : (
+        <div role="status" aria-label="What would fall">
+          <ul className="happens">
+            {drillWords(found).map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+/** Errors: ApiProblem. */
+function drilled({ source = '', ref = '', run_id, tenant }: Readonly<Record<string, string>>): Promise<Row> {
+  const more = (name: string, text: string | undefined): object => (text ? { [name]: text } : {});
+  const query = { source, ref, ...more('run_id', run_id), ...more('tenant', tenant) };
+  return answered(ROW, ledger.GET('/v1/sources/drill', { params: { query } }));
+}
