@@ -90,7 +90,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/budgets.overdue.unit.spec.ts',
     test: 'what is open about a budget, straight a reservation nobody used is asked about at its deadline, and not before',
     file: 'apps/budget-accountant/src/rows/kinds.ts',
-    find: 'due: ({ settle_by }) => settle_by,',
+    find: 'due: ({ settle_by, awaited }) => settle_by ?? awaited?.wait_until ?? null,',
     replace: '',
   },
   {

@@ -73,7 +73,7 @@ export { answerFor, answerText } from './answer.js';
 export type { Undoability } from './answer.js';
 export { answerForMutation, mutationAnswerText, peopleNeeded } from './answer-mutation.js';
 export type { MutationStanding } from './answer-mutation.js';
-export { forwardDigest } from './forward-digest.js';
+export { forwardApprovalId, forwardDigest } from './forward-digest.js';
 export type { ForwardAction } from './forward-digest.js';
 export { ENTRY_KINDS, ENTRY_REMEDIES, reviewEntry, routineProblem } from './entries/shapes.js';
 export type { EntryBody, EntryProblem } from './entries/shapes.js';

@@ -1,12 +1,12 @@
 // Forward approvals as a part of the orchestrator's core: commands and timers in, records and rows out.
 //
 // Boundary: translates between the loop and the forward decider; rows are grouped by run, like everything of this log.
-import { charterFor, entryView, intentVerdict, killVerdict, routinesFor } from '@recourse/contract';
+import { charterFor, entryView, forwardApprovalId, intentVerdict, killVerdict, routinesFor } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { accepted, NOTHING } from '@recourse/event-log';
 import type { Asked, DecideContext, Decision, TimerInput } from '@recourse/event-log';
 import type { DecideForwardApproval, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
-import { decideForward, forwardDue, forwardIdOf, useForward } from '../rules/forward/forward.decider.js';
+import { decideForward, forwardDue, useForward } from '../rules/forward/forward.decider.js';
 import type { ForwardOutcome } from '../rules/forward/forward.decider.js';
 import { requestForward } from '../rules/forward/request.decider.js';
 import type { ForwardDoc } from '../rules/forward/forward.messages.js';
@@ -31,7 +31,7 @@ export function onForwardAsked({ body, context }: Asked<RequestForwardApproval>,
     action_digest,
   } = body;
   const world = worldOf(context, runId, policy);
-  const id = forwardIdOf(tenant, runId, effectKey, action_digest.toString('hex'));
+  const id = forwardApprovalId(tenant, runId, effectKey, action_digest.toString('hex'));
   const standing = readForward(context.state, runId, id);
   const outcome = requestForward(standing, body, world.contractOf(body.contract_digest), {
     ...world,
