@@ -12,10 +12,12 @@ import {
   contractView,
   editorsOf as editorsIn,
   entryView,
+  isSomeAgentStopped,
   killVerdict,
   reservationId,
   termsOf,
 } from '@recourse/contract';
+import type { ContractEntries } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, heardOf, refused, toldOn } from '@recourse/event-log';
 import type { Asked, Decision, Due, InputTable, ServiceCore, StateView } from '@recourse/event-log';
 import {
@@ -189,10 +191,10 @@ function onRelease({ body, context }: Asked<BudgetCommand<'ReleaseReservation'>>
 
 function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, policy: EscalationPolicy): Decision {
   const { state, views } = context;
-  const { run_id: runId, effect_key, capability, agent_id, subject_ref, reach } = body;
+  const { run_id: runId, effect_key, capability, subject_ref, reach } = body;
   const { tenant } = body.envelope;
-  const killed = killVerdict(views.view(entryView.name), { tenant, agent: agent_id ?? '', capability });
-  if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);
+  const stopped = stoppedBy(views.view(entryView.name), body);
+  if (stopped !== null) return stopped;
   const allowance = allowanceFor(context, body.envelope, body);
   const reservation = reservations.find(state, reservationId(tenant, runId, effect_key));
   if (allowance.forward_approval === 'refused')
@@ -217,6 +219,17 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
     }),
   );
   return told(decision, allowanceShown({ ...allowance, forward_approval: wanted ?? 'policy' }));
+}
+
+/** What a kill switch says of a reservation: who acts, its token says; and which agent, it has to say while some agent is stopped. */
+function stoppedBy(entries: ContractEntries, command: BudgetCommand<'ReserveBudget'>): Decision | null {
+  const { envelope: asker, agent_id, capability } = command;
+  const { tenant } = asker;
+  const verdict = killVerdict(entries, { tenant, agent: agentOf(command), capability, asker });
+  if (!verdict.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', verdict.reason);
+  if (agent_id !== null || !isSomeAgentStopped(entries, tenant)) return null;
+  const why = 'a kill switch stops an agent of this tenant: say as agent_id which agent is about to act';
+  return refused(BUDGET_REJECTIONS.AGENT_UNNAMED, 'AGENT_UNNAMED', why);
 }
 
 /** The answer with more in it. */

@@ -97,7 +97,6 @@ export {
   charterVerdict,
   entryOf,
   entryView,
-  killVerdict,
   ownersOfSource,
   routinesFor,
   standingEntry,
@@ -110,3 +109,4 @@ export { tightened } from './entries/joins.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';
 export type { ForwardFinding } from './finding.js';
+export { isSomeAgentStopped, killVerdict } from './entries/kills.js';

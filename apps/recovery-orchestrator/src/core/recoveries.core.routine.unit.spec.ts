@@ -499,6 +499,21 @@ describe.each(WAYS)('a message that no rule lets go, $way', ({ isRebuilt }) => {
     run.when(ask(), 1_000).then(left('STOPPED'));
   });
 
+  it.each([
+    [
+      'kill_switch',
+      { owner: 'o', scope: { over: 'agent', agent: 'status' }, severity: 'sev1', runbook: 'r', reason: 'r' },
+    ],
+    ['agent_charter', { owner: 'otto', agent: 'status', purpose: 'p', allowed: ['mail.*'], denied: [] }],
+  ])('is a person’s while a %s stops who asks, whatever agent they name', (kind, entry) => {
+    const { run, both } = setting({ isRebuilt });
+    both.entries.append('s', entrySaid(kind, { name: 's', tenant: TENANT, body: { doc: 'd', ...entry } }));
+    const asking = (principal: string) => ({
+      more: { envelope: { ...envelope(principal, ['agent'], { tenant: TENANT, command_id: 'c' }) } },
+    });
+    run.when(ask(asking('agent:Status')), 1_000).then(left('STOPPED'));
+  });
+
   it('is a person’s while a breaker over its capability is open', () => {
     const { run } = setting({ isRebuilt });
     run
