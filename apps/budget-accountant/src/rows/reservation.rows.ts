@@ -42,13 +42,22 @@ export function moved(
   const raised = raisedAfter(next);
   const settle_by = next.phase === 'reserved' ? next.settle_by : null;
   return [
-    reservations.put({ ...next, settle_by, ...(raised.length === 0 ? {} : { raised }) }),
+    reservations.put(plain({ ...next, settle_by, ...(raised.length === 0 ? {} : { raised }) })),
     ...(standing === null ? [debitedUnder(next)] : []),
     ...standingAfter(state, standing, next),
     ...(counting === undefined
       ? []
       : counted(state, next, { ...counting, at: decidedAt, raised: moreRaised(standing?.raised ?? [], raised) })),
   ];
+}
+
+/** Without what nobody wants and nobody waits for: as rows were before that was asked. */
+function plain({ forward_approval = null, awaited = null, ...reservation }: Reservation): Reservation {
+  return {
+    ...reservation,
+    ...(forward_approval === null ? {} : { forward_approval }),
+    ...(awaited === null ? {} : { awaited }),
+  };
 }
 
 /** What is asked for, in a row. */
@@ -114,6 +123,6 @@ export const noted: Fold<'recourse.budgets', 'ForwardApprovalNoted'> = (body, st
   const isMet = awaited !== null && isMetBy({ approval_id, satisfies, used_at }, awaited);
   return [
     approvals.put({ approval_id, satisfies, used_at }),
-    ...(reservation !== null && isMet ? [reservations.put({ ...reservation, awaited: null })] : []),
+    ...(reservation !== null && isMet ? [reservations.put(plain({ ...reservation, awaited: null }))] : []),
   ];
 };
