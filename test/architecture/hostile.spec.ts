@@ -90,6 +90,43 @@ describe('a request that does not arrive', () => {
   });
 });
 
+/** A request inside a request: whoever reads its length otherwise than the one before takes the rest for a second one. */
+const INSIDE = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
+const HEAD = 'POST /v1/undos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+
+describe('a request with two ends', () => {
+  /** Status lines of all that came back, before the edge closed the connection. */
+  const answersTo = (text: string) =>
+    new Promise<readonly string[]>((resolve, reject) => {
+      let heard = '';
+      const socket = connect(address, () => socket.write(text));
+      socket.on('data', (chunk) => (heard += chunk.toString()));
+      socket.on('close', () => {
+        resolve(heard.match(/HTTP\/1\.1 \d{3}/gu) ?? []);
+      });
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') reject(error);
+      });
+    });
+
+  it.each([
+    ['a length and chunks', `${HEAD}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${INSIDE}`],
+    ['chunks and a length', `${HEAD}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n${INSIDE}`],
+    ['two lengths', `${HEAD}Content-Length: 0\r\nContent-Length: 40\r\n\r\n${INSIDE}`],
+    ['a list of lengths', `${HEAD}Content-Length: 0, 40\r\n\r\n${INSIDE}`],
+    ['a length with a sign', `${HEAD}Content-Length: +0\r\n\r\n${INSIDE}`],
+    ['chunks that are not the last coding', `${HEAD}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${INSIDE}`],
+    ['a coding nobody knows', `${HEAD}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${INSIDE}`],
+    ['a blank before the colon', `${HEAD}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${INSIDE}`],
+    ['a folded header', `${HEAD}X-A: b\r\n Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n${INSIDE}`],
+    ['lines that end in LF alone', `${HEAD.replaceAll('\r\n', '\n')}Content-Length: 0\n\n${INSIDE}`],
+    ['a chunk size that is none', `${HEAD}Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n${INSIDE}`],
+    ['a NUL in a header', `${HEAD}X-A: b\u0000c\r\nContent-Length: 0\r\n\r\n${INSIDE}`],
+  ])('is refused, and nothing behind it is read: %s', async (_what, text) => {
+    expect(await answersTo(text)).toEqual(['HTTP/1.1 400']);
+  });
+});
+
 describe('the OpenAPI pages', () => {
   it.each(['/openapi.json', '/docs', '/docs/show.js', '/docs/swagger-ui.css'])('want a token: %s', async (url) => {
     const without = await ledger.app.inject({ method: 'GET', url });

@@ -70,9 +70,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/budgets.core.unit.spec.ts',
     test: 'the budget accountant, straight a kill switch over {"over":"tenant"} reserves nothing while it stands, and gives back all the same',
     file: 'apps/budget-accountant/src/core.ts',
-    find: "if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);",
+    find: "if (!verdict.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', verdict.reason);",
     replace:
-      "if (!killed.admitted && tenant === '') return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);",
+      "if (!verdict.admitted && tenant === '') return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', verdict.reason);",
   },
   {
     id: 'p12-escalation-without-timer',
@@ -90,7 +90,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/budgets.overdue.unit.spec.ts',
     test: 'what is open about a budget, straight a reservation nobody used is asked about at its deadline, and not before',
     file: 'apps/budget-accountant/src/rows/kinds.ts',
-    find: 'due: ({ settle_by }) => settle_by,',
+    find: 'due: ({ settle_by, awaited }) => settle_by ?? awaited?.wait_until ?? null,',
     replace: '',
   },
   {

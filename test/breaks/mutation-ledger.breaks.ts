@@ -2,6 +2,33 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p6-hold-by-one-word',
+    requirement: 'P6/observed',
+    spec: 'apps/mutation-ledger/src/core/mutations.observed-holds.unit.spec.ts',
+    test: 'what a worker says of a hold, straight lets an effect go once another sees that its precondition holds, and not before',
+    file: 'apps/mutation-ledger/src/rules/mutation/answer.decider.ts',
+    find: "isConfirming(ask) || reading.verdict !== 'met' || isSpokenAgainst(context)",
+    replace: "isConfirming(ask) || reading.verdict === 'met' || isSpokenAgainst(context)",
+  },
+  {
+    id: 'p6-taken-back-by-one-word',
+    requirement: 'P6/observed',
+    spec: 'apps/mutation-ledger/src/core/mutations.observed-holds.unit.spec.ts',
+    test: 'what a worker says of a hold, straight that is staged and was taken back has another look that nothing took effect',
+    file: 'apps/mutation-ledger/src/rules/mutation/answer.decider.ts',
+    find: '[lookOfAnother(...said)].filter((look) => look !== null);',
+    replace: '[lookOfAnother(...said)].filter((look) => look === null);',
+  },
+  {
+    id: 'p6-taken-back-and-found',
+    requirement: 'P6/observed',
+    spec: 'apps/mutation-ledger/src/core/mutations.observed-holds.unit.spec.ts',
+    test: 'what a worker says of a hold, straight that is staged and was taken back is a person’s where the other finds it made',
+    file: 'apps/mutation-ledger/src/rules/mutation/answer.decider.ts',
+    find: "if (confirms?.kind === 'cancel') return verdict === 'not_met';",
+    replace: "if (confirms?.kind === 'cancel') return verdict !== 'unknown';",
+  },
+  {
     id: 'd61-erased-off-the-record',
     requirement: 'D61/erasures',
     spec: 'apps/mutation-ledger/src/http/erasures.unit.spec.ts',

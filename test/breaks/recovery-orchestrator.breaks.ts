@@ -2003,8 +2003,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.routine.unit.spec.ts',
     test: 'a message that no rule lets go, straight is not used once something stops it, whatever a rule agreed to before',
     file: 'apps/recovery-orchestrator/src/core/forward.part.ts',
-    find: 'standing.routine === null ? null : stoppedBy(context, standing);',
-    replace: "standing.phase !== 'used' ? null : stoppedBy(context, standing);",
+    find: 'standing.routine === null ? null : stoppedBy(context, standing, body.envelope);',
+    replace: "standing.phase !== 'used' ? null : stoppedBy(context, standing, body.envelope);",
   },
   {
     id: 'p6-actor-confirms-itself',

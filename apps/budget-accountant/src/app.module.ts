@@ -14,13 +14,13 @@ import { OutcomeQueries } from './reads/outcome-queries.js';
 const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 
 export function serviceSpec(config: AccountantConfig): ServiceSpec {
-  const { escalationOwner, escalationDeadlineMs, settleWithinMs } = config;
+  const { escalationOwner, escalationDeadlineMs, settleWithinMs, approvalWithinMs } = config;
   const harm = new HarmQueries(createPool({ url: databaseUrlOf(config), ...READS }));
   return {
     name: 'budget-accountant',
     commandTopic: BUDGET_COMMANDS,
     commandLog: BUDGETS_LOG,
-    cores: [budgetsCore({ escalationOwner, escalationDeadlineMs, settleWithinMs })],
+    cores: [budgetsCore({ escalationOwner, escalationDeadlineMs, settleWithinMs, approvalWithinMs })],
     controllers: [
       BudgetVerbsController,
       BudgetListsController,

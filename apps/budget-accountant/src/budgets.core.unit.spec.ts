@@ -21,6 +21,7 @@ import {
   stranger,
   TENANT,
 } from './budgets.testing.js';
+import type { Who } from './budgets.testing.js';
 
 const money = (amount_minor: number, currency = INR) => ({ amount_minor, currency });
 const bound = (scope: string, more: object = {}) => ({ scope, ...more });
@@ -48,15 +49,19 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
       const body = { owner: 'ops', doc: 'd', scope, severity: 'sev1', runbook: 'r', reason: 'x' };
       entries.append('s', entrySaid('kill_switch', { name: 'stop', tenant: TENANT, body }, type));
     };
-    const ask = (effect: string, agent_id: string | null) =>
-      command('ReserveBudget', {
-        run_id: RUN,
-        effect_key: effect,
-        capability: 'payments.issue_refund',
-        values: [money(100)],
-        subject_ref: 'order/1',
-        agent_id,
-      });
+    const ask = (effect: string, agent_id: string | null, who: Who = {}) =>
+      command(
+        'ReserveBudget',
+        {
+          run_id: RUN,
+          effect_key: effect,
+          capability: 'payments.issue_refund',
+          values: [money(100)],
+          subject_ref: 'order/1',
+          agent_id,
+        },
+        who,
+      );
 
     it.each([
       [{ over: 'tenant' }, null],
@@ -78,19 +83,36 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
       accountant.when(ask('after', agent), 4).then(fact('BudgetReserved'));
     });
 
-    it('over another agent, or over one nobody names, reserves', () => {
-      const accountant = harness(budgetsCore(), {
-        isRebuilt,
-        views: { contracts: view, entries },
-      });
-      said('EntryRegistered', { over: 'agent', agent: 'agent-7' });
-      accountant
-        .when(ask('one', 'agent-8'), 1)
-        .then(fact('BudgetReserved'))
-        .when(releaseOf('one'), 1)
-        .when(ask('two', null), 2)
+    const stopped = (owner: string) => {
+      const own = memoryView(entryView);
+      const entry = { owner: 'mira', doc: 'd', scope: { over: 'agent', agent: 'agent-7' }, severity: 'sev1' };
+      const body = { ...entry, reason: 'r', runbook: 'b' };
+      own.append('k', entrySaid('kill_switch', { name: 'k', tenant: owner, body }));
+      return harness(budgetsCore(), { isRebuilt, views: { contracts: view, entries: own } });
+    };
+
+    it.each([
+      ['says nothing of which agent it is', null, {}],
+      ['names another agent', 'agent-8', {}],
+      ['names another agent, under another account', 'agent-8', { principal: 'svc-1', accounts: ['agent:Agent-7'] }],
+      ['is named by who acts for it', 'agent-7', { principal: 'svc-1' }],
+    ])('over an agent stops it too where it %s', (_how, agent, who) => {
+      stopped(TENANT)
+        .when(ask('a', agent, who), 1)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 403, code: 'KILL_SWITCH' });
+    });
+
+    it.each([TENANT, '*'])('over an agent of %s has everybody else say which agent is about to act', (owner) => {
+      stopped(owner)
+        .when(ask('a', null, { principal: 'svc-1' }), 1)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 422, code: 'AGENT_UNNAMED' })
+        .when(ask('a', 'agent-8', { principal: 'svc-1' }), 2)
+        .then(fact('BudgetReserved', { agent_id: 'agent-8' }));
+      stopped('globex')
+        .when(ask('a', null, { principal: 'svc-1' }), 1)
         .then(fact('BudgetReserved'));
-      said('EntryRetired', { over: 'agent', agent: 'agent-7' });
     });
   });
 

@@ -116,6 +116,10 @@ interface Recorded {
   readonly initiator?: string;
   readonly objective?: string;
   readonly compensation?: object;
+  /** Digest of what was done; null in records older than it. */
+  readonly actionDigest?: Buffer;
+  /** When the ledger recorded it. */
+  readonly at?: number;
 }
 
 /** What is said of an execution where a spec does not say it. */
@@ -141,6 +145,8 @@ export function recorded(effect: string, amount: number | null, more: Recorded =
     'MutationRecorded',
     {
       mutation_id: mutationOf(effect, tenant),
+      action_digest: more.actionDigest ?? null,
+      decided_at: more.at ?? 0,
       execution: {
         tenant,
         run_id: RUN,

@@ -23,6 +23,13 @@ export const CONFIG = {
     unit: 'milliseconds',
     fallback: '86400000',
   }),
+  approvalWithinMs: integer('RECOURSE_APPROVAL_WITHIN_MS', {
+    doc: 'How long the record of an approval may take after that of its effect, before nobody counts as asked.',
+    min: 1_000,
+    max: 86_400_000,
+    unit: 'milliseconds',
+    fallback: '300000',
+  }),
 } as const;
 
 export type AccountantConfig = ConfigOf<typeof CONFIG>;

@@ -12,12 +12,14 @@ import {
   contractView,
   editorsOf as editorsIn,
   entryView,
+  isSomeAgentStopped,
   killVerdict,
   reservationId,
   termsOf,
 } from '@recourse/contract';
+import type { ContractEntries } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, heardOf, refused, toldOn } from '@recourse/event-log';
-import type { Asked, Decision, Due, ServiceCore, StateView } from '@recourse/event-log';
+import type { Asked, Decision, Due, InputTable, ServiceCore, StateView } from '@recourse/event-log';
 import {
   MUTATIONS_LOG,
   boundsOf,
@@ -31,7 +33,7 @@ import { decideOpen } from './rules/budget/budget.decider.js';
 import { agentOf, decideRelease, decideReserve } from './rules/budget/reservation.decider.js';
 import { decayed, decideMove } from './rules/budget/ceiling.decider.js';
 import {
-  afterExecution,
+  afterBreach,
   afterUndoing,
   allowanceFor,
   isJudgedFalse,
@@ -41,13 +43,15 @@ import {
   onSignalled,
   onUnfreeze,
 } from './core/autonomy.js';
+import { onApprovalUsed, onReservationDue } from './core/approvals.js';
 import { onOutcome } from './core/outcomes.js';
 import { FREEZE_ROLES, UNFREEZE_ROLES } from './rules/autonomy/autonomy.messages.js';
 import { allowanceShown, rungRefusal, underRung } from './rules/autonomy/grant.decisions.js';
 import { decideEscalation } from './rules/budget/escalation.decider.js';
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './rules/budget/budget.messages.js';
-import { escalateReservation, passOn } from './rules/budget/overdue.decider.js';
+import { wantedOf } from './rules/budget/approval.decisions.js';
+import { passOn } from './rules/budget/overdue.decider.js';
 import { EVOLVE } from './rows.js';
 import { AUTONOMY_ROWS } from './rows/autonomy.rows.js';
 import { OUTCOME_ROWS } from './rows/outcome.rows.js';
@@ -55,6 +59,7 @@ import { STANDING_ROWS } from './rows/standing.rows.js';
 import { BUDGET_ROWS, budgets, escalations, isCompensation, readBudget, reservations } from './rows/kinds.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
+const RECOVERIES_LOG = 'recourse.recoveries';
 export const BUDGET_COMMANDS = 'recourse.budget-commands';
 export const AGENT_SIGNALS = 'recourse.agent-signals';
 
@@ -65,6 +70,8 @@ export interface BudgetsCoreConfig {
   readonly escalationDeadlineMs?: number;
   /** How long a reservation may stand unused before a person is asked; milliseconds. */
   readonly settleWithinMs?: number;
+  /** How long the record of an approval may take after that of its effect before a person is asked; milliseconds. */
+  readonly approvalWithinMs?: number;
 }
 
 /** A working day and a night: an escalation stops an agent, an overrun has already happened. */
@@ -73,12 +80,16 @@ const ESCALATION_DEADLINE_MS = 24 * 3_600_000;
 /** A day: longer than an agent's run, shorter than anybody wants a budget held for nothing. */
 const SETTLE_WITHIN_MS = 24 * 3_600_000;
 
+/** Longer than a log is read late while services run; after a start nothing is due before all was read (L10). */
+const APPROVAL_WITHIN_MS = 5 * 60_000;
+
 /** Builds the core of the budget accountant. */
 export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
   const policy: EscalationPolicy = {
     owner: config.escalationOwner ?? 'role:approver',
     deadlineMs: config.escalationDeadlineMs ?? ESCALATION_DEADLINE_MS,
     settleWithinMs: config.settleWithinMs ?? SETTLE_WITHIN_MS,
+    approvalWithinMs: config.approvalWithinMs ?? APPROVAL_WITHIN_MS,
   };
   return core<typeof BUDGETS_LOG>(BUDGETS_LOG, {
     inputs: [
@@ -97,16 +108,7 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
       }),
       // A record under another key than its tenant is refused by its decider: parked, it would hold up that key.
       toldOn(AGENT_SIGNALS, { key: null, records: { AgentSignalled: onSignalled, OutcomeRecorded: onOutcome } }),
-      heardOf(MUTATIONS_LOG, {
-        mode: 'broadcast',
-        concerns: (record, owns) => isOurs(record, owns) || isJudgedFalse(record, owns),
-        records: {
-          MutationRecorded: (asked) => afterExecution(onMutation(asked, policy), asked),
-          RecoverabilityChanged: (asked) => afterUndoing(onRecoverability(asked.context.state, asked.body), asked),
-          SourceJudged: onJudged,
-          CompensationsExecuted: (asked) => onCompensations(asked, policy),
-        },
-      }),
+      ...heardLogs(policy),
     ],
     views: [contractView, entryView],
     rows: [...BUDGET_ROWS, ...STANDING_ROWS, ...AUTONOMY_ROWS, ...OUTCOME_ROWS],
@@ -114,6 +116,30 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
     evolve: EVOLVE,
     due: dueOf(policy),
   });
+}
+
+/** What the ledger recorded, and which approvals were used. */
+function heardLogs(policy: EscalationPolicy): readonly InputTable[] {
+  return [
+    heardOf(MUTATIONS_LOG, {
+      mode: 'broadcast',
+      concerns: (record, owns) => isOurs(record, owns) || isJudgedFalse(record, owns),
+      records: {
+        MutationRecorded: (asked) => {
+          const { mutation_id, execution } = asked.body;
+          return afterBreach(onMutation(asked, policy), { mutation_id, ...execution }, asked.context);
+        },
+        RecoverabilityChanged: (asked) => afterUndoing(onRecoverability(asked.context.state, asked.body), asked),
+        SourceJudged: onJudged,
+        CompensationsExecuted: (asked) => onCompensations(asked, policy),
+      },
+    }),
+    heardOf(RECOVERIES_LOG, {
+      mode: 'broadcast',
+      concerns: ({ type, body }, owns) => type === 'ForwardApprovalUsed' && body.tenant !== '' && owns(body.tenant),
+      records: { ForwardApprovalUsed: onApprovalUsed },
+    }),
+  ];
 }
 
 /** What happens when somebody has let the time of an open question or reservation pass. */
@@ -128,10 +154,7 @@ function dueOf(policy: EscalationPolicy): Due {
       const escalation = escalations.find(state, address.key);
       return append(...oneOrNone(escalation === null ? null : passOn(escalation, policy, now)));
     },
-    reservation: ({ state, now }, { address }) => {
-      const reservation = reservations.find(state, address.key);
-      return append(...oneOrNone(reservation === null ? null : escalateReservation(reservation, policy, now)));
-    },
+    reservation: (context, { address }) => onReservationDue(context, address.key, policy),
   };
 }
 
@@ -168,13 +191,15 @@ function onRelease({ body, context }: Asked<BudgetCommand<'ReleaseReservation'>>
 
 function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, policy: EscalationPolicy): Decision {
   const { state, views } = context;
-  const { run_id: runId, effect_key, capability, agent_id, subject_ref, reach } = body;
+  const { run_id: runId, effect_key, capability, subject_ref, reach } = body;
   const { tenant } = body.envelope;
-  const killed = killVerdict(views.view(entryView.name), { tenant, agent: agent_id ?? '', capability });
-  if (!killed.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', killed.reason);
+  const stopped = stoppedBy(views.view(entryView.name), body);
+  if (stopped !== null) return stopped;
   const allowance = allowanceFor(context, body.envelope, body);
+  const reservation = reservations.find(state, reservationId(tenant, runId, effect_key));
   if (allowance.forward_approval === 'refused')
     return refused(BUDGET_REJECTIONS.RUNG_TOO_LOW, 'RUNG_TOO_LOW', rungRefusal(allowance), allowanceShown(allowance));
+  const wanted = wantedOf(allowance.forward_approval, reservation);
   const found = contractByName(views.view(contractView.name), tenant, capability);
   if (found === undefined) views.readToEnd();
   const contract = found?.contract;
@@ -183,7 +208,8 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
   const bounds = boundsOf(context, accounts, contract, call);
   const decision = answered(
     decideReserve(body, {
-      reservation: reservations.find(state, reservationId(tenant, runId, effect_key)),
+      reservation,
+      forwardApproval: wanted,
       bounds: underRung(bounds, allowance, body.values, tenant),
       contract,
       terms: found === undefined ? null : termsOf(found.contract, found.digest),
@@ -192,7 +218,18 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
       policy,
     }),
   );
-  return told(decision, allowanceShown(allowance));
+  return told(decision, allowanceShown({ ...allowance, forward_approval: wanted ?? 'policy' }));
+}
+
+/** What a kill switch says of a reservation: who acts, its token says; and which agent, it has to say while some agent is stopped. */
+function stoppedBy(entries: ContractEntries, command: BudgetCommand<'ReserveBudget'>): Decision | null {
+  const { envelope: asker, agent_id, capability } = command;
+  const { tenant } = asker;
+  const verdict = killVerdict(entries, { tenant, agent: agentOf(command), capability, asker });
+  if (!verdict.admitted) return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', verdict.reason);
+  if (agent_id !== null || !isSomeAgentStopped(entries, tenant)) return null;
+  const why = 'a kill switch stops an agent of this tenant: say as agent_id which agent is about to act';
+  return refused(BUDGET_REJECTIONS.AGENT_UNNAMED, 'AGENT_UNNAMED', why);
 }
 
 /** The answer with more in it. */

@@ -1,24 +1,21 @@
 // What each record of the budgets log changes. Holds no rules; reads the record and rows of earlier records.
 import { briefOf } from '@recourse/contract';
 import { foldEach, together } from '@recourse/event-log';
-import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
-import { deriveId, InvariantViolation } from '@recourse/kernel';
+import type { Change, Folds, StateView } from '@recourse/event-log';
+import { InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
 import { fallen, opened, proposed } from './rows/ceilings.js';
-import { counted, moreRaised, raisedAfter } from './rows/counters.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
 import { beyond, negated, plus } from './rules/budget/bounds.decisions.js';
-import { budgets, debitedUnder, escalations, reservations, withOverruns } from './rows/kinds.js';
+import { budgets, escalations, reservations, withOverruns } from './rows/kinds.js';
 import { autonomyChanged, told } from './rows/autonomy.rows.js';
 import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';
-import { standingAfter } from './rows/standing.rows.js';
-import type { Escalation, Reservation } from './rules/budget/budget.messages.js';
-import { HOLDING_PHASES, reservationPhaseAfter } from './rules/budget/budget.transitions.js';
-import type { ReservationEvent } from './rules/budget/budget.transitions.js';
+import { asked, done, hexOf, moved, noted } from './rows/reservation.rows.js';
+import type { At, ReservationBody } from './rows/reservation.rows.js';
+import type { Escalation } from './rules/budget/budget.messages.js';
+import { DONE_PHASES, HOLDING_PHASES } from './rules/budget/budget.transitions.js';
 
 type Body<Type extends RecordTypeOf<'recourse.budgets'>> = BodyOf<'recourse.budgets', Type>;
-type ReservationBody = Pick<Body<'BudgetReleased'>, 'reservation_id' | 'tenant' | 'run_id' | 'effect_key'>;
-type At = Pick<AcceptedRecord, 'decidedAt'>;
 
 /** What each record of the log changes. */
 export const EVOLVE: Folds<'recourse.budgets'> = {
@@ -26,27 +23,30 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
   CeilingProposed: proposed,
   CeilingMoved: fallen,
   BudgetReserved: (body, state, record) =>
-    moved(state, body, record, 'Reserved', {
+    moved(state, body, record, {
+      event: 'Reserved',
       change: { ...asked(body), settle_by: body.settle_by },
       counting: { debits: body.debits, calls: 1 },
     }),
   BudgetOverdue: overdue,
   BudgetEscalated: (body, state, record) => [
-    ...moved(state, body, record, 'Escalated', { change: asked(body) }),
+    ...moved(state, body, record, { event: 'Escalated', change: asked(body) }),
     raised(body, 'ceiling', { ...body, contract_digest: hexOf(body.contract_digest) }),
   ],
   EscalationDecided: decided,
   BudgetSettled: settled,
   BudgetOverrun: overrun,
   BudgetReleased: (body, state, record) => [
-    ...moved(state, body, record, 'Released', {
+    ...moved(state, body, record, {
+      event: 'Released',
       counting: { debits: negated(body.debits), calls: isHeld(state, body) ? -1 : 0 },
     }),
     ...withdrawn(state, body.reservation_id),
   ],
   BudgetDebited: together(
     (body: Body<'BudgetDebited'>, state, record) => [
-      ...moved(state, body, record, 'Debited', {
+      ...moved(state, body, record, {
+        event: 'Debited',
         change: done(body, reservations.find(state, body.reservation_id)),
         counting: { debits: body.debits, calls: 1 },
       }),
@@ -55,6 +55,7 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
     recoveryCosted,
   ),
   BudgetRefunded: refunded,
+  ForwardApprovalNoted: noted,
   AutonomyChanged: autonomyChanged,
   SignalRefused: ({ told_id, content_hash }) => [told(told_id, content_hash)],
   OutcomeCounted: outcomeCounted,
@@ -89,7 +90,8 @@ function consequencesOf(
   if (about === 'raise') return [];
   if (about === 'unsettled') return kept(state, body);
   const isGranted = about === 'ceiling' && body.approved;
-  return moved(state, body, record, body.approved ? 'Approved' : 'Denied', {
+  return moved(state, body, record, {
+    event: body.approved ? 'Approved' : 'Denied',
     change: { settle_by, ...(isGranted ? { raised: body.raised } : {}) },
     ...(isGranted ? { counting } : {}),
   });
@@ -159,8 +161,9 @@ function raised(
 function settled(body: Body<'BudgetSettled'>, state: StateView, record: At): readonly Change[] {
   const held = reservations.find(state, body.reservation_id)?.debits ?? [];
   return [
-    ...moved(state, body, record, 'Settled', {
-      change: { debits: body.debits, expires_at: body.expires_at },
+    ...moved(state, body, record, {
+      event: 'Settled',
+      change: { debits: body.debits, expires_at: body.expires_at, awaited: body.awaited },
       counting: { debits: plus(body.debits, negated(held)), calls: 0 },
     }),
     ...withdrawn(state, body.reservation_id),
@@ -169,21 +172,23 @@ function settled(body: Body<'BudgetSettled'>, state: StateView, record: At): rea
 
 function overrun(body: Body<'BudgetOverrun'>, state: StateView, record: At): readonly Change[] {
   const standing = reservations.find(state, body.reservation_id);
-  const isPart = standing?.phase === 'settled';
+  const isPart = standing !== null && DONE_PHASES.includes(standing.phase);
   const contract_digest = hexOf(body.contract_digest) ?? standing?.contract_digest ?? null;
   const change = {
     ...done(body, standing),
     brief: body.brief,
     contract_digest,
     debits: plus(isPart ? standing.debits : [], body.debits),
+    ...(body.debits.length > 0 ? {} : { awaited: null }),
   };
   const escalation = escalations.find(state, escalationIdOf(body.reservation_id));
   return [
-    ...moved(state, body, record, 'Overrun', {
+    ...moved(state, body, record, {
+      event: 'Overrun',
       change,
       counting: { debits: body.debits, calls: isPart ? 0 : 1, isOverrun: true },
     }),
-    withOverruns(state, body.tenant, body.run_id, 1),
+    ...(isOpenOverrun(escalation) ? [] : [withOverruns(state, body.tenant, body.run_id, 1)]),
     raised(body, 'overrun', {
       requested_by: escalation?.requested_by ?? null,
       parties: body.parties,
@@ -196,10 +201,16 @@ function overrun(body: Body<'BudgetOverrun'>, state: StateView, record: At): rea
   ];
 }
 
+/** Is there an overrun of this effect already that no person has let stand? Its run is held up by it once. */
+function isOpenOverrun(escalation: Escalation | null): boolean {
+  return escalation?.about === 'overrun' && escalation.phase !== 'approved';
+}
+
 /** All of a run count at the same budgets. */
 function refunded({ members, ...of }: Body<'BudgetRefunded'>, state: StateView, record: At): readonly Change[] {
   const refundedOne = ({ debits, ...member }: (typeof members)[number], rows: StateView): readonly Change[] =>
-    moved(rows, { ...of, ...member }, record, 'Refunded', {
+    moved(rows, { ...of, ...member }, record, {
+      event: 'Refunded',
       change: { debits: beyond(reservations.find(rows, member.reservation_id)?.debits ?? [], debits) },
       counting: { debits: negated(debits), calls: 0, isRefund: true },
     });
@@ -213,87 +224,4 @@ function withdrawn(state: StateView, reservationId: string): readonly Change[] {
 
 function isHeld(state: StateView, { reservation_id }: ReservationBody): boolean {
   return HOLDING_PHASES.includes(reservations.find(state, reservation_id)?.phase ?? 'absent');
-}
-
-interface Move {
-  readonly change?: Partial<Reservation>;
-  readonly counting?: { readonly debits: readonly Debit[]; readonly calls: number } & {
-    readonly isOverrun?: boolean;
-    readonly isRefund?: boolean;
-  };
-}
-
-/** Moves a reservation on and counts what that adds at its accounts. */
-function moved(
-  state: StateView,
-  body: ReservationBody,
-  { decidedAt }: At,
-  event: ReservationEvent,
-  { change = {}, counting }: Move,
-): readonly Change[] {
-  const standing = reservations.find(state, body.reservation_id);
-  const changed = { ...(standing ?? emptyReservation(body)), ...change };
-  const next = {
-    ...changed,
-    counted_at: changed.counted_at ?? (counting === undefined ? null : decidedAt),
-    phase: reservationPhaseAfter(standing?.phase ?? 'absent', event),
-  };
-  const raised = raisedAfter(next);
-  const settle_by = next.phase === 'reserved' ? next.settle_by : null;
-  return [
-    reservations.put({ ...next, settle_by, ...(raised.length === 0 ? {} : { raised }) }),
-    ...(standing === null ? [debitedUnder(next)] : []),
-    ...standingAfter(state, standing, next),
-    ...(counting === undefined
-      ? []
-      : counted(state, next, { ...counting, at: decidedAt, raised: moreRaised(standing?.raised ?? [], raised) })),
-  ];
-}
-
-function asked(body: Body<'BudgetReserved'> | Body<'BudgetEscalated'>): Partial<Reservation> {
-  const { capability, agent_id, subject_id, debits, parties, brief } = body;
-  // Asked for anew, it is counted anew.
-  return {
-    capability,
-    agent_id,
-    subject_id,
-    debits,
-    parties,
-    brief,
-    counted_at: null,
-    contract_digest: hexOf(body.contract_digest),
-  };
-}
-
-/** What a record says of an effect that happened; it counts where it was reserved. */
-function done(body: Body<'BudgetDebited'> | Body<'BudgetOverrun'>, standing: Reservation | null): Partial<Reservation> {
-  const { debits, expires_at } = body;
-  const { capability, agent_id, subject_id } = standing ?? body;
-  return { capability, agent_id, subject_id, debits, expires_at };
-}
-
-function hexOf(digest: Buffer | null): string | null {
-  return digest?.toString('hex') ?? null;
-}
-
-function emptyReservation({ reservation_id, tenant, run_id, effect_key }: ReservationBody): Reservation {
-  // The same derivation as the ledger's, so that a cancellation finds a reservation nothing was executed under.
-  const mutation_id = deriveId('mut', tenant, run_id, effect_key);
-  return {
-    reservation_id,
-    mutation_id,
-    tenant,
-    run_id,
-    effect_key,
-    agent_id: null,
-    capability: null,
-    subject_id: null,
-    debits: [],
-    counted_at: null,
-    expires_at: null,
-    phase: 'absent',
-    contract_digest: null,
-    brief: null,
-    settle_by: null,
-  };
 }

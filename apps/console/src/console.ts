@@ -21,14 +21,21 @@ export interface ConsoleOptions {
   readonly pageFolder?: string;
   readonly onError?: (error: unknown) => void;
   readonly now?: () => number;
+  /** How long a request may take to arrive, milliseconds. */
+  readonly arriveWithinMs?: number;
 }
+
+/** A page on a slow line takes less; who sends a byte now and then to hold a connection takes more. As at the services. */
+const ARRIVE_WITHIN_MS = 10_000;
+/** How often it is looked, within that time. */
+const LOOKS_PER_ARRIVAL = 10;
 
 const PAGE_FOLDER = fileURLToPath(new URL('./page-files', import.meta.url));
 
 /** Makes the server; it does not listen yet. */
 export async function createConsole(config: ConsoleConfig, options: ConsoleOptions = {}): Promise<FastifyInstance> {
-  const { pageFolder = PAGE_FOLDER, onError, now = Date.now } = options;
-  const app = fastify({ logger: false, forceCloseConnections: true });
+  const { pageFolder = PAGE_FOLDER, onError, now = Date.now, arriveWithinMs = ARRIVE_WITHIN_MS } = options;
+  const app = listening(arriveWithinMs);
   await app.register(fastifyCookie);
   // Bodies pass through as they are: what they hold is between the page and the service.
   app.removeAllContentTypeParsers();
@@ -61,4 +68,17 @@ export async function createConsole(config: ConsoleConfig, options: ConsoleOptio
     sessions.find(cookies[name]) === null ? '' : startOf(watch.positions);
   await addPage(app, { folder: pageFolder, positionFor });
   return app;
+}
+
+/** A server that a request has to reach in time. */
+function listening(arriveWithinMs: number): FastifyInstance {
+  return fastify({
+    logger: false,
+    forceCloseConnections: true,
+    requestTimeout: arriveWithinMs,
+    http: {
+      headersTimeout: arriveWithinMs,
+      connectionsCheckingInterval: Math.ceil(arriveWithinMs / LOOKS_PER_ARRIVAL),
+    },
+  });
 }

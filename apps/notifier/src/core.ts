@@ -223,6 +223,7 @@ const BUDGETS: Meanings<Bodies<'recourse.budgets'>> = {
   CeilingMoved: { about: () => [], then: tellOfCeiling },
   BudgetReserved: null,
   BudgetRefunded: null,
+  ForwardApprovalNoted: null,
   BudgetDebited: null,
   AutonomyChanged: { about: autonomyOf, then: askForFreeze },
   SignalRefused: null,

@@ -1,5 +1,5 @@
 // What a forward approval covers, as one hash: the guard computes it, and who asks people checks it against what they are shown.
-import { canonicalJson, sha256Hex } from '@recourse/kernel';
+import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 
 export interface ForwardAction {
@@ -29,4 +29,9 @@ export function forwardDigest({
   args,
 }: ForwardAction): string {
   return sha256Hex(canonicalJson([tenant, runId, effectKey, capability, contractDigest, subjectRef, args]));
+}
+
+/** Id of the question before an effect: it follows from what it is about, so whoever asks the same again finds it. */
+export function forwardApprovalId(tenant: string, runId: string, effectKey: string, actionDigest: string): string {
+  return deriveId('fwa', tenant, runId, effectKey, actionDigest);
 }

@@ -73,7 +73,7 @@ export { answerFor, answerText } from './answer.js';
 export type { Undoability } from './answer.js';
 export { answerForMutation, mutationAnswerText, peopleNeeded } from './answer-mutation.js';
 export type { MutationStanding } from './answer-mutation.js';
-export { forwardDigest } from './forward-digest.js';
+export { forwardApprovalId, forwardDigest } from './forward-digest.js';
 export type { ForwardAction } from './forward-digest.js';
 export { ENTRY_KINDS, ENTRY_REMEDIES, reviewEntry, routineProblem } from './entries/shapes.js';
 export type { EntryBody, EntryProblem } from './entries/shapes.js';
@@ -97,7 +97,6 @@ export {
   charterVerdict,
   entryOf,
   entryView,
-  killVerdict,
   ownersOfSource,
   routinesFor,
   standingEntry,
@@ -110,3 +109,4 @@ export { tightened } from './entries/joins.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';
 export type { ForwardFinding } from './finding.js';
+export { isSomeAgentStopped, killVerdict } from './entries/kills.js';

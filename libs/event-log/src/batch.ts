@@ -20,13 +20,16 @@ import {
   findProblem,
   findStorageProblem,
   FOREIGN_PARTITION,
+  orderOf,
   parkedRecord,
   parkingKey,
   REDIRECTED,
   redirectedRecord,
   senderOf,
   signatureOf,
+  speakerIn,
   speakerOfParked,
+  tenantOf,
   PARKED_BYTES_MAX,
   WIRE_RECORD_BYTES_MAX,
 } from './parking.decisions.js';
@@ -293,7 +296,8 @@ export class BatchRun {
       return;
     }
     const { topic, partition } = what.kind === 'bad' ? what : what.input;
-    const origin = { topic, partition, ...what.raw };
+    const tenant = what.kind === 'bad' ? null : tenantOf(what.input.body);
+    const origin = { topic, partition, ...what.raw, tenant };
     const problem = this.#problemOf(what, origin);
     if (problem !== null) {
       if (problem.reason === FOREIGN_PARTITION && what.kind === 'record') this.#setAside(what, origin, problem);
@@ -339,7 +343,7 @@ export class BatchRun {
     // What belongs elsewhere waits behind nothing here: it goes back to its wire, whatever becomes of those before it.
     if (what.kind === 'record' && !isTooLarge && !this.#isAtHome(what.input))
       return { reason: FOREIGN_PARTITION, detail: 'it was sent to the partition of its key, and came here again' };
-    if (isHeldUp(this.overlay, parkingKey(origin)))
+    if (isHeldUp(this.overlay, parkingKey(origin), orderOf(origin.tenant ?? null, speakerIn(origin))))
       return { reason: 'BEHIND', detail: 'an earlier record of this key is parked' };
     if (what.kind === 'bad') return what;
     if (what.input.source !== 'wire') return null;

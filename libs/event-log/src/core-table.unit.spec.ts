@@ -159,6 +159,7 @@ describe('a core made of a table', () => {
       BudgetEscalated: nothing,
       EscalationDecided: nothing,
       BudgetSettled: nothing,
+      ForwardApprovalNoted: nothing,
       BudgetOverrun: nothing,
       BudgetOverdue: nothing,
       BudgetReleased: nothing,

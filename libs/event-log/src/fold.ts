@@ -184,8 +184,11 @@ function readingChanges({ body, decidedAt }: AcceptedRecord): readonly Change[] 
 function parkedChanges(record: AcceptedRecord): readonly Change[] {
   const id = String(record.body.parked_id);
   const key = String(record.body.record_key);
+  const { tenant, ...said } = record.body;
   const doc = {
-    ...record.body,
+    ...said,
+    // As rows were before anybody said so.
+    ...(typeof tenant === 'string' ? { tenant } : {}),
     value_sha256: (record.body.value_sha256 as Buffer).toString('hex'),
     parked_seq: record.seq,
     parked_at: record.decidedAt,

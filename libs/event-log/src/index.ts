@@ -1,4 +1,4 @@
-export { accepted, append, NOTHING, refused } from './service-core.js';
+export { accepted, append, decidedAtOf, NOTHING, refused } from './service-core.js';
 export { PARKED_KIND, READING_KIND, evolveAny, withCommonKinds } from './fold.js';
 export { Lacking } from './lacks.js';
 export type {

@@ -238,10 +238,10 @@ export class LoopWorld {
     await producer.send(WIRE, partition, [{ key: Buffer.from(key), value, headers }]);
   }
 
-  encoded(ref: string, id: string, source = 'outside'): Buffer {
+  encoded(ref: string, id: string, source = 'outside', tenant = 'acme'): Buffer {
     return this.codecs.encode(WIRE, 'AssumptionDeclared', {
       event_id: id,
-      tenant: 'acme',
+      tenant,
       ref,
       run_id: null,
       source,

@@ -2,8 +2,8 @@
 //
 // Boundary: reads rows and says what happens; taking a record again and appending are the batch's.
 import { PARKED_KIND } from './fold.js';
-import { blocksKey } from './parking.decisions.js';
-import type { PlacedDecided, Problem } from './parking.decisions.js';
+import { blocksKey, isOneOrder, orderOfParked } from './parking.decisions.js';
+import type { Order, PlacedDecided, Problem } from './parking.decisions.js';
 import type { CommandAnswer, Doc, RecordInput, StateView } from './service-core.js';
 
 /** What the batch does for a command about parked records. */
@@ -14,9 +14,22 @@ export interface ParkingWork {
   readonly record: (placed: PlacedDecided) => void;
 }
 
-/** Waits a record of this key behind one that is parked? */
-export function isHeldUp(state: StateView, key: string): boolean {
-  return state.list(PARKED_KIND, key).some((doc) => doc.open === true && blocksKey(String(doc.reason)));
+/** Waits a record of this key and this order behind one that is parked? */
+export function isHeldUp(state: StateView, key: string, order: Order): boolean {
+  return state
+    .list(PARKED_KIND, key)
+    .some((doc) => doc.open === true && blocksKey(String(doc.reason)) && isOneOrder(orderOfParked(doc), order));
+}
+
+function isBehindAnother(state: StateView, doc: Doc): boolean {
+  return state
+    .list(PARKED_KIND, String(doc.record_key))
+    .filter((other) => Number(other.parked_seq) < Number(doc.parked_seq))
+    .some((other) => other.open === true && blocksKey(String(other.reason)) && isSameOrder(other, doc));
+}
+
+function isSameOrder(one: Doc, other: Doc): boolean {
+  return isOneOrder(orderOfParked(one), orderOfParked(other));
 }
 
 /** Answers RedriveParked and DiscardParked. */
@@ -44,21 +57,24 @@ export function decideParkedCommand({ type, body }: RecordInput, envelope: Doc, 
   if (isDiscard) close(first, 'discarded');
   let redriven = 0;
   for (const doc of isDiscard ? behind.filter(({ reason }) => reason === 'BEHIND') : [first, ...behind]) {
+    // What stays stands before what follows in its order, and before nothing else.
+    if (doc !== first && isBehindAnother(work.state, doc)) continue;
     const problem = work.redrive(doc);
     if (problem !== null && doc === first) return refuse(409, problem.reason, problem.detail);
-    if (problem !== null) break;
+    if (problem !== null) continue;
     close(doc, 'redriven');
     redriven += 1;
   }
   return { status: 'accepted', httpStatus: 200, code: null, body: { parked_id: id, redriven } };
 }
 
-/** Open parked records of the key that one stands under, in the order they came; none when that one is not open. */
+/** Open parked records of the key and the order that one stands in, as they came; none when that one is not open. */
 function queueOf(state: StateView, id: string): readonly Doc[] {
   const key = state.get(PARKED_KIND, `#${id}`, id)?.record_key;
-  if (typeof key !== 'string' || state.get(PARKED_KIND, key, id)?.open !== true) return [];
+  const asked = typeof key === 'string' ? state.get(PARKED_KIND, key, id) : undefined;
+  if (typeof key !== 'string' || asked?.open !== true) return [];
   return state
     .list(PARKED_KIND, key)
-    .filter(({ open }) => open === true)
+    .filter((doc) => doc.open === true && isSameOrder(doc, asked))
     .sort((a, b) => Number(a.parked_seq) - Number(b.parked_seq));
 }

@@ -52,6 +52,38 @@ export function blocksKey(reason: string): boolean {
   return !NOT_BLOCKING.has(reason);
 }
 
+/** Tenant that a record says it is of; null for one of all tenants, or of none. */
+export function tenantOf({ tenant, ...body }: Doc): string | null {
+  const inside = [body.checkpoint, body.envelope, body.execution].map((part) => memberOf(part, 'tenant'));
+  const named = [tenant, ...inside].find((name) => typeof name === 'string');
+  return typeof named === 'string' && isTenant(named) ? named : null;
+}
+
+/** Tenants whose order a record is part of; null: of all, since nobody can say whose it is. */
+export type Order = readonly string[] | null;
+
+/**
+ * Whose order a record is part of: two tenants may have a run of the same name, and neither waits for the other (L15).
+ *
+ * Shape:  its own word, which its key was held to; of what nobody can read, the tenants its key speaks for.
+ */
+export function orderOf(tenant: string | null, speaker: Speaker | undefined): Order {
+  if (tenant !== null) return [tenant];
+  return speaker === undefined || speaker.roles.includes('service') || speaker.tenants.includes('*')
+    ? null
+    : speaker.tenants;
+}
+
+/** The same of one that is parked. */
+export function orderOfParked(doc: Doc): Order {
+  return orderOf(typeof doc.tenant === 'string' ? doc.tenant : null, speakerOfParked(doc));
+}
+
+/** Does one of two orders wait for the other? */
+export function isOneOrder(one: Order, other: Order): boolean {
+  return one === null || other === null || one.some((tenant) => other.includes(tenant));
+}
+
 /** Why a record cannot be taken, whatever it says; null when it can. */
 export function findProblem(key: string, body: Doc): Problem | null {
   return findStorageProblem(key, body) ?? tenantProblem(body) ?? principalProblem(body);
@@ -150,6 +182,8 @@ export interface ParkedOrigin {
   readonly value: Buffer | null;
   readonly headers?: FetchedRecord['headers'];
   readonly voucher?: FetchedRecord['voucher'];
+  /** Tenant that the record says it is of; null where it says none, or nobody can read it. */
+  readonly tenant?: string | null;
 }
 
 /** Key under which a record parks: its own, cut to what an index takes; records without one park alone. */
@@ -166,10 +200,16 @@ export function signatureOf({ headers }: Pick<ParkedOrigin, 'headers'>): string 
   return header === undefined || header.length > KEY_BYTES_MAX ? null : header.toString('latin1').replaceAll('\0', '');
 }
 
-/** Whose key vouched for a record, as its parking says. */
-function spoken({ voucher }: ParkedOrigin): Doc | null {
-  if (voucher?.kind !== 'vouched') return null;
-  const { keyId: key_id, roles, names, tenants, observers = [] } = voucher.speaker;
+/** Whose key vouched for a record; undefined where records of its wire are not signed. */
+export function speakerIn({ voucher }: Pick<ParkedOrigin, 'voucher'>): Speaker | undefined {
+  return voucher?.kind === 'vouched' ? voucher.speaker : undefined;
+}
+
+/** The same, as its parking says. */
+function spoken(origin: ParkedOrigin): Doc | null {
+  const speaker = speakerIn(origin);
+  if (speaker === undefined) return null;
+  const { keyId: key_id, roles, names, tenants, observers = [] } = speaker;
   return { key_id, roles, names, tenants, observers };
 }
 
@@ -246,6 +286,7 @@ export function parkedRecord(
     key_id: null,
     signature: signatureOf(origin),
     speaker: spoken(origin),
+    tenant: origin.tenant ?? null,
   };
   return { decided: { type: 'RecordParked', body }, key };
 }

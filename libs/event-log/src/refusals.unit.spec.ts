@@ -82,6 +82,37 @@ describe('a wire whose records are signed', () => {
     await world.until('parked', async () => (await ofType('RecordParked')).length === 1);
   });
 
+  it.each([
+    ['that nobody can read', Buffer.from('no frame')],
+    ['that is of its own tenant, and cannot be taken', null],
+  ])(
+    'parks what another tenant’s key sends under a key of ours %s, before none of our records',
+    async (_how, rubbish) => {
+      const wire = await as('elsewhere').wireProducer();
+      const theirs = (id: string) => world.encoded('r1', id, 'crm', 'other');
+      await wire.send(WIRE, [{ key: Buffer.from('r1'), value: rubbish ?? theirs('a\u0000') }]);
+      await send(as('crm'), '1');
+      await world.until('taken', stated('1'));
+      expect(await ofType('RecordParked')).toMatchObject([
+        { record_key: 'r1', tenant: rubbish === null ? 'other' : null },
+      ]);
+      await wire.send(WIRE, [{ key: Buffer.from('r1'), value: theirs('2') }]);
+      await world.until('parked', async () => (await ofType('RecordParked')).length === 2);
+      expect(await ofType('RecordParked')).toMatchObject([{}, { reason: 'BEHIND', tenant: 'other' }]);
+    },
+  );
+
+  it('has what the rightful owner sends wait behind what it sent before, whoever else sends meanwhile', async () => {
+    const own = await as('crm').wireProducer();
+    const theirs = await as('elsewhere').wireProducer();
+    await own.send(WIRE, [{ key: Buffer.from('r1'), value: Buffer.from('no frame') }]);
+    await theirs.send(WIRE, [{ key: Buffer.from('r1'), value: world.encoded('r1', '9', 'crm', 'other') }]);
+    await send(as('crm'), '1');
+    await world.until('parked', async () => (await ofType('RecordParked')).length === 2);
+    expect(await ofType('RecordParked')).toMatchObject([{}, { reason: 'BEHIND', tenant: 'acme' }]);
+    expect(await world.statements()).toEqual(['r1:9']);
+  });
+
   it('leaves one record of a flood, with a hash over all of it', async () => {
     const ids = Array.from({ length: 200 }, (_, index) => String(index));
     await send(stranger(), ...ids);

@@ -100,6 +100,11 @@ export interface RecordInput {
   readonly speaker?: Speaker;
 }
 
+/** When a record of somebody's log was decided, by their database; epoch milliseconds. */
+export function decidedAtOf({ body }: Pick<RecordInput, 'body'>): number {
+  return Number(body['decided_at'] ?? 0);
+}
+
 /** Database time reached the `dueAt` of a row. */
 export interface TimerInput {
   readonly source: 'timer';

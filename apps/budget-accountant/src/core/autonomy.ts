@@ -50,13 +50,10 @@ export function onSignalled({ body, input, context }: Asked<AgentSignalled>): De
   return append({ type: 'AutonomyChanged', body: change });
 }
 
-/** An execution that nobody reserved takes its agent a rung, as a violation does. */
-export function afterExecution(
-  decision: Decision,
-  { body: { mutation_id, execution }, context }: Asked<MutationsBody<'MutationRecorded'>>,
-): Decision {
-  if (!decision.records.some(({ type }) => type === 'BudgetOverrun')) return decision;
-  const { tenant, agent_id, capability, run_id } = execution;
+/** An execution that nobody reserved, or asked about, takes its agent a rung, as a violation does. */
+export function afterBreach(decision: Decision, effect: BrokenBy | null, context: DecideContext): Decision {
+  if (effect === null || !decision.records.some(({ type }) => type === 'BudgetOverrun')) return decision;
+  const { tenant, agent_id, capability, run_id, mutation_id } = effect;
   const changes = watched(context, { tenant, agent: agent_id, capability }).map(({ key, task, standing }) =>
     changed(
       key,
@@ -66,6 +63,15 @@ export function afterExecution(
     ),
   );
   return also(decision, changes);
+}
+
+/** An effect that broke what binds its agent. */
+export interface BrokenBy {
+  readonly tenant: string;
+  readonly agent_id: string;
+  readonly capability: string;
+  readonly run_id: string;
+  readonly mutation_id: string;
 }
 
 /** An effect that was taken back counts against whoever made it. */

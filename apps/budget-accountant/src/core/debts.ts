@@ -22,6 +22,7 @@ import { partiesOf } from '../rules/budget/budget.decider.js';
 import type { EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
 import type { Executed, ExecutionEnd } from '../rules/budget/settlement.decider.js';
 import { debitCompensations, refund, release, settle } from '../rules/budget/settlement.decider.js';
+import { awaitedFor } from './approvals.js';
 import { earnedBy } from './autonomy.js';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
@@ -31,7 +32,8 @@ type Changed = BodyOf<typeof MUTATIONS_LOG, 'RecoverabilityChanged'>;
 type Compensations = BodyOf<typeof MUTATIONS_LOG, 'CompensationsExecuted'>;
 
 /** Settles, overruns or gives back what an execution had reserved, in every unit. */
-export function onMutation({ body: record, context }: Asked<Recorded>, policy: EscalationPolicy): Decision {
+export function onMutation(asked: Asked<Recorded>, policy: EscalationPolicy): Decision {
+  const { body: record, context } = asked;
   const end = endOf(record);
   if (end === null) return NOTHING;
   const { execution, terms, ref, consequence, mutation_id: mutationId } = record;
@@ -56,6 +58,7 @@ export function onMutation({ body: record, context }: Asked<Recorded>, policy: E
     parties: partiesOf(agentId, initiator),
     digest,
     brief: briefOf(execution.objective, terms),
+    awaited: awaitedFor(asked, reservation, policy),
     unasked: allowance === null || contract?.impact === 'read' ? [] : unasked(allowance, agentId),
   };
   const call = { capability, subjectId, reach: null, isSubjectless: ref.subject_ref === null };
@@ -146,6 +149,7 @@ function executedOf(
     // It belongs to the run whose effect it takes back.
     brief: reservationOfMutation(context.state, reverses_mutation_id)?.brief ?? briefOf(null, null),
     unasked: [],
+    awaited: null,
   };
   return {
     ended,

@@ -2,6 +2,7 @@
 import { row } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
+import type { NotedApproval } from '../rules/budget/approval.decisions.js';
 import { emptyBudget } from '../rules/budget/budget.decider.js';
 import type { BudgetScope, BudgetWindow } from '@recourse/messages';
 import type {
@@ -46,7 +47,7 @@ export const reservations = row<Reservation>({
   table: 'reservations',
   group: ({ reservation_id }) => reservation_id,
   key: ({ reservation_id }) => reservation_id,
-  due: ({ settle_by }) => settle_by,
+  due: ({ settle_by, awaited }) => settle_by ?? awaited?.wait_until ?? null,
   columns: {
     reservation_id: 'text',
     tenant: 'text',
@@ -97,6 +98,15 @@ const debitedMutations = row<DebitedMutation>({
   columns: { mutation_id: 'text', reservation_id: 'text' },
 });
 
+/** What was agreed to before an effect. */
+export const approvals = row<NotedApproval>({
+  kind: 'noted_approval',
+  table: 'noted_approvals',
+  group: ({ approval_id }) => approval_id,
+  key: ({ approval_id }) => approval_id,
+  columns: { approval_id: 'text' },
+});
+
 /** Group of what a run made of a capability. */
 function capabilityGroup({ tenant, run_id, capability }: Pick<RunCapability, 'tenant' | 'run_id' | 'capability'>) {
   return deriveId('cap', tenant, run_id, capability);
@@ -127,7 +137,16 @@ const runs = row<RunStanding>({
   columns: { tenant: 'text', run_id: 'text', open_overruns: 'bigint' },
 });
 
-export const BUDGET_ROWS = [budgets, reservations, escalations, debitedMutations, capabilities, subjects, runs];
+export const BUDGET_ROWS = [
+  budgets,
+  reservations,
+  escalations,
+  debitedMutations,
+  approvals,
+  capabilities,
+  subjects,
+  runs,
+];
 
 function budgetKey(currency: string, window: BudgetWindow): string {
   return window === 'life' ? currency : `${currency}/${window}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contractDigest, plainPayload, readPayload } from '@recourse/contract';
+import { contractDigest, forwardDigest, plainPayload, readPayload } from '@recourse/contract';
 import type { MutationRecorded } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import {
@@ -109,6 +109,20 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
     alone.then(
       fact('MutationRecorded', { recoverability: 'manual_resolution_required', reason: 'PRIOR_VALUE_MISSING' }),
     );
+  });
+
+  it('says what was done as an approval before it covers it: by the digest that its guard computes', () => {
+    const event = refund();
+    const { tenant, run_id: runId, effect_key: effectKey, capability, subject_ref: subjectRef } = event;
+    const contractDigest = event.contract_digest?.toString('hex') ?? null;
+    const of = { tenant, runId, effectKey, capability, contractDigest, subjectRef };
+    const digest = forwardDigest({ ...of, args: readPayload(event.args) });
+    start()
+      .when(executed(event), NOW)
+      .then(fact('MutationRecorded', { action_digest: Buffer.from(digest, 'hex') }));
+    start()
+      .when(executed(refund({ outcome: 'failed', result: null })), NOW)
+      .then(fact('MutationRecorded', { execution_state: 'failed', action_digest: null }));
   });
 
   it('keeps the hash of the record that bound it', () => {

@@ -1,14 +1,13 @@
 // Attacks on approvals that reach the core with a good signature: each is refused with its code, records nothing and dispatches nothing.
 // Those that end before it are in approval-attacks.wire (forgeries, copies, races on one wire) and in libs/service (tokens).
 import { describe, expect, it } from '@jest/globals';
-import { contractDigest, forwardDigest, plainPayload } from '@recourse/contract';
+import { contractDigest, forwardApprovalId, forwardDigest, plainPayload } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
 import type { CommandEnvelope, ContractTerms, MutationRef } from '@recourse/messages';
 import { entrySaid, fact, harness, logged, WAYS, wire } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
-import { forwardIdOf } from '../rules/forward/forward.decider.js';
 import { rollbackIdOf } from '../rules/step/opening.decisions.js';
 import { stepIdOf } from '../rules/step/opening.decisions.js';
 import {
@@ -610,7 +609,7 @@ const OF = {
   subjectRef: 'order/4711',
   args: ARGS,
 };
-const QUESTION = forwardIdOf(TENANT, RUN, 'eff_1', forwardDigest(OF));
+const QUESTION = forwardApprovalId(TENANT, RUN, 'eff_1', forwardDigest(OF));
 
 function ask(more: Readonly<Record<string, unknown>> = {}, from: Partial<CommandEnvelope> = {}): RecordInput {
   return wire(

@@ -1,6 +1,6 @@
 // Attacks on approvals from the command wire, against the loop as it runs: forged, copied and racing commands. A wire has many writers.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { contractDigest, forwardDigest, plainPayload } from '@recourse/contract';
+import { contractDigest, forwardApprovalId, forwardDigest, plainPayload } from '@recourse/contract';
 import {
   createServiceRuntime,
   MemoryDatabase,
@@ -16,7 +16,6 @@ import { createCodecs, fellTogether, TOPICS } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { fact } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
-import { forwardIdOf } from '../rules/forward/forward.decider.js';
 import { core, digest, envelope, marked, RUN, STEP, TENANT, terms } from '../recoveries.testing.js';
 import { RECOVERIES_LOG } from '../core.js';
 
@@ -43,7 +42,7 @@ const FORWARD_DIGEST = forwardDigest({
   subjectRef: 'order/4711',
   args: ARGS,
 });
-const QUESTION = forwardIdOf(TENANT, RUN, 'eff_1', FORWARD_DIGEST);
+const QUESTION = forwardApprovalId(TENANT, RUN, 'eff_1', FORWARD_DIGEST);
 
 /** Writes one log of another service: for every statement it hears, the same record. */
 function writer(log: string, type: string, body: Doc): ServiceCore {

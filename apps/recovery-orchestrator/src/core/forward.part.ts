@@ -1,12 +1,13 @@
 // Forward approvals as a part of the orchestrator's core: commands and timers in, records and rows out.
 //
 // Boundary: translates between the loop and the forward decider; rows are grouped by run, like everything of this log.
-import { charterFor, entryView, intentVerdict, killVerdict, routinesFor } from '@recourse/contract';
+import { charterFor, entryView, forwardApprovalId, intentVerdict, killVerdict, routinesFor } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { accepted, NOTHING } from '@recourse/event-log';
 import type { Asked, DecideContext, Decision, TimerInput } from '@recourse/event-log';
+import type { Asking } from '@recourse/kernel';
 import type { DecideForwardApproval, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
-import { decideForward, forwardDue, forwardIdOf, useForward } from '../rules/forward/forward.decider.js';
+import { decideForward, forwardDue, useForward } from '../rules/forward/forward.decider.js';
 import type { ForwardOutcome } from '../rules/forward/forward.decider.js';
 import { requestForward } from '../rules/forward/request.decider.js';
 import type { ForwardDoc } from '../rules/forward/forward.messages.js';
@@ -31,7 +32,7 @@ export function onForwardAsked({ body, context }: Asked<RequestForwardApproval>,
     action_digest,
   } = body;
   const world = worldOf(context, runId, policy);
-  const id = forwardIdOf(tenant, runId, effectKey, action_digest.toString('hex'));
+  const id = forwardApprovalId(tenant, runId, effectKey, action_digest.toString('hex'));
   const standing = readForward(context.state, runId, id);
   const outcome = requestForward(standing, body, world.contractOf(body.contract_digest), {
     ...world,
@@ -45,34 +46,38 @@ export function onForwardAsked({ body, context }: Asked<RequestForwardApproval>,
 /** Rules and everything that could stop an action, as they stand; what was let go, as the rows have it. */
 function routineContext(
   context: DecideContext,
-  { envelope: { tenant }, agent_id, capability }: RequestForwardApproval,
+  { envelope, agent_id, capability }: RequestForwardApproval,
   contract: Contract,
   { standing }: RecoveryPolicy,
 ): RoutineContext {
   const { now, partition, partitions, state, views } = context;
+  const { tenant } = envelope;
   return {
     now,
     contract,
     standing: standing(tenant, capability),
     platform: standing('*', capability),
     rules: routinesFor(views.view(entryView.name), tenant, capability),
-    stopped: stoppedBy(context, { tenant, agent_id, capability }),
+    stopped: stoppedBy(context, { tenant, agent_id, capability }, envelope),
     letGoAt: (cap) => readLetGo(state, tenant, cap),
     shareOf: (cap) => capShare(cap, partition, partitions),
   };
 }
 
-/** What stops an action before its effect: a kill switch, a breaker, the charter of its agent; null where nothing does. */
+/** What stops an action before its effect: a kill switch, a breaker, the charter of its agent, or of who asks as it; null where nothing does. */
 function stoppedBy(
   { state, views }: DecideContext,
   { tenant, agent_id: agent, capability }: Pick<ForwardDoc, 'tenant' | 'agent_id' | 'capability'>,
+  asker: Asking,
 ): string | null {
   const entries = views.view(entryView.name);
-  const charter = charterFor(entries, tenant, agent);
+  const charters = [agent, asker.principal, ...asker.accounts].flatMap(
+    (name) => charterFor(entries, tenant, name) ?? [],
+  );
   const verdicts = [
-    killVerdict(entries, { tenant, agent, capability }),
+    killVerdict(entries, { tenant, agent, capability, asker }),
     ...(isBroken(state, tenant, capability) ? [BROKEN] : []),
-    ...(charter === undefined ? [] : [intentVerdict(charter, capability)]),
+    ...charters.map((charter) => intentVerdict(charter, capability)),
   ];
   return verdicts.flatMap((verdict) => (verdict.admitted ? [] : [verdict.reason]))[0] ?? null;
 }
@@ -95,7 +100,7 @@ export function onForwardDecided({ body, context }: Asked<DecideForwardApproval>
 export function onForwardUsed({ body, context }: Asked<UseForwardApproval>, policy: CorePolicy): Decision {
   const standing = ownOf(context, body);
   if (standing === undefined) return refuse(UNKNOWN);
-  const stopped = standing.routine === null ? null : stoppedBy(context, standing);
+  const stopped = standing.routine === null ? null : stoppedBy(context, standing, body.envelope);
   const outcome = useForward(standing, body, { ...worldOf(context, body.run_id, policy), stopped });
   if (standing.routine !== null && outcome.kind === 'recorded') context.views.readToEnd();
   return answered(standing, outcome, 200, context.now);

@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { contractDigest, forwardDigest, plainPayload } from '@recourse/contract';
+import { contractDigest, forwardApprovalId, forwardDigest, plainPayload } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import { MemoryRegistry } from '@recourse/kafka';
 import { deriveId } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { entrySaid, fact, harness, WAYS, wire } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
-import { forwardIdOf } from '../rules/forward/forward.decider.js';
 import {
   calls,
   core,
@@ -43,7 +42,7 @@ const digestOf = (contract: string, more: Json = {}): string =>
     args: ARGS,
     ...more,
   });
-const ID = (contract = body()): string => forwardIdOf(TENANT, RUN, 'eff_1', digestOf(contract));
+const ID = (contract = body()): string => forwardApprovalId(TENANT, RUN, 'eff_1', digestOf(contract));
 
 function world(contract = body()) {
   const both = views();

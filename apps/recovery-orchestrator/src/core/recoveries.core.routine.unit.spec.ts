@@ -1,6 +1,6 @@
 // Routine rules of policy bundles: what goes without the person its contract asks before it, within which caps, and what never does.
 import { describe, expect, it } from '@jest/globals';
-import { contractByName, contractDigest, forwardDigest, plainPayload } from '@recourse/contract';
+import { contractByName, contractDigest, forwardApprovalId, forwardDigest, plainPayload } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import { MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
@@ -10,7 +10,6 @@ import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { RECOVERIES_LOG } from '../core.js';
 import { breaker, core, envelope, TENANT, views } from '../recoveries.testing.js';
-import { forwardIdOf } from '../rules/forward/forward.decider.js';
 import { capShare } from '../rules/forward/routine.decisions.js';
 import { recoveryMeasures } from './measures.js';
 
@@ -122,7 +121,7 @@ function digestOf({ n = 1, contract = JSON.stringify(shipped), args, tenant = TE
   });
 }
 const idOf = (asking: Asking = {}): string =>
-  forwardIdOf(asking.tenant ?? TENANT, runOf(asking.n ?? 1), 'eff_1', digestOf(asking));
+  forwardApprovalId(asking.tenant ?? TENANT, runOf(asking.n ?? 1), 'eff_1', digestOf(asking));
 /** The n-th message, each in a run of its own. */
 function ask(asking: Asking = {}): RecordInput {
   const {
@@ -498,6 +497,21 @@ describe.each(WAYS)('a message that no rule lets go, $way', ({ isRebuilt }) => {
     const { run, both } = setting({ isRebuilt });
     both.entries.append('s', entrySaid(kind, { name: 's', tenant: TENANT, body }));
     run.when(ask(), 1_000).then(left('STOPPED'));
+  });
+
+  it.each([
+    [
+      'kill_switch',
+      { owner: 'o', scope: { over: 'agent', agent: 'status' }, severity: 'sev1', runbook: 'r', reason: 'r' },
+    ],
+    ['agent_charter', { owner: 'otto', agent: 'status', purpose: 'p', allowed: ['mail.*'], denied: [] }],
+  ])('is a person’s while a %s stops who asks, whatever agent they name', (kind, entry) => {
+    const { run, both } = setting({ isRebuilt });
+    both.entries.append('s', entrySaid(kind, { name: 's', tenant: TENANT, body: { doc: 'd', ...entry } }));
+    const asking = (principal: string) => ({
+      more: { envelope: { ...envelope(principal, ['agent'], { tenant: TENANT, command_id: 'c' }) } },
+    });
+    run.when(ask(asking('agent:Status')), 1_000).then(left('STOPPED'));
   });
 
   it('is a person’s while a breaker over its capability is open', () => {

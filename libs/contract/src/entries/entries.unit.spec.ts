@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
-import { charterFor, entryView, killVerdict, routinesFor } from './view.js';
+import { killVerdict } from './kills.js';
+import { charterFor, entryView, routinesFor } from './view.js';
 import { admissionVerdict, recoveryVerdict, evidenceVerdict, intentVerdict, isInScope } from './verdicts.js';
 
 const words = { owner: 'platform', doc: 'd' };

@@ -1,6 +1,6 @@
 // What entries decide: admission, approval, intents, age of context, kill switches, who hears of a rollback. Pure; fails closed.
 import { personKey } from '@recourse/kernel';
-import type { Json } from '@recourse/kernel';
+import type { Asking, Json } from '@recourse/kernel';
 import type { RecoveryApprovalMode } from '@recourse/messages';
 import { evaluateExpression } from '../condition.js';
 import { RECOVERY_APPROVAL_MODES } from '../shape.js';
@@ -69,6 +69,8 @@ export interface Acting {
   readonly tenant: string;
   readonly agent: string;
   readonly capability: string;
+  /** Who says so, by their token: a switch over them stops it too, whatever agent they name. */
+  readonly asker?: Asking;
   /** The call takes back what the agent did, and does not act for it. */
   readonly isRecovery?: boolean;
 }

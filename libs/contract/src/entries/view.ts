@@ -8,8 +8,8 @@ import { autonomyKey } from './autonomy.js';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
 import { tightened } from './joins.js';
-import { chartersVerdict, isOver, joinedCharter } from './verdicts.js';
-import type { Acting, StandingCharter, Verdict } from './verdicts.js';
+import { chartersVerdict, joinedCharter } from './verdicts.js';
+import type { StandingCharter, Verdict } from './verdicts.js';
 
 type Doc = Readonly<Record<string, unknown>>;
 
@@ -140,26 +140,6 @@ function chartersOf(view: ContractEntries, tenant: string, agent: string): reado
   );
 }
 
-/** Says whether a kill switch stops this: over the tenant, over all, over the agent or over the capability. */
-export function killVerdict(view: ContractEntries, acting: Acting): Verdict {
-  const { tenant, agent, capability } = acting;
-  for (const owner of [tenant, '*']) {
-    for (const scope of ['tenant', `agent/${personKey(agent)}`, `capability/${capability}`]) {
-      const name = namesIn(view.get(`kill/${owner}/${scope}`)).find((each) => {
-        const found = view.get(`entry/kill_switch/${owner}/${each}`);
-        return found !== undefined && isOver(bodyOf('kill_switch', String(found['body']), owner).scope, acting);
-      });
-      if (name !== undefined)
-        return {
-          admitted: false,
-          code: 'KILLED',
-          reason: `the kill switch ${name} stops ${scope} of ${owner === '*' ? 'all tenants' : owner}`,
-        };
-    }
-  }
-  return { admitted: true };
-}
-
 /** A subscription that stands, with its name. */
 export interface StandingSubscription extends EntryBody<'subscription'> {
   readonly name: string;
@@ -249,7 +229,7 @@ function placesOf(kind: unknown, tenant: string, body: string): readonly string[
         ),
       ];
     case 'kill_switch':
-      return [`kill/${tenant}/${scopeOf(bodyOf(kind, body, tenant))}`];
+      return killPlaces(tenant, bodyOf(kind, body, tenant));
     case 'agent_charter':
       return [`charter/${tenant}/${personKey(bodyOf(kind, body, tenant).agent)}`];
     case 'autonomy_policy':
@@ -263,6 +243,11 @@ function placesOf(kind: unknown, tenant: string, body: string): readonly string[
 
 function routineKey(tenant: string, capability: string): string {
   return `routine/${tenant}/${capability}`;
+}
+
+function killPlaces(tenant: string, entry: EntryBody<'kill_switch'>): readonly string[] {
+  const place = `kill/${tenant}/${scopeOf(entry)}`;
+  return entry.scope.over === 'agent' ? [place, `kill/${tenant}/agents`] : [place];
 }
 
 function scopeOf({ scope }: EntryBody<'kill_switch'>): string {
@@ -282,7 +267,8 @@ export function namesIn(doc: Doc | undefined): readonly string[] {
   return (doc?.['names'] as readonly string[] | undefined) ?? [];
 }
 
-function bodyOf<Kind extends EntryKind>(kind: Kind, body: string, tenant: string): EntryBody<Kind> {
+/** An entry as it was registered. Errors: InvariantViolation. */
+export function bodyOf<Kind extends EntryKind>(kind: Kind, body: string, tenant: string): EntryBody<Kind> {
   const review = reviewEntry(kind, body, tenant);
   if (!review.ok)
     throw new InvariantViolation(

@@ -1,6 +1,22 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { Brief, CommandEnvelope, Debit, Excess, Hash, Money, Raise } from './common.js';
 
+/** An approval that an effect needed beforehand, while nobody knows of it. */
+export interface AwaitedApproval {
+  /** Question that people had to agree to: derived from tenant, run, effect and the digest of what was done. */
+  readonly approval_id: string;
+  /** Whom the rung of the agent wanted asked: human or dual_control; or refused, where nobody could have agreed. */
+  readonly wanted: string;
+  /** Agent that acted. */
+  readonly agent_id: string;
+  /** Capability that was called. */
+  readonly capability: string;
+  /** When the ledger recorded the effect: what is approved later is not approved before; epoch milliseconds. */
+  readonly executed_at: number;
+  /** When it counts as missing; epoch milliseconds. */
+  readonly wait_until: number;
+}
+
 /** An execution nobody reserved was counted, and nobody is asked: a compensation within the ceilings, or an effect that leaves no debt. */
 export interface BudgetDebited {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
@@ -75,6 +91,8 @@ export interface BudgetEscalated {
   readonly deadline_at: number;
   /** Command. */
   readonly command_id: string;
+  /** Whom the rung of the agent wants asked before the effect, as whoever asked was told: human or dual_control; null where nobody. */
+  readonly forward_approval: string | null;
 }
 
 export const BUDGET_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;
@@ -261,6 +279,8 @@ export interface BudgetReserved {
   readonly parties: readonly string[];
   /** Contract of the effect, whose editors do not decide about it; null without one. */
   readonly contract_digest: Hash | null;
+  /** Whom the rung of the agent wants asked before the effect, as whoever asked was told: human or dual_control; null where nobody. */
+  readonly forward_approval: string | null;
 }
 
 /** An execution used its reservation. */
@@ -285,6 +305,8 @@ export interface BudgetSettled {
   readonly debits: readonly Debit[];
   /** Until when the effect can be reversed; null when it cannot. */
   readonly expires_at: number | null;
+  /** Approval that the rung wanted before the effect and that is not known yet; null where none is waited for. */
+  readonly awaited: AwaitedApproval | null;
 }
 
 export const MOVED_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;
@@ -436,6 +458,28 @@ export interface EscalationDecided {
   readonly settle_by: number | null;
   /** Ceilings that were raised once, for this reservation alone; none where it was let through without. */
   readonly raised: readonly Raise[];
+}
+
+/** People, or a routine rule, agreed to an effect before it, and its agent began it: whoever reserves it was to ask them, or may yet reserve it. */
+export interface ForwardApprovalNoted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Question: derived from tenant, run, effect and action. */
+  readonly approval_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Mutation that used the approval. */
+  readonly mutation_id: string;
+  /** The most that a rung may want of it: human or dual_control. */
+  readonly satisfies: string;
+  /** When it was used, by the database of whoever keeps approvals; epoch milliseconds. */
+  readonly used_at: number;
 }
 
 export const MOVE_CEILING_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;

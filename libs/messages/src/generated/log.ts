@@ -205,6 +205,8 @@ export interface RecordParked {
   readonly signature: string | null;
   /** Whose key vouched for it when it came, so that it is asked again when it is redriven; null where records of its wire are not signed. */
   readonly speaker: ParkedSpeaker | null;
+  /** Tenant that it says it is of, before whose records alone it stands; null where nobody can read one, and in records older than this field. */
+  readonly tenant: string | null;
 }
 
 /** Put on record who reads opened payloads, before they see them. */

@@ -771,6 +771,8 @@ export interface MutationRecorded {
   readonly signing_key: string | null;
   /** Ref under which it is asked whose the handle is that its reversal goes by; null where none is asked about. */
   readonly handle_ref: string | null;
+  /** Digest of what was done, as an approval before the effect covers it: tenant, run, effect, capability, contract, subject and arguments; null of what did not happen, and in records older than this field. */
+  readonly action_digest: Hash | null;
 }
 
 /** A person ended what waited for people about an effect. That it took effect or did not is recorded as an execution behind it. */

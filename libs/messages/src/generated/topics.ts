@@ -2,7 +2,7 @@
 import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, HandleClaimed, HandleNamed, StatementConflicted } from './assumptions.js';
 import type { AlarmClosed, AlarmRaised, HeadsSigned } from './audit.js';
 import type { AgentSignalled, AutonomyChanged, FreezeAutonomy, SignalRefused, UnfreezeAutonomy } from './autonomy.js';
-import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, CeilingMoved, CeilingProposed, DecideEscalation, EscalationDecided, MoveCeiling, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
+import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, CeilingMoved, CeilingProposed, DecideEscalation, EscalationDecided, ForwardApprovalNoted, MoveCeiling, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
@@ -429,7 +429,7 @@ export const TOPICS = [
       "recourse.recoveries.BreakerNoted"
     ],
     "written_by": "recovery-orchestrator",
-    "read_by": "mutation-ledger (aligned), notifier",
+    "read_by": "mutation-ledger (aligned), budget-accountant (broadcast), notifier",
     "doc": "The decision records of recovery.",
     "config": {
       "cleanup.policy": "delete",
@@ -466,6 +466,7 @@ export const TOPICS = [
       "recourse.budgets.BudgetReleased",
       "recourse.budgets.BudgetRefunded",
       "recourse.budgets.BudgetDebited",
+      "recourse.budgets.ForwardApprovalNoted",
       "recourse.autonomy.AutonomyChanged",
       "recourse.autonomy.SignalRefused",
       "recourse.outcomes.OutcomeCounted"
@@ -785,6 +786,7 @@ export type BudgetsRecord =
   | { readonly type: 'BudgetReleased'; readonly body: BudgetReleased }
   | { readonly type: 'BudgetRefunded'; readonly body: BudgetRefunded }
   | { readonly type: 'BudgetDebited'; readonly body: BudgetDebited }
+  | { readonly type: 'ForwardApprovalNoted'; readonly body: ForwardApprovalNoted }
   | { readonly type: 'AutonomyChanged'; readonly body: AutonomyChanged }
   | { readonly type: 'SignalRefused'; readonly body: SignalRefused }
   | { readonly type: 'OutcomeCounted'; readonly body: OutcomeCounted };

@@ -4,6 +4,7 @@
 // POST /v1/forward-approvals {run_id, effect_key, capability, contract_digest, subject_ref, initiator, objective, agent_id, mode, action_digest,
 // args, rehearsal} → 200, 201 or 202 with the same; POST /v1/forward-approvals/<id>/use {action_digest, attempt} → 200 {status: used, …}.
 // The id follows from what is asked about, and the tenant is the token's.
+import { forwardApprovalId } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import { edgeClient, problemOf } from '../edge/edge.js';
 import type { EdgeAnswer, EdgeClient, EdgeOptions } from '../edge/edge.js';
@@ -136,5 +137,5 @@ function unavailable(answer: EdgeAnswer): ApprovalAnswer {
 }
 
 function pathOf({ tenant, runId, effectKey, actionDigest }: ApprovalRequest): string {
-  return `/v1/forward-approvals/${deriveId('fwa', tenant, runId, effectKey, actionDigest)}`;
+  return `/v1/forward-approvals/${forwardApprovalId(tenant, runId, effectKey, actionDigest)}`;
 }

@@ -6,6 +6,7 @@
 import type { Grant, GrantedApproval } from '@recourse/contract';
 import { ceilingIn, grantAt, lowerRung, stricterGrant } from '@recourse/contract';
 import type { Excess, Money, Rung, Standing } from '@recourse/messages';
+import { rungExcess } from '../budget/approval.decisions.js';
 import type { Bounds } from '../budget/bounds.decisions.js';
 import { emptyBudget } from '../budget/budget.decider.js';
 import type { Budget } from '../budget/budget.messages.js';
@@ -65,15 +66,9 @@ export function underRung(
   }, bounds);
 }
 
-/** Whom a rung has asked, the fewest first. */
-const WANTED: readonly GrantedApproval[] = ['policy', 'human', 'dual_control', 'refused'];
-
 /** What was left out where an effect was made past whoever reserves: nobody was asked whom the rung wants asked. */
 export function unasked({ forward_approval }: Allowance, agentId: string): readonly Excess[] {
-  const asked_minor = WANTED.indexOf(forward_approval);
-  if (asked_minor <= 0) return [];
-  const measure = { scope: 'agent', scope_id: agentId, measure: 'rung', currency: '', window: 'life' };
-  return [{ ...measure, used_minor: 0, asked_minor, ceiling_minor: 0 }];
+  return rungExcess(forward_approval, agentId);
 }
 
 /** Why an agent on this rung does not act, for people. */
@@ -88,6 +83,6 @@ export function allowanceShown({
   rung,
   capped_by,
   forward_approval,
-}: Allowance): Readonly<Record<string, unknown>> {
+}: Omit<Allowance, 'forward_approval'> & { readonly forward_approval: string }): Readonly<Record<string, unknown>> {
   return { autonomy: { task_kind, rung, capped_by, forward_approval } };
 }

@@ -1,6 +1,7 @@
 // Words of the budget aggregate: what is asked, what is recorded, what is refused.
 import type { Rejection } from '@recourse/kernel';
 import type {
+  AwaitedApproval,
   BodyOf,
   Brief,
   BudgetMeasure,
@@ -41,6 +42,7 @@ export const BUDGET_REJECTIONS = {
   EDITOR_APPROVAL: 403,
   KILL_SWITCH: 403,
   RUNG_TOO_LOW: 403,
+  AGENT_UNNAMED: 422,
   RESERVATION_UNKNOWN: 404,
   ESCALATION_UNKNOWN: 404,
   BUDGET_UNKNOWN: 404,
@@ -153,6 +155,10 @@ export interface Reservation {
   readonly contract_digest: string | null;
   /** What the run was for, and how the effect is compensated; null of a debit that asks nobody. */
   readonly brief: Brief | null;
+  /** Whom the rung wants asked before the effect; null where nobody, nothing in rows older than this. */
+  readonly forward_approval?: string | null;
+  /** What people had to agree to before the effect, while nobody knows that they did. */
+  readonly awaited?: AwaitedApproval | null;
   /** By when it is settled or given back before a person is asked, epoch milliseconds; null when nobody has to, and once a person was asked. */
   readonly settle_by: number | null;
 }
@@ -201,6 +207,8 @@ export interface EscalationPolicy {
   readonly deadlineMs: number;
   /** How long a reservation may stand unused before a person is asked, milliseconds. */
   readonly settleWithinMs: number;
+  /** How long the record of an approval may take after that of its effect, milliseconds. */
+  readonly approvalWithinMs: number;
 }
 
 export type BudgetAnswer =

@@ -30,6 +30,9 @@ export type ReservationEvent = (typeof RESERVATION_EVENTS)[number];
 /** Phases whose debit counts as used. */
 export const HOLDING_PHASES: readonly ReservationPhase[] = ['reserved', 'settled', 'overrun'];
 
+/** Phases of what was executed and counted. */
+export const DONE_PHASES: readonly ReservationPhase[] = ['settled', 'overrun', 'refunded'];
+
 /** Phases that no event leaves. */
 export const RESERVATION_ENDS: readonly ReservationPhase[] = ['refunded'];
 
@@ -37,7 +40,8 @@ export const RESERVATION_ENDS: readonly ReservationPhase[] = ['refunded'];
  * Phase after each event; `null` is history that cannot exist.
  *
  * A compensation that nobody reserved is debited within the ceilings: whoever agreed to the recovery agreed to it. A person's
- * word about an overrun changes no phase: what was executed stays debited. A given-back reservation may be
+ * word about an overrun changes no phase: what was executed stays debited. That nobody was asked before an effect is found out
+ * afterwards: also where it was an overrun, or was taken back. A given-back reservation may be
  * asked for anew, since effect keys outlive retries.
  */
 export const RESERVATION_PHASE_AFTER = {
@@ -103,7 +107,7 @@ export const RESERVATION_PHASE_AFTER = {
     Denied: 'overrun',
     Settled: null,
     Debited: null,
-    Overrun: null,
+    Overrun: 'overrun',
     Released: null,
     Refunded: 'refunded',
   },
@@ -125,7 +129,7 @@ export const RESERVATION_PHASE_AFTER = {
     Denied: 'refunded',
     Settled: null,
     Debited: null,
-    Overrun: null,
+    Overrun: 'refunded',
     Released: null,
     Refunded: null,
   },

@@ -20,6 +20,8 @@ export interface ReserveFacts {
   /** Its recovery was agreed to: people are asked again only over a ceiling. */
   readonly isCompensation: boolean;
   readonly subjectId: string | null;
+  /** Whom the rung wants asked before the effect; null where nobody. */
+  readonly forwardApproval: string | null;
   readonly policy: EscalationPolicy;
 }
 
@@ -49,7 +51,7 @@ function isCountable(debits: readonly Debit[], { budgets }: Bounds): boolean {
 
 function reserved(
   command: BudgetCommand<'ReserveBudget'>,
-  { bounds, terms, policy, isCompensation, subjectId }: ReserveFacts,
+  { bounds, terms, policy, isCompensation, subjectId, forwardApproval }: ReserveFacts,
   debits: readonly Debit[],
 ): BudgetAnswer {
   const { envelope, run_id, effect_key, capability, agent_id, initiator, objective } = command;
@@ -68,6 +70,7 @@ function reserved(
     subject_id: subjectId,
     command_id,
     parties: partiesOf(principal, agent_id, initiator),
+    forward_approval: forwardApproval,
   };
   const exceeded = isCompensation ? ceilingExcess(debits, bounds) : excessOf(debits, bounds);
   if (exceeded.length === 0)

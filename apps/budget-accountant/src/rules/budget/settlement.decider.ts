@@ -1,6 +1,6 @@
 // Decides what an execution, its cancellation or its compensation does to what is counted. Pure.
 import { EXPOSURE, reservationId } from '@recourse/contract';
-import type { Brief, Debit, Excess } from '@recourse/messages';
+import type { AwaitedApproval, Brief, Debit, Excess } from '@recourse/messages';
 import type { Bounds } from './bounds.decisions.js';
 import { beyond, ceilingExcess, excessOf, inUnit, isMoney, moves, plus, within } from './bounds.decisions.js';
 import { partiesOf } from './budget.decider.js';
@@ -30,6 +30,8 @@ interface Ended {
   readonly brief: Brief;
   /** Whom the rung of the agent wants asked before; a guard asks them, so it counts where nobody reserved. */
   readonly unasked: readonly Excess[];
+  /** What people had to agree to before it, where nobody knows yet that they did. */
+  readonly awaited: AwaitedApproval | null;
 }
 
 /**
@@ -149,6 +151,7 @@ function settled(
       mutation_id: ended.mutationId,
       debits: within(actual, reservation.debits),
       expires_at: ended.expiresAt,
+      awaited: ended.awaited,
     },
   };
   const parties = partiesOf(...(reservation.parties ?? []), ...ended.parties);

@@ -4,6 +4,7 @@
 //   A1. Only an answer under a real lease counts, and each request is closed once (L9, L11).
 //   A2. Proof counts whenever it comes; a later proof of the contrary is a conflict on record, never dropped (L12).
 //   A4. Where another worker observes, how it ended counts when the other sees the same; what it sees otherwise is a person's.
+//       A held effect goes when both see that its precondition holds; that it was taken back, the other looks at as well.
 //   A3. What nobody can find out within bounds goes to a person; a held effect whose precondition nobody can see does not go.
 import { plainPayload } from '@recourse/contract';
 import { backoffMs, sha256Hex } from '@recourse/kernel';
@@ -115,9 +116,13 @@ function consequences(ask: Ask, answer: Answer, mutation: Mutation, context: Ans
   const { reading } = answer;
   switch (ask.kind) {
     case 'observe':
-      return isHeld(mutation) ? afterLook(ask, reading, mutation, context) : [];
+      return isHeld(mutation)
+        ? (seenBefore(ask, reading, mutation, context) ?? afterLook(ask, reading, mutation, context))
+        : [];
     case 'cancel':
-      return reading.verdict === 'met' ? [] : [askPerson(mutation, now, policy)];
+      return reading.verdict === 'met'
+        ? afterCancel(ask, reading, mutation, context)
+        : [askPerson(mutation, now, policy)];
     case 'reconcile':
       return reading.verdict === 'unknown'
         ? [askPerson(mutation, now, policy)]
@@ -127,14 +132,31 @@ function consequences(ask: Ask, answer: Answer, mutation: Mutation, context: Ans
   }
 }
 
+/** Has another look before an effect goes on the word of one; null where none observes, it would not go, or this is the other (A4). */
+function seenBefore(
+  ask: Ask,
+  reading: Reading,
+  mutation: Mutation,
+  context: AnswerContext,
+): readonly MutationRecord[] | null {
+  const { heard, now, policy } = context;
+  if (heard?.isObserved !== true || isConfirming(ask) || reading.verdict !== 'met' || isSpokenAgainst(context))
+    return null;
+  return [lookOfAnother(ask, reading, mutation, context) ?? askPerson(mutation, now, policy)];
+}
+
+/** Who says that it was taken back may have let it go. */
+function afterCancel(...said: Parameters<typeof lookOfAnother>): readonly MutationRecord[] {
+  return [lookOfAnother(...said)].filter((look) => look !== null);
+}
+
 /** How it ended, by one worker or by two (A4). */
 function settled(ask: Ask, answer: Answer, mutation: Mutation, context: AnswerContext): readonly MutationRecord[] {
   const { now, policy } = context;
   if (isConfirming(ask)) {
     const first = mutation.forward?.asks.find(({ leg_id }) => leg_id === ask.confirms?.leg_id) ?? ask;
-    return isConfirmed(ask, answer.reading)
-      ? recorded(first, answer, mutation, context)
-      : [askPerson(mutation, now, policy)];
+    if (!isConfirmed(ask, answer.reading)) return [askPerson(mutation, now, policy)];
+    return first.kind === 'cancel' ? [] : recorded(first, answer, mutation, context);
   }
   const look = lookOfAnother(ask, answer.reading, mutation, context);
   return look === null ? recorded(ask, answer, mutation, context) : [look];
@@ -151,8 +173,9 @@ function lookOfAnother(
   return askObserver(mutation, confirms, now, policy);
 }
 
-/** It says the same, under the same handle where the first told one. */
+/** It says the same, under the same handle where the first told one; of what was taken back, that nothing is there. */
 function isConfirmed({ confirms }: Ask, { verdict, happened }: Reading): boolean {
+  if (confirms?.kind === 'cancel') return verdict === 'not_met';
   if (confirms?.verdict !== verdict) return false;
   return confirms.handle_sha256 === null || handleHash(happened)?.equals(confirms.handle_sha256) === true;
 }

@@ -65,14 +65,15 @@ export function askWorker(mutation: Asked, kind: AskKind, now: number, policy: A
   return (isOver ? null : request(mutation, { kind, confirms: null }, now, policy)) ?? askPerson(mutation, now, policy);
 }
 
-/** Has another worker look at what one said of how it ended; null where nothing can be looked at. */
+/** Has another worker look at what one said, at a precondition or at how it ended; null where nothing can be looked at. */
 export function askObserver(
   mutation: Asked,
   confirms: ToBeConfirmed,
   now: number,
   policy: AskPolicy,
 ): MutationRecord | null {
-  return request(mutation, { kind: 'reconcile', confirms }, now, policy);
+  const kind = confirms.kind === 'observe' ? 'observe' : 'reconcile';
+  return request(mutation, { kind, confirms }, now, policy);
 }
 
 function request(

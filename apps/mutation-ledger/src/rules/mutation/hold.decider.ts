@@ -70,6 +70,7 @@ export function cancelHeld(
       found_out: null,
       signing_key: null,
       handle_ref: null,
+      action_digest: null,
     },
   };
   return [cancelled, ...giveBackStaged(held, now, policy)];

@@ -34,11 +34,6 @@ export type ForwardOutcome =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** Whoever asks the same again finds the same question: its id follows from what it is about. */
-export function forwardIdOf(tenant: string, runId: string, effectKey: string, actionDigest: string): string {
-  return deriveId('fwa', tenant, runId, effectKey, actionDigest);
-}
-
 /** Records that follow. */
 export function recorded(...records: readonly ForwardRecord[]): ForwardOutcome {
   return { kind: 'recorded', records };

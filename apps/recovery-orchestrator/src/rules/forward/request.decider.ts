@@ -1,7 +1,15 @@
 // Decides about a question before an effect: asked of people, or decided by a routine rule in the same turn. Pure.
 //
 // Invariants: F1, F3, F5 and F6 of forward.decider.ts.
-import { briefOf, forwardDigest, isUnsaid, jsonOfPayload, readPayload, termsOf } from '@recourse/contract';
+import {
+  briefOf,
+  forwardApprovalId,
+  forwardDigest,
+  isUnsaid,
+  jsonOfPayload,
+  readPayload,
+  termsOf,
+} from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { policyDecider } from '@recourse/kernel';
 import type { RequestForwardApproval } from '@recourse/messages';
@@ -9,7 +17,7 @@ import { OWNER_OF_APPROVALS } from '../policy.messages.js';
 import { record } from '../record.messages.js';
 import type { Body } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
-import { forwardIdOf, recorded } from './forward.decider.js';
+import { recorded } from './forward.decider.js';
 import type { ForwardContext, ForwardOutcome } from './forward.decider.js';
 import type { ForwardDoc } from './forward.messages.js';
 import { routineVerdict } from './routine.decisions.js';
@@ -73,7 +81,12 @@ function questionOf(
   return {
     ...asked,
     tenant: envelope.tenant,
-    approval_id: forwardIdOf(envelope.tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')),
+    approval_id: forwardApprovalId(
+      envelope.tenant,
+      asked.run_id,
+      asked.effect_key,
+      asked.action_digest.toString('hex'),
+    ),
     brief: briefOf(objective, contract === null ? null : termsOf(contract, asked.contract_digest)),
     round: (standing?.round ?? 0) + 1,
     mode: isForTwo ? 'dual_control' : 'human',

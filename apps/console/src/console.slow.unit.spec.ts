@@ -1,0 +1,59 @@
+// Requests to the console that do not arrive: nobody holds its connections by sending a byte now and then.
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { ConsoleConfig } from './config.js';
+import { createConsole } from './console.js';
+
+const ARRIVE_MS = 300;
+let folder: string;
+let server: FastifyInstance;
+let port: number;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'recourse-console-'));
+  writeFileSync(join(folder, 'index.html'), '<div id="page"></div>');
+  const nowhere = 'http://127.0.0.1:1';
+  const config: ConsoleConfig = {
+    ...{ httpHost: '127.0.0.1', httpPort: 0, publicUrl: 'http://127.0.0.1:4321', issuer: nowhere, scope: 'openid' },
+    ...{ discoveryUrl: nowhere, clientId: 'console', clientSecret: undefined, sessionMs: 1_000, logLevel: 'silent' },
+    ...{ contractsUrl: nowhere, ledgerUrl: nowhere, recoveriesUrl: nowhere, budgetUrl: nowhere, notifierUrl: nowhere },
+    drillsFile: join(folder, 'drills.jsonl'),
+  };
+  server = await createConsole(config, { pageFolder: folder, arriveWithinMs: ARRIVE_MS });
+  await server.listen({ port: 0, host: '127.0.0.1' });
+  port = Number(new URL(server.listeningOrigin).port);
+});
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('a request to the console that does not arrive', () => {
+  it.each([
+    [
+      'a body of one byte now and then',
+      'POST /api/ledger/v1/undos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{',
+      ' ',
+    ],
+    ['headers of one byte now and then', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ', 'a'],
+  ])('is cut off: %s', async (_what, head, trickle) => {
+    const began = performance.now();
+    const text = await new Promise<string>((resolve) => {
+      let heard = '';
+      const socket = connect({ host: '127.0.0.1', port }, () => socket.write(head));
+      const timer = setInterval(() => socket.writable && socket.write(trickle), ARRIVE_MS / 6);
+      socket.on('data', (chunk) => (heard += chunk.toString()));
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        clearInterval(timer);
+        resolve(heard);
+      });
+    });
+    expect(text).toMatch(/^HTTP\/1\.1 408 /);
+    expect(performance.now() - began).toBeLessThan(ARRIVE_MS * 10);
+  });
+});
