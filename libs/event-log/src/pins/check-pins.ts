@@ -7,7 +7,6 @@
 //   K4. Under another policy or ceiling the first decision that comes out otherwise is the last that is told.
 import { partitionForKey } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
-import { isDeepStrictEqual } from 'node:util';
 import { evolveAny } from '../fold.js';
 import type { AcceptedRecord, Decided, Doc, Input, ServiceCore } from '../service-core.js';
 import { FoldedRows, NotPinned, named, stateOver } from './pin-state.js';
@@ -292,8 +291,8 @@ class PinnedRows implements RowSource {
     for (const { kind, group, isWhole, rows } of this.pin.groups) {
       for (const { key, doc, isFolded } of rows) {
         const made = folded.row(kind, group, key) ?? null;
-        if (!isFolded || isDeepStrictEqual(made, doc)) continue;
-        const of = firstDifference(made, doc, '') ?? '';
+        const of = isFolded ? firstDifference(made, doc, '') : null;
+        if (of === null) continue;
         return { code: 'REPLAY_ROW_DIFFERS', field: `${kind} ${key}${of}` };
       }
       const told = new Set(rows.map(({ key }) => key));
