@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cli } from './guide.testing.js';
+import { cli, put } from './guide.testing.js';
 import { rehearse } from './rehearsal.testing.js';
 import type { Rehearsal } from './rehearsal.testing.js';
 import { TENANT } from './system.testing.js';
@@ -23,8 +23,9 @@ describe('explore', () => {
   it('prints', async () => {
     const { system, folder } = rehearsal;
     const ask = (...args: string[]) => cli(system, READER, folder, ...args);
-    const told = await ask('audit', 'story', 'run-rehearsal', '--packet', 'run.json', '--decisions');
-    console.log(told.code, told.note, told.out.slice(-3000));
+    put(folder, 'settings.env', 'RECOURSE_LEASE_MS=5000\n');
+    const told = await ask('audit', 'story', 'run-rehearsal', '--packet', 'run.json', '--decisions', '--settings', 'settings.env');
+    console.log(told.code, told.note);
     const again = await ask('audit', 'replay-story', 'run.json');
     console.log(again.code, again.note, again.out);
     const tight = await ask('audit', 'replay-story', 'run.json', '--ceiling', 'tenant/INR=100', '--json');
@@ -33,7 +34,7 @@ describe('explore', () => {
     console.log(check.code, check.note, check.out);
     const packet = readFileSync(join(folder, 'run.json'), 'utf8');
     const { decisions } = JSON.parse(packet);
-    console.log(packet.length, JSON.stringify(decisions).length, JSON.stringify(decisions, null, 1).slice(0, 9000));
+    console.log(packet.length, JSON.stringify(decisions).length, JSON.stringify(decisions, null, 1).slice(0, 2000));
     (await import('node:fs')).writeFileSync('/tmp/wr-run.json', packet);
     expect(1).toBe(1);
   });

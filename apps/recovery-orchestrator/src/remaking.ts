@@ -28,7 +28,8 @@ export const REMAKING = remaking(
         ownerOf: () => null,
         rates: ratesOf(config),
       }),
-    keyed: new Set(['lease_id']),
+    // An action is named by what it is called with, which is sealed in the log.
+    keyed: new Set(['lease_id', 'action_digest']),
     whatIf: (other) => ({ record: bundleInstead(other), row: () => null }),
   },
 );

@@ -23,7 +23,7 @@ import type { Codecs } from '@recourse/messages';
 import { RowStore } from './row-store.js';
 
 const LOG_ID = 'spec';
-const KEYED: ReadonlySet<string> = new Set(['lease_id']);
+const KEYED: ReadonlySet<string> = new Set(['lease_id', 'action_digest']);
 const EDGE_FIELDS = { signature: Buffer.from('an edge signed this') };
 
 /** Codecs of a registry that knows every schema of ours. */

@@ -5,7 +5,19 @@ import { contractDigest } from '@recourse/contract';
 import { checkPins } from '@recourse/event-log';
 import type { CheckedPin, HeldRecord, Pin, PinsToCheck } from '@recourse/event-log';
 import { ChainedLog, ownCodecs } from '@recourse/testing';
-import { approval, core, digest, execution, markedInput, STEP, terms } from '../recoveries.testing.js';
+import {
+  answered,
+  approval,
+  core,
+  digest,
+  execution,
+  markedInput,
+  observed,
+  ref,
+  requestIn,
+  STEP,
+  terms,
+} from '../recoveries.testing.js';
 import { REMAKING } from '../remaking.js';
 
 const MARKED_AT = 10_000;
@@ -13,6 +25,8 @@ const TERMS = terms({ impact: 'write', recovery_approval_mode: 'auto', recovery_
 const bundle = (...recovery: readonly object[]): string =>
   JSON.stringify({ owner: 'risk', doc: 'd', admission: [], recovery });
 const LARGE = { name: 'large', when: 'mutation.amount_minor > 1000', approval: 'human', reason: 'much money' };
+const DOUBLE = { ...LARGE, approval: 'dual_control' };
+/** Nothing of the run is large enough for it. */
 const HUGE = { ...LARGE, when: 'mutation.amount_minor > 100000' };
 
 async function registered(log: ChainedLog, version: number, body: string): Promise<HeldRecord> {
@@ -26,7 +40,7 @@ let pins: readonly Pin[];
 let versions: readonly HeldRecord[];
 beforeAll(async () => {
   log = new ChainedLog(core(), ownCodecs());
-  versions = [await registered(log, 1, bundle(HUGE)), await registered(log, 2, bundle(LARGE))];
+  versions = [await registered(log, 1, bundle(DOUBLE)), await registered(log, 2, bundle(LARGE))];
   await log.hear(
     MARKED_AT,
     markedInput({ terms: TERMS, execution: execution({ value: { amount_minor: 4_900, currency: 'EUR' } }) }),
@@ -58,7 +72,9 @@ describe('decisions of the orchestrator in a packet', () => {
   });
 
   it('name the leases that only the key of their process makes', () => {
-    expect(check().flatMap(({ pinned }) => pinned)).toEqual(expect.arrayContaining(['FactsAsked /lease_id']));
+    const checked = check({ core: core({ leaseKey: Buffer.alloc(32) }) });
+    expect(checked.map(({ outcome }) => outcome)).toEqual(['equal', 'equal']);
+    expect(checked.flatMap(({ pinned }) => pinned)).toEqual(expect.arrayContaining(['FactsAsked /lease_id']));
   });
 
   it.each<readonly [string, string, () => Partial<PinsToCheck>]>([
@@ -121,9 +137,51 @@ describe('the same run under another policy', () => {
   });
 
   it('diverges at the first record that would have been another, and shows it', () => {
+    const [first] = under(bundle(DOUBLE));
+    expect(first).toMatchObject({
+      ...{ outcome: 'diverged', isConcerned: true, at: pins[0]?.records[0] },
+      why: '/members/0/required_approvals',
+    });
+    expect(first?.decided.map(({ type }) => type)).toEqual(typesOf(pins[0]));
+  });
+
+  it('is unknown where it would have read what no decision read', () => {
     const [first] = under(bundle(HUGE));
-    expect(first).toMatchObject({ outcome: 'diverged', isConcerned: true });
-    expect(first?.decided.map(({ type }) => type)).toContain('LegDispatched');
-    expect(typesOf(pins[0])).not.toContain('LegDispatched');
+    expect([first?.outcome, first?.why]).toEqual(['unknown', expect.stringMatching(/^the (row|rows|entry) /)]);
+  });
+});
+
+describe('decisions on what is sealed', () => {
+  const sealed = {
+    ...{ content_type: 'application/json', encoding: 'sealed', key_id: 'key-1' } as const,
+    ...{ body: Buffer.from('sealed bytes'), sha256: Buffer.alloc(32, 5) },
+  };
+  const SECRET = 'planted-in-an-observation';
+
+  it('are made again where they only hand it on, and rest on the digest that only its key shows', async () => {
+    const own = new ChainedLog(core(), ownCodecs());
+    await own.hear(MARKED_AT, markedInput({ ref: ref({ reversal_args: sealed }), execution: execution({ args: sealed }) }));
+    const { pins: made, unpinned } = await own.pins();
+    expect([made.length, unpinned]).toEqual([1, []]);
+  });
+
+  it('have no pin where they look into it, and nothing of a payload of a wire is in any', async () => {
+    const own = new ChainedLog(core(), ownCodecs());
+    const seen = observed('verify', 'payments.read_refund', { status: 'pending', note: SECRET });
+    const look = async (now: number): Promise<void> => {
+      const asked = own.records.findLast(({ record }) => record.type === 'FactsAsked');
+      const sent = asked === undefined ? [] : core().react(asked.record);
+      await own.take(now, answered(requestIn(sent), 'verified', [seen]));
+    };
+    await own.hear(MARKED_AT, markedInput());
+    await look(MARKED_AT + 10);
+    await own.take(MARKED_AT + 20, approval());
+    await look(MARKED_AT + 30);
+    const { pins: made, unpinned } = await own.pins();
+    const last = own.records.findLast(({ record }) => record.type === 'LegDispatched');
+    expect(unpinned.at(-1)).toEqual({ record: last?.place, why: 'payload_sealed' });
+    const wires = made.flatMap(({ input }) => (input.source === 'wire' ? [input] : []));
+    expect(wires.map(({ wireSha256 }) => wireSha256 === null)).toEqual([true, false]);
+    expect(wires.filter(({ value }) => value.includes(SECRET))).toEqual([]);
   });
 });

@@ -42,7 +42,7 @@ const input = z.discriminatedUnion('source', [
     key: text,
     value: z.base64().max(VALUE_MAX),
     sha256: hash,
-    wire_sha256: hash,
+    wire_sha256: hash.nullable(),
     speaker: speaker.nullable(),
   }),
   z.strictObject({ source: z.literal('timer'), kind: text, group: text, key: text, due_at: z.int() }),

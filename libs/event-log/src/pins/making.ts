@@ -52,7 +52,10 @@ export class Making {
       const { decided } = remade;
       const standing = rest.slice(0, decided.length).map((record) => ({ record, key: record.key }));
       const { core, codecs, keyed } = this.source;
-      if (compareRecords(decided, standing, { codecs, log: core.log, keyed }).differs !== null) continue;
+      if (compareRecords(decided, standing, { codecs, log: core.log, keyed }).differs !== null) {
+        if (remade.isHashed) kind = 'payload_sealed';
+        continue;
+      }
       return { kind: 'matched', attempt: { pinned, read, entries: entries() }, count: decided.length };
     }
     return { kind };

@@ -122,6 +122,8 @@ class LogPins {
   ): Promise<void> {
     const queues = await Promise.all(cursors.map((cursor) => this.#queueOf(cursor)));
     const waiting = queues.flatMap((queue) => (queue === null ? [] : [[...queue]]));
+    // What looked into a payload made an unknown number of the records that follow.
+    let isSealed = false;
     for (let at = 0; at < records.length;) {
       const [first] = records.slice(at);
       if (first === undefined) return;
@@ -133,8 +135,9 @@ class LogPins {
         at += found.count;
         continue;
       }
+      isSealed ||= found?.isSealed === true;
       if (this.source.wanted.has(first.seq)) {
-        const why = found?.isSealed === true ? 'payload_sealed' : queues.includes(null) ? 'input_missing' : 'not_matched';
+        const why = isSealed ? 'payload_sealed' : queues.includes(null) ? 'input_missing' : 'not_matched';
         this.#unpinned.push({ record: this.#placeOf(first), why });
       }
       this.#fold(first);

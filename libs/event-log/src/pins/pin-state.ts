@@ -3,6 +3,7 @@
 // Boundary: payloads stay closed. A decider that only hands one on does not notice; one that looks into it has decided nothing.
 import { mapPayloads } from '../sealing/payload-walk.js';
 import { asStored, openingPayload } from '../sealing/sealing.js';
+import type { PayloadDoc } from '../sealing/sealing.js';
 import type { Change, Doc, KindSpec, Row, RowAddress, StateView, Views } from '../service-core.js';
 import { compareText } from '../row-codec.js';
 
@@ -16,16 +17,41 @@ export class NotPinned extends Error {
   override readonly name = 'NotPinned';
 }
 
-/** Payloads that are not in the clear open for nobody; `noted` hears that somebody tried. */
-export function closed(doc: Doc, noted: () => void): Doc {
+/** What a decision did with closed payloads. */
+export interface Looked {
+  /** Looked into one: it has decided nothing. */
+  into: boolean;
+  /** Took the hash of one, which is that of its sealed bytes. */
+  atHash: boolean;
+}
+
+/** Payloads that are not in the clear, as if they were but for their bytes. */
+export function closed(doc: Doc, looked: Looked): Doc {
   return mapPayloads(doc, (payload) =>
-    payload.encoding === 'plain'
-      ? payload
-      : openingPayload(payload, () => {
-          noted();
-          throw new PayloadClosed('a payload would have to be opened');
-        }),
+    payload.encoding === 'plain' ? payload : openingPayload(payload, () => new ClosedPayload(payload, looked)),
   ) as Doc;
+}
+
+class ClosedPayload implements PayloadDoc {
+  readonly encoding = 'plain';
+  readonly key_id = null;
+
+  constructor(
+    private readonly payload: PayloadDoc,
+    private readonly looked: Looked,
+  ) {}
+
+  get content_type(): string {
+    return this.payload.content_type;
+  }
+  get sha256(): Buffer {
+    this.looked.atHash = true;
+    return this.payload.sha256;
+  }
+  get body(): Buffer {
+    this.looked.into = true;
+    throw new PayloadClosed('a payload would have to be opened');
+  }
 }
 
 /** The document with its payloads as they are stored. */

@@ -3,7 +3,7 @@
 // Invariants
 //   N1. Records of logs are named by place and hash; their bytes stand in the packet, and what follows from them is folded, not told.
 //   N2. What no record in the packet shows is told as it was, and whoever checks is told that it was (`isFolded` false).
-//   N3. No payload of a wire and no signature is in it: a payload is named by its hash.
+//   N3. No payload of a wire and no signature is in it: nor the hash of one, by which it could be guessed.
 import type { Doc } from '../service-core.js';
 import type { Speaker } from '@recourse/kernel';
 
@@ -28,8 +28,8 @@ export type PinnedInput =
       readonly value: Buffer;
       /** Of `value`, 64 hex digits. */
       readonly sha256: string;
-      /** Of the bytes as they lay on the wire. */
-      readonly wireSha256: string;
+      /** Of the bytes as they lay on the wire; null where they held a payload, of which nothing is told. */
+      readonly wireSha256: string | null;
       readonly speaker: Speaker | null;
     }
   | {

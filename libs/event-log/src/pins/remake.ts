@@ -4,14 +4,15 @@
 //   M1. A remade record is equal only where its bytes hash to the record there is.
 //   M2. What only a key of the process could make (sealed payloads, leases) is taken from the record, and named.
 import { FRAME_SIZE, leafHash, schemaIdOf } from '@recourse/chain';
-import { Failure, InvariantViolation, sha256Hex } from '@recourse/kernel';
+import { Failure, InvariantViolation } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
 import { withHashes } from '../sealing/payload-walk.js';
 import { isPayload } from '../sealing/sealing.js';
 import type { PayloadDoc } from '../sealing/sealing.js';
 import type { AcceptedRecord, DecideContext, Decided, Decision, Doc, Input, Owns, ServiceCore } from '../service-core.js';
 import { closed, NotPinned, PayloadClosed, stateOver, storedIn, viewsOver } from './pin-state.js';
-import type { RowSource } from './pin-state.js';
+import type { Looked, RowSource } from './pin-state.js';
+import { WITHHELD } from './wire-input.js';
 
 /** What a decision is made over. */
 export interface RemakeContext {
@@ -25,18 +26,21 @@ export interface RemakeContext {
 }
 
 export type Remade =
-  | { readonly kind: 'made'; readonly decided: readonly Decided[]; readonly isParked: boolean }
+  | {
+      readonly kind: 'made';
+      readonly decided: readonly Decided[];
+      readonly isParked: boolean;
+      /** It took the hash of a sealed payload for that of an opened one. */
+      readonly isHashed: boolean;
+    }
   | { readonly kind: 'payload_sealed' }
   | { readonly kind: 'not_pinned'; readonly what: string }
   | { readonly kind: 'failed'; readonly what: string };
 
 /** Makes a decision; the answer of a command stands behind its records, as the loop writes it. */
 export function remake({ core, rows, entryOf, now, partition, partitions, owns }: RemakeContext, input: Input): Remade {
-  let isClosed = false;
-  const shown = (doc: Doc): Doc =>
-    closed(doc, () => {
-      isClosed = true;
-    });
+  const looked: Looked = { into: false, atHash: false };
+  const shown = (doc: Doc): Doc => closed(doc, looked);
   const context: DecideContext = {
     state: stateOver(rows, core.kinds, shown),
     views: viewsOver(entryOf),
@@ -48,10 +52,11 @@ export function remake({ core, rows, entryOf, now, partition, partitions, owns }
   const told = input.source === 'timer' ? input : { ...input, body: shown(input.body) };
   try {
     const decision = core.decide(context, told);
-    if (isClosed) return { kind: 'payload_sealed' };
-    return { kind: 'made', decided: recordsOf(decision, input), isParked: decision.park !== undefined };
+    if (looked.into) return { kind: 'payload_sealed' };
+    const decided = recordsOf(decision, input);
+    return { kind: 'made', decided, isParked: decision.park !== undefined, isHashed: looked.atHash };
   } catch (cause) {
-    if (isClosed || cause instanceof PayloadClosed) return { kind: 'payload_sealed' };
+    if (looked.into || cause instanceof PayloadClosed) return { kind: 'payload_sealed' };
     if (cause instanceof InvariantViolation && cause.scope === 'partition') throw cause;
     const what = cause instanceof Error ? cause.message : String(cause);
     return { kind: cause instanceof NotPinned ? 'not_pinned' : 'failed', what };
@@ -80,7 +85,7 @@ export interface Compared {
   readonly taken: readonly string[];
 }
 
-/** Fields that hold what a key of the process made. */
+/** Fields that hold what a key of the process made, or the digest of what it seals. */
 export type KeyedFields = ReadonlySet<string>;
 
 /**
@@ -142,14 +147,12 @@ function filledFrom(
     if (Array.isArray(mine))
       return mine.map((one, at) => fill(one, Array.isArray(theirs) ? theirs[at] : undefined, `${path}/${String(at)}`));
     if (typeof theirs !== 'object' || theirs === null) return mine;
-    if (isPayload(mine)) {
-      if (isToldIn(mine, theirs)) return theirs;
-      return isSealedFrom(mine, theirs) ? take(mine, theirs, path) : mine;
-    }
+    if (isPayload(mine)) return mine.key_id === WITHHELD && isPayload(theirs) ? take(mine, theirs, path) : mine;
     return Object.fromEntries(
       Object.entries(mine).map(([name, member]) => {
         const other = (theirs as Doc)[name];
-        if (!keyed.has(name) || typeof other !== 'string') return [name, fill(member, other, `${path}/${name}`)];
+        const isTaken = keyed.has(name) && firstDifference(member, other, path) !== null;
+        if (!isTaken) return [name, fill(member, other, `${path}/${name}`)];
         taken.push(`${path}/${name}`);
         return [name, other];
       }),
@@ -162,17 +165,6 @@ function filledFrom(
   };
   const filled = fill(body, recorded, '') as Doc;
   return { body: withHashes(filled, (hash) => hashes.get(hash)) as Doc, taken };
-}
-
-/** The payload that a hash names, in the clear. */
-function isToldIn(mine: PayloadDoc, theirs: object): theirs is PayloadDoc {
-  if (!isPayload(theirs) || theirs.encoding !== 'plain' || mine.encoding === 'plain') return false;
-  return sha256Hex(theirs.body) === Buffer.from(mine.sha256).toString('hex');
-}
-
-/** A payload of a wire, and what the loop made of it. */
-function isSealedFrom(mine: PayloadDoc, theirs: object): theirs is PayloadDoc {
-  return isPayload(theirs) && theirs.encoding === 'sealed' && mine.encoding !== 'sealed';
 }
 
 /** Path of the first member that is another; null where none is. What is absent is null. */

@@ -1,17 +1,21 @@
-// A record of a wire as a packet holds it: its bytes without payloads, which are named by their hashes, and without the signature of an edge.
+// A record of a wire as a packet holds it: its bytes without payloads, which are named by their places, and without the signature of an edge.
 import { sha256Hex } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
 import { mapPayloads } from '../sealing/payload-walk.js';
 import type { Doc, RecordInput } from '../service-core.js';
 import type { PinnedInput } from './pin.messages.js';
 
+/** Key of a payload that is not told: no key of ours has this id. */
+export const WITHHELD = 'withheld';
+
 export type PinnedWire = Extract<PinnedInput, { readonly source: 'wire' }>;
 
 /** Errors: those of the registry, for a wire nobody registered. */
 export async function pinnedWire(input: RecordInput, bytes: Buffer, codecs: Codecs): Promise<PinnedWire> {
   await codecs.prepareWriter(input.topic);
-  const value = codecs.encode(input.topic, input.type, withheld(input.body));
   const { topic, partition, offset, key, speaker = null } = input;
+  const held = withheld(input.body, `${topic}/${String(partition)}@${String(offset)}`);
+  const value = codecs.encode(topic, input.type, held.body);
   return {
     source: 'wire',
     topic,
@@ -20,7 +24,7 @@ export async function pinnedWire(input: RecordInput, bytes: Buffer, codecs: Code
     key,
     value,
     sha256: sha256Hex(value),
-    wireSha256: sha256Hex(bytes),
+    wireSha256: held.payloads > 0 ? null : sha256Hex(bytes),
     speaker,
   };
 }
@@ -38,17 +42,18 @@ export function wireInput(
   return speaker === null ? input : { ...input, speaker };
 }
 
-function withheld(body: Doc): Doc {
+/** The body without what is not to be shown; a payload is named by its place, since its hash would tell whoever guesses it. */
+function withheld(body: Doc, place: string): { readonly body: Doc; readonly payloads: number } {
   const { envelope } = body;
   const bare =
     typeof envelope === 'object' && envelope !== null
       ? { ...body, envelope: { ...envelope, signature: Buffer.alloc(0) } }
       : body;
-  return mapPayloads(bare, ({ content_type, sha256 }) => ({
-    content_type,
-    encoding: 'unrecognized',
-    key_id: null,
-    body: Buffer.alloc(0),
-    sha256,
-  })) as Doc;
+  let payloads = 0;
+  const without = mapPayloads(bare, ({ content_type }) => {
+    payloads += 1;
+    const sha256 = Buffer.from(sha256Hex(`${place}#${String(payloads)}`), 'hex');
+    return { content_type, encoding: 'sealed', key_id: WITHHELD, body: Buffer.alloc(0), sha256 };
+  });
+  return { body: without as Doc, payloads };
 }
