@@ -24,7 +24,16 @@ describe('explore', () => {
     const { system, folder } = rehearsal;
     const ask = (...args: string[]) => cli(system, READER, folder, ...args);
     put(folder, 'settings.env', 'RECOURSE_LEASE_MS=5000\n');
-    const told = await ask('audit', 'story', 'run-rehearsal', '--packet', 'run.json', '--decisions', '--settings', 'settings.env');
+    const told = await ask(
+      'audit',
+      'story',
+      'run-rehearsal',
+      '--packet',
+      'run.json',
+      '--decisions',
+      '--settings',
+      'settings.env',
+    );
     console.log(told.code, told.note);
     const again = await ask('audit', 'replay-story', 'run.json');
     console.log(again.code, again.note, again.out);

@@ -92,7 +92,11 @@ describe('a packet in which something was changed', () => {
           return { ...pin, input: { ...pin.input, value } };
         }),
     ],
-    ['the inputs of two decisions', 'REPLAY_ORDER_DIFFERS', () => withPin(RESERVED, (pin) => ({ ...pin, input: lastInput() }))],
+    [
+      'the inputs of two decisions',
+      'REPLAY_ORDER_DIFFERS',
+      () => withPin(RESERVED, (pin) => ({ ...pin, input: lastInput() })),
+    ],
     ['the order of decisions', 'REPLAY_ORDER_DIFFERS', () => ({ pins: [...pins].reverse() })],
     [
       'a row',
@@ -101,7 +105,10 @@ describe('a packet in which something was changed', () => {
         withPin(RESERVED, (pin) =>
           withRows(pin, (group) => ({
             ...group,
-            rows: group.rows.map((row) => ({ ...row, doc: row.doc === null ? null : { ...row.doc, ceiling_minor: 1 } })),
+            rows: group.rows.map((row) => ({
+              ...row,
+              doc: row.doc === null ? null : { ...row.doc, ceiling_minor: 1 },
+            })),
           })),
         ),
     ],
@@ -133,13 +140,19 @@ describe('a packet in which something was changed', () => {
       'record_missing',
       () => ({ records: log.records.filter(({ record }) => record.type !== 'BudgetReserved') }),
     ],
-    ['a Progress', 'record_missing', () => ({ records: log.records.filter(({ record }) => record.type !== 'Progress') })],
+    [
+      'a Progress',
+      'record_missing',
+      () => ({ records: log.records.filter(({ record }) => record.type !== 'Progress') }),
+    ],
   ])('is found out: %s', (_what, code, change) => {
     expect(found(change())).toBe(code);
   });
 
   it('names the record and the field at which a decision differs', () => {
-    const one = check({ core: budgetsCore({ escalationOwner: 'somebody-else' }) }).find(({ outcome }) => outcome === 'differs');
+    const one = check({ core: budgetsCore({ escalationOwner: 'somebody-else' }) }).find(
+      ({ outcome }) => outcome === 'differs',
+    );
     const escalated = log.records.find(({ record }) => record.type === 'BudgetEscalated');
     expect([one?.at, one?.field]).toEqual([escalated?.place, '/owner']);
   });
@@ -148,7 +161,9 @@ describe('a packet in which something was changed', () => {
     const numbers = pins.flatMap((pin, at) =>
       pin.groups.flatMap(({ rows }, group) =>
         rows.flatMap(({ doc }, row) =>
-          Object.entries(doc ?? {}).flatMap(([name, value]) => (typeof value === 'number' ? [{ at, group, row, name, value }] : [])),
+          Object.entries(doc ?? {}).flatMap(([name, value]) =>
+            typeof value === 'number' ? [{ at, group, row, name, value }] : [],
+          ),
         ),
       ),
     );
@@ -195,7 +210,12 @@ describe('the same run under other ceilings', () => {
 
   it('would have asked a person where the ceiling is tighter', () => {
     const [, , reserved] = under(1_000);
-    expect(reserved).toMatchObject({ outcome: 'diverged', at: pins[RESERVED]?.records[0], why: 'type', isConcerned: true });
+    expect(reserved).toMatchObject({
+      outcome: 'diverged',
+      at: pins[RESERVED]?.records[0],
+      why: 'type',
+      isConcerned: true,
+    });
     expect(reserved?.decided.map(({ type }) => type)).toEqual(['BudgetEscalated', 'CommandAnswered']);
   });
 

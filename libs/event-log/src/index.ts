@@ -66,7 +66,8 @@ export { command, commandsOf, core, heardOf, parkedThrough, row, together, toldO
 export type { Asked, CommandsTable, CoreTable, Due, Fold, Folds, InputTable } from './core-table.js';
 export { foldEach, RowsOver } from './rows-over.js';
 export { checkPins } from './pins/check-pins.js';
-export type { CheckedPin, HeldRecord, Otherwise, PinsToCheck, WhatIf } from './pins/check-pins.js';
+export type { CheckedPin, Otherwise, PinsToCheck } from './pins/check-pins.js';
+export type { HeldRecord, WhatIf } from './pins/pinned-rows.js';
 export { pinDecisions } from './pins/pin-log.js';
 export type { Pinned, PinSource } from './pins/pin-log.js';
 export { ViewHistory } from './pins/view-history.js';

@@ -84,10 +84,7 @@ export class ChainedLog {
   }
 
   /** Pins of everything, or of some records, as they are asked for by their seq. */
-  pins(
-    wanted: readonly number[] = this.records.map(({ place }) => place.seq),
-    core = this.core,
-  ): Promise<Pinned> {
+  pins(wanted: readonly number[] = this.records.map(({ place }) => place.seq), core = this.core): Promise<Pinned> {
     const placed = this.#placed;
     return pinDecisions({
       ...{ core, codecs: this.codecs, logId: LOG_ID, partition: 0, keyed: KEYED },
@@ -113,7 +110,8 @@ export class ChainedLog {
   async #lay(input: RecordInput): Promise<number> {
     await this.codecs.prepareWriter(input.topic);
     const { envelope } = input.body;
-    const body = typeof envelope === 'object' ? { ...input.body, envelope: { ...envelope, ...EDGE_FIELDS } } : input.body;
+    const body =
+      typeof envelope === 'object' ? { ...input.body, envelope: { ...envelope, ...EDGE_FIELDS } } : input.body;
     return this.#put(input.topic, input.key, this.codecs.encode(input.topic, input.type, body));
   }
 

@@ -35,7 +35,11 @@ export function addReplayStory(audit: Command, act: Act): void {
     .argument('<file>', 'a packet')
     .option('--contract <file>', 'another contract of a capability of the run, YAML or JSON')
     .option('--policy <name=file>', 'another policy bundle in the place of the one of this name', policyGiven)
-    .option('--ceiling <scope/unit=minor>', 'another ceiling of debt, such as run/INR=100; may be repeated', ceilingGiven)
+    .option(
+      '--ceiling <scope/unit=minor>',
+      'another ceiling of debt, such as run/INR=100; may be repeated',
+      ceilingGiven,
+    )
     .action(act<ReplayStoryOptions>((session, options, file = '') => replay(session, options, file)));
 }
 
@@ -129,7 +133,6 @@ function otherText({ outcome, at, why, decided }: Counterfactual): string {
   const what = outcome === 'diverged' ? 'another decision at' : 'nobody can say from';
   const types = (records: readonly { readonly type: string }[]): string =>
     records.map(({ type }) => type).join(', ') || 'nothing';
-  const both =
-    decided === undefined ? '' : ` Then: ${types(decided.then)}. Otherwise: ${types(decided.otherwise)}.`;
+  const both = decided === undefined ? '' : ` Then: ${types(decided.then)}. Otherwise: ${types(decided.otherwise)}.`;
   return `${what} ${at ?? 'the start'} (${why.join(', ')}).${visibleOnOneLine(both)}`;
 }

@@ -58,7 +58,10 @@ export function addStory(audit: Command, act: Act): void {
       'verifier key of the auditor, or its file: the packet proves each record by its heads',
     )
     .option('--heads <file>', 'signed heads kept elsewhere')
-    .option('--decisions', 'the packet also holds what orchestrator and accountant decided from, to be decided again elsewhere')
+    .option(
+      '--decisions',
+      'the packet also holds what orchestrator and accountant decided from, to be decided again elsewhere',
+    )
     .option('--settings <file>', 'settings of those services that are not the defaults, NAME=value a line')
     .option('--open', 'show sealed payloads as the services show them to you')
     .action(act<StoryOptions>(async (session, options, id = '') => tell(session, id, options)));

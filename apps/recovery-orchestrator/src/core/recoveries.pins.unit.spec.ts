@@ -46,7 +46,9 @@ beforeAll(async () => {
     markedInput({ terms: TERMS, execution: execution({ value: { amount_minor: 4_900, currency: 'EUR' } }) }),
   );
   await log.take(MARKED_AT + 10, approval({ digest: digest({ terms: TERMS }) }));
-  ({ pins } = await log.pins(log.records.filter(({ place }) => place.log === log.core.log).map(({ place }) => place.seq)));
+  ({ pins } = await log.pins(
+    log.records.filter(({ place }) => place.log === log.core.log).map(({ place }) => place.seq),
+  ));
 });
 
 const check = (changed: Partial<PinsToCheck> = {}): readonly CheckedPin[] =>
@@ -58,7 +60,9 @@ const check = (changed: Partial<PinsToCheck> = {}): readonly CheckedPin[] =>
 const found = (changed: Partial<PinsToCheck>): string | null | undefined =>
   check(changed).find(({ outcome }) => outcome !== 'equal')?.code;
 const typesOf = (pin: Pin | undefined): readonly (string | undefined)[] =>
-  (pin?.records ?? []).map(({ seq }) => log.records.find(({ place }) => place.log === pin?.log && place.seq === seq)?.record.type);
+  (pin?.records ?? []).map(
+    ({ seq }) => log.records.find(({ place }) => place.log === pin?.log && place.seq === seq)?.record.type,
+  );
 
 describe('decisions of the orchestrator in a packet', () => {
   it('are made again from the mark, the approval, the rows and the policy of then', () => {
@@ -128,7 +132,9 @@ describe('decisions of the orchestrator in a packet', () => {
 
 describe('the same run under another policy', () => {
   const under = (body: string) =>
-    check({ whatIf: REMAKING.whatIf({ policy: { name: 'refunds', body }, ceilings: [] }) }).map(({ otherwise }) => otherwise);
+    check({ whatIf: REMAKING.whatIf({ policy: { name: 'refunds', body }, ceilings: [] }) }).map(
+      ({ otherwise }) => otherwise,
+    );
 
   it('is unchanged where it asks for the same', () => {
     expect(under(bundle({ ...LARGE, when: 'mutation.amount_minor > 2000' })).map((one) => one?.outcome)).toEqual(
@@ -153,14 +159,17 @@ describe('the same run under another policy', () => {
 
 describe('decisions on what is sealed', () => {
   const sealed = {
-    ...{ content_type: 'application/json', encoding: 'sealed', key_id: 'key-1' } as const,
+    ...({ content_type: 'application/json', encoding: 'sealed', key_id: 'key-1' } as const),
     ...{ body: Buffer.from('sealed bytes'), sha256: Buffer.alloc(32, 5) },
   };
   const SECRET = 'planted-in-an-observation';
 
   it('are made again where they only hand it on, and rest on the digest that only its key shows', async () => {
     const own = new ChainedLog(core(), ownCodecs());
-    await own.hear(MARKED_AT, markedInput({ ref: ref({ reversal_args: sealed }), execution: execution({ args: sealed }) }));
+    await own.hear(
+      MARKED_AT,
+      markedInput({ ref: ref({ reversal_args: sealed }), execution: execution({ args: sealed }) }),
+    );
     const { pins: made, unpinned } = await own.pins();
     expect([made.length, unpinned]).toEqual([1, []]);
   });

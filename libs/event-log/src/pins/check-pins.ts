@@ -7,29 +7,15 @@
 //   K4. Under another policy or ceiling the first decision that comes out otherwise is the last that is told.
 import { partitionForKey } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
-import { evolveAny } from '../fold.js';
-import type { AcceptedRecord, Decided, Doc, Input, ServiceCore } from '../service-core.js';
-import { FoldedRows, NotPinned, named, stateOver } from './pin-state.js';
+import type { Decided, Doc, Input, ServiceCore } from '../service-core.js';
+import { NotPinned } from './pin-state.js';
 import type { RowSource } from './pin-state.js';
 import type { Pin, PinnedEntry, PinnedRecord } from './pin.messages.js';
-import { compareRecords, firstDifference, remake } from './remake.js';
-import type { KeyedFields, Remade, Standing } from './remake.js';
+import { Folding, PinnedRows } from './pinned-rows.js';
+import type { Change, HeldRecord, WhatIf } from './pinned-rows.js';
+import { compareRecords, remake } from './remake.js';
+import type { KeyedFields, Remade } from './remake.js';
 import { wireInput } from './wire-input.js';
-
-/** A record of the packet whose bytes have its hash. */
-export interface HeldRecord extends Standing {
-  readonly place: PinnedRecord;
-  /** With the fields that every record of a log begins with. */
-  readonly whole: Doc;
-}
-
-/** How things would have been: nothing of it is in any log. */
-export interface WhatIf {
-  /** A record of the log of a view as it would have been; null where it would have been as it was. */
-  readonly record: (record: AcceptedRecord) => AcceptedRecord | null;
-  /** Likewise a row that is read. */
-  readonly row: (kind: string, doc: Doc) => Doc | null;
-}
 
 export interface PinsToCheck {
   readonly core: ServiceCore;
@@ -48,7 +34,13 @@ export const PIN_CODES = [
   'REPLAY_VIEW_DIFFERS',
   'REPLAY_DECISION_DIFFERS',
 ] as const;
-export const PIN_LACKS = ['input_missing', 'record_missing', 'read_missing', 'payload_sealed', 'decider_failed'] as const;
+export const PIN_LACKS = [
+  'input_missing',
+  'record_missing',
+  'read_missing',
+  'payload_sealed',
+  'decider_failed',
+] as const;
 
 export interface CheckedPin {
   readonly records: readonly PinnedRecord[];
@@ -100,10 +92,12 @@ class PinsCheck {
       return said(pin, { code: 'record_missing', field: null });
     if ('code' in input) return said(pin, input);
     const rows = new PinnedRows(pin);
-    const stray = rows.strayFrom(this.#foldedBefore(pin)) ?? this.#strayEntry(pin);
+    const strayRow = rows.strayFrom(this.#foldedBefore(pin));
+    const stray =
+      strayRow === null ? this.#strayEntry(pin) : ({ code: 'REPLAY_ROW_DIFFERS', field: strayRow } as const);
     if (stray !== null) return said(pin, stray);
     const there = standing.flatMap((one) => one ?? []);
-    const remade = this.#remade(pin, input, first.record.decidedAt, rows);
+    const remade = this.#remade(pin, input, { now: first.record.decidedAt, rows });
     return { ...this.#judged(pin, remade, there, rows), otherwise: this.#otherwise(pin, input, there, rows) };
   }
 
@@ -121,9 +115,9 @@ class PinsCheck {
   #otherwise(pin: Pin, input: Input, there: readonly HeldRecord[], rows: PinnedRows): Otherwise | null {
     const { whatIf, core, codecs, keyed } = this.asked;
     if (whatIf === undefined) return null;
-    const touched = { is: false };
-    const remade = this.#remade(pin, input, there[0]?.record.decidedAt ?? 0, rows, { whatIf, touched });
-    const none = { at: null, why: null, decided: [], isConcerned: touched.is };
+    const other = { whatIf, isTouched: false };
+    const remade = this.#remade(pin, input, { now: there[0]?.record.decidedAt ?? 0, rows: rows.under(other), other });
+    const none = { at: null, why: null, decided: [], isConcerned: other.isTouched };
     const [first = null] = pin.records;
     if (remade.kind !== 'made') return { ...none, outcome: 'unknown', at: first, why: lackOf(remade).field };
     const { differs } = compareRecords(remade.decided, there, { codecs, log: core.log, keyed });
@@ -135,9 +129,7 @@ class PinsCheck {
   #remade(
     pin: Pin,
     input: Input,
-    now: number,
-    rows: PinnedRows,
-    other?: { readonly whatIf: WhatIf; readonly touched: { is: boolean } },
+    { now, rows, other }: { readonly now: number; readonly rows: PinnedRows; readonly other?: Change },
   ): Remade {
     const { core, partitions } = this.asked;
     const entryOf = (view: string, key: string): Doc | undefined => {
@@ -146,8 +138,7 @@ class PinsCheck {
       return this.#entry(entry, other);
     };
     const owns = (key: string): boolean => partitionForKey(key, partitions) === pin.partition;
-    const read = other === undefined ? rows : rows.under(other.whatIf, other.touched);
-    return remake({ core, rows: read, entryOf, now, partition: pin.partition, partitions, owns }, input);
+    return remake({ core, rows, entryOf, now, partition: pin.partition, partitions, owns }, input);
   }
 
   // Order ---------------------------------------------------------------------------------------------------------------
@@ -159,16 +150,23 @@ class PinsCheck {
     const first = seqs[0] ?? 0;
     if (seqs.some((seq, at) => seq !== first + at) || progress.seq >= first) return order;
     if (this.#isPassed(`chain/${String(partition)}`, first)) return order;
-    if (input.source === 'timer') return null;
+    return input.source === 'timer' ? null : this.#inputOutOfOrder(partition, input, progress);
+  }
+
+  #inputOutOfOrder(
+    partition: number,
+    input: Exclude<Pin['input'], { readonly source: 'timer' }>,
+    progress: PinnedRecord,
+  ): Problem | null {
     const [topic, place] = input.source === 'log' ? [input.log, input.seq] : [input.topic, input.offset];
-    const id = `${String(partition)} of ${topic}/${String(input.partition)}`;
-    if (this.#isPassed(id, place)) return order;
+    const isPassed = this.#isPassed(`${String(partition)} of ${topic}/${String(input.partition)}`, place);
     const named = this.#find(progress)?.record;
     if (named?.type !== 'Progress') return { code: 'record_missing', field: 'Progress' };
     const cursors = named.body.cursors as readonly Doc[]; // as the schema of Progress has it
     const cursor = cursors.find((one) => one.topic === topic && one.partition === input.partition);
     const reached = input.source === 'log' ? Number(cursor?.seq) : Number(cursor?.offset) - 1;
-    return cursor === undefined || place > reached ? order : null;
+    const isBeyond = cursor === undefined || place > reached;
+    return isPassed || isBeyond ? { code: 'REPLAY_ORDER_DIFFERS', field: null } : null;
   }
 
   #isPassed(id: string, place: number): boolean {
@@ -205,17 +203,14 @@ class PinsCheck {
     return stray === undefined ? null : { code: 'REPLAY_VIEW_DIFFERS', field: `${stray.view} ${stray.key}` };
   }
 
-  #entry(
-    { view, key, records }: PinnedEntry,
-    other?: { readonly whatIf: WhatIf; readonly touched: { is: boolean } },
-  ): Doc | undefined {
+  #entry({ view, key, records }: PinnedEntry, other?: Change): Doc | undefined {
     const spec = this.asked.core.views.find(({ name }) => name === view);
     const entries = new Map<string, Doc>();
     for (const place of records) {
       const found = this.#find(place)?.record;
       if (found === undefined || spec === undefined || place.log !== spec.topic) continue;
       const instead = other?.whatIf.record(found) ?? null;
-      if (instead !== null && other !== undefined) other.touched.is = true;
+      if (instead !== null && other !== undefined) other.isTouched = true;
       for (const [name, doc] of spec.fold(instead ?? found, (one) => entries.get(one)))
         if (doc === null) entries.delete(name);
         else entries.set(name, doc);
@@ -226,94 +221,6 @@ class PinsCheck {
   #find(place: PinnedRecord): HeldRecord | null {
     const standing = this.#held.get(placeOf(place));
     return standing?.place.hash === place.hash ? standing : null;
-  }
-}
-
-/** Rows that the records of a packet make, record by record. */
-class Folding {
-  readonly #rows = new FoldedRows();
-  readonly #rest: HeldRecord[];
-
-  constructor(
-    private readonly asked: Pick<PinsToCheck, 'core' | 'records'>,
-    partition: number,
-  ) {
-    this.#rest = asked.records
-      .filter(({ place }) => place.log === asked.core.log && place.partition === partition)
-      .sort((a, b) => a.place.seq - b.place.seq);
-  }
-
-  before(seq: number): RowSource {
-    const { core } = this.asked;
-    for (let next = this.#rest[0]; next !== undefined && next.place.seq < seq; next = this.#rest[0]) {
-      this.#rest.shift();
-      try {
-        this.#rows.apply(evolveAny(core, stateOver(this.#rows, core.kinds), next.record));
-      } catch {
-        // It changes rows that the packet does not hold: what is read of them is told, not folded.
-        continue;
-      }
-    }
-    return this.#rows;
-  }
-}
-
-/** The rows that a pin tells. What it does not tell was not read: a decision that reads it now is another. */
-class PinnedRows implements RowSource {
-  readonly #groups: ReadonlyMap<string, Pin['groups'][number]>;
-
-  constructor(
-    private readonly pin: Pin,
-    private readonly other?: { readonly whatIf: WhatIf; readonly touched: { is: boolean } },
-  ) {
-    this.#groups = new Map(pin.groups.map((one) => [named(one.kind, one.group), one]));
-  }
-
-  under(whatIf: WhatIf, touched: { is: boolean }): PinnedRows {
-    return new PinnedRows(this.pin, { whatIf, touched });
-  }
-
-  row(kind: string, group: string, key: string): Doc | undefined {
-    const told = this.#groups.get(named(kind, group));
-    const row = told?.rows.find((one) => one.key === key);
-    if (told === undefined || (row === undefined && !told.isWhole)) throw new NotPinned(`the row ${kind} ${key}`);
-    return row === undefined || row.doc === null ? undefined : this.#shown(kind, row.doc);
-  }
-
-  rowsOf(kind: string, group: string): readonly { readonly key: string; readonly doc: Doc }[] {
-    const told = this.#groups.get(named(kind, group));
-    if (told?.isWhole !== true) throw new NotPinned(`the rows ${kind} of ${group}`);
-    return told.rows.flatMap(({ key, doc }) => (doc === null ? [] : [{ key, doc: this.#shown(kind, doc) }]));
-  }
-
-  /** The first row that records of the packet make another than it is told. */
-  strayFrom(folded: RowSource): Problem | null {
-    for (const { kind, group, isWhole, rows } of this.pin.groups) {
-      for (const { key, doc, isFolded } of rows) {
-        const made = folded.row(kind, group, key) ?? null;
-        const of = isFolded ? firstDifference(made, doc, '') : null;
-        if (of === null) continue;
-        return { code: 'REPLAY_ROW_DIFFERS', field: `${kind} ${key}${of}` };
-      }
-      const told = new Set(rows.map(({ key }) => key));
-      const left = isWhole ? folded.rowsOf(kind, group).find(({ key }) => !told.has(key)) : undefined;
-      if (left !== undefined) return { code: 'REPLAY_ROW_DIFFERS', field: `${kind} ${left.key}` };
-    }
-    return null;
-  }
-
-  /** Rows that records of the packet do not show. */
-  pinned(): readonly string[] {
-    return this.pin.groups.flatMap(({ kind, rows }) =>
-      rows.flatMap(({ key, isFolded }) => (isFolded ? [] : [`row ${kind} ${key}`])),
-    );
-  }
-
-  #shown(kind: string, doc: Doc): Doc {
-    const instead = this.other?.whatIf.row(kind, doc) ?? null;
-    if (instead === null || this.other === undefined) return doc;
-    this.other.touched.is = true;
-    return instead;
   }
 }
 

@@ -42,7 +42,10 @@ export class Making {
   ) {}
 
   /** Does the input decide the first of these records, under some view that its process may have had? */
-  try({ input, pinned }: { readonly input: Input; readonly pinned: PinnedInput }, rest: readonly PlacedRecord[]): Tried {
+  try(
+    { input, pinned }: { readonly input: Input; readonly pinned: PinnedInput },
+    rest: readonly PlacedRecord[],
+  ): Tried {
     const now = rest[0]?.decidedAt ?? 0;
     let kind: 'payload_sealed' | 'other' = 'other';
     for (const age of this.#ages(now)) {

@@ -95,15 +95,19 @@ class LogPins {
   async all(): Promise<Pinned> {
     let segment: Segment | null = null;
     for await (const records of this.source.log)
-      for (const record of records) {
-        if (record.type !== 'Progress') segment?.records.push(record);
-        else {
-          if (segment !== null) await this.#take(segment);
-          segment = { progress: record, records: [] };
-        }
-      }
+      for (const record of records) segment = await this.#next(segment, record);
     if (segment !== null) await this.#take(segment);
     return { pins: this.#making.pins(this.source.wanted), unpinned: this.#unpinned };
+  }
+
+  /** A Progress begins the next part of a batch. */
+  async #next(segment: Segment | null, record: PlacedRecord): Promise<Segment | null> {
+    if (record.type !== 'Progress') {
+      segment?.records.push(record);
+      return segment;
+    }
+    if (segment !== null) await this.#take(segment);
+    return { progress: record, records: [] };
   }
 
   async #take({ progress, records }: Segment): Promise<void> {

@@ -69,8 +69,7 @@ export function stateOver(
   kinds: readonly KindSpec[],
   shown: (doc: Doc) => Doc = (doc) => doc,
 ): StateView {
-  const list = (kind: string, group: string): readonly Doc[] =>
-    source.rowsOf(kind, group).map(({ doc }) => shown(doc));
+  const list = (kind: string, group: string): readonly Doc[] => source.rowsOf(kind, group).map(({ doc }) => shown(doc));
   return {
     get: (kind, group, key) => {
       const doc = source.row(kind, group, key);

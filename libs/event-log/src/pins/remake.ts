@@ -9,7 +9,16 @@ import type { Codecs } from '@recourse/messages';
 import { withHashes } from '../sealing/payload-walk.js';
 import { isPayload } from '../sealing/sealing.js';
 import type { PayloadDoc } from '../sealing/sealing.js';
-import type { AcceptedRecord, DecideContext, Decided, Decision, Doc, Input, Owns, ServiceCore } from '../service-core.js';
+import type {
+  AcceptedRecord,
+  DecideContext,
+  Decided,
+  Decision,
+  Doc,
+  Input,
+  Owns,
+  ServiceCore,
+} from '../service-core.js';
 import { closed, NotPinned, PayloadClosed, stateOver, storedIn, viewsOver } from './pin-state.js';
 import type { Looked, RowSource } from './pin-state.js';
 import { WITHHELD } from './wire-input.js';
@@ -170,14 +179,19 @@ function filledFrom(
 /** Path of the first member that is another; null where none is. What is absent is null. */
 export function firstDifference(one: unknown, other: unknown, path: string): string | null {
   const [a, b] = [one ?? null, other ?? null];
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
-    return Object.is(a, b) || a === b ? null : path;
-  if (a instanceof Uint8Array || b instanceof Uint8Array)
-    return a instanceof Uint8Array && b instanceof Uint8Array && Buffer.compare(a, b) === 0 ? null : path;
-  const [left, right] = [a as Doc, b as Doc]; // any object can be read by name
-  for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    const found = firstDifference(left[name], right[name], `${path}/${name}`);
+  if (!isObject(a) || !isObject(b)) return Object.is(a, b) ? null : path;
+  if (a instanceof Uint8Array || b instanceof Uint8Array) return isSameBytes(a, b) ? null : path;
+  for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    const found = firstDifference(a[name], b[name], `${path}/${name}`);
     if (found !== null) return found;
   }
   return null;
+}
+
+function isObject(value: unknown): value is Doc {
+  return typeof value === 'object' && value !== null;
+}
+
+function isSameBytes(a: unknown, b: unknown): boolean {
+  return a instanceof Uint8Array && b instanceof Uint8Array && Buffer.compare(a, b) === 0;
 }

@@ -40,7 +40,10 @@ export class ViewHistory {
   }
 
   /** The entry as it stood behind the first `count` records; undefined where nothing ever was. */
-  entry(key: string, count: number): { readonly doc: Doc | undefined; readonly by: readonly PinnedRecord[] } | undefined {
+  entry(
+    key: string,
+    count: number,
+  ): { readonly doc: Doc | undefined; readonly by: readonly PinnedRecord[] } | undefined {
     const version = this.#versions.get(key)?.findLast(({ behind }) => behind <= count);
     if (version === undefined) return undefined;
     return { doc: version.doc, by: version.by.flatMap((at) => this.#records[at]?.place ?? []) };

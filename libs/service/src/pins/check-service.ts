@@ -39,7 +39,10 @@ export type CheckAsked = z.infer<typeof checkShape>;
 const OWN_IDS_FROM = 2_000_000_000;
 
 /** One line for each decision, in their order. Errors: Failure(CONFIG_INVALID) for settings that no process has. */
-export async function checkLines(asked: CheckAsked, { coreUnder, keyed, whatIf }: Remaking): Promise<readonly object[]> {
+export async function checkLines(
+  asked: CheckAsked,
+  { coreUnder, keyed, whatIf }: Remaking,
+): Promise<readonly object[]> {
   const { settings, partitions, pins, other } = asked;
   const core = coreUnder(settings);
   const codecs = await codecsOf(asked, core.log);
@@ -69,7 +72,10 @@ async function codecsOf({ schemas }: CheckAsked, log: string): Promise<Codecs> {
 }
 
 /** Null for bytes that do not have their hash, or are no record of that place. */
-function heldIn({ key, value, hash: said, ...place }: CheckAsked['records'][number], codecs: Codecs): HeldRecord | null {
+function heldIn(
+  { key, value, hash: said, ...place }: CheckAsked['records'][number],
+  codecs: Codecs,
+): HeldRecord | null {
   const fingerprint = codecs.fingerprintOf(schemaIdOf(value) ?? -1);
   if (fingerprint === null) return null;
   const found = leafHash(fingerprint, key, value.subarray(FRAME_SIZE));

@@ -13,7 +13,11 @@ export function packed({ input, groups, entries, ...pin }: Pin): PackedPin {
       kind,
       group,
       is_whole: isWhole,
-      rows: rows.map(({ key, doc, isFolded }) => ({ key, doc: doc === null ? null : jsonOf(doc), is_folded: isFolded })),
+      rows: rows.map(({ key, doc, isFolded }) => ({
+        key,
+        doc: doc === null ? null : jsonOf(doc),
+        is_folded: isFolded,
+      })),
     })),
     entries: entries.map((entry) => ({ ...entry, records: [...entry.records] })),
   };

@@ -75,18 +75,24 @@ async function viewsOf(
   const read = new Map<string, readonly ViewRecord[]>();
   for (const topic of new Set(views.map((view) => view.topic))) {
     const records: ViewRecord[] = [];
-    for (let partition = 0; partition < countOf(topic); partition += 1) {
-      const log = new OwnLog({ kafka, codecs, logId, topic, partition, partitionCount: countOf(topic) });
-      for await (const some of log.read(log.origin()))
-        for (const record of some) {
-          const { seq, hash } = record;
-          records.push({ place: { log: topic, partition, seq, hash: hash.toString('hex') }, record });
-        }
-      await log.close();
-    }
+    const partitionCount = countOf(topic);
+    for (let partition = 0; partition < partitionCount; partition += 1)
+      records.push(...(await recordsOf(new OwnLog({ kafka, codecs, logId, topic, partition, partitionCount }))));
     read.set(topic, records);
   }
   return new Map(views.map((view) => [view.name, new ViewHistory(view, read.get(view.topic) ?? [])]));
+}
+
+async function recordsOf(log: OwnLog): Promise<readonly ViewRecord[]> {
+  const { topic, partition } = log.options;
+  const found: ViewRecord[] = [];
+  for await (const records of log.read(log.origin()))
+    for (const record of records) {
+      const { seq, hash } = record;
+      found.push({ place: { log: topic, partition, seq, hash: hash.toString('hex') }, record });
+    }
+  await log.close();
+  return found;
 }
 
 /** Inputs, some of each at a time: the parts of a log that are asked for follow each other. */
