@@ -1,8 +1,10 @@
 // Decisions of the accountant, made again from a packet: equal to the byte, and each thing that was changed in it found by its code.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { pinShape } from '@recourse/contract';
 import { checkPins } from '@recourse/event-log';
 import type { CheckedPin, HeldRecord, Pin, PinnedGroup, PinsToCheck } from '@recourse/event-log';
+import { packed, unpacked } from '@recourse/service/replay';
 import { ChainedLog, ownCodecs } from '@recourse/testing';
 import { decide, open, releaseOf, reserve } from './budgets.testing.js';
 import { budgetsCore } from './core.js';
@@ -197,6 +199,44 @@ describe('a packet in which something was changed', () => {
     );
   });
 });
+
+describe('pins as the JSON of a packet', () => {
+  it('say the same when they are read again', () => {
+    expect(check({ pins: pins.map((pin) => unpacked(packed(pin))) }).map(({ outcome }) => outcome)).toEqual(
+      pins.map(() => 'equal'),
+    );
+  });
+
+  it('are refused, or checked to an end, whatever octets are others (property)', () => {
+    const sample = JSON.stringify(pins.map(packed));
+    const edit = fc.record({ at: fc.nat(sample.length), drop: fc.nat(3), put: fc.string({ maxLength: 3 }) });
+    const outcomes = new Set<string>();
+    fc.assert(
+      fc.property(edit, ({ at, drop, put }) => {
+        const read = pinsIn(sample.slice(0, at) + put + sample.slice(at + drop));
+        for (const { outcome } of read === null ? [] : check({ pins: read })) outcomes.add(outcome);
+      }),
+      { numRuns: 300 },
+    );
+    expect([...outcomes].sort()).toEqual(['differs', 'equal', 'not_made']);
+  });
+
+  it('are refused where a row is nested without end', () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(80)}1${'}'.repeat(80)}`) as Record<string, unknown>;
+    const [first] = pins.map(packed);
+    const groups = first?.groups.map((group) => ({ ...group, rows: group.rows.map((row) => ({ ...row, doc: deep })) }));
+    expect(pinShape.safeParse({ ...first, groups }).success).toBe(false);
+  });
+});
+
+/** Null for what is no list of pins. */
+function pinsIn(text: string): readonly Pin[] | null {
+  try {
+    return pinShape.array().parse(JSON.parse(text)).map(unpacked);
+  } catch {
+    return null;
+  }
+}
 
 describe('the same run under other ceilings', () => {
   const under = (minor: number, scope = 'run') =>

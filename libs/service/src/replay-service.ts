@@ -83,6 +83,7 @@ class Unanswerable extends Error {
 const REGISTRY_TIMEOUT_MS = 20_000;
 const PROGRESS_EVERY_MS = 100;
 
+export { packed, unpacked } from './pins/pin-json.js';
 export { bundleInstead, remaking } from './pins/remaking.js';
 
 /** Answers one request about the logs of a service; exit code 0 unless a problem was the last line. */

@@ -66,7 +66,7 @@ export interface Otherwise {
 
 type Problem = Pick<CheckedPin, 'code' | 'field'> & { readonly at?: PinnedRecord };
 
-/** Checks each pin, in their order. Errors: InvariantViolation of scope `partition`, of a core that breaks its own rules. */
+/** Checks each pin, in their order. What a core throws over what a packet tells is said of the decision. */
 export function checkPins(asked: PinsToCheck): readonly CheckedPin[] {
   const check = new PinsCheck(asked);
   return asked.pins.map((pin) => check.one(pin));

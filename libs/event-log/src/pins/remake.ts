@@ -66,7 +66,6 @@ export function remake({ core, rows, entryOf, now, partition, partitions, owns }
     return { kind: 'made', decided, isParked: decision.park !== undefined, isHashed: looked.atHash };
   } catch (cause) {
     if (looked.into || cause instanceof PayloadClosed) return { kind: 'payload_sealed' };
-    if (cause instanceof InvariantViolation && cause.scope === 'partition') throw cause;
     const what = cause instanceof Error ? cause.message : String(cause);
     return { kind: cause instanceof NotPinned ? 'not_pinned' : 'failed', what };
   }
