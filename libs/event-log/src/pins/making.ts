@@ -4,7 +4,7 @@ import type { Doc, Input, Owns, RowAddress } from '../service-core.js';
 import { named, WatchedRows } from './pin-state.js';
 import type { FoldedRows } from './pin-state.js';
 import type { Pin, PinnedEntry, PinnedGroup, PinnedInput, PinnedRecord, PinnedRow } from './pin.messages.js';
-import type { PinSource } from './pin-log.js';
+import type { PinSource } from './pin-source.js';
 import { compareRecords, remake } from './remake.js';
 import type { Remade } from './remake.js';
 import type { Origins, RowOrigins } from './row-origins.js';

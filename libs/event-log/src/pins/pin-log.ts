@@ -5,44 +5,20 @@
 // Invariants
 //   G1. A decision has a pin only where its core, given the pin alone, makes the very bytes that stand in the log.
 //   G2. Inputs of one partition are taken in their order, between the two positions that the log's Progress names (L3).
-import type { FetchedBatch } from '@recourse/kafka';
 import { partitionForKey } from '@recourse/kernel';
-import type { Codecs } from '@recourse/messages';
 import { evolveAny, LOOP_COMMANDS } from '../fold.js';
 import { inputId, InputQueue } from '../input-queue.js';
 import type { PlacedRecord } from '../own-log.js';
 import type { QueueItem } from '../queue-item.js';
-import type { Input, InputSpec, Owns, ServiceCore } from '../service-core.js';
+import type { Input, Owns } from '../service-core.js';
 import type { StoredCursor } from '../store.port.js';
 import { Making } from './making.js';
 import type { Attempt } from './making.js';
 import { FoldedRows, stateOver, WatchedRows } from './pin-state.js';
 import type { Pin, PinnedInput, PinnedRecord, Unpinned } from './pin.messages.js';
-import type { KeyedFields } from './remake.js';
+import type { PinSource } from './pin-source.js';
 import { RowOrigins } from './row-origins.js';
-import type { ViewHistory } from './view-history.js';
 import { pinnedWire, wireInput } from './wire-input.js';
-
-export interface PinSource {
-  readonly core: ServiceCore;
-  readonly codecs: Codecs;
-  readonly logId: string;
-  readonly partition: number;
-  readonly partitionCountOf: (topic: string) => number;
-  /** Fields of records that hold what a key of the process made. */
-  readonly keyed: KeyedFields;
-  /** Accepted records of the partition, from the first. */
-  readonly log: AsyncIterable<readonly PlacedRecord[]>;
-  /** Records of an input from one offset to before another; null where they are no more, or nobody may read them. */
-  readonly read: (
-    at: { readonly input: InputSpec; readonly partition: number },
-    from: number,
-    to: number,
-  ) => Promise<readonly FetchedBatch[] | null>;
-  readonly views: ReadonlyMap<string, ViewHistory>;
-  /** Records whose decisions are asked for, by their seq. */
-  readonly wanted: ReadonlySet<number>;
-}
 
 export interface Pinned {
   readonly pins: readonly Pin[];
