@@ -10,6 +10,7 @@ import {
   approval,
   core,
   digest,
+  EVIDENCE,
   execution,
   markedInput,
   observed,
@@ -172,6 +173,17 @@ describe('decisions on what is sealed', () => {
     );
     const { pins: made, unpinned } = await own.pins();
     expect([made.length, unpinned]).toEqual([1, []]);
+  });
+
+  it.each([
+    ['of its amount', LARGE, 1, []],
+    ['of what was stated', { ...LARGE, when: 'has(evidence.statement.shipped)' }, 0, ['payload_sealed']],
+  ] as const)('open what was stated only for a rule that reads it: %s', async (_what, judged, count, lacking) => {
+    const own = new ChainedLog(core(), ownCodecs());
+    await registered(own, 1, bundle(judged));
+    await own.hear(MARKED_AT, markedInput({ terms: TERMS, evidence: { ...EVIDENCE, statement: sealed } }));
+    const { pins: made, unpinned } = await own.pins();
+    expect([made.length, [...new Set(unpinned.map(({ why }) => why))]]).toEqual([count, lacking]);
   });
 
   it('have no pin where they look into it, and nothing of a payload of a wire is in any', async () => {
