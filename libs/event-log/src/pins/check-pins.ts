@@ -27,25 +27,20 @@ export interface PinsToCheck {
   readonly whatIf?: WhatIf;
 }
 
-export const PIN_CODES = [
-  'REPLAY_INPUT_DIFFERS',
-  'REPLAY_ORDER_DIFFERS',
-  'REPLAY_ROW_DIFFERS',
-  'REPLAY_VIEW_DIFFERS',
-  'REPLAY_DECISION_DIFFERS',
-] as const;
-export const PIN_LACKS = [
-  'input_missing',
-  'record_missing',
-  'read_missing',
-  'payload_sealed',
-  'decider_failed',
-] as const;
+/** What of a packet is another than it says. */
+export type PinDiffers =
+  | 'REPLAY_INPUT_DIFFERS'
+  | 'REPLAY_ORDER_DIFFERS'
+  | 'REPLAY_ROW_DIFFERS'
+  | 'REPLAY_VIEW_DIFFERS'
+  | 'REPLAY_DECISION_DIFFERS';
+
+const LACKS = ['input_missing', 'record_missing', 'read_missing', 'payload_sealed', 'decider_failed'] as const;
 
 export interface CheckedPin {
   readonly records: readonly PinnedRecord[];
   readonly outcome: 'equal' | 'differs' | 'not_made';
-  readonly code: (typeof PIN_CODES)[number] | (typeof PIN_LACKS)[number] | null;
+  readonly code: PinDiffers | (typeof LACKS)[number] | null;
   /** The record at which it differs, and what of it: a field, a row, an entry. */
   readonly at: PinnedRecord | null;
   readonly field: string | null;
@@ -233,7 +228,7 @@ function said({ records }: Pin, problem: Problem | null): CheckedPin {
   const none = { records, at: null, field: null, pinned: [], otherwise: null };
   if (problem === null) return { ...none, outcome: 'equal', code: null };
   const { code, field, at } = problem;
-  const isLack = (PIN_LACKS as readonly (string | null)[]).includes(code);
+  const isLack = (LACKS as readonly (string | null)[]).includes(code);
   return { ...none, outcome: isLack ? 'not_made' : 'differs', code, field, at: at ?? records[0] ?? null };
 }
 
