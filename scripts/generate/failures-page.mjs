@@ -8,6 +8,12 @@ import { serviceCodes } from './service-codes.mjs';
 /** Closed unions that exist as types only: where their text is, and what they are for. */
 const UNIONS = [
   {
+    title: 'Decisions of a packet that differ',
+    file: 'libs/event-log/src/pins/check-pins.ts',
+    type: 'PinDiffers',
+    about: '`recourse audit replay-story` says it of a decision that it made again.',
+  },
+  {
     title: 'Bytes that are no record',
     file: 'libs/messages/src/codecs.ts',
     type: 'BadReason',

@@ -23,6 +23,8 @@ beforeAll(async () => {
   put(rehearsal.folder, 'suite.yaml', yamlIn('gate-your-agent-in-ci'));
   const contract = JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as Facts;
   put(rehearsal.folder, 'contracts/stricter.json', { ...contract, reversal_window_ms: 60_000 });
+  put(rehearsal.folder, 'settings.env', 'RECOURSE_LEASE_MS=5000\n');
+  put(rehearsal.folder, 'policies/stricter.json', { owner: 'otto', doc: 'Of refunds.', admission: [], recovery: [] });
   put(rehearsal.folder, 'tools.yaml', '[payments.issue_refund]');
 }, 400_000);
 afterAll(async () => {
@@ -70,8 +72,11 @@ describe('the story of what was undone', () => {
   it('names who approved what on which facts, from the logs and from a dump of them, and checks without a service', async () => {
     variables['MUTATION'] = rehearsal.mutation;
     const ran = await runOfGuide('who-approved-what', READER);
-    expect(ran.map(([, { code }]) => code)).toEqual([0, 0, 0, 8, 0, 8, 1]);
-    expect(ran.at(-1)?.[1].out).toMatch(
+    expect(ran.map(([, { code }]) => code)).toEqual([0, 0, 0, 8, 0, 8, 1, 0, 8, 1, 8]);
+    expect(ran.at(-2)?.[1].out).toMatch(
+      /Otherwise: another decision at recourse\.budgets\/\d seq \d+ \(type\)\. Then: BudgetReserved\./u,
+    );
+    expect(ran.at(6)?.[1].out).toMatch(
       /Under the other contract: another decision at recourse\.mutations\/\d seq \d+ \(reversal_window_ms\)\./u,
     );
     const [sealed, opened] = ran.map(([, { out }]) => out);

@@ -2,4 +2,7 @@
 import { replayService } from '@recourse/service/replay';
 import { budgetsCore } from './core.js';
 
-await replayService(() => [budgetsCore()]);
+await replayService(
+  () => [budgetsCore()],
+  async () => (await import('./remaking.js')).REMAKING,
+);

@@ -94,6 +94,31 @@ describe('a packet of a story', () => {
   );
 
   it(
+    'with decisions is read within bounds, or refused with a code',
+    async () => {
+      const place = { log: 'recourse.budgets', partition: 0, seq: 2, hash: 'a'.repeat(64) };
+      const pin = {
+        ...{ log: place.log, partition: 0, records: [place], progress: { ...place, seq: 1 } },
+        input: { source: 'timer', kind: 'budget', group: 'g', key: 'k', due_at: 1 },
+        groups: [
+          { kind: 'budget', group: 'g', is_whole: true, rows: [{ key: 'k', doc: { a: [1] }, is_folded: true }] },
+        ],
+        entries: [{ view: 'entries', key: 'e', records: [place] }],
+      };
+      const decisions = { settings: {}, partitions: { [place.log]: 1 }, pins: [pin], unpinned: [] };
+      const bare = JSON.stringify({ ...(JSON.parse(text) as object), schemas: [], records: [], decisions });
+      expect(taken('pins.json', Buffer.from(bare), (file) => readStoryPacket(file, folder))?.decisions?.pins).toEqual([
+        pin,
+      ]);
+      await fuzzed(near(bare), (bytes) => {
+        const read = taken('pins.json', bytes, (file) => readStoryPacket(file, folder));
+        for (const { records } of read?.decisions?.pins ?? []) expect(records.length).toBeGreaterThan(0);
+      });
+    },
+    WITHIN,
+  );
+
+  it(
     'differs where one octet of a record is another',
     async () => {
       const made = fc.record({ which: fc.nat(packet.records.length - 1), isKey: fc.boolean(), by: flip });

@@ -11,4 +11,7 @@ const UNUSED_POLICY = {
   ownerOf: () => null,
 };
 
-await replayService(() => [recoveriesCore(UNUSED_POLICY)]);
+await replayService(
+  () => [recoveriesCore(UNUSED_POLICY)],
+  async () => (await import('./remaking.js')).REMAKING,
+);

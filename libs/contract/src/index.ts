@@ -110,3 +110,5 @@ export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';
 export type { ForwardFinding } from './finding.js';
 export { isSomeAgentStopped, killVerdict } from './entries/kills.js';
+export { decisionsShape, pinShape } from './packet/packed-pins.js';
+export type { PackedDecisions, PackedPin } from './packet/packed-pins.js';

@@ -6,16 +6,20 @@
 import { OwnLog, replayPartition, withCommonKinds } from '@recourse/event-log';
 import type { OwnLogOptions, ReplayBounds, Replayed, ServiceCore } from '@recourse/event-log';
 import { accessOf, createKafka, createSchemaRegistry, signingFrom, signingPlacesGiven } from '@recourse/kafka';
+import type { Kafka } from '@recourse/kafka';
 import { Failure, sha256Hex, systemClock } from '@recourse/kernel';
 import { createCodecs, ownerOfLog } from '@recourse/messages';
 import { z } from 'zod';
 import { openProjectedStates } from './outbound/postgres-state.js';
 import type { ProjectedStates, StrayColumn } from './outbound/postgres-state.js';
 import { PartitionCounts } from './partition-counts.js';
+import { checkLines, checkShape } from './pins/check-service.js';
+import { pinLines, pinShape } from './pins/pin-service.js';
+import type { Remaking } from './pins/remaking.js';
 import { judgeReplay } from './replay.decisions.js';
 import type { ReplayVerdict, StateAt } from './replay.decisions.js';
 
-const request = z.strictObject({
+const cluster = {
   brokers: z.array(z.string()).min(1),
   /** As whom Kafka is asked, and who signs its brokers; null: nobody in particular, in clear text. */
   kafka_user: z.strictObject({
@@ -25,6 +29,10 @@ const request = z.strictObject({
   }),
   registry_url: z.string(),
   log_id: z.string(),
+};
+
+const request = z.strictObject({
+  ...cluster,
   log: z.string(),
   /** null: all. */
   partition: z.int().min(0).nullable(),
@@ -34,6 +42,8 @@ const request = z.strictObject({
   database_url: z.string().nullable(),
 });
 export type ReplayRequest = z.infer<typeof request>;
+type ClusterRequest = z.infer<z.ZodObject<typeof cluster>>;
+const pinRequest = z.strictObject({ ...cluster, ...pinShape });
 
 /** What a line of standard output holds. Hashes are in hex, instants in epoch milliseconds. */
 export type ReplayLine =
@@ -73,11 +83,19 @@ class Unanswerable extends Error {
 const REGISTRY_TIMEOUT_MS = 20_000;
 const PROGRESS_EVERY_MS = 100;
 
+export { packed, unpacked } from './pins/pin-json.js';
+export { bundleInstead, remaking } from './pins/remaking.js';
+
 /** Answers one request about the logs of a service; exit code 0 unless a problem was the last line. */
-export async function replayService(coresOf: (partitionCount: number) => readonly ServiceCore[]): Promise<void> {
+export async function replayService(
+  coresOf: (partitionCount: number) => readonly ServiceCore[],
+  remakingOf?: () => Promise<Remaking>,
+): Promise<void> {
   try {
-    const input = request.parse(JSON.parse(await textOf(process.stdin)));
-    await replayLog(input, coresOf);
+    const asked: unknown = JSON.parse(await textOf(process.stdin));
+    const isRemade = typeof asked === 'object' && asked !== null && 'do' in asked;
+    if (isRemade && remakingOf !== undefined) await remake(asked, await remakingOf());
+    else await replayLog(request.parse(asked), coresOf);
   } catch (cause) {
     process.exitCode = 1;
     say({
@@ -88,17 +106,33 @@ export async function replayService(coresOf: (partitionCount: number) => readonl
   }
 }
 
-async function replayLog(
-  input: ReplayRequest,
-  coresOf: (partitionCount: number) => readonly ServiceCore[],
-): Promise<void> {
-  const { user, password, ca } = input.kafka_user;
-  const kafka = createKafka({
-    brokers: input.brokers,
+/** Pins decisions, or makes those of a packet again. */
+async function remake(asked: { readonly do: unknown }, remaking: Remaking): Promise<void> {
+  if (asked.do === 'check') {
+    for (const line of await checkLines(checkShape.parse(asked), remaking)) say(line);
+    return;
+  }
+  const input = pinRequest.parse(asked);
+  const kafka = kafkaOf(input);
+  const codecs = createCodecs(createSchemaRegistry({ url: input.registry_url, timeoutMs: REGISTRY_TIMEOUT_MS }));
+  const at = { kafka, codecs, logId: input.log_id, counts: new PartitionCounts(kafka) };
+  for await (const line of pinLines(input, remaking, at)) say(line);
+}
+
+function kafkaOf({ brokers, kafka_user: { user, password, ca } }: ClusterRequest): Kafka {
+  return createKafka({
+    brokers,
     clientId: 'recourse-replay',
     ...accessOf({ user: user ?? undefined, password: password ?? undefined, ca: ca ?? undefined }),
     signing: signingFrom(signingPlacesGiven(process.env), { ownerOf: ownerOfLog, clock: systemClock }),
   });
+}
+
+async function replayLog(
+  input: ReplayRequest,
+  coresOf: (partitionCount: number) => readonly ServiceCore[],
+): Promise<void> {
+  const kafka = kafkaOf(input);
   const partitionCount = await new PartitionCounts(kafka).of(input.log);
   if (input.partition !== null && input.partition >= partitionCount)
     throw new Unanswerable('PARTITION_UNKNOWN', `${input.log} has ${String(partitionCount)} partitions, from 0`);
@@ -190,7 +224,7 @@ function progressOf(partition: number): (offset: number, end: number) => void {
   };
 }
 
-function say(line: ReplayLine): void {
+function say(line: ReplayLine | object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 

@@ -7,3 +7,4 @@ export { MemoryView, memoryView } from './view.memory.js';
 export { eachMember } from './members.js';
 export { runCases } from './cases.js';
 export type { Cases } from './cases.js';
+export { ChainedLog, ownCodecs } from './chained-log.js';

@@ -22,7 +22,8 @@ import { cluster, trustOf } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
 import type { Act } from './options.js';
 import { addReadings } from './readings.command.js';
-import { addReplayStory, addStory } from './story.command.js';
+import { addReplayStory } from './replay-story.command.js';
+import { addStory } from './story.command.js';
 
 interface VerifyOptions extends TrustOptions {
   readonly against?: string;

@@ -9,19 +9,19 @@ import type { Place } from '../audit/dump-record.js';
 import { auditorKey } from '../audit/heads.js';
 import { logInDump, logOnKafka } from '../audit/prove.js';
 import type { ProvedLog } from '../audit/prove.js';
-import { contractIn } from '../contracts/reading.js';
 import { formatTable } from '../output/table.js';
 import { visibleOnOneLine } from '../output/visible.js';
+import { known, OPERATOR } from '../config.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 import { proofsOf } from '../story/story.proofs.js';
 import { storyHtml } from '../story/story.html.js';
-import { checkStory, placeName, readStoryPacket, recordsOf, storyPacket } from '../story/story.packet.js';
-import type { StoryCheck } from '../story/story.packet.js';
-import { replayRun } from '../story/replay.js';
-import type { Counterfactual, Replayed, RunReplay } from '../story/replay.js';
+import { checkStory, placeName, readStoryPacket, storyPacket } from '../story/story.packet.js';
+import type { Gathered, StoryCheck } from '../story/story.packet.js';
+import { gatherDecisions } from '../story/decisions.js';
 import { openedBy } from '../story/opened.js';
+import { settingsIn } from '../story/settings.js';
 import { STORY_LOGS } from '../story/selection.js';
 import { storyOf } from '../story/story.js';
 import type { Story, StoryLine } from '../story/story.js';
@@ -33,6 +33,8 @@ interface StoryOptions extends TrustOptions {
   readonly html?: string;
   readonly packet?: string;
   readonly open?: boolean;
+  readonly decisions?: boolean;
+  readonly settings?: string;
 }
 
 type CheckOptions = Pick<TrustOptions, 'dump' | 'auditorKey'>;
@@ -56,6 +58,11 @@ export function addStory(audit: Command, act: Act): void {
       'verifier key of the auditor, or its file: the packet proves each record by its heads',
     )
     .option('--heads <file>', 'signed heads kept elsewhere')
+    .option(
+      '--decisions',
+      'the packet also holds what orchestrator and accountant decided from, to be decided again elsewhere',
+    )
+    .option('--settings <file>', 'settings of those services that are not the defaults, NAME=value a line')
     .option('--open', 'show sealed payloads as the services show them to you')
     .action(act<StoryOptions>(async (session, options, id = '') => tell(session, id, options)));
   audit
@@ -70,68 +77,6 @@ export function addStory(audit: Command, act: Act): void {
       'verifier key of the auditor, or its file: the proofs of the packet are checked by it',
     )
     .action(act<CheckOptions>((session, options, file = '') => check(session, options, file)));
-}
-
-/** Adds what replays a packet: decisions made anew, and the same run under another contract. */
-export function addReplayStory(audit: Command, act: Act): void {
-  audit
-    .command('replay-story')
-    .description(
-      'makes anew what the ledger concluded from contracts in a packet, offline; with --contract also says where the run would have gone another way',
-    )
-    .argument('<file>', 'a packet')
-    .option('--contract <file>', 'another contract of a capability of the run, YAML or JSON')
-    .action(
-      act<{ contract?: string }>(async (session, { contract }, file = '') => {
-        const decoded = await recordsOf(readStoryPacket(file, session.folder));
-        const problems = decoded.flatMap(({ problem }) => problem ?? []);
-        if (problems.length > 0)
-          throw new CliProblem('PACKET_INVALID', `${file} does not hold what it says`, 'found', { problems });
-        const other = contract === undefined ? null : contractIn(contract, session.folder);
-        const replay = replayRun(
-          decoded.flatMap(({ accepted }) => accepted ?? []),
-          other,
-        );
-        session.show(replay, () => replayText(file, replay));
-        return endOf(replay);
-      }),
-    );
-}
-
-function endOf({ outcome, counterfactual }: RunReplay): ExitKind {
-  if (outcome === 'differs' || counterfactual?.outcome === 'diverged') return 'found';
-  return outcome === 'incomplete' || counterfactual?.outcome === 'unknown' ? 'unproved' : 'done';
-}
-
-function replayText(file: string, { outcome, decisions, counterfactual }: RunReplay): string {
-  const counted = (of: Replayed['outcome']): string => String(decisions.filter((one) => one.outcome === of).length);
-  const words = {
-    equal: 'replays to equal decisions',
-    differs: 'does not replay',
-    incomplete: 'differs nowhere, and was not replayed as a whole',
-  } as const;
-  const other = counterfactual === null ? [] : ['', otherText(counterfactual)];
-  return [
-    formatTable(
-      [
-        { title: 'RECORD', of: ({ place }) => place },
-        { title: 'TYPE', of: ({ type }) => type },
-        { title: 'DECISION', of: ({ decision }) => decision },
-        { title: 'OUTCOME', of: ({ outcome: one }) => one.replace('_', ' ') },
-        { title: 'CODE', of: ({ code }) => code },
-      ],
-      decisions,
-    ),
-    ...other,
-    '',
-    `${file} ${words[outcome]}: ${counted('equal')} equal, ${counted('differs')} differ, ${counted('not_made')} not made`,
-  ].join('\n');
-}
-
-function otherText({ outcome, at, why }: Counterfactual): string {
-  if (outcome === 'unchanged') return 'Under the other contract: unchanged.';
-  const what = outcome === 'diverged' ? 'another decision at' : 'nobody can say from';
-  return `Under the other contract: ${what} ${String(at)} (${why.join(', ')}).`;
 }
 
 const EXIT_OF = { equal: 'done', differs: 'found', incomplete: 'unproved' } as const satisfies Record<
@@ -164,12 +109,39 @@ async function tell(session: Session, id: string, options: StoryOptions): Promis
   if (html !== undefined) written(session, html, storyHtml(shown));
   if (packet !== undefined) {
     const trusted = await trustOf(session, options);
-    const proofs = trusted === null ? new Map() : await proofsOf(found.records, trusted.heads, source.logOf);
-    written(session, packet, await storyPacket(found, source.schemaOf, proofs));
+    const gathered = options.decisions === true ? await gathering(session, options, found.records, source) : null;
+    const records = [...found.records, ...(gathered?.records ?? [])];
+    const proofs = trusted === null ? new Map() : await proofsOf(records, trusted.heads, source.logOf);
+    written(session, packet, await storyPacket(found, source.schemaOf, proofs, gathered));
     if (trusted !== null)
-      session.terminal.note(`${String(proofs.size)} of its ${String(found.records.length)} records are proved.`);
+      session.terminal.note(`${String(proofs.size)} of its ${String(records.length)} records are proved.`);
   }
   session.show(shown, () => storyText(shown));
+}
+
+/** Decisions are pinned from inputs, and a dump holds no wires. */
+async function gathering(
+  session: Session,
+  { dump, settings: file }: StoryOptions,
+  told: readonly Accepted[],
+  { records }: Source,
+): Promise<Gathered> {
+  if (dump !== undefined)
+    throw new CliProblem('DECISIONS_WITH_DUMP', 'a dump holds no wires, from which decisions were made', 'usage', {
+      remedy: 'Leave out --dump, or --decisions.',
+    });
+  const { settings } = session;
+  const asked = {
+    brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
+    kafka_user: settings.kafkaAs(OPERATOR),
+    registry_url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
+    log_id: known(settings.logId, 'the id of the logs', '--log-id'),
+  };
+  const under = file === undefined ? {} : settingsIn(file, session.folder);
+  const gathered = await gatherDecisions(told, records, { settings: under, cluster: asked });
+  const { pins, unpinned } = gathered.decisions;
+  session.terminal.note(`${String(pins.length)} decisions are pinned, ${String(unpinned.length)} records are not.`);
+  return gathered;
 }
 
 interface Source {

@@ -68,6 +68,18 @@ export async function replayInProcess(
   asked: ReplayAsked,
   onProgress: (progress: ReplayProgress) => void,
 ): Promise<readonly ReplayedPartition[]> {
+  const partitions: ReplayedPartition[] = [];
+  await askProcess(service, asked, (said) => {
+    const read = line.parse(said);
+    if (read.type === 'problem') throw problemIn(read);
+    if (read.type === 'progress') onProgress(read);
+    else partitions.push(partitionOf(read));
+  });
+  return partitions;
+}
+
+/** Asks the program of a service once; hears each line. Errors: CliProblem(NOT_BUILT, REPLAY_BROKEN_OFF); what `onLine` throws. */
+export async function askProcess(service: string, asked: object, onLine: (line: unknown) => void): Promise<void> {
   const child = spawn(process.execPath, [programOf(service)], { stdio: ['pipe', 'pipe', 'pipe'] });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
@@ -77,14 +89,8 @@ export async function replayInProcess(
   child.stdin.on('error', () => undefined);
   child.stdin.end(JSON.stringify(asked));
   const ended = once(child, 'close');
-  const partitions: ReplayedPartition[] = [];
   try {
-    for await (const text of createInterface({ input: child.stdout })) {
-      const read = line.parse(JSON.parse(text));
-      if (read.type === 'problem') throw problemIn(read);
-      if (read.type === 'progress') onProgress(read);
-      else partitions.push(partitionOf(read));
-    }
+    for await (const text of createInterface({ input: child.stdout })) onLine(JSON.parse(text));
   } catch (problem) {
     child.kill();
     throw problem;
@@ -97,7 +103,6 @@ export async function replayInProcess(
       'bug',
       { remedy: 'Report it with the lines above.' },
     );
-  return partitions;
 }
 
 /** The service's built program, beside this package. */
@@ -116,7 +121,7 @@ function partitionOf({
   return partition;
 }
 
-function problemIn({ code, message }: { readonly code: string; readonly message: string }): CliProblem {
+export function problemIn({ code, message }: { readonly code: string; readonly message: string }): CliProblem {
   if (code === 'PARTITION_UNKNOWN')
     return new CliProblem(code, message, 'usage', { remedy: 'Name one of its partitions, or leave the number out.' });
   const isKnown = Object.hasOwn(FAILURES, code);

@@ -1,5 +1,6 @@
-// A run, replayed from its packet: what the ledger concluded from a contract is concluded anew and compared; and what would have
-// become of the same run under another contract (D58). Pure.
+// A run, replayed from its packet: what the ledger concluded from a contract is concluded anew and compared, what orchestrator and
+// accountant decided is told as their cores made it again; and what would have become of the same run under another contract, policy or
+// ceiling (D58). Pure.
 //
 // Invariants
 //   Y1. What people and sources said, and what was observed, is input: it is taken as recorded. What services concluded is a decision:
@@ -13,16 +14,28 @@ import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import type { Accepted } from '../audit/accepted.js';
 import { hashIn } from './selection.js';
+import { PINNED_LOGS } from './decisions.process.js';
+import type { Checked, Place } from './decisions.process.js';
 import { placeName } from './story.packet.js';
 
 /** One decision, made anew or not. */
 export interface Replayed {
   readonly place: string;
   readonly type: string;
-  readonly decision: 'contract' | 'terms' | 'class' | 'window' | 'binding' | 'other';
+  readonly decision: 'contract' | 'terms' | 'class' | 'window' | 'binding' | 'rule' | 'other';
   readonly outcome: 'equal' | 'differs' | 'not_made';
   /** What differs, or why it was not made; null where it is equal. */
   readonly code: string | null;
+  /** The field, the row or the entry that it is about. */
+  readonly field?: string | null;
+  /** What it rests on that no record of the packet shows: told as it was, and not proved. */
+  readonly pinned?: readonly string[];
+}
+
+/** A record, as people can read it. */
+interface Shown {
+  readonly type: string;
+  readonly body: Doc;
 }
 
 /** The same run under another contract: nothing changes, or this record would have been another, or nobody can say. */
@@ -30,6 +43,8 @@ export interface Counterfactual {
   readonly outcome: 'unchanged' | 'diverged' | 'unknown';
   readonly at: string | null;
   readonly why: readonly string[];
+  /** What was decided there, and what would have been. */
+  readonly decided?: { readonly then: readonly Shown[]; readonly otherwise: readonly Shown[] };
 }
 
 export interface RunReplay {
@@ -63,16 +78,73 @@ const INPUTS: ReadonlySet<string> = new Set([
   'ConsumerAcknowledged',
 ]);
 
+/** What the services made of their decisions: each by the places of its records, and why others were not pinned. */
+export interface RemadeRun {
+  readonly checked: readonly Checked[];
+  readonly unpinned: readonly { readonly record: Omit<Place, 'hash'>; readonly why: string }[];
+}
+
 /** Replays records of a run, in the order in which its story tells them. */
-export function replayRun(records: readonly Accepted[], other: Contract | null): RunReplay {
+export function replayRun(
+  records: readonly Accepted[],
+  other: Contract | null,
+  remade: RemadeRun = { checked: [], unpinned: [] },
+): RunReplay {
   const contracts = contractsIn(records);
-  const decisions = records.flatMap((record) => (INPUTS.has(record.type) ? [] : replayed(record, contracts)));
+  const ruled = ruledIn(remade);
+  const decisions = records.flatMap((record): readonly Replayed[] => {
+    const rule = ruled.get(placeName(record));
+    if (rule !== undefined) return [{ place: placeName(record), type: record.type, ...rule }];
+    return INPUTS.has(record.type) ? [] : replayed(record, contracts);
+  });
   const has = (outcome: Replayed['outcome']): boolean => decisions.some((one) => one.outcome === outcome);
+  const isLacking = has('not_made') || decisions.length === 0 || decisions.some(({ pinned = [] }) => pinned.length > 0);
   return {
-    outcome: has('differs') ? 'differs' : has('not_made') || decisions.length === 0 ? 'incomplete' : 'equal',
+    outcome: has('differs') ? 'differs' : isLacking ? 'incomplete' : 'equal',
     decisions,
     counterfactual: other === null ? null : under(other, records),
   };
+}
+
+type Ruled = Omit<Replayed, 'place' | 'type'>;
+
+/** What is said of each record that a service decided. */
+function ruledIn({ checked, unpinned }: RemadeRun): ReadonlyMap<string, Ruled> {
+  const lacking = unpinned.map(({ record, why }): readonly [string, Ruled] => [
+    placeName(record),
+    { decision: 'rule', outcome: 'not_made', code: why },
+  ]);
+  const made = checked.flatMap(({ records, outcome, code, field, pinned }) =>
+    records.map((place): readonly [string, Ruled] => [
+      placeName(place),
+      { decision: 'rule', outcome, code, field, pinned },
+    ]),
+  );
+  return new Map([...lacking, ...made]);
+}
+
+/** The run under another policy bundle or other ceilings, as far as orchestrator and accountant decided it: the first record that would have been another. */
+export function otherwiseIn(records: readonly Accepted[], { checked }: RemadeRun): Counterfactual {
+  const decided = new Map(checked.flatMap((one) => one.records.map((place) => [placeName(place), one] as const)));
+  let isConcerned = false;
+  for (const record of records) {
+    if (!(PINNED_LOGS as readonly string[]).includes(record.log)) continue;
+    const made = decided.get(placeName(record));
+    const unknown = (why: string): Counterfactual => ({ outcome: 'unknown', at: placeName(record), why: [why] });
+    if (made === undefined || made.outcome !== 'equal' || made.otherwise === null)
+      return unknown(made?.code ?? 'not_pinned');
+    const { outcome, at, why, is_concerned } = made.otherwise;
+    if (outcome === 'unknown') return unknown(why ?? 'not_pinned');
+    isConcerned ||= is_concerned;
+    if (outcome === 'unchanged') continue;
+    const then = records.filter((one) => made.records.some((place) => placeName(place) === placeName(one)));
+    const shown = then.map(({ type, body }) => ({ type, body: docOf(plain(body)) }));
+    const both = { then: shown, otherwise: made.otherwise.decided };
+    return { outcome: 'diverged', at: placeName(at ?? record), why: [why ?? 'type'], decided: both };
+  }
+  return isConcerned
+    ? { outcome: 'unchanged', at: null, why: [] }
+    : { outcome: 'unknown', at: null, why: ['no decision of the packet read what would have been another'] };
 }
 
 /** Registered contracts by digest; one whose body has another digest stands under none. */

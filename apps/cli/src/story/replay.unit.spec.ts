@@ -3,7 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { contractBody, contractDigest, parseContract, termsOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { Accepted } from '../audit/accepted.js';
-import { replayRun } from './replay.js';
+import type { Checked } from './decisions.process.js';
+import { otherwiseIn, replayRun } from './replay.js';
 
 const WINDOW_MS = 3_600_000;
 const parsed = parseContract(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8'));
@@ -135,5 +136,68 @@ describe('the same run under another contract', () => {
       at: 'recourse.mutations/0 seq 3',
       why: ['reversal_args: the arguments are sealed'],
     });
+  });
+});
+
+describe('a run with what services decided from', () => {
+  const ruled = (at: number, log = 'recourse.recoveries'): Accepted => ({
+    ...record('LegDispatched', { at }),
+    log,
+    seq: at,
+  });
+  const [first, second] = [ruled(101), ruled(102)];
+  const checked = (of: Accepted, more: Partial<Checked> = {}): Checked => ({
+    ...{ type: 'checked', outcome: 'equal', code: null, at: null, field: null, pinned: [] },
+    records: [{ log: of.log, partition: of.partition, seq: of.seq, hash: of.hash }],
+    otherwise: { outcome: 'unchanged', at: null, why: null, decided: [], is_concerned: true },
+    ...more,
+  });
+  const told = { log: 'recourse.recoveries', partition: 0, seq: 102 };
+
+  it('is equal where each was made again, and is not while one rests on what is only told', () => {
+    const replay = (...all: readonly Checked[]) => replayRun([first, second], null, { checked: all, unpinned: [] });
+    expect(replay(checked(first), checked(second)).outcome).toBe('equal');
+    expect(replay(checked(first), checked(second, { pinned: ['row budget INR'] })).outcome).toBe('incomplete');
+    expect(replay(checked(first), checked(second, { outcome: 'differs', code: 'REPLAY_ROW_DIFFERS' })).outcome).toBe(
+      'differs',
+    );
+  });
+
+  it('says of what was not pinned why', () => {
+    const { outcome, decisions } = replayRun([first, second], null, {
+      checked: [checked(first)],
+      unpinned: [{ record: told, why: 'payload_sealed' }],
+    });
+    expect([outcome, decisions.map(({ code }) => code)]).toEqual(['incomplete', [null, 'payload_sealed']]);
+  });
+
+  it('is unchanged under another policy only where all of it was made again, and something read it', () => {
+    const under = (...all: readonly Checked[]) => otherwiseIn([first, second], { checked: all, unpinned: [] });
+    expect(under(checked(first), checked(second)).outcome).toBe('unchanged');
+    expect(under(checked(first))).toEqual({
+      outcome: 'unknown',
+      at: 'recourse.recoveries/0 seq 102',
+      why: ['not_pinned'],
+    });
+    const unread: Partial<Checked> = {
+      otherwise: { outcome: 'unchanged', at: null, why: null, decided: [], is_concerned: false },
+    };
+    expect(under(checked(first, unread), checked(second, unread))).toMatchObject({ outcome: 'unknown', at: null });
+  });
+
+  it('diverges at the first decision that comes out otherwise, with both, and tells nothing of what came after it', () => {
+    const decided = [{ type: 'StepHalted', body: { step_id: 's' } }];
+    const otherwise = { outcome: 'diverged', at: null, why: 'type', decided, is_concerned: true } as const;
+    const {
+      outcome,
+      at,
+      why,
+      decided: both,
+    } = otherwiseIn([first, second], {
+      checked: [checked(first, { otherwise }), checked(second, { otherwise })],
+      unpinned: [],
+    });
+    expect([outcome, at, why]).toEqual(['diverged', 'recourse.recoveries/0 seq 101', ['type']]);
+    expect(both).toEqual({ then: [{ type: 'LegDispatched', body: { at: 101 } }], otherwise: decided });
   });
 });

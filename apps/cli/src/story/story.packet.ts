@@ -2,9 +2,10 @@
 // the records alone, where no service is.
 //
 // Grammar (JSON):
-//   packet  = {"format": "recourse.story-packet/1", "story", "schemas": [schema], "records": [record]}
+//   packet  = {"format": "recourse.story-packet/1", "story", "schemas": [schema], "records": [record], "decisions"}
 //   schema  = {"id", "text"}                  ; Avro JSON
 //   record  = {"log", "partition", "offset", "seq", "hash", "key", "value", "proof"}     ; key and value in base64, hash in hex
+//   decisions = null / what decisions were made from (libs/contract/src/packet/packed-pins.ts)
 //   proof   = null / a proof as libs/audit/src/proof.ts has it: what `audit check-proof` takes, also on its own
 //
 // test/interop/check_story.py checks the same, sharing no code.
@@ -18,6 +19,8 @@ import { resolve } from 'node:path';
 import { FRAME_SIZE, leafHash, schemaIdOf } from '@recourse/chain';
 import { parseProof, PROOF_PROBLEMS } from '@recourse/audit';
 import type { NoteKey, Proof } from '@recourse/audit';
+import { decisionsShape } from '@recourse/contract';
+import type { PackedDecisions } from '@recourse/contract';
 import { canonicalJson, Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
@@ -47,18 +50,30 @@ export const storyPacketShape = z.strictObject({
       proof: z.unknown().nullable().default(null),
     }),
   ),
+  decisions: decisionsShape.nullable().default(null),
 });
 export type StoryPacket = Readonly<z.infer<typeof storyPacketShape>>;
+
+/** What a packet holds more than a story: decisions, and records that they rest on or made beside those of the story. */
+export interface Gathered {
+  readonly decisions: PackedDecisions;
+  readonly records: readonly Accepted[];
+  /** Ids of the schemas that inputs are written in. */
+  readonly schemaIds: readonly number[];
+}
 
 /** The packet as text, with the proofs there are by place. Errors: those of `textOf`, for a schema that nobody knows. */
 export async function storyPacket(
   { story, records }: { readonly story: Story; readonly records: readonly Accepted[] },
   textOf: (id: number) => Promise<string>,
   proofs: ReadonlyMap<string, Proof> = new Map(),
+  gathered: Gathered | null = null,
 ): Promise<string> {
-  const ids = [...new Set(records.flatMap(({ raw }) => schemaIdOf(raw.value) ?? []))].sort((a, b) => a - b);
+  const all = [...records, ...(gathered?.records ?? [])];
+  const used = [...all.flatMap(({ raw }) => schemaIdOf(raw.value) ?? []), ...(gathered?.schemaIds ?? [])];
+  const ids = [...new Set(used)].sort((a, b) => a - b);
   const schemas = await Promise.all(ids.map(async (id) => ({ id, text: await textOf(id) })));
-  const raw = records.map(({ log, partition, offset, seq, hash, raw: { key, value } }) => ({
+  const raw = all.map(({ log, partition, offset, seq, hash, raw: { key, value } }) => ({
     log,
     partition,
     offset,
@@ -68,7 +83,8 @@ export async function storyPacket(
     value: value.toString('base64'),
     proof: proofs.get(placeName({ log, partition, seq })) ?? null,
   }));
-  return `${JSON.stringify({ format: FORMAT, story, schemas, records: raw }, null, 2)}\n`;
+  const decisions = gathered === null ? {} : { decisions: gathered.decisions };
+  return `${JSON.stringify({ format: FORMAT, story, schemas, records: raw, ...decisions }, null, 2)}\n`;
 }
 
 /** Errors: CliProblem(PACKET_INVALID, FILE_UNREADABLE). */

@@ -1,5 +1,5 @@
 // A packet of a story that proves its records: by the command line, from a recorded history whose heads the auditor signed.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -9,6 +9,7 @@ import { auditorKey } from '../audit/heads.js';
 import { AUDITOR_KEY, headsOverDump } from '../audit/signed-dump.testing.js';
 import { run } from '../program.js';
 import { STORY_LOGS } from './selection.js';
+import { settingsIn } from './settings.js';
 import { checkStory, readStoryPacket } from './story.packet.js';
 import type { StoryCheck } from './story.packet.js';
 import { storyOf } from './story.js';
@@ -147,5 +148,38 @@ describe('a packet of a story with proofs', () => {
     expect(check.proved).toBe(check.records);
     // Its words may have changed since: the other checker does not read them.
     expect(codesOf(check).filter((code) => code !== 'STORY_LINES_DIFFER')).toEqual([]);
+  });
+});
+
+describe('a packet that is asked to hold decisions', () => {
+  it('is refused where a dump is all there is: decisions were made from wires', async () => {
+    const asked = await recourse(
+      'audit',
+      'story',
+      await shortest(),
+      '--dump',
+      HISTORY,
+      '--packet',
+      'd.json',
+      '--decisions',
+    );
+    expect([asked.code, asked.note]).toEqual([2, expect.stringContaining('a dump holds no wires')]);
+    expect(existsSync(join(folder, 'd.json'))).toBe(false);
+  });
+
+  it.each([
+    [['--ceiling', 'run=100'], 'SCOPE/UNIT=MINOR'],
+    [['--policy', 'refunds'], 'NAME=FILE'],
+    [['--contract', 'c.json', '--ceiling', 'run/INR=1'], 'one change at a time'],
+  ] as const)('is replayed under one change that can be read: not %j', async (options, says) => {
+    const { code, note } = await recourse('audit', 'replay-story', 'story.json', ...options);
+    expect([code, note]).toEqual([2, expect.stringContaining(says)]);
+  });
+
+  it('takes settings line by line, and names what is none', () => {
+    writeFileSync(join(folder, 'some.env'), '# of the stack\n\nRECOURSE_LEASE_MS=5000\r\nRECOURSE_RISK_LIMIT=low\n');
+    expect(settingsIn('some.env', folder)).toEqual({ RECOURSE_LEASE_MS: '5000', RECOURSE_RISK_LIMIT: 'low' });
+    writeFileSync(join(folder, 'bad.env'), 'PATH=/bin\n');
+    expect(() => settingsIn('bad.env', folder)).toThrow('no setting');
   });
 });

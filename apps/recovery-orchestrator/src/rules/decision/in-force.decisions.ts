@@ -127,7 +127,7 @@ function rulingOf(
     const bundle = bundleOf(asked.tenant, name);
     if (bundle === null) return { approval: null, rules: [`${name}: not registered`] };
     const place = `${name}@${String(bundle.version)}`;
-    const verdict = recoveryVerdict(bundle.entry, factsFor(asked));
+    const verdict = recoveryVerdict(bundle.entry, factsFor(asked, bundle.entry.recovery.some(mayReadStatement)));
     if (!verdict.decided) return { approval: null, rules: [`${place}/${verdict.rule}: ${verdict.detail}`] };
     ruling = {
       approval: stricter(ruling.approval, verdict.approval, modesByStrictness),
@@ -137,11 +137,19 @@ function rulingOf(
   return ruling;
 }
 
+/** Members of the evidence that are in clear. */
+const CLEAR_EVIDENCE = /\bevidence\.(?:kind|event_id|ref|source|stated_at)\b/g;
+
+/** False for a rule that names nothing of the evidence but what is in clear: nobody opens what nobody reads. */
+function mayReadStatement({ when }: { readonly when: string }): boolean {
+  return when.replaceAll(CLEAR_EVIDENCE, '').includes('evidence');
+}
+
 /** What rules read. What is not known is not there, so that `has(…)` tells. */
-function factsFor({ mutation_id, execution, evidence, ref, terms }: Governed & { readonly terms: ContractTerms }): {
-  readonly mutation: Json;
-  readonly evidence: Json;
-} {
+function factsFor(
+  { mutation_id, execution, evidence, ref, terms }: Governed & { readonly terms: ContractTerms },
+  isStatementRead: boolean,
+): { readonly mutation: Json; readonly evidence: Json } {
   return {
     mutation: known({
       mutation_id,
@@ -164,7 +172,7 @@ function factsFor({ mutation_id, execution, evidence, ref, terms }: Governed & {
       ref: evidence.ref,
       source: evidence.source,
       stated_at: evidence.stated_at,
-      statement: statementOf(evidence),
+      statement: isStatementRead ? statementOf(evidence) : null,
     }),
   };
 }

@@ -1,0 +1,76 @@
+// The decisions of a story, with what they were made from: gathered for a packet, and made again from one.
+import { schemaIdOf } from '@recourse/chain';
+import type { PackedDecisions, PackedPin } from '@recourse/contract';
+import type { Accepted } from '../audit/accepted.js';
+import { checkInProcess, pinInProcess, PINNED_LOGS } from './decisions.process.js';
+import type { Checked, ClusterAsked, Other, Place } from './decisions.process.js';
+import { placeName } from './story.packet.js';
+import type { Gathered, StoryPacket } from './story.packet.js';
+
+/** Pins the decisions of a story. Errors: those of pinInProcess. */
+export async function gatherDecisions(
+  told: readonly Accepted[],
+  all: readonly Accepted[],
+  { settings, cluster }: { readonly settings: Readonly<Record<string, string>>; readonly cluster: ClusterAsked },
+): Promise<Gathered> {
+  const decisions: PackedDecisions = { settings: {}, partitions: {}, pins: [], unpinned: [] };
+  for (const log of PINNED_LOGS) {
+    const ofLog = Map.groupBy(
+      told.filter((record) => record.log === log),
+      ({ partition }) => partition,
+    );
+    if (ofLog.size === 0) continue;
+    const wanted = [...ofLog].map(([partition, records]) => ({ partition, seqs: records.map(({ seq }) => seq) }));
+    const pinned = await pinInProcess(log, wanted, settings, cluster);
+    decisions.settings[log] = { ...pinned.settings };
+    decisions.partitions[log] = pinned.partitions;
+    decisions.pins.push(...pinned.pins);
+    decisions.unpinned.push(...pinned.unpinned);
+  }
+  const has = new Set(told.map(placeName));
+  const named = new Set(decisions.pins.flatMap(placesIn).map(placeName));
+  return {
+    decisions,
+    records: all.filter((record) => named.has(placeName(record)) && !has.has(placeName(record))),
+    schemaIds: decisions.pins.flatMap(({ input }) =>
+      input.source === 'wire' ? (schemaIdOf(Buffer.from(input.value, 'base64')) ?? []) : [],
+    ),
+  };
+}
+
+/** Every record of a log that a decision names. */
+function placesIn({ records, progress, input, entries }: PackedPin): readonly Omit<Place, 'hash'>[] {
+  return [
+    ...records,
+    progress,
+    ...(input.source === 'log' ? [input] : []),
+    ...entries.flatMap((entry) => entry.records),
+  ];
+}
+
+/** The decisions of a packet, made again by the services whose they are; none where it pins none. Errors: those of checkInProcess. */
+export async function remakeDecisions(packet: StoryPacket, other: Other | null): Promise<readonly Checked[]> {
+  const { decisions, schemas, records } = packet;
+  if (decisions === null) return [];
+  const checked: Checked[] = [];
+  for (const log of PINNED_LOGS) {
+    const pins = decisions.pins.filter((pin) => pin.log === log);
+    if (pins.length === 0) continue;
+    checked.push(
+      ...(await checkInProcess({
+        log,
+        settings: decisions.settings[log] ?? {},
+        partitions: decisions.partitions[log] ?? 1,
+        schemas,
+        records: records.map(({ proof: _proof, offset: _offset, key, value, ...place }) => ({
+          ...place,
+          key: key.toString('base64'),
+          value: value.toString('base64'),
+        })),
+        pins,
+        other,
+      })),
+    );
+  }
+  return checked;
+}

@@ -1,0 +1,117 @@
+// Rows of a packet: those that its records make, and those that a decision is told of.
+import { evolveAny } from '../fold.js';
+import type { AcceptedRecord, Doc, ServiceCore } from '../service-core.js';
+import { FoldedRows, named, NotPinned, stateOver } from './pin-state.js';
+import type { RowSource } from './pin-state.js';
+import type { Pin, PinnedRecord } from './pin.messages.js';
+import { firstDifference } from './remake.js';
+import type { Standing } from './remake.js';
+
+/** A record of the packet whose bytes have its hash. */
+export interface HeldRecord extends Standing {
+  readonly place: PinnedRecord;
+  /** With the fields that every record of a log begins with. */
+  readonly whole: Doc;
+}
+
+/** How things would have been: nothing of it is in any log. */
+export interface WhatIf {
+  /** A record of the log of a view as it would have been; null where it would have been as it was. */
+  readonly record: (record: AcceptedRecord) => AcceptedRecord | null;
+  /** Likewise a row that is read. */
+  readonly row: (kind: string, doc: Doc) => Doc | null;
+}
+
+/** What would have been otherwise, and whether anything of it was read. */
+export interface Change {
+  readonly whatIf: WhatIf;
+  isTouched: boolean;
+}
+
+/** Rows that the records of a packet make, record by record. */
+export class Folding {
+  readonly #rows = new FoldedRows();
+  readonly #rest: HeldRecord[];
+
+  constructor(
+    private readonly asked: { readonly core: ServiceCore; readonly records: readonly HeldRecord[] },
+    partition: number,
+  ) {
+    this.#rest = asked.records
+      .filter(({ place }) => place.log === asked.core.log && place.partition === partition)
+      .sort((a, b) => a.place.seq - b.place.seq);
+  }
+
+  before(seq: number): RowSource {
+    const { core } = this.asked;
+    for (let next = this.#rest[0]; next !== undefined && next.place.seq < seq; next = this.#rest[0]) {
+      this.#rest.shift();
+      try {
+        this.#rows.apply(evolveAny(core, stateOver(this.#rows, core.kinds), next.record));
+      } catch {
+        // It changes rows that the packet does not hold: what is read of them is told, not folded.
+        continue;
+      }
+    }
+    return this.#rows;
+  }
+}
+
+/** The rows that a pin tells. What it does not tell was not read: a decision that reads it now is another. */
+export class PinnedRows implements RowSource {
+  readonly #groups: ReadonlyMap<string, Pin['groups'][number]>;
+
+  constructor(
+    private readonly pin: Pin,
+    private readonly other?: Change,
+  ) {
+    this.#groups = new Map(pin.groups.map((one) => [named(one.kind, one.group), one]));
+  }
+
+  under(other: Change): PinnedRows {
+    return new PinnedRows(this.pin, other);
+  }
+
+  row(kind: string, group: string, key: string): Doc | undefined {
+    const told = this.#groups.get(named(kind, group));
+    const row = told?.rows.find((one) => one.key === key);
+    if (told === undefined || (row === undefined && !told.isWhole)) throw new NotPinned(`the row ${kind} ${key}`);
+    return row === undefined || row.doc === null ? undefined : this.#shown(kind, row.doc);
+  }
+
+  rowsOf(kind: string, group: string): readonly { readonly key: string; readonly doc: Doc }[] {
+    const told = this.#groups.get(named(kind, group));
+    if (told?.isWhole !== true) throw new NotPinned(`the rows ${kind} of ${group}`);
+    return told.rows.flatMap(({ key, doc }) => (doc === null ? [] : [{ key, doc: this.#shown(kind, doc) }]));
+  }
+
+  /** Name of the first row that records of the packet make another than it is told; null where none is. */
+  strayFrom(folded: RowSource): string | null {
+    for (const { kind, group, isWhole, rows } of this.pin.groups) {
+      for (const { key, doc, isFolded } of rows) {
+        const made = folded.row(kind, group, key) ?? null;
+        const of = isFolded ? firstDifference(made, doc, '') : null;
+        if (of === null) continue;
+        return `${kind} ${key}${of}`;
+      }
+      const told = new Set(rows.map(({ key }) => key));
+      const left = isWhole ? folded.rowsOf(kind, group).find(({ key }) => !told.has(key)) : undefined;
+      if (left !== undefined) return `${kind} ${left.key}`;
+    }
+    return null;
+  }
+
+  /** Rows that records of the packet do not show. */
+  pinned(): readonly string[] {
+    return this.pin.groups.flatMap(({ kind, rows }) =>
+      rows.flatMap(({ key, isFolded }) => (isFolded ? [] : [`row ${kind} ${key}`])),
+    );
+  }
+
+  #shown(kind: string, doc: Doc): Doc {
+    const instead = this.other?.whatIf.row(kind, doc) ?? null;
+    if (instead === null || this.other === undefined) return doc;
+    this.other.isTouched = true;
+    return instead;
+  }
+}
