@@ -39,7 +39,16 @@ export type {
 } from './store.port.js';
 export type { CommandDoc } from './fold.js';
 export { signCommand, verifyCommand } from './command-signature.js';
-export { canonicalRow, columnText, columnValue, compareText, decodeDoc, docText, encodeDoc, partedDoc } from './row-codec.js';
+export {
+  canonicalRow,
+  columnText,
+  columnValue,
+  compareText,
+  decodeDoc,
+  docText,
+  encodeDoc,
+  partedDoc,
+} from './row-codec.js';
 export type { ColumnValue } from './row-codec.js';
 export { MemoryDatabase } from './memory-store.js';
 export { judgeRange } from './input-loss.js';

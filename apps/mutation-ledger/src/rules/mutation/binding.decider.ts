@@ -6,6 +6,7 @@ import {
   classUnder,
   consequenceOf,
   ERROR_KINDS,
+  forwardDigest,
   isRead,
   plainPayload,
   readPayload,
@@ -44,6 +45,8 @@ export interface Acceptance {
   readonly consequence: readonly Money[];
   readonly recoverability: RecoverabilityState;
   readonly reason: ReasonCode | null;
+  /** What was done, as an approval before it covers it (P4); null where nothing was. */
+  readonly action_digest: Buffer | null;
 }
 
 interface Facts {
@@ -92,7 +95,14 @@ export function acceptExecution(
     consequence: moved(event, named, facts),
     recoverability,
     reason,
+    action_digest: event.outcome === 'succeeded' ? actionDigestOf(event, facts.args) : null,
   };
+}
+
+function actionDigestOf(event: ToolExecuted, args: Json): Buffer {
+  const { tenant, run_id: runId, effect_key: effectKey, capability, contract_digest, subject_ref: subjectRef } = event;
+  const contractDigest = contract_digest?.toString('hex') ?? null;
+  return Buffer.from(forwardDigest({ tenant, runId, effectKey, capability, contractDigest, subjectRef, args }), 'hex');
 }
 
 /** What the call moved, by unit: read here, since arguments are sealed later. */

@@ -4,7 +4,7 @@
 //   M1. (run, effect key) is one mutation; a second report with other content changes it only where the execution table says so.
 //   M2. A commit is rolled back once.
 //   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
-import { forwardDigest, hasSideEffects, readPayload } from '@recourse/contract';
+import { hasSideEffects } from '@recourse/contract';
 import { MARGIN_MS } from '@recourse/kernel';
 import type {
   DueConsumer,
@@ -132,17 +132,8 @@ export function recordExecution(
       found_out: null,
       signing_key: null,
       handle_ref: null,
-      action_digest: executionState === 'succeeded' ? actionDigestOf(event) : null,
     },
   };
-}
-
-/** What was done, as an approval before it covers it (P4). Errors: PayloadUnreadable. */
-function actionDigestOf(event: ToolExecuted): Buffer {
-  const { tenant, run_id: runId, effect_key: effectKey, capability, contract_digest, subject_ref: subjectRef } = event;
-  const contractDigest = contract_digest?.toString('hex') ?? null;
-  const args = readPayload(event.args);
-  return Buffer.from(forwardDigest({ tenant, runId, effectKey, capability, contractDigest, subjectRef, args }), 'hex');
 }
 
 /** By when somebody has to find out how it ended, and when a worker is asked. How a read ended matters to nobody. */
