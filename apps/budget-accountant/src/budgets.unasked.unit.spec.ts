@@ -195,6 +195,30 @@ describe.each(WAYS)(
         );
     });
 
+    it('that takes another back was agreed to with its recovery, and its guard asks nobody', () => {
+      const { desk } = wanting('human');
+      const member = {
+        compensation_id: mutationOf('rev_a'),
+        effect_key: 'rev_a',
+        reverses_mutation_id: mutationOf('a'),
+        contract_digest: null,
+        reversal_class: 'irreversible',
+        capability: REFUNDS,
+        subject_ref: 'order/a',
+        consequence: [{ amount_minor: 500, currency: INR }],
+        execution_state: 'succeeded',
+        agent_id: AGENT,
+        initiator: null,
+      };
+      const body = { tenant: TENANT, run_id: RUN, recovery_id: 'rec-1', members: [member] };
+      desk
+        .when(refund('rev_a'), 2_000)
+        .when(logged('recourse.mutations', 'CompensationsExecuted', body, 3, { partition: 3 }), EXECUTED)
+        .then(fact('BudgetSettled', { awaited: null }))
+        .whenDue(OVER)
+        .thenNothing();
+    });
+
     it('of no tenant is nobody’s, and is not noted', () => {
       const { desk } = wanting('human');
       const foreign = used('a');
