@@ -143,7 +143,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/story/replay.unit.spec.ts',
     test: 'a run with what services decided from is unchanged under another policy only where all of it was made again, and something read it',
     file: 'apps/cli/src/story/replay.ts',
-    find: "return unknown(made?.code ?? 'not_pinned');",
+    find: 'return unknown(made?.code ?? lackOf(record));',
     replace: 'continue;',
   },
   {

@@ -124,7 +124,9 @@ function ruledIn({ checked, unpinned }: RemadeRun): ReadonlyMap<string, Ruled> {
 }
 
 /** The run under another policy bundle or other ceilings, as far as orchestrator and accountant decided it: the first record that would have been another. */
-export function otherwiseIn(records: readonly Accepted[], { checked }: RemadeRun): Counterfactual {
+export function otherwiseIn(records: readonly Accepted[], { checked, unpinned }: RemadeRun): Counterfactual {
+  const lacking = new Map(unpinned.map(({ record, why }) => [placeName(record), why]));
+  const lackOf = (record: Accepted): string => lacking.get(placeName(record)) ?? 'not_pinned';
   const decided = new Map(checked.flatMap((one) => one.records.map((place) => [placeName(place), one] as const)));
   let isConcerned = false;
   for (const record of records) {
@@ -132,7 +134,7 @@ export function otherwiseIn(records: readonly Accepted[], { checked }: RemadeRun
     const made = decided.get(placeName(record));
     const unknown = (why: string): Counterfactual => ({ outcome: 'unknown', at: placeName(record), why: [why] });
     if (made === undefined || made.outcome !== 'equal' || made.otherwise === null)
-      return unknown(made?.code ?? 'not_pinned');
+      return unknown(made?.code ?? lackOf(record));
     const { outcome, at, why, is_concerned } = made.otherwise;
     if (outcome === 'unknown') return unknown(why ?? 'not_pinned');
     isConcerned ||= is_concerned;

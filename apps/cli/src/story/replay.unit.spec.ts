@@ -179,6 +179,8 @@ describe('a run with what services decided from', () => {
       at: 'recourse.recoveries/0 seq 102',
       why: ['not_pinned'],
     });
+    const sealed = { checked: [checked(first)], unpinned: [{ record: told, why: 'payload_sealed' }] };
+    expect(otherwiseIn([first, second], sealed).why).toEqual(['payload_sealed']);
     const unread: Partial<Checked> = {
       otherwise: { outcome: 'unchanged', at: null, why: null, decided: [], is_concerned: false },
     };
