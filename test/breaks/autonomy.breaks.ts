@@ -112,7 +112,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'A84',
     spec: 'apps/mutation-ledger/src/core/mutations.core.unit.spec.ts',
     test: 'an execution, straight says what was done as an approval before it covers it: by the digest that its guard computes',
-    file: 'apps/mutation-ledger/src/rules/mutation/mutation.decider.ts',
+    file: 'apps/mutation-ledger/src/rules/mutation/binding.decider.ts',
     find: 'contractDigest, subjectRef, args })',
     replace: 'contractDigest, subjectRef, args: args === null })',
   },
