@@ -8,7 +8,8 @@
 //   I2. A decision is in the batch whole or not at all (L4).
 //   I3. A command is answered exactly once; the same id with other content is a recorded conflict (L9, L12).
 //   I4. A probe only collects: nothing it decides is kept.
-import { Failure, InvariantViolation, partitionForKey, sha256Hex } from '@recourse/kernel';
+import { sha256 } from '@recourse/chain';
+import { Failure, InvariantViolation, partitionForKey } from '@recourse/kernel';
 import { verifyCommand } from './command-signature.js';
 import { COMMAND_KIND, LOOP_COMMANDS, READING_COMMAND, evolveAny } from './fold.js';
 import type { QueueItem } from './queue-item.js';
@@ -374,7 +375,7 @@ export class BatchRun {
     }
     const { key, topic } = input;
     const sealed = this.#sealed(value, key);
-    const valueSha256 = Buffer.from(sha256Hex(value), 'hex');
+    const valueSha256 = sha256(value);
     const bytes = { value: sealed.value, valueSha256, keyId: sealed.keyId, signature: signatureOf(origin) };
     this.#place(
       redirectedRecord({ origin, key, to: this.#homeOf(topic, key), producer: senderOf(input.body), ...bytes }),

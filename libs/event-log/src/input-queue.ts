@@ -8,7 +8,7 @@
 //   I2. A position moves only when the item that carries it is taken into an accepted batch; the queue's own positions are hopes.
 import { Failure } from '@recourse/kernel';
 import { genesisHead, readRecord, schemaIdOf } from '@recourse/chain';
-import type { Head } from '@recourse/chain';
+import type { Head, Verdict } from '@recourse/chain';
 import { recordsOf, shortName } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { LOOP_COMMANDS } from './fold.js';
@@ -110,7 +110,9 @@ export class InputQueue {
     try {
       for (const waiting of this.#waiting) {
         if (this.#items.length >= max) break;
-        this.#items.push(await this.#judge(waiting));
+        const judged = this.#judge(waiting);
+        // Nearly every schema is known, and to wait for what is there costs as much as to judge it.
+        this.#items.push(judged instanceof Promise ? await judged : judged);
         taken += 1;
       }
     } finally {
@@ -143,23 +145,38 @@ export class InputQueue {
     return position;
   }
 
-  async #judgeWire({ spec, partition, record }: WaitingRecord): Promise<QueueItem> {
+  #judgeWire(waiting: WaitingRecord): QueueItem | Promise<QueueItem> {
+    const { spec, partition, record } = waiting;
     const cursor: StoredCursor = { topic: spec.topic, partition, offset: record.offset + 1, seq: 0, hash: ZEROS };
     const at = { raw: record, topic: spec.topic, partition };
-    const bad = (reason: string, detail: string): QueueItem => ({
-      cursor,
-      isMeaningful: true,
-      what: { kind: 'bad', reason, detail, ...at },
-    });
     if (record.unreadable !== undefined) return unreadableItem(cursor, at, record.unreadable);
     const unvouched = unvouchedItem(cursor, at);
     if (unvouched !== null) return unvouched;
-    const unknown = await this.#loadSchemaOf(record.value);
-    if (unknown !== null) return bad('UNKNOWN_SCHEMA', `schema id ${unknown} is not in the registry`);
+    const id = schemaIdOf(record.value);
+    return id === null || this.options.codecs.fingerprintOf(id) !== null
+      ? this.#judgeReadable(waiting, cursor)
+      : this.#judgeOnceLoaded(id, waiting, cursor);
+  }
+
+  /** Loads the schema first; one that the registry does not know is bad. Errors: those of the registry, when it is away. */
+  async #judgeOnceLoaded(id: number, waiting: WaitingRecord, cursor: StoredCursor): Promise<QueueItem> {
+    try {
+      await this.options.codecs.load(id);
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.code !== 'UNKNOWN_SCHEMA') throw cause;
+      return badItem(waiting, cursor, 'UNKNOWN_SCHEMA', `schema id ${id} is not in the registry`);
+    }
+    return this.#judgeReadable(waiting, cursor);
+  }
+
+  #judgeReadable(waiting: WaitingRecord, cursor: StoredCursor): QueueItem {
+    const { spec, partition, record } = waiting;
+    const at = { raw: record, topic: spec.topic, partition };
     const decoded = this.options.codecs.decodeSync(record.value);
-    if (decoded.kind === 'bad') return bad(decoded.reason, decoded.detail);
-    if (decoded.kind !== 'decoded' || !recordsOf(spec.topic).includes(decoded.fullName))
-      return bad('UNEXPECTED_TYPE', `this topic takes ${recordsOf(spec.topic).map(shortName).join(', ')}`);
+    if (decoded.kind === 'bad') return badItem(waiting, cursor, decoded.reason, decoded.detail);
+    const taken = recordsOf(spec.topic);
+    if (decoded.kind !== 'decoded' || !taken.includes(decoded.fullName))
+      return badItem(waiting, cursor, 'UNEXPECTED_TYPE', `this topic takes ${taken.map(shortName).join(', ')}`);
     if (!takes(spec, decoded)) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     const speaker = record.voucher?.kind === 'vouched' ? record.voucher.speaker : undefined;
     const mismatch = speaker === undefined ? null : mismatchItem(cursor, at, { speaker, ...decoded });
@@ -171,17 +188,25 @@ export class InputQueue {
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
   }
 
-  async #judgeLog({ spec, partition, record }: WaitingRecord): Promise<QueueItem> {
+  #judgeLog(waiting: WaitingRecord): QueueItem | Promise<QueueItem> {
+    const { spec, partition, record } = waiting;
     const id = inputId(spec.topic, partition);
     if (record.unreadable !== undefined)
       throw new Failure('RECORD_UNREADABLE', `${id}@${record.offset}: ${record.unreadable.detail}`);
-    const position = this.#positionOf(spec.topic, partition);
-    let verdict = readRecord(position.head, record, this.options.codecs.fingerprintOf);
-    if (verdict.kind === 'unknown_schema') {
-      await this.options.codecs.load(verdict.id);
-      verdict = readRecord(position.head, record, this.options.codecs.fingerprintOf);
-    }
+    const verdict = this.#verdictOn(waiting);
+    return verdict.kind === 'unknown_schema'
+      ? this.options.codecs.load(verdict.id).then(() => this.#judgedLog(waiting, this.#verdictOn(waiting)))
+      : this.#judgedLog(waiting, verdict);
+  }
+
+  #verdictOn({ spec, partition, record }: WaitingRecord): Verdict {
+    return readRecord(this.#positionOf(spec.topic, partition).head, record, this.options.codecs.fingerprintOf);
+  }
+
+  #judgedLog({ spec, partition, record }: WaitingRecord, verdict: Verdict): QueueItem {
+    const id = inputId(spec.topic, partition);
     if (verdict.kind === 'unknown_schema') throw new Failure('UNKNOWN_SCHEMA', `schema ${verdict.id} in ${id}`);
+    const position = this.#positionOf(spec.topic, partition);
     const head = verdict.kind === 'accepted' ? verdict.head : position.head;
     position.offset = record.offset + 1;
     position.head = head;
@@ -196,18 +221,18 @@ export class InputQueue {
     return this.#acceptedItem(spec, partition, record, cursor, head);
   }
 
-  async #acceptedItem(
+  /** It was accepted, so its schema is at hand: the hash needs the fingerprint that comes with it. */
+  #acceptedItem(
     spec: InputSpec,
     partition: number,
     record: FetchedRecord,
     cursor: StoredCursor,
     head: Head,
-  ): Promise<QueueItem> {
+  ): QueueItem {
     const schemaId = schemaIdOf(record.value) ?? -1;
     const known = this.#typeOfSchema.get(schemaId);
     if (known !== undefined && !spec.types.includes(known))
       return { cursor, isMeaningful: !SILENT_TYPES.has(known), what: { kind: 'skip' } };
-    await this.options.codecs.load(schemaId);
     const decoded = this.options.codecs.decodeSync(record.value);
     if (decoded.kind !== 'decoded' && decoded.kind !== 'foreign')
       throw new Failure('CHAIN_BROKEN', `${spec.topic}/${partition}@${record.offset} is accepted and ${decoded.kind}`);
@@ -218,19 +243,6 @@ export class InputQueue {
     if (spec.concerns?.(input, this.options.owns) === false)
       return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
-  }
-
-  /** Loads the schema of a wire record; an id the registry does not know is returned, an outage is thrown. */
-  async #loadSchemaOf(value: Buffer | null): Promise<number | null> {
-    const id = schemaIdOf(value);
-    if (id === null) return null;
-    try {
-      await this.options.codecs.load(id);
-      return null;
-    } catch (cause) {
-      if (cause instanceof Failure && cause.code === 'UNKNOWN_SCHEMA') return id;
-      throw cause;
-    }
   }
 
   #headAt(topic: string, partition: number, cursor: StoredCursor | undefined): Head {
@@ -269,4 +281,14 @@ function inputOf(
     seq: head.seq,
     hash: head.hash,
   };
+}
+
+function badItem(
+  { spec, partition, record }: WaitingRecord,
+  cursor: StoredCursor,
+  reason: string,
+  detail: string,
+): QueueItem {
+  const what = { kind: 'bad', reason, detail, raw: record, topic: spec.topic, partition } as const;
+  return { cursor, isMeaningful: true, what };
 }

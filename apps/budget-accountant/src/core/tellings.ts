@@ -1,8 +1,9 @@
 // What sources say on the wire of agents, told apart by source and event: said again it changes nothing, said otherwise it is a
 // conflict (L12).
+import { sha256 } from '@recourse/chain';
 import { append, NOTHING } from '@recourse/event-log';
 import type { Decided, Decision, RecordInput, StateView } from '@recourse/event-log';
-import { canonicalJson, deriveId, isTenant, sha256Hex } from '@recourse/kernel';
+import { canonicalJson, deriveId, isTenant } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { AgentSignalled, OutcomeRecorded } from '@recourse/messages';
 import type { SignalRefusal } from '../rules/autonomy/autonomy.messages.js';
@@ -14,7 +15,7 @@ type Telling = AgentSignalled | OutcomeRecorded;
 /** Hash of what was said, whatever it is: numbers that JSON knows none of are told by their names. */
 export function hashOfSaid(body: Telling): Buffer {
   const plain = Object.entries(body).map(([name, value]): Json => [name, plainly(value)]);
-  return Buffer.from(sha256Hex(canonicalJson(plain)), 'hex');
+  return sha256(canonicalJson(plain));
 }
 
 function plainly(value: unknown): Json {

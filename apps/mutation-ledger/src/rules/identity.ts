@@ -1,4 +1,5 @@
 // Identity of what producers state: the names of what it is about, and the content that makes a second arrival the same fact (L12).
+import { sha256 } from '@recourse/chain';
 import { sha256Hex } from '@recourse/kernel';
 import type { OnFailure } from '@recourse/messages';
 
@@ -53,7 +54,7 @@ export function contentHash(type: string, event: object): Buffer {
     const value = fields[name];
     if (value !== undefined && !(isLater && isSilent(value))) content.push(name, comparable(value));
   }
-  return Buffer.from(sha256Hex(JSON.stringify(content)), 'hex');
+  return sha256(JSON.stringify(content));
 }
 
 /** Fields that records of a type did not have at first. */
