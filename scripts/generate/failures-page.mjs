@@ -83,7 +83,8 @@ const PARKING_FILES = [
   'libs/event-log/src/core-table.ts',
   'apps/mutation-ledger/src/assumptions.core.ts',
 ];
-const PARKING_CODE = /(?:reason: |export const [A-Z_]+ = |badItem\(waiting, cursor, |#park\(origin, |return )'([A-Z][A-Z_]+)'/g;
+const PARKING_CODE =
+  /(?:reason: |export const [A-Z_]+ = |badItem\(waiting, cursor, |#park\(origin, |return )'([A-Z][A-Z_]+)'/g;
 
 /** The page. `built` imports a compiled module, `source` reads a source file; both by path from the root. */
 export async function failuresPage(built, source) {

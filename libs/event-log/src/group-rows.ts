@@ -30,6 +30,10 @@ export class GroupRows implements Group {
 
   constructor(private readonly placeOf: PlaceOf | undefined) {}
 
+  get size(): number {
+    return this.#rows.size;
+  }
+
   get(key: string): Row | undefined {
     return this.#rows.get(key);
   }

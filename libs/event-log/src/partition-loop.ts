@@ -52,8 +52,8 @@ import { Timers } from './timers.js';
 export interface LoopSettings {
   /** Records of one batch's inputs at the most. */
   readonly itemsMax: number;
-  /** Groups kept in memory beyond what is not projected yet. */
-  readonly groupsMax: number;
+  /** Rows kept in memory beyond what is not projected yet. */
+  readonly rowsMax: number;
   /** Margin of the database clock behind the chain, milliseconds (P6). */
   readonly clockMarginMs: number;
   /** Longest lead of the database clock over the service's own, milliseconds. */
@@ -74,7 +74,7 @@ export interface LoopSettings {
 
 export const LOOP_SETTINGS: LoopSettings = {
   itemsMax: 500,
-  groupsMax: 50_000,
+  rowsMax: 50_000,
   clockMarginMs: 2_000,
   clockAheadMaxMs: 60_000,
   timeAgeMs: 1_000,
@@ -195,7 +195,7 @@ export class PartitionLoop {
     this.#time = new DatabaseClock(clock);
     this.#log = new OwnLog({ ...log, topic: core.log });
     this.#queue = new InputQueue({ inputs: core.inputs, codecs, logId, partitionCountOf, owns: this.#owns });
-    this.#cache = new RowCache(new Set([PARKED_KIND]), this.#settings.groupsMax, this.#core.kinds);
+    this.#cache = new RowCache(new Set([PARKED_KIND]), this.#settings.rowsMax, this.#core.kinds);
     this.#loop = new BackgroundLoop({ clock, turn: () => this.#turn(), onError: (cause) => this.#failed(cause) });
     this.#groups = new GroupReader({
       store: options.store,

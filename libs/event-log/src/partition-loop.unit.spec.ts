@@ -752,7 +752,7 @@ describe('what was owed and may not have been sent', () => {
 
 describe('a core whose state is cold', () => {
   it('is asked again after loading', async () => {
-    world = await new LoopWorld(countingCore(), { groupsMax: 1 }).prepare();
+    world = await new LoopWorld(countingCore(), { rowsMax: 1 }).prepare();
     await world.start('a');
     await world.state(Array.from({ length: 12 }, (_, index) => ({ ref: `r${String(index % 4)}`, id: String(index) })));
     await world.until('all', async () => (await world.statements()).length === 12);
@@ -797,7 +797,7 @@ describe('a batch over many cold rows', () => {
   });
 
   it('asks for those it let go of, and decides upon what they hold', async () => {
-    world = await new LoopWorld(countingCore(), { groupsMax: 1 }).prepare();
+    world = await new LoopWorld(countingCore(), { rowsMax: 1 }).prepare();
     await world.start('a');
     const refs = Array.from({ length: 20 }, (_, index) => `n${String(index)}`);
     for (const id of ['1', '2']) {

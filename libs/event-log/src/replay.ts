@@ -44,7 +44,7 @@ export interface Replayed {
 }
 
 const CHUNK = 500;
-const GROUPS_MAX = 20_000;
+const ROWS_MAX = 20_000;
 
 /** Errors: those of reading a log (LOG_CUT, UNKNOWN_SCHEMA, CURSOR_OUT_OF_RANGE and the broker's); InvariantViolation of the fold. */
 export async function replayPartition({ core, log, onProgress, ...bounds }: ReplayOptions): Promise<Replayed> {
@@ -86,7 +86,7 @@ function rowsIn(database: MemoryDatabase, log: string, partition: number): numbe
 
 /** The loop's fold over rows of one store, without anything around it. */
 class Fold {
-  readonly #cache = new RowCache(new Set(), GROUPS_MAX);
+  readonly #cache = new RowCache(new Set(), ROWS_MAX);
   head: ProjectedHead | null = null;
 
   constructor(

@@ -4,6 +4,7 @@
 //   I1. A group is either loaded whole or not at all; reading a cold one throws Lacking.
 //   I2. A group with changes that are not projected yet is never evicted, so what is cold is in the store as it should be.
 //   I3. What a batch costs is what it reads and changes: a group it touches is not copied, however large it is.
+//   I4. What is kept is bounded in rows, since a group may have one or ten thousand; an empty group counts as one.
 import { InvariantViolation } from '@recourse/kernel';
 import { ChangedRows, GroupRows, KnownGroups, docsOf } from './group-rows.js';
 import type { Group } from './group-rows.js';
@@ -47,8 +48,10 @@ class GroupTable<Rows extends Group> {
 /** What memory holds of one partition. */
 export class RowCache {
   readonly #groups = new GroupTable<GroupRows>();
-  /** Least recently changed first. */
-  readonly #order = new Set<Held<GroupRows>>();
+  /** Least recently changed first, with what each was counted as. */
+  readonly #order = new Map<Held<GroupRows>, number>();
+  /** Sum of what they were counted as. */
+  #size = 0;
   readonly #pinned = new Map<Held<GroupRows>, number>();
   /** What the store may hold: what is neither there nor here is empty. */
   readonly known = new KnownGroups();
@@ -59,7 +62,7 @@ export class RowCache {
   /** `wholeKinds` are loaded completely at start: a missing group of theirs is empty, not cold. */
   constructor(
     private readonly wholeKinds: ReadonlySet<string>,
-    private readonly groupsMax: number,
+    private readonly rowsMax: number,
     kinds: readonly Pick<KindSpec, 'kind' | 'lasting' | 'place'>[] = [],
   ) {
     this.#places = new Map(kinds.map(({ kind, place }) => [kind, place]));
@@ -113,10 +116,8 @@ export class RowCache {
       // A group that was let go while the batch was decided is what the batch lies over.
       const held = known ?? { kind, group, rows: rows.base };
       rows.into(held.rows);
-      if (known !== undefined) {
-        this.#order.delete(known);
-        this.#order.add(known);
-      } else this.#hold(held);
+      if (known !== undefined) this.#count(known);
+      else this.#hold(held);
       this.#pinned.set(held, seq);
     }
   }
@@ -124,20 +125,20 @@ export class RowCache {
   /** Lets go of what is projected and too much, least recently changed first. */
   evict(projectedSeq: number): void {
     for (const [held, seq] of this.#pinned) if (seq <= projectedSeq) this.#pinned.delete(held);
-    let excess = this.#order.size - this.groupsMax;
-    if (excess <= 0) return;
-    for (const held of this.#order) {
-      if (excess <= 0) return;
+    if (this.#size <= this.rowsMax) return;
+    for (const [held, counted] of this.#order) {
+      if (this.#size <= this.rowsMax) return;
       if (this.#pinned.has(held) || this.wholeKinds.has(held.kind)) continue;
       this.#groups.delete(held);
       this.#order.delete(held);
-      excess -= 1;
+      this.#size -= counted;
     }
   }
 
   clear(): void {
     this.#groups.clear();
     this.#order.clear();
+    this.#size = 0;
     this.#pinned.clear();
     this.known.clear();
   }
@@ -152,8 +153,17 @@ export class RowCache {
   }
 
   #hold(held: Held<GroupRows>): Held<GroupRows> {
-    this.#order.add(held);
+    this.#count(held);
     return this.#groups.add(held);
+  }
+
+  /** Counts it anew, as the most recently changed. */
+  #count(held: Held<GroupRows>): void {
+    this.#size -= this.#order.get(held) ?? 0;
+    this.#order.delete(held);
+    const counted = Math.max(1, held.rows.size);
+    this.#order.set(held, counted);
+    this.#size += counted;
   }
 }
 

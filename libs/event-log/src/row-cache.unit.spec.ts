@@ -50,3 +50,33 @@ describe('a change of a row', () => {
     expect(told(undefined, row(first), row({ ...first, state: 'closed' }))).toBe(false);
   });
 });
+
+describe('what is kept', () => {
+  const cache = new RowCache(new Set(), 10);
+  const change = (group: string, count: number, seq: number): void => {
+    const overlay = new Overlay(cache);
+    overlay.apply(
+      Array.from({ length: count }, (_, n): Change => {
+        return { op: 'put', row: { kind: 'thing', group, key: `${group}-${String(n)}`, dueAt: null, doc: { n } } };
+      }),
+    );
+    cache.commit(overlay.changedGroups, seq);
+  };
+  const kept = (): string => ['a', 'b', 'c'].filter((group) => cache.has('thing', group)).join('');
+
+  it('is bounded in rows, however few groups they are in; what was not projected stays', () => {
+    cache.fill(
+      ['a', 'b', 'c'].map((group) => ({ kind: 'thing', group })),
+      [],
+    );
+    change('a', 6, 1);
+    change('b', 6, 2);
+    cache.evict(0);
+    expect(kept()).toBe('ab');
+    cache.evict(2);
+    expect(kept()).toBe('b');
+    change('b', 11, 3);
+    cache.evict(3);
+    expect(kept()).toBe('');
+  });
+});

@@ -332,7 +332,7 @@ export class World {
       clock: clockOf(this.scheduler, actor),
       edgeKey: null,
       ...this.#sealingOf(actor),
-      settings: { itemsMax: 40, groupsMax: 60, lazyProgressMs: 400, viewAgeMs: 250, ...this.options.mutation?.loop },
+      settings: { itemsMax: 40, rowsMax: 60, lazyProgressMs: 400, viewAgeMs: 250, ...this.options.mutation?.loop },
       onEvent: (event) => {
         this.#onLoop(actor, event);
       },
