@@ -71,12 +71,14 @@ export function LineageScreen(): ReactNode {
 const OPEN_MAX = 20;
 
 function summaryOf({ commits, runs, found, left, truncated }: Lineage, find: string): string {
-  const count = (number: number): string => number.toLocaleString('en');
+  const count = (number: number, one: string, many: string): string =>
+    number === 1 ? `1 ${one}` : `${number.toLocaleString('en')} ${many}`;
+  const within = `${count(commits, 'commit', 'commits')} in ${count(runs, 'run', 'runs')}`;
   return [
-    `${count(commits)} commits in ${count(runs)} runs${truncated ? '; there are more than the ledger counts at once' : ''}.`,
+    `${within}${truncated ? '; there are more than the ledger counts at once' : ''}.`,
     'Each box is a run: open it to see its commits.',
-    ...(find === '' ? [] : [`${count(found)} commits are like “${inert(find)}”.`]),
-    ...(left === 0 ? [] : [`${count(left)} more boxes are not drawn; find brings them forward.`]),
+    ...(find === '' ? [] : [`${count(found, 'commit is', 'commits are')} like “${inert(find)}”.`]),
+    ...(left === 0 ? [] : [`${count(left, 'more box is', 'more boxes are')} not drawn; find brings them forward.`]),
   ].join(' ');
 }
 
