@@ -8,6 +8,8 @@ import { isOneOf, usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
 import type { Verb } from '../parts/decision.tsx';
 import { useDraft } from '../parts/draft.js';
+import { Field } from '../parts/field.tsx';
+import type { Typing } from '../parts/field.tsx';
 import { Card, Text } from '../parts/shown.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { ROW } from '../api/shapes.js';
@@ -71,27 +73,8 @@ export function Drafts(): ReactNode {
   );
 }
 
-interface Typing {
-  readonly draft: Readonly<Record<string, string>>;
-  readonly write: (name: string, text: string) => void;
-}
-
 function Fields({ draft, write }: Typing): ReactNode {
-  const field = (name: string, label: string, more: object): ReactNode => (
-    <label className="field">
-      {label}
-      <input
-        value={draft[name] ?? ''}
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={200}
-        onChange={({ target }) => {
-          write(name, target.value);
-        }}
-        {...more}
-      />
-    </label>
-  );
+  const typed = { of: { draft, write }, maxLength: 200 };
   return (
     <>
       <label className="field">
@@ -107,9 +90,20 @@ function Fields({ draft, write }: Typing): ReactNode {
           }}
         />
       </label>
-      {field('adapter', 'Adapter: what stands before the dot of each capability', { placeholder: 'tools' })}
-      {field('owner', 'Who answers for them', { placeholder: 'role:payments' })}
-      {field('currency', 'Currency of amounts that name none', { placeholder: 'INR', pattern: '[A-Z]{3}' })}
+      <Field
+        {...typed}
+        name="adapter"
+        label="Adapter: what stands before the dot of each capability"
+        placeholder="tools"
+      />
+      <Field {...typed} name="owner" label="Who answers for them" placeholder="role:payments" />
+      <Field
+        {...typed}
+        name="currency"
+        label="Currency of amounts that name none"
+        placeholder="INR"
+        pattern="[A-Z]{3}"
+      />
     </>
   );
 }

@@ -6,12 +6,10 @@ import { ROW } from '../api/shapes.js';
 import type { Row } from '../api/shapes.js';
 import { usePerson } from '../app/session.js';
 import { useDraft } from '../parts/draft.js';
+import { Field } from '../parts/field.tsx';
 import { Card } from '../parts/shown.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { drillWords } from './fall.rules.js';
-
-/** Less than an identifier of a record may have. */
-const NAME_MAX = 400;
 
 export function SourceDrill({ sources }: { readonly sources: readonly string[] }): ReactNode {
   const [draft, write] = useDraft('drill');
@@ -27,21 +25,7 @@ export function SourceDrill({ sources }: { readonly sources: readonly string[] }
       setProblem(cause);
     }
   };
-  const field = (name: string, label: string, more: object = {}): ReactNode => (
-    <label className="field">
-      {label}
-      <input
-        value={draft[name] ?? ''}
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={NAME_MAX}
-        onChange={({ target }) => {
-          write(name, target.value);
-        }}
-        {...more}
-      />
-    </label>
-  );
+  const typing = { draft, write };
   return (
     <Card title="Drill of a source">
       <form
@@ -55,15 +39,27 @@ export function SourceDrill({ sources }: { readonly sources: readonly string[] }
           The ledger looks what would fall if the source said now that the assumption is false. Nothing is stated,
           recorded or told, and nobody is asked.
         </p>
-        {field('source', 'Source, as its token or its records name it', { required: true, list: 'drill-sources' })}
+        <Field
+          of={typing}
+          name="source"
+          label="Source, as its token or its records name it"
+          required
+          list="drill-sources"
+        />
         <datalist id="drill-sources">
           {sources.map((source) => (
             <option key={source} value={source} />
           ))}
         </datalist>
-        {field('ref', 'Assumption that would be false', { required: true, placeholder: 'order/4711#not_shipped' })}
-        {field('run_id', 'Only of this run, where it is said of one')}
-        {isOfAll ? field('tenant', 'Tenant', { required: true }) : null}
+        <Field
+          of={typing}
+          name="ref"
+          label="Assumption that would be false"
+          required
+          placeholder="order/4711#not_shipped"
+        />
+        <Field of={typing} name="run_id" label="Only of this run, where it is said of one" />
+        {isOfAll ? <Field of={typing} name="tenant" label="Tenant" required /> : null}
         <button type="submit" aria-describedby="drill-happens">
           Show what would fall
         </button>
