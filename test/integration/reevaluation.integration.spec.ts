@@ -9,8 +9,11 @@ import type { Facts, System } from './system.testing.js';
 
 let system: System;
 
+/** How far back a successor and a fall reach: well beyond what recording two commits takes on a busy machine. */
+const BOUND_MS = 15_000;
+
 beforeAll(async () => {
-  system = await startSystem({ envOf: { 'mutation-ledger': { RECOURSE_ROLLBACK_BOUND_MS: '1000' } } });
+  system = await startSystem({ envOf: { 'mutation-ledger': { RECOURSE_ROLLBACK_BOUND_MS: String(BOUND_MS) } } });
   await system.codecs.prepareWriter(EXECUTIONS, { register: false });
 }, 400_000);
 afterAll(async () => {
@@ -153,7 +156,7 @@ describe('a commit beyond the bound of a fall', () => {
     const parent = await committed('parent', {});
     const child = await committed('child', { parents: [parent], partition: 1 });
     await new Promise((resolve) => {
-      setTimeout(resolve, 1_200);
+      setTimeout(resolve, BOUND_MS + 200);
     });
     expect(
       (
