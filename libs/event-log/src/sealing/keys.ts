@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey } from 'node:crypto';
 import { deriveId, sha256Hex } from '@recourse/kernel';
+import { keptAt } from './kept-at.js';
 import type { KeyScope } from './key-store.port.js';
 
 // Ids of keys: they tell nothing of whose data they seal.
@@ -89,7 +90,7 @@ interface Parts {
 }
 
 /** Node makes a key of bytes anew at every call, which costs four times what the call itself does. */
-const PARTS = new WeakMap<Buffer, Parts>();
+const PARTS = keptAt<Buffer, Parts>();
 
 function partsOf(secret: Buffer): Parts {
   const known = PARTS.get(secret);

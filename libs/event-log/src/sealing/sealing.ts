@@ -92,8 +92,8 @@ function collect(value: unknown, into: Set<string>): void {
 }
 
 export function isPayload(value: object): value is PayloadDoc {
-  if (!('encoding' in value && 'sha256' in value && 'body' in value)) return false;
-  return isOpening(value) || value.body instanceof Uint8Array;
+  if (isOpening(value)) return true;
+  return 'encoding' in value && 'sha256' in value && 'body' in value && value.body instanceof Uint8Array;
 }
 
 // A payload that opens when its bytes are used, and looks like any other: plain data to whoever compares or copies it.
@@ -112,38 +112,53 @@ export interface PayloadDoc {
   readonly opens_with?: readonly string[];
 }
 
-/** Those there are, and what each was sealed. */
-const OPENING = new WeakMap<object, PayloadDoc>();
+/** A payload whose members are those that `asUsed` has at the time they are read. */
+class OpeningPayload implements PayloadDoc {
+  readonly content_type: string;
+  readonly #sealed: PayloadDoc;
+  readonly #asUsed: () => PayloadDoc;
+
+  constructor(sealed: PayloadDoc, asUsed: () => PayloadDoc) {
+    this.content_type = sealed.content_type;
+    this.#sealed = sealed;
+    this.#asUsed = asUsed;
+  }
+
+  get encoding(): string {
+    return this.#asUsed().encoding;
+  }
+
+  get key_id(): string | null {
+    return this.#asUsed().key_id;
+  }
+
+  get body(): Buffer {
+    return this.#asUsed().body;
+  }
+
+  get sha256(): Buffer {
+    return this.#asUsed().sha256;
+  }
+
+  /** Undefined for what is no payload that opens on use. */
+  static storedOf(value: object): PayloadDoc | undefined {
+    return #sealed in value ? value.#sealed : undefined;
+  }
+}
 
 /** Is it a payload that need not be opened to know that it is one? */
 function isOpening(value: object): value is PayloadDoc {
-  return OPENING.has(value);
+  return value instanceof OpeningPayload;
 }
 
 /** The document as it is stored where it is a payload that opens on use: to look at that opens nothing. */
 export function asStored(value: object): object {
-  return OPENING.get(value) ?? value;
+  return OpeningPayload.storedOf(value) ?? value;
 }
 
-/** A payload whose members are those that `asUsed` has at the time they are read; a copy of it has them as they were then. */
+/** A payload that opens on use. */
 export function openingPayload(sealed: PayloadDoc, asUsed: () => PayloadDoc): PayloadDoc {
-  const opening: PayloadDoc = {
-    content_type: sealed.content_type,
-    get encoding() {
-      return asUsed().encoding;
-    },
-    get key_id() {
-      return asUsed().key_id;
-    },
-    get body() {
-      return asUsed().body;
-    },
-    get sha256() {
-      return asUsed().sha256;
-    },
-  };
-  OPENING.set(opening, sealed);
-  return opening;
+  return new OpeningPayload(sealed, asUsed);
 }
 
 // State as a decider sees it: rows with payloads that open when they are used.

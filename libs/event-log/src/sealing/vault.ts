@@ -13,6 +13,7 @@ import { sha256 } from '@recourse/chain';
 import { Lacking } from '../lacks.js';
 import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
+import { keptAt } from './kept-at.js';
 import { SECRET_BYTES, openBytes, scopeId, sealBytes } from './keys.js';
 import { openingPayload } from './sealing.js';
 import { mapMembers, mapParts, mapPayloads, withHashes } from './payload-walk.js';
@@ -65,12 +66,12 @@ export class Vault implements Sealing {
   /** Secrets of keys that are not durable yet, by id: what a batch sealed, its later decisions read. */
   readonly #proposed = new Map<string, Buffer>();
   /** Payloads in the clear by what they were opened from, and back. */
-  readonly #plain = new WeakMap<object, PayloadDoc>();
-  readonly #sealed = new WeakMap<object, PayloadDoc>();
+  readonly #plain = keptAt<PayloadDoc, PayloadDoc>();
+  readonly #sealed = keptAt<PayloadDoc, PayloadDoc>();
   /** Payloads and documents that open when they are used, by what they were sealed. */
-  readonly #opening = new WeakMap<object, PayloadDoc>();
-  readonly #documents = new WeakMap<object, Doc>();
-  readonly #parts = new WeakMap<object, object>();
+  readonly #opening = keptAt<PayloadDoc, PayloadDoc>();
+  readonly #documents = keptAt<Doc, Doc>();
+  readonly #parts = keptAt<object, object>();
   /** Keys that the decision being made used and that are not here; null between decisions. */
   #lacked: Set<string> | null = null;
 
@@ -236,7 +237,8 @@ export class Vault implements Sealing {
     const noted = new Set<Doc | null>();
     mapParts(body, body, (value, member) =>
       mapPayloads(value, (payload) => {
-        if (this.#sealed.has(payload) || payload.encoding !== 'plain' || noted.has(member)) return payload;
+        if (this.#sealed.get(payload) !== undefined || payload.encoding !== 'plain' || noted.has(member))
+          return payload;
         noted.add(member);
         note(member);
         return payload;
