@@ -1,10 +1,11 @@
 // Many rows at once: COPY straight into the table while rows turn out new, else COPY into a stage and merge.
-import { columnValue, docText, encodeDoc, partedDoc } from '@recourse/event-log';
-import type { ColumnValue, Doc, KindSpec, Row } from '@recourse/event-log';
+import { columnValue, docText, partedDoc } from '@recourse/event-log';
+import type { ColumnValue, KindSpec, Row } from '@recourse/event-log';
 import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
+import { encodeArrays } from './postgres-array.js';
 import { encodeCopy } from './postgres-copy.js';
 import { tableOf } from './postgres-schema.js';
 import { copyInto, mergeStage, updateColumns, valueColumns } from './postgres-statements.js';
@@ -27,7 +28,7 @@ export class BulkPuts {
   async put(client: PoolClient, { log, partition, spec }: Place, rows: readonly Row[]): Promise<void> {
     const table = tableOf(log, spec.table);
     const types = valueColumns(spec).map(({ type }) => type);
-    const bytes = encodeCopy(partition, types, rows, (row) => valuesOf(spec, row, docText));
+    const bytes = encodeCopy(partition, types, rows, (row) => valuesOf(spec, row));
     if (this.mayBeNew(table)) {
       await client.query('SAVEPOINT plain');
       const areNew = await copyNew(client, copyInto(table, spec), bytes);
@@ -58,34 +59,35 @@ export class BulkPuts {
   }
 }
 
-/** Values of rows by column, as `valueColumns` orders them. */
-export function columnsOf(spec: KindSpec, rows: readonly Row[]): readonly (readonly ColumnValue[])[] {
-  const values = rows.map((row) => valuesOf(spec, row, encodeDoc));
-  return valueColumns(spec).map((_column, at) => values.map((row) => row[at] ?? null));
+/** Rows by column, as `valueColumns` orders them: an array for each. */
+export function columnsOf(spec: KindSpec, rows: readonly Row[]): readonly Buffer[] {
+  const types = valueColumns(spec).map(({ type }) => type);
+  return encodeArrays(types, rows, (row) => valuesOf(spec, row));
 }
 
-/** Values of rows that keep their lasting members, by column, as `updateColumns` orders them. */
-export function updatesOf(spec: KindSpec, rows: readonly Row[]): readonly (readonly ColumnValue[])[] {
+/** Rows that keep their lasting members by column, as `updateColumns` orders them: an array for each. */
+export function updatesOf(spec: KindSpec, rows: readonly Row[]): readonly Buffer[] {
+  const types = updateColumns(spec).map(({ type }) => type);
   const columns = spec.columns.filter(({ isLasting }) => isLasting !== true);
-  const values = rows.map((row) => [
+  return encodeArrays(types, rows, (row) => [
     row.group,
     row.key,
     row.dueAt,
     ...columns.map((column) => columnValue(column, row)),
-    encodeDoc(partedDoc(spec.lasting ?? [], row.doc).rest),
+    docText(partedDoc(spec.lasting ?? [], row.doc).rest),
   ]);
-  return updateColumns(spec).map((_column, at) => values.map((row) => row[at] ?? null));
 }
 
-function valuesOf(
-  { columns, lasting }: KindSpec,
-  row: Row,
-  written: (doc: Doc) => string | Buffer,
-): readonly ColumnValue[] {
+/** Groups and keys of rows: an array for each. */
+export function addressesOf(addresses: readonly Pick<Row, 'group' | 'key'>[]): readonly Buffer[] {
+  return encodeArrays(['text', 'text'], addresses, ({ group, key }) => [group, key]);
+}
+
+function valuesOf({ columns, lasting }: KindSpec, row: Row): readonly ColumnValue[] {
   const values = [row.group, row.key, row.dueAt, ...columns.map((column) => columnValue(column, row))];
-  if (lasting === undefined) return [...values, written(row.doc)];
+  if (lasting === undefined) return [...values, docText(row.doc)];
   const parted = partedDoc(lasting, row.doc);
-  return [...values, written(parted.rest), written(parted.lasting)];
+  return [...values, docText(parted.rest), docText(parted.lasting)];
 }
 
 /** False when a row was there already. */

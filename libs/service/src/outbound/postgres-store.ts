@@ -26,7 +26,7 @@ import type { Pool } from 'pg';
 import { coded, inTransaction } from './postgres-connection.js';
 import { lastChanges } from './kind-changes.js';
 import type { KindChanges } from './kind-changes.js';
-import { BulkPuts, columnsOf, updatesOf } from './postgres-bulk.js';
+import { addressesOf, BulkPuts, columnsOf, updatesOf } from './postgres-bulk.js';
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
 import { hashRows, SNAPSHOT } from './postgres-state.js';
@@ -181,7 +181,7 @@ class PostgresPartitionStore implements PartitionStore {
     const values = changes.flatMap(({ spec, puts, updates, deletes }) => [
       ...(puts.length > 0 ? columnsOf(spec, puts) : []),
       ...(updates.length > 0 ? updatesOf(spec, updates) : []),
-      ...(deletes.length > 0 ? [deletes.map(({ group }) => group), deletes.map(({ key }) => key)] : []),
+      ...(deletes.length > 0 ? addressesOf(deletes) : []),
     ]);
     const { rows } = await pool.query<{ moved: number }>({
       ...projectSmall(log, from === null, parts),
@@ -198,12 +198,7 @@ class PostgresPartitionStore implements PartitionStore {
       for (const { spec, puts, updates, deletes } of changes) {
         if (puts.length > 0) await bulk.put(client, { log, partition, spec }, puts);
         if (updates.length > 0) await client.query(updateRows(log, spec), [partition, ...updatesOf(spec, updates)]);
-        if (deletes.length > 0)
-          await client.query(deleteRows(log, spec), [
-            partition,
-            deletes.map(({ group }) => group),
-            deletes.map(({ key }) => key),
-          ]);
+        if (deletes.length > 0) await client.query(deleteRows(log, spec), [partition, ...addressesOf(deletes)]);
       }
       return 'projected';
     });
