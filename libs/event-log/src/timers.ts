@@ -3,6 +3,7 @@
 // Invariants
 //   T1. What the store does not have yet is known here: it may be asked at any time, and is never believed about such a row.
 //   T2. A row fires at the time that its last change set, and at no other.
+import TinyQueue from 'tinyqueue';
 import type { Change, RowAddress, TimerInput } from './service-core.js';
 import type { PartitionStore } from './store.port.js';
 
@@ -13,11 +14,6 @@ const LOAD_MAX = 5_000;
 /** Timers of one batch; inputs give way to them (`inputsBeside`). */
 const FIRE_MAX = 600;
 
-interface Waiting {
-  readonly waiting: number;
-  readonly next: number | null;
-}
-
 /** A row as it was changed last, and by which record at the latest. */
 interface Unwritten {
   readonly address: RowAddress;
@@ -25,41 +21,50 @@ interface Unwritten {
   readonly seq: number;
 }
 
-const NONE: readonly TimerInput[] = [];
+/** Timers that wait no longer and are still queued, as a multiple of those that wait, before the queue is made anew. */
+const STALE_MAX = 4;
+const STALE_MIN = 1_000;
 
 const idOf = ({ kind, group, key }: RowAddress): string => `${kind}\u0000${group}\u0000${key}`;
 
+/** Earliest first; of one instant by what they are called, so that every replica fires them alike. */
+function inOrder(one: TimerInput, other: TimerInput): number {
+  return one.dueAt - other.dueAt || (idOf(one.address) < idOf(other.address) ? -1 : 1);
+}
+
 export class Timers {
-  #due = new Map<string, TimerInput>();
-  #spent = new Map<string, number>();
+  /** What waits to fire. */
+  readonly #due = new Map<string, TimerInput>();
+  /** The same in order; what `#due` does not have waits no longer. */
+  #queue = new TinyQueue<TimerInput>([], inOrder);
+  /** When rows fired that did not change since. */
+  readonly #spent = new Map<string, number>();
   /** Rows that were changed and are not projected yet, the first changed first. */
   readonly #unwritten = new Map<string, Unwritten>();
   /** The store last told mostly of such rows: it is not asked again before it has taken some of them. */
   #isStoreOld = false;
   #horizon = -Infinity;
   #complete = true;
-  /** What waits to fire, and when the first of it does; undefined when that has to be looked up. */
-  #waiting: Waiting | undefined;
 
   clear(): void {
     this.#due.clear();
+    this.#queue = new TinyQueue<TimerInput>([], inOrder);
     this.#spent.clear();
     this.#unwritten.clear();
     this.#isStoreOld = false;
     this.#horizon = -Infinity;
-    this.#waiting = undefined;
   }
 
   /** Follows the changes of an accepted batch that ended with `seq`. */
   apply(changes: readonly Change[], seq: number): void {
-    this.#waiting = undefined;
     for (const change of changes) {
       const { kind, group, key } = change.op === 'put' ? change.row : change.address;
       const address = { kind, group, key };
       const id = idOf(address);
       const dueAt = change.op === 'put' ? change.row.dueAt : null;
       this.#due.delete(id);
-      if (dueAt !== null && dueAt <= this.#horizon) this.#due.set(id, { source: 'timer', address, dueAt });
+      if (this.#spent.get(id) !== dueAt) this.#spent.delete(id);
+      if (dueAt !== null && dueAt <= this.#horizon) this.#find(id, { source: 'timer', address, dueAt });
       this.#unwritten.delete(id);
       this.#unwritten.set(id, { address, dueAt, seq });
     }
@@ -77,7 +82,7 @@ export class Timers {
   /** Asks the store for what comes due, when the horizon is near. */
   needsLoad(now: number): boolean {
     if (this.#isStoreOld) return false;
-    return this.#complete ? now + HORIZON_MS / 2 > this.#horizon : this.#survey().waiting < LOAD_MAX / 2;
+    return this.#complete ? now + HORIZON_MS / 2 > this.#horizon : this.#due.size < LOAD_MAX / 2;
   }
 
   async load(store: PartitionStore, now: number): Promise<void> {
@@ -88,7 +93,6 @@ export class Timers {
     const fresh = found.filter(({ address }) => !unwritten.has(idOf(address)));
     for (const { address, dueAt } of fresh) this.#find(idOf(address), { source: 'timer', address, dueAt });
     this.#isStoreOld = this.#unwritten.size > 0 && fresh.length < found.length / 2;
-    this.#waiting = undefined;
     this.#complete = found.length < LOAD_MAX;
     // Of the last instant that was fetched others may be left in the store: what is at hand for certain ends before it.
     this.#horizon = this.#complete ? until : Math.max(this.#horizon, (found[found.length - 1]?.dueAt ?? until) - 1);
@@ -96,45 +100,47 @@ export class Timers {
       if (dueAt !== null && dueAt <= this.#horizon) this.#find(id, { source: 'timer', address, dueAt });
   }
 
+  /** One that is known stays as it is, and one that fired and changed nothing waits for its row. */
   #find(id: string, timer: TimerInput): void {
-    const known = this.#due.get(id);
-    if (known === undefined || this.#spent.get(id) === known.dueAt) this.#due.set(id, timer);
+    if (this.#due.has(id) || this.#spent.get(id) === timer.dueAt) return;
+    this.#due.set(id, timer);
+    this.#queue.push(timer);
+    if (this.#queue.length > this.#due.size * STALE_MAX + STALE_MIN)
+      this.#queue = new TinyQueue<TimerInput>([...this.#due.values()], inOrder);
   }
 
   /** Timers whose time has come, earliest first. */
   ready(now: number): readonly TimerInput[] {
-    const next = this.next();
-    if (next === null || next > now) return NONE;
-    const ready: (readonly [string, TimerInput])[] = [];
-    for (const entry of this.#due)
-      if (entry[1].dueAt <= now && this.#spent.get(entry[0]) !== entry[1].dueAt) ready.push(entry);
-    return ready
-      .sort((a, b) => a[1].dueAt - b[1].dueAt || (a[0] < b[0] ? -1 : 1))
-      .slice(0, FIRE_MAX)
-      .map(([, timer]) => timer);
+    const ready: TimerInput[] = [];
+    for (let first = this.#first(); first !== undefined && first.dueAt <= now; first = this.#first()) {
+      if (ready.length === FIRE_MAX) break;
+      ready.push(first);
+      this.#queue.pop();
+    }
+    for (const timer of ready) this.#queue.push(timer);
+    return ready;
   }
 
   /** A timer that fired and changed nothing does not fire again until its row changes. */
   spend(timers: readonly TimerInput[]): void {
-    if (timers.length > 0) this.#waiting = undefined;
-    for (const timer of timers) this.#spent.set(idOf(timer.address), timer.dueAt);
+    for (const { address, dueAt } of timers) {
+      const id = idOf(address);
+      this.#spent.set(id, dueAt);
+      if (this.#due.get(id)?.dueAt === dueAt) this.#due.delete(id);
+    }
   }
 
   /** Earliest time something comes due, or null. */
   next(): number | null {
-    return this.#survey().next;
+    return this.#first()?.dueAt ?? null;
   }
 
-  #survey(): Waiting {
-    if (this.#waiting !== undefined) return this.#waiting;
-    let next: number | null = null;
-    let waiting = 0;
-    for (const [id, { dueAt }] of this.#due) {
-      if (this.#spent.get(id) === dueAt) continue;
-      waiting += 1;
-      if (next === null || dueAt < next) next = dueAt;
+  /** The first that waits; those before it that no longer do leave the queue. */
+  #first(): TimerInput | undefined {
+    for (let first = this.#queue.peek(); first !== undefined; first = this.#queue.peek()) {
+      if (this.#due.get(idOf(first.address)) === first) return first;
+      this.#queue.pop();
     }
-    this.#waiting = { waiting, next };
-    return this.#waiting;
+    return undefined;
   }
 }

@@ -94,6 +94,28 @@ describe('timers of a store', () => {
     );
     expect(timers.ready(NOW + 1).map((timer) => timer.dueAt)).toEqual([NOW, NOW + 1]);
   });
+
+  it('fire at the time their row was given last, however often it was changed, and once until it changes again', async () => {
+    const timers = new Timers();
+    await timers.load(new DueRows([]).store, NOW);
+    const dueAt = (key: string, ms: number): Change => ({
+      op: 'put',
+      row: { ...address(key), dueAt: NOW + ms, doc: {} },
+    });
+    const keys = Array.from({ length: 100 }, (_, n) => `k${String(n).padStart(3, '0')}`);
+    for (let ms = 1_000; ms > 0; ms -= 10)
+      timers.apply(
+        keys.map((key, n) => dueAt(key, ms + (n % 7))),
+        1,
+      );
+    expect(timers.next()).toBe(NOW + 10);
+    const fired = timers.ready(NOW + 16);
+    expect(fired.map((timer) => timer.dueAt - NOW)).toEqual(keys.map((_, n) => 10 + (n % 7)).sort((a, b) => a - b));
+    expect(timers.ready(NOW + 16)).toEqual(fired);
+    timers.spend(fired);
+    timers.apply([dueAt('k000', 10), dueAt('k001', 12)], 2);
+    expect(timers.ready(NOW + 16).map(({ address: { key } }) => key)).toEqual(['k001']);
+  });
 });
 
 describe('timers of a store that is behind', () => {
