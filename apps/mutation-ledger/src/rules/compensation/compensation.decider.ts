@@ -13,14 +13,14 @@ import {
   classUnder,
   consequenceOf,
   contractByName,
+  jsonOfPayload,
   keyAt,
-  PayloadUnreadable,
   plainPayload,
-  readPayload,
   valueOf,
 } from '@recourse/contract';
 import type { Contract, KnownContract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
 import type {
   ExecutedCompensation,
   ExecutionState,
@@ -134,6 +134,7 @@ function calledUnder(
   known: KnownContract | null,
   result: Payload | null,
 ) {
+  const read = { args: jsonOfPayload(args), result: result === null ? null : jsonOfPayload(result) };
   return {
     capability,
     idempotency_key,
@@ -141,8 +142,9 @@ function calledUnder(
     contract_version: known === null ? null : (known.contract.version ?? 1),
     reversal_class: classUnder(known?.contract ?? null),
     args,
-    value: known === null ? null : valueIn(known.contract, args),
-    consequence: consequenceIn(known?.contract ?? null, args, result),
+    // What cannot be read has no value that is known.
+    value: known === null || read.args === undefined ? null : valueOf(known.contract, read.args),
+    consequence: consequenceIn(known?.contract ?? null, read, { argsPayload: args, resultPayload: result }),
     result,
   };
 }
@@ -166,26 +168,15 @@ function answerOf({ observations }: LegVerdict, position: number, { capability }
   return heard?.observed ?? null;
 }
 
-/** What cannot be read has no value that is known. */
-function valueIn(contract: Contract, args: Payload): Money | null {
-  try {
-    return valueOf(contract, readPayload(args));
-  } catch (cause) {
-    if (cause instanceof PayloadUnreadable) return null;
-    throw cause;
-  }
-}
-
 /** What a compensation moves itself; of what cannot be read, what its marks say. */
-function consequenceIn(contract: Contract | null, args: Payload, result: Payload | null): readonly Money[] {
-  const marks = { argsPayload: args, resultPayload: result };
-  try {
-    const read = { args: readPayload(args), result: result === null ? null : readPayload(result) };
-    return atLeast(consequenceOf(contract, { ...read, ...marks }));
-  } catch (cause) {
-    if (cause instanceof PayloadUnreadable) return consequenceOf(null, { args: null, result: null, ...marks }).values;
-    throw cause;
-  }
+function consequenceIn(
+  contract: Contract | null,
+  { args, result }: { readonly args: Json | undefined; readonly result: Json | undefined | null },
+  marks: { readonly argsPayload: Payload; readonly resultPayload: Payload | null },
+): readonly Money[] {
+  return args === undefined || result === undefined
+    ? consequenceOf(null, { args: null, result: null, ...marks }).values
+    : atLeast(consequenceOf(contract, { args, result, ...marks }));
 }
 
 /** The contract under which a compensation is executed: the one that binds the tenant. */
