@@ -53,7 +53,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
     test: 'a sealed payload stays sealed once its key was destroyed, within a minute, also where it was open',
     file: 'libs/event-log/src/sealing/vault.ts',
-    find: 'return ( known !== undefined && ((known.isFinal && known.secret === null) || this.options.now() - known.askedAt <= BELIEVED_MS) );',
+    find: 'return ( known !== undefined && ((known.isFinal && known.secret === null) || this.options.now() - known.askedAt <= this.#believedMs) );',
     replace:
       'return known !== undefined && ((known.isFinal && known.secret === null) || this.options.now() >= known.askedAt);',
   },

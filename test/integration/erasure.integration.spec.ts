@@ -47,7 +47,7 @@ beforeAll(async () => {
     { person: { ...ADMINISTRATOR, tenant: 'acme' } },
   );
   expect(status).toBe(200);
-  // A process forgets an opened key within a minute.
+  // A process believes in a key for a while.
   const everywhere = async (): Promise<string> => `${await shown(mutation)}${await stepsShown()}`;
   await until('the key to be forgotten', async () => ((await everywhere()).includes(SECRET) ? null : true), 90_000);
 }, 600_000);

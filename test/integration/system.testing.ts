@@ -35,6 +35,8 @@ export const EDITOR: Person = { subject: 'ravi', roles: ['contract_editor'] };
 export const OPERATOR: Person = { subject: 'mira', roles: ['approver', 'operator', 'payload_reader'] };
 export const INITIATOR: Person = { subject: 'asha', roles: ['approver'] };
 export const ADMINISTRATOR: Person = { subject: 'root', roles: ['administrator'], tenant: '*' };
+/** What is erased is forgotten soon: nobody here waits a minute. */
+const KEY_BELIEVED_MS = '5000';
 const POLL_MS = 150;
 const PATIENCE_MS = 30_000;
 const REQUEST_TIMEOUT_MS = 20_000;
@@ -88,7 +90,7 @@ export async function startSystem({
       withExample: false,
       adapters,
       envOf,
-      serviceEnv: { RECOURSE_PATIENCE_MS: '8000' },
+      serviceEnv: { RECOURSE_PATIENCE_MS: '8000', RECOURSE_KEY_BELIEVED_MS: KEY_BELIEVED_MS },
       ...told,
     });
     const processes = await startProcesses(plan.processes, { logDir: stack.logDir, book: stack.book });

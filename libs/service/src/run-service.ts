@@ -127,6 +127,7 @@ function partsOf(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Part
     sealing: new Vault({
       store: keys,
       windowMs: config.sealWindowMs,
+      believedMs: config.keyBelievedMs,
       now: () => performance.now(),
       random: randomBytes,
     }),

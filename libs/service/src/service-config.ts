@@ -150,6 +150,13 @@ export const SERVICE_CONFIG = {
   keyStorePassword: optional(
     passwordFile('RECOURSE_KEY_STORE_PASSWORD_FILE', { doc: 'Password for the key store, when the address has none.' }),
   ),
+  keyBelievedMs: integer('RECOURSE_KEY_BELIEVED_MS', {
+    doc: 'How long a key is used without asking the key store again whether it was destroyed.',
+    min: 1_000,
+    max: 60_000,
+    unit: 'milliseconds',
+    fallback: '60000',
+  }),
   sealWindowMs: integer('RECOURSE_SEAL_WINDOW_MS', {
     doc: 'Length of a retention window: what was recorded about a subject within one window is erased together.',
     min: 60_000,

@@ -5,7 +5,7 @@
 //
 // Invariants
 //   V1. A key that is not durable seals nothing that is appended.
-//   V2. A key is believed for a minute: then the store is asked again whether it was destroyed.
+//   V2. A key is believed for a time (`believedMs`): then the store is asked again whether it was destroyed.
 //   V3. A payload that was opened here seals to the very bytes it was, whatever the window; a producer's word on keys counts nothing.
 //   V4. A payload is opened when it is used, once for as long as its key is there: of a key that was destroyed nothing opened is handed out.
 //   V5. A proposed key opens what was sealed with it here, and hides no other: another process may have made the key of that id.
@@ -25,11 +25,13 @@ export interface VaultOptions {
   readonly windowMs: number;
   /** Milliseconds of any clock that does not go back. */
   readonly now: () => number;
+  /** How long a key is believed without asking whether it was destroyed, milliseconds; a minute unless told otherwise. */
+  readonly believedMs?: number;
   /** Secrets of chance; seeded in simulation. */
   readonly random: (bytes: number) => Buffer;
 }
 
-/** How long a key is believed without asking, milliseconds. */
+/** What `believedMs` is unless told otherwise. */
 export const BELIEVED_MS = 60_000;
 /** Keys in memory at the most; the least recently asked for go first. */
 const KEYS_MAX = 50_000;
@@ -75,7 +77,11 @@ export class Vault implements Sealing {
   /** Keys that the decision being made used and that are not here; null between decisions. */
   #lacked: Set<string> | null = null;
 
-  constructor(private readonly options: VaultOptions) {}
+  readonly #believedMs: number;
+
+  constructor(private readonly options: VaultOptions) {
+    this.#believedMs = options.believedMs ?? BELIEVED_MS;
+  }
 
   batch(now: number): BatchSealing {
     const used = new Set<Current>();
@@ -192,7 +198,7 @@ export class Vault implements Sealing {
   async #settle(used: ReadonlySet<Current>): Promise<boolean> {
     const now = this.options.now();
     const doubtful = [...used].filter(
-      ({ isDurable, askedAt, isLost }) => !isLost && (!isDurable || now - askedAt > BELIEVED_MS),
+      ({ isDurable, askedAt, isLost }) => !isLost && (!isDurable || now - askedAt > this.#believedMs),
     );
     if (doubtful.length > 0) {
       const answers = await this.options.store.ensure(
@@ -358,7 +364,7 @@ export class Vault implements Sealing {
     const known = this.#known.get(keyId);
     return (
       known !== undefined &&
-      ((known.isFinal && known.secret === null) || this.options.now() - known.askedAt <= BELIEVED_MS)
+      ((known.isFinal && known.secret === null) || this.options.now() - known.askedAt <= this.#believedMs)
     );
   }
 

@@ -31,10 +31,11 @@ beforeEach(() => {
   drawn = 0;
 });
 
-function vault(): Vault {
+function vault(believedMs = BELIEVED_MS): Vault {
   return new Vault({
     store,
     windowMs: DAY_MS,
+    believedMs,
     now: () => now,
     random: (bytes) => {
       drawn += 1;
@@ -414,6 +415,21 @@ describe('a payload that opens on use', () => {
     expect(() => argsOf(opening).body).toThrow(Lacking);
     await by.load(sealedUnder(doc));
     expect(mapPayloads(opening, membersOf)).toEqual(doc);
+  });
+
+  it('stays sealed as soon as it is told to ask, where that is sooner', async () => {
+    const [by, sooner] = [vault(), vault(1_000)];
+    const doc = await sealed(by, { args: plain('1') });
+    const [opening, soonest] = await Promise.all(
+      [by, sooner].map(async (one) => {
+        await one.load(sealedUnder(doc));
+        return one.openOnUse(doc);
+      }),
+    );
+    await store.destroy({ ...WHO, tenant: 'acme', subject: 'customer/7' });
+    now += 1_001;
+    expect(argsOf(opening ?? {}).encoding).toBe('plain');
+    expect(() => argsOf(soonest ?? {}).body).toThrow(Lacking);
   });
 
   it('tells whom it was decided by that its key was lacked, whatever was made of that', async () => {
