@@ -3,7 +3,7 @@ import { schemaIdOf } from '@recourse/chain';
 import type { PackedDecisions, PackedPin } from '@recourse/contract';
 import type { Accepted } from '../audit/accepted.js';
 import { checkInProcess, pinInProcess, PINNED_LOGS } from './decisions.process.js';
-import type { Checked, ClusterAsked, Other, Place } from './decisions.process.js';
+import type { Checked, ClusterAsked, KeysAsked, Other, Place } from './decisions.process.js';
 import { placeName } from './story.packet.js';
 import type { Gathered, StoryPacket } from './story.packet.js';
 
@@ -11,7 +11,10 @@ import type { Gathered, StoryPacket } from './story.packet.js';
 export async function gatherDecisions(
   told: readonly Accepted[],
   all: readonly Accepted[],
-  { settings, cluster }: { readonly settings: Readonly<Record<string, string>>; readonly cluster: ClusterAsked },
+  {
+    settings,
+    cluster,
+  }: { readonly settings: Readonly<Record<string, string>>; readonly cluster: ClusterAsked & KeysAsked },
 ): Promise<Gathered> {
   const decisions: PackedDecisions = { settings: {}, partitions: {}, pins: [], unpinned: [] };
   for (const log of PINNED_LOGS) {
@@ -23,7 +26,7 @@ export async function gatherDecisions(
     const wanted = [...ofLog].map(([partition, records]) => ({ partition, seqs: records.map(({ seq }) => seq) }));
     const pinned = await pinInProcess(log, wanted, settings, cluster);
     decisions.settings[log] = { ...pinned.settings };
-    decisions.partitions[log] = pinned.partitions;
+    Object.assign(decisions.partitions, pinned.viewPartitions, { [log]: pinned.partitions });
     decisions.pins.push(...pinned.pins);
     decisions.unpinned.push(...pinned.unpinned);
   }
@@ -49,7 +52,11 @@ function placesIn({ records, progress, input, entries }: PackedPin): readonly Om
 }
 
 /** The decisions of a packet, made again by the services whose they are; none where it pins none. Errors: those of checkInProcess. */
-export async function remakeDecisions(packet: StoryPacket, other: Other | null): Promise<readonly Checked[]> {
+export async function remakeDecisions(
+  packet: StoryPacket,
+  other: Other | null,
+  keys: KeysAsked,
+): Promise<readonly Checked[]> {
   const { decisions, schemas, records } = packet;
   if (decisions === null) return [];
   const checked: Checked[] = [];
@@ -61,6 +68,8 @@ export async function remakeDecisions(packet: StoryPacket, other: Other | null):
         log,
         settings: decisions.settings[log] ?? {},
         partitions: decisions.partitions[log] ?? 1,
+        view_partitions: decisions.partitions,
+        ...keys,
         schemas,
         records: records.map(({ proof: _proof, offset: _offset, key, value, ...place }) => ({
           ...place,

@@ -4,8 +4,8 @@ import type { AcceptedRecord, Doc, ServiceCore } from '../service-core.js';
 import { FoldedRows, named, NotPinned, stateOver } from './pin-state.js';
 import type { RowSource } from './pin-state.js';
 import type { Pin, PinnedRecord } from './pin.messages.js';
-import { firstDifference } from './remake.js';
-import type { Standing } from './remake.js';
+import { firstDifference } from './compare.js';
+import type { Standing } from './compare.js';
 
 /** A record of the packet whose bytes have its hash. */
 export interface HeldRecord extends Standing {
