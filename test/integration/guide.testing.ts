@@ -83,10 +83,15 @@ interface Seat {
   readonly person: Person;
   readonly folder: string;
   readonly saidTo: ((question: string) => string) | null;
+  /** Nothing unless told. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 /** The same with somebody at the terminal. */
-export async function cliAt({ system, person, folder, saidTo }: Seat, args: readonly string[]): Promise<Ran> {
+export async function cliAt(
+  { system, person, folder, saidTo, environment = {} }: Seat,
+  args: readonly string[],
+): Promise<Ran> {
   const [out, note]: [string[], string[]] = [[], []];
   const { urls } = system.plan;
   const at = [
@@ -120,7 +125,7 @@ export async function cliAt({ system, person, folder, saidTo }: Seat, args: read
     ask: (question: string) => Promise.resolve(saidTo?.(question) ?? ''),
   };
   return {
-    code: await run([...at, ...args], { terminal, environment: {}, folder, fetch }),
+    code: await run([...at, ...args], { terminal, environment, folder, fetch }),
     out: out.join('\n'),
     note: note.join('\n'),
   };

@@ -21,6 +21,7 @@ export type {
   RecordInput,
   Row,
   RowAddress,
+  SealScope,
   ServiceCore,
   StateView,
   TimerInput,
@@ -63,7 +64,7 @@ export { createServiceRuntime } from './service-runtime.js';
 export type { ServiceRuntime } from './service-runtime.js';
 export { findProblem, PARKED_BYTES_MAX, parkingKey, WIRE_RECORD_BYTES_MAX } from './parking.decisions.js';
 export { mapPayloads } from './sealing/payload-walk.js';
-export { asStored, showLoaded } from './sealing/sealing.js';
+export { asStored, OpenedState, showLoaded } from './sealing/sealing.js';
 export type { Sealing } from './sealing/sealing.js';
 export { Vault } from './sealing/vault.js';
 export { scopeId, storableName } from './sealing/keys.js';
