@@ -1,0 +1,101 @@
+// A run of a secure stack, taken away with its decisions: wires are signed, brokers ask who reads, and an auditor proves each record (D58).
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createKafka, signingFrom } from '@recourse/kafka';
+import { ownerOfLog } from '@recourse/messages';
+import { createProducer, systemClock } from '@recourse/sdk';
+import { cliAt, put } from './guide.testing.js';
+import type { Ran } from './guide.testing.js';
+import { itemsOf, startSystem, TENANT, until } from './system.testing.js';
+import type { Person, System } from './system.testing.js';
+
+const READER: Person = { subject: 'vera', roles: ['payload_reader', 'auditor'], tenant: TENANT };
+const RUN = 'run-secure';
+const SECRET = 'planted-in-arguments';
+
+interface Replay {
+  readonly outcome: string;
+  readonly decisions: readonly { readonly type: string; readonly outcome: string; readonly code: string | null }[];
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'recourse-story-secure-'));
+let system: System;
+let secrets: string;
+let keyring: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  system = await startSystem({ secure: true, withAuditor: true });
+  secrets = join(dirname(system.plan.audited?.auditorKeyFile ?? ''), 'secrets');
+  keyring = { RECOURSE_WIRES: 'strict', RECOURSE_KEYRING_FILE: join(secrets, 'keyring.json') };
+  // The programs of the services are given what the command line was.
+  Object.assign(process.env, keyring);
+  await tell();
+  put(
+    folder,
+    'settings.env',
+    'RECOURSE_LEASE_MS=5000\nRECOURSE_SOURCE_TRUST=off\nRECOURSE_STORM_LIMIT=0\nRECOURSE_CLOSURE_MAX=0\n',
+  );
+}, 300_000);
+afterAll(async () => {
+  await system.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+/** As the agent of the stack, under its key. */
+async function tell(): Promise<void> {
+  const signing = signingFrom(
+    {
+      wires: 'strict',
+      keyringFile: keyring['RECOURSE_KEYRING_FILE'],
+      signingKeyFile: join(secrets, 'keys', 'agent.pem'),
+      signingKeyId: 'agent',
+    },
+    { ownerOf: ownerOfLog, clock: systemClock },
+  );
+  const password = readFileSync(join(secrets, 'users', 'agent.password'), 'utf8').trim();
+  const sasl = { mechanism: 'scram-sha-512', username: 'agent', password } as const;
+  const kafka = createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'agent', sasl, signing });
+  const producer = await createProducer({ kafka, codecs: system.codecs, source: 'agent:planner' });
+  const call = { tenant: TENANT, runId: RUN, agentId: 'agent:planner', initiator: 'asha', objective: 'keep notes' };
+  const what = { stepId: 'step', callId: 'call-1', capability: 'notes.write', contractDigest: null };
+  const key = { effectKey: 'eff_1', idempotencyKey: 'key-1', subjectRef: 'note/1', assumptionRefs: [] };
+  const ended = { outcome: 'succeeded', committedAt: Date.now(), result: null, priorValue: null } as const;
+  await producer.toolExecuted(
+    { ...call, ...what, ...key, args: { text: SECRET } },
+    { ...ended, externalTransactionRef: null, errorKind: null },
+  );
+  await producer.close();
+  await until('the effect on record', async () => {
+    const found = itemsOf(await system.get('ledger', `/v1/mutations?run_id=${RUN}`));
+    return found[0] ?? null;
+  });
+}
+
+const recourse = (user: string, ...args: readonly string[]): Promise<Ran> =>
+  cliAt(
+    {
+      ...{ system, folder, person: READER, saidTo: null },
+      environment: {
+        ...keyring,
+        RECOURSE_KAFKA_USER: user,
+        RECOURSE_KAFKA_PASSWORD_FILE: join(secrets, 'users', `${user}.password`),
+        RECOURSE_KEY_STORE_URL: system.plan.keyStoreUrl,
+      },
+    },
+    ['audit', ...args],
+  );
+
+describe('a run of a secure stack', () => {
+  it('shows', async () => {
+    for (const user of ['operator', 'mutation-ledger']) {
+      const { headsFile, auditorKeyFile } = system.plan.audited ?? { headsFile: '', auditorKeyFile: '' };
+      const told = await recourse(user, 'story', RUN, '--decisions', '--settings', 'settings.env', '--open', '--packet', `${user}.json`, '--auditor-key', auditorKeyFile, '--heads', headsFile);
+      process.stderr.write(`${user}: ${String(told.code)} ${told.out} ${told.note}\n`);
+      const r = await recourse(user, 'replay-story', `${user}.json`, '--open');
+      process.stderr.write(`${r.out} ${r.note}\n`);
+    }
+    expect(1).toBe(1);
+  }, 100_000);
+});
