@@ -205,7 +205,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'D58',
     spec: 'apps/mutation-ledger/src/core/mutations.pins.unit.spec.ts',
     test: 'decisions of the ledger in a packet name what a wire told, what was sealed and how far views were read, and prove none of it',
-    file: 'libs/event-log/src/pins/check-pins.ts',
+    file: 'libs/event-log/src/pins/pinned-rows.ts',
     find: 'payloads.some(({ wire }) => wire !== null)',
     replace: 'payloads.some(({ sha256 }) => sha256 === null)',
   },

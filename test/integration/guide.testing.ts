@@ -87,14 +87,10 @@ interface Seat {
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-/** The same with somebody at the terminal. */
-export async function cliAt(
-  { system, person, folder, saidTo, environment = {} }: Seat,
-  args: readonly string[],
-): Promise<Ran> {
-  const [out, note]: [string[], string[]] = [[], []];
+/** Flags that say where everything is, and who asks. */
+async function placesOf(system: System, person: Person): Promise<readonly string[]> {
   const { urls } = system.plan;
-  const at = [
+  return [
     '--contracts-url',
     urls.registry,
     '--ledger-url',
@@ -114,6 +110,14 @@ export async function cliAt(
     '--token',
     await system.token(person),
   ];
+}
+
+/** The same with somebody at the terminal. */
+export async function cliAt(
+  { system, person, folder, saidTo, environment = {} }: Seat,
+  args: readonly string[],
+): Promise<Ran> {
+  const [out, note]: [string[], string[]] = [[], []];
   const terminal = {
     out: (text: string) => {
       out.push(text);
@@ -125,7 +129,7 @@ export async function cliAt(
     ask: (question: string) => Promise.resolve(saidTo?.(question) ?? ''),
   };
   return {
-    code: await run([...at, ...args], { terminal, environment, folder, fetch }),
+    code: await run([...(await placesOf(system, person)), ...args], { terminal, environment, folder, fetch }),
     out: out.join('\n'),
     note: note.join('\n'),
   };

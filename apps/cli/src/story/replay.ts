@@ -137,11 +137,12 @@ export function otherwiseIn(records: readonly Accepted[], { checked, unpinned }:
   const lackOf = (record: Accepted): string => lacking.get(placeName(record)) ?? 'not_pinned';
   const decided = new Map(checked.flatMap((one) => one.records.map((place) => [placeName(place), one] as const)));
   let isConcerned = false;
-  for (const record of records) {
-    if (!(PINNED_LOGS as readonly string[]).includes(record.log)) continue;
+  // The ledger judges no ceiling, and no policy of recovery: what it decided and nobody could make hides no other decision.
+  const isPassed = (record: Accepted): boolean =>
+    record.log === 'recourse.mutations' && decided.get(placeName(record))?.outcome !== 'equal';
+  const pinned = records.filter(({ log }) => (PINNED_LOGS as readonly string[]).includes(log));
+  for (const record of pinned.filter((one) => !isPassed(one))) {
     const made = decided.get(placeName(record));
-    // The ledger judges no ceiling, and no policy of recovery: what it decided and nobody could make hides no other decision.
-    if (record.log === 'recourse.mutations' && made?.outcome !== 'equal') continue;
     const unknown = (why: string): Counterfactual => ({ outcome: 'unknown', at: placeName(record), why: [why] });
     if (made === undefined || made.outcome !== 'equal' || made.otherwise === null)
       return unknown(made?.code ?? lackOf(record));

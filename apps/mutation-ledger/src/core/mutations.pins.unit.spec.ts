@@ -9,7 +9,6 @@ import { mutationsCore } from '../core.js';
 import { REMAKING } from '../remaking.js';
 import {
   ASKING,
-  contractText,
   executed,
   intent,
   NOW,

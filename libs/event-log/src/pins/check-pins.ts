@@ -7,12 +7,11 @@
 //   K4. Under another policy or ceiling the first decision that comes out otherwise is the last that is told.
 import { partitionForKey } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
-import { mapPayloads } from '../sealing/payload-walk.js';
 import type { Decided, Doc, Input, ServiceCore } from '../service-core.js';
 import { NotPinned } from './pin-state.js';
 import type { RowSource, ViewSource } from './pin-state.js';
 import type { Pin, PinnedEntry, PinnedRecord } from './pin.messages.js';
-import { Folding, PinnedRows } from './pinned-rows.js';
+import { Folding, PinnedRows, toldBy } from './pinned-rows.js';
 import type { Change, HeldRecord, WhatIf } from './pinned-rows.js';
 import { compareRecords } from './compare.js';
 import type { Compared, KeyedFields } from './compare.js';
@@ -21,7 +20,7 @@ import type { PayloadKeys } from './payload-keys.js';
 import { remake } from './remake.js';
 import type { Remade } from './remake.js';
 import { sealedIn } from './wire-homes.js';
-import { WITHHELD, wireInput } from './wire-input.js';
+import { wireInput, withoutContents } from './wire-input.js';
 
 export interface PinsToCheck {
   readonly core: ServiceCore;
@@ -275,25 +274,6 @@ class PinsCheck {
     const standing = this.#held.get(placeOf(place));
     return standing?.place.hash === place.hash ? standing : null;
   }
-}
-
-/** What of a pin no record shows, but for rows: what a wire told in the clear, and how far views were read. */
-function toldBy({ input, payloads, positions }: Pin): readonly string[] {
-  const place = input.source === 'wire' ? `${input.topic}/${String(input.partition)}@${String(input.offset)}` : '';
-  return [
-    ...(payloads.some(({ wire }) => wire !== null) ? [`payloads of ${place}`] : []),
-    ...positions.map(({ view, partition }) => `position of ${view}/${String(partition)}`),
-  ];
-}
-
-/** What would have been decided is told without what is in it. */
-function withoutContents({ type, body }: Decided): Decided {
-  const bare = mapPayloads(body, (payload) =>
-    payload.encoding === 'plain'
-      ? { ...payload, encoding: 'sealed', key_id: WITHHELD, body: Buffer.alloc(0), sha256: Buffer.alloc(32) }
-      : payload,
-  );
-  return { type, body: bare as Doc };
 }
 
 function lackOf(remade: Exclude<Remade, { readonly kind: 'made' }>): Problem & { readonly field: string } {

@@ -115,3 +115,12 @@ export class PinnedRows implements RowSource {
     return instead;
   }
 }
+
+/** What of a pin no record shows, but for rows: what a wire told in the clear, and how far views were read. */
+export function toldBy({ input, payloads, positions }: Pin): readonly string[] {
+  const place = input.source === 'wire' ? `${input.topic}/${String(input.partition)}@${String(input.offset)}` : '';
+  return [
+    ...(payloads.some(({ wire }) => wire !== null) ? [`payloads of ${place}`] : []),
+    ...positions.map(({ view, partition }) => `position of ${view}/${String(partition)}`),
+  ];
+}

@@ -3,7 +3,7 @@ import { sha256Hex } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
 import { mapPayloads } from '../sealing/payload-walk.js';
 import type { PayloadDoc } from '../sealing/sealing.js';
-import type { Doc, RecordInput } from '../service-core.js';
+import type { Decided, Doc, RecordInput } from '../service-core.js';
 import { nameOf } from './payload-keys.js';
 import type { PinnedInput } from './pin.messages.js';
 
@@ -72,4 +72,14 @@ function withheld(
     return { content_type, encoding: 'sealed', key_id: WITHHELD, body: Buffer.alloc(0), sha256 };
   });
   return { body: without as Doc, payloads };
+}
+
+/** What would have been decided is told without what is in it. */
+export function withoutContents({ type, body }: Decided): Decided {
+  const bare = mapPayloads(body, (payload) =>
+    payload.encoding === 'plain'
+      ? { ...payload, encoding: 'sealed', key_id: WITHHELD, body: Buffer.alloc(0), sha256: Buffer.alloc(32) }
+      : payload,
+  );
+  return { type, body: bare as Doc };
 }
