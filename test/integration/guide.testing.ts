@@ -46,7 +46,9 @@ export async function runCommand(
     readonly variables: Readonly<Record<string, string>>;
   },
 ): Promise<Ran> {
-  return runWords(command, { folder, variables, recourse: (...words) => cli(system, person, folder, ...words) });
+  const environment = { RECOURSE_KEY_STORE_URL: system.plan.keyStoreUrl };
+  const seat = { system, person, folder, saidTo: null, environment };
+  return runWords(command, { folder, variables, recourse: (...words) => cliAt(seat, words) });
 }
 
 /** The same with a command line of the caller's. */

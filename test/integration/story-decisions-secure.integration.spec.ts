@@ -78,22 +78,22 @@ async function tell(): Promise<void> {
   });
 }
 
-const recourse = (user: string, ...args: readonly string[]): Promise<Ran> =>
-  cliAt(
-    {
-      ...{ system, folder, person: READER, saidTo: null },
-      environment: {
-        ...keyring,
-        RECOURSE_KAFKA_USER: user,
-        RECOURSE_KAFKA_PASSWORD_FILE: join(secrets, 'users', `${user}.password`),
-        RECOURSE_KEY_STORE_URL: system.plan.keyStoreUrl,
-      },
-    },
-    ['audit', ...args],
-  );
+/** As a user of Kafka; null: as the stack's own files say. */
+const recourse = (user: string | null, ...args: readonly string[]): Promise<Ran> => {
+  const speaks =
+    user === null
+      ? { RECOURSE_DATA_DIR: dirname(secrets) }
+      : {
+          RECOURSE_KAFKA_USER: user,
+          RECOURSE_KAFKA_PASSWORD_FILE: join(secrets, 'users', `${user}.password`),
+          RECOURSE_KEY_STORE_URL: system.plan.keyStoreUrl,
+        };
+  const seat = { system, folder, person: READER, saidTo: null, environment: { ...keyring, ...speaks } };
+  return cliAt(seat, ['audit', ...args]);
+};
 
 /** The packet as this user wrote it once the auditor's heads cover it, replayed with the keys. */
-async function taken(user: string, file: string): Promise<readonly (readonly (string | null)[])[]> {
+async function taken(user: string | null, file: string): Promise<readonly (readonly (string | null)[])[]> {
   const { headsFile, auditorKeyFile } = system.plan.audited ?? { headsFile: '', auditorKeyFile: '' };
   let tries = 0;
   await until('heads that cover the run', async () => {
@@ -117,6 +117,10 @@ describe('a run of a secure stack, taken away with its decisions', () => {
     const { decisions } = JSON.parse(readFileSync(join(folder, last), 'utf8')) as Packed;
     const values = decisions.pins.map(({ input }) => Buffer.from(input.value, 'base64').toString('latin1'));
     expect([values.length, values.filter((value) => value.includes(SECRET))]).toEqual([1, []]);
+  }, 120_000);
+
+  it('is decided again by who has the files of a development stack: each log is read as the service that owns it', async () => {
+    expect(await taken(null, 'own.json')).toEqual([['MutationRecorded', 'equal', null]]);
   }, 120_000);
 
   it('claims no decision where nobody could tell who had signed its input', async () => {

@@ -11,7 +11,7 @@ import { logInDump, logOnKafka } from '../audit/prove.js';
 import type { ProvedLog } from '../audit/prove.js';
 import { formatTable } from '../output/table.js';
 import { visibleOnOneLine } from '../output/visible.js';
-import { known, OPERATOR } from '../config.js';
+import { known } from '../config.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
@@ -137,13 +137,13 @@ async function gathering(
   const { settings } = session;
   const asked = {
     brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
-    kafka_user: settings.kafkaAs(OPERATOR),
     registry_url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
     log_id: known(settings.logId, 'the id of the logs', '--log-id'),
     ...keysFor(session, open === undefined ? {} : { open }),
   };
   const under = file === undefined ? {} : settingsIn(file, session.folder);
-  const gathered = await gatherDecisions(told, records, { settings: under, cluster: asked });
+  const cluster = { ...asked, kafkaAs: settings.kafkaAs };
+  const gathered = await gatherDecisions(told, records, { settings: under, cluster });
   const { pins, unpinned } = gathered.decisions;
   session.terminal.note(`${String(pins.length)} decisions are pinned, ${String(unpinned.length)} records are not.`);
   return gathered;

@@ -112,7 +112,8 @@ export async function checkInProcess(asked: CheckAsked): Promise<readonly Checke
   return checked;
 }
 
-function serviceOf(log: string): string {
+/** The service that owns a log. Errors: TypeError. */
+export function serviceOf(log: string): string {
   const service = OWNED_LOGS.get(log);
   if (service === undefined) throw new TypeError(`${log} is no log of a service`);
   return service;
