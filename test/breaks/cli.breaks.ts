@@ -188,8 +188,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.pins.unit.spec.ts',
     test: 'decisions of the ledger whose keys are gone have no pin without keys, and are said to be erased once nobody has them',
     file: 'libs/event-log/src/pins/making.ts',
-    find: "kind = homes.isErased ? 'payload_erased' : remade.kind;",
-    replace: 'kind = remade.kind;',
+    find: "return isErased ? 'payload_erased' : remade.kind;",
+    replace: 'return remade.kind;',
   },
   {
     id: 'd58-what-a-record-sealed-taken-unopened',

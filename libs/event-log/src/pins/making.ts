@@ -3,6 +3,7 @@ import type { PlacedRecord } from '../own-log.js';
 import type { PayloadDoc } from '../sealing/sealing.js';
 import type { Input, Owns, RowAddress } from '../service-core.js';
 import { compareRecords } from './compare.js';
+import type { Compared } from './compare.js';
 import { LookedViews } from './looked-views.js';
 import type { LookedAt } from './looked-views.js';
 import { NO_KEYS } from './payload-keys.js';
@@ -72,20 +73,25 @@ export class Making {
     if (again === null) return { kind };
     for (const age of this.#ages(now)) {
       const { remade, read, looked } = this.#make(again, now, age);
-      if (isClosed(remade)) kind = homes.isErased ? 'payload_erased' : remade.kind;
-      if (remade.kind !== 'made' || remade.decided.length === 0 || remade.isParked) continue;
-      const { decided, opened } = remade;
-      const standing = rest.slice(0, decided.length).map((record) => ({ record, key: record.key }));
-      const { core, codecs, keyed } = this.source;
-      const compared = compareRecords(decided, standing, { codecs, log: core.log, keyed, keys: this.#keys });
-      if (compared.differs !== null) {
-        if (compared.closed !== null || remade.isHashed) kind = compared.closed ?? 'payload_sealed';
-        continue;
+      const seen = looked();
+      const compared = this.#compared(remade, rest);
+      if (compared !== null && compared.differs === null && remade.kind === 'made') {
+        const payloads = namesOf(homes.sealed, remade.opened);
+        return { kind: 'matched', attempt: { pinned, read, payloads, ...seen }, count: remade.decided.length };
       }
-      const payloads = namesOf(homes.sealed, opened);
-      return { kind: 'matched', attempt: { pinned, read, payloads, ...looked() }, count: decided.length };
+      kind = closedIn(remade, compared, homes.isErased) ?? kind;
+      // What looks at no view comes to the same under every one.
+      if (seen.entries.length + seen.positions.length === 0) break;
     }
     return { kind };
+  }
+
+  /** Null where it decides nothing that stands in a log. */
+  #compared(remade: Remade, rest: readonly PlacedRecord[]): Compared | null {
+    if (remade.kind !== 'made' || remade.decided.length === 0 || remade.isParked) return null;
+    const { core, codecs, keyed } = this.source;
+    const standing = rest.slice(0, remade.decided.length).map((record) => ({ record, key: record.key }));
+    return compareRecords(remade.decided, standing, { codecs, log: core.log, keyed, keys: this.#keys });
   }
 
   /** Does it decide nothing? Errors: as `try`. */
@@ -177,5 +183,10 @@ export class Making {
   }
 }
 
-const isClosed = (remade: Remade): remade is Extract<Remade, { readonly kind: Closed }> =>
-  remade.kind === 'payload_sealed' || remade.kind === 'payload_erased';
+/** Why nobody can say whether it is what stands there; null where one can. */
+function closedIn(remade: Remade, compared: Compared | null, isErased: boolean): Closed | null {
+  if (remade.kind === 'payload_sealed' || remade.kind === 'payload_erased')
+    return isErased ? 'payload_erased' : remade.kind;
+  if (compared === null) return null;
+  return compared.closed ?? (remade.kind === 'made' && remade.isHashed ? 'payload_sealed' : null);
+}
