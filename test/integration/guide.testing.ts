@@ -46,7 +46,9 @@ export async function runCommand(
     readonly variables: Readonly<Record<string, string>>;
   },
 ): Promise<Ran> {
-  return runWords(command, { folder, variables, recourse: (...words) => cli(system, person, folder, ...words) });
+  const environment = { RECOURSE_KEY_STORE_URL: system.plan.keyStoreUrl };
+  const seat = { system, person, folder, saidTo: null, environment };
+  return runWords(command, { folder, variables, recourse: (...words) => cliAt(seat, words) });
 }
 
 /** The same with a command line of the caller's. */
@@ -83,13 +85,14 @@ interface Seat {
   readonly person: Person;
   readonly folder: string;
   readonly saidTo: ((question: string) => string) | null;
+  /** Nothing unless told. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
-/** The same with somebody at the terminal. */
-export async function cliAt({ system, person, folder, saidTo }: Seat, args: readonly string[]): Promise<Ran> {
-  const [out, note]: [string[], string[]] = [[], []];
+/** Flags that say where everything is, and who asks. */
+async function placesOf(system: System, person: Person): Promise<readonly string[]> {
   const { urls } = system.plan;
-  const at = [
+  return [
     '--contracts-url',
     urls.registry,
     '--ledger-url',
@@ -109,6 +112,14 @@ export async function cliAt({ system, person, folder, saidTo }: Seat, args: read
     '--token',
     await system.token(person),
   ];
+}
+
+/** The same with somebody at the terminal. */
+export async function cliAt(
+  { system, person, folder, saidTo, environment = {} }: Seat,
+  args: readonly string[],
+): Promise<Ran> {
+  const [out, note]: [string[], string[]] = [[], []];
   const terminal = {
     out: (text: string) => {
       out.push(text);
@@ -120,7 +131,7 @@ export async function cliAt({ system, person, folder, saidTo }: Seat, args: read
     ask: (question: string) => Promise.resolve(saidTo?.(question) ?? ''),
   };
   return {
-    code: await run([...at, ...args], { terminal, environment: {}, folder, fetch }),
+    code: await run([...(await placesOf(system, person)), ...args], { terminal, environment, folder, fetch }),
     out: out.join('\n'),
     note: note.join('\n'),
   };

@@ -12,7 +12,7 @@ import { createWorker, guard, HttpBudget, MemoryClaimStore, MemoryPositionStore,
 import type { GuardedTool, Tool, Worker } from '@recourse/sdk';
 import { put } from './guide.testing.js';
 import { EDITOR, INITIATOR, itemsOf, OPERATOR, startSystem, TENANT, until } from './system.testing.js';
-import type { Facts, Person, System } from './system.testing.js';
+import type { Facts, Person, System, SystemNeeds } from './system.testing.js';
 
 const PAYMENTS = ['payments.get_refund', 'payments.reverse_refund', 'payments.issue_refund'];
 export const AGENT = 'agent-7';
@@ -45,12 +45,12 @@ export interface Rehearsal {
 }
 
 /** Starts it, and rehearses one undo in `run-rehearsal`. Errors: the first part that does not become ready. */
-export async function rehearse(): Promise<Rehearsal> {
+export async function rehearse(needs: Pick<SystemNeeds, 'withAuditor'> = {}): Promise<Rehearsal> {
   const folder = mkdtempSync(join(tmpdir(), 'recourse-rehearsal-'));
   const told: string[] = [];
   const desk = await openDesk(told);
   tellDesk(folder, desk);
-  const system = await startSystem({ notifier: { webhooksFile: join(folder, 'webhooks.json') } });
+  const system = await startSystem({ ...needs, notifier: { webhooksFile: join(folder, 'webhooks.json') } });
   const refunds = new Map<string, string>();
   const lies = new Set<string>();
   const worker = workerOf(system, refunds, lies);

@@ -66,6 +66,8 @@ export interface System {
 export interface SystemNeeds extends Pick<SystemOptions, 'adapters' | 'envOf'> {
   /** On a stack that asks everybody who they are, with strict wires. */
   readonly secure?: boolean;
+  /** Starts an auditor and its witness beside the services. */
+  readonly withAuditor?: boolean;
   /** Starts the notifier too, with these endpoints. */
   readonly notifier?: { readonly webhooksFile: string; readonly env?: Readonly<Record<string, string>> };
 }
@@ -75,6 +77,7 @@ export async function startSystem({
   adapters = [],
   envOf = {},
   secure = false,
+  withAuditor = false,
   notifier,
 }: SystemNeeds = {}): Promise<System> {
   const stack = await startTestStack({ secure, withSchemas: true });
@@ -88,6 +91,7 @@ export async function startSystem({
       dataDir,
       partitions: PARTITIONS,
       withExample: false,
+      withAuditor,
       adapters,
       envOf,
       serviceEnv: { RECOURSE_PATIENCE_MS: '8000', RECOURSE_KEY_BELIEVED_MS: KEY_BELIEVED_MS },

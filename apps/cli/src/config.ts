@@ -56,6 +56,15 @@ export const CLI_CONFIG = {
   databasePassword: optional(
     passwordFile('RECOURSE_DATABASE_PASSWORD_FILE', { doc: 'Password for it, when the address has none.' }),
   ),
+  keyStoreUrl: optional(
+    url('RECOURSE_KEY_STORE_URL', {
+      doc: 'Database of the keys that seal payloads, for packets of decisions with `--open`.',
+      protocols: ['postgres:', 'postgresql:'],
+    }),
+  ),
+  keyStorePassword: optional(
+    passwordFile('RECOURSE_KEY_STORE_PASSWORD_FILE', { doc: 'Password for it, when the address has none.' }),
+  ),
   wires: optional(
     text('RECOURSE_WIRES', {
       doc: 'strict or open, for audits, replays and `log accept-…`; strict where a keyring is named.',
@@ -125,6 +134,8 @@ export interface Settings {
   readonly signing: () => Signing | null;
   /** Database of the service that owns a log, by service name. */
   readonly databaseOf: (service: string) => string | null;
+  /** Database of the keys that seal payloads. */
+  readonly keyStoreUrl: string | null;
   readonly token: string | null;
   readonly tokenFile: string | null;
   readonly tenant: string | null;
@@ -154,6 +165,10 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
       const named = flags.databaseUrl ?? env.databaseUrl;
       return named === undefined ? (system?.databases[service] ?? null) : withPassword(named, env.databasePassword);
     },
+    keyStoreUrl:
+      env.keyStoreUrl === undefined
+        ? (system?.keyStoreUrl ?? null)
+        : withPassword(env.keyStoreUrl, env.keyStorePassword),
     token: flags.token ?? (flags.tokenFile === undefined ? (env.token ?? null) : null),
     tokenFile: flags.tokenFile ?? env.tokenFile ?? null,
     tenant: flags.tenant ?? env.tenant ?? null,

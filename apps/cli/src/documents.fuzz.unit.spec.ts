@@ -104,6 +104,8 @@ describe('a packet of a story', () => {
           { kind: 'budget', group: 'g', is_whole: true, rows: [{ key: 'k', doc: { a: [1] }, is_folded: true }] },
         ],
         entries: [{ view: 'entries', key: 'e', records: [place] }],
+        payloads: [{ sha256: 'b'.repeat(64), wire: null }],
+        positions: [{ view: 'entries', partition: 0, seq: 1 }],
       };
       const decisions = { settings: {}, partitions: { [place.log]: 1 }, pins: [pin], unpinned: [] };
       const bare = JSON.stringify({ ...(JSON.parse(text) as object), schemas: [], records: [], decisions });

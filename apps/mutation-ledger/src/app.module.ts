@@ -4,13 +4,12 @@ import { createPool, databaseUrlOf, SERVICE_CONTEXT } from '@recourse/service';
 import type { ServiceContext, ServiceSpec } from '@recourse/service';
 import { assumptionsCore } from './assumptions.core.js';
 import { mutationsCore } from './core.js';
-import type { MutationsConfig } from './core.js';
 import { ledgerSpans } from './core/traces.js';
 import { consumerMeasure } from './rules/consumer/consumer.measures.js';
 import { triggerMeasures } from './rules/admission/trigger.measures.js';
 import { isMutationRecord } from './rules/record.messages.js';
 import { effectMeasures } from './rules/effect/effect.measures.js';
-import { limitsOf } from './config.js';
+import { limitsOf, mutationsConfigOf } from './config.js';
 import type { LedgerConfig } from './config.js';
 import { AdmissionController, LIMITS_IN_FORCE, RollbackListsController } from './http/admission.controller.js';
 import type { LimitsInForce } from './http/admission.controller.js';
@@ -46,9 +45,6 @@ const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 /** A closure of hundreds of thousands is walked while everything else is busy with the same fall. */
 const WALKS = { connectionsMax: 2, statementTimeoutMs: 60_000 } as const;
 
-/** Longest wait before workers are asked again, milliseconds. */
-const ASK_MAX_MS = 60_000;
-
 const CONTROLLERS: ServiceSpec['controllers'] = [
   ReevaluationsController,
   MutationsController,
@@ -76,7 +72,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
     name: 'mutation-ledger',
     commandTopic: 'recourse.ledger-commands',
     commandLog: MUTATIONS_LOG,
-    cores: [assumptionsCore(), mutationsCore(policyOf(config))],
+    cores: [assumptionsCore(), mutationsCore(mutationsConfigOf(config))],
     measure: (record, metrics, rows) => {
       if (!isMutationRecord(record)) return;
       measureConsumers(record, metrics, rows);
@@ -90,34 +86,6 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
     trace: (record) => (isMutationRecord(record) ? ledgerSpans(record) : []),
     providers: providersOf(config),
     views: { [MUTATIONS_LOG]: [AGENT_EFFECTS_VIEW] },
-  };
-}
-
-/** What the core of mutations is told. */
-function policyOf(config: LedgerConfig): MutationsConfig {
-  const {
-    concludeWithinMs,
-    reviewDeadlineMs,
-    leaseKey,
-    leaseMs,
-    askAttemptsMax,
-    warnLeadMs,
-    fullFidelityMs,
-    softRollbackMs,
-  } = config;
-  return {
-    concludeWithinMs,
-    reviewDeadlineMs,
-    leaseKey,
-    leaseMs,
-    askAttemptsMax,
-    backoff: { baseMs: config.askBaseMs, maxMs: ASK_MAX_MS },
-    warnLeadMs,
-    fullFidelityMs,
-    softRollbackMs,
-    boundMs: config.boundMs ?? null,
-    admission: limitsOf(config),
-    ackWaits: { sync: config.ackSyncMs, async: config.ackAsyncMs, poll: config.ackPollMs },
   };
 }
 

@@ -2,6 +2,7 @@
 import { integer, oneOf, optional } from '@recourse/config';
 import type { ConfigOf, ConfigRule } from '@recourse/config';
 import { LEASE_CONFIG, SERVICE_CONFIG } from '@recourse/service';
+import type { MutationsConfig } from './policy.js';
 import { THRESHOLD_MIN, WEIGHT_MAX } from './rules/admission/admission.messages.js';
 import type { AdmissionLimits } from './rules/admission/admission.messages.js';
 import { BOUND_MAX_MS, BOUND_MIN_MS } from './rules/rollback/bound.decider.js';
@@ -181,3 +182,23 @@ export function limitsOf({
     trend: trendMin === 0 ? null : { windowMs: trendWindowMs, min: trendMin, factor: trendFactor },
   };
 }
+
+/** Longest wait before workers are asked again, milliseconds. */
+const ASK_MAX_MS = 60_000;
+
+/** What the core of mutations is told. */
+export function mutationsConfigOf(config: Pick<LedgerConfig, CoreSetting>): MutationsConfig {
+  const { concludeWithinMs, reviewDeadlineMs, leaseKey, leaseMs, askAttemptsMax } = config;
+  const { warnLeadMs, fullFidelityMs, softRollbackMs } = config;
+  return {
+    ...{ concludeWithinMs, reviewDeadlineMs, leaseKey, leaseMs, askAttemptsMax },
+    ...{ warnLeadMs, fullFidelityMs, softRollbackMs },
+    backoff: { baseMs: config.askBaseMs, maxMs: ASK_MAX_MS },
+    boundMs: config.boundMs ?? null,
+    admission: limitsOf(config),
+    ackWaits: { sync: config.ackSyncMs, async: config.ackAsyncMs, poll: config.ackPollMs },
+  };
+}
+
+/** What decisions on mutations follow from, the key of leases among it. */
+type CoreSetting = keyof typeof LEASE_CONFIG | Exclude<keyof typeof CONFIG, keyof typeof SERVICE_CONFIG | 'janitorMs'>;

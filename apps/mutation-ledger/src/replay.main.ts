@@ -3,4 +3,7 @@ import { replayService } from '@recourse/service/replay';
 import { assumptionsCore } from './assumptions.core.js';
 import { mutationsCore } from './core.js';
 
-await replayService(() => [assumptionsCore(), mutationsCore()]);
+await replayService(
+  () => [assumptionsCore(), mutationsCore()],
+  async () => (await import('./remaking.js')).REMAKING,
+);

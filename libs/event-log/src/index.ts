@@ -21,6 +21,7 @@ export type {
   RecordInput,
   Row,
   RowAddress,
+  SealScope,
   ServiceCore,
   StateView,
   TimerInput,
@@ -63,7 +64,7 @@ export { createServiceRuntime } from './service-runtime.js';
 export type { ServiceRuntime } from './service-runtime.js';
 export { findProblem, PARKED_BYTES_MAX, parkingKey, WIRE_RECORD_BYTES_MAX } from './parking.decisions.js';
 export { mapPayloads } from './sealing/payload-walk.js';
-export { asStored, showLoaded } from './sealing/sealing.js';
+export { asStored, OpenedState, showLoaded } from './sealing/sealing.js';
 export type { Sealing } from './sealing/sealing.js';
 export { Vault } from './sealing/vault.js';
 export { scopeId, storableName } from './sealing/keys.js';
@@ -77,6 +78,9 @@ export { foldEach, RowsOver } from './rows-over.js';
 export { checkPins } from './pins/check-pins.js';
 export type { CheckedPin, Otherwise, PinsToCheck } from './pins/check-pins.js';
 export type { HeldRecord, WhatIf } from './pins/pinned-rows.js';
+export { checkDerived } from './pins/check-derived.js';
+export { OpenKeys } from './pins/payload-keys.js';
+export type { PayloadKeys } from './pins/payload-keys.js';
 export { pinDecisions } from './pins/pin-log.js';
 export type { Pinned } from './pins/pin-log.js';
 export type { PinSource } from './pins/pin-source.js';

@@ -4,12 +4,13 @@
 // schemas are made or changed; no group is joined, nothing is sent. An entry of its own (`@recourse/service/replay`): a command
 // that a person waits for loads no web server.
 import { OwnLog, replayPartition, withCommonKinds } from '@recourse/event-log';
-import type { OwnLogOptions, ReplayBounds, Replayed, ServiceCore } from '@recourse/event-log';
+import type { KeyStore, OwnLogOptions, ReplayBounds, Replayed, ServiceCore } from '@recourse/event-log';
 import { accessOf, createKafka, createSchemaRegistry, signingFrom, signingPlacesGiven } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
 import { Failure, sha256Hex, systemClock } from '@recourse/kernel';
 import { createCodecs, ownerOfLog } from '@recourse/messages';
 import { z } from 'zod';
+import { PostgresKeyStore } from './outbound/postgres-key-store.js';
 import { openProjectedStates } from './outbound/postgres-state.js';
 import type { ProjectedStates, StrayColumn } from './outbound/postgres-state.js';
 import { PartitionCounts } from './partition-counts.js';
@@ -109,14 +110,24 @@ export async function replayService(
 /** Pins decisions, or makes those of a packet again. */
 async function remake(asked: { readonly do: unknown }, remaking: Remaking): Promise<void> {
   if (asked.do === 'check') {
-    for (const line of await checkLines(checkShape.parse(asked), remaking)) say(line);
+    const input = checkShape.parse(asked);
+    await withKeys(input.key_store_url, async (keys) => {
+      for (const line of await checkLines(input, remaking, keys)) say(line);
+    });
     return;
   }
   const input = pinRequest.parse(asked);
   const kafka = kafkaOf(input);
   const codecs = createCodecs(createSchemaRegistry({ url: input.registry_url, timeoutMs: REGISTRY_TIMEOUT_MS }));
-  const at = { kafka, codecs, logId: input.log_id, counts: new PartitionCounts(kafka) };
-  for await (const line of pinLines(input, remaking, at)) say(line);
+  await withKeys(input.key_store_url, async (keys) => {
+    const at = { kafka, codecs, logId: input.log_id, counts: new PartitionCounts(kafka), keys };
+    for await (const line of pinLines(input, remaking, at)) say(line);
+  });
+}
+
+async function withKeys(url: string | null, use: (keys: KeyStore | null) => Promise<void>): Promise<void> {
+  const keys = url === null ? null : new PostgresKeyStore({ url, isAskedOnly: true });
+  await use(keys).finally(() => keys?.close());
 }
 
 function kafkaOf({ brokers, kafka_user: { user, password, ca } }: ClusterRequest): Kafka {

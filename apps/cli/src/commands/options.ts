@@ -1,6 +1,7 @@
 // What several commands share: their options, and the way an action runs.
 import { isTenant } from '@recourse/kernel';
 import { InvalidArgumentError, Option } from 'commander';
+import { known } from '../config.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -40,6 +41,19 @@ export function epochMs(text: string): number {
   const value = /^\d+$/.test(text) ? Number(text) : /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isSafeInteger(value)) return value;
   throw new InvalidArgumentError('It must be an instant such as 2026-11-22T01:34:17Z, or epoch milliseconds.');
+}
+
+/** Where the keys of payloads are, for who opens them. Errors: CliProblem(ADDRESS_UNKNOWN). */
+export function keysFor(
+  { settings }: Pick<Session, 'settings'>,
+  { open }: { readonly open?: boolean },
+): { readonly key_store_url: string | null } {
+  const asked = open === true;
+  return {
+    key_store_url: asked
+      ? known(settings.keyStoreUrl, 'where the keys of payloads are', 'RECOURSE_KEY_STORE_URL')
+      : null,
+  };
 }
 
 /** A tenant, or `*` for all. Errors: InvalidArgumentError, which commander reports. */

@@ -11,6 +11,7 @@ import { visibleOnOneLine } from '../output/visible.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
+import { keysFor } from './options.js';
 import { remakeDecisions } from '../story/decisions.js';
 import type { Other } from '../story/decisions.process.js';
 import { otherwiseIn, replayRun } from '../story/replay.js';
@@ -23,6 +24,7 @@ interface ReplayStoryOptions {
   readonly contract?: string;
   readonly policy?: readonly [string, string];
   readonly ceiling?: Other['ceilings'];
+  readonly open?: boolean;
 }
 
 /** Adds what replays a packet: decisions made anew, and the same run under another contract, policy or ceiling. */
@@ -40,6 +42,7 @@ export function addReplayStory(audit: Command, act: Act): void {
       'another ceiling of debt, such as run/INR=100; may be repeated',
       ceilingGiven,
     )
+    .option('--open', 'open by the key store the payloads that decisions looked into, as the packet names them')
     .action(act<ReplayStoryOptions>((session, options, file = '') => replay(session, options, file)));
 }
 
@@ -59,7 +62,7 @@ async function replay(session: Session, options: ReplayStoryOptions, file: strin
   const records = storyOf(accepted, packet.story.about.id)?.records ?? accepted;
   const other = otherOf(options, session.folder);
   const remade: RemadeRun = {
-    checked: await remakeDecisions(packet, other),
+    checked: await remakeDecisions(packet, other, keysFor(session, options)),
     unpinned: packet.decisions?.unpinned ?? [],
   };
   const replayed = replayRun(records, contract === undefined ? null : contractIn(contract, session.folder), remade);

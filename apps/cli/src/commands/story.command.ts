@@ -11,7 +11,7 @@ import { logInDump, logOnKafka } from '../audit/prove.js';
 import type { ProvedLog } from '../audit/prove.js';
 import { formatTable } from '../output/table.js';
 import { visibleOnOneLine } from '../output/visible.js';
-import { known, OPERATOR } from '../config.js';
+import { known } from '../config.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
@@ -27,6 +27,7 @@ import { storyOf } from '../story/story.js';
 import type { Story, StoryLine } from '../story/story.js';
 import { cluster, trustOf } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
+import { keysFor } from './options.js';
 import type { Act } from './options.js';
 
 interface StoryOptions extends TrustOptions {
@@ -60,10 +61,13 @@ export function addStory(audit: Command, act: Act): void {
     .option('--heads <file>', 'signed heads kept elsewhere')
     .option(
       '--decisions',
-      'the packet also holds what orchestrator and accountant decided from, to be decided again elsewhere',
+      'the packet also holds what ledger, orchestrator and accountant decided from, to be decided again elsewhere',
     )
     .option('--settings <file>', 'settings of those services that are not the defaults, NAME=value a line')
-    .option('--open', 'show sealed payloads as the services show them to you')
+    .option(
+      '--open',
+      'show sealed payloads as the services show them to you; with --decisions the key store opens what decisions looked into, and the packet holds none of it',
+    )
     .action(act<StoryOptions>(async (session, options, id = '') => tell(session, id, options)));
   audit
     .command('check-story')
@@ -122,7 +126,7 @@ async function tell(session: Session, id: string, options: StoryOptions): Promis
 /** Decisions are pinned from inputs, and a dump holds no wires. */
 async function gathering(
   session: Session,
-  { dump, settings: file }: StoryOptions,
+  { dump, settings: file, open }: StoryOptions,
   told: readonly Accepted[],
   { records }: Source,
 ): Promise<Gathered> {
@@ -133,12 +137,13 @@ async function gathering(
   const { settings } = session;
   const asked = {
     brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
-    kafka_user: settings.kafkaAs(OPERATOR),
     registry_url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
     log_id: known(settings.logId, 'the id of the logs', '--log-id'),
+    ...keysFor(session, open === undefined ? {} : { open }),
   };
   const under = file === undefined ? {} : settingsIn(file, session.folder);
-  const gathered = await gatherDecisions(told, records, { settings: under, cluster: asked });
+  const cluster = { ...asked, kafkaAs: settings.kafkaAs };
+  const gathered = await gatherDecisions(told, records, { settings: under, cluster });
   const { pins, unpinned } = gathered.decisions;
   session.terminal.note(`${String(pins.length)} decisions are pinned, ${String(unpinned.length)} records are not.`);
   return gathered;

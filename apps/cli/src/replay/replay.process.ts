@@ -80,7 +80,7 @@ export async function replayInProcess(
 
 /** Asks the program of a service once; hears each line. Errors: CliProblem(NOT_BUILT, REPLAY_BROKEN_OFF); what `onLine` throws. */
 export async function askProcess(service: string, asked: object, onLine: (line: unknown) => void): Promise<void> {
-  const child = spawn(process.execPath, [programOf(service)], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [programOf(service)], { stdio: ['pipe', 'pipe', 'pipe'], env: process.env });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
     said = `${said}${chunk.toString('utf8')}`.slice(-STDERR_KEPT);

@@ -8,15 +8,20 @@ import { OWNED_LOGS } from '../log/owned-logs.js';
 import { askProcess, problemIn } from '../replay/replay.process.js';
 import type { ReplayAsked } from '../replay/replay.process.js';
 
-/** Logs whose decisions are pinned: the ledger's follow from contracts, which are in the packet. */
-export const PINNED_LOGS = ['recourse.budgets', 'recourse.recoveries'] as const;
+/** Logs whose decisions are pinned. */
+export const PINNED_LOGS = ['recourse.mutations', 'recourse.budgets', 'recourse.recoveries'] as const;
 
 const place = z.strictObject({ log: z.string(), partition: z.int(), seq: z.int(), hash: z.string() });
 export type Place = z.infer<typeof place>;
 const problem = z.object({ type: z.literal('problem'), code: z.string(), message: z.string() });
 
 const pinLine = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('pinning'), settings: z.record(z.string(), z.string()), partitions: z.int() }),
+  z.object({
+    type: z.literal('pinning'),
+    settings: z.record(z.string(), z.string()),
+    partitions: z.int(),
+    view_partitions: z.record(z.string(), z.int()),
+  }),
   z.object({ type: z.literal('pin'), pin: pinShape }),
   z.object({ type: z.literal('unpinned'), record: place, why: z.string() }),
   problem,
@@ -52,9 +57,15 @@ export interface Other {
 
 export type ClusterAsked = Pick<ReplayAsked, 'brokers' | 'kafka_user' | 'registry_url' | 'log_id'>;
 
+/** Where the keys are that open payloads; null: they stay sealed. */
+export interface KeysAsked {
+  readonly key_store_url: string | null;
+}
+
 export interface PinnedLog {
   readonly settings: Readonly<Record<string, string>>;
   readonly partitions: number;
+  readonly viewPartitions: Readonly<Record<string, number>>;
   readonly pins: readonly PackedPin[];
   readonly unpinned: PackedDecisions['unpinned'];
 }
@@ -64,23 +75,24 @@ export async function pinInProcess(
   log: string,
   wanted: readonly { readonly partition: number; readonly seqs: readonly number[] }[],
   settings: Readonly<Record<string, string>>,
-  cluster: ClusterAsked,
+  cluster: ClusterAsked & KeysAsked,
 ): Promise<PinnedLog> {
   const pins: PackedPin[] = [];
   const unpinned: PackedDecisions['unpinned'] = [];
-  let under: Pick<PinnedLog, 'settings' | 'partitions'> = { settings, partitions: 1 };
+  let under: Omit<PinnedLog, 'pins' | 'unpinned'> = { settings, partitions: 1, viewPartitions: {} };
   await askProcess(serviceOf(log), { do: 'pin', log, wanted, settings, ...cluster }, (said) => {
     const line = pinLine.parse(said);
     if (line.type === 'problem') throw problemIn(line);
     if (line.type === 'pin') pins.push(line.pin);
     else if (line.type === 'unpinned') unpinned.push({ record: line.record, why: line.why });
-    else under = { settings: line.settings, partitions: line.partitions };
+    else under = { settings: line.settings, partitions: line.partitions, viewPartitions: line.view_partitions };
   });
   return { ...under, pins, unpinned };
 }
 
-export interface CheckAsked {
+export interface CheckAsked extends KeysAsked {
   readonly log: string;
+  readonly view_partitions: Readonly<Record<string, number>>;
   readonly settings: Readonly<Record<string, string>>;
   readonly partitions: number;
   readonly schemas: readonly { readonly id: number; readonly text: string }[];
@@ -100,7 +112,8 @@ export async function checkInProcess(asked: CheckAsked): Promise<readonly Checke
   return checked;
 }
 
-function serviceOf(log: string): string {
+/** The service that owns a log. Errors: TypeError. */
+export function serviceOf(log: string): string {
   const service = OWNED_LOGS.get(log);
   if (service === undefined) throw new TypeError(`${log} is no log of a service`);
   return service;

@@ -2,16 +2,21 @@
 import { schemaIdOf } from '@recourse/chain';
 import type { PackedDecisions, PackedPin } from '@recourse/contract';
 import type { Accepted } from '../audit/accepted.js';
-import { checkInProcess, pinInProcess, PINNED_LOGS } from './decisions.process.js';
-import type { Checked, ClusterAsked, Other, Place } from './decisions.process.js';
+import { checkInProcess, pinInProcess, PINNED_LOGS, serviceOf } from './decisions.process.js';
+import type { Checked, ClusterAsked, KeysAsked, Other, Place } from './decisions.process.js';
 import { placeName } from './story.packet.js';
 import type { Gathered, StoryPacket } from './story.packet.js';
+
+/** Where everything is that decisions were made from. A log is read with its inputs as the service that owns it, where nobody else is named. */
+interface Reached extends Omit<ClusterAsked, 'kafka_user'>, KeysAsked {
+  readonly kafkaAs: (user: string) => ClusterAsked['kafka_user'];
+}
 
 /** Pins the decisions of a story. Errors: those of pinInProcess. */
 export async function gatherDecisions(
   told: readonly Accepted[],
   all: readonly Accepted[],
-  { settings, cluster }: { readonly settings: Readonly<Record<string, string>>; readonly cluster: ClusterAsked },
+  { settings, cluster }: { readonly settings: Readonly<Record<string, string>>; readonly cluster: Reached },
 ): Promise<Gathered> {
   const decisions: PackedDecisions = { settings: {}, partitions: {}, pins: [], unpinned: [] };
   for (const log of PINNED_LOGS) {
@@ -21,9 +26,10 @@ export async function gatherDecisions(
     );
     if (ofLog.size === 0) continue;
     const wanted = [...ofLog].map(([partition, records]) => ({ partition, seqs: records.map(({ seq }) => seq) }));
-    const pinned = await pinInProcess(log, wanted, settings, cluster);
+    const { kafkaAs, ...asked } = cluster;
+    const pinned = await pinInProcess(log, wanted, settings, { ...asked, kafka_user: kafkaAs(serviceOf(log)) });
     decisions.settings[log] = { ...pinned.settings };
-    decisions.partitions[log] = pinned.partitions;
+    Object.assign(decisions.partitions, pinned.viewPartitions, { [log]: pinned.partitions });
     decisions.pins.push(...pinned.pins);
     decisions.unpinned.push(...pinned.unpinned);
   }
@@ -49,7 +55,11 @@ function placesIn({ records, progress, input, entries }: PackedPin): readonly Om
 }
 
 /** The decisions of a packet, made again by the services whose they are; none where it pins none. Errors: those of checkInProcess. */
-export async function remakeDecisions(packet: StoryPacket, other: Other | null): Promise<readonly Checked[]> {
+export async function remakeDecisions(
+  packet: StoryPacket,
+  other: Other | null,
+  keys: KeysAsked,
+): Promise<readonly Checked[]> {
   const { decisions, schemas, records } = packet;
   if (decisions === null) return [];
   const checked: Checked[] = [];
@@ -61,6 +71,8 @@ export async function remakeDecisions(packet: StoryPacket, other: Other | null):
         log,
         settings: decisions.settings[log] ?? {},
         partitions: decisions.partitions[log] ?? 1,
+        view_partitions: decisions.partitions,
+        ...keys,
         schemas,
         records: records.map(({ proof: _proof, offset: _offset, key, value, ...place }) => ({
           ...place,

@@ -1,6 +1,6 @@
-// A run, replayed from its packet: what the ledger concluded from a contract is concluded anew and compared, what orchestrator and
-// accountant decided is told as their cores made it again; and what would have become of the same run under another contract, policy or
-// ceiling (D58). Pure.
+// A run, replayed from its packet: what ledger, orchestrator and accountant decided is told as their cores made it again; what the ledger
+// concluded from a contract is concluded anew where its core could not; and what would have become of the same run under another contract,
+// policy or ceiling (D58). Pure.
 //
 // Invariants
 //   Y1. What people and sources said, and what was observed, is input: it is taken as recorded. What services concluded is a decision:
@@ -78,6 +78,9 @@ const INPUTS: ReadonlySet<string> = new Set([
   'ConsumerAcknowledged',
 ]);
 
+/** Records of which a contract alone says a part: terms, class and window. */
+const FROM_CONTRACT: ReadonlySet<string> = new Set(['MutationPlanned', 'MutationRecorded']);
+
 /** What the services made of their decisions: each by the places of its records, and why others were not pinned. */
 export interface RemadeRun {
   readonly checked: readonly Checked[];
@@ -94,7 +97,12 @@ export function replayRun(
   const ruled = ruledIn(remade);
   const decisions = records.flatMap((record): readonly Replayed[] => {
     const rule = ruled.get(placeName(record));
-    if (rule !== undefined) return [{ place: placeName(record), type: record.type, ...rule }];
+    if (rule !== undefined) {
+      const told = { place: placeName(record), type: record.type, ...rule };
+      return rule.outcome === 'not_made' && FROM_CONTRACT.has(record.type)
+        ? [...replayed(record, contracts).filter(({ decision }) => decision !== 'binding'), told]
+        : [told];
+    }
     return INPUTS.has(record.type) ? [] : replayed(record, contracts);
   });
   const has = (outcome: Replayed['outcome']): boolean => decisions.some((one) => one.outcome === outcome);
@@ -123,14 +131,17 @@ function ruledIn({ checked, unpinned }: RemadeRun): ReadonlyMap<string, Ruled> {
   return new Map([...lacking, ...made]);
 }
 
-/** The run under another policy bundle or other ceilings, as far as orchestrator and accountant decided it: the first record that would have been another. */
+/** The run under another policy bundle or other ceilings, as far as its decisions were made again: the first record that would have been another. */
 export function otherwiseIn(records: readonly Accepted[], { checked, unpinned }: RemadeRun): Counterfactual {
   const lacking = new Map(unpinned.map(({ record, why }) => [placeName(record), why]));
   const lackOf = (record: Accepted): string => lacking.get(placeName(record)) ?? 'not_pinned';
   const decided = new Map(checked.flatMap((one) => one.records.map((place) => [placeName(place), one] as const)));
   let isConcerned = false;
-  for (const record of records) {
-    if (!(PINNED_LOGS as readonly string[]).includes(record.log)) continue;
+  // The ledger judges no ceiling, and no policy of recovery: what it decided and nobody could make hides no other decision.
+  const isPassed = (record: Accepted): boolean =>
+    record.log === 'recourse.mutations' && decided.get(placeName(record))?.outcome !== 'equal';
+  const pinned = records.filter(({ log }) => (PINNED_LOGS as readonly string[]).includes(log));
+  for (const record of pinned.filter((one) => !isPassed(one))) {
     const made = decided.get(placeName(record));
     const unknown = (why: string): Counterfactual => ({ outcome: 'unknown', at: placeName(record), why: [why] });
     if (made === undefined || made.outcome !== 'equal' || made.otherwise === null)
@@ -172,7 +183,7 @@ function replayed(record: Accepted, contracts: ReadonlyMap<string, Contract>): r
     outcome,
     code,
   });
-  if (type !== 'MutationPlanned' && type !== 'MutationRecorded') return [said('other', 'not_made', 'rule_not_offline')];
+  if (!FROM_CONTRACT.has(type)) return [said('other', 'not_made', 'rule_not_offline')];
   const body = docOf(record.body);
   const terms = docOf(body['terms']);
   const digest = hashIn(terms['contract_digest']);

@@ -3,8 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { contractBody, contractDigest, parseContract, termsOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { Accepted } from '../audit/accepted.js';
-import type { Checked } from './decisions.process.js';
+import type { Checked, Place } from './decisions.process.js';
 import { otherwiseIn, replayRun } from './replay.js';
+import type { RemadeRun } from './replay.js';
 
 const WINDOW_MS = 3_600_000;
 const parsed = parseContract(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8'));
@@ -169,6 +170,29 @@ describe('a run with what services decided from', () => {
       unpinned: [{ record: told, why: 'payload_sealed' }],
     });
     expect([outcome, decisions.map(({ code }) => code)]).toEqual(['incomplete', [null, 'payload_sealed']]);
+  });
+
+  it('says of a decision of the ledger that nobody could make what its contract says of it, and of one that was made nothing else', () => {
+    const place = (of: Accepted): Place => ({ log: of.log, partition: of.partition, seq: of.seq, hash: of.hash });
+    const lacking = { checked: [], unpinned: [{ record: place(planned), why: 'payload_sealed' }] };
+    const told = (remade: RemadeRun): readonly string[] =>
+      replayRun([registered, planned], null, remade).decisions.map(
+        ({ decision, code }) => `${decision}:${code ?? 'equal'}`,
+      );
+    expect(told(lacking)).toEqual(['terms:equal', 'rule:payload_sealed']);
+    expect(told({ checked: [checked(planned)], unpinned: [] })).toEqual(['rule:equal']);
+  });
+
+  it('passes over what the ledger decided and nobody could make, under another policy, and not what was made', () => {
+    const ledger = ruled(100, 'recourse.mutations');
+    const under = (...all: readonly Checked[]) => otherwiseIn([ledger, first], { checked: all, unpinned: [] });
+    expect(under(checked(first)).outcome).toBe('unchanged');
+    const otherwise: Checked['otherwise'] = {
+      ...{ outcome: 'diverged', at: null, why: 'type', decided: [], is_concerned: true },
+    };
+    expect(under(checked(ledger, { otherwise }), checked(first))).toMatchObject({
+      ...{ outcome: 'diverged', at: 'recourse.mutations/0 seq 100' },
+    });
   });
 
   it('is unchanged under another policy only where all of it was made again, and something read it', () => {

@@ -1,7 +1,8 @@
 // Pins of decisions as a packet holds them: JSON, read within bounds, since a packet comes from anywhere.
 //
 // Grammar (JSON)
-//   pin    = {"log", "partition", "records": [place], "progress": place, "input", "groups": [group], "entries": [entry]}
+//   pin    = {"log", "partition", "records": [place], "progress": place, "input", "groups": [group], "entries": [entry],
+//             "payloads": [{"sha256", "wire"}], "positions": [{"view", "partition", "seq"}]}   ; sha256 of sealed bytes; wire: its name in value, null
 //   place  = {"log", "partition", "seq", "hash"}                               ; hash in hex
 //   input  = {"source": "log", …place} / {"source": "timer", "kind", "group", "key", "due_at"}
 //          / {"source": "wire", "topic", "partition", "offset", "key", "value", "sha256", "wire_sha256", "speaker"}   ; value in base64
@@ -67,6 +68,14 @@ export const pinShape = z.strictObject({
     )
     .max(READS_MAX),
   entries: z.array(z.strictObject({ view: text, key: text, records: z.array(placed).max(READS_MAX) })).max(READS_MAX),
+  payloads: z
+    .array(z.strictObject({ sha256: hash, wire: hash.nullable() }))
+    .max(READS_MAX)
+    .default([]),
+  positions: z
+    .array(z.strictObject({ view: text, partition: whole, seq: whole }))
+    .max(READS_MAX)
+    .default([]),
 });
 export type PackedPin = z.infer<typeof pinShape>;
 

@@ -9,19 +9,28 @@ import { partitionForKey } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
 import type { Decided, Doc, Input, ServiceCore } from '../service-core.js';
 import { NotPinned } from './pin-state.js';
-import type { RowSource } from './pin-state.js';
+import type { RowSource, ViewSource } from './pin-state.js';
 import type { Pin, PinnedEntry, PinnedRecord } from './pin.messages.js';
-import { Folding, PinnedRows } from './pinned-rows.js';
+import { Folding, PinnedRows, toldBy } from './pinned-rows.js';
 import type { Change, HeldRecord, WhatIf } from './pinned-rows.js';
-import { compareRecords, remake } from './remake.js';
-import type { KeyedFields, Remade } from './remake.js';
-import { wireInput } from './wire-input.js';
+import { compareRecords } from './compare.js';
+import type { Compared, KeyedFields } from './compare.js';
+import { NO_KEYS, onlyNamed } from './payload-keys.js';
+import type { PayloadKeys } from './payload-keys.js';
+import { remake } from './remake.js';
+import type { Remade } from './remake.js';
+import { sealedIn } from './wire-homes.js';
+import { wireInput, withoutContents } from './wire-input.js';
 
 export interface PinsToCheck {
   readonly core: ServiceCore;
   readonly codecs: Codecs;
   readonly keyed: KeyedFields;
   readonly partitions: number;
+  /** Partitions of the logs of views; one where it is not told. */
+  readonly viewPartitions?: Readonly<Record<string, number>>;
+  /** Keys of all payloads in records and rows; none: what was sealed stays so. */
+  readonly keys?: PayloadKeys;
   readonly records: readonly HeldRecord[];
   readonly pins: readonly Pin[];
   readonly whatIf?: WhatIf;
@@ -35,7 +44,14 @@ export type PinDiffers =
   | 'REPLAY_VIEW_DIFFERS'
   | 'REPLAY_DECISION_DIFFERS';
 
-const LACKS = ['input_missing', 'record_missing', 'read_missing', 'payload_sealed', 'decider_failed'] as const;
+const LACKS = [
+  'input_missing',
+  'record_missing',
+  'read_missing',
+  'payload_sealed',
+  'payload_erased',
+  'decider_failed',
+] as const;
 
 export interface CheckedPin {
   readonly records: readonly PinnedRecord[];
@@ -98,27 +114,39 @@ class PinsCheck {
 
   #judged(pin: Pin, remade: Remade, there: readonly HeldRecord[], rows: PinnedRows): CheckedPin {
     if (remade.kind !== 'made') return said(pin, lackOf(remade));
-    const { core, codecs, keyed } = this.asked;
-    const { differs, taken } = compareRecords(remade.decided, there, { codecs, log: core.log, keyed });
+    const { differs, taken, closed } = this.#compared(remade, there);
+    if (closed !== null) return said(pin, lackOf({ kind: closed }));
     if (differs !== null) {
       const at = pin.records[differs.at];
       return said(pin, { code: 'REPLAY_DECISION_DIFFERS', field: differs.field, ...(at === undefined ? {} : { at }) });
     }
-    return { ...said(pin, null), pinned: [...rows.pinned(), ...taken] };
+    return { ...said(pin, null), pinned: [...rows.pinned(), ...toldBy(pin), ...taken] };
+  }
+
+  #compared({ decided }: Extract<Remade, { readonly kind: 'made' }>, there: readonly HeldRecord[]): Compared {
+    const { core, codecs, keyed, keys = NO_KEYS } = this.asked;
+    return compareRecords(decided, there, { codecs, log: core.log, keyed, keys });
   }
 
   #otherwise(pin: Pin, input: Input, there: readonly HeldRecord[], rows: PinnedRows): Otherwise | null {
-    const { whatIf, core, codecs, keyed } = this.asked;
+    const { whatIf } = this.asked;
     if (whatIf === undefined) return null;
     const other = { whatIf, isTouched: false };
     const remade = this.#remade(pin, input, { now: there[0]?.record.decidedAt ?? 0, rows: rows.under(other), other });
     const none = { at: null, why: null, decided: [], isConcerned: other.isTouched };
     const [first = null] = pin.records;
-    if (remade.kind !== 'made') return { ...none, outcome: 'unknown', at: first, why: lackOf(remade).field };
-    const { differs } = compareRecords(remade.decided, there, { codecs, log: core.log, keyed });
+    const unknown = (lack: Problem & { readonly field: string }): Otherwise => ({
+      ...none,
+      outcome: 'unknown',
+      at: first,
+      why: lack.field,
+    });
+    if (remade.kind !== 'made') return unknown(lackOf(remade));
+    const { differs, closed } = this.#compared(remade, there);
+    if (closed !== null) return unknown(lackOf({ kind: closed }));
     if (differs === null) return { ...none, outcome: 'unchanged' };
     const at = pin.records[differs.at] ?? first;
-    return { ...none, outcome: 'diverged', at, why: differs.field, decided: remade.decided };
+    return { ...none, outcome: 'diverged', at, why: differs.field, decided: remade.decided.map(withoutContents) };
   }
 
   #remade(
@@ -126,14 +154,33 @@ class PinsCheck {
     input: Input,
     { now, rows, other }: { readonly now: number; readonly rows: PinnedRows; readonly other?: Change },
   ): Remade {
-    const { core, partitions } = this.asked;
-    const entryOf = (view: string, key: string): Doc | undefined => {
-      const entry = pin.entries.find((one) => one.view === view && one.key === key);
-      if (entry === undefined) throw new NotPinned(`the entry ${key} of ${view}`);
-      return this.#entry(entry, other);
-    };
+    const { core, partitions, keys = NO_KEYS } = this.asked;
+    const views = this.#viewsOf(pin, other);
     const owns = (key: string): boolean => partitionForKey(key, partitions) === pin.partition;
-    return remake({ core, rows, entryOf, now, partition: pin.partition, partitions, owns }, input);
+    const named = new Set(pin.payloads.map(({ sha256 }) => sha256));
+    // What would have been otherwise may open what was not opened.
+    const opened = other === undefined ? onlyNamed(keys, named) : keys;
+    return remake({ core, rows, views, keys: opened, now, partition: pin.partition, partitions, owns }, input);
+  }
+
+  #viewsOf(pin: Pin, other?: Change): ViewSource {
+    const { core, viewPartitions = {} } = this.asked;
+    return {
+      entryOf: (view, key) => {
+        const entry = pin.entries.find((one) => one.view === view && one.key === key);
+        if (entry === undefined) throw new NotPinned(`the entry ${key} of ${view}`);
+        return this.#entry(entry, other);
+      },
+      positionOf: (view, partition) => {
+        const told = pin.positions.find((one) => one.view === view && one.partition === partition);
+        if (told === undefined) throw new NotPinned(`the position of ${view}/${String(partition)}`);
+        return told.seq;
+      },
+      partitionOf: (view, key) => {
+        const topic = core.views.find(({ name }) => name === view)?.topic ?? '';
+        return partitionForKey(key, viewPartitions[topic] ?? 1);
+      },
+    };
   }
 
   // Order ---------------------------------------------------------------------------------------------------------------
@@ -172,19 +219,29 @@ class PinsCheck {
 
   // Inputs, rows, entries -----------------------------------------------------------------------------------------------
 
-  #inputOf({ input }: Pin): Input | Problem {
+  #inputOf({ input, payloads, records }: Pin): Input | Problem {
     if (input.source === 'timer') {
       const { kind, group, key, dueAt } = input;
       return { source: 'timer', address: { kind, group, key }, dueAt };
     }
+    const { codecs } = this.asked;
     if (input.source === 'wire')
-      return wireInput(input, this.asked.codecs) ?? { code: 'REPLAY_INPUT_DIFFERS', field: input.topic };
+      return (
+        wireInput(input, codecs, sealedIn(payloads, this.#bodiesOf(records))) ?? {
+          code: 'REPLAY_INPUT_DIFFERS',
+          field: input.topic,
+        }
+      );
     const standing = this.#held.get(placeOf(input));
     if (standing === undefined) return { code: 'input_missing', field: placeOf(input) };
     const { record, whole: body, key, place } = standing;
     if (place.hash !== input.hash) return { code: 'REPLAY_INPUT_DIFFERS', field: placeOf(input) };
     const { log: topic, partition, seq } = place;
     return { source: 'log', topic, partition, offset: 0, key, type: record.type, body, seq, hash: record.hash };
+  }
+
+  #bodiesOf(places: readonly PinnedRecord[]): readonly Doc[] {
+    return places.map((place) => this.#find(place)?.record.body ?? {});
   }
 
   #foldedBefore({ partition, records }: Pin): RowSource {
@@ -220,7 +277,8 @@ class PinsCheck {
 }
 
 function lackOf(remade: Exclude<Remade, { readonly kind: 'made' }>): Problem & { readonly field: string } {
-  if (remade.kind === 'payload_sealed') return { code: 'payload_sealed', field: 'a payload is sealed' };
+  if (!('what' in remade))
+    return { code: remade.kind, field: `a payload ${remade.kind === 'payload_erased' ? 'was erased' : 'is sealed'}` };
   return { code: remade.kind === 'not_pinned' ? 'read_missing' : 'decider_failed', field: remade.what };
 }
 

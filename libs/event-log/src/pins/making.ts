@@ -1,11 +1,20 @@
 // Tries an input on the rows and views of its time, and notes what it read where it makes the records that stand there.
 import type { PlacedRecord } from '../own-log.js';
-import type { Doc, Input, Owns, RowAddress } from '../service-core.js';
+import type { PayloadDoc } from '../sealing/sealing.js';
+import type { Input, Owns, RowAddress } from '../service-core.js';
+import { compareRecords } from './compare.js';
+import type { Compared } from './compare.js';
+import { LookedViews } from './looked-views.js';
+import type { LookedAt } from './looked-views.js';
+import { NO_KEYS } from './payload-keys.js';
+import type { Closed, PayloadKeys } from './payload-keys.js';
 import { named, WatchedRows } from './pin-state.js';
 import type { FoldedRows } from './pin-state.js';
-import type { Pin, PinnedEntry, PinnedGroup, PinnedInput, PinnedRecord, PinnedRow } from './pin.messages.js';
+import type { Pin, PinnedGroup, PinnedInput, PinnedPayload, PinnedRecord, PinnedRow } from './pin.messages.js';
 import type { PinSource } from './pin-source.js';
-import { compareRecords, remake } from './remake.js';
+import { remake } from './remake.js';
+import { homesOf, namesOf } from './wire-homes.js';
+import { wireInput } from './wire-input.js';
 import type { Remade } from './remake.js';
 import type { Origins, RowOrigins } from './row-origins.js';
 
@@ -13,16 +22,24 @@ import type { Origins, RowOrigins } from './row-origins.js';
 const VIEW_OLDER_MS = 5_000;
 const VIEW_NEWER_MS = 2_000;
 
+/** One record of an input that waits to be taken. */
+export interface Waiting {
+  /** As the service heard it. */
+  readonly input: Input;
+  readonly pinned: PinnedInput;
+  /** Payloads that a wire told in the clear, by their names in the pin. */
+  readonly told: ReadonlyMap<string, PayloadDoc>;
+}
+
 /** An input, tried. */
-export interface Attempt {
+export interface Attempt extends LookedAt {
   readonly pinned: PinnedInput;
   readonly read: WatchedRows;
-  readonly entries: readonly PinnedEntry[];
+  readonly payloads: readonly PinnedPayload[];
 }
 
 export type Tried =
-  | { readonly kind: 'matched'; readonly attempt: Attempt; readonly count: number }
-  | { readonly kind: 'payload_sealed' | 'other' };
+  { readonly kind: 'matched'; readonly attempt: Attempt; readonly count: number } | { readonly kind: Closed | 'other' };
 
 /** A row as it was read, with what it follows from. */
 interface NotedRow extends PinnedRow {
@@ -33,45 +50,62 @@ type NotedPin = Omit<Pin, 'groups'> & { readonly groups: readonly NotedGroup[] }
 
 export class Making {
   readonly #pins: NotedPin[] = [];
+  readonly #keys: PayloadKeys;
 
   constructor(
-    private readonly source: Pick<PinSource, 'core' | 'codecs' | 'partition' | 'keyed' | 'views'>,
+    private readonly source: Pick<
+      PinSource,
+      'core' | 'codecs' | 'partition' | 'keyed' | 'keys' | 'views' | 'partitionCountOf'
+    >,
     private readonly place: { readonly partitions: number; readonly owns: Owns },
     private readonly rows: FoldedRows,
     private readonly origins: RowOrigins,
-  ) {}
+  ) {
+    this.#keys = source.keys ?? NO_KEYS;
+  }
 
-  /** Does the input decide the first of these records, under some view that its process may have had? */
-  try(
-    { input, pinned }: { readonly input: Input; readonly pinned: PinnedInput },
-    rest: readonly PlacedRecord[],
-  ): Tried {
+  /** Does the input decide the first of these records, under some view that its process may have had? Errors: Lacking, for a key that has to be loaded. */
+  try({ input, pinned, told }: Waiting, rest: readonly PlacedRecord[]): Tried {
     const now = rest[0]?.decidedAt ?? 0;
-    let kind: 'payload_sealed' | 'other' = 'other';
+    const homes = homesOf(told, rest, this.#keys);
+    const again = pinned.source === 'wire' ? wireInput(pinned, this.source.codecs, homes.sealed) : input;
+    let kind: Closed | 'other' = 'other';
+    if (again === null) return { kind };
     for (const age of this.#ages(now)) {
-      const { remade, read, entries } = this.#make(input, now, age);
-      if (remade.kind === 'payload_sealed') kind = 'payload_sealed';
-      if (remade.kind !== 'made' || remade.decided.length === 0 || remade.isParked) continue;
-      const { decided } = remade;
-      const standing = rest.slice(0, decided.length).map((record) => ({ record, key: record.key }));
-      const { core, codecs, keyed } = this.source;
-      if (compareRecords(decided, standing, { codecs, log: core.log, keyed }).differs !== null) {
-        if (remade.isHashed) kind = 'payload_sealed';
-        continue;
+      const { remade, read, looked } = this.#make(again, now, age);
+      const seen = looked();
+      const compared = this.#compared(remade, rest);
+      if (compared !== null && compared.differs === null && remade.kind === 'made') {
+        const payloads = namesOf(homes.sealed, remade.opened);
+        return { kind: 'matched', attempt: { pinned, read, payloads, ...seen }, count: remade.decided.length };
       }
-      return { kind: 'matched', attempt: { pinned, read, entries: entries() }, count: decided.length };
+      kind = closedIn(remade, compared, homes.isErased) ?? kind;
+      // What looks at no view comes to the same under every one.
+      if (seen.entries.length + seen.positions.length === 0) break;
     }
     return { kind };
   }
 
-  /** Does it decide nothing? */
-  isIdle(input: Input, now: number): boolean {
+  /** Null where it decides nothing that stands in a log. */
+  #compared(remade: Remade, rest: readonly PlacedRecord[]): Compared | null {
+    if (remade.kind !== 'made' || remade.decided.length === 0 || remade.isParked) return null;
+    const { core, codecs, keyed } = this.source;
+    const standing = rest.slice(0, remade.decided.length).map((record) => ({ record, key: record.key }));
+    return compareRecords(remade.decided, standing, { codecs, log: core.log, keyed, keys: this.#keys });
+  }
+
+  /** Does it decide nothing? Errors: as `try`. */
+  isIdle({ input }: Waiting, now: number): boolean {
     const { remade } = this.#make(input, now, 0);
     return remade.kind === 'made' && remade.decided.length === 0;
   }
 
   /** Notes the decision, over the rows as they are now. */
-  pin({ pinned, read, entries }: Attempt, records: readonly PlacedRecord[], progress: PinnedRecord): void {
+  pin(
+    { pinned, read, entries, positions, payloads }: Attempt,
+    records: readonly PlacedRecord[],
+    progress: PinnedRecord,
+  ): void {
     const { core, partition } = this.source;
     this.#pins.push({
       log: core.log,
@@ -81,6 +115,8 @@ export class Making {
       input: pinned,
       groups: this.#groupsIn(read),
       entries,
+      payloads,
+      positions,
     });
   }
 
@@ -115,18 +151,12 @@ export class Making {
     input: Input,
     now: number,
     age: number,
-  ): { readonly remade: Remade; readonly read: WatchedRows; readonly entries: () => readonly PinnedEntry[] } {
-    const { core, partition, views } = this.source;
+  ): { readonly remade: Remade; readonly read: WatchedRows; readonly looked: () => LookedAt } {
+    const { core, partition } = this.source;
     const read = new WatchedRows(this.rows);
-    const looked = new Map<string, PinnedEntry>();
-    const entryOf = (view: string, key: string): Doc | undefined => {
-      const history = views.get(view);
-      const found = history?.entry(key, history.countAt(now) + age);
-      looked.set(`${view}\u0000${key}`, { view, key, records: found?.by ?? [] });
-      return found?.doc;
-    };
-    const remade = remake({ core, rows: read, entryOf, now, partition, ...this.place }, input);
-    return { remade, read, entries: () => [...looked.values()] };
+    const views = new LookedViews(this.source, now, age);
+    const remade = remake({ core, rows: read, views, keys: this.#keys, now, partition, ...this.place }, input);
+    return { remade, read, looked: () => views.looked() };
   }
 
   #groupsIn(read: WatchedRows): readonly NotedGroup[] {
@@ -151,4 +181,12 @@ export class Making {
     const { kind, group, key } = address;
     return { key, doc: this.rows.row(kind, group, key) ?? null, isFolded: false, origins: this.origins.of(address) };
   }
+}
+
+/** Why nobody can say whether it is what stands there; null where one can. */
+function closedIn(remade: Remade, compared: Compared | null, isErased: boolean): Closed | null {
+  if (remade.kind === 'payload_sealed' || remade.kind === 'payload_erased')
+    return isErased ? 'payload_erased' : remade.kind;
+  if (compared === null) return null;
+  return compared.closed ?? (remade.kind === 'made' && remade.isHashed ? 'payload_sealed' : null);
 }

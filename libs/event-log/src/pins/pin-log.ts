@@ -1,6 +1,6 @@
 // Which input each decision of a log was made from, and what it read: the log and its inputs, gone through as the loop went through them.
 //
-// Boundary: asks for records and decides by the core; writes and sends nothing, opens no payload.
+// Boundary: asks for records and decides by the core; writes and sends nothing, opens payloads by keys that it is given.
 //
 // Invariants
 //   G1. A decision has a pin only where its core, given the pin alone, makes the very bytes that stand in the log.
@@ -10,26 +10,28 @@ import { evolveAny, LOOP_COMMANDS } from '../fold.js';
 import { inputId, InputQueue } from '../input-queue.js';
 import type { PlacedRecord } from '../own-log.js';
 import type { QueueItem } from '../queue-item.js';
-import type { Input, Owns } from '../service-core.js';
+import type { Owns } from '../service-core.js';
 import type { StoredCursor } from '../store.port.js';
 import { Making } from './making.js';
-import type { Attempt } from './making.js';
+import type { Attempt, Waiting } from './making.js';
+import type { Closed } from './payload-keys.js';
+import { Lacking } from '../lacks.js';
 import { FoldedRows, stateOver, WatchedRows } from './pin-state.js';
-import type { Pin, PinnedInput, PinnedRecord, Unpinned } from './pin.messages.js';
+import type { Pin, PinnedRecord, Unpinned } from './pin.messages.js';
 import type { PinSource } from './pin-source.js';
 import { RowOrigins } from './row-origins.js';
-import { pinnedWire, wireInput } from './wire-input.js';
+import { pinnedWire } from './wire-input.js';
 
 export interface Pinned {
   readonly pins: readonly Pin[];
   readonly unpinned: readonly Unpinned[];
 }
 
-/** One record of an input that waits to be taken. */
-interface Waiting {
-  readonly input: Input;
-  readonly pinned: PinnedInput;
-}
+const NOTHING_TOLD: Waiting['told'] = new Map();
+
+type Matched =
+  | { readonly kind: 'matched'; readonly attempt: Attempt; readonly count: number }
+  | { readonly kind: 'none'; readonly closed: Closed | null };
 
 interface Segment {
   readonly progress: PlacedRecord;
@@ -102,12 +104,13 @@ class LogPins {
   ): Promise<void> {
     const queues = await Promise.all(cursors.map((cursor) => this.#queueOf(cursor)));
     const waiting = queues.flatMap((queue) => (queue === null ? [] : [[...queue]]));
-    // What looked into a payload made an unknown number of the records that follow.
-    let isSealed = false;
+    await this.source.keys?.loadFor([records.map(({ body }) => body), ...waiting.flat().map(({ input }) => input)]);
+    // What looked into a closed payload made an unknown number of the records that follow.
+    let closed: Closed | null = null;
     for (let at = 0; at < records.length;) {
       const [first] = records.slice(at);
       if (first === undefined) return;
-      const found = LOOPS.has(first.type) ? null : this.#match(waiting, records.slice(at));
+      const found = LOOPS.has(first.type) ? null : await this.#matched(waiting, records.slice(at));
       if (found?.kind === 'matched') {
         const made = records.slice(at, at + found.count);
         this.#making.pin(found.attempt, made, this.#placeOf(progress));
@@ -115,9 +118,9 @@ class LogPins {
         at += found.count;
         continue;
       }
-      isSealed ||= found?.isSealed === true;
+      closed ??= found?.closed ?? null;
       if (this.source.wanted.has(first.seq)) {
-        const why = isSealed ? 'payload_sealed' : queues.includes(null) ? 'input_missing' : 'not_matched';
+        const why = closed ?? (queues.includes(null) ? 'input_missing' : 'not_matched');
         this.#unpinned.push({ record: this.#placeOf(first), why });
       }
       this.#fold(first);
@@ -125,35 +128,44 @@ class LogPins {
     }
   }
 
+  /** As `#match`, with the keys that it lacks. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+  async #matched(waiting: Waiting[][], rest: readonly PlacedRecord[]): Promise<Matched> {
+    for (;;) {
+      try {
+        return this.#match(waiting, rest);
+      } catch (cause) {
+        const { keys } = this.source;
+        if (!(cause instanceof Lacking) || keys === undefined) throw cause;
+        await keys.load(cause.lack.keys ?? []);
+      }
+    }
+  }
+
   /** The first waiting input that decides the records that come next; inputs that decide nothing are passed over where none does. */
-  #match(
-    waiting: Waiting[][],
-    rest: readonly PlacedRecord[],
-  ):
-    | { readonly kind: 'matched'; readonly attempt: Attempt; readonly count: number }
-    | { readonly kind: 'none'; readonly isSealed: boolean } {
+  #match(waiting: Waiting[][], rest: readonly PlacedRecord[]): Matched {
     const timers = this.#rows.due(rest[0]?.decidedAt ?? 0).map(({ kind, group, key, dueAt }): Waiting => {
       const address = { kind, group, key };
       const due = dueAt ?? 0;
       return {
         input: { source: 'timer', address, dueAt: due },
         pinned: { source: 'timer', ...address, dueAt: due },
+        told: NOTHING_TOLD,
       };
     });
-    let isSealed = false;
+    let closed: Closed | null = null;
     for (;;) {
       let passed = false;
       for (const queue of [...waiting, [...timers]]) {
         const looked = this.#lookThrough(queue, rest);
-        isSealed ||= looked.isSealed;
+        closed ??= looked.closed;
         if (looked.found !== null) return { kind: 'matched', ...looked.found };
       }
       for (const queue of waiting)
-        if (queue[0] !== undefined && this.#making.isIdle(queue[0].input, rest[0]?.decidedAt ?? 0)) {
+        if (queue[0] !== undefined && this.#making.isIdle(queue[0], rest[0]?.decidedAt ?? 0)) {
           queue.shift();
           passed = true;
         }
-      if (!passed) return { kind: 'none', isSealed };
+      if (!passed) return { kind: 'none', closed };
     }
   }
 
@@ -161,18 +173,18 @@ class LogPins {
   #lookThrough(
     queue: Waiting[],
     rest: readonly PlacedRecord[],
-  ): { readonly found: { readonly attempt: Attempt; readonly count: number } | null; readonly isSealed: boolean } {
-    let isSealed = false;
+  ): { readonly found: { readonly attempt: Attempt; readonly count: number } | null; readonly closed: Closed | null } {
+    let closed: Closed | null = null;
     for (const [index, one] of queue.entries()) {
       const tried = this.#making.try(one, rest);
       if (tried.kind === 'matched') {
         queue.splice(0, index + 1);
-        return { found: { attempt: tried.attempt, count: tried.count }, isSealed };
+        return { found: { attempt: tried.attempt, count: tried.count }, closed };
       }
-      isSealed ||= tried.kind === 'payload_sealed';
-      if (tried.kind === 'other' && one.input.source !== 'timer') break;
+      if (tried.kind !== 'other') closed ??= tried.kind;
+      else if (one.input.source !== 'timer') break;
     }
-    return { found: null, isSealed };
+    return { found: null, closed };
   }
 
   /** What lies between the last position of an input and this one, judged as the loop judges it; null where it is no more. */
@@ -200,12 +212,11 @@ class LogPins {
     const { input, raw } = what;
     if (input.source === 'log') {
       const { topic: log, partition, seq, hash } = input;
-      return [{ input, pinned: { source: 'log', log, partition, seq, hash: hash.toString('hex') } }];
+      const pinned = { source: 'log', log, partition, seq, hash: hash.toString('hex') } as const;
+      return [{ input, pinned, told: NOTHING_TOLD }];
     }
-    const { codecs } = this.source;
-    const pinned = await pinnedWire(input, raw.value ?? Buffer.alloc(0), codecs);
-    const read = wireInput(pinned, codecs);
-    return read === null ? [] : [{ input: read, pinned }];
+    const { pinned, payloads } = await pinnedWire(input, raw.value ?? Buffer.alloc(0), this.source.codecs);
+    return [{ input, pinned, told: payloads }];
   }
 
   #fold(record: PlacedRecord): void {

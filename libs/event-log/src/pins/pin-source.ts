@@ -3,7 +3,8 @@ import type { FetchedBatch } from '@recourse/kafka';
 import type { Codecs } from '@recourse/messages';
 import type { PlacedRecord } from '../own-log.js';
 import type { InputSpec, ServiceCore } from '../service-core.js';
-import type { KeyedFields } from './remake.js';
+import type { KeyedFields } from './compare.js';
+import type { OpenKeys } from './payload-keys.js';
 import type { ViewHistory } from './view-history.js';
 
 export interface PinSource {
@@ -22,6 +23,8 @@ export interface PinSource {
     from: number,
     to: number,
   ) => Promise<readonly FetchedBatch[] | null>;
+  /** Opens what decisions looked into; none: they have no pins. */
+  readonly keys?: OpenKeys;
   readonly views: ReadonlyMap<string, ViewHistory>;
   /** Records whose decisions are asked for, by their seq. */
   readonly wanted: ReadonlySet<number>;

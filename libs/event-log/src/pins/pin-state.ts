@@ -1,8 +1,11 @@
 // The state a decision is made over, watched while it is read; and the same from what was noted, where there is no more than that.
 //
-// Boundary: payloads stay closed. A decider that only hands one on does not notice; one that looks into it has decided nothing.
+// Boundary: payloads open as far as keys are at hand. A decider that only hands a closed one on does not notice; one that looks into it has
+// decided nothing.
+import type { Closed, Opened, PayloadKeys } from './payload-keys.js';
+import { nameOf } from './payload-keys.js';
 import { mapPayloads } from '../sealing/payload-walk.js';
-import { asStored, openingPayload } from '../sealing/sealing.js';
+import { openingPayload } from '../sealing/sealing.js';
 import type { PayloadDoc } from '../sealing/sealing.js';
 import type { Change, Doc, KindSpec, Row, RowAddress, StateView, Views } from '../service-core.js';
 import { compareText } from '../row-codec.js';
@@ -17,45 +20,55 @@ export class NotPinned extends Error {
   override readonly name = 'NotPinned';
 }
 
-/** What a decision did with closed payloads. */
+/** What a decision did with sealed payloads. */
 export interface Looked {
-  /** Looked into one: it has decided nothing. */
-  into: boolean;
-  /** Took the hash of one, which is that of its sealed bytes. */
+  /** Looked into one that stays closed: it has decided nothing. */
+  into: Closed | null;
+  /** Took the hash of a closed one, which is that of its sealed bytes. */
   atHash: boolean;
+  /** Those that were opened, by their names. */
+  readonly opened: Map<string, PayloadDoc>;
 }
 
-/** Payloads that are not in the clear, as if they were but for their bytes. */
-export function closed(doc: Doc, looked: Looked): Doc {
+/** Payloads that are not in the clear, as if they were: each opens when it is used, as far as there are keys. */
+export function opening(doc: Doc, looked: Looked, keys: PayloadKeys): Doc {
   return mapPayloads(doc, (payload) =>
-    payload.encoding === 'plain' ? payload : openingPayload(payload, () => new ClosedPayload(payload, looked)),
+    payload.encoding === 'plain' ? payload : openingPayload(payload, () => new UsedPayload(payload, looked, keys)),
   ) as Doc;
 }
 
-class ClosedPayload implements PayloadDoc {
+class UsedPayload implements PayloadDoc {
   readonly encoding = 'plain';
   readonly key_id = null;
 
   constructor(
     private readonly payload: PayloadDoc,
     private readonly looked: Looked,
+    private readonly keys: PayloadKeys,
   ) {}
 
   get content_type(): string {
     return this.payload.content_type;
   }
   get sha256(): Buffer {
+    const used = this.#open();
+    if (used.kind === 'opened') return used.payload.sha256;
     this.looked.atHash = true;
     return this.payload.sha256;
   }
   get body(): Buffer {
-    this.looked.into = true;
+    const used = this.#open();
+    if (used.kind === 'opened') return used.payload.body;
+    this.looked.into ??= used.kind;
     throw new PayloadClosed('a payload would have to be opened');
   }
-}
 
-/** The document with its payloads as they are stored. */
-export const storedIn = (doc: Doc): Doc => mapPayloads(doc, (payload) => asStored(payload) as typeof payload) as Doc;
+  #open(): Opened {
+    const used = this.keys.open(this.payload);
+    if (used.kind === 'opened') this.looked.opened.set(nameOf(this.payload), used.payload);
+    return used;
+  }
+}
 
 /** Where rows come from: one of them, or all of a group in the order of their keys. */
 export interface RowSource {
@@ -144,13 +157,20 @@ export class WatchedRows implements RowSource {
   }
 }
 
-/** Views that are read to their end, each entry from one place. */
-export function viewsOver(entryOf: (view: string, key: string) => Doc | undefined): Views {
+/** What a decision sees of views: entries, how far each partition was read, and where keys lie. */
+export interface ViewSource {
+  readonly entryOf: (view: string, key: string) => Doc | undefined;
+  readonly positionOf: (view: string, partition: number) => number;
+  readonly partitionOf: (view: string, key: string) => number;
+}
+
+/** Views that are read to their end. */
+export function viewsOver({ entryOf, positionOf, partitionOf }: ViewSource): Views {
   return {
     view: (name) => ({
       get: (key) => entryOf(name, key),
-      position: () => 0,
-      partitionOf: () => 0,
+      position: (partition) => positionOf(name, partition),
+      partitionOf: (key) => partitionOf(name, key),
     }),
     readToEnd: () => undefined,
   };

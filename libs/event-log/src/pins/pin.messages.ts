@@ -4,6 +4,7 @@
 //   N1. Records of logs are named by place and hash; their bytes stand in the packet, and what follows from them is folded, not told.
 //   N2. What no record in the packet shows is told as it was, and whoever checks is told that it was (`isFolded` false).
 //   N3. No payload of a wire and no signature is in it: nor the hash of one, by which it could be guessed.
+//   N4. Of payloads that it opened it tells where they stand sealed, and nothing of what is in them.
 import type { Doc } from '../service-core.js';
 import type { Speaker } from '@recourse/kernel';
 
@@ -63,6 +64,19 @@ export interface PinnedEntry {
   readonly records: readonly PinnedRecord[];
 }
 
+/** A payload that was opened, by the hash of its sealed bytes, 64 hex digits; `wire`: its name in the input, where that was told in the clear. */
+export interface PinnedPayload {
+  readonly sha256: string;
+  readonly wire: string | null;
+}
+
+/** How far a partition of a view was read, where the decision looked at that. */
+export interface PinnedPosition {
+  readonly view: string;
+  readonly partition: number;
+  readonly seq: number;
+}
+
 /** One decision: what set it off, what it read, and the records it made, which stand one after the other. */
 export interface Pin {
   readonly log: string;
@@ -73,10 +87,12 @@ export interface Pin {
   readonly input: PinnedInput;
   readonly groups: readonly PinnedGroup[];
   readonly entries: readonly PinnedEntry[];
+  readonly payloads: readonly PinnedPayload[];
+  readonly positions: readonly PinnedPosition[];
 }
 
 /** Why a decision has no pin. */
-export const UNPINNED = ['payload_sealed', 'input_missing', 'not_matched'] as const;
+export const UNPINNED = ['payload_sealed', 'payload_erased', 'input_missing', 'not_matched'] as const;
 export interface Unpinned {
   readonly record: PinnedRecord;
   readonly why: (typeof UNPINNED)[number];

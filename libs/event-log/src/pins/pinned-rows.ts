@@ -4,8 +4,8 @@ import type { AcceptedRecord, Doc, ServiceCore } from '../service-core.js';
 import { FoldedRows, named, NotPinned, stateOver } from './pin-state.js';
 import type { RowSource } from './pin-state.js';
 import type { Pin, PinnedRecord } from './pin.messages.js';
-import { firstDifference } from './remake.js';
-import type { Standing } from './remake.js';
+import { firstDifference } from './compare.js';
+import type { Standing } from './compare.js';
 
 /** A record of the packet whose bytes have its hash. */
 export interface HeldRecord extends Standing {
@@ -114,4 +114,13 @@ export class PinnedRows implements RowSource {
     this.other.isTouched = true;
     return instead;
   }
+}
+
+/** What of a pin no record shows, but for rows: what a wire told in the clear, and how far views were read. */
+export function toldBy({ input, payloads, positions }: Pin): readonly string[] {
+  const place = input.source === 'wire' ? `${input.topic}/${String(input.partition)}@${String(input.offset)}` : '';
+  return [
+    ...(payloads.some(({ wire }) => wire !== null) ? [`payloads of ${place}`] : []),
+    ...positions.map(({ view, partition }) => `position of ${view}/${String(partition)}`),
+  ];
 }

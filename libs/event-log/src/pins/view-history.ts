@@ -7,6 +7,8 @@ import type { PinnedRecord } from './pin.messages.js';
 export interface ViewRecord {
   readonly place: PinnedRecord;
   readonly record: AcceptedRecord;
+  /** When it came, where the record does not say: of one that follows from another, when that was decided. */
+  readonly at?: number;
 }
 
 interface Version {
@@ -18,11 +20,13 @@ interface Version {
 
 /** In the order of their times, those of one partition as they stand. */
 export function inTime(records: readonly ViewRecord[]): readonly ViewRecord[] {
-  return records.toSorted(
-    ({ place: a, record: one }, { place: b, record: other }) =>
-      one.decidedAt - other.decidedAt || a.partition - b.partition || a.seq - b.seq || compareText(a.log, b.log),
-  );
+  return records.toSorted((one, other) => {
+    const [a, b] = [one.place, other.place];
+    return timeOf(one) - timeOf(other) || a.partition - b.partition || a.seq - b.seq || compareText(a.log, b.log);
+  });
 }
+
+const timeOf = ({ record, at }: ViewRecord): number => at ?? record.decidedAt;
 
 export class ViewHistory {
   readonly #versions = new Map<string, Version[]>();
@@ -35,7 +39,7 @@ export class ViewHistory {
 
   /** How many records were there at an instant. */
   countAt(now: number): number {
-    const first = this.#records.findIndex(({ record }) => record.decidedAt > now);
+    const first = this.#records.findIndex((one) => timeOf(one) > now);
     return first < 0 ? this.#records.length : first;
   }
 
@@ -47,6 +51,12 @@ export class ViewHistory {
     const version = this.#versions.get(key)?.findLast(({ behind }) => behind <= count);
     if (version === undefined) return undefined;
     return { doc: version.doc, by: version.by.flatMap((at) => this.#records[at]?.place ?? []) };
+  }
+
+  /** Seq up to which a partition was read behind the first `count` records. */
+  position(partition: number, count: number): number {
+    const before = this.#records.slice(0, Math.max(0, count));
+    return before.findLast(({ place }) => place.partition === partition)?.place.seq ?? 0;
   }
 
   #fold(spec: ViewSpec, record: AcceptedRecord, at: number): void {

@@ -26,6 +26,7 @@ beforeAll(() => {
     keyringFile: null,
     signingKeys: {},
     databases: {},
+    keyStoreUrl: null,
     kafkaUsers: { agent: fileOf('agent'), 'mail-worker': fileOf('mail-worker') },
   };
 });

@@ -30,6 +30,8 @@ export interface StackFile {
   readonly signingKeys: Readonly<Record<string, string>>;
   /** By service. */
   readonly databases: Readonly<Record<string, string>>;
+  /** Where the keys are that seal payloads; null where its file does not say. */
+  readonly keyStoreUrl: string | null;
 }
 
 const NAME = 'system.json';
@@ -78,6 +80,7 @@ function stackOf(doc: Doc): Omit<StackFile, 'dataDir'> {
     keyringFile: typeof doc['keyring_file'] === 'string' ? doc['keyring_file'] : null,
     signingKeys: textsIn(doc['signing_keys'] ?? {}),
     databases: textsIn(doc['databases']),
+    keyStoreUrl: typeof doc['key_store_url'] === 'string' ? doc['key_store_url'] : null,
   };
 }
 

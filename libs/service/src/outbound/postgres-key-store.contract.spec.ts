@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyStoreContract } from '../../../event-log/src/sealing/key-store.contract.js';
+import { SECRET_BYTES } from '../../../event-log/src/sealing/keys.js';
 import { PostgresKeyStore } from './postgres-key-store.js';
 import { asAdmin, HAS_STACK, urlOf } from './postgres.testing.js';
 
@@ -11,6 +12,19 @@ import { asAdmin, HAS_STACK, urlOf } from './postgres.testing.js';
   afterAll(async () => {
     await Promise.all(stores.map((store) => store.close()));
     await asAdmin(`DROP DATABASE ${name} WITH (FORCE)`);
+  });
+
+  it('makes no table where it is only asked, and finds the keys that are there', async () => {
+    const [asked, making] = [
+      new PostgresKeyStore({ url: urlOf(name), isAskedOnly: true }),
+      new PostgresKeyStore({ url: urlOf(name) }),
+    ];
+    stores.push(asked, making);
+    await asAdmin('DROP TABLE IF EXISTS sealing_key', name);
+    await expect(asked.find(['key'])).rejects.toMatchObject({ code: 'KEY_STORE_UNAVAILABLE' });
+    const scope = { tenant: 'acme', subject: 'order', windowStart: 0, windowEnd: 1 };
+    const [made] = await making.ensure([{ scope, candidate: Buffer.alloc(SECRET_BYTES, 3) }]);
+    expect(await asked.find([made?.keyId ?? ''])).toEqual([made]);
   });
 
   keyStoreContract({

@@ -63,7 +63,8 @@ export class PostgresKeyStore implements KeyStore {
   readonly #pool: Pool;
   #ready: Promise<void> | null = null;
 
-  constructor(options: { readonly url: string }) {
+  /** `isAskedOnly`: it neither makes nor changes anything; whoever asks may have no right to. */
+  constructor(private readonly options: { readonly url: string; readonly isAskedOnly?: boolean }) {
     this.#pool = createPool({
       url: options.url,
       connectionsMax: CONNECTIONS_MAX,
@@ -126,7 +127,7 @@ export class PostgresKeyStore implements KeyStore {
 
   async #answered<T>(work: () => Promise<T>): Promise<T> {
     try {
-      this.#ready ??= this.#makeTable();
+      this.#ready ??= this.options.isAskedOnly === true ? Promise.resolve() : this.#makeTable();
       await this.#ready;
       return await work();
     } catch (cause) {

@@ -1,8 +1,8 @@
-// Makes the decisions of a packet again, in the process of the service that made them. Reads nothing but the packet.
+// Makes the decisions of a packet again, in the process of the service that made them. Reads nothing but the packet, and keys where it is let.
 import { FRAME_SIZE, leafHash, schemaIdOf } from '@recourse/chain';
 import { pinShape } from '@recourse/contract';
-import { acceptedOf, checkPins } from '@recourse/event-log';
-import type { CheckedPin, Doc, HeldRecord } from '@recourse/event-log';
+import { acceptedOf, checkDerived, checkPins, OpenKeys } from '@recourse/event-log';
+import type { CheckedPin, Doc, HeldRecord, KeyStore, ServiceCore } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
@@ -31,6 +31,9 @@ export const checkShape = z.strictObject({
     }),
   ),
   pins: z.array(pinShape),
+  view_partitions: z.record(z.string(), z.int().min(1)),
+  /** Where the keys are that open payloads; null: decisions that look into one are not made. */
+  key_store_url: z.string().nullable(),
   other: otherShape.nullable(),
 });
 export type CheckAsked = z.infer<typeof checkShape>;
@@ -38,24 +41,30 @@ export type CheckAsked = z.infer<typeof checkShape>;
 /** Ids of our own schemas where a packet is checked: a hash holds no id. */
 const OWN_IDS_FROM = 2_000_000_000;
 
-/** One line for each decision, in their order. Errors: Failure(CONFIG_INVALID) for settings that no process has. */
+/** One line for each decision, in their order, and for each record derived from one. Errors: Failure(CONFIG_INVALID) for settings that no process has; Failure(KEY_STORE_UNAVAILABLE). */
 export async function checkLines(
   asked: CheckAsked,
   { coreUnder, keyed, whatIf }: Remaking,
+  store: Pick<KeyStore, 'find'> | null,
 ): Promise<readonly object[]> {
-  const { settings, partitions, pins, other } = asked;
+  const { settings, partitions, other } = asked;
   const core = coreUnder(settings);
-  const codecs = await codecsOf(asked, core.log);
+  const codecs = await codecsOf(asked, core);
+  const records = asked.records.flatMap((record) => heldIn(record, codecs) ?? []);
+  const pins = asked.pins.map(unpacked);
+  const keys = store === null ? null : new OpenKeys(store);
+  await keys?.loadFor([records.map(({ whole }) => whole), pins.map(({ groups }) => groups)]);
+  const held = { core, codecs, keyed, partitions, viewPartitions: asked.view_partitions, records };
   const checked = checkPins({
-    ...{ core, codecs, keyed, partitions },
-    records: asked.records.flatMap((record) => heldIn(record, codecs) ?? []),
-    pins: pins.map(unpacked),
+    ...held,
+    pins,
+    ...(keys === null ? {} : { keys }),
     ...(other === null ? {} : { whatIf: whatIf(other) }),
   });
-  return checked.map((one) => ({ type: 'checked', ...shown(one) }));
+  return [...checked, ...checkDerived(held)].map((one) => ({ type: 'checked', ...shown(one) }));
 }
 
-async function codecsOf({ schemas }: CheckAsked, log: string): Promise<Codecs> {
+async function codecsOf({ schemas }: CheckAsked, { log, derived }: ServiceCore): Promise<Codecs> {
   const texts = new Map(schemas.map(({ id, text }) => [id, text] as const));
   let own = OWN_IDS_FROM;
   const codecs = createCodecs({
@@ -66,6 +75,7 @@ async function codecsOf({ schemas }: CheckAsked, log: string): Promise<Codecs> {
     idOf: () => Promise.resolve((own += 1)),
   });
   await codecs.prepareWriter(log);
+  if (derived !== undefined) await codecs.prepareWriter(derived.topic);
   // A schema that is none leaves its records unread, and what rests on them unchecked.
   await Promise.all([...texts.keys()].map((id) => codecs.load(id).catch(() => undefined)));
   return codecs;

@@ -4,7 +4,7 @@ import type { Doc } from '@recourse/event-log';
 import type { Pin, PinnedInput } from '@recourse/event-log';
 import type { PackedPin } from '@recourse/contract';
 
-export function packed({ input, groups, entries, ...pin }: Pin): PackedPin {
+export function packed({ input, groups, entries, payloads, positions, ...pin }: Pin): PackedPin {
   return {
     ...pin,
     records: [...pin.records],
@@ -20,6 +20,8 @@ export function packed({ input, groups, entries, ...pin }: Pin): PackedPin {
       })),
     })),
     entries: entries.map((entry) => ({ ...entry, records: [...entry.records] })),
+    payloads: [...payloads],
+    positions: [...positions],
   };
 }
 

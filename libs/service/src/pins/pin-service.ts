@@ -1,8 +1,9 @@
 // Pins the decisions that made some records of a service's log: the log, its inputs and its views, read from Kafka.
 //
-// Boundary: reads, as `recourse replay` does; joins no group, writes and sends nothing, and has no key that opens a payload.
-import { OwnLog, pinDecisions, ViewHistory } from '@recourse/event-log';
-import type { Pinned, PinSource, ServiceCore, ViewRecord } from '@recourse/event-log';
+// Boundary: reads, as `recourse replay` does; joins no group, writes and sends nothing. Payloads open where a key store is named, of which it
+// only asks.
+import { OpenKeys, OwnLog, pinDecisions, ViewHistory } from '@recourse/event-log';
+import type { KeyStore, Pinned, PinSource, ServiceCore, ViewRecord } from '@recourse/event-log';
 import type { FetchedBatch, Kafka, RawReader } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
@@ -17,6 +18,8 @@ export const pinShape = {
   /** Records by partition. */
   wanted: z.array(z.strictObject({ partition: z.int().min(0), seqs: z.array(z.int().min(1)) })),
   settings: z.record(z.string(), z.string()),
+  /** Where the keys are that seal payloads; null: what looks into one has no pin. */
+  key_store_url: z.string().nullable(),
 };
 
 export interface PinAsked {
@@ -30,6 +33,7 @@ interface Connected {
   readonly codecs: Codecs;
   readonly logId: string;
   readonly counts: PartitionCounts;
+  readonly keys: Pick<KeyStore, 'find'> | null;
 }
 
 /** Lines: the settings and partitions first, then pins, and what has none. Errors: those of reading a log. */
@@ -37,16 +41,18 @@ export async function* pinLines(asked: PinAsked, remaking: Remaking, at: Connect
   const settings = remaking.settingsIn(asked.settings);
   const core = remaking.coreUnder(settings);
   const countOf = await at.counts.all([core.log, ...topicsOf(core)]);
-  yield { type: 'pinning', settings, partitions: countOf(core.log) };
+  const view_partitions = Object.fromEntries(core.views.map(({ topic }) => [topic, countOf(topic)]));
+  yield { type: 'pinning', settings, partitions: countOf(core.log), view_partitions };
   await at.codecs.prepareWriter(core.log);
   const inputs = new InputReads(at.kafka);
   try {
     const views = await viewsOf(core, at, countOf);
+    const keys = at.keys === null ? {} : { keys: new OpenKeys(at.keys) };
     for (const { partition, seqs } of asked.wanted) {
       const log = new OwnLog({ ...at, topic: core.log, partition, partitionCount: countOf(core.log) });
       const source: PinSource = {
         ...{ core, partition, views, keyed: remaking.keyed, partitionCountOf: countOf },
-        ...{ codecs: at.codecs, logId: at.logId },
+        ...{ codecs: at.codecs, logId: at.logId, ...keys },
         log: log.read(log.origin()),
         read: (place, from, to) => inputs.read(place, from, to),
         wanted: new Set(seqs),
@@ -68,19 +74,39 @@ function topicsOf({ inputs, views }: ServiceCore): readonly string[] {
 }
 
 async function viewsOf(
-  { views }: ServiceCore,
-  { kafka, codecs, logId }: Connected,
+  core: ServiceCore,
+  at: Connected,
   countOf: (topic: string) => number,
 ): Promise<ReadonlyMap<string, ViewHistory>> {
   const read = new Map<string, readonly ViewRecord[]>();
-  for (const topic of new Set(views.map((view) => view.topic))) {
-    const records: ViewRecord[] = [];
-    const partitionCount = countOf(topic);
-    for (let partition = 0; partition < partitionCount; partition += 1)
-      records.push(...(await recordsOf(new OwnLog({ kafka, codecs, logId, topic, partition, partitionCount }))));
-    read.set(topic, records);
+  for (const topic of new Set(core.views.map((view) => view.topic))) {
+    const records = await allOf(topic, at, countOf);
+    const isDerived = topic === core.derived?.topic;
+    read.set(topic, isDerived ? timed(records, await allOf(core.log, at, countOf)) : records);
   }
-  return new Map(views.map((view) => [view.name, new ViewHistory(view, read.get(view.topic) ?? [])]));
+  return new Map(core.views.map((view) => [view.name, new ViewHistory(view, read.get(view.topic) ?? [])]));
+}
+
+async function allOf(
+  topic: string,
+  { kafka, codecs, logId }: Connected,
+  countOf: (topic: string) => number,
+): Promise<readonly ViewRecord[]> {
+  const records: ViewRecord[] = [];
+  const partitionCount = countOf(topic);
+  for (let partition = 0; partition < partitionCount; partition += 1)
+    records.push(...(await recordsOf(new OwnLog({ kafka, codecs, logId, topic, partition, partitionCount }))));
+  return records;
+}
+
+/** Records of a derived log have no time of their own: each came when its source was decided. */
+function timed(derived: readonly ViewRecord[], sources: readonly ViewRecord[]): readonly ViewRecord[] {
+  const name = (partition: number, seq: number): string => `${String(partition)}/${String(seq)}`;
+  const times = new Map(sources.map(({ place, record }) => [name(place.partition, place.seq), record.decidedAt]));
+  return derived.map((one) => ({
+    ...one,
+    at: times.get(name(one.place.partition, Number(one.record.body['source_seq']))) ?? 0,
+  }));
 }
 
 async function recordsOf(log: OwnLog): Promise<readonly ViewRecord[]> {
