@@ -194,6 +194,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (held.size >= 0) return found;',
   },
   {
+    id: 'executions-end-another-agents-effect',
+    requirement: 'L14/agent',
+    spec: 'apps/mutation-ledger/src/core/mutations.another-agent.unit.spec.ts',
+    test: 'an effect that another agent reports, straight is not ended by it, as failed: what it says is on record',
+    file: 'apps/mutation-ledger/src/rules/mutation/mutation.decider.ts',
+    find: "return isOfAgent(event, mutation) ? 'new' : 'conflict';",
+    replace: "return isOfAgent(event, mutation) ? 'new' : 'new';",
+  },
+  {
     id: 'a3-execution-needs-an-intent',
     requirement: 'A3',
     spec: 'apps/mutation-ledger/src/core/mutations.claims.unit.spec.ts',
