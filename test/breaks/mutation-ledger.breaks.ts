@@ -203,6 +203,15 @@ export const BREAKS: readonly Break[] = [
     replace: "return isOfAgent(event, mutation) ? 'new' : 'new';",
   },
   {
+    id: 'observers-with-nothing-to-look-by-are-passed-over',
+    requirement: 'P6/observed',
+    spec: 'apps/mutation-ledger/src/core/mutations.observed-holds.unit.spec.ts',
+    test: 'what a worker says of a hold, straight under a contract that says no way to find out how it ended leaves to a person what was let go, where another observes and has nothing to look by',
+    file: 'apps/mutation-ledger/src/rules/mutation/answer.decider.ts',
+    find: 'return askObserver(mutation, confirms, now, policy) ?? askPerson(mutation, now, policy);',
+    replace: 'return askObserver(mutation, confirms, now, policy);',
+  },
+  {
     id: 'a3-execution-needs-an-intent',
     requirement: 'A3',
     spec: 'apps/mutation-ledger/src/core/mutations.claims.unit.spec.ts',
@@ -2410,8 +2419,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.settled.unit.spec.ts',
     test: 'a call that failed and that its agent gives to a person (D18), straight is asked about after the last of its attempts, and no more once one of them took hold',
     file: 'apps/mutation-ledger/src/rules/mutation/mutation.decider.ts',
-    find: "if (isGivenUp(event, mutation)) return 'new';",
-    replace: '',
+    find: 'if (EXECUTION_AFTER[mutation.execution_state][event.outcome] !== null || isGivenUp(event, mutation))',
+    replace: 'if (EXECUTION_AFTER[mutation.execution_state][event.outcome] !== null)',
   },
   {
     id: 'd18-error-text-on-record',
