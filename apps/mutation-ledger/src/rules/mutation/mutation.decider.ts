@@ -191,6 +191,8 @@ export function recordIntent(
       conclude_by: hold === null && !isReading ? now + policy.concludeWithinMs : null,
       hold_until: hold === null ? null : now + hold.hold_ms,
       judged: hold === null ? [] : judged,
+      signing_key: null,
+      handle_ref: null,
     },
   };
 }
