@@ -363,4 +363,13 @@ export const BREAKS: readonly Break[] = [
     find: 'const asked = { escalation_id, about, proposal,',
     replace: 'const asked = { escalation_id, proposal, other: about === null,',
   },
+  {
+    id: 'd64-reserved-in-any-name',
+    requirement: 'D64/name',
+    spec: 'apps/budget-accountant/src/budgets.another-name.unit.spec.ts',
+    test: 'an effect of an agent that is reserved in the name of another, straight is a person’s where it was reserved for another agent, and counts as an overrun of the one that acted',
+    file: 'apps/budget-accountant/src/rules/budget/settlement.decider.ts',
+    find: 'if (reservedFor === null || personKey(reservedFor) === personKey(agentId)) return [];',
+    replace: "if (reservedFor !== '' || personKey(reservedFor) === personKey(agentId)) return [];",
+  },
 ];

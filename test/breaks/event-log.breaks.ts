@@ -971,6 +971,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (rule.name !== undefined) return null;',
   },
   {
+    id: 'wires-checkpoint-of-any-agent',
+    requirement: 'L14/agent',
+    spec: 'libs/event-log/src/speakers.unit.spec.ts',
+    test: 'what a key may say of an agent’s work is a checkpoint of another agent',
+    file: 'libs/event-log/src/speakers.ts',
+    find: "const CHECKPOINT: Rule = { roles: ['producer'], name: ['checkpoint', 'agent_id'] };",
+    replace: "const CHECKPOINT: Rule = { roles: ['producer'], name: null };",
+  },
+  {
     id: 'wires-any-tenant',
     requirement: 'L14/signed',
     spec: 'libs/event-log/src/refusals.unit.spec.ts',

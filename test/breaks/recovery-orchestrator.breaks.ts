@@ -2025,4 +2025,13 @@ export const BREAKS: readonly Break[] = [
     replace:
       "return speaker?.observers?.some((one) => speaksUnder(one, adapter) && speaksFor(one, 'nobody')) === undefined && tenant === '';",
   },
+  {
+    id: 'observers-not-asked-after-a-persons-look',
+    requirement: 'P6/observed',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.observers.unit.spec.ts',
+    test: 'a report of an undo, straight that the other did not see, and a person has a worker look again has the other look before it counts, to reconcile',
+    file: 'apps/recovery-orchestrator/src/rules/step/command.decisions.ts',
+    find: 'if (other !== null) return [answered, other];',
+    replace: 'if (other === answered) return [answered, other];',
+  },
 ];

@@ -9,7 +9,7 @@ import { factsOf, SERVICES } from '@recourse/dev-stack';
 import { rawClient } from '@recourse/kafka';
 import type { GroupAttempts } from '@recourse/kafka';
 import { plannedSubjects, plannedTopics } from '@recourse/service/provision';
-import { ADAPTERS, append, CALL_MS, joinGroup, refusalOf, SecureScene, withAdmin } from './secure.testing.js';
+import { ADAPTERS, append, beginAs, CALL_MS, joinGroup, refusalOf, SecureScene, withAdmin } from './secure.testing.js';
 import type { RawAdmin } from './secure.testing.js';
 
 const STACK_MS = 240_000;
@@ -163,6 +163,22 @@ describe('the broker tells apart', () => {
     'who writes what: not %s to %s',
     async (user, topic) => {
       expect(await refusalOf(append(scene.clientOf(user), topic))).toBe(TOPIC_REFUSED);
+    },
+    CALL_MS,
+  );
+
+  it(
+    'transactions by the name of their producer: nobody fences or ends those of another',
+    async () => {
+      const begun = async (user: string, name: string): Promise<string> =>
+        refusalOf(beginAs(scene.clientOf(user), name));
+      // The broker makes the topic of transactions when it is asked for the first one that it allows.
+      while ((await begun('agent', 'agent')) !== 'done');
+      // The client keeps no reason: it finds no coordinator that it may ask.
+      for (const user of STRANGERS.map((stranger) => stranger.user))
+        for (const name of ['mutation-ledger', 'judge', 'agent-2'])
+          expect(await begun(user, name)).toContain('Failed to find group coordinator');
+      expect(await begun('agent', 'agent')).toBe('done');
     },
     CALL_MS,
   );

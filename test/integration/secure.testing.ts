@@ -142,6 +142,22 @@ export async function append(client: Client, topic: string): Promise<unknown> {
   }
 }
 
+/** Begins a transaction under a name. */
+export async function beginAs(client: Client, transactionalId: string): Promise<void> {
+  const producer = client.producer({
+    transactionalId,
+    maxInFlightRequests: 1,
+    idempotent: true,
+    retry: { retries: 1 },
+  });
+  await producer.connect();
+  try {
+    await (await producer.transaction()).abort();
+  } finally {
+    await producer.disconnect();
+  }
+}
+
 /** Joins a group and reads a topic, as far as the broker lets it. */
 export async function joinGroup(client: Client, groupId: string, topic: string): Promise<void> {
   const consumer = client.consumer({ groupId, retry: { retries: 0, restartOnFailure: () => Promise.resolve(false) } });

@@ -211,9 +211,38 @@ describe('the way to a service', () => {
     '/api/ledger/../metrics',
     '/api/nobody/v1/status',
     '/api/ledger//127.0.0.1/v1/x',
+    '/api/ledger/v1/%2e%2e%2fmetrics',
+    '/api/ledger/v1/..%5c..%5cmetrics',
+    '/api/ledger/v1/..;/metrics',
   ])('leads nowhere else: %s', async (url) => {
     const { cookie } = await signIn();
     expect((await server.inject({ url, headers: { cookie } })).statusCode).toBe(404);
+  });
+
+  it.each([
+    ['HEAD', {}],
+    ['HEAD', { 'sec-fetch-site': 'cross-site' }],
+    ['DELETE', { 'x-http-method-override': 'GET' }],
+  ] as const)('takes no %s without the word of the page, whatever it is overridden to', async (method, headers) => {
+    const { cookie } = await signIn();
+    const answer = await server.inject({ method, url: '/api/ledger/v1/status', headers: { cookie, ...headers } });
+    expect(answer.statusCode).toBe(403);
+  });
+
+  it('makes no command of a question that names another method, and knows nobody by a second cookie', async () => {
+    const { cookie } = await signIn();
+    const headers = { cookie, 'x-http-method-override': 'POST', 'x-original-method': 'POST' };
+    expect((await server.inject({ url: '/api/ledger/v1/things/1/approve', headers })).statusCode).toBe(404);
+    const twice = { cookie: `recourse_session=of-another-port; ${cookie}` };
+    expect((await server.inject({ url: '/api/ledger/v1/status', headers: twice })).json()).toMatchObject({
+      code: 'SESSION_MISSING',
+    });
+  });
+
+  it('comes back to its own address, whatever host it was asked for', async () => {
+    const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' };
+    const { location } = (await server.inject({ url: '/auth/sign-in', headers })).headers;
+    expect(new URL(String(location)).searchParams.get('redirect_uri')).toMatch(`${publicUrl}/`);
   });
 
   it('says that a service is away, and that nobody knows what became of a command', async () => {

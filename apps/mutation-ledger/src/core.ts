@@ -65,7 +65,11 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     keyOf: keyOf,
     evolve: EVOLVE,
     due: dueOf(policy),
-    sends: { WorkerAsked: (asked) => [requestOf(asked)], MutationRecorded: handleQuestion },
+    sends: {
+      WorkerAsked: (asked) => [requestOf(asked)],
+      MutationPlanned: handleQuestion,
+      MutationRecorded: handleQuestion,
+    },
     owed: isOwed,
     derived: { topic: NOTICES, derive: noticesOf },
     sealScope: ({ type, body }, state, member) => ({

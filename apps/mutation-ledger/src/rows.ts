@@ -134,6 +134,7 @@ function planned(intent: Body<MutationPlanned>, _state: StateView, { decidedAt }
       planned_sha256: content_sha256,
       awaited: awaitedFrom(execution, hold_until ?? conclude_by),
       forward: forwardOfIntent(intent, decidedAt),
+      claim: claimAfter(intent),
     }),
     ...(isHeld
       ? judged.map(({ ref, position }) =>

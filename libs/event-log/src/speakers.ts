@@ -13,7 +13,9 @@ interface Rule {
 }
 
 const EXECUTION: Rule = { roles: ['producer'], name: ['agent_id'] };
-const CHECKPOINT: Rule = { roles: ['producer'], name: null };
+const CHECKPOINT: Rule = { roles: ['producer'], name: ['checkpoint', 'agent_id'] };
+/** It counts where it is the one that its checkpoint told of, by its hash. */
+const CHUNK: Rule = { roles: ['producer'], name: null };
 const STATEMENT: Rule = { roles: ['producer', 'source', 'critic'], name: ['source'] };
 
 /** By record type. What is not in it comes from our own services, or from a critic where it is a command. */
@@ -21,7 +23,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   ToolPlanned: EXECUTION,
   ToolExecuted: EXECUTION,
   CheckpointTaken: CHECKPOINT,
-  StateChunk: CHECKPOINT,
+  StateChunk: CHUNK,
   AssumptionDeclared: STATEMENT,
   AssumptionInvalidated: STATEMENT,
   AssumptionReaffirmed: STATEMENT,

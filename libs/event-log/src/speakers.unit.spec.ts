@@ -36,6 +36,19 @@ describe('what a key may say of an agent', () => {
   });
 });
 
+describe('what a key may say of an agent’s work', () => {
+  const by = (agent_id: string) => ({ tenant: 'acme', run_id: 'r', commit_id: 'cp', checkpoint: { agent_id } });
+
+  it.each([
+    ['its own agent', key('producer', 'agent-7'), by('agent-7'), true],
+    ['every agent, where it speaks for all', key('producer', '*'), by('agent-7'), true],
+    ['another agent', key('producer', 'agent-8'), by('agent-7'), false],
+    ['nobody', key('producer', 'agent-7'), { tenant: 'acme', checkpoint: {} }, false],
+  ])('is a checkpoint of %s', (_whom, speaker, body, is) => {
+    expect(speakerProblem(speaker, 'CheckpointTaken', body) === null).toBe(is);
+  });
+});
+
 describe('what a key may say of a handle', () => {
   it.each([
     ['a producer', key('producer', '*')],

@@ -76,6 +76,15 @@ describe('budgets', () => {
     expect(out()).toContain('debt of run run-1: 100.00 EUR used, would be 1300.00 EUR of 1000.00 EUR');
   });
 
+  it('say of an overrun that it was reserved in the name of another', async () => {
+    const exceeded = [{ scope: 'agent', scope_id: 'agent-9', measure: 'name', currency: '', window: 'life' }];
+    const { call, out } = desk(
+      table({ '/v1/escalations/esc_1': { ...ESCALATION, exceeded }, '/v1/escalations/esc_1/uses': { items: [] } }),
+    );
+    expect(await call('budgets', 'show', 'esc_1')).toBe(0);
+    expect(out()).toContain('agent-9 acted under what was reserved in the name of another');
+  });
+
   it('set a ceiling in minor units, and nothing else', async () => {
     const { call, asked, note } = desk(table({ '/v1/budgets': { scope: 'run' } }));
     const ceiling = (minor: string) =>

@@ -33,6 +33,7 @@ export function exceededIn(exceeded: unknown): string | undefined {
     const { scope, scope_id, measure, window, currency, used_minor, asked_minor, ceiling_minor } = bound;
     if (measure === 'rung')
       return `rung of ${String(scope)} ${String(scope_id)}: ${WANTED[Number(asked_minor)] ?? 'somebody'}`;
+    if (measure === 'name') return `${String(scope_id)} acted under what was reserved in the name of another`;
     const unit = currency === '' ? undefined : currency;
     const amount = (minor: unknown) => amountIn(minor, unit) ?? String(minor);
     const then = Number(used_minor) + Number(asked_minor);

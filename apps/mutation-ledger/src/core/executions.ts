@@ -22,7 +22,8 @@ import { refScope } from '../rules/identity.js';
 import { bindingIn } from '../rows/binding.rows.js';
 import { takenAlong } from './failures.part.js';
 import { fall } from './falls.part.js';
-import { signedBy } from './handles.part.js';
+import { claimAfter } from '../rules/handle/handle.decider.js';
+import { intentSignedBy, signedBy } from './handles.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { mutationIn, mutationsIn } from '../rows/mutation.rows.js';
 import { isRemembered, rollbackIn } from '../rows/rollback.rows.js';
@@ -64,7 +65,7 @@ export function onTool(context: DecideContext, event: ToolEvent, policy: FallPol
   try {
     return append(
       ...(event.type === 'ToolPlanned'
-        ? intentFacts(context, id, event.body, named.contract, policy)
+        ? intentFacts(context, id, event, named.contract, policy)
         : signedBy(context, executionFacts(context, id, event.body, named.contract, policy), {
             named: named.contract,
             speaker: event.input.speaker,
@@ -162,20 +163,14 @@ function closes(
 function intentFacts(
   context: DecideContext,
   id: string,
-  event: ToolPlanned,
+  { body: event, input }: Extract<ToolEvent, { type: 'ToolPlanned' }>,
   contract: NamedContract | null,
   policy: FallPolicy,
 ): readonly MutationRecord[] {
   const { tenant, run_id: runId } = event;
   const judgements = event.is_held ? judgementsOf(context, event, event.assumption_refs) : [];
-  const planned = recordIntent(
-    id,
-    event,
-    contract,
-    judgements.map(({ judged }) => judged),
-    context.now,
-    policy,
-  );
+  const judged = judgements.map((one) => one.judged);
+  const planned = intentSignedBy(recordIntent(id, event, contract, judged, context.now, policy), input.speaker);
   if (planned.body.hold_until === null) return [planned];
   const rollback = rollbackIn(context.state, { tenant, run_id: runId, mutation_id: id });
   const reason = objectionTo(judgements, rollback !== undefined && isRemembered(rollback));
@@ -196,7 +191,7 @@ function intentFacts(
 
 /** The mutation as its intent makes it. */
 function heldBy({
-  body: { mutation_id, execution, terms },
+  body: { mutation_id, execution, terms, handle_ref },
 }: MutationRecord<'MutationPlanned'>): Parameters<typeof cancelHeld>[0] {
   const { tenant, run_id } = execution;
   return {
@@ -208,6 +203,7 @@ function heldBy({
     terms,
     recoverability: 'pending_commit',
     forward: null,
+    claim: claimAfter({ handle_ref }),
   };
 }
 

@@ -6,8 +6,7 @@ import type { DecideContext, Decision, Outgoing, RecordInput } from '@recourse/e
 import { deriveId } from '@recourse/kernel';
 import type { HandleClaimed } from '@recourse/messages';
 import type { NamedContract } from '../rules/mutation/binding.decider.js';
-import { handleToAsk, isHandleAsked, judgeHandle } from '../rules/handle/handle.decider.js';
-import { isRecorded } from '../rules/mutation/mutation.messages.js';
+import { handleToAsk, isHandleAsked, judgeHandle, stagedToAsk } from '../rules/handle/handle.decider.js';
 import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
 import type { Body, MutationRecord } from '../rules/record.messages.js';
 import { mutationIn } from '../rows/mutation.rows.js';
@@ -16,6 +15,12 @@ import { mutationIn } from '../rows/mutation.rows.js';
 const HANDLES = 'recourse.assumption-events';
 /** The question, by its full name. */
 export const HANDLE_NAMED = 'recourse.assumptions.HandleNamed';
+
+/** What of a record a question is made of. */
+type Asking = Pick<
+  Body<MutationRecord<'MutationRecorded'>['body']>,
+  'handle_ref' | 'signing_key' | 'mutation_id' | 'execution'
+>;
 
 /** An execution as it is told, by whom. */
 export interface Told {
@@ -40,13 +45,22 @@ export function signedBy(
   });
 }
 
+/** The same intent, with who signed it, and the staged part it is to be asked about. */
+export function intentSignedBy(
+  intent: MutationRecord<'MutationPlanned'>,
+  speaker: Told['speaker'],
+): MutationRecord<'MutationPlanned'> {
+  if (speaker === undefined) return intent;
+  return { ...intent, body: { ...intent.body, signing_key: speaker.keyId, handle_ref: stagedToAsk(intent.body) } };
+}
+
 /** The question that a record asks: at most one. */
 export function handleQuestion({
   handle_ref,
   signing_key,
   mutation_id,
   execution: { tenant, run_id, agent_id },
-}: Body<MutationRecord<'MutationRecorded'>['body']>): readonly Outgoing[] {
+}: Asking): readonly Outgoing[] {
   if (handle_ref === null || signing_key === null) return [];
   return [
     {
@@ -67,6 +81,6 @@ export function onHandleClaimed(
   { reviewDeadlineMs }: LedgerPolicy,
 ): Decision {
   const mutation = mutationIn(context.state, claimed.run_id, claimed.mutation_id);
-  if (!isRecorded(mutation) || !isHandleAsked(mutation) || mutation.claim?.ref !== claimed.ref) return NOTHING;
+  if (mutation === undefined || !isHandleAsked(mutation) || mutation.claim?.ref !== claimed.ref) return NOTHING;
   return append(...judgeHandle(claimed, seq, mutation, { now: context.now, reviewDeadlineMs }));
 }

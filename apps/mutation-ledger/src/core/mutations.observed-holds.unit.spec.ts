@@ -103,13 +103,40 @@ describe.each(WAYS)('what a worker says of a hold, $way', ({ isRebuilt }) => {
       .then(fact('WorkerAnswered', { verdict: 'not_met' }), cancelled('PRECONDITION_FAILED'));
   });
 
-  describe('that is staged and was taken back', () => {
-    const cancel = () => {
-      const who = { command_id: 'cmd-1', tenant: TENANT, principal: 'mira', roles: ['operator'], issued_at: NOW };
-      const envelope = { ...who, body_sha256: Buffer.alloc(32), signature: null };
-      const body = { envelope, run_id: RUN, mutation_id: MUTATION, reason: 'wrong order' };
-      return wire('recourse.ledger-commands', 'CancelMutation', body, { key: RUN });
+  describe('under a contract that says no way to find out how it ended', () => {
+    const BLIND = { ...HELD, reconcile_capability: undefined };
+    const letGo = (speaker: Speaker): CoreHarness => {
+      const run = held(BLIND).whenDue(ENDS);
+      const made = [seen('execute', { refund_id: 're_9' })];
+      const told = { outcome: 'verified', observations: made, external_transaction_ref: 're_9' } as const;
+      return run.when({ ...reported(request(run), told), speaker }, ENDS + 1);
     };
+
+    it('leaves to a person what was let go, where another observes and has nothing to look by', () => {
+      letGo(WORKER).then(
+        fact('WorkerAnswered', { kind: 'release', verdict: 'met', signing_key: 'payments-1' }),
+        fact('ExecutionOverdue', { mutation_id: MUTATION }),
+      );
+      letGo(ALONE).then(fact('WorkerAnswered'), fact('MutationRecorded', { execution_state: 'succeeded' }));
+    });
+
+    it('leaves to a person what was taken back', () => {
+      const run = held({ ...BLIND, techniques: { reservation: true } }, { staged_ref: 'hold_1' });
+      run.when(cancel(), NOW + 1);
+      run
+        .when({ ...reported(request(run), { outcome: 'verified' }), speaker: WORKER }, NOW + 2)
+        .then(fact('WorkerAnswered', { kind: 'cancel', verdict: 'met' }), fact('ExecutionOverdue'));
+    });
+  });
+
+  const cancel = () => {
+    const who = { command_id: 'cmd-1', tenant: TENANT, principal: 'mira', roles: ['operator'], issued_at: NOW };
+    const envelope = { ...who, body_sha256: Buffer.alloc(32), signature: null };
+    const body = { envelope, run_id: RUN, mutation_id: MUTATION, reason: 'wrong order' };
+    return wire('recourse.ledger-commands', 'CancelMutation', body, { key: RUN });
+  };
+
+  describe('that is staged and was taken back', () => {
     const takenBack = (speaker: Speaker): CoreHarness => {
       const run = held({ ...HELD, techniques: { reservation: true } }, { staged_ref: 'hold_1' });
       run.when(cancel(), NOW + 1);

@@ -73,7 +73,7 @@ function lookRequest(look: Body<'LookDispatched'>): Outgoing {
     reason: LOOK_REASON,
     steps: [askOf(look)],
   };
-  return { ...outgoing(look.adapter, request, look.purpose === 'observe'), headers: placedIn(look, DECISION) };
+  return { ...outgoing(look.adapter, request, look.not_by !== null), headers: placedIn(look, DECISION) };
 }
 
 /** The worker's calls hang below this span of the rollback's trace. */

@@ -2,10 +2,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Speaker } from '@recourse/kernel';
 import type { LegRequested } from '@recourse/messages';
-import { fact, harness, WAYS } from '@recourse/testing';
+import { plainPayload } from '@recourse/contract';
+import { fact, harness, WAYS, wire } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { AUTO, fallen, idOf, phasesOf, placesOf, reported, stepOf, told, verdicts } from '../legs.testing.js';
-import { core, requestIn, views } from '../recoveries.testing.js';
+import { core, envelope, requestIn, RUN, views } from '../recoveries.testing.js';
 
 const AT = 10_000;
 const worker = (more: Partial<Speaker> = {}): Speaker => ({
@@ -82,6 +83,64 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
     const silent = undone();
     silent.run.whenDue(silent.look.not_after + 600_000);
     expect(phasesOf(silent.run)).toEqual({ [idOf(1)]: 'manual' });
+  });
+
+  describe('that the other did not see, and a person has a worker look again', () => {
+    const check = (purpose: string) =>
+      wire(
+        'recourse.recovery-commands',
+        'CheckStep',
+        {
+          envelope: envelope('olga', ['approver']),
+          run_id: RUN,
+          step_id: stepOf(1),
+          reason: 'the worker says it is done',
+          purpose,
+          evidence: plainPayload({ ticket: 'T-1' }),
+        },
+        { key: RUN },
+      );
+    /** The worker says once more that it is so. */
+    function saidAgain(
+      purpose: string,
+      speaker = OBSERVED,
+    ): { readonly run: CoreHarness; readonly look: LegRequested } {
+      const { run, look } = undone();
+      run.when({ ...reported(look, [told(1, 'unverified')]), speaker: OBSERVER }, AT + 2);
+      run.when(check(purpose), AT + 600_000).then(fact('LookDispatched', { purpose, not_by: null }));
+      run.when({ ...reported(requestIn(run.outgoing()), [told(1, 'verified')]), speaker }, AT + 600_001);
+      return { run, look: requestIn(run.outgoing()) };
+    }
+
+    it.each(['reconcile', 'repair'])('has the other look before it counts, to %s', (purpose) => {
+      const { run, look } = saidAgain(purpose);
+      run.then(fact('LookAnswered', { verdict: 'met' }), fact('LookDispatched', { purpose, not_by: 'payments-1' }));
+      expect(phasesOf(run)).toEqual({ [idOf(1)]: 'looking' });
+      expect(look).toMatchObject({ kind: 'observe', for_observer: true });
+      run
+        .when({ ...reported(look, [told(1, 'verified')]), speaker: OBSERVED }, AT + 600_002)
+        .then(fact('ReportRefused', { code: 'WORKER_MISMATCH' }));
+      run.when({ ...reported(look, [told(1, 'unverified')]), speaker: OBSERVER }, AT + 600_003);
+      expect(phasesOf(run)).toEqual({ [idOf(1)]: 'manual' });
+    });
+
+    it('counts where the other sees it now, and says who saw it: who undid it nobody knows', () => {
+      const { run, look } = saidAgain('reconcile');
+      run
+        .when({ ...reported(look, [told(1, 'verified')]), speaker: OBSERVER }, AT + 600_002)
+        .then(
+          fact('LookAnswered'),
+          fact('LegSettled', { members: [{ outcome: 'compensated', acted_by: null, observed_by: 'payments-eye' }] }),
+          fact('RecoveryClosed', { outcome: 'compensated' }),
+        );
+      const repaired = saidAgain('repair');
+      repaired.run.when({ ...reported(repaired.look, [told(1, 'verified')]), speaker: OBSERVER }, AT + 600_002);
+      repaired.run.then(
+        fact('LookAnswered'),
+        fact('StepResolved', { by: 'olga', verified: true }),
+        fact('RecoveryClosed'),
+      );
+    });
   });
 
   it('does not come from an observer where a worker was asked to act', () => {

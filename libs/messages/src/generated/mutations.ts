@@ -705,6 +705,10 @@ export interface MutationPlanned {
   readonly hold_until: number | null;
   /** Verdict per ref of a held effect, from one view of the assumptions. */
   readonly judged: readonly JudgedRef[];
+  /** Id of the key that signed what told of it; null where wires are open. */
+  readonly signing_key: string | null;
+  /** Ref under which it is asked whose the staged part of a held effect is; null where none is asked about. */
+  readonly handle_ref: string | null;
 }
 
 /** A ref that a contradicted commit relies on is said to hold again. */

@@ -775,7 +775,7 @@ export interface LookDispatched {
   readonly owner: string;
   /** By when; epoch milliseconds. */
   readonly deadline_at: number;
-  /** Key of the worker that acted, whose word does not count; null where a person asks for the look. */
+  /** Key of the worker whose word does not count, since it acted or looked first: an observer is asked. Null where any worker of the adapter is. */
   readonly not_by: string | null;
 }
 

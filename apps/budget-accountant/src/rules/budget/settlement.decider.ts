@@ -1,5 +1,6 @@
 // Decides what an execution, its cancellation or its compensation does to what is counted. Pure.
 import { EXPOSURE, reservationId } from '@recourse/contract';
+import { personKey } from '@recourse/kernel';
 import type { AwaitedApproval, Brief, Debit, Excess } from '@recourse/messages';
 import type { Bounds } from './bounds.decisions.js';
 import { beyond, ceilingExcess, excessOf, inUnit, isMoney, moves, plus, within } from './bounds.decisions.js';
@@ -155,7 +156,17 @@ function settled(
     },
   };
   const parties = partiesOf(...(reservation.parties ?? []), ...ended.parties);
-  return excess.length > 0 ? [event, overrun({ ...ended, debits: excess, parties }, [], policy, now)] : [event];
+  const foreign = inAnotherName(ended, reservation);
+  return excess.length + foreign.length > 0
+    ? [event, overrun({ ...ended, debits: excess, parties }, foreign, policy, now)]
+    : [event];
+}
+
+/** Reserved in the name of another, it counted at their ceilings, and not at those of the agent that acted. */
+function inAnotherName({ agentId }: Ended, { agent_id: reservedFor }: Reservation): readonly Excess[] {
+  if (reservedFor === null || personKey(reservedFor) === personKey(agentId)) return [];
+  const measure = { scope: 'agent', scope_id: agentId, measure: 'name', currency: '', window: 'life' };
+  return [{ ...measure, used_minor: 0, asked_minor: 1, ceiling_minor: 0 }];
 }
 
 /** What was executed: a unit that is missing counts as what is held, but no two currencies stand for each other. */
@@ -229,7 +240,8 @@ function debitOne(
 ): readonly BudgetRecord[] {
   const isReserved = reservation?.phase === 'reserved' || isOver(reservation);
   if (isReserved || !ended.debits.some(moves) || ceilingExcess(ended.debits, bounds).length > 0)
-    return settle(ended, reservation, bounds, policy);
+    // Whoever takes an effect back reserves for it.
+    return settle(ended, reservation === null ? null : { ...reservation, agent_id: null }, bounds, policy);
   return [debited(ended, reversesMutationId)];
 }
 

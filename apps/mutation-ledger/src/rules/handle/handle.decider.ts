@@ -1,15 +1,17 @@
 // Whose the handle of an effect is (docs/adr/0034-the-first-to-name-a-handle-owns-it.md). Pure.
 //
-//   MutationRecorded ── HandleNamed, to the partition of the handle ── HandleClaimed ── HandleJudged, in the run's partition
+//   MutationRecorded, or MutationPlanned where a held effect is staged ── HandleNamed, to the partition of the handle ── HandleClaimed ── HandleJudged, in the run's partition
 //
 // Invariants
 //   H1. A handle belongs to the tenant, run and agent that named it first; who names it later owns nothing of it.
+//   H3. What is staged for a held effect is let go or taken back by a machine for the one that named it first alone.
 //   H2. Nothing falls while it is asked whose its handle is: an effect is undone by its owner's word or by a person's.
 import { adapterOf } from '@recourse/contract';
 import { sha256Hex } from '@recourse/kernel';
 import type { HandleClaimed, HandleNamed } from '@recourse/messages';
 import { OWNER_OF_EXPOSED } from '../owners.js';
-import type { Awaited, Mutation, ReasonCode, RecordedMutation } from '../mutation/mutation.messages.js';
+import { isRecorded } from '../mutation/mutation.messages.js';
+import type { Awaited, Mutation, ReasonCode } from '../mutation/mutation.messages.js';
 import type { NamedContract } from '../mutation/binding.decider.js';
 import { moveToPerson } from '../mutation/recoverability.decider.js';
 import { record } from '../record.messages.js';
@@ -62,6 +64,14 @@ export function handleToAsk(
   return mutation?.claim?.ref === asked ? null : asked;
 }
 
+/** The ref to ask about before what is staged for a held effect is let go or taken back; null where nothing is. */
+export function stagedToAsk({
+  execution: { capability, staged_ref },
+  hold_until,
+}: Pick<Body<MutationRecord<'MutationPlanned'>['body']>, 'execution' | 'hold_until'>): string | null {
+  return hold_until === null || staged_ref === null ? null : handleRef(adapterOf(capability), staged_ref);
+}
+
 type RecordedExecution = MutationRecord<'MutationRecorded'>['body'];
 
 /** Whose a handle is, for a mutation that names it. `owner` is who named it before; undefined for nobody. */
@@ -78,10 +88,10 @@ export function claimHandle(named: Body<HandleNamed>, owner: HandleOwner | undef
 export function judgeHandle(
   { is_owner, ref, mutation_id, tenant, run_id }: Body<HandleClaimed>,
   position: number,
-  mutation: RecordedMutation,
+  mutation: Mutation,
   { now, reviewDeadlineMs }: { readonly now: number; readonly reviewDeadlineMs: number },
 ): readonly MutationRecord[] {
-  const moved = is_owner ? null : moveToPerson(mutation, HANDLE_CLAIMED);
+  const moved = is_owner || !isRecorded(mutation) ? null : moveToPerson(mutation, HANDLE_CLAIMED);
   const review_by = is_owner ? null : now + reviewDeadlineMs;
   return [
     ...(moved === null ? [] : [moved]),
@@ -90,7 +100,7 @@ export function judgeHandle(
 }
 
 /** The claim as an execution leaves it. */
-export function claimAfter({ handle_ref }: Pick<RecordedExecution, 'handle_ref'>, before: Mutation | undefined) {
+export function claimAfter({ handle_ref }: Pick<RecordedExecution, 'handle_ref'>, before?: Mutation) {
   return handle_ref === null ? (before?.claim ?? null) : ({ ref: handle_ref, standing: 'asked' } as const);
 }
 

@@ -5,6 +5,7 @@
 //   A2. Proof counts whenever it comes; a later proof of the contrary is a conflict on record, never dropped (L12).
 //   A4. Where another worker observes, how it ended counts when the other sees the same; what it sees otherwise is a person's.
 //       A held effect goes when both see that its precondition holds; that it was taken back, the other looks at as well.
+//       Where the contract says no way to find out how it ended, the other has nothing to look by: a person's.
 //   A3. What nobody can find out within bounds goes to a person; a held effect whose precondition nobody can see does not go.
 import { plainPayload } from '@recourse/contract';
 import { backoffMs, sha256Hex } from '@recourse/kernel';
@@ -139,10 +140,9 @@ function seenBefore(
   mutation: Mutation,
   context: AnswerContext,
 ): readonly MutationRecord[] | null {
-  const { heard, now, policy } = context;
-  if (heard?.isObserved !== true || isConfirming(ask) || reading.verdict !== 'met' || isSpokenAgainst(context))
-    return null;
-  return [lookOfAnother(ask, reading, mutation, context) ?? askPerson(mutation, now, policy)];
+  if (isConfirming(ask) || reading.verdict !== 'met' || isSpokenAgainst(context)) return null;
+  const look = lookOfAnother(ask, reading, mutation, context);
+  return look === null ? null : [look];
 }
 
 /** Who says that it was taken back may have let it go. */
@@ -162,6 +162,7 @@ function settled(ask: Ask, answer: Answer, mutation: Mutation, context: AnswerCo
   return look === null ? recorded(ask, answer, mutation, context) : [look];
 }
 
+/** Has the other look, or a person where the contract says no way to; null where one worker's word is enough. */
 function lookOfAnother(
   { leg_id, kind }: Ask,
   { verdict, happened }: Reading,
@@ -170,7 +171,7 @@ function lookOfAnother(
 ): MutationRecord | null {
   if (heard?.isObserved !== true || verdict === 'unknown') return null;
   const confirms = { leg_id, kind, verdict, handle_sha256: handleHash(happened), said_by: heard.keyId };
-  return askObserver(mutation, confirms, now, policy);
+  return askObserver(mutation, confirms, now, policy) ?? askPerson(mutation, now, policy);
 }
 
 /** It says the same, under the same handle where the first told one; of what was taken back, that nothing is there. */

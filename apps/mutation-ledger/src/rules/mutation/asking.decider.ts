@@ -3,6 +3,7 @@
 // Invariants
 //   W1. Every request carries the keys of the forward call (L11); a cancel carries keys of its own, the same each time.
 //   W2. An effect is let go once. Whatever is not known after that is found out, never tried again.
+//   W4. What is staged is let go or taken back only for the one that named it first (ADR-0037).
 //   W3. Who cannot be asked, or was asked too often, is followed by a person with a deadline (P12).
 import { adapterOf } from '@recourse/contract';
 import { ASK_PREFIX, deriveId, grantLease, leaseIdOf } from '@recourse/kernel';
@@ -29,7 +30,7 @@ export interface AskPolicy {
 /** What of a mutation a request is made of. */
 export type Asked = Pick<
   Mutation,
-  'mutation_id' | 'tenant' | 'run_id' | 'execution' | 'execution_state' | 'terms' | 'forward'
+  'mutation_id' | 'tenant' | 'run_id' | 'execution' | 'execution_state' | 'terms' | 'forward' | 'claim'
 >;
 
 /** Why a tool is called, by what is asked. */
@@ -61,8 +62,13 @@ export function capabilityAsked(
 export function askWorker(mutation: Asked, kind: AskKind, now: number, policy: AskPolicy): MutationRecord {
   const { terms } = mutation;
   const asked = mutation.forward?.asks.filter((ask) => ask.kind === kind).length ?? 0;
-  const isOver = terms === null || asked >= attemptsOf(kind, terms, policy);
+  const isOver = terms === null || asked >= attemptsOf(kind, terms, policy) || isOfAnother(kind, mutation);
   return (isOver ? null : request(mutation, { kind, confirms: null }, now, policy)) ?? askPerson(mutation, now, policy);
+}
+
+/** It would touch what is staged, and nobody knows yet whose that is, or somebody else named it first. */
+function isOfAnother(kind: AskKind, { claim }: Pick<Asked, 'claim'>): boolean {
+  return (kind === 'release' || kind === 'cancel') && claim !== null && claim.standing !== 'own';
 }
 
 /** Has another worker look at what one said, at a precondition or at how it ended; null where nothing can be looked at. */

@@ -3,9 +3,10 @@
 // Invariants
 //   M1. (run, effect key) is one mutation; a second report with other content changes it only where the execution table says so.
 //   M2. A commit is rolled back once.
+//   M3. Who said that it acts, or that it acted, says how that ended: what another agent says of its effect is a conflict on record.
 //   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
 import { hasSideEffects } from '@recourse/contract';
-import { MARGIN_MS } from '@recourse/kernel';
+import { MARGIN_MS, personKey } from '@recourse/kernel';
 import type {
   DueConsumer,
   ExecutionState,
@@ -64,11 +65,16 @@ export function standingOfExecution(event: ToolExecuted, mutation: Mutation | un
     mutation.earlier_sha256.some((earlier) => earlier.equals(content))
   )
     return 'known';
-  if (EXECUTION_AFTER[mutation.execution_state][event.outcome] !== null) return 'new';
-  if (isGivenUp(event, mutation)) return 'new';
+  if (EXECUTION_AFTER[mutation.execution_state][event.outcome] !== null || isGivenUp(event, mutation))
+    return isOfAgent(event, mutation) ? 'new' : 'conflict';
   // Who reads again may see something else: that is no second report of one effect.
   if (mutation.reason === 'READ_ONLY') return 'known';
   return agreesWithWorker(event, mutation) ? 'known' : 'conflict';
+}
+
+/** Does the agent whose effect it is say so? (M3) */
+function isOfAgent({ agent_id }: ToolExecuted, { execution }: Mutation): boolean {
+  return personKey(agent_id) === personKey(execution.agent_id);
 }
 
 /** It failed again, and now the agent gives it to a person: that nobody is asked yet is what is new. */
@@ -185,6 +191,8 @@ export function recordIntent(
       conclude_by: hold === null && !isReading ? now + policy.concludeWithinMs : null,
       hold_until: hold === null ? null : now + hold.hold_ms,
       judged: hold === null ? [] : judged,
+      signing_key: null,
+      handle_ref: null,
     },
   };
 }

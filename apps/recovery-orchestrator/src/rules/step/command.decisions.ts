@@ -29,6 +29,7 @@ import { selfRefusal } from './approval.decisions.js';
 import { mayRepeat } from './dispatch.decisions.js';
 import { judgeLook } from './judgement.decisions.js';
 import type { LookJudgement } from './judgement.decisions.js';
+import { seenByAnother, type Signed } from './observer.decisions.js';
 import { settledBy, verdictOn, witnessed } from './verdict.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { LookDoc, StepDoc, StepPhase } from './step.messages.js';
@@ -170,7 +171,7 @@ export function lookedAt(
   message: LegReported,
   now: number,
   policy: RecoveryPolicy,
-  observedBy: string | null,
+  speaker: Signed | undefined,
 ): readonly RecoveryRecord[] {
   const judgement = judgeLook(
     step,
@@ -178,7 +179,9 @@ export function lookedAt(
   );
   const answered = lookAnswered(step, seen, judgement, now, policy);
   if (judgement.verdict !== 'met') return [answered];
-  return [answered, seen.purpose === 'repair' ? repaired(step, seen) : compensated(step, seen, judgement, observedBy)];
+  const other = seenByAnother(step, seen, speaker, { now, policy });
+  if (other !== null) return [answered, other];
+  return [answered, seen.purpose === 'repair' ? repaired(step, seen) : compensated(step, seen, judgement, speaker)];
 }
 
 /** A person repaired it by hand, and it was seen to be so. */
@@ -197,10 +200,11 @@ function repaired(step: StepDoc, { evidence, by, reason, command_id }: LookDoc):
 /** An attempt has undone it: an earlier one, or the one that another worker now has seen. */
 function compensated(
   step: StepDoc,
-  { leg_id, not_by: actedBy }: LookDoc,
+  { leg_id, purpose, not_by }: LookDoc,
   { observations }: LookJudgement,
-  observedBy: string | null,
+  speaker: Signed | undefined,
 ): RecoveryRecord {
+  const actedBy = purpose === 'observe' ? not_by : null;
   const judged = {
     reported: 'verified',
     outcome: 'compensated',
@@ -209,7 +213,7 @@ function compensated(
     calls_done: callsBehind(step.ref),
   } as const;
   return settledBy(step, { leg_id, attempt: step.attempt }, [
-    witnessed(verdictOn(step, judged, null, 'reversed'), actedBy, observedBy),
+    witnessed(verdictOn(step, judged, null, 'reversed'), actedBy, speaker?.keyId ?? null),
   ]);
 }
 

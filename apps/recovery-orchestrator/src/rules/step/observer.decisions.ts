@@ -3,10 +3,10 @@
 // Boundary: pure; who may observe the keyring says, and comes with what is heard.
 //
 // Invariants
-//   O1. A look for an observer is answered by another key than the one that acted.
+//   O1. A look for an observer is answered by another key than the one that acted, or that said it saw.
 //   O2. Without an observer for adapter and tenant nothing is asked in addition.
 import { plainPayload } from '@recourse/contract';
-import { deriveId, leaseIdOf } from '@recourse/kernel';
+import { deriveId, isObserved, leaseIdOf } from '@recourse/kernel';
 import type { Speaker } from '@recourse/kernel';
 import { callsMs, grantLookLease } from '../decision/recovery.decisions.js';
 import { ownerOfLeg } from '../policy.messages.js';
@@ -14,10 +14,19 @@ import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { identityOf } from './step.messages.js';
-import type { StepDoc } from './step.messages.js';
+import type { LookDoc, StepDoc } from './step.messages.js';
 
 /** Whose key signed a report, as far as a decision reads it. */
 export type Signed = Pick<Speaker, 'keyId' | 'roles' | 'names' | 'observers'>;
+
+/** What a look is asked for, and by whom. */
+type Wanted = Pick<LookDoc, 'purpose' | 'evidence' | 'by' | 'reason' | 'command_id'> & { readonly legId: string };
+
+/** When and by which bounds it is asked. */
+interface Asking {
+  readonly now: number;
+  readonly policy: RecoveryPolicy;
+}
 
 /** Has another worker look at what the one with this key says it undid; null where nothing can be looked at. */
 export function observerAsked(
@@ -26,15 +35,39 @@ export function observerAsked(
   now: number,
   policy: RecoveryPolicy,
 ): RecoveryRecord | null {
-  const { call, terms, ref, attempt } = step;
+  const legId = deriveId('observe', step.step_id, String(step.attempt));
+  const reason = 'another worker observes what the one that acted says it undid';
+  const by = step.call === null ? '' : ownerOfLeg(step.call.adapter_id);
+  const wanted = { purpose: 'observe', evidence: plainPayload({}), by, reason, command_id: legId, legId } as const;
+  return lookFor(step, wanted, actedBy, { now, policy });
+}
+
+/** Has another worker see what the one that a person had look says it saw; null where none observes, or it is the other (O1). */
+export function seenByAnother(
+  step: StepDoc,
+  look: LookDoc,
+  speaker: Signed | undefined,
+  asking: Asking,
+): RecoveryRecord | null {
+  if (speaker === undefined || look.not_by !== null || !isObserved(speaker, look.adapter, step.tenant)) return null;
+  const legId = deriveId('observe', step.step_id, look.leg_id);
+  return lookFor(step, { ...look, legId }, speaker.keyId, asking);
+}
+
+function lookFor(
+  step: StepDoc,
+  { legId, purpose, evidence, by, reason, command_id }: Wanted,
+  notBy: string,
+  { now, policy }: Asking,
+): RecoveryRecord | null {
+  const { call, terms, ref } = step;
   if (call === null || terms === null) return null;
   const lease = grantLookLease(callsMs(ref, terms), now, policy);
   if (lease.kind !== 'granted') return null;
-  const legId = deriveId('observe', step.step_id, String(attempt));
   return record('LookDispatched', {
     ...identityOf(step),
     leg_id: legId,
-    purpose: 'observe',
+    purpose,
     adapter: call.adapter_id,
     lease_id: leaseIdOf(policy.leaseKey, legId, 1, lease.notAfter),
     not_after: lease.notAfter,
@@ -42,12 +75,12 @@ export function observerAsked(
     call,
     terms,
     ref,
-    evidence: plainPayload({}),
-    by: ownerOfLeg(call.adapter_id),
-    reason: 'another worker observes what the one that acted says it undid',
-    command_id: legId,
+    evidence,
+    by,
+    reason,
+    command_id,
     owner: ownerOfLeg(call.adapter_id),
     deadline_at: lease.answerBy,
-    not_by: actedBy,
+    not_by: notBy,
   });
 }

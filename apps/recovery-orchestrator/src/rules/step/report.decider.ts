@@ -95,11 +95,7 @@ function onLook(step: StepDoc, seen: LookDoc, message: LegReported, context: Rep
   if (message.steps.find((one) => one.step_id === step.step_id)?.outcome === 'refused_late')
     return [refusedReport(message, 'REFUSED_LATE')];
   return conclude(
-    draft(
-      step,
-      context.now,
-      ...lookedAt(step, seen, message, context.now, context.policy, context.speaker?.keyId ?? null),
-    ),
+    draft(step, context.now, ...lookedAt(step, seen, message, context.now, context.policy, context.speaker)),
     context,
   );
 }

@@ -124,7 +124,7 @@ export type LookDoc = {
   readonly by: string;
   readonly reason: string;
   readonly command_id: string;
-  /** Key of the worker that acted, whose word does not count; null where a person asked. */
+  /** Key whose word does not count: it acted, or looked first; null where any worker of the adapter answers. */
   readonly not_by: string | null;
 };
 

@@ -1,0 +1,64 @@
+// Who reserves in the name of one agent and acts as another has found no way past the ceilings of the one that acts.
+import { describe, expect, it } from '@jest/globals';
+import { contractView, entryView } from '@recourse/contract';
+import { fact, harness, memoryView, WAYS } from '@recourse/testing';
+import type { CoreHarness } from '@recourse/testing';
+import { command, INR, mutationOf, recorded, RUN } from './budgets.testing.js';
+import { budgetsCore } from './core.js';
+
+describe.each(WAYS)('an effect of an agent that is reserved in the name of another, $way', ({ isRebuilt }) => {
+  /** A program that speaks for many reserves in the name of one of them. */
+  const reservedFor = (agent_id: string | null, principal = 'svc:gateway'): CoreHarness =>
+    harness(budgetsCore(), {
+      isRebuilt,
+      views: { contracts: memoryView(contractView), entries: memoryView(entryView) },
+    })
+      .when(
+        command(
+          'ReserveBudget',
+          {
+            run_id: RUN,
+            effect_key: 'a',
+            capability: 'wire.send_money',
+            values: [{ amount_minor: 100, currency: INR }],
+            agent_id,
+          },
+          { principal },
+        ),
+        1,
+      )
+      .then(fact('BudgetReserved', {}));
+
+  it.each([
+    ['another agent', 'agent-1', 'svc:gateway'],
+    ['nobody, by a program of another name', null, 'svc:gateway'],
+    ['itself, by a program that acts as another', 'mallory', 'agent:mallory'],
+  ])(
+    'is a person’s where it was reserved for %s, and counts as an overrun of the one that acted',
+    (_whom, agent, principal) => {
+      const desk = reservedFor(agent, principal);
+      desk.when(recorded('a', 100, { agent: 'agent-9' }), 2).then(
+        fact('BudgetSettled', {}),
+        fact('BudgetOverrun', {
+          debits: [],
+          agent_id: 'agent-9',
+          mutation_id: mutationOf('a'),
+          exceeded: [{ scope: 'agent', scope_id: 'agent-9', measure: 'name' }],
+        }),
+      );
+      expect(desk.rows('escalation').map(({ doc }) => doc)).toMatchObject([{ about: 'overrun', phase: 'open' }]);
+    },
+  );
+
+  it('is settled where it was reserved for the one that acts, however it spells that', () => {
+    for (const [agent, principal] of [
+      ['agent-9', 'svc:gateway'],
+      ['agent:Agent-9', 'svc:gateway'],
+      [null, 'agent:agent-9'],
+      [null, 'agent-9'],
+    ] as const)
+      reservedFor(agent, principal)
+        .when(recorded('a', 100, { agent: 'agent-9' }), 2)
+        .then(fact('BudgetSettled', {}));
+  });
+});
