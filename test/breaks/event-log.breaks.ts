@@ -785,8 +785,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/timers.unit.spec.ts',
     test: 'timers of a store that is behind fire where a row that it does not have yet lies beyond what was fetched before',
     file: 'libs/event-log/src/timers.ts',
-    find: 'if (dueAt !== null && dueAt <= this.#horizon) this.#find(id,',
-    replace: 'if (dueAt !== null && dueAt <= 0) this.#find(id,',
+    find: 'of unwritten) if (dueAt !== null && dueAt <= this.#horizon) this.#find(id,',
+    replace: 'of unwritten) if (dueAt !== null && dueAt <= 0) this.#find(id,',
   },
   {
     id: 'l10-timers-wait-for-projection',
