@@ -1,11 +1,11 @@
 // What whoever may write executions, statements and signals can hold up with transactions, on a secure stack: what is told there, for as
 // long as the transaction lasts, and no command of a person; it goes on by itself, also behind many that were aborted or fenced (L13).
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { rawClient } from '@recourse/kafka';
 import { plannedAccess } from '@recourse/service/provision';
-import { TOPICS } from '@recourse/messages';
-import { ADMINISTRATOR, ownerAccess, PARTITIONS, startSystem, until } from './system.testing.js';
+import { ADMINISTRATOR, startSystem, until } from './system.testing.js';
 import type { Person, Side, System } from './system.testing.js';
+import { beginTransaction } from './transaction.testing.js';
+import type { Open } from './transaction.testing.js';
 
 const START_MS = 300_000;
 const CALL_MS = 240_000;
@@ -28,29 +28,8 @@ beforeAll(async () => {
 afterAll(() => system.stop(), CALL_MS);
 
 /** Rubbish on every partition that producers may write, under one transaction that nobody ends. */
-async function begin(transactionalId: string): Promise<{ readonly abort: () => Promise<void> }> {
-  const client = rawClient(system.stack.kafka.brokers, ownerAccess(system.stack).sasl);
-  const producer = client.producer({
-    transactionalId,
-    maxInFlightRequests: 1,
-    idempotent: true,
-    transactionTimeout: LASTS_MS,
-    retry: { retries: 5 },
-  });
-  await producer.connect();
-  const transaction = await until('a coordinator', () => producer.transaction());
-  for (const topic of OPEN_TO_PRODUCERS) {
-    const length = TOPICS.find(({ name }) => name === topic)?.partitioned === true ? PARTITIONS : 1;
-    const messages = Array.from({ length }, (_none, partition) => ({ key: 'run-1', value: 'rubbish', partition }));
-    await transaction.send({ topic, messages });
-  }
-  return {
-    abort: async () => {
-      await transaction.abort();
-      await producer.disconnect();
-    },
-  };
-}
+const begin = (id: string): Promise<Open> =>
+  beginTransaction(system, { id, topics: OPEN_TO_PRODUCERS, lastsMs: LASTS_MS });
 
 const readiness = async (side: Side): Promise<number> => (await fetch(`${system.plan.urls[side]}/health/ready`)).status;
 const isTold = async (): Promise<true | null> => {

@@ -2,10 +2,11 @@
 // On the secure one the stranger has the only user above the rules: nobody else gets so far.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { rawClient } from '@recourse/kafka';
 import { TOPICS } from '@recourse/messages';
-import { ADMINISTRATOR, ownerAccess, PARTITIONS, startSystem, until } from './system.testing.js';
+import { ADMINISTRATOR, startSystem, until } from './system.testing.js';
 import type { Person, Reply, System } from './system.testing.js';
+import { beginTransaction } from './transaction.testing.js';
+import type { Open } from './transaction.testing.js';
 
 const START_MS = 300_000;
 const CALL_MS = 120_000;
@@ -15,11 +16,6 @@ const READ_BY_IT = TOPICS.filter(({ written_by, read_by }) => written_by === SER
 const WIRES = READ_BY_IT.filter(({ kind }) => kind === 'wire').map(({ name }) => name);
 const LOGS = READ_BY_IT.filter(({ kind }) => kind !== 'wire').map(({ name }) => name);
 const OWNER: Person = { subject: 'leela', roles: ['budget_owner'] };
-
-interface Open {
-  commit(): Promise<void>;
-  abort(): Promise<void>;
-}
 
 describe.each([
   ['an open stack', false],
@@ -31,31 +27,7 @@ describe.each([
   }, START_MS);
   afterAll(() => system.stop(), CALL_MS);
 
-  /** Rubbish on every partition of some topics, under one transaction. */
-  async function begin(topics: readonly string[]): Promise<Open> {
-    const client = rawClient(system.stack.kafka.brokers, ownerAccess(system.stack).sasl);
-    const id = randomUUID();
-    const producer = client.producer({
-      transactionalId: id,
-      maxInFlightRequests: 1,
-      idempotent: true,
-      retry: { retries: 5 },
-    });
-    await producer.connect();
-    // The broker makes the topic of transactions when it is asked for the first.
-    const transaction = await until('a coordinator', () => producer.transaction());
-    for (const topic of topics) {
-      const length = TOPICS.find(({ name }) => name === topic)?.partitioned === true ? PARTITIONS : 1;
-      const messages = Array.from({ length }, (_none, partition) => ({ key: 'run-1', value: 'rubbish', partition }));
-      await transaction.send({ topic, messages });
-    }
-    const end = async (how: 'commit' | 'abort'): Promise<void> => {
-      await transaction[how]();
-      await producer.disconnect();
-    };
-    return { commit: () => end('commit'), abort: () => end('abort') };
-  }
-
+  const begin = (topics: readonly string[]): Promise<Open> => beginTransaction(system, { id: randomUUID(), topics });
   const open = (key: string): Promise<Reply> =>
     system.post(
       'budget',
