@@ -2503,4 +2503,13 @@ export const BREAKS: readonly Break[] = [
     find: ".replace(UNSEEN, '').toLowerCase()",
     replace: ".replace(UNSEEN, '')",
   },
+  {
+    id: 'l11-answers-behind-executions',
+    requirement: 'L11/first',
+    spec: 'apps/mutation-ledger/src/core/mutations.asks.unit.spec.ts',
+    test: 'what waits to be decided by the ledger has what workers answered before what agents and people tell',
+    file: 'apps/mutation-ledger/src/core.ts',
+    find: '    goesFirst: true,',
+    replace: '',
+  },
 ];

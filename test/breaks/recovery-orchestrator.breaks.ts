@@ -2034,4 +2034,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (other !== null) return [answered, other];',
     replace: 'if (other === answered) return [answered, other];',
   },
+  {
+    id: 'l11-reports-behind-falls',
+    requirement: 'L11/first',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.decided.unit.spec.ts',
+    test: 'what waits to be decided has reports before news, and approvals behind the news that came before them',
+    file: 'apps/recovery-orchestrator/src/core/news.ts',
+    find: '      goesFirst: true,',
+    replace: '',
+  },
 ];

@@ -107,6 +107,7 @@ function wireOfResults(config: MutationsPolicy): InputTable {
     key: null,
     concerns: ({ body }) => isAskOfLedger(body.leg_id),
     records: { LegReported: ({ body, input, context }) => onReport(context, input, body, policyIn(config, context)) },
+    goesFirst: true,
   });
 }
 

@@ -145,6 +145,7 @@ export interface ToldTable<Wire extends TopicName> {
   /** False for a record that is another service's to answer. */
   readonly concerns?: (record: RecordOf<Wire>) => boolean;
   readonly records: { readonly [Type in RecordTypeOf<Wire>]: Decider<BodyOf<Wire, Type>> };
+  readonly goesFirst?: true;
 }
 
 /** Records of somebody's log that are heard; others only move the cursor. */
@@ -189,7 +190,8 @@ export function parkedThrough(topic: TopicName): InputTable {
 }
 
 /** Records of a wire, decided type by type. Parked: KEY_MISMATCH. */
-export function toldOn<Wire extends TopicName>(topic: Wire, { key, concerns, records }: ToldTable<Wire>): InputTable {
+export function toldOn<Wire extends TopicName>(topic: Wire, table: ToldTable<Wire>): InputTable {
+  const { key, concerns, records, goesFirst } = table;
   const deciders = records as Readonly<Record<string, Decider<never>>>; // every type of the wire, as the parameter's type says
   return {
     topic,
@@ -197,6 +199,7 @@ export function toldOn<Wire extends TopicName>(topic: Wire, { key, concerns, rec
     mode: 'aligned',
     types: Object.keys(deciders),
     ...(concerns === undefined ? {} : { concerns: (input) => concerns(recordIn(topic, input)) }),
+    ...(goesFirst === undefined ? {} : { goesFirst }),
     decide: (input, context) => {
       const { body } = recordIn(topic, input);
       if (key !== null && input.key !== key.is(body))

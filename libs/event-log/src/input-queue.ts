@@ -6,6 +6,7 @@
 // Invariants
 //   I1. Per input partition the queue is gap-free: a batch is taken only at the expected position.
 //   I2. A position moves only when the item that carries it is taken into an accepted batch; the queue's own positions are hopes.
+//   I3. A topic is in one lane, and a lane is in order. What goes first leaves a part of each batch to the others.
 import { Failure } from '@recourse/kernel';
 import { genesisHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
@@ -33,9 +34,22 @@ interface Waiting {
 }
 type WaitingRecord = Waiting & { readonly record: FetchedRecord };
 
+/** Inputs that are decided in the order in which they came. */
+interface Lane {
+  waiting: Waiting[];
+  items: QueueItem[];
+}
+
+/** The part of a batch that others have beside what goes first. */
+const OTHERS_PART = 0.25;
+
 const ZEROS = Buffer.alloc(32);
 const NO_ITEMS: readonly QueueItem[] = [];
 export const inputId = (topic: string, partition: number): string => `${topic}/${partition}`;
+
+export const LANES = ['first', 'others'] as const;
+/** Where an input waits. */
+export type LaneName = (typeof LANES)[number];
 
 export interface InputQueueOptions {
   readonly inputs: readonly InputSpec[];
@@ -49,8 +63,9 @@ export class InputQueue {
   #specs = new Map<string, InputSpec>();
   #expected = new Map<string, number>();
   #judged = new Map<string, Position>();
-  #waiting: Waiting[] = [];
-  #items: QueueItem[] = [];
+  /** Answers to what the own log asked for: they wait for nothing that came before them. */
+  #first: Lane = { waiting: [], items: [] };
+  #others: Lane = { waiting: [], items: [] };
   #typeOfSchema = new Map<number, string>();
 
   constructor(private readonly options: InputQueueOptions) {
@@ -59,7 +74,16 @@ export class InputQueue {
 
   /** Records that wait, judged or not. */
   get size(): number {
-    return this.#waiting.length + this.#items.length;
+    return sizeOf(this.#first) + sizeOf(this.#others);
+  }
+
+  /** Records of one lane that wait. */
+  sizeIn(lane: LaneName): number {
+    return sizeOf(lane === 'first' ? this.#first : this.#others);
+  }
+
+  laneOf(topic: string): LaneName {
+    return this.#specs.get(topic)?.goesFirst === true ? 'first' : 'others';
   }
 
   reads(topic: string): boolean {
@@ -71,8 +95,8 @@ export class InputQueue {
     partitions: readonly { readonly topic: string; readonly partition: number }[],
     cursors: readonly StoredCursor[],
   ): void {
-    this.#waiting = [];
-    this.#items = [];
+    this.#first = { waiting: [], items: [] };
+    this.#others = { waiting: [], items: [] };
     const known = new Map(cursors.map((cursor) => [inputId(cursor.topic, cursor.partition), cursor]));
     for (const { topic, partition } of partitions) {
       const id = inputId(topic, partition);
@@ -98,35 +122,48 @@ export class InputQueue {
     if (delivery.kind === 'drop') return 'dropped';
     const { partition, nextOffset: next } = batch;
     const taken = delivery.skip === 0 ? batch.records : batch.records.slice(delivery.skip);
-    for (const record of taken) this.#waiting.push({ spec, partition, record, next: record.offset + 1 });
-    if ((taken.at(-1)?.offset ?? expected - 1) + 1 < next) this.#waiting.push({ spec, partition, record: null, next });
+    const { waiting } = spec.goesFirst === true ? this.#first : this.#others;
+    for (const record of taken) waiting.push({ spec, partition, record, next: record.offset + 1 });
+    if ((taken.at(-1)?.offset ?? expected - 1) + 1 < next) waiting.push({ spec, partition, record: null, next });
     this.#expected.set(id, next);
     return 'taken';
   }
 
-  /** Judges up to `max` waiting records. Errors: those of the registry; nothing is lost, ask again. */
+  /** Judges up to `max` waiting records of each lane. Errors: those of the registry; nothing is lost, ask again. */
   async prepare(max: number): Promise<void> {
+    if (sizeOf(this.#first) > 0) await this.#prepareLane(this.#first, max);
+    await this.#prepareLane(this.#others, max);
+  }
+
+  async #prepareLane(lane: Lane, max: number): Promise<void> {
     let taken = 0;
     try {
-      for (const waiting of this.#waiting) {
-        if (this.#items.length >= max) break;
+      for (const waiting of lane.waiting) {
+        if (lane.items.length >= max) break;
         const judged = this.#judge(waiting);
         // Nearly every schema is known, and to wait for what is there costs as much as to judge it.
-        this.#items.push(judged instanceof Promise ? await judged : judged);
+        lane.items.push(judged instanceof Promise ? await judged : judged);
         taken += 1;
       }
     } finally {
-      if (taken > 0) this.#waiting = this.#waiting.slice(taken);
+      if (taken > 0) lane.waiting = lane.waiting.slice(taken);
     }
   }
 
-  /** The first items, left in the queue until `drop`. */
+  /** The next items, what goes first before the others; left in the queue until `drop`. */
   peek(max: number): readonly QueueItem[] {
-    return this.#items.length === 0 ? NO_ITEMS : this.#items.slice(0, max);
+    const [first, others] = [this.#first.items, this.#others.items];
+    if (first.length === 0) return others.length === 0 ? NO_ITEMS : others.slice(0, max);
+    const othersPart = Math.min(others.length, Math.floor(max * OTHERS_PART));
+    const taken = first.slice(0, Math.max(1, max - othersPart));
+    return [...taken, ...others.slice(0, max - taken.length)];
   }
 
-  drop(count: number): void {
-    if (count > 0) this.#items = this.#items.slice(count);
+  /** Drops the first items of what `peek` gave last. */
+  drop(items: readonly QueueItem[]): void {
+    const firsts = items.filter(({ cursor }) => this.laneOf(cursor.topic) === 'first').length;
+    if (firsts > 0) this.#first.items = this.#first.items.slice(firsts);
+    if (items.length > firsts) this.#others.items = this.#others.items.slice(items.length - firsts);
   }
 
   #judge(waiting: Waiting): QueueItem | Promise<QueueItem> {
@@ -255,6 +292,10 @@ export class InputQueue {
       partitionCount: this.options.partitionCountOf(topic),
     });
   }
+}
+
+function sizeOf({ waiting, items }: Lane): number {
+  return waiting.length + items.length;
 }
 
 /** What a topic carries and this core does not take is for another log of the service that reads the same topic. */

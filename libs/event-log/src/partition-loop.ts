@@ -21,7 +21,8 @@ import { Cursors, DatabaseClock, Foresight, TurnPace } from './loop-memory.js';
 import { DerivedWriter } from './derived-writer.js';
 import { PARKED_KIND, foldAll, withCommonKinds } from './fold.js';
 import { GroupReader } from './group-reader.js';
-import { inputId, InputQueue } from './input-queue.js';
+import { inputId, InputQueue, LANES } from './input-queue.js';
+import type { LaneName } from './input-queue.js';
 import type { QueueItem } from './queue-item.js';
 import { Lacking, Lacks } from './lacks.js';
 import { checkInputs, checkProjection } from './loop-start.js';
@@ -103,8 +104,8 @@ export interface PartitionLoopOptions {
   readonly settings?: Partial<LoopSettings>;
   /** The loop knows where its inputs go on: seek there and resume. */
   readonly onPositioned: () => void;
-  /** The queue is long, or short again. */
-  readonly onPressure: (isHigh: boolean) => void;
+  /** A lane of the queue is long, or short again: `isUnderPressure` says whose inputs wait. */
+  readonly onPressure: () => void;
   readonly onEvent?: (event: LoopEvent) => void;
 }
 
@@ -183,7 +184,7 @@ export class PartitionLoop {
   #appendedAt = -Infinity;
   /** Ends of the inputs as seen at the start; null until they were asked for. */
   #ends: ReadonlyMap<string, number> | null = null;
-  #isUnderPressure = false;
+  readonly #isLong: Record<LaneName, boolean> = { first: false, others: false };
 
   constructor(private readonly options: PartitionLoopOptions) {
     const { core, kafka, codecs, logId, partition, partitionCountOf, clock, sealing } = options;
@@ -244,8 +245,9 @@ export class PartitionLoop {
   get isPositioned(): boolean {
     return this.#life.isPositioned;
   }
-  get isUnderPressure(): boolean {
-    return this.#isUnderPressure;
+  /** Is there more of a topic than the loop can take? What goes first waits behind no others. */
+  isUnderPressure(topic: string): boolean {
+    return this.#isLong[this.#queue.laneOf(topic)];
   }
 
   expected(topic: string, partition: number): number | undefined {
@@ -368,8 +370,9 @@ export class PartitionLoop {
     const viewsAreFresh = broughtAhead || (await this.#bringViewsFor(timers));
     if (!this.isPositioned) return null;
     if (items.length === 0 && timers.length === 0 && resends.length === 0 && !this.#progressIsDue()) return null;
+    const beside = inputsBeside(timers.length, inputsMax);
     return {
-      items: items.slice(0, inputsBeside(timers.length, inputsMax)),
+      items: items.length > beside ? this.#queue.peek(beside) : items,
       passed: this.#cursors.unsaid(),
       timers,
       resends,
@@ -500,7 +503,7 @@ export class PartitionLoop {
     this.#decidedAt = sealer.decidedAt;
     this.#appendedAt = this.#hostNow();
     this.#cursors.accept(items);
-    this.#queue.drop(items.length);
+    this.#queue.drop(items);
     this.#cache.commit(overlay.changedGroups, sealer.head.seq);
     this.#timers.apply(overlay.changes, sealer.head.seq);
     this.#timers.spend(result.timersWithoutEffect);
@@ -528,7 +531,7 @@ export class PartitionLoop {
   /** Inputs that led to nothing (L3). */
   #passOver(items: readonly QueueItem[]): void {
     this.#cursors.pass(items, this.#hostNow());
-    this.#queue.drop(items.length);
+    this.#queue.drop(items);
   }
 
   #progressIsDue(): boolean {
@@ -781,12 +784,13 @@ export class PartitionLoop {
   }
 
   #judgePressure(): void {
-    const { size } = this.#queue;
     const { queueMax } = this.#settings;
-    const isHigh = size > (this.#isUnderPressure ? queueMax / 4 : queueMax);
-    if (isHigh === this.#isUnderPressure) return;
-    this.#isUnderPressure = isHigh;
-    this.options.onPressure(isHigh);
+    for (const lane of LANES) {
+      const isLong = this.#queue.sizeIn(lane) > (this.#isLong[lane] ? queueMax / 4 : queueMax);
+      if (isLong === this.#isLong[lane]) continue;
+      this.#isLong[lane] = isLong;
+      this.options.onPressure();
+    }
   }
 
   #partitionsOf(input: InputSpec): readonly number[] {

@@ -213,6 +213,11 @@ export interface InputSpec {
   readonly types: readonly string[];
   /** False for a record of a log that decide answers with nothing, whatever the state, and for one of a wire that is another service's to answer: it only moves the cursor, at no cost. Pure. */
   readonly concerns?: (input: RecordInput, owns: Owns) => boolean;
+  /**
+   * Decided before others that wait, however long they have waited: answers to what the own log asked for within a time. Nothing
+   * that may rest on a record of another topic that came before it: an approval waits for the news that was there before it.
+   */
+  readonly goesFirst?: true;
 }
 
 export interface ViewSpec {

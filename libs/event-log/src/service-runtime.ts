@@ -340,7 +340,7 @@ class Runtime implements ServiceRuntime {
       const readers = this.loops().filter(
         (loop) => loop.isPositioned && loop.expected(at.topic, at.partition) !== undefined,
       );
-      (readers.some((loop) => loop.isUnderPressure) || readers.length === 0 ? stands : flows).push(at);
+      (readers.some((loop) => loop.isUnderPressure(at.topic)) || readers.length === 0 ? stands : flows).push(at);
     }
     if (stands.length > 0) this.#consumer?.pause(stands);
     if (flows.length > 0) this.#consumer?.resume(flows);

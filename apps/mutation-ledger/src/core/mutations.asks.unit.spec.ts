@@ -28,6 +28,7 @@ import {
   seen,
   TENANT,
 } from './ledger.testing.js';
+import { mutationsCore } from '../core.js';
 
 const UNCERTAIN = refund({ outcome: 'uncertain', result: null, external_transaction_ref: null });
 /** The contract's call time-out and the margin: no call can be under way any more. */
@@ -355,5 +356,12 @@ describe.each(WAYS)('a person who is asked how an execution ended, $way', ({ isR
       .when(run.timer('mutation', MUTATION), NOW + 24 * HOUR_MS)
       .when(look(), NOW + 25 * HOUR_MS)
       .thenAnswer({ httpStatus: 409, code: 'NO_RECONCILIATION' });
+  });
+});
+
+describe('what waits to be decided by the ledger', () => {
+  it('has what workers answered before what agents and people tell', () => {
+    const first = mutationsCore({}).inputs.filter(({ goesFirst }) => goesFirst === true);
+    expect(first.map(({ topic }) => topic)).toEqual(['recourse.tool-results']);
   });
 });

@@ -53,6 +53,8 @@ export function heardByRecoveries(policy: CorePolicy): readonly InputTable[] {
       key: null,
       concerns: ({ body }) => !isAskOfLedger(body.leg_id),
       records: { LegReported: (asked) => onReport(asked, policy) },
+      // A leg whose report lay unread until its lease was over would go out again, and what is begun ends before more begins.
+      goesFirst: true,
     }),
     heardOf(CONTRACTS, {
       mode: 'broadcast',

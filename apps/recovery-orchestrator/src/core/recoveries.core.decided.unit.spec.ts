@@ -334,3 +334,10 @@ describe('a compensation on record (C50)', () => {
     expect(request.steps).toMatchObject([{ step_id: STEP, call: { call_id: `rev_${ref().mutation_id}` } }]);
   });
 });
+
+describe('what waits to be decided', () => {
+  it('has reports before news, and approvals behind the news that came before them', () => {
+    const first = core().inputs.filter(({ goesFirst }) => goesFirst === true);
+    expect(first.map(({ topic }) => topic)).toEqual(['recourse.tool-results']);
+  });
+});
