@@ -15,9 +15,9 @@ import type { Codecs } from '@recourse/messages';
 import { LOOP_COMMANDS } from './fold.js';
 import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
 import { judgeDelivery, SILENT_TYPES } from './loop.decisions.js';
-import { mismatchItem, unreadableItem, unvouchedItem } from './queue-item.js';
+import { badItem, inputOf, mismatchItem, unreadableItem, unvouchedItem } from './queue-item.js';
 import type { QueueItem } from './queue-item.js';
-import type { Doc, InputSpec, Owns, RecordInput } from './service-core.js';
+import type { InputSpec, Owns } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
 
 interface Position {
@@ -77,7 +77,6 @@ export class InputQueue {
     return sizeOf(this.#first) + sizeOf(this.#others);
   }
 
-  /** Records of one lane that wait. */
   sizeIn(lane: LaneName): number {
     return sizeOf(lane === 'first' ? this.#first : this.#others);
   }
@@ -201,7 +200,9 @@ export class InputQueue {
       await this.options.codecs.load(id);
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.code !== 'UNKNOWN_SCHEMA') throw cause;
-      return badItem(waiting, cursor, 'UNKNOWN_SCHEMA', `schema id ${id} is not in the registry`);
+      const { record: raw, spec, partition } = waiting;
+      const detail = `schema id ${id} is not in the registry`;
+      return badItem(cursor, { raw, topic: spec.topic, partition }, 'UNKNOWN_SCHEMA', detail);
     }
     return this.#judgeReadable(waiting, cursor);
   }
@@ -210,15 +211,15 @@ export class InputQueue {
     const { spec, partition, record } = waiting;
     const at = { raw: record, topic: spec.topic, partition };
     const decoded = this.options.codecs.decodeSync(record.value);
-    if (decoded.kind === 'bad') return badItem(waiting, cursor, decoded.reason, decoded.detail);
+    if (decoded.kind === 'bad') return badItem(cursor, at, decoded.reason, decoded.detail);
     const taken = recordsOf(spec.topic);
     if (decoded.kind !== 'decoded' || !taken.includes(decoded.fullName))
-      return badItem(waiting, cursor, 'UNEXPECTED_TYPE', `this topic takes ${taken.map(shortName).join(', ')}`);
+      return badItem(cursor, at, 'UNEXPECTED_TYPE', `this topic takes ${taken.map(shortName).join(', ')}`);
     if (!takes(spec, decoded)) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     const speaker = record.voucher?.kind === 'vouched' ? record.voucher.speaker : undefined;
     const mismatch = speaker === undefined ? null : mismatchItem(cursor, at, { speaker, ...decoded });
     if (mismatch !== null) return mismatch;
-    const heard = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, { seq: 0, hash: ZEROS });
+    const heard = inputOf('wire', at, decoded, { seq: 0, hash: ZEROS });
     const input = speaker === undefined ? heard : { ...heard, speaker };
     if (spec.concerns?.(input, this.options.owns) === false)
       return { cursor, isMeaningful: true, what: { kind: 'skip' } };
@@ -240,7 +241,8 @@ export class InputQueue {
     return readRecord(this.#positionOf(spec.topic, partition).head, record, this.options.codecs.fingerprintOf);
   }
 
-  #judgedLog({ spec, partition, record }: WaitingRecord, verdict: Verdict): QueueItem {
+  #judgedLog(waiting: WaitingRecord, verdict: Verdict): QueueItem {
+    const { spec, partition, record } = waiting;
     const id = inputId(spec.topic, partition);
     if (verdict.kind === 'unknown_schema') throw new Failure('UNKNOWN_SCHEMA', `schema ${verdict.id} in ${id}`);
     const position = this.#positionOf(spec.topic, partition);
@@ -255,17 +257,11 @@ export class InputQueue {
       hash: head.hash,
     };
     if (verdict.kind === 'void') return { cursor, isMeaningful: false, what: { kind: 'skip' } };
-    return this.#acceptedItem(spec, partition, record, cursor, head);
+    return this.#acceptedItem(waiting, cursor, head);
   }
 
   /** It was accepted, so its schema is at hand: the hash needs the fingerprint that comes with it. */
-  #acceptedItem(
-    spec: InputSpec,
-    partition: number,
-    record: FetchedRecord,
-    cursor: StoredCursor,
-    head: Head,
-  ): QueueItem {
+  #acceptedItem({ spec, partition, record }: WaitingRecord, cursor: StoredCursor, head: Head): QueueItem {
     const schemaId = schemaIdOf(record.value) ?? -1;
     const known = this.#typeOfSchema.get(schemaId);
     if (known !== undefined && !spec.types.includes(known))
@@ -276,7 +272,7 @@ export class InputQueue {
     this.#typeOfSchema.set(schemaId, decoded.type);
     if (decoded.kind === 'foreign' || !spec.types.includes(decoded.type))
       return { cursor, isMeaningful: !SILENT_TYPES.has(decoded.type), what: { kind: 'skip' } };
-    const input = inputOf(spec, partition, record, decoded.type, decoded.body as Doc, head);
+    const input = inputOf('log', { raw: record, topic: spec.topic, partition }, decoded, head);
     if (spec.concerns?.(input, this.options.owns) === false)
       return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     return { cursor, isMeaningful: true, what: { kind: 'record', input, raw: record } };
@@ -301,35 +297,4 @@ function sizeOf({ waiting, items }: Lane): number {
 /** What a topic carries and this core does not take is for another log of the service that reads the same topic. */
 function takes(spec: InputSpec, { type }: { readonly type: string }): boolean {
   return spec.types.includes(type) || LOOP_COMMANDS.has(type);
-}
-
-function inputOf(
-  spec: InputSpec,
-  partition: number,
-  record: FetchedRecord,
-  type: string,
-  body: Doc,
-  head: Head,
-): RecordInput {
-  return {
-    source: spec.source,
-    topic: spec.topic,
-    partition,
-    offset: record.offset,
-    key: record.key?.toString('utf8') ?? '',
-    type,
-    body,
-    seq: head.seq,
-    hash: head.hash,
-  };
-}
-
-function badItem(
-  { spec, partition, record }: WaitingRecord,
-  cursor: StoredCursor,
-  reason: string,
-  detail: string,
-): QueueItem {
-  const what = { kind: 'bad', reason, detail, raw: record, topic: spec.topic, partition } as const;
-  return { cursor, isMeaningful: true, what };
 }

@@ -71,3 +71,19 @@ export function mismatchItem(
     ? null
     : refusedItem(cursor, at, { reason: SPEAKER_MISMATCH, detail: mismatch, signingKey: speaker.keyId });
 }
+
+/** What no decider can read is parked. */
+export function badItem(cursor: StoredCursor, at: Placed, reason: string, detail: string): QueueItem {
+  return { cursor, isMeaningful: true, what: { kind: 'bad', reason, detail, ...at } };
+}
+
+/** What lies where a decider reads; a wire has no place in a chain. */
+export function inputOf(
+  source: RecordInput['source'],
+  { raw, topic, partition }: Placed,
+  { type, body }: { readonly type: string; readonly body: unknown },
+  { seq, hash }: Pick<RecordInput, 'seq' | 'hash'>,
+): RecordInput {
+  const key = raw.key?.toString('utf8') ?? '';
+  return { source, topic, partition, offset: raw.offset, key, type, body: body as Doc, seq, hash }; // what a decoder makes of a record
+}
