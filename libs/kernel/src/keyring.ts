@@ -105,16 +105,15 @@ const proves: Proves = (key, text, signature) => verify(null, Buffer.from(text, 
 /** Signatures that were checked lately, for texts that many records share: each is checked once. */
 export class ProvenSignatures {
   /** By the key itself: a key of the same id in a newer keyring is another one. */
-  readonly #proven = new WeakMap<KeyObject, Set<string>>();
+  readonly #proven = new WeakMap<KeyObject, Map<string, Buffer>>();
 
   constructor(private readonly keptMax = 256) {}
 
   readonly proves: Proves = (key, text, signature) => {
-    const proven = this.#proven.get(key) ?? new Set();
-    const id = `${text}\n${signature.toString('latin1')}`;
-    if (proven.has(id)) return true;
+    const proven = this.#proven.get(key) ?? new Map<string, Buffer>();
+    if (proven.get(text)?.equals(signature) === true) return true;
     if (!proves(key, text, signature)) return false;
-    this.#proven.set(key, proven.add(id));
+    this.#proven.set(key, proven.set(text, signature));
     if (proven.size > this.keptMax) proven.delete([...proven.keys()][0] ?? '');
     return true;
   };

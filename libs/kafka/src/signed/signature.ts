@@ -13,7 +13,8 @@
 // Records that go to a wire together may share a signature; each carries its own path to it, so that each stands alone: they go to
 // different partitions, and one may be parked, handed on or left out.
 import { createHash } from 'node:crypto';
-import { HASH_SIZE, inclusionProofs, rootFrom, sha256 } from '@recourse/chain';
+import { HASH_SIZE, inclusionProofs, sha256 } from '@recourse/chain';
+import { MetTrees } from './met-trees.js';
 
 /** Header that carries a signature. */
 export const SIGNATURE = 'recourse-signature';
@@ -24,6 +25,7 @@ export const SIGNED_RECORDS_MAX = 2_000;
 export const SHARED_MAX = 128;
 const PATH_MAX = Math.ceil(Math.log2(SIGNED_RECORDS_MAX)) * HASH_SIZE;
 const LEAF_PREFIX = 0x00;
+const SPACE = 0x20;
 
 /** A signature as a header says it. */
 export interface SignatureHeader {
@@ -51,6 +53,40 @@ interface Bytes {
 export function headerText({ keyId, signedAt, count, signature, place }: SignatureHeader): string {
   const shared = place === null ? '' : ` ${String(place.index)} ${place.path.toString('base64')}`;
   return `v1 ${keyId} ${String(signedAt)} ${String(count)} ${signature.toString('base64')}${shared}`;
+}
+
+/** What is the same in the headers of records that share a signature, with the bytes that say it. */
+interface SharedPart {
+  readonly bytes: Buffer;
+  readonly header: Omit<SignatureHeader, 'place'>;
+}
+
+/** Reads headers one after the other: of those that begin alike, the beginning once. */
+export class HeaderReader {
+  #shared: SharedPart | null = null;
+
+  read(header: Buffer | undefined): SignatureHeader | null {
+    const begins = this.#shared;
+    const size = begins?.bytes.length ?? 0;
+    if (
+      begins !== null &&
+      header !== undefined &&
+      begins.bytes.compare(header, 0, Math.min(size, header.length)) === 0
+    ) {
+      const [index, path, ...more] = header.toString('latin1', size).split(' ');
+      const place = more.length > 0 ? undefined : placeAmong(index ?? '', path);
+      return place === undefined ? null : { ...begins.header, place };
+    }
+    const found = readHeader(header);
+    if (header !== undefined && found !== null && found.place !== null) this.#shared = sharedPart(header, found);
+    return found;
+  }
+}
+
+/** All up to the index, the space before it included. */
+function sharedPart(header: Buffer, { place: _place, ...shared }: SignatureHeader): SharedPart {
+  const space = header.lastIndexOf(SPACE, header.lastIndexOf(SPACE) - 1);
+  return { bytes: header.subarray(0, space + 1), header: shared };
 }
 
 /** Reads a header; null when there is none, or it is no signature of ours. */
@@ -84,16 +120,18 @@ function placeAmong(index: string, path: string | undefined): PlaceAmong | undef
 /** What the signature of a record of a wire is over; null when the header cannot be about a record of a wire. */
 export function wireText(
   topic: string,
-  { signedAt, count, place }: Omit<SignatureHeader, 'keyId' | 'signature'>,
+  { signedAt, count, signature, place }: Omit<SignatureHeader, 'keyId'>,
   record: Bytes,
+  trees = new MetTrees(),
 ): string | null {
-  if (place === null)
-    return count === 1 ? `recourse-wire-v1\n${topic}\n${String(signedAt)}\n${digestOf([record])}` : null;
-  const path = Array.from({ length: place.path.length / HASH_SIZE }, (_, at) =>
-    place.path.subarray(at * HASH_SIZE, (at + 1) * HASH_SIZE),
-  );
-  const root = rootFrom({ leaf: leafOf(record), index: place.index, size: count }, path);
+  if (place === null) return count === 1 ? aloneText(topic, signedAt, record) : null;
+  const root = trees.rootOf(signature, { leaf: leafOf(record), size: count, ...place });
   return root === null ? null : wiresText(topic, signedAt, count, root);
+}
+
+/** What the signature of a record that is sent alone is over. */
+export function aloneText(topic: string, signedAt: number, record: Bytes): string {
+  return `recourse-wire-v1\n${topic}\n${String(signedAt)}\n${digestOf([record])}`;
 }
 
 /** What one signature over several records of a wire is over, and where each of them stands. */

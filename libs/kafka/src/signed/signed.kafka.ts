@@ -7,7 +7,7 @@
 //       wire together shares one, and what is handed on keeps the one it came with.
 //   I2. Records of a log that its owner did not sign come as void ones, in their places.
 //   I3. Records of a wire come with what their signature says; none is left out.
-import { InvariantViolation, ProvenSignatures, speakerOf, speaksUnder } from '@recourse/kernel';
+import { InvariantViolation, speakerOf, speaksUnder } from '@recourse/kernel';
 import type {
   FetchedBatch,
   FetchedRecord,
@@ -20,11 +20,12 @@ import type {
   TopicPartition,
   WireProducer,
 } from '../kafka.port.js';
-import { headerText, logText, SHARED_MAX, sharedWire, SIGNATURE, SIGNED_RECORDS_MAX, wireText } from './signature.js';
+import { aloneText, headerText, logText, SHARED_MAX, sharedWire, SIGNATURE, SIGNED_RECORDS_MAX } from './signature.js';
 import type { SignatureHeader } from './signature.js';
 import { siftAll } from './sifting.js';
 import { LogSieve, signedReader } from './signed-reader.js';
 import type { LogJudge } from './signed-reader.js';
+import { judgingOf } from './signing.js';
 import type { Judging, Signing } from './signing.js';
 import { vouchedBatch } from './vouchers.js';
 
@@ -35,7 +36,7 @@ import { vouchedBatch } from './vouchers.js';
  */
 export function signedKafka(kafka: Kafka, signing: Signing): Kafka {
   const judge = logJudge(signing);
-  const judging = { signing, proven: new ProvenSignatures() };
+  const judging = judgingOf(signing);
   return {
     logProducer: async () => signedLog(await kafka.logProducer(), signing),
     wireProducer: async () => signedWire(await kafka.wireProducer(), signing),
@@ -103,7 +104,7 @@ function wireHeaders(
   const count = records.length;
   if (only !== undefined && count === 1) {
     const alone = { signedAt, count, place: null };
-    return [[only, headerText(signed(signing, alone, wireText(topic, alone, only) ?? ''))]];
+    return [[only, headerText(signed(signing, alone, aloneText(topic, signedAt, only)))]];
   }
   const { text, places } = sharedWire(topic, signedAt, records);
   const shared = signed(signing, { signedAt, count, place: null }, text);

@@ -255,6 +255,23 @@ describe('records that go to a wire together', () => {
     }
   });
 
+  it('speak for their own key, however the records of several keys lie among each other', async () => {
+    const sent: FetchedRecord[][] = [];
+    for (const id of ['payments', 'late', 'gone']) {
+      const other = await Scene.with();
+      await (await other.as(id).wireProducer()).send(WIRE, VALUES.map(recordOf));
+      sent.push([...(await (await other.raw().rawReader()).read(WIRE, 0, 0)).records]);
+    }
+    const scene = await Scene.with();
+    const mixed = VALUES.flatMap((value, at) =>
+      sent.map((of) => ({ ...recordOf(value), headers: { [SIGNATURE]: headerOf(of[at]) } })),
+    );
+    await (await scene.raw().wireProducer()).send(WIRE, mixed);
+    const { records } = await (await scene.as('owner').rawReader()).read(WIRE, 0, 0);
+    const said = records.map(({ voucher }) => (voucher?.kind === 'refused' ? voucher.reason : voucher?.speaker.keyId));
+    expect(said).toEqual(VALUES.flatMap(() => ['payments', 'KEY_NOT_VALID', 'KEY_REVOKED']));
+  });
+
   it('are signed again after so many', async () => {
     const sent = await sentTogether(
       await Scene.with(),

@@ -1,5 +1,8 @@
 // How a process signs and judges signatures: what it is given, and what it remembers.
-import type { Clock, Keyring, ProvenSignatures, Signer } from '@recourse/kernel';
+import { ProvenSignatures } from '@recourse/kernel';
+import type { Clock, Keyring, Signer } from '@recourse/kernel';
+import { MetTrees } from './met-trees.js';
+import { HeaderReader } from './signature.js';
 
 /** How a process signs, and whom it believes. */
 export interface Signing {
@@ -19,4 +22,11 @@ export interface Signing {
 export interface Judging {
   readonly signing: Signing;
   readonly proven: ProvenSignatures;
+  readonly headers: HeaderReader;
+  readonly trees: MetTrees;
+}
+
+/** Begins to judge, with nothing checked. */
+export function judgingOf(signing: Signing): Judging {
+  return { signing, proven: new ProvenSignatures(), headers: new HeaderReader(), trees: new MetTrees() };
 }

@@ -4,9 +4,9 @@
 //   V1. A record is judged by itself, wherever it comes and in whatever order: what it shares is a signature that was checked before.
 //   V2. Whether a key may still speak is asked anew for each record.
 import { observersIn, speakerOf } from '@recourse/kernel';
-import type { KeyProblem } from '@recourse/kernel';
+import type { KeyProblem, KnownKey, Speaker } from '@recourse/kernel';
 import type { FetchedBatch, FetchedRecord, Voucher } from '../kafka.port.js';
-import { readHeader, SIGNATURE, wireText } from './signature.js';
+import { SIGNATURE, wireText } from './signature.js';
 import type { SignatureHeader } from './signature.js';
 import type { Judging, Signing } from './signing.js';
 
@@ -23,25 +23,27 @@ export function vouchedBatch<Batch extends FetchedBatch>(batch: Batch, judging: 
 }
 
 /** What the signature of a record on a wire says. */
-function voucherOf(topic: string, record: FetchedRecord, { signing, proven }: Judging): Voucher {
-  const header = readHeader(record.headers[SIGNATURE]);
+function voucherOf(topic: string, record: FetchedRecord, { signing, proven, headers, trees }: Judging): Voucher {
+  const header = headers.read(record.headers[SIGNATURE]);
   if (header === null) return { kind: 'refused', reason: 'SIGNATURE_MISSING', keyId: null };
   const refused = (reason: KeyProblem): Voucher => ({ kind: 'refused', reason, keyId: header.keyId });
   if (isStale(header, signing)) return refused('SIGNATURE_STALE');
   const { keyId, signedAt, signature } = header;
-  const text = wireText(topic, header, record);
+  const text = wireText(topic, header, record, trees);
   if (text === null) return refused('SIGNATURE_INVALID');
   const said = { keyId, text, signature, signedAt };
   // Who signs alone is met once; many share what is remembered.
   const proves = header.place === null ? undefined : proven.proves;
   const speaker = speakerOf(signing.keyring(), said, signing.clock.now(), proves);
   if (typeof speaker === 'string') return refused(speaker);
-  const { roles, names, tenants } = speaker;
-  const observers = roles.includes('worker') ? observersIn(signing.keyring(), keyId, signing.clock.now()) : [];
-  return {
-    kind: 'vouched',
-    speaker: { keyId, roles, names, tenants, ...(observers.length === 0 ? {} : { observers }) },
-  };
+  return { kind: 'vouched', speaker: told(speaker, signing) };
+}
+
+/** What a key says of its speaker, with who observes a worker at this instant. */
+function told(key: KnownKey, { keyring, clock }: Signing): Speaker {
+  const { keyId, roles, names, tenants } = key;
+  const observers = roles.includes('worker') ? observersIn(keyring(), keyId, clock.now()) : [];
+  return { keyId, roles, names, tenants, ...(observers.length === 0 ? {} : { observers }) };
 }
 
 function isStale({ signedAt }: SignatureHeader, { clock, windowMs = WINDOW_MS }: Signing): boolean {
