@@ -198,7 +198,7 @@ function recorded(
   mutation: Mutation,
   { record, now, policy }: AnswerContext,
 ): readonly MutationRecord[] {
-  const told = toldBy(ask, reading, mutation);
+  const told = toldBy(ask, reading, mutation, policy);
   const found = foundByWorker({ ...ask, ...reading, observations }, now);
   const isInVain = told.outcome === 'failed' && (mutation.forward?.hold ?? null) !== null;
   return [...record(told, found), ...(isInVain ? giveBackStaged(mutation, now, policy) : [])];
@@ -242,7 +242,7 @@ function takeLate(
     return reading.verdict === 'met'
       ? close({ ...ask, answered: null }, { reading, observations: [] }, mutation, context)
       : [refuseAnswer(message, 'ALREADY_ANSWERED')];
-  const told = toldBy(ask, reading, mutation);
+  const told = toldBy(ask, reading, mutation, context.policy);
   if (told.outcome === mutation.execution_state) return [refuseAnswer(message, 'ALREADY_ANSWERED')];
   return EXECUTION_AFTER[mutation.execution_state][told.outcome] === null
     ? [conflict(told, mutation)]
@@ -275,7 +275,13 @@ const OUTCOME_OF = { met: 'succeeded', not_met: 'failed', unknown: 'uncertain' }
 >;
 
 /** The execution as a worker's answer tells it. The window counts from the earliest instant at which it can have happened. */
-function toldBy(ask: Ask, { verdict, happened }: Reading, { execution, terms, ref, forward }: Mutation): ToolExecuted {
+function toldBy(
+  ask: Ask,
+  { verdict, happened }: Reading,
+  { execution, terms, ref, forward }: Mutation,
+  { earliest }: AskPolicy,
+): ToolExecuted {
+  const asked = ask.kind === 'release' ? ask.first_asked_at : (forward?.since ?? ask.first_asked_at);
   const { value: _value, rehearsal: _rehearsal, staged_ref: _staged, ...told } = execution;
   return {
     ...told,
@@ -288,8 +294,7 @@ function toldBy(ask: Ask, { verdict, happened }: Reading, { execution, terms, re
     external_transaction_ref: happened?.externalRef ?? execution.external_transaction_ref,
     error_kind: null,
     handled_as: null,
-    committed_at:
-      ref?.committed_at ?? (ask.kind === 'release' ? ask.first_asked_at : (forward?.since ?? ask.first_asked_at)),
+    committed_at: ref?.committed_at ?? earliest(asked) ?? asked,
   };
 }
 
