@@ -99,7 +99,7 @@ function request(
     {
       windowEndsAt: Number.MAX_SAFE_INTEGER,
       // What went out while the time of the log lay ahead is known to its provider for less long than its own time says.
-      firstDispatchedAt: before.length === 0 ? now : (policy.earliest(firstAt) ?? 0),
+      firstDispatchedAt: before.length === 0 ? now : (policy.earliest(firstAt) ?? -Infinity),
       keyLifetimeMs: kind === 'release' || kind === 'cancel' ? terms.key_lifetime_ms : null,
       callTimeoutMs: terms.call_timeout_ms,
       now,

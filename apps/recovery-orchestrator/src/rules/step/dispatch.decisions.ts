@@ -128,7 +128,7 @@ function refusedBy(step: StepDoc, binding: Binding, now: number, policy: Recover
  *         how long, no more. Nothing is known of a first attempt, which repeats nothing.
  */
 function keyKnownFrom({ first_dispatched_at: firstAt }: StepDoc, now: number, { earliest }: RecoveryPolicy): number {
-  return firstAt === null ? now : (earliest(firstAt) ?? 0);
+  return firstAt === null ? now : (earliest(firstAt) ?? -Infinity);
 }
 
 /** The next attempt of a step, by policy and facts of now (S1). */
