@@ -170,7 +170,7 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
       .then(cancelled('CANCELLED_BY_PERSON'));
   });
 
-  it('is cancelled by no other agent of its tenant, which is told that neither once it is', () => {
+  it('is cancelled by no other agent of its tenant', () => {
     const { run } = start();
     const theirs = (id: string) => cancel({}, ['agent'], { principal: 'mallory', command_id: id });
     run.when(theirs('cmd-2'), NOW + 1).thenAnswer({ httpStatus: 403, code: 'EFFECT_OF_ANOTHER' });
