@@ -2530,4 +2530,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (!mayCancel(envelope, mutation))',
     replace: 'if (false as boolean)',
   },
+  {
+    id: 'l1-let-go-by-the-record',
+    requirement: 'L1/stands',
+    spec: 'apps/mutation-ledger/src/core/mutations.stood-time.unit.spec.ts',
+    test: 'a window in a log whose time stands, straight is not lengthened either where a worker let the effect go meanwhile, and tells of it later',
+    file: 'apps/mutation-ledger/src/rules/mutation/answer.decider.ts',
+    find: 'committed_at: ref?.committed_at ?? earliest(asked) ?? asked,',
+    replace: 'committed_at: ref?.committed_at ?? asked,',
+  },
 ];

@@ -104,8 +104,8 @@ describe('a log whose last decision lies ahead', () => {
   it('keeps its service waiting, which names the command', async () => {
     const starting = system.processes.start(OWNER).catch(() => 'ended');
     const problem = await system.until('it waits', async () => {
-      const said = String((await loop().catch(() => undefined))?.['problem'] ?? '');
-      return said.startsWith('CLOCK_BEHIND') ? said : null;
+      const said = (await loop().catch(() => undefined))?.['problem'];
+      return typeof said === 'string' && said.startsWith('CLOCK_BEHIND') ? said : null;
     });
     expect(problem).toContain('recourse log accept-time');
     expect((await system.get('orchestrator', '/health/ready')).status).toBe(503);

@@ -18,6 +18,7 @@ import {
   reported,
   request,
   RUN,
+  seen,
 } from './ledger.testing.js';
 
 const HOLD_MS = 60_000;
@@ -48,6 +49,20 @@ describe.each(WAYS)('a window in a log whose time stands, $way', ({ isRebuilt })
     start()
       .when(executed(refund({ committed_at: from })), NOW)
       .then(fact('MutationRecorded', { ref: { committed_at: from, reversal_expires_at: from + HOUR_MS } }));
+  });
+
+  it('is not lengthened either where a worker let the effect go meanwhile, and tells of it later', () => {
+    const event = intent({ is_held: true, staged_ref: 'hold_1', contract_digest: contractDigest(HELD) });
+    const { run } = ledger({ isRebuilt, asks: true, contracts: [HELD] });
+    const ends = NOW + HOLD_MS;
+    run
+      .when(planned(event), NOW)
+      .given(accepted(ends, 10 * MINUTE_MS))
+      .whenDue(ends);
+    const observations = [seen('execute', { refund_id: 're_9', status: 'issued' }, 'payments.issue_refund')];
+    run
+      .when(reported(request(run), { outcome: 'verified', observations }), ends + 1_000)
+      .then(fact('WorkerAnswered'), fact('MutationRecorded', { ref: { committed_at: ends - 10 * MINUTE_MS } }));
   });
 
   it('is as ever once the true time has come', () => {

@@ -297,8 +297,3 @@ function toldBy(
     committed_at: ref?.committed_at ?? earliest(asked) ?? asked,
   };
 }
-
-/** Asks again what was not answered. */
-export function askAgain(mutation: Mutation, ask: Ask, now: number, policy: AskPolicy): readonly MutationRecord[] {
-  return ask.kind === 'observe' && !isHeld(mutation) ? [] : [askWorker(mutation, ask.kind, now, policy)];
-}
