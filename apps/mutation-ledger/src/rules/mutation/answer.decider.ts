@@ -11,7 +11,7 @@ import { plainPayload } from '@recourse/contract';
 import { backoffMs, sha256Hex } from '@recourse/kernel';
 import type { FoundOut, LegReported, Observation, ToolExecuted, ToolOutcome } from '@recourse/messages';
 import { contentHash } from '../identity.js';
-import { askObserver, askPerson, askWorker, attemptsOf } from './asking.decider.js';
+import { askObserver, askPerson, attemptsOf } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
 import { cancelHeld, endHold, giveBackStaged, isHeld, isSpokenAgainst, letGo } from './hold.decider.js';
 import type { HoldContext } from './hold.decider.js';
