@@ -866,9 +866,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: 'a durable timer beyond those in memory fires although the store is behind: nobody waits for what was decided before to be projected',
     file: 'libs/event-log/src/partition-loop.ts',
-    find: 'await this.#timers.load(this.options.store, this.#time.estimate());',
-    replace:
-      'await this.#projector.drained().then(() => this.#timers.load(this.options.store, this.#time.estimate()));',
+    find: 'await this.#timers.load(this.options.store, this.#decisionTime());',
+    replace: 'await this.#projector.drained().then(() => this.#timers.load(this.options.store, this.#decisionTime()));',
   },
   {
     id: 'l16-order-made-at-each-change',
