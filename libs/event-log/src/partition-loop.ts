@@ -577,6 +577,8 @@ export class PartitionLoop {
     await this.#fetch(new Lacks());
     const replayed = await this.#replay(stored);
     await this.#projector.drained();
+    // Whoever cannot decide is not ready, not for a moment either.
+    await this.#load(new Lacks());
     await checkInputs(this.#log, this.options.codecs, this.#inputPlaces());
     await this.#obligations.collect(stored, this.#log.position.head.seq);
     this.#queue.reset(this.inputPartitions(), this.#cursors.all());

@@ -83,6 +83,12 @@ describe('a log whose last decision lies ahead of the true time', () => {
     expect(await decidedAt('3')).toBe(standsAt + 5_000);
   });
 
+  it('lets no service that starts be ready, not for a moment either', async () => {
+    await (await jump('a', '1')).stop();
+    await world.until('waits', isBehind(await world.start('b')));
+    expect(world.events.filter((event) => event.by === 'b' && event.kind === 'recovered' && event.seq > 0)).toEqual([]);
+  });
+
   it('stands after a restart and after a rebuild, too', async () => {
     await (await jump('a', '1')).stop();
     const { standsAt } = await accept();
