@@ -653,4 +653,22 @@ export const BREAKS: readonly Break[] = [
     find: "contractDigest(text).toString('hex') === hashIn(digest);",
     replace: "contractDigest(text).toString('hex') !== '';",
   },
+  {
+    id: 'l1-accepted-by-a-wrong-clock',
+    requirement: 'L1/stands',
+    spec: 'apps/cli/src/log/time.unit.spec.ts',
+    test: 'a log beside the time of its database is not judged while the clock of the database and the own one differ, whichever is ahead',
+    file: 'apps/cli/src/log/time.decisions.ts',
+    find: 'Math.abs(byMs) > apartMaxMs',
+    replace: 'byMs > apartMaxMs',
+  },
+  {
+    id: 'l1-stands-at-the-head',
+    requirement: 'L1/stands',
+    spec: 'apps/cli/src/log/time.unit.spec.ts',
+    test: 'a log beside the time of its database is accepted once, and a later jump again',
+    file: 'apps/cli/src/log/time.decisions.ts',
+    find: 'standsAt: headDecidedAt + 1',
+    replace: 'standsAt: headDecidedAt',
+  },
 ];

@@ -165,13 +165,15 @@ describe('an effect that its contract holds', () => {
     await act(HELD_REFUND, run, provider.forward);
     const held = await mutationOf(run, () => true);
     keyOf.set(run, String((held['execution'] as Facts)['idempotency_key']));
-    const cancel = () =>
+    const cancel = (person = OPERATOR) =>
       system.post(
         'ledger',
         `/v1/mutations/${String(held['mutation_id'])}/cancel`,
         { reason: 'the wrong order' },
-        { person: OPERATOR },
+        { person },
       );
+    const stranger = await cancel({ ...OPERATOR, subject: 'another-agent', roles: ['agent'] });
+    expect([stranger.status, stranger.body['code']]).toEqual([403, 'EFFECT_OF_ANOTHER']);
     expect(await cancel()).toMatchObject({
       status: 200,
       body: { recoverability: 'cancelled', reason: 'CANCELLED_BY_PERSON' },

@@ -63,6 +63,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   CURSOR_OUT_OF_RANGE: 'See `recourse log accept-loss --help`.',
   KEYRING_INVALID:
     'Mend the place that is named; `recourse keys check <file>` reads a whole keyring, `recourse keys new` makes a key.',
+  CLOCK_BEHIND: 'Correct the clock; if the log itself lies ahead, see `recourse log accept-time --help`.',
   LOG_CUT: 'Find out why the log lost records, then see `recourse log accept-cut --help`.',
 };
 

@@ -25,7 +25,7 @@ import { onOrderErasure } from './core/erasures.part.js';
 import { onTool } from './core/executions.js';
 import { judgeAs, onCloseBreaker, onReviewed, onTrigger, onUndo } from './core/fall-commands.part.js';
 import { fall, onHeldDue, onRollbackDue } from './core/falls.part.js';
-import { onCancel, onDue, onReport } from './core/forward-legs.js';
+import { CANCELLERS, onCancel, onDue, onReport } from './core/forward-legs.js';
 import { handleQuestion, onHandleClaimed } from './core/handles.part.js';
 import { onRecovery } from './core/moves.part.js';
 import { onReconcile, onReviewDivergence } from './core/reconciliations.part.js';
@@ -128,7 +128,7 @@ function commandsOfPeople(config: MutationsPolicy): InputTable {
   return commandsOf('recourse.ledger-commands', {
     key: { is: ({ run_id: runId }) => String(runId), name: 'run' },
     commands: {
-      CancelMutation: command(['agent', 'operator', 'approver', 'administrator'], by(onCancel)),
+      CancelMutation: command(['agent', ...CANCELLERS], by(onCancel)),
       SettleMutation: command(['operator', 'approver', 'administrator'], by(onSettle)),
       ReconcileMutation: command(['operator', 'approver', 'administrator'], by(onLook)),
       TriggerRollback: command(['reporter', 'requester', 'approver', 'administrator'], by(onTrigger)),

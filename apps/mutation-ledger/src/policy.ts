@@ -1,5 +1,7 @@
 // What the mutations log is told: waits, bounds and limits, with what holds where nothing is told.
+import { stoodIn } from '@recourse/event-log';
 import type { DecideContext } from '@recourse/event-log';
+import { earliestOf } from '@recourse/kernel';
 import type { Reevaluating } from './core/reevaluations.part.js';
 import { sharedLimits } from './rules/admission/admission.decisions.js';
 import { NO_LIMITS } from './rules/admission/admission.messages.js';
@@ -42,6 +44,10 @@ export function policyOf(config: MutationsConfig): MutationsPolicy {
 }
 
 /** The policy of the partition that decides: a limit over all of them is shared out. */
-export function policyIn(policy: MutationsPolicy, { partitions }: Pick<DecideContext, 'partitions'>): MutationsPolicy {
-  return { ...policy, admission: sharedLimits(policy.admission, partitions) };
+export function policyIn(
+  policy: MutationsPolicy,
+  { partitions, state }: Pick<DecideContext, 'partitions' | 'state'>,
+): MutationsPolicy {
+  const earliest: MutationsPolicy['earliest'] = (at) => earliestOf(at, stoodIn(state));
+  return { ...policy, earliest, admission: sharedLimits(policy.admission, partitions) };
 }

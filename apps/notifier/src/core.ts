@@ -113,6 +113,7 @@ const OF_THE_LOOP = {
   ObligationResent: null,
   CutAccepted: null,
   WireLossAccepted: null,
+  TimeAccepted: null,
   RecordRedirected: null,
   RecordsRefused: null,
   PayloadsRead: null,

@@ -122,6 +122,7 @@ type SharedRecord =
   | 'ObligationResent'
   | 'CutAccepted'
   | 'WireLossAccepted'
+  | 'TimeAccepted'
   | 'RecordRedirected'
   | 'RecordsRefused'
   | 'RecordParked'

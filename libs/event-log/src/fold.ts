@@ -7,8 +7,10 @@ import { InvariantViolation } from '@recourse/kernel';
 import { Lacking, Lacks } from './lacks.js';
 import type { Overlay } from './row-cache.js';
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, ServiceCore, StateView } from './service-core.js';
+import { timeChanges, timeKind } from './stood-time.js';
 
-// Kinds that every core has: the answer to each command, what is parked, and who read payloads (L9, L15). The loop writes their rows.
+// Kinds that every core has: the answer to each command, what is parked, who read payloads, and where time stood (L1, L9, L15). The loop
+// writes their rows.
 
 /** Doc of a `command` row; group and key are the command id. The caller's tenant is part of what the id is derived from. */
 export interface CommandDoc {
@@ -59,7 +61,7 @@ const reading: KindSpec = {
   indexes: [['tenant', 'reader']],
 };
 
-const COMMON_KINDS: readonly KindSpec[] = [command, parked, reading];
+const COMMON_KINDS: readonly KindSpec[] = [command, parked, reading, timeKind];
 
 /** The kinds of a core with the common ones; a core that declares one of them itself keeps its own. */
 export function withCommonKinds(kinds: readonly KindSpec[]): readonly KindSpec[] {
@@ -159,6 +161,7 @@ const SHARED_CHANGES: Readonly<
   ObligationResent: NO_CHANGES,
   CutAccepted: NO_CHANGES,
   WireLossAccepted: NO_CHANGES,
+  TimeAccepted: (_, record) => timeChanges(record),
   RecordRedirected: NO_CHANGES,
   RecordsRefused: NO_CHANGES,
   RecordParked: (_, record) => parkedChanges(record),

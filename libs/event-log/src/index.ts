@@ -52,6 +52,8 @@ export {
 } from './row-codec.js';
 export type { ColumnValue } from './row-codec.js';
 export { MemoryDatabase } from './memory-store.js';
+export { judgeClock } from './loop.decisions.js';
+export { stoodAs, stoodIn, TIME_ACCEPTED } from './stood-time.js';
 export { judgeRange } from './input-loss.js';
 export type { InputLoss } from './input-loss.js';
 export { OwnLog } from './own-log.js';

@@ -1,6 +1,7 @@
 // What the loop does after something happened: pure functions that the loop asks and obeys.
 import type { FetchedBatch, SendOutcome } from '@recourse/kafka';
 import { InvariantViolation } from '@recourse/kernel';
+import type { StoodTime } from '@recourse/kernel';
 
 /** What an append turned out to be (L5). */
 export type AppendJudgement = 'accepted' | 'reread' | 'log_cut';
@@ -69,20 +70,25 @@ interface ClockBounds {
   readonly marginMs: number;
   /** How far ahead of the service's own clock it may be. */
   readonly aheadMaxMs: number;
+  /** What a person accepted of the time of this log; null where nobody had to. */
+  readonly stood: StoodTime | null;
 }
 
 /**
  * Time of the next decision: never below the head's, and none at all while the clock is behind it by more than the margin,
- * or so far ahead of the service's own that one of the two must be wrong: what is decided can never be earlier again.
+ * or so far ahead of the service's own that one of the two must be wrong: what is decided can never be earlier again. Where a
+ * person accepted that the head lies ahead, its time stands; a later jump, or a clock that went further back since, is not accepted with it.
  *
  * Units: epoch milliseconds, bounds in milliseconds.
  */
 export function judgeClock(
   databaseNow: number,
-  { headDecidedAt, ownNow, marginMs, aheadMaxMs }: ClockBounds,
+  { headDecidedAt, ownNow, marginMs, aheadMaxMs, stood }: ClockBounds,
 ): ClockJudgement {
   if (databaseNow > ownNow + aheadMaxMs) return { kind: 'ahead', byMs: databaseNow - ownNow };
-  if (databaseNow < headDecidedAt - marginMs) return { kind: 'behind', byMs: headDecidedAt - databaseNow };
+  const isAccepted = stood !== null && headDecidedAt <= stood.standsAt && databaseNow >= stood.trueNow - marginMs;
+  if (databaseNow < headDecidedAt - marginMs && !isAccepted)
+    return { kind: 'behind', byMs: headDecidedAt - databaseNow };
   return { kind: 'decide_at', now: Math.max(databaseNow, headDecidedAt) };
 }
 

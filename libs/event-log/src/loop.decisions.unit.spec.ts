@@ -84,7 +84,7 @@ describe('a batch of Progress alone', () => {
 });
 
 describe('the time of a decision', () => {
-  const bounds = { headDecidedAt: 4_000, ownNow: 4_000, marginMs: 2_000, aheadMaxMs: 60_000 };
+  const bounds = { headDecidedAt: 4_000, ownNow: 4_000, marginMs: 2_000, aheadMaxMs: 60_000, stood: null };
   it('is database time, and never below the head of the chain', () => {
     expect(judgeClock(5_000, bounds)).toEqual({ kind: 'decide_at', now: 5_000 });
     expect(judgeClock(3_000, bounds)).toEqual({ kind: 'decide_at', now: 4_000 });

@@ -48,6 +48,7 @@ import type {
   TimerInput,
 } from './service-core.js';
 import type { PartitionStore, ProjectedHead, StoredCursor } from './store.port.js';
+import { stoodIn, TIME_KIND } from './stood-time.js';
 import { Timers } from './timers.js';
 
 export interface LoopSettings {
@@ -130,6 +131,8 @@ interface Material extends BatchMaterial {
   readonly viewsAreFresh: boolean;
 }
 
+/** Kinds of which every row is in memory. */
+const WHOLE_KINDS = [PARKED_KIND, TIME_KIND] as const;
 /** Records folded between two looks at what they lack. */
 const REPLAY_CHUNK = 500;
 /** Longest rest of a loop that waits for nothing it knows of, milliseconds. */
@@ -196,7 +199,7 @@ export class PartitionLoop {
     this.#time = new DatabaseClock(clock);
     this.#log = new OwnLog({ ...log, topic: core.log });
     this.#queue = new InputQueue({ inputs: core.inputs, codecs, logId, partitionCountOf, owns: this.#owns });
-    this.#cache = new RowCache(new Set([PARKED_KIND]), this.#settings.rowsMax, this.#core.kinds);
+    this.#cache = new RowCache(new Set(WHOLE_KINDS), this.#settings.rowsMax, this.#core.kinds);
     this.#loop = new BackgroundLoop({ clock, turn: () => this.#turn(), onError: (cause) => this.#failed(cause) });
     this.#groups = new GroupReader({
       store: options.store,
@@ -362,8 +365,8 @@ export class PartitionLoop {
     const resends = isOpen ? this.#obligations.again() : [];
     const mayFire = isOpen && this.#mayTimersBeDue();
     if (items.length === 0 && !mayFire && resends.length === 0 && !this.#progressIsDue()) return null;
-    if (isOpen && this.#timers.needsLoad(this.#time.estimate()))
-      await this.#timers.load(this.options.store, this.#time.estimate());
+    if (isOpen && this.#timers.needsLoad(this.#decisionTime()))
+      await this.#timers.load(this.options.store, this.#decisionTime());
     const [now, broughtAhead] = await Promise.all([this.#now(), this.#bringAhead(items)]);
     if (!this.isPositioned) return null;
     const timers = isOpen ? this.#timers.ready(now).slice(0, inputsMax) : [];
@@ -545,7 +548,7 @@ export class PartitionLoop {
     const waits = [REST_MAX_MS, Math.max(1, everyMs - this.#time.ageMs())];
     const next = this.#life.isOpen ? this.#timers.next() : null;
     if (next !== null) {
-      const untilNext = next - this.#time.estimate();
+      const untilNext = next - this.#decisionTime();
       waits.push(Math.min(clockAgeMs(untilNext), Math.max(1, untilNext)));
     }
     const unsaid = this.#cursors.waitMs(this.#hostNow(), this.#settings.lazyProgressMs);
@@ -573,10 +576,12 @@ export class PartitionLoop {
     // A store that nothing was projected into holds no rows: none need be asked for while it is filled.
     if (stored === null) this.#cache.known.complete();
     await checkProjection(this.#log, stored);
-    this.#cache.fillWhole(await this.options.store.all(PARKED_KIND));
-    await this.#load(new Lacks());
+    for (const kind of WHOLE_KINDS) this.#cache.fillWhole(await this.options.store.all(kind));
+    await this.#fetch(new Lacks());
     const replayed = await this.#replay(stored);
     await this.#projector.drained();
+    // Whoever cannot decide is not ready, not for a moment either.
+    await this.#load(new Lacks());
     await checkInputs(this.#log, this.options.codecs, this.#inputPlaces());
     await this.#obligations.collect(stored, this.#log.position.head.seq);
     this.#queue.reset(this.inputPartitions(), this.#cursors.all());
@@ -618,7 +623,8 @@ export class PartitionLoop {
 
   async #replayChunk(records: readonly PlacedRecord[]): Promise<void> {
     const overlay = new Overlay(this.#cache);
-    const load = (lacks: Lacks): Promise<number> => this.#load(lacks);
+    // The tail may tell that the time of its head was accepted: until it is read the time is not judged, and nothing is decided.
+    const load = (lacks: Lacks): Promise<number> => this.#fetch(lacks);
     await foldAll(this.#core, overlay, records, {
       load,
       onFolded: (record) => {
@@ -703,8 +709,18 @@ export class PartitionLoop {
     return isYoung ? this.#judgedTime(this.#time.estimate()) : this.#load(new Lacks());
   }
 
-  /** Loads cold groups and asks the time. */
-  async #load({ rows }: Lacks): Promise<number> {
+  /** About when the next decision is made: timers are due by it, also where time stands. */
+  #decisionTime(): number {
+    return Math.max(this.#time.estimate(), this.#decidedAt);
+  }
+
+  /** Loads cold groups and asks the time to decide at. */
+  async #load(lacks: Lacks): Promise<number> {
+    return this.#judgedTime(await this.#fetch(lacks));
+  }
+
+  /** Loads cold groups and asks the time of the database. */
+  async #fetch({ rows }: Lacks): Promise<number> {
     const cold = rows.filter(({ kind, group }) => !this.#cache.has(kind, group));
     const { projectedSeq } = this.#projector;
     const loaded = await this.options.store.load(cold);
@@ -715,7 +731,7 @@ export class PartitionLoop {
       );
     if (cold.length > 0) this.#cache.fill(cold, loaded.rows);
     this.#time.learn(loaded.now);
-    return this.#judgedTime(loaded.now);
+    return loaded.now;
   }
 
   #judgedTime(databaseNow: number): number {
@@ -724,6 +740,7 @@ export class PartitionLoop {
       ownNow: this.options.clock.now(),
       marginMs: this.#settings.clockMarginMs,
       aheadMaxMs: this.#settings.clockAheadMaxMs,
+      stood: stoodIn(new Overlay(this.#cache)),
     });
     if (judged.kind === 'decide_at') return judged.now;
     this.#time.forget();
@@ -773,7 +790,7 @@ export class PartitionLoop {
   }
 
   #mayTimersBeDue(): boolean {
-    const now = this.#time.estimate();
+    const now = this.#decisionTime();
     const next = this.#timers.next() ?? Infinity;
     const isClockOld = this.#time.ageMs() >= clockAgeMs(next - now);
     return this.#timers.needsLoad(now) || next <= now || (next < Infinity && isClockOld);
@@ -845,7 +862,10 @@ function messageOf(cause: unknown): string {
 
 function clockFailure({ kind, byMs }: Exclude<ClockJudgement, { readonly kind: 'decide_at' }>): Failure {
   return kind === 'behind'
-    ? new Failure('CLOCK_BEHIND', `database time is ${byMs} ms behind the chain; decisions go on when it has caught up`)
+    ? new Failure(
+        'CLOCK_BEHIND',
+        `database time is ${byMs} ms behind the chain; decisions go on when it has caught up, or after recourse log accept-time`,
+      )
     : new Failure(
         'CLOCK_AHEAD',
         `database time is ${byMs} ms ahead of this service's clock: correct the one that is wrong`,

@@ -137,7 +137,8 @@ export const FAILURES = {
   CLOCK_BEHIND: {
     retry: 'backoff',
     httpStatus: 503,
-    summary: 'Database time is behind the chain by more than the margin; nothing is decided until it has caught up.',
+    summary:
+      'Database time is behind the chain by more than the margin; nothing is decided until it has caught up, or `recourse log accept-time` records who accepts that.',
   },
   CLOCK_AHEAD: {
     retry: 'backoff',

@@ -9,11 +9,13 @@ import { acceptLoss, lookAtLoss, nothingLost, openLog, rewritten } from '../log/
 import type { Seen } from '../log/accept-cut.js';
 import { acceptWireLoss, lookAtWire, nothingGone } from '../log/accept-loss.js';
 import type { WirePartition, WireSeen } from '../log/accept-loss.js';
+import { acceptTime, lookAtTime, refuseUnlessAhead } from '../log/accept-time.js';
+import type { TimeSeen } from '../log/accept-time.js';
 import { AUDITOR, closeAlarm, HEADS_LOG } from '../log/close-alarm.js';
 import { OWNED_LOGS, WIRES } from '../log/owned-logs.js';
 import { openProjection } from '../outbound/projection.postgres.js';
 import type { Projection } from '../outbound/projection.postgres.js';
-import { formatFields } from '../output/table.js';
+import { formatFields, instant } from '../output/table.js';
 import { isYes } from '../output/terminal.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
@@ -41,17 +43,22 @@ const REGISTRY_TIMEOUT_MS = 20_000;
 
 export function addLog(program: Command, act: Act): void {
   const log = program.command('log').description('what an operator decides about a log itself');
-  lossCommand(log, 'accept-cut')
+  ownersCommand(log, 'accept-cut', 'the loss')
     .description(
       'accepts that a log lost acknowledged records: shows what is lost, records the loss at the head, and drops the projection so that the service rebuilds. Stop the service first.',
     )
     .action(act<LossOptions>((session, options) => onLog(session, options, decideCut)));
-  lossCommand(log, 'accept-loss')
+  ownersCommand(log, 'accept-loss', 'the loss')
     .description(
       'accepts that a wire lost records before its service read them (CURSOR_OUT_OF_RANGE): shows what is lost, and records the loss and where reading goes on. Then start the service again.',
     )
     .requiredOption('--wire <topic/partition>', 'the wire and its partition, as the service names them', wirePartition)
     .action(act<WireOptions>((session, options) => onLog(session, options, decideLoss)));
+  ownersCommand(log, 'accept-time', 'its time')
+    .description(
+      'accepts that the last decision of a log lies ahead of the true time (CLOCK_BEHIND): shows by how much, and records that its time stands until the true time has come. Correct the clock and stop the service first.',
+    )
+    .action(act<LossOptions>((session, options) => onLog(session, options, decideTime)));
   addCloseAlarm(log, act);
 }
 
@@ -86,12 +93,12 @@ function addCloseAlarm(log: Command, act: Act): void {
     );
 }
 
-function lossCommand(log: Command, name: string): Command {
+function ownersCommand(log: Command, name: string, what: string): Command {
   return log
     .command(name)
     .addOption(new Option('--log <topic>', 'the log').choices([...OWNED_LOGS.keys()]).makeOptionMandatory())
     .requiredOption('--partition <n>', 'its partition', partitionNumber)
-    .requiredOption('--reason <text>', 'why the loss is accepted')
+    .requiredOption('--reason <text>', `why ${what} is accepted`)
     .requiredOption('--by <name>', 'who accepts it')
     .option('-y, --yes', 'do not ask');
 }
@@ -163,7 +170,7 @@ async function decideCut(session: Session, { log, projection, options }: Sides<L
   terminal.note(describe(options, seen));
   if (seen.loss.kind === 'nothing_lost') throw nothingLost();
   if (seen.loss.kind === 'rewritten') throw rewritten(seen.loss.seq);
-  if (!(await isAgreed(session, options))) return 'declined';
+  if (!(await isAgreed(session, options, 'loss'))) return 'declined';
   const { seq, hash } = await acceptLoss(log, projection, seen, options);
   session.show(
     { recorded_seq: seq, recorded_hash: hash, projection: 'dropped' },
@@ -178,7 +185,7 @@ async function decideLoss(session: Session, { log, projection, options }: Sides<
   const seen = await lookAtWire(log, wire);
   session.terminal.note(describeWire(options, seen));
   if (seen.loss === null) throw nothingGone();
-  if (!(await isAgreed(session, options))) return 'declined';
+  if (!(await isAgreed(session, options, 'loss'))) return 'declined';
   const { seq, goesOnAt } = await acceptWireLoss(log, wire, seen, { ...options, now: await projection.now() });
   session.show(
     { recorded_seq: seq, goes_on_at: goesOnAt },
@@ -187,18 +194,46 @@ async function decideLoss(session: Session, { log, projection, options }: Sides<
   return 'done';
 }
 
+async function decideTime(session: Session, { log, projection, options }: Sides<LossOptions>): Promise<ExitKind> {
+  const { terminal, clock } = session;
+  const seen = await lookAtTime(log, projection, () => clock.now());
+  terminal.note(describeTime(options, seen));
+  refuseUnlessAhead(seen.judgement);
+  if (!(await isAgreed(session, options, 'lead'))) return 'declined';
+  const { seq, standsAt, trueNow } = await acceptTime(log, seen, options);
+  session.show(
+    { recorded_seq: seq, stands_at: standsAt, true_now: trueNow, lead_ms: standsAt - trueNow },
+    () =>
+      `Recorded as record ${seq}. Start the service again: its time stands at ${String(instant(standsAt))} until that has come.`,
+  );
+  return 'done';
+}
+
 /** Errors: CliProblem(CONFIRMATION_NEEDED) when nobody is there to ask. */
-async function isAgreed({ terminal }: Session, { yes }: LossOptions): Promise<boolean> {
+async function isAgreed({ terminal }: Session, { yes }: LossOptions, what: 'loss' | 'lead'): Promise<boolean> {
   if (yes === true) return true;
   if (!terminal.isInteractive)
     throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', {
-      remedy: 'Pass --yes once you have read what is lost.',
+      remedy: `Pass --yes once you have read the ${what}.`,
     });
-  return isYes(await terminal.ask('Accept this loss? It is recorded for ever. [y/N] '));
+  return isYes(await terminal.ask(`Accept this ${what}? It is recorded for ever. [y/N] `));
 }
 
 function nameOf({ wire, partition }: WirePartition): string {
   return `${wire}/${partition}`;
+}
+
+function describeTime(
+  { log, partition }: LossOptions,
+  { headDecidedAt, databaseNow, ownNow, judgement }: TimeSeen,
+): string {
+  return formatFields([
+    ['log', `${log}/${partition}`],
+    ['last decision', instant(headDecidedAt)],
+    ['database', instant(databaseNow)],
+    ['here', instant(ownNow)],
+    ['lead', judgement.kind === 'ahead' ? `${judgement.leadMs} ms that the log is ahead of its database` : null],
+  ]);
 }
 
 function describeWire({ log, partition, wire }: WireOptions, { range, readTo, loss }: WireSeen): string {

@@ -35,7 +35,7 @@ export interface Accepted {
 }
 
 /** Record key of what concerns the partition and no aggregate. */
-const PARTITION_KEY = 'progress';
+export const PARTITION_KEY = 'progress';
 const CUT_ACCEPTED = 'CutAccepted';
 
 export function openLog(options: OwnLogOptions): OwnLog {

@@ -10,6 +10,7 @@ import type { InputLoss, OwnLog, PlacedRecord, StoredCursor } from '@recourse/ev
 import type { PartitionRange } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { CliProblem } from '../problem.js';
+import { PARTITION_KEY } from './accept-cut.js';
 import type { Acceptance } from './accept-cut.js';
 
 /** A partition of a wire. */
@@ -33,7 +34,6 @@ export interface LossRecorded {
   readonly goesOnAt: number;
 }
 
-const PARTITION_KEY = 'progress';
 const NO_HASH = Buffer.alloc(32);
 
 /** Reads the whole log for where it stands in a wire, and asks the wire what it holds. Errors: those of Kafka and registry. */

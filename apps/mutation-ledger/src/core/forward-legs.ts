@@ -2,13 +2,13 @@
 import { charterVerdict, killVerdict } from '@recourse/contract';
 import { accepted, append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
-import { isObserved, speaksUnder } from '@recourse/kernel';
+import { isAmong, isObserved, speaksUnder } from '@recourse/kernel';
 import type { Speaker } from '@recourse/kernel';
 import type { CancelMutation, LegReported } from '@recourse/messages';
 import { dutyOf } from '../rules/mutation/agenda.decisions.js';
-import { askAgain, askOf, missAnswer, refuseAnswer, takeAnswer } from '../rules/mutation/answer.decider.js';
+import { askOf, missAnswer, refuseAnswer, takeAnswer } from '../rules/mutation/answer.decider.js';
 import type { AnswerContext } from '../rules/mutation/answer.decider.js';
-import { endHold, isHeld } from '../rules/mutation/hold.decider.js';
+import { askAgain, endHold, isHeld } from '../rules/mutation/hold.decider.js';
 import type { HoldContext } from '../rules/mutation/hold.decider.js';
 import { concludeExecution, warnOfEnd } from '../rules/mutation/mutation.decider.js';
 import { closeWindow } from '../rules/mutation/recoverability.decider.js';
@@ -80,6 +80,14 @@ function mutationOfLeg(context: DecideContext, { run_id, leg_id }: LegReported):
   return run.find(({ forward }) => forward?.asks.some((ask) => ask.leg_id === leg_id) === true);
 }
 
+/** Who takes back the effect of any agent of their tenant. */
+export const CANCELLERS = ['operator', 'approver', 'administrator'] as const;
+
+/** An agent ends no other's effect (M3): where its token gives no more, it is that of the agent who recorded the effect. */
+function mayCancel(asker: CancelMutation['envelope'], { execution }: Mutation): boolean {
+  return CANCELLERS.some((role) => asker.roles.includes(role)) || isAmong([execution.agent_id], asker);
+}
+
 /** Takes back an effect that is held; what was let go before is not taken back (H1). */
 export function onCancel(
   context: DecideContext,
@@ -89,6 +97,11 @@ export function onCancel(
   const mutation = mutationIn(context.state, run_id, mutation_id);
   if (mutation?.tenant !== envelope.tenant)
     return refuse({ code: 'MUTATION_UNKNOWN', message: 'There is no such mutation in this run of this tenant.' });
+  if (!mayCancel(envelope, mutation))
+    return refuse({
+      code: 'EFFECT_OF_ANOTHER',
+      message: 'An agent takes back what it recorded itself; somebody else’s effect is a person’s to take back.',
+    });
   const answer = { mutation_id, run_id, recoverability: 'cancelled' };
   if (mutation.recoverability === 'cancelled') return accepted(200, { ...answer, reason: mutation.reason });
   if (!isHeld(mutation))

@@ -47,7 +47,7 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
     made.run.when(planned(intent({ is_held: true, contract_digest: contractDigest(text), ...plan })), NOW);
     return made;
   };
-  const cancel = (more: object = {}, roles: readonly string[] = ['operator']): RecordInput =>
+  const cancel = (more: object = {}, roles: readonly string[] = ['operator'], as: object = {}): RecordInput =>
     wire(
       'recourse.ledger-commands',
       'CancelMutation',
@@ -56,10 +56,12 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
           command_id: 'cmd-1',
           tenant: TENANT,
           principal: 'mira',
+          accounts: [],
           roles,
           issued_at: NOW,
           body_sha256: Buffer.alloc(32),
           signature: null,
+          ...as,
         },
         run_id: RUN,
         mutation_id: MUTATION,
@@ -156,6 +158,27 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
       .when(cancel(), ENDS + HOLD_MS)
       .thenNothing()
       .thenAnswer({ httpStatus: 200, body: { recoverability: 'cancelled' } });
+  });
+
+  it.each([
+    ['its own agent', { principal: 'agent-1' }],
+    ['its own agent, in another spelling', { principal: 'agent:Agent-1' }],
+    ['a program that has the account of its agent', { principal: 'orders', accounts: ['agent-1'] }],
+  ])('is cancelled by %s', (_, as) => {
+    start()
+      .run.when(cancel({}, ['agent'], as), NOW + 1)
+      .then(cancelled('CANCELLED_BY_PERSON'));
+  });
+
+  it('is cancelled by no other agent of its tenant', () => {
+    const { run } = start();
+    const theirs = (id: string) => cancel({}, ['agent'], { principal: 'mallory', command_id: id });
+    run.when(theirs('cmd-2'), NOW + 1).thenAnswer({ httpStatus: 403, code: 'EFFECT_OF_ANOTHER' });
+    expect(run.rows('mutation')).toMatchObject([{ doc: { recoverability: 'pending_commit' } }]);
+    run
+      .when(cancel(), NOW + 2)
+      .when(theirs('cmd-3'), NOW + 3)
+      .thenAnswer({ httpStatus: 403, code: 'EFFECT_OF_ANOTHER' });
   });
 
   it('is not cancelled by strangers, nor once it was let go', () => {

@@ -45,7 +45,7 @@ describe.each(WAYS)('the staged part that a held effect names, $way', ({ isRebui
     return logged('recourse.assumptions', record.type, record.body, record.seq, { key: REF });
   };
   const cancel = (event: ToolPlanned): RecordInput => {
-    const who = { command_id: 'cmd-1', tenant: TENANT, principal: 'mira', roles: ['agent'], issued_at: NOW };
+    const who = { command_id: 'cmd-1', tenant: TENANT, principal: 'mira', roles: ['operator'], issued_at: NOW };
     const envelope = { ...who, body_sha256: Buffer.alloc(32), signature: null };
     const body = { envelope, run_id: event.run_id, mutation_id: mutationIdOf(event), reason: 'wrong order' };
     return wire('recourse.ledger-commands', 'CancelMutation', body, { key: event.run_id });

@@ -25,6 +25,7 @@ export const REFUSALS = {
   NO_RECONCILIATION: 409,
   NOT_DIVERGING: 404,
   NOT_HELD: 409,
+  EFFECT_OF_ANOTHER: 403,
   RECONCILIATION_TOO_LARGE: 422,
 } as const;
 export type RefusalCode = keyof typeof REFUSALS;

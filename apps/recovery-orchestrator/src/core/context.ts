@@ -10,8 +10,9 @@ import {
   standingEntry,
 } from '@recourse/contract';
 import type { StandingEntry } from '@recourse/contract';
-import { NOTHING, refused } from '@recourse/event-log';
+import { NOTHING, refused, stoodIn } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
+import { earliestOf } from '@recourse/kernel';
 import { NO_RATES, sharedRates } from '../rules/admission/pace.decisions.js';
 import type { Rates } from '../rules/admission/pace.decisions.js';
 import { CHILDREN_FIRST_MS } from '../rules/lineage/dependents.decisions.js';
@@ -26,7 +27,7 @@ import { isBroken, nextPlaceAt, readRows } from '../rows/kinds.js';
 /** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
 export type RecoveriesConfig = Omit<
   RecoveryPolicy,
-  'marginMs' | 'forwardValidMs' | 'standing' | 'bundleOf' | 'riskLimit' | 'childrenFirstMs'
+  'marginMs' | 'forwardValidMs' | 'standing' | 'bundleOf' | 'riskLimit' | 'childrenFirstMs' | 'earliest'
 > & {
   readonly marginMs?: number;
   readonly forwardValidMs?: number;
@@ -49,6 +50,7 @@ export function policyOf(config: RecoveriesConfig): CorePolicy {
     rates: config.rates ?? NO_RATES,
     standing: () => null,
     bundleOf: () => null,
+    earliest: (at) => at,
     marginMs: config.marginMs ?? MARGIN_MS,
     forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS,
     riskLimit: config.riskLimit ?? RISK_LIMIT,
@@ -72,6 +74,7 @@ export function stepContext(
       standing: (tenant, capability) =>
         contractByName(views.view(contractView.name), tenant, capability)?.contract ?? null,
       bundleOf: (tenant, name) => bundleOf(views, tenant, name),
+      earliest: (at) => earliestOf(at, stoodIn(state)),
     },
     killed: (acting) => {
       const verdict = killVerdict(entries, { ...acting, isRecovery: true });

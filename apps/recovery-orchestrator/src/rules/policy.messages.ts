@@ -25,6 +25,8 @@ export interface RecoveryPolicy {
   /** How long a forward approval may wait for its effect to begin, milliseconds. */
   readonly forwardValidMs: number;
   readonly backoff: RetryBackoff;
+  /** Earliest true instant of what is on record as of an instant; null where nobody can say. */
+  readonly earliest: (at: number) => number | null;
   /** How long an effect waits for those derived from it in other runs, milliseconds. */
   readonly childrenFirstMs: number;
   /** Declared risk above which no compensation goes by itself (C37). */

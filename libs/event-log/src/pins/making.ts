@@ -12,6 +12,7 @@ import { named, WatchedRows } from './pin-state.js';
 import type { FoldedRows } from './pin-state.js';
 import type { Pin, PinnedGroup, PinnedInput, PinnedPayload, PinnedRecord, PinnedRow } from './pin.messages.js';
 import type { PinSource } from './pin-source.js';
+import { TIME_KIND } from '../stood-time.js';
 import { remake } from './remake.js';
 import { homesOf, namesOf } from './wire-homes.js';
 import { wireInput } from './wire-input.js';
@@ -174,7 +175,8 @@ export class Making {
       const rows = addresses.map((address) => this.#noted(address));
       return [{ kind: first.kind, group: first.group, isWhole: false, rows }];
     });
-    return [...whole, ...some];
+    // Almost no log has one, and whoever makes a decision again takes a packet without one so.
+    return [...whole, ...some].filter(({ kind, rows }) => kind !== TIME_KIND || rows.some(({ doc }) => doc !== null));
   }
 
   #noted(address: RowAddress): NotedRow {

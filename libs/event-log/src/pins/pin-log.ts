@@ -48,6 +48,7 @@ const LOOPS: ReadonlySet<string> = new Set([
   'PayloadsRead',
   'CutAccepted',
   'WireLossAccepted',
+  'TimeAccepted',
 ]);
 
 /** Pins of the decisions that made the records wanted. Errors: those of `read` and `log`; InvariantViolation of the fold. */

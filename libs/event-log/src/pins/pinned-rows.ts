@@ -4,6 +4,7 @@ import type { AcceptedRecord, Doc, ServiceCore } from '../service-core.js';
 import { FoldedRows, named, NotPinned, stateOver } from './pin-state.js';
 import type { RowSource } from './pin-state.js';
 import type { Pin, PinnedRecord } from './pin.messages.js';
+import { TIME_KIND } from '../stood-time.js';
 import { firstDifference } from './compare.js';
 import type { Standing } from './compare.js';
 
@@ -74,6 +75,8 @@ export class PinnedRows implements RowSource {
 
   row(kind: string, group: string, key: string): Doc | undefined {
     const told = this.#groups.get(named(kind, group));
+    // Packets from before it could be accepted say nothing of it, and those where it never was.
+    if (told === undefined && kind === TIME_KIND) return undefined;
     const row = told?.rows.find((one) => one.key === key);
     if (told === undefined || (row === undefined && !told.isWhole)) throw new NotPinned(`the row ${kind} ${key}`);
     return row === undefined || row.doc === null ? undefined : this.#shown(kind, row.doc);

@@ -293,6 +293,24 @@ export interface RedriveParked {
   readonly reason: string;
 }
 
+/** An operator accepted that the last decision of a log lies ahead of the true time: its time stands until the true time has come. */
+export interface TimeAccepted {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Where time stands, epoch milliseconds: one after the last decision before it, so that what was decided before and after can be told apart. */
+  readonly stands_at: number;
+  /** Database time when it was accepted, epoch milliseconds; less than stands_at. */
+  readonly true_now: number;
+  /** Who accepted it. */
+  readonly by: string;
+  /** Why. */
+  readonly reason: string;
+}
+
 /** An operator accepted that a wire lost records before they were read. The Progress before it moves the cursor behind the loss. */
 export interface WireLossAccepted {
   /** Position in the accepted chain of the partition, from 1 without gaps. */

@@ -6,7 +6,7 @@ import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, Budge
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
-import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, PayloadsRead, Progress, RecordParked, RecordReading, RecordRedirected, RecordsRefused, RedriveParked, WireLossAccepted } from './log.js';
+import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, PayloadsRead, Progress, RecordParked, RecordReading, RecordRedirected, RecordsRefused, RedriveParked, TimeAccepted, WireLossAccepted } from './log.js';
 import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DeliveryReviewed, DivergenceReviewed, ErasureOrdered, ExecutionConflicted, ExecutionOverdue, HandleJudged, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OrderErasure, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDelivery, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { OutcomeCounted, OutcomeRecorded } from './outcomes.js';
@@ -254,6 +254,7 @@ export const TOPICS = [
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
       "recourse.log.WireLossAccepted",
+      "recourse.log.TimeAccepted",
       "recourse.log.RecordRedirected",
       "recourse.log.RecordsRefused",
       "recourse.contracts.ContractRegistered",
@@ -287,6 +288,7 @@ export const TOPICS = [
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
       "recourse.log.WireLossAccepted",
+      "recourse.log.TimeAccepted",
       "recourse.log.RecordRedirected",
       "recourse.log.RecordsRefused",
       "recourse.assumptions.AssumptionStated",
@@ -317,6 +319,7 @@ export const TOPICS = [
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
       "recourse.log.WireLossAccepted",
+      "recourse.log.TimeAccepted",
       "recourse.log.RecordRedirected",
       "recourse.log.RecordsRefused",
       "recourse.mutations.MutationPlanned",
@@ -393,6 +396,7 @@ export const TOPICS = [
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
       "recourse.log.WireLossAccepted",
+      "recourse.log.TimeAccepted",
       "recourse.log.RecordRedirected",
       "recourse.log.RecordsRefused",
       "recourse.recoveries.RecoveryPlanned",
@@ -452,6 +456,7 @@ export const TOPICS = [
       "recourse.log.ObligationResent",
       "recourse.log.CutAccepted",
       "recourse.log.WireLossAccepted",
+      "recourse.log.TimeAccepted",
       "recourse.log.RecordRedirected",
       "recourse.log.RecordsRefused",
       "recourse.budgets.BudgetOpened",
@@ -630,6 +635,7 @@ export type ContractsRecord =
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
+  | { readonly type: 'TimeAccepted'; readonly body: TimeAccepted }
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'ContractRegistered'; readonly body: ContractRegistered }
@@ -649,6 +655,7 @@ export type AssumptionsRecord =
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
+  | { readonly type: 'TimeAccepted'; readonly body: TimeAccepted }
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'AssumptionStated'; readonly body: AssumptionStated }
@@ -665,6 +672,7 @@ export type MutationsRecord =
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
+  | { readonly type: 'TimeAccepted'; readonly body: TimeAccepted }
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'MutationPlanned'; readonly body: MutationPlanned }
@@ -727,6 +735,7 @@ export type RecoveriesRecord =
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
+  | { readonly type: 'TimeAccepted'; readonly body: TimeAccepted }
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'RecoveryPlanned'; readonly body: RecoveryPlanned }
@@ -772,6 +781,7 @@ export type BudgetsRecord =
   | { readonly type: 'ObligationResent'; readonly body: ObligationResent }
   | { readonly type: 'CutAccepted'; readonly body: CutAccepted }
   | { readonly type: 'WireLossAccepted'; readonly body: WireLossAccepted }
+  | { readonly type: 'TimeAccepted'; readonly body: TimeAccepted }
   | { readonly type: 'RecordRedirected'; readonly body: RecordRedirected }
   | { readonly type: 'RecordsRefused'; readonly body: RecordsRefused }
   | { readonly type: 'BudgetOpened'; readonly body: BudgetOpened }

@@ -11,7 +11,7 @@ import { plainPayload } from '@recourse/contract';
 import { backoffMs, sha256Hex } from '@recourse/kernel';
 import type { FoundOut, LegReported, Observation, ToolExecuted, ToolOutcome } from '@recourse/messages';
 import { contentHash } from '../identity.js';
-import { askObserver, askPerson, askWorker, attemptsOf } from './asking.decider.js';
+import { askObserver, askPerson, attemptsOf } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
 import { cancelHeld, endHold, giveBackStaged, isHeld, isSpokenAgainst, letGo } from './hold.decider.js';
 import type { HoldContext } from './hold.decider.js';
@@ -198,7 +198,7 @@ function recorded(
   mutation: Mutation,
   { record, now, policy }: AnswerContext,
 ): readonly MutationRecord[] {
-  const told = toldBy(ask, reading, mutation);
+  const told = toldBy(ask, reading, mutation, policy);
   const found = foundByWorker({ ...ask, ...reading, observations }, now);
   const isInVain = told.outcome === 'failed' && (mutation.forward?.hold ?? null) !== null;
   return [...record(told, found), ...(isInVain ? giveBackStaged(mutation, now, policy) : [])];
@@ -242,7 +242,7 @@ function takeLate(
     return reading.verdict === 'met'
       ? close({ ...ask, answered: null }, { reading, observations: [] }, mutation, context)
       : [refuseAnswer(message, 'ALREADY_ANSWERED')];
-  const told = toldBy(ask, reading, mutation);
+  const told = toldBy(ask, reading, mutation, context.policy);
   if (told.outcome === mutation.execution_state) return [refuseAnswer(message, 'ALREADY_ANSWERED')];
   return EXECUTION_AFTER[mutation.execution_state][told.outcome] === null
     ? [conflict(told, mutation)]
@@ -275,7 +275,13 @@ const OUTCOME_OF = { met: 'succeeded', not_met: 'failed', unknown: 'uncertain' }
 >;
 
 /** The execution as a worker's answer tells it. The window counts from the earliest instant at which it can have happened. */
-function toldBy(ask: Ask, { verdict, happened }: Reading, { execution, terms, ref, forward }: Mutation): ToolExecuted {
+function toldBy(
+  ask: Ask,
+  { verdict, happened }: Reading,
+  { execution, terms, ref, forward }: Mutation,
+  { earliest }: AskPolicy,
+): ToolExecuted {
+  const asked = ask.kind === 'release' ? ask.first_asked_at : (forward?.since ?? ask.first_asked_at);
   const { value: _value, rehearsal: _rehearsal, staged_ref: _staged, ...told } = execution;
   return {
     ...told,
@@ -288,12 +294,6 @@ function toldBy(ask: Ask, { verdict, happened }: Reading, { execution, terms, re
     external_transaction_ref: happened?.externalRef ?? execution.external_transaction_ref,
     error_kind: null,
     handled_as: null,
-    committed_at:
-      ref?.committed_at ?? (ask.kind === 'release' ? ask.first_asked_at : (forward?.since ?? ask.first_asked_at)),
+    committed_at: ref?.committed_at ?? earliest(asked) ?? asked,
   };
-}
-
-/** Asks again what was not answered. */
-export function askAgain(mutation: Mutation, ask: Ask, now: number, policy: AskPolicy): readonly MutationRecord[] {
-  return ask.kind === 'observe' && !isHeld(mutation) ? [] : [askWorker(mutation, ask.kind, now, policy)];
 }

@@ -23,6 +23,8 @@ export interface AskPolicy {
   /** Requests of one kind at the most before a person is asked. */
   readonly askAttemptsMax: number;
   readonly backoff: RetryBackoff;
+  /** Earliest true instant of what is on record as of an instant; null where nobody can say. */
+  readonly earliest: (at: number) => number | null;
   /** How long a person has, milliseconds. */
   readonly reviewDeadlineMs: number;
 }
@@ -96,7 +98,8 @@ function request(
   const lease = grantLease(
     {
       windowEndsAt: Number.MAX_SAFE_INTEGER,
-      firstDispatchedAt: firstAt,
+      // What went out while the time of the log lay ahead is known to its provider for less long than its own time says.
+      firstDispatchedAt: before.length === 0 ? now : (policy.earliest(firstAt) ?? -Infinity),
       keyLifetimeMs: kind === 'release' || kind === 'cancel' ? terms.key_lifetime_ms : null,
       callTimeoutMs: terms.call_timeout_ms,
       now,

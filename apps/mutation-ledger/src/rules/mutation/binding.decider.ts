@@ -56,11 +56,17 @@ interface Facts {
   readonly externalRef: string | null;
 }
 
+/** When an execution is recorded, and what the true time is then at the least. */
+interface Now {
+  readonly now: number;
+  readonly trueNow: number;
+}
+
 /**
  * Binds an execution under its contract (null: it names none).
  *
  * Shape:  `before` is where it stood; a prior value that only its intent told counts too (C26).
- * Units:  the window starts at min(committed_at, now), so a producer's clock can only shorten it.
+ * Units:  the window starts at min(committed_at, trueNow), so neither a producer's clock nor a log whose time stands lengthens it.
  * Errors: PayloadUnreadable when arguments, result or prior value cannot be read.
  */
 export function acceptExecution(
@@ -68,13 +74,13 @@ export function acceptExecution(
   event: ToolExecuted,
   named: NamedContract | null,
   { recoverability: before, execution: planned }: Before,
-  now: number,
+  { now, trueNow }: Now,
 ): Acceptance {
   const prior = event.prior_value ?? planned?.prior_value ?? null;
   const facts = factsOf(event, prior);
   const terms = named === null ? null : termsOf(named.contract, named.digest);
   const bound: Bound = named === null ? { kind: 'none' } : bindReversal(named.contract, facts);
-  const ref = refOf(id, event, named?.contract ?? null, terms, bound, now);
+  const ref = refOf(id, event, named?.contract ?? null, terms, bound, trueNow);
   const told = {
     ...event,
     prior_value: prior,
@@ -224,9 +230,9 @@ function refOf(
   contract: Contract | null,
   terms: ContractTerms | null,
   bound: Bound,
-  now: number,
+  trueNow: number,
 ): MutationRef {
-  const committedAt = Math.min(event.committed_at, now);
+  const committedAt = Math.min(event.committed_at, trueNow);
   const windowMs = isBindable(bound) ? (terms?.reversal_window_ms ?? null) : null;
   return {
     mutation_id: id,

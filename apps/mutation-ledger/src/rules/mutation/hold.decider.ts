@@ -11,7 +11,7 @@ import { cancelledRef } from './binding.decider.js';
 import { askWorker } from './asking.decider.js';
 import type { Asked, AskPolicy } from './asking.decider.js';
 import { RECOVERABILITY_AFTER } from './mutation.transitions.js';
-import type { CancelReason, Forward, Mutation } from './mutation.messages.js';
+import type { Ask, CancelReason, Forward, Mutation } from './mutation.messages.js';
 import type { Judgement } from './refs.decider.js';
 import type { MutationRecord } from '../record.messages.js';
 
@@ -145,4 +145,9 @@ export function letGo(
 /** Event that invalidated a ref of an effect; null while all stand. */
 export function fallenRef(judgements: readonly Judgement[]): string | null {
   return judgements.find(({ judged }) => judged.verdict === 'invalidated')?.evidence?.event_id ?? null;
+}
+
+/** Asks again what was not answered. */
+export function askAgain(mutation: Mutation, ask: Ask, now: number, policy: AskPolicy): readonly MutationRecord[] {
+  return ask.kind === 'observe' && !isHeld(mutation) ? [] : [askWorker(mutation, ask.kind, now, policy)];
 }

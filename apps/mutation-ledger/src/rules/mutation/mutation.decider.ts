@@ -46,6 +46,7 @@ export const LEDGER_POLICY: LedgerPolicy = {
   marginMs: MARGIN_MS,
   askAttemptsMax: 5,
   backoff: { baseMs: 1_000, maxMs: 60_000 },
+  earliest: (at) => at,
 };
 
 /** Nobody can act on a warning that comes less than a minute before the end; milliseconds. */
@@ -114,7 +115,10 @@ export function recordExecution(
   now: number,
   policy: LedgerPolicy,
 ): Extract<MutationRecord, { type: 'MutationRecorded' }> {
-  const accepted = acceptExecution(id, event, named, mutation ?? UNKNOWN_BEFORE, now);
+  const accepted = acceptExecution(id, event, named, mutation ?? UNKNOWN_BEFORE, {
+    now,
+    trueNow: policy.earliest(now) ?? now,
+  });
   const before = mutation?.execution_state ?? 'planned';
   const executionState = EXECUTION_AFTER[before][event.outcome] ?? before;
   const rollbackId = mutation?.rollback_id ?? null;

@@ -121,6 +121,16 @@ function refusedBy(step: StepDoc, binding: Binding, now: number, policy: Recover
   return reason === 'REVERSAL_EXPIRED' ? reason : 'POLICY_CHANGED';
 }
 
+/**
+ * From when on the provider knows the key of a step, at the earliest.
+ *
+ * Shape:  what went out while the time of the log lay ahead is known for less long than its own time says; where nobody can say for
+ *         how long, no more. Nothing is known of a first attempt, which repeats nothing.
+ */
+function keyKnownFrom({ first_dispatched_at: firstAt }: StepDoc, now: number, { earliest }: RecoveryPolicy): number {
+  return firstAt === null ? now : (earliest(firstAt) ?? -Infinity);
+}
+
 /** The next attempt of a step, by policy and facts of now (S1). */
 export function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAttempt {
   const { call, terms } = step;
@@ -137,7 +147,7 @@ export function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy):
   const firstAt = step.first_dispatched_at ?? now;
   const bounds = {
     windowEndsAt,
-    firstDispatchedAt: firstAt,
+    firstDispatchedAt: keyKnownFrom(step, now, policy),
     keyLifetimeMs: terms.key_lifetime_ms,
     callTimeoutMs: callsMs(step.ref, terms),
     now,
