@@ -48,7 +48,7 @@ export {
   decodeDoc,
   docText,
   encodeDoc,
-  partedDoc,
+  partedText,
 } from './row-codec.js';
 export type { ColumnValue } from './row-codec.js';
 export { MemoryDatabase } from './memory-store.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { canonicalRow, columnValue, compareText, decodeDoc, encodeDoc } from './row-codec.js';
+import { canonicalRow, columnValue, compareText, decodeDoc, docText, encodeDoc, partedText } from './row-codec.js';
 import type { Doc, Row } from './service-core.js';
 
 const leaf = fc.oneof(
@@ -29,6 +29,39 @@ describe('a doc', () => {
         const again = decodeDoc(encodeDoc(own));
         expect(again).toEqual(own);
         expect(canonicalRow(rowOf(again))).toBe(canonicalRow(rowOf(own)));
+      }),
+    );
+  });
+
+  it('is the text that JSON.stringify writes, but for bytes', () => {
+    const json = fc.jsonValue({ depthSize: 'small', stringUnit: 'binary' });
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), json, { noNullPrototype: true }), (own) => {
+        fc.pre(!JSON.stringify(own).includes('"$'));
+        expect(docText(own)).toBe(JSON.stringify(own));
+      }),
+    );
+    const odd = {
+      a: undefined,
+      b: [undefined, Number.NaN],
+      c: '"',
+      d: '\\',
+      e: '\u0000\u007f\u2028',
+      f: '\ud800',
+      g: -0,
+      h: 1e300,
+    };
+    expect(docText(odd)).toBe(JSON.stringify(odd));
+  });
+
+  it('is parted into lasting members and others, and is whole again', () => {
+    fc.assert(
+      fc.property(doc, fc.array(name), (own, lasting) => {
+        const { lasting: kept, rest } = partedText(lasting, own);
+        expect({ ...decodeDoc(Buffer.from(rest)), ...decodeDoc(Buffer.from(kept)) }).toEqual(own);
+        expect(Object.keys(JSON.parse(kept) as object).length).toBe(
+          Object.keys(own).filter((member) => lasting.includes(member)).length,
+        );
       }),
     );
   });

@@ -1,5 +1,5 @@
 // Many rows at once: COPY straight into the table while rows turn out new, else COPY into a stage and merge.
-import { columnValue, docText, partedDoc } from '@recourse/event-log';
+import { columnValue, docText, partedText } from '@recourse/event-log';
 import type { ColumnValue, KindSpec, Row } from '@recourse/event-log';
 import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -74,7 +74,7 @@ export function updatesOf(spec: KindSpec, rows: readonly Row[]): readonly Buffer
     row.key,
     row.dueAt,
     ...columns.map((column) => columnValue(column, row)),
-    docText(partedDoc(spec.lasting ?? [], row.doc).rest),
+    partedText(spec.lasting ?? [], row.doc).rest,
   ]);
 }
 
@@ -86,8 +86,8 @@ export function addressesOf(addresses: readonly Pick<Row, 'group' | 'key'>[]): r
 function valuesOf({ columns, lasting }: KindSpec, row: Row): readonly ColumnValue[] {
   const values = [row.group, row.key, row.dueAt, ...columns.map((column) => columnValue(column, row))];
   if (lasting === undefined) return [...values, docText(row.doc)];
-  const parted = partedDoc(lasting, row.doc);
-  return [...values, docText(parted.rest), docText(parted.lasting)];
+  const { rest, lasting: kept } = partedText(lasting, row.doc);
+  return [...values, rest, kept];
 }
 
 /** False when a row was there already. */
