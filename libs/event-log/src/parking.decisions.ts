@@ -53,9 +53,10 @@ export function blocksKey(reason: string): boolean {
 }
 
 /** Tenant that a record says it is of; null for one of all tenants, or of none. */
-export function tenantOf({ tenant, ...body }: Doc): string | null {
-  const inside = [body.checkpoint, body.envelope, body.execution].map((part) => memberOf(part, 'tenant'));
-  const named = [tenant, ...inside].find((name) => typeof name === 'string');
+export function tenantOf({ tenant, checkpoint, envelope, execution }: Doc): string | null {
+  const named = [tenant, ...[checkpoint, envelope, execution].map((part) => memberOf(part, 'tenant'))].find(
+    (name) => typeof name === 'string',
+  );
   return typeof named === 'string' && isTenant(named) ? named : null;
 }
 
