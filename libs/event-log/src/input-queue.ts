@@ -14,7 +14,7 @@ import { recordsOf, shortName } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { LOOP_COMMANDS } from './fold.js';
 import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
-import { judgeDelivery, SILENT_TYPES } from './loop.decisions.js';
+import { judgeDelivery, othersPart, SILENT_TYPES } from './loop.decisions.js';
 import { badItem, inputOf, mismatchItem, unreadableItem, unvouchedItem } from './queue-item.js';
 import type { QueueItem } from './queue-item.js';
 import type { InputSpec, Owns } from './service-core.js';
@@ -40,9 +40,6 @@ interface Lane {
   items: QueueItem[];
 }
 
-/** The part of a batch that others have beside what goes first. */
-const OTHERS_PART = 0.25;
-
 const ZEROS = Buffer.alloc(32);
 const NO_ITEMS: readonly QueueItem[] = [];
 export const inputId = (topic: string, partition: number): string => `${topic}/${partition}`;
@@ -66,6 +63,8 @@ export class InputQueue {
   /** Answers to what the own log asked for: they wait for nothing that came before them. */
   #first: Lane = { waiting: [], items: [] };
   #others: Lane = { waiting: [], items: [] };
+  /** Items that went first since one of the others was taken, while others waited. */
+  #passedOver = 0;
   #typeOfSchema = new Map<number, string>();
 
   constructor(private readonly options: InputQueueOptions) {
@@ -74,7 +73,7 @@ export class InputQueue {
 
   /** Records that wait, judged or not. */
   get size(): number {
-    return sizeOf(this.#first) + sizeOf(this.#others);
+    return this.sizeIn('first') + this.sizeIn('others');
   }
 
   sizeIn(lane: LaneName): number {
@@ -130,8 +129,7 @@ export class InputQueue {
 
   /** Judges up to `max` waiting records of each lane. Errors: those of the registry; nothing is lost, ask again. */
   async prepare(max: number): Promise<void> {
-    if (sizeOf(this.#first) > 0) await this.#prepareLane(this.#first, max);
-    await this.#prepareLane(this.#others, max);
+    for (const lane of [this.#first, this.#others]) await this.#prepareLane(lane, max);
   }
 
   async #prepareLane(lane: Lane, max: number): Promise<void> {
@@ -153,16 +151,18 @@ export class InputQueue {
   peek(max: number): readonly QueueItem[] {
     const [first, others] = [this.#first.items, this.#others.items];
     if (first.length === 0) return others.length === 0 ? NO_ITEMS : others.slice(0, max);
-    const othersPart = Math.min(others.length, Math.floor(max * OTHERS_PART));
-    const taken = first.slice(0, Math.max(1, max - othersPart));
+    const theirs = Math.min(others.length, othersPart(max, this.#passedOver));
+    const taken = first.slice(0, max - theirs);
     return [...taken, ...others.slice(0, max - taken.length)];
   }
 
   /** Drops the first items of what `peek` gave last. */
   drop(items: readonly QueueItem[]): void {
     const firsts = items.filter(({ cursor }) => this.laneOf(cursor.topic) === 'first').length;
-    if (firsts > 0) this.#first.items = this.#first.items.slice(firsts);
-    if (items.length > firsts) this.#others.items = this.#others.items.slice(items.length - firsts);
+    const others = items.length - firsts;
+    this.#first.items = this.#first.items.slice(firsts);
+    this.#passedOver = others > 0 || this.#others.items.length === 0 ? 0 : this.#passedOver + firsts;
+    if (others > 0) this.#others.items = this.#others.items.slice(others);
   }
 
   #judge(waiting: Waiting): QueueItem | Promise<QueueItem> {

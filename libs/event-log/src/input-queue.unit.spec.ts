@@ -67,6 +67,21 @@ describe('answers that a lease waits for', () => {
     expect(peeked(4)).toEqual(['answer 6', 'answer 7', 'answer 8', 'news 2']);
   });
 
+  it.each([1, 2, 3])('leave a fourth to the others also where a batch holds %s', async (max) => {
+    queue.offer(batch(WIRE, 0, 100));
+    queue.offer(batch(ANSWERS, 0, 100));
+    const taken: string[] = [];
+    while (taken.length < 40) {
+      await queue.prepare(8);
+      taken.push(...peeked(max));
+      queue.drop(queue.peek(max));
+    }
+    const news = taken.filter((name) => name.startsWith('news'));
+    expect(news.length).toBeGreaterThanOrEqual(taken.length / 4);
+    expect(news.length).toBeLessThanOrEqual(taken.length / 2);
+    expect(news).toEqual(news.map((_, at) => `news ${at}`));
+  });
+
   it('have batches to themselves where nothing else waits', async () => {
     queue.offer(batch(ANSWERS, 0, 100));
     await queue.prepare(4);

@@ -130,6 +130,12 @@ export function inputsBeside(timers: number, itemsMax: number): number {
   return Math.max(Math.ceil(itemsMax * INPUTS_PART), itemsMax - timers);
 }
 
+/** Items of a batch of `max` that others have beside what goes first: a quarter, and where one is all there is, every fourth. */
+export function othersPart(max: number, passedOver: number): number {
+  if (max === 1) return passedOver >= 1 / INPUTS_PART - 1 ? 1 : 0;
+  return Math.max(1, Math.floor(max * INPUTS_PART));
+}
+
 // The life of a partition loop as a table.
 //
 //   starting      reads its own log's tail and the store
