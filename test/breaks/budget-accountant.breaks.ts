@@ -372,4 +372,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (reservedFor === null || personKey(reservedFor) === personKey(agentId)) return [];',
     replace: "if (reservedFor !== '' || personKey(reservedFor) === personKey(agentId)) return [];",
   },
+  {
+    id: 'a4-release-of-nothing-counts',
+    requirement: 'A4/harm',
+    spec: 'apps/budget-accountant/src/budgets.invariants.unit.spec.ts',
+    test: 'the budget accountant, in every order of steps, straight never reserves beyond a ceiling or cap, counts what its log says, and frees no more than was debited',
+    file: 'apps/budget-accountant/src/rows/reservation.rows.ts',
+    find: 'return debits.length > 0 || calls > 0 || isOverrun;',
+    replace: 'return debits.length >= 0 || calls > 0 || isOverrun;',
+  },
 ];

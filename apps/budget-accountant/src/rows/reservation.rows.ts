@@ -36,7 +36,7 @@ export function moved(
   const changed = { ...(standing ?? emptyReservation(body)), ...change };
   const next = {
     ...changed,
-    counted_at: changed.counted_at ?? (counting === undefined ? null : decidedAt),
+    counted_at: changed.counted_at ?? (counting !== undefined && counts(counting) ? decidedAt : null),
     phase: reservationPhaseAfter(standing?.phase ?? 'absent', event),
   };
   const raised = raisedAfter(next);
@@ -49,6 +49,11 @@ export function moved(
       ? []
       : counted(state, next, { ...counting, at: decidedAt, raised: moreRaised(standing?.raised ?? [], raised) })),
   ];
+}
+
+/** Giving back what was never counted counts nothing: what happens later is counted when it does. */
+function counts({ debits, calls, isOverrun = false }: NonNullable<Move['counting']>): boolean {
+  return debits.length > 0 || calls > 0 || isOverrun;
 }
 
 /** Without what nobody wants and nobody waits for: as rows were before that was asked. */
