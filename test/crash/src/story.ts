@@ -80,7 +80,7 @@ export class Story {
   async find(): Promise<void> {
     const item = await this.until('has an effect that no ledger knows', async () => {
       const { body } = await this.edge.get('ledger', `/v1/mutations?run_id=${this.runId}`, OPERATOR);
-      return listOf(body['items']).find(({ execution_state }) => execution_state === 'executed') ?? null;
+      return listOf(body['items']).find(({ execution_state }) => execution_state === 'succeeded') ?? null;
     });
     this.mutationId = String(item['mutation_id']);
   }

@@ -117,16 +117,25 @@ function placeAmong(index: string, path: string | undefined): PlaceAmong | undef
   return isSound && /^\d+$/.test(index) ? { index: Number(index), path: bytes } : undefined;
 }
 
-/** What the signature of a record of a wire is over; null when the header cannot be about a record of a wire. */
-export function wireText(
-  topic: string,
-  { signedAt, count, signature, place }: Omit<SignatureHeader, 'keyId'>,
-  record: Bytes,
-  trees = new MetTrees(),
-): string | null {
-  if (place === null) return count === 1 ? aloneText(topic, signedAt, record) : null;
-  const root = trees.rootOf(signature, { leaf: leafOf(record), size: count, ...place });
-  return root === null ? null : wiresText(topic, signedAt, count, root);
+/** Tells what signatures of records of wires are over, one record after the other: what several share, once. */
+export class WireTexts {
+  readonly #trees = new MetTrees();
+  #last = { topic: '', signedAt: 0, count: 0, root: Buffer.alloc(0), text: '' };
+
+  /** Null when the header cannot be about a record of a wire. */
+  textOf(
+    topic: string,
+    { signedAt, count, signature, place }: Omit<SignatureHeader, 'keyId'>,
+    record: Bytes,
+  ): string | null {
+    if (place === null) return count === 1 ? aloneText(topic, signedAt, record) : null;
+    const root = this.#trees.rootOf(signature, { leaf: leafOf(record), size: count, ...place });
+    if (root === null) return null;
+    const last = this.#last;
+    const isSame = last.root === root && last.topic === topic && last.signedAt === signedAt && last.count === count;
+    if (!isSame) this.#last = { topic, signedAt, count, root, text: wiresText(topic, signedAt, count, root) };
+    return this.#last.text;
+  }
 }
 
 /** What the signature of a record that is sent alone is over. */

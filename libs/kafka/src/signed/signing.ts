@@ -1,8 +1,7 @@
 // How a process signs and judges signatures: what it is given, and what it remembers.
 import { ProvenSignatures } from '@recourse/kernel';
 import type { Clock, Keyring, Signer } from '@recourse/kernel';
-import { MetTrees } from './met-trees.js';
-import { HeaderReader } from './signature.js';
+import { HeaderReader, WireTexts } from './signature.js';
 
 /** How a process signs, and whom it believes. */
 export interface Signing {
@@ -23,10 +22,10 @@ export interface Judging {
   readonly signing: Signing;
   readonly proven: ProvenSignatures;
   readonly headers: HeaderReader;
-  readonly trees: MetTrees;
+  readonly texts: WireTexts;
 }
 
 /** Begins to judge, with nothing checked. */
 export function judgingOf(signing: Signing): Judging {
-  return { signing, proven: new ProvenSignatures(), headers: new HeaderReader(), trees: new MetTrees() };
+  return { signing, proven: new ProvenSignatures(), headers: new HeaderReader(), texts: new WireTexts() };
 }

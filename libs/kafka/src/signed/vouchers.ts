@@ -6,7 +6,7 @@
 import { observersIn, speakerOf } from '@recourse/kernel';
 import type { KeyProblem, KnownKey, Speaker } from '@recourse/kernel';
 import type { FetchedBatch, FetchedRecord, Voucher } from '../kafka.port.js';
-import { SIGNATURE, wireText } from './signature.js';
+import { SIGNATURE } from './signature.js';
 import type { SignatureHeader } from './signature.js';
 import type { Judging, Signing } from './signing.js';
 
@@ -23,13 +23,13 @@ export function vouchedBatch<Batch extends FetchedBatch>(batch: Batch, judging: 
 }
 
 /** What the signature of a record on a wire says. */
-function voucherOf(topic: string, record: FetchedRecord, { signing, proven, headers, trees }: Judging): Voucher {
+function voucherOf(topic: string, record: FetchedRecord, { signing, proven, headers, texts }: Judging): Voucher {
   const header = headers.read(record.headers[SIGNATURE]);
   if (header === null) return { kind: 'refused', reason: 'SIGNATURE_MISSING', keyId: null };
   const refused = (reason: KeyProblem): Voucher => ({ kind: 'refused', reason, keyId: header.keyId });
   if (isStale(header, signing)) return refused('SIGNATURE_STALE');
   const { keyId, signedAt, signature } = header;
-  const text = wireText(topic, header, record, trees);
+  const text = texts.textOf(topic, header, record);
   if (text === null) return refused('SIGNATURE_INVALID');
   const said = { keyId, text, signature, signedAt };
   // Who signs alone is met once; many share what is remembered.
