@@ -185,6 +185,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (levels === 0) return false;',
   },
   {
+    id: 'guides-depth-taken-for-breadth',
+    requirement: 'guides/strangers',
+    spec: 'libs/kernel/src/json-text.unit.spec.ts',
+    test: 'JSON of strangers is refused where it is too deep: both in turn',
+    file: 'libs/kernel/src/json-text.ts',
+    find: 'if (unit === SQUARE || unit === BRACE) opened += 1;',
+    replace: 'if (unit === SQUARE && unit === BRACE) opened += 1;',
+  },
+  {
     id: 'p5-other-account-approves',
     requirement: 'P5/directory',
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',

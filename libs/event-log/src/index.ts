@@ -46,9 +46,9 @@ export {
   columnValue,
   compareText,
   decodeDoc,
-  docText,
+  docBytes,
   encodeDoc,
-  partedText,
+  partedBytes,
 } from './row-codec.js';
 export type { ColumnValue } from './row-codec.js';
 export { MemoryDatabase } from './memory-store.js';

@@ -4,6 +4,8 @@
 //   row    = part(kind) part(group) part(key) part(dueAt, empty for none) part(canonical doc)
 //   part   = <UTF-16 length> ":" <text>
 import { canonicalJson, InvariantViolation, setOwn } from '@recourse/kernel';
+import { BYTES, DocWriter, LIKE_BYTES } from './doc-writer.js';
+import type { DocParts } from './doc-writer.js';
 import type { ColumnSpec, Doc, Row } from './service-core.js';
 
 /** What a column may hold; null where the row has nothing to say. */
@@ -11,18 +13,23 @@ export type ColumnValue = string | number | boolean | Buffer | null;
 
 /** Longest text of a column, in UTF-16 units: below what PostgreSQL can index, so that projection stays total (L7). */
 const COLUMN_TEXT_MAX = 200;
-const BYTES = '$b';
-const LIKE_BYTES = /^\$+b$/;
 const DOLLAR = 36;
+
+const WRITER = new DocWriter();
 
 /** Writes a doc as bytes. Errors: TypeError for a value that is not plain data. */
 export function encodeDoc(doc: Doc): Buffer {
-  return Buffer.from(docText(doc), 'utf8');
+  return Buffer.from(WRITER.whole(doc));
 }
 
-/** The text whose bytes `encodeDoc` writes, for who writes text into bytes of its own. Errors: those of `encodeDoc`. */
-export function docText(doc: Doc): string {
-  return objectText(doc);
+/**
+ * The bytes that `encodeDoc` writes, for who copies them at once.
+ *
+ * Shape:  stand until the next doc is written.
+ * Errors: those of `encodeDoc`.
+ */
+export function docBytes(doc: Doc): Buffer {
+  return WRITER.whole(doc);
 }
 
 /** Reads what `encodeDoc` wrote. */
@@ -33,18 +40,9 @@ export function decodeDoc(bytes: Buffer): Doc {
   return (text.includes(`b":`) && text.includes('"$') ? fromJson(value) : value) as Doc;
 }
 
-/** The text of a doc as a kind with lasting members keeps it: of those, and of the others. Errors: those of `encodeDoc`. */
-export function partedText(lasting: readonly string[], doc: Doc): { readonly lasting: string; readonly rest: string } {
-  const lastingNames = namesIn(lasting);
-  let rest = '';
-  let kept = '';
-  for (const name in doc) {
-    const member = memberText(name, doc[name]);
-    if (member === '') continue;
-    if (lastingNames.has(name)) kept += kept === '' ? member : `,${member}`;
-    else rest += rest === '' ? member : `,${member}`;
-  }
-  return { rest: `{${rest}}`, lasting: `{${kept}}` };
+/** A doc as a kind with lasting members keeps it: those, and the others. Shape and errors: those of `docBytes`. */
+export function partedBytes(lasting: readonly string[], doc: Doc): DocParts {
+  return WRITER.parts(namesIn(lasting), doc);
 }
 
 /** The members of a doc that its kind calls lasting, and the others. */
@@ -133,57 +131,6 @@ export function columnText(value: string): string {
 
 function part(text: string): string {
   return `${String(text.length)}:${text}`;
-}
-
-// Written by hand: JSON.stringify wants a copy in which bytes are spelled out, and takes twice as long with it.
-
-const PLAIN = /^[ !#-[\]-~]*$/;
-/** Text longer than this is left to JSON.stringify, which looks at more than one unit at a time. */
-const PLAIN_MAX = 64;
-/** Names that are kept with their quotes; those of users would be ever more. */
-const QUOTED_MAX = 4_096;
-const QUOTED = new Map<string, string>();
-
-function quotedName(name: string): string {
-  const known = QUOTED.get(name);
-  if (known !== undefined) return known;
-  const quoted = `${JSON.stringify(LIKE_BYTES.test(name) ? `$${name}` : name)}:`;
-  if (QUOTED.size < QUOTED_MAX) QUOTED.set(name, quoted);
-  return quoted;
-}
-
-/** Empty for what JSON has no word for. */
-function memberText(name: string, value: unknown): string {
-  return value === undefined ? '' : quotedName(name) + valueText(value);
-}
-
-function valueText(value: unknown): string {
-  switch (typeof value) {
-    case 'string':
-      return value.length <= PLAIN_MAX && PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
-    case 'number':
-      return Number.isFinite(value) ? String(value) : 'null';
-    case 'boolean':
-      return value ? 'true' : 'false';
-    case 'undefined':
-      return 'null';
-    case 'object':
-      return value === null ? 'null' : objectText(value);
-    default:
-      throw new TypeError(`not plain data: ${typeof value}`);
-  }
-}
-
-function objectText(value: object): string {
-  if (value instanceof Uint8Array) return `{"${BYTES}":"${base64Of(value)}"}`;
-  if (Array.isArray(value)) return `[${value.map(valueText).join(',')}]`;
-  const members = value as Readonly<Record<string, unknown>>; // any object can be read by name
-  let text = '';
-  for (const name in members) {
-    const member = memberText(name, members[name]);
-    if (member !== '') text += text === '' ? member : `,${member}`;
-  }
-  return `{${text}}`;
 }
 
 function base64Of(bytes: Uint8Array): string {

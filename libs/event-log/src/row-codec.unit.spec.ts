@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { canonicalRow, columnValue, compareText, decodeDoc, docText, encodeDoc, partedText } from './row-codec.js';
+import { canonicalRow, columnValue, compareText, decodeDoc, docBytes, encodeDoc, partedBytes } from './row-codec.js';
 import type { Doc, Row } from './service-core.js';
 
 const leaf = fc.oneof(
@@ -38,7 +38,7 @@ describe('a doc', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), json, { noNullPrototype: true }), (own) => {
         fc.pre(!JSON.stringify(own).includes('"$'));
-        expect(docText(own)).toBe(JSON.stringify(own));
+        expect(docBytes(own).toString('utf8')).toBe(JSON.stringify(own));
       }),
     );
     const odd = {
@@ -51,15 +51,24 @@ describe('a doc', () => {
       g: -0,
       h: 1e300,
     };
-    expect(docText(odd)).toBe(JSON.stringify(odd));
+    expect(docBytes(odd).toString('utf8')).toBe(JSON.stringify(odd));
+  });
+
+  it('is written whole however long its names, texts and bytes are', () => {
+    const lengths = [0, 1, 2, 3, 199, 200, 201, 40_000];
+    for (const length of lengths)
+      for (const unit of ['x', '"', '\u0000', 'é', '\u{1f600}']) {
+        const own = { [unit.repeat(length)]: [unit.repeat(length), Buffer.alloc(length, unit)], last: 1 };
+        expect(decodeDoc(encodeDoc(own))).toEqual(own);
+      }
   });
 
   it('is parted into lasting members and others, and is whole again', () => {
     fc.assert(
       fc.property(doc, fc.array(name), (own, lasting) => {
-        const { lasting: kept, rest } = partedText(lasting, own);
-        expect({ ...decodeDoc(Buffer.from(rest)), ...decodeDoc(Buffer.from(kept)) }).toEqual(own);
-        expect(Object.keys(JSON.parse(kept) as object).length).toBe(
+        const { lasting: kept, rest } = partedBytes(lasting, own);
+        expect({ ...decodeDoc(rest), ...decodeDoc(kept) }).toEqual(own);
+        expect(Object.keys(JSON.parse(kept.toString('utf8')) as object).length).toBe(
           Object.keys(own).filter((member) => lasting.includes(member)).length,
         );
       }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { isTooDeep, JSON_DEPTH_MAX, readJson } from './json-text.js';
+import fc from 'fast-check';
+import { canonicalJson, isTooDeep, JSON_DEPTH_MAX, readJson } from './json-text.js';
 
 const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const objects = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
@@ -25,5 +26,18 @@ describe('JSON of strangers', () => {
   it('is as deep as its deepest part', () => {
     expect(isTooDeep({ flat: [1, 2, 3], deep: JSON.parse(lists(JSON_DEPTH_MAX)) as unknown })).toBe(true);
     expect(isTooDeep({ flat: Array(1_000).fill([[]]) })).toBe(false);
+  });
+});
+
+describe('canonical JSON', () => {
+  it('has names in the order of their UTF-16 units, in whatever order they were given', () => {
+    const names = fc.uniqueArray(fc.string({ unit: 'binary' }), { maxLength: 8 });
+    fc.assert(
+      fc.property(names, (given) => {
+        const text = canonicalJson(Object.fromEntries(given.map((name, at) => [name, at])));
+        const members = [...given].sort().map((name) => `${JSON.stringify(name)}:${String(given.indexOf(name))}`);
+        expect(text).toBe(`{${members.join(',')}}`);
+      }),
+    );
   });
 });

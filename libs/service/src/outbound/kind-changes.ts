@@ -38,6 +38,11 @@ export function lastChanges(changes: readonly Change[], specOf: (kind: string) =
   });
 }
 
+/** How many rows they touch: a row that changed ten times is one. */
+export function countRows(perKind: readonly KindChanges[]): number {
+  return perKind.reduce((sum, { puts, updates, deletes }) => sum + puts.length + updates.length + deletes.length, 0);
+}
+
 function isUpdate(change: Change): boolean {
   return change.op === 'put' && change.isLasting === true;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Change, KindSpec } from '@recourse/event-log';
-import { lastChanges } from './kind-changes.js';
+import { countRows, lastChanges } from './kind-changes.js';
 
 const SPEC: KindSpec = { kind: 'thing', table: 'thing', columns: [], lasting: ['tool'] };
 const put = (key: string, n: number, isLasting = false): Change => ({
@@ -24,6 +24,17 @@ describe('the changes of one projection', () => {
       [],
       ['b'],
     ]);
+  });
+
+  it('touch a row once, however often it changed', () => {
+    expect(
+      countRows(
+        lastChanges(
+          [1, 2, 3].flatMap((n) => [put('a', n), put('b', n, true), remove('c')]),
+          () => SPEC,
+        ),
+      ),
+    ).toBe(3);
   });
 
   it('update a row that keeps its lasting members', () => {

@@ -1,5 +1,5 @@
 // Many rows at once: COPY straight into the table while rows turn out new, else COPY into a stage and merge.
-import { columnValue, docText, partedText } from '@recourse/event-log';
+import { columnValue, docBytes, partedBytes } from '@recourse/event-log';
 import type { ColumnValue, KindSpec, Row } from '@recourse/event-log';
 import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -74,7 +74,7 @@ export function updatesOf(spec: KindSpec, rows: readonly Row[]): readonly Buffer
     row.key,
     row.dueAt,
     ...columns.map((column) => columnValue(column, row)),
-    partedText(spec.lasting ?? [], row.doc).rest,
+    partedBytes(spec.lasting ?? [], row.doc).rest,
   ]);
 }
 
@@ -85,8 +85,8 @@ export function addressesOf(addresses: readonly Pick<Row, 'group' | 'key'>[]): r
 
 function valuesOf({ columns, lasting }: KindSpec, row: Row): readonly ColumnValue[] {
   const values = [row.group, row.key, row.dueAt, ...columns.map((column) => columnValue(column, row))];
-  if (lasting === undefined) return [...values, docText(row.doc)];
-  const { rest, lasting: kept } = partedText(lasting, row.doc);
+  if (lasting === undefined) return [...values, docBytes(row.doc)];
+  const { rest, lasting: kept } = partedBytes(lasting, row.doc);
   return [...values, rest, kept];
 }
 

@@ -24,7 +24,7 @@ import type {
 import { InvariantViolation } from '@recourse/kernel';
 import type { Pool } from 'pg';
 import { coded, inTransaction } from './postgres-connection.js';
-import { lastChanges } from './kind-changes.js';
+import { countRows, lastChanges } from './kind-changes.js';
 import type { KindChanges } from './kind-changes.js';
 import { addressesOf, BulkPuts, columnsOf, updatesOf } from './postgres-bulk.js';
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
@@ -43,8 +43,8 @@ import {
 } from './postgres-statements.js';
 import type { StoredRow } from './postgres-statements.js';
 
-/** Above this a COPY is cheaper than arrays as parameters, in spite of its round trips. */
-const SMALL_CHANGES_MAX = 200;
+/** Rows above which a COPY is cheaper than arrays as parameters, in spite of its round trips. */
+const SMALL_ROWS_MAX = 200;
 
 type From = { readonly seq: number; readonly hash: Buffer } | null;
 
@@ -148,7 +148,7 @@ class PostgresPartitionStore implements PartitionStore {
   project(from: From, to: ProjectedHead, changes: readonly Change[]): Promise<ProjectResult> {
     const perKind = lastChanges(changes, (kind) => this.spec(kind));
     return coded('project', () =>
-      changes.length <= SMALL_CHANGES_MAX ? this.projectFew(from, to, perKind) : this.projectMany(from, to, perKind),
+      countRows(perKind) <= SMALL_ROWS_MAX ? this.projectFew(from, to, perKind) : this.projectMany(from, to, perKind),
     );
   }
 
