@@ -120,7 +120,7 @@ function placeAmong(index: string, path: string | undefined): PlaceAmong | undef
 /** Tells what signatures of records of wires are over, one record after the other: what several share, once. */
 export class WireTexts {
   readonly #trees = new MetTrees();
-  #last = { topic: '', signedAt: 0, count: 0, root: Buffer.alloc(0), text: '' };
+  #last = { topic: '', signedAt: 0, count: 0, root: Buffer.alloc(0) as Buffer, text: '' };
 
   /** Null when the header cannot be about a record of a wire. */
   textOf(

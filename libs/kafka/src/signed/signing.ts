@@ -1,6 +1,7 @@
 // How a process signs and judges signatures: what it is given, and what it remembers.
 import { ProvenSignatures } from '@recourse/kernel';
-import type { Clock, Keyring, Signer } from '@recourse/kernel';
+import type { Clock, Keyring, KnownKey, Signer } from '@recourse/kernel';
+import type { Voucher } from '../kafka.port.js';
 import { HeaderReader, WireTexts } from './signature.js';
 
 /** How a process signs, and whom it believes. */
@@ -23,9 +24,11 @@ export interface Judging {
   readonly proven: ProvenSignatures;
   readonly headers: HeaderReader;
   readonly texts: WireTexts;
+  /** What was last said of a key that nobody observes; a key that changes is another object. */
+  last: { readonly key: KnownKey; readonly voucher: Voucher } | null;
 }
 
 /** Begins to judge, with nothing checked. */
 export function judgingOf(signing: Signing): Judging {
-  return { signing, proven: new ProvenSignatures(), headers: new HeaderReader(), texts: new WireTexts() };
+  return { signing, proven: new ProvenSignatures(), headers: new HeaderReader(), texts: new WireTexts(), last: null };
 }

@@ -23,7 +23,8 @@ export function vouchedBatch<Batch extends FetchedBatch>(batch: Batch, judging: 
 }
 
 /** What the signature of a record on a wire says. */
-function voucherOf(topic: string, record: FetchedRecord, { signing, proven, headers, texts }: Judging): Voucher {
+function voucherOf(topic: string, record: FetchedRecord, judging: Judging): Voucher {
+  const { signing, proven, headers, texts } = judging;
   const header = headers.read(record.headers[SIGNATURE]);
   if (header === null) return { kind: 'refused', reason: 'SIGNATURE_MISSING', keyId: null };
   const refused = (reason: KeyProblem): Voucher => ({ kind: 'refused', reason, keyId: header.keyId });
@@ -36,14 +37,20 @@ function voucherOf(topic: string, record: FetchedRecord, { signing, proven, head
   const proves = header.place === null ? undefined : proven.proves;
   const speaker = speakerOf(signing.keyring(), said, signing.clock.now(), proves);
   if (typeof speaker === 'string') return refused(speaker);
-  return { kind: 'vouched', speaker: told(speaker, signing) };
+  return vouchedFor(speaker, judging);
 }
 
-/** What a key says of its speaker, with who observes a worker at this instant. */
-function told(key: KnownKey, { keyring, clock }: Signing): Speaker {
+/** What a key says of its speaker, with who observes a worker at this instant; of all others the same as before. */
+function vouchedFor(key: KnownKey, judging: Judging): Voucher {
+  if (judging.last?.key === key) return judging.last.voucher;
   const { keyId, roles, names, tenants } = key;
-  const observers = roles.includes('worker') ? observersIn(keyring(), keyId, clock.now()) : [];
-  return { keyId, roles, names, tenants, ...(observers.length === 0 ? {} : { observers }) };
+  const isWorker = roles.includes('worker');
+  const { keyring, clock } = judging.signing;
+  const observers = isWorker ? observersIn(keyring(), keyId, clock.now()) : [];
+  const speaker: Speaker = { keyId, roles, names, tenants, ...(observers.length === 0 ? {} : { observers }) };
+  const voucher: Voucher = { kind: 'vouched', speaker };
+  if (!isWorker) judging.last = { key, voucher };
+  return voucher;
 }
 
 function isStale({ signedAt }: SignatureHeader, { clock, windowMs = WINDOW_MS }: Signing): boolean {
