@@ -1,4 +1,5 @@
 // What one projection does to each table: the last change of every address.
+import { compareText } from '@recourse/event-log';
 import type { Change, KindSpec, Row, RowAddress } from '@recourse/event-log';
 
 /** Rows of one kind to put and addresses to delete, each address once. */
@@ -11,7 +12,7 @@ export interface KindChanges {
 }
 
 /**
- * The last change of every address, by kind.
+ * The last change of every address, by kind, in order of their names: what is asked of a database in the same words it has planned.
  *
  * Shape:  one that keeps lasting members which an earlier one here writes, or takes away, is a put.
  * Errors: those of `specOf`.
@@ -27,15 +28,17 @@ export function lastChanges(changes: readonly Change[], specOf: (kind: string) =
     byAddress.set(address, before === undefined || isUpdate(before) ? change : whole(change));
     kinds.set(spec, byAddress);
   }
-  return [...kinds].map(([spec, byAddress]) => {
-    const last = [...byAddress.values()];
-    return {
-      spec,
-      puts: last.flatMap((change) => (change.op === 'put' && !isUpdate(change) ? [change.row] : [])),
-      updates: last.flatMap((change) => (change.op === 'put' && isUpdate(change) ? [change.row] : [])),
-      deletes: last.flatMap((change) => (change.op === 'delete' ? [change.address] : [])),
-    };
-  });
+  return [...kinds]
+    .sort(([one], [other]) => compareText(one.kind, other.kind))
+    .map(([spec, byAddress]) => {
+      const last = [...byAddress.values()];
+      return {
+        spec,
+        puts: last.flatMap((change) => (change.op === 'put' && !isUpdate(change) ? [change.row] : [])),
+        updates: last.flatMap((change) => (change.op === 'put' && isUpdate(change) ? [change.row] : [])),
+        deletes: last.flatMap((change) => (change.op === 'delete' ? [change.address] : [])),
+      };
+    });
 }
 
 /** How many rows they touch: a row that changed ten times is one. */

@@ -41,7 +41,7 @@ import {
   updateRows,
   wholeKind,
 } from './postgres-statements.js';
-import type { StoredRow } from './postgres-statements.js';
+import type { KindPart, Statement, StoredRow } from './postgres-statements.js';
 
 /** Rows above which a COPY is cheaper than arrays as parameters, in spite of its round trips. */
 const SMALL_ROWS_MAX = 200;
@@ -76,7 +76,13 @@ interface Place {
   readonly bulk: BulkPuts;
 }
 
+/** Statements kept of one store; kinds change together in a few ways only. */
+const STATEMENTS_MAX = 256;
+
 class PostgresPartitionStore implements PartitionStore {
+  /** Those that project a few rows, by what they project. */
+  private readonly statements = new Map<string, Statement>();
+
   constructor(private readonly place: Place) {}
 
   head(): Promise<ProjectedHead | null> {
@@ -96,7 +102,8 @@ class PostgresPartitionStore implements PartitionStore {
       const spec = this.spec(kind);
       wanted.set(spec, (wanted.get(spec) ?? new Set()).add(group));
     }
-    const specs = [...wanted.keys()];
+    // In one order, so that the same kinds are asked for in the same words.
+    const specs = this.place.kinds.filter((spec) => wanted.has(spec));
     return coded('load', async () => {
       const values: unknown[] = [this.place.partition, ...specs.map((spec) => [...(wanted.get(spec) ?? [])])];
       const { rows } = await this.place.pool.query<LoadedRow>({ ...loadGroups(this.place.log, specs), values });
@@ -171,7 +178,7 @@ class PostgresPartitionStore implements PartitionStore {
   }
 
   private async projectFew(from: From, to: ProjectedHead, changes: readonly KindChanges[]): Promise<ProjectResult> {
-    const { pool, log, partition } = this.place;
+    const { pool, partition } = this.place;
     const parts = changes.map(({ spec, puts, updates, deletes }) => ({
       spec,
       puts: puts.length > 0,
@@ -184,10 +191,20 @@ class PostgresPartitionStore implements PartitionStore {
       ...(deletes.length > 0 ? addressesOf(deletes) : []),
     ]);
     const { rows } = await pool.query<{ moved: number }>({
-      ...projectSmall(log, from === null, parts),
+      ...this.statementOf(from === null, parts),
       values: [...headValues(partition, from, to), ...values],
     });
     return rows[0]?.moved === 1 ? 'projected' : 'fenced';
+  }
+
+  private statementOf(isFirst: boolean, parts: readonly KindPart[]): Statement {
+    const words = parts.map(({ spec, puts, updates, deletes }) => [spec.kind, puts, updates, deletes].join('.'));
+    const key = [isFirst, ...words].join(' ');
+    const known = this.statements.get(key);
+    if (known !== undefined) return known;
+    const statement = projectSmall(this.place.log, isFirst, parts);
+    if (this.statements.size < STATEMENTS_MAX) this.statements.set(key, statement);
+    return statement;
   }
 
   private projectMany(from: From, to: ProjectedHead, changes: readonly KindChanges[]): Promise<ProjectResult> {
