@@ -116,6 +116,8 @@ async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>):
 
 type Normalise = (value: unknown) => unknown;
 type Members = Readonly<Record<string, unknown>>;
+type Make = (members: Members) => Members;
+type RecordConstructor = new (...values: readonly unknown[]) => object;
 
 interface Field {
   readonly name: string;
@@ -135,26 +137,35 @@ interface Shape {
   readonly itemsType?: AvroType;
   readonly types?: readonly AvroType[];
   readonly fields?: readonly { readonly name: string; readonly type: AvroType; defaultValue(): unknown }[];
-  readonly recordConstructor?: new (...values: readonly unknown[]) => object;
+  readonly recordConstructor?: RecordConstructor;
 }
 
 /** Makes the normal form of a record type; null when only its decoder can tell (maps, unions of several kinds, floats). */
 export function normalFormOf(type: AvroType): NormalForm | null {
   const fields = fieldsOf(shapeOf(type));
   if (fields === null) return null;
-  let asked: { readonly without: ReadonlySet<string>; readonly kept: readonly Field[] } | null = null;
+  const makers = new WeakMap<ReadonlySet<string>, Make>();
   return (body, without) => {
-    const members = body as Members; // any object can be read by name
-    const read: Record<string, unknown> = {};
-    if (asked?.without !== without) asked = { without, kept: fields.filter(({ name }) => !without.has(name)) };
+    const make = makers.get(without) ?? compiled(fields.filter(({ name }) => !without.has(name)));
+    makers.set(without, make);
     try {
-      for (const field of asked.kept) read[field.name] = valueOf(field, members);
+      return make(body as Members); // any object can be read by name
     } catch (cause) {
       if (cause instanceof MalformedText) return null;
       throw cause;
     }
-    return read;
   };
+}
+
+/** A function that makes a record, as avsc makes those that read one: built member by member it would be several times as dear. */
+function compiled(fields: readonly Field[], made?: RecordConstructor): Make {
+  const values = fields.map(({ name }, at) => `f${String(at)}(v[${JSON.stringify(name)}])`);
+  const members = fields.map(({ name }, at) => `${JSON.stringify(name)}: ${values[at] ?? ''}`);
+  const text = made === undefined ? `{${members.join()}}` : `new Made(${values.join()})`;
+  const names = fields.map((_, at) => `f${String(at)}`);
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- its text is names of fields of our own schemas, quoted
+  const compile = new Function('Made', ...names, `return (v) => (${text});`) as (...given: readonly unknown[]) => Make; // as its text says
+  return compile(made, ...fields.map(valueOf));
 }
 
 function normaliserOf(type: AvroType): Normalise | null {
@@ -200,7 +211,8 @@ function recordNormaliser(shape: Shape): Normalise | null {
   const fields = fieldsOf(shape);
   const { recordConstructor: Made } = shape;
   if (fields === null || Made === undefined) return null;
-  return (value) => new Made(...fields.map((field) => valueOf(field, value as Members))); // the encoder took it, so it is a record
+  const make = compiled(fields, Made);
+  return (value) => make(value as Members); // the encoder took it, so it is a record
 }
 
 function fieldsOf({ fields }: Shape): readonly Field[] | null {
@@ -214,9 +226,8 @@ function fieldsOf({ fields }: Shape): readonly Field[] | null {
   return made;
 }
 
-function valueOf({ name, normalise, fallback }: Field, members: Members): unknown {
-  const value = members[name];
-  return normalise(value === undefined ? fallback() : value);
+function valueOf({ normalise, fallback }: Field): Normalise {
+  return (value) => normalise(value === undefined ? fallback() : value);
 }
 
 function wellFormed(value: unknown): unknown {
