@@ -3,7 +3,7 @@ import type { ServiceSpec } from '@recourse/service';
 import { registryCore, REGISTRY_COMMANDS } from './core.js';
 import { CONTRACTS_LOG } from './rows.js';
 import { EntriesController } from './http/entries.controller.js';
-import { ContractProposalsController, ContractsController } from './http/contracts.controller.js';
+import { ContractListsController, ContractsController } from './http/contracts.controller.js';
 import { ContractDraftsController } from './http/drafts.controller.js';
 
 export function serviceSpec(): ServiceSpec {
@@ -12,6 +12,6 @@ export function serviceSpec(): ServiceSpec {
     commandTopic: REGISTRY_COMMANDS,
     commandLog: CONTRACTS_LOG,
     cores: [registryCore()],
-    controllers: [ContractsController, ContractProposalsController, ContractDraftsController, EntriesController],
+    controllers: [ContractsController, ContractListsController, ContractDraftsController, EntriesController],
   };
 }

@@ -1,7 +1,7 @@
 // HTTP edge of outcomes: what work cost and what came of it, per workflow, intent and version (D39 to D42, D66).
-import { Controller, Get, Inject, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { FromCaller, idText, pageQuery, parse, tenantOfRead } from '@recourse/service';
+import { Controller, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { FromCaller, idText, pageQuery, Queried, ReadRoute, tenantOfRead } from '@recourse/service';
 import type { Caller, Limited } from '@recourse/service';
 import { z } from 'zod';
 import { OutcomeQueries } from '../reads/outcome-queries.js';
@@ -14,9 +14,9 @@ const reportQuery = z.strictObject({
   limit: pageQuery.limit,
   workflow_id: idText.optional(),
   intent: idText.optional(),
-  release: idText.optional(),
-  from: instant,
-  to: instant,
+  release: idText.optional().describe('Version of the agent.'),
+  from: instant.describe('Ended at or after it; epoch milliseconds.'),
+  to: instant.describe('Ended before it; epoch milliseconds.'),
 });
 
 @ApiTags('reports')
@@ -25,20 +25,15 @@ const reportQuery = z.strictObject({
 export class OutcomesController {
   constructor(@Inject(OutcomeQueries) private readonly queries: OutcomeQueries) {}
 
-  @Get('outcomes')
-  @ApiOperation({
-    summary:
-      'What work cost and what came of it, per workflow, intent and version: cost per trusted outcome, ratios of tokens and caches, results of the business, and what recoveries cost beside it. Null where there is nothing to divide by.',
-  })
-  @ApiQuery({ name: 'workflow_id', required: false })
-  @ApiQuery({ name: 'intent', required: false })
-  @ApiQuery({ name: 'release', required: false, description: 'Version of the agent.' })
-  @ApiQuery({ name: 'from', required: false, description: 'Ended at or after it; epoch milliseconds.' })
-  @ApiQuery({ name: 'to', required: false, description: 'Ended before it; epoch milliseconds.' })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  @ApiQuery({ name: 'limit', required: false })
-  outcomes(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<Limited<ReportedOutcomes>> {
-    const { tenant, limit = LIMIT_DEFAULT, release: version, ...filter } = parse(reportQuery, query);
+  @ReadRoute(
+    'outcomes',
+    'What work cost and what came of it, per workflow, intent and version: cost per trusted outcome, ratios of tokens and caches, results of the business, and what recoveries cost beside it. Null where there is nothing to divide by.',
+    reportQuery,
+  )
+  outcomes(
+    @FromCaller() { principal }: Caller,
+    @Queried(reportQuery) { tenant, limit = LIMIT_DEFAULT, release: version, ...filter }: z.infer<typeof reportQuery>,
+  ): Promise<Limited<ReportedOutcomes>> {
     return this.queries.outcomes({ ...filter, version, tenant: tenantOfRead(principal, tenant) }, limit);
   }
 }

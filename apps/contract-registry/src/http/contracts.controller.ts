@@ -1,6 +1,6 @@
 // HTTP edge of the contract registry.
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { governing, parseContract } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { Doc } from '@recourse/event-log';
@@ -10,16 +10,20 @@ import {
   EdgeRefusal,
   FromCaller,
   hashHex,
+  Id,
   idText,
+  listsController,
   openApiSchema,
   pageQuery,
   parse,
+  Queried,
+  ReadRoute,
   Reads,
   seesAllTenants,
   tenantOfRead,
   tenantText,
 } from '@recourse/service';
-import type { Caller, ListAnswer } from '@recourse/service';
+import type { Caller } from '@recourse/service';
 import { z } from 'zod';
 import { CONTRACT_KIND, CONTRACTS_LOG, PROPOSAL_KIND } from '../rows.js';
 
@@ -37,20 +41,41 @@ const contracts = z.strictObject({
     .refine((all) => Buffer.byteLength(JSON.stringify(all)) <= TOGETHER_BYTES_MAX, 'at most 200,000 bytes together'),
   tenant: tenantText.optional(),
 });
-const listQuery = z.strictObject({
-  ...pageQuery,
-  name: idText.optional(),
-  retired: z.enum(['true', 'false']).optional(),
-});
-const oneQuery = z.strictObject({ tenant: tenantText.optional(), version: z.coerce.number().int().min(1).optional() });
+const oneQuery = z.strictObject({ tenant: pageQuery.tenant, version: z.coerce.number().int().min(1).optional() });
 /** As wide as a record's number of a version. */
 const VERSION_MAX = 2 ** 31 - 1;
 const retirement = z.strictObject({ version: z.number().int().min(1).max(VERSION_MAX), tenant: tenantText.optional() });
-const proposalQuery = z.strictObject({ ...pageQuery, name: idText.optional() });
 const confirmation = z.strictObject({ digest: hashHex, tenant: tenantText.optional() });
 const withdrawal = z.strictObject({ tenant: tenantText.optional() });
 /** Versions of one capability that are looked at for the newest; pages are in order of version keys. */
 const VERSIONS_MAX = 500;
+
+export const ContractListsController = listsController({
+  tag: 'contracts',
+  log: CONTRACTS_LOG,
+  lists: {
+    contracts: {
+      kind: CONTRACT_KIND,
+      summary: 'Contracts of the tenant and those of the platform.',
+      where: {
+        name: idText.optional(),
+        retired: z
+          .enum(['true', 'false'])
+          .transform((text) => text === 'true')
+          .optional(),
+      },
+      sharedTenant: ALL_TENANTS,
+      adds: readable,
+    },
+    'contract-proposals': {
+      kind: PROPOSAL_KIND,
+      summary: 'Weaker versions that wait for a second person, each with its deadline.',
+      where: { name: idText.optional() },
+      sharedTenant: ALL_TENANTS,
+      adds: readable,
+    },
+  },
+});
 
 @ApiTags('contracts')
 @ApiBearerAuth()
@@ -161,63 +186,23 @@ export class ContractsController {
     });
   }
 
-  @Get()
-  @ApiOperation({ summary: 'Contracts of the tenant and those of the platform.' })
-  @ApiQuery({ name: 'name', required: false })
-  @ApiQuery({ name: 'retired', required: false })
-  @ApiQuery({ name: 'cursor', required: false })
-  @ApiQuery({ name: 'limit', required: false })
-  async list(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
-    const { name, retired, ...page } = parse(listQuery, query);
-    const { items, next_cursor } = await this.reads.list(caller, {
-      log: CONTRACTS_LOG,
-      kind: CONTRACT_KIND,
-      where: { name, retired: retired === undefined ? undefined : retired === 'true' },
-      sharedTenant: ALL_TENANTS,
-      ...page,
-    });
-    return { items: items.map(readable), next_cursor };
-  }
-
-  @Get(':name')
-  @ApiOperation({
-    summary:
-      "The contract that binds the tenant: its own, or the platform's where that is stricter; or the version asked for.",
-  })
-  @ApiQuery({ name: 'version', required: false })
-  @ApiQuery({ name: 'tenant', required: false })
-  async one(@FromCaller() caller: Caller, @Param('name') name: string, @Query() query: unknown): Promise<unknown> {
-    const { version, tenant } = parse(oneQuery, query);
-    const where = { name: parse(idText, name), version };
+  @ReadRoute(
+    ':name',
+    "The contract that binds the tenant: its own, or the platform's where that is stricter; or the version asked for.",
+    oneQuery,
+  )
+  async one(
+    @FromCaller() caller: Caller,
+    @Id('name') name: string,
+    @Queried(oneQuery) { version, tenant }: z.infer<typeof oneQuery>,
+  ): Promise<unknown> {
+    const where = { name, version };
     const found = { log: CONTRACTS_LOG, kind: CONTRACT_KIND, where, tenant, sharedTenant: ALL_TENANTS };
     const standing = version === undefined ? { ...where, retired: false } : where;
     const docs = await this.reads.every(caller, { ...found, where: standing }, VERSIONS_MAX);
     const binding = bindingOf(docs, tenantOfRead(caller.principal, tenant) ?? ALL_TENANTS);
-    return readable(binding ?? (await this.reads.find(caller, found)).doc);
-  }
-}
-
-@ApiTags('contracts')
-@ApiBearerAuth()
-@Controller('v1/contract-proposals')
-export class ContractProposalsController {
-  constructor(@Inject(Reads) private readonly reads: Reads) {}
-
-  @Get()
-  @ApiOperation({ summary: 'Weaker versions that wait for a second person, each with its deadline.' })
-  @ApiQuery({ name: 'name', required: false })
-  @ApiQuery({ name: 'cursor', required: false })
-  @ApiQuery({ name: 'limit', required: false })
-  async list(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
-    const { name, ...page } = parse(proposalQuery, query);
-    const { items, next_cursor } = await this.reads.list(caller, {
-      log: CONTRACTS_LOG,
-      kind: PROPOSAL_KIND,
-      where: { name },
-      sharedTenant: ALL_TENANTS,
-      ...page,
-    });
-    return { items: items.map(readable), next_cursor };
+    const doc = binding ?? (await this.reads.find(caller, found)).doc;
+    return { ...doc, ...readable(doc) };
   }
 }
 
@@ -244,7 +229,6 @@ function tenantOf({ principal }: Caller, named: string | undefined): string | un
 }
 
 /** `body` is the text the digest is of; `contract` is the same as JSON, for people. */
-function readable(item: unknown): Readonly<Record<string, unknown>> {
-  const row = item as Readonly<Record<string, unknown>>; // an item of a list is a rendered doc
-  return { ...row, contract: typeof row['body'] === 'string' ? (JSON.parse(row['body']) as unknown) : null };
+function readable({ body }: Doc): Doc {
+  return { contract: typeof body === 'string' ? (JSON.parse(body) as unknown) : null };
 }

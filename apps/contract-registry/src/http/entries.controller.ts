@@ -1,15 +1,18 @@
 // HTTP edge of what the registry keeps beside contracts.
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ENTRY_KINDS } from '@recourse/contract';
 import {
   ALL_TENANTS,
   Commands,
   FromCaller,
+  Id,
   idText,
   openApiSchema,
   pageQuery,
   parse,
+  Queried,
+  ReadRoute,
   Reads,
   reasonText,
   seesAllTenants,
@@ -31,7 +34,7 @@ const listQuery = z.strictObject({
   name: idText.optional(),
   retired: z.enum(['true', 'false']).optional(),
 });
-const oneQuery = z.strictObject({ tenant: tenantText.optional() });
+const oneQuery = z.strictObject({ tenant: pageQuery.tenant });
 
 @ApiTags('entries')
 @ApiBearerAuth()
@@ -86,14 +89,12 @@ export class EntriesController {
     });
   }
 
-  @Get()
-  @ApiOperation({ summary: 'Entries of the tenant and those of the platform, of one kind.' })
-  @ApiQuery({ name: 'name', required: false })
-  @ApiQuery({ name: 'retired', required: false })
-  @ApiQuery({ name: 'cursor', required: false })
-  @ApiQuery({ name: 'limit', required: false })
-  async list(@FromCaller() caller: Caller, @Param('kind') kind: string, @Query() query: unknown): Promise<ListAnswer> {
-    const { name, retired, ...page } = parse(listQuery, query);
+  @ReadRoute('', 'Entries of the tenant and those of the platform, of one kind.', listQuery)
+  async list(
+    @FromCaller() caller: Caller,
+    @Param('kind') kind: string,
+    @Queried(listQuery) { name, retired, ...page }: z.infer<typeof listQuery>,
+  ): Promise<ListAnswer> {
     const where = {
       kind: parse(kindText, kind),
       name,
@@ -109,17 +110,14 @@ export class EntriesController {
     return { items: items.map(readable), next_cursor };
   }
 
-  @Get(':name')
-  @ApiOperation({ summary: "One entry, its newest version: the tenant's own before the platform's." })
-  @ApiQuery({ name: 'tenant', required: false })
+  @ReadRoute(':name', "One entry, its newest version: the tenant's own before the platform's.", oneQuery)
   async one(
     @FromCaller() caller: Caller,
     @Param('kind') kind: string,
-    @Param('name') name: string,
-    @Query() query: unknown,
+    @Id('name') name: string,
+    @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
   ): Promise<unknown> {
-    const { tenant } = parse(oneQuery, query);
-    const where = { kind: parse(kindText, kind), name: parse(idText, name) };
+    const where = { kind: parse(kindText, kind), name };
     const found = { log: CONTRACTS_LOG, kind: ENTRY_KIND, where, tenant, sharedTenant: ALL_TENANTS };
     const docs = await this.reads.every(caller, found, ENTRIES_MAX);
     const owner = tenantOfRead(caller.principal, tenant) ?? ALL_TENANTS;

@@ -1,16 +1,17 @@
 // HTTP edge of commits without an outside effect: what was committed, the state at a commit, and where a run goes on.
-import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Controller, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import {
   EdgeRefusal,
   FromCaller,
+  Id,
   idText,
   pageQuery,
-  parse,
+  Queried,
+  ReadRoute,
   Reads,
   render,
   SERVICE_CONTEXT,
-  tenantText,
 } from '@recourse/service';
 import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
@@ -30,10 +31,10 @@ const listQuery = z.strictObject({
   agent_id: idText.optional(),
   standing: z.enum(STANDINGS).optional(),
   subject: idText.optional(),
-  bundle: idText.optional(),
+  bundle: idText.optional().describe('Policy bundle that admitted it.'),
 });
-const oneQuery = z.strictObject({ tenant: tenantText.optional(), state: z.enum(['true', 'false']).default('false') });
-const tenantQuery = z.strictObject({ tenant: tenantText.optional() });
+const oneQuery = z.strictObject({ tenant: pageQuery.tenant, state: z.enum(['true', 'false']).default('false') });
+const tenantQuery = z.strictObject({ tenant: pageQuery.tenant });
 
 @ApiTags('commits')
 @ApiBearerAuth()
@@ -44,19 +45,11 @@ export class CommitsController {
     @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
   ) {}
 
-  @Get('commits')
-  @ApiOperation({ summary: 'Commits without an outside effect, and what became of them.' })
-  @ApiQuery({ name: 'run_id', required: false })
-  @ApiQuery({ name: 'agent_id', required: false })
-  @ApiQuery({ name: 'standing', required: false, enum: [...STANDINGS] })
-  @ApiQuery({ name: 'subject', required: false })
-  @ApiQuery({ name: 'bundle', required: false, description: 'Policy bundle that admitted it.' })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  @ApiQuery({ name: 'cursor', required: false })
-  @ApiQuery({ name: 'limit', required: false })
-  list(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
-    const { subject, ...asked } = parse(listQuery, query);
-    const { run_id, agent_id, standing, bundle, ...page } = asked;
+  @ReadRoute('commits', 'Commits without an outside effect, and what became of them.', listQuery)
+  list(
+    @FromCaller() caller: Caller,
+    @Queried(listQuery) { run_id, agent_id, standing, subject, bundle, ...page }: z.infer<typeof listQuery>,
+  ): Promise<ListAnswer> {
     return this.reads.list(caller, {
       log: MUTATIONS_LOG,
       kind: 'commit',
@@ -65,16 +58,16 @@ export class CommitsController {
     });
   }
 
-  @Get('commits/:id')
-  @ApiOperation({ summary: 'One commit; with state=true the state at it, restored from what the log holds.' })
-  @ApiQuery({ name: 'state', required: false, enum: ['true', 'false'] })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  async one(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
-    const { tenant, state } = parse(oneQuery, query);
+  @ReadRoute('commits/:id', 'One commit; with state=true the state at it, restored from what the log holds.', oneQuery)
+  async one(
+    @FromCaller() caller: Caller,
+    @Id('id') id: string,
+    @Queried(oneQuery) { tenant, state }: z.infer<typeof oneQuery>,
+  ): Promise<unknown> {
     const { doc, partition } = await this.reads.find(caller, {
       log: MUTATIONS_LOG,
       kind: 'commit',
-      where: { commit_id: parse(idText, id) },
+      where: { commit_id: id },
       tenant,
     });
     const commit = doc as Commit; // rows of this kind are commits
@@ -94,18 +87,20 @@ export class CommitsController {
     });
   }
 
-  @Get('commits/:id/packet')
-  @ApiOperation({
-    summary:
-      'The replay packet of a commit without its policy: the commits its state and its gate build on, with all their bytes (base64) that are kept.',
-  })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  async packet(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
-    const { tenant } = parse(tenantQuery, query);
+  @ReadRoute(
+    'commits/:id/packet',
+    'The replay packet of a commit without its policy: the commits its state and its gate build on, with all their bytes (base64) that are kept.',
+    tenantQuery,
+  )
+  async packet(
+    @FromCaller() caller: Caller,
+    @Id('id') id: string,
+    @Queried(tenantQuery) { tenant }: z.infer<typeof tenantQuery>,
+  ): Promise<unknown> {
     const { doc, partition } = await this.reads.find(caller, {
       log: MUTATIONS_LOG,
       kind: 'commit',
-      where: { commit_id: parse(idText, id) },
+      where: { commit_id: id },
       tenant,
     });
     const target = doc as Commit; // rows of this kind are commits
@@ -117,15 +112,16 @@ export class CommitsController {
     return packetOf(target, parts, { ...opened, mutations: steps.mutations }, { log: MUTATIONS_LOG, partition });
   }
 
-  @Get('runs/:run_id/resume')
-  @ApiOperation({
-    summary:
-      'Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest.',
-  })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  async resume(@FromCaller() caller: Caller, @Param('run_id') run: string, @Query() query: unknown): Promise<unknown> {
-    const runId = parse(idText, run);
-    const { tenant } = parse(tenantQuery, query);
+  @ReadRoute(
+    'runs/:run_id/resume',
+    'Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest.',
+    tenantQuery,
+  )
+  async resume(
+    @FromCaller() caller: Caller,
+    @Id('run_id') runId: string,
+    @Queried(tenantQuery) { tenant }: z.infer<typeof tenantQuery>,
+  ): Promise<unknown> {
     const rows = await this.openedRows(caller, await this.recordOf(caller, runId, tenant));
     return render({ run_id: runId, ...resumeOf(rows) });
   }

@@ -1,7 +1,17 @@
 // HTTP edge of consumers: who was told of what and has answered, what is rolled back (for polls), and who is too slow.
-import { Controller, Get, Inject, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { EdgeRefusal, FromCaller, idText, pageQuery, parse, Reads, render, tenantOfRead } from '@recourse/service';
+import { Controller, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import {
+  EdgeRefusal,
+  FromCaller,
+  idText,
+  pageQuery,
+  Queried,
+  ReadRoute,
+  Reads,
+  render,
+  tenantOfRead,
+} from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { DELIVERY_PHASES } from '../rules/consumer/consumer.messages.js';
@@ -30,8 +40,8 @@ const deliveriesQuery = z.strictObject({
   rollback_id: idText.optional(),
 });
 const pollQuery = z.strictObject({
-  scope: scopeText.default('*'),
-  after: z.string().max(64_000).optional(),
+  scope: scopeText.default('*').describe('Prefix of tenant/agent/run/subject; * stands for one part.'),
+  after: z.string().max(64_000).optional().describe('`after` of the poll before; all without it.'),
   limit: pageQuery.limit,
 });
 const reportQuery = z.strictObject({ tenant: pageQuery.tenant, limit: pageQuery.limit, consumer: idText.optional() });
@@ -58,20 +68,16 @@ export class ConsumersController {
     @Inject(ConsumerQueries) private readonly queries: ConsumerQueries,
   ) {}
 
-  @Get('deliveries')
-  @ApiOperation({
-    summary: 'Consumers that had to hear of a rollback, each with its answer, or by when it is waited for.',
-  })
-  @ApiQuery({ name: 'consumer', required: false })
-  @ApiQuery({ name: 'phase', required: false, enum: DELIVERY_PHASES })
-  @ApiQuery({ name: 'run_id', required: false })
-  @ApiQuery({ name: 'mutation_id', required: false })
-  @ApiQuery({ name: 'rollback_id', required: false })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  @ApiQuery({ name: 'cursor', required: false })
-  @ApiQuery({ name: 'limit', required: false })
-  deliveries(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
-    const { consumer, phase, run_id, mutation_id, rollback_id, ...page } = parse(deliveriesQuery, query);
+  @ReadRoute(
+    'deliveries',
+    'Consumers that had to hear of a rollback, each with its answer, or by when it is waited for.',
+    deliveriesQuery,
+  )
+  deliveries(
+    @FromCaller() caller: Caller,
+    @Queried(deliveriesQuery)
+    { consumer, phase, run_id, mutation_id, rollback_id, ...page }: z.infer<typeof deliveriesQuery>,
+  ): Promise<ListAnswer> {
     return this.reads.list(caller, {
       log: MUTATIONS_LOG,
       kind: 'delivery',
@@ -80,19 +86,15 @@ export class ConsumersController {
     });
   }
 
-  @Get('rolled-back')
-  @ApiOperation({
-    summary: 'Commits that are rolled back, for consumers that poll: those in a scope, behind a position.',
-  })
-  @ApiQuery({
-    name: 'scope',
-    required: false,
-    description: 'Prefix of tenant/agent/run/subject; * stands for one part.',
-  })
-  @ApiQuery({ name: 'after', required: false, description: '`after` of the poll before; all without it.' })
-  @ApiQuery({ name: 'limit', required: false })
-  async rolledBack(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<PollAnswer> {
-    const { scope: text, after, limit = LIMIT_DEFAULT } = parse(pollQuery, query);
+  @ReadRoute(
+    'rolled-back',
+    'Commits that are rolled back, for consumers that poll: those in a scope, behind a position.',
+    pollQuery,
+  )
+  async rolledBack(
+    @FromCaller() { principal }: Caller,
+    @Queried(pollQuery) { scope: text, after, limit = LIMIT_DEFAULT }: z.infer<typeof pollQuery>,
+  ): Promise<PollAnswer> {
     const tenant = tenantOfRead(principal);
     const scope = text.split('/');
     if (tenant !== undefined && scope[0] !== '*' && scope[0] !== tenant)
@@ -104,16 +106,15 @@ export class ConsumersController {
     return { items: items.map(render), after: pollCursorText(cursor), more };
   }
 
-  @Get('reports/consumers')
-  @ApiOperation({
-    summary:
-      'Per consumer: answers, silence, how long rollbacks take to reach it, what it let out too late, and whether its mode fits.',
-  })
-  @ApiQuery({ name: 'consumer', required: false })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  @ApiQuery({ name: 'limit', required: false })
-  async report(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<ReportAnswer> {
-    const { tenant, limit = LIMIT_DEFAULT, consumer } = parse(reportQuery, query);
+  @ReadRoute(
+    'reports/consumers',
+    'Per consumer: answers, silence, how long rollbacks take to reach it, what it let out too late, and whether its mode fits.',
+    reportQuery,
+  )
+  async report(
+    @FromCaller() { principal }: Caller,
+    @Queried(reportQuery) { tenant, limit = LIMIT_DEFAULT, consumer }: z.infer<typeof reportQuery>,
+  ): Promise<ReportAnswer> {
     const rows = await this.queries.report(tenantOfRead(principal, tenant), consumer, limit);
     return { items: rows.slice(0, limit).map((row) => ({ ...row, ...fitOf(row) })), more: rows.length > limit };
   }

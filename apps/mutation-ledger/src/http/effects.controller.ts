@@ -1,17 +1,7 @@
 // HTTP edge of the ledger: effects as recovery tools know them, and the windows that close next.
-import { Controller, Get, Inject, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import {
-  FromCaller,
-  idText,
-  pageQuery,
-  parse,
-  Queried,
-  ReadRoute,
-  Reads,
-  render,
-  tenantOfRead,
-} from '@recourse/service';
+import { Controller, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { FromCaller, idText, pageQuery, Queried, ReadRoute, Reads, render, tenantOfRead } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { agentEffectOf, EFFECT_STATUSES } from '../rules/effect/effect.decisions.js';
@@ -32,7 +22,13 @@ const effectQuery = z.strictObject({
 });
 const horizonQuery = z.strictObject({
   ...pageQuery,
-  within_ms: z.coerce.number().int().min(1).max(WITHIN_MS_MAX).optional(),
+  within_ms: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(WITHIN_MS_MAX)
+    .optional()
+    .describe('Only windows that close within so many milliseconds.'),
   capability: idText.optional(),
 });
 
@@ -54,19 +50,16 @@ export class EffectsController {
     @Inject(Reads) private readonly reads: Reads,
   ) {}
 
-  @Get('agent-effects')
-  @ApiOperation({
-    summary:
-      'Effects of agents, and what was executed to undo some of them, in sixteen columns with one of nine status words; those of one status come longest untouched first.',
-  })
-  @ApiQuery({ name: 'status', required: false, enum: EFFECT_STATUSES })
-  @ApiQuery({ name: 'run_id', required: false })
-  @ApiQuery({ name: 'tool_name', required: false })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  @ApiQuery({ name: 'cursor', required: false })
-  @ApiQuery({ name: 'limit', required: false })
-  async effects(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
-    const { status, run_id, tool_name, tenant, cursor, limit = LIMIT_DEFAULT } = parse(effectQuery, query);
+  @ReadRoute(
+    'agent-effects',
+    'Effects of agents, and what was executed to undo some of them, in sixteen columns with one of nine status words; those of one status come longest untouched first.',
+    effectQuery,
+  )
+  async effects(
+    @FromCaller() caller: Caller,
+    @Queried(effectQuery)
+    { status, run_id, tool_name, tenant, cursor, limit = LIMIT_DEFAULT }: z.infer<typeof effectQuery>,
+  ): Promise<ListAnswer> {
     const order: Order = status === undefined ? 'place' : 'updated';
     const { effects, next } = await this.queries.effects({
       filter: { tenant: tenantOfRead(caller.principal, tenant), status, run_id, capability: tool_name },
@@ -100,15 +93,16 @@ export class EffectsController {
     return { items: docs.map(render), next_cursor: cursorOf('newest', next) };
   }
 
-  @Get('horizon')
-  @ApiOperation({ summary: "Windows that close next, by the database's clock, and the money at stake in them." })
-  @ApiQuery({ name: 'within_ms', required: false, description: 'Only windows that close within so many milliseconds.' })
-  @ApiQuery({ name: 'capability', required: false })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  @ApiQuery({ name: 'cursor', required: false })
-  @ApiQuery({ name: 'limit', required: false })
-  async horizon(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<HorizonAnswer> {
-    const { within_ms, capability, tenant, cursor, limit = LIMIT_DEFAULT } = parse(horizonQuery, query);
+  @ReadRoute(
+    'horizon',
+    "Windows that close next, by the database's clock, and the money at stake in them.",
+    horizonQuery,
+  )
+  async horizon(
+    @FromCaller() { principal }: Caller,
+    @Queried(horizonQuery)
+    { within_ms, capability, tenant, cursor, limit = LIMIT_DEFAULT }: z.infer<typeof horizonQuery>,
+  ): Promise<HorizonAnswer> {
     const [after, filter] = [
       positionOf('expiry', cursor),
       { tenant: tenantOfRead(principal, tenant), recoverability: 'reversal_available', capability },

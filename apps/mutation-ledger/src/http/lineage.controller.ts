@@ -1,7 +1,18 @@
 // HTTP edge of lineage: the graph around a commit, what would fall with it, and whether its fall has settled.
-import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { EdgeRefusal, FromCaller, idText, parse, SERVICE_CONTEXT, tenantOfRead, tenantText } from '@recourse/service';
+import { Controller, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import {
+  EdgeRefusal,
+  FromCaller,
+  Id,
+  idText,
+  openApiSchema,
+  pageQuery,
+  Queried,
+  ReadRoute,
+  SERVICE_CONTEXT,
+  tenantOfRead,
+} from '@recourse/service';
 import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { fallenView } from '../core.js';
@@ -29,14 +40,25 @@ const OPEN_MAX = 20;
 const FIND_MAX = 200;
 /** Commits that are added up or judged at once. */
 const CLOSURE_MAX = 250_000;
-const oneQuery = z.strictObject({ tenant: tenantText.optional() });
-const graphQuery = z.strictObject({ tenant: tenantText.optional(), rollback: idText.optional() });
+const oneQuery = z.strictObject({ tenant: pageQuery.tenant });
+const graphQuery = z.strictObject({
+  tenant: pageQuery.tenant,
+  rollback: idText.optional().describe('Only what this rollback reached.'),
+});
 const boxesQuery = z.strictObject({
-  tenant: tenantText.optional(),
+  tenant: pageQuery.tenant,
   open: z
     .preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(idText).max(OPEN_MAX))
-    .optional(),
-  find: z.string().max(FIND_MAX).optional(),
+    .optional()
+    .meta({
+      description: `Runs whose commits are boxes of their own; at most ${OPEN_MAX}.`,
+      ...openApiSchema(z.array(idText).max(OPEN_MAX)), // of what is put into a list first no schema is known
+    }),
+  find: z
+    .string()
+    .max(FIND_MAX)
+    .optional()
+    .describe('Part of an id, run, agent, label or subject; boxes with it come first.'),
 });
 
 /** What the edge is told of the ledger's policy. */
@@ -56,19 +78,16 @@ export class LineageController {
     @Inject(LineagePolicy) private readonly policy: LineagePolicy,
   ) {}
 
-  @Get(':commit')
-  @ApiOperation({
-    summary:
-      'The graph around a commit or mutation: what rests on it and what it rests on, what fell, was reattached or is beyond the bound, who was told and who has not answered.',
-  })
-  @ApiQuery({ name: 'rollback', required: false, description: 'Only what this rollback reached.' })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  @ReadRoute(
+    ':commit',
+    'The graph around a commit or mutation: what rests on it and what it rests on, what fell, was reattached or is beyond the bound, who was told and who has not answered.',
+    graphQuery,
+  )
   async graph(
     @FromCaller() caller: Caller,
-    @Param('commit') commit: string,
-    @Query() query: unknown,
+    @Id('commit') commit: string,
+    @Queried(graphQuery) { tenant, rollback }: z.infer<typeof graphQuery>,
   ): Promise<LineageView> {
-    const { tenant, rollback = null } = parse(graphQuery, query);
     const from = await this.named(caller, commit, tenant);
     const { commits: reached, truncated } = await this.lineage.around(from, NODES_MAX);
     const rows = await this.lineage.surroundings(
@@ -77,7 +96,7 @@ export class LineageController {
     );
     return lineageView({
       commit: from.id,
-      rollback,
+      rollback: rollback ?? null,
       reached,
       truncated,
       ...rows,
@@ -85,30 +104,16 @@ export class LineageController {
     });
   }
 
-  @Get(':commit/boxes')
-  @ApiOperation({
-    summary:
-      'The graph around a commit or mutation by run: a box for each run with what became of its commits, one for each commit of a run that is opened, and what leads from box to box.',
-  })
-  @ApiQuery({
-    name: 'open',
-    required: false,
-    isArray: true,
-    type: String,
-    description: 'Runs whose commits are boxes of their own; at most 20.',
-  })
-  @ApiQuery({
-    name: 'find',
-    required: false,
-    description: 'Part of an id, run, agent, label or subject; boxes with it come first.',
-  })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  @ReadRoute(
+    ':commit/boxes',
+    'The graph around a commit or mutation by run: a box for each run with what became of its commits, one for each commit of a run that is opened, and what leads from box to box.',
+    boxesQuery,
+  )
   async boxes(
     @FromCaller() caller: Caller,
-    @Param('commit') commit: string,
-    @Query() query: unknown,
+    @Id('commit') commit: string,
+    @Queried(boxesQuery) { tenant, open, find = '' }: z.infer<typeof boxesQuery>,
   ): Promise<LineageBoxes> {
-    const { tenant, open, find = '' } = parse(boxesQuery, query);
     const from = await this.named(caller, commit, tenant);
     const { commits: reached, truncated } = await this.lineage.around(from, COUNTED_MAX);
     return lineageBoxes({
@@ -122,18 +127,17 @@ export class LineageController {
     });
   }
 
-  @Get(':commit/preview')
-  @ApiOperation({
-    summary:
-      'What a rollback of the commit would reach, over all partitions: commits, money by currency, subjects, consumers, and what is beyond the bound. Nothing is done.',
-  })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  @ReadRoute(
+    ':commit/preview',
+    'What a rollback of the commit would reach, over all partitions: commits, money by currency, subjects, consumers, and what is beyond the bound. Nothing is done.',
+    oneQuery,
+  )
   async preview(
     @FromCaller() caller: Caller,
-    @Param('commit') commit: string,
-    @Query() query: unknown,
+    @Id('commit') commit: string,
+    @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
   ): Promise<LineagePreview> {
-    const from = await this.named(caller, commit, parse(oneQuery, query).tenant);
+    const from = await this.named(caller, commit, tenant);
     const { boundMs } = this.policy;
     const now = await this.ledger.now();
     return lineagePreview({
@@ -144,18 +148,17 @@ export class LineageController {
     });
   }
 
-  @Get(':commit/settled')
-  @ApiOperation({
-    summary:
-      'Whether the fall of a commit has been taken into account by every partition, computed from cursors and marks; and if not, what is missing.',
-  })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  @ReadRoute(
+    ':commit/settled',
+    'Whether the fall of a commit has been taken into account by every partition, computed from cursors and marks; and if not, what is missing.',
+    oneQuery,
+  )
   async settled(
     @FromCaller() caller: Caller,
-    @Param('commit') commit: string,
-    @Query() query: unknown,
+    @Id('commit') commit: string,
+    @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
   ): Promise<Settled> {
-    const from = await this.named(caller, commit, parse(oneQuery, query).tenant);
+    const from = await this.named(caller, commit, tenant);
     // Cursors first: rows that are read later are at least as new, so what they show unmarked is not done.
     const [cursors, partitions] = [
       await this.lineage.cursors(fallenView.topic),
@@ -177,8 +180,8 @@ export class LineageController {
   }
 
   /** The commit an id names, for this caller. Errors: EdgeRefusal(NOT_FOUND, PROJECTION_BEHIND, TENANT_FOREIGN). */
-  private async named({ principal }: Caller, commit: string, asked: string | undefined): Promise<Named> {
-    const [id, tenant] = [parse(idText, commit), tenantOfRead(principal, asked)];
+  private async named({ principal }: Caller, id: string, asked: string | undefined): Promise<Named> {
+    const tenant = tenantOfRead(principal, asked);
     const found = await this.lineage.commit(id, tenant);
     if (found !== null) return found;
     // Nobody says that there is nothing while rows are behind their log.

@@ -1,7 +1,17 @@
 // HTTP edge of the mutation ledger: reads, and the way to take back what is held; executions come by Kafka.
-import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { FromCaller, idText, listsController, parse, Reads, render, tenantText } from '@recourse/service';
+import { Controller, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import {
+  FromCaller,
+  Id,
+  idText,
+  listsController,
+  pageQuery,
+  Queried,
+  ReadRoute,
+  Reads,
+  render,
+} from '@recourse/service';
 import type { Caller } from '@recourse/service';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
 import { z } from 'zod';
@@ -14,7 +24,7 @@ import { LedgerQueries } from '../reads/ledger-queries.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 
 const ASSUMPTIONS_LOG = 'recourse.assumptions';
-const oneQuery = z.strictObject({ tenant: tenantText.optional() });
+const oneQuery = z.strictObject({ tenant: pageQuery.tenant });
 /** Mutations of one run that a preview looks at. */
 const MUTATIONS_MAX = 100_000;
 /** Compensations of one mutation that are shown with it. */
@@ -22,7 +32,7 @@ const COMPENSATIONS_MAX = 100;
 /** Until a person has settled or undone it, whoever may do so is shown what it was. */
 const FOR_PEOPLE: readonly EffectStatus[] = ['uncertain', 'manual_review'];
 const previewQuery = z.strictObject({
-  tenant: tenantText.optional(),
+  tenant: pageQuery.tenant,
   mutation_id: z.union([idText.transform((one) => [one]), z.array(idText).max(200)]).default([]),
 });
 export const MutationListsController = listsController({
@@ -74,18 +84,20 @@ export class MutationsController {
     @Inject(LedgerQueries) private readonly queries: LedgerQueries,
   ) {}
 
-  @Get('mutations/:id')
-  @ApiOperation({
-    summary:
-      'One mutation: its execution, its recovery pointer, its states, what was executed to undo it, and where the log proves what was bound.',
-  })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  async one(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
-    const { tenant } = parse(oneQuery, query);
+  @ReadRoute(
+    'mutations/:id',
+    'One mutation: its execution, its recovery pointer, its states, what was executed to undo it, and where the log proves what was bound.',
+    oneQuery,
+  )
+  async one(
+    @FromCaller() caller: Caller,
+    @Id('id') id: string,
+    @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
+  ): Promise<unknown> {
     const { doc, partition } = await this.reads.find(caller, {
       log: MUTATIONS_LOG,
       kind: 'mutation',
-      where: { mutation_id: parse(idText, id) },
+      where: { mutation_id: id },
       tenant,
     });
     const mutation = doc as Mutation; // rows of this kind are mutations
@@ -107,20 +119,16 @@ export class MutationsController {
     });
   }
 
-  @Get('runs/:run_id/undo-preview')
-  @ApiOperation({
-    summary:
-      'What an undo of the run, or of some of its mutations, would do: what can be undone, what leaves residue, what cannot, and who has to agree.',
-  })
-  @ApiQuery({ name: 'mutation_id', required: false, isArray: true })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
+  @ReadRoute(
+    'runs/:run_id/undo-preview',
+    'What an undo of the run, or of some of its mutations, would do: what can be undone, what leaves residue, what cannot, and who has to agree.',
+    previewQuery,
+  )
   async undoPreview(
     @FromCaller() caller: Caller,
-    @Param('run_id') run: string,
-    @Query() query: unknown,
+    @Id('run_id') runId: string,
+    @Queried(previewQuery) { tenant, mutation_id: asked }: z.infer<typeof previewQuery>,
   ): Promise<unknown> {
-    const runId = parse(idText, run);
-    const { tenant, mutation_id: asked } = parse(previewQuery, query);
     const mutations = await this.reads.every(
       caller,
       { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id: runId }, tenant },

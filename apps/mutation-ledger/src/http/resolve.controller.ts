@@ -1,16 +1,17 @@
 // HTTP edge of the ledger: what an id on a wire, in a log line or on a ticket is about (A36).
-import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Controller, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import {
   EdgeRefusal,
   FromCaller,
-  idText,
-  parse,
+  Id,
+  pageQuery,
+  Queried,
+  ReadRoute,
   Reads,
   render,
   SERVICE_CONTEXT,
   tenantOfRead,
-  tenantText,
 } from '@recourse/service';
 import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
@@ -18,7 +19,7 @@ import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 
-const resolveQuery = z.strictObject({ tenant: tenantText.optional() });
+const resolveQuery = z.strictObject({ tenant: pageQuery.tenant });
 
 /** What an id names. */
 interface Resolved {
@@ -43,12 +44,13 @@ export class ResolveController {
     @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
   ) {}
 
-  @Get(':id')
-  @ApiOperation({ summary: 'The mutation, rollback, recovery or run that an id names, looked for in that order.' })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  async resolve(@FromCaller() caller: Caller, @Param('id') given: string, @Query() query: unknown): Promise<Resolved> {
-    const tenant = tenantOfRead(caller.principal, parse(resolveQuery, query).tenant);
-    const id = parse(idText, given);
+  @ReadRoute(':id', 'The mutation, rollback, recovery or run that an id names, looked for in that order.', resolveQuery)
+  async resolve(
+    @FromCaller() caller: Caller,
+    @Id('id') id: string,
+    @Queried(resolveQuery) { tenant: named }: z.infer<typeof resolveQuery>,
+  ): Promise<Resolved> {
+    const tenant = tenantOfRead(caller.principal, named);
     const found = await this.lookUp(caller, id, tenant);
     if (found !== null) return found;
     // Nobody says that there is nothing while rows are behind their log.

@@ -1,13 +1,16 @@
 // HTTP edge of undo: somebody asks for what an agent did to be taken back, and reads what became of it.
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import {
   Commands,
   FromCaller,
+  Id,
   idText,
   openApiSchema,
   pageQuery,
   parse,
+  Queried,
+  ReadRoute,
   Reads,
   reasonText,
   render,
@@ -29,7 +32,7 @@ const undo = z.strictObject({
   tenant: tenantText.optional(),
 });
 const listQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), phase: z.enum(UNDO_PHASES).optional() });
-const oneQuery = z.strictObject({ tenant: tenantText.optional() });
+const oneQuery = z.strictObject({ tenant: pageQuery.tenant });
 /** Mutations of one run that a report looks at. */
 const MUTATIONS_MAX = 100_000;
 
@@ -61,29 +64,28 @@ export class UndosController {
     });
   }
 
-  @Get()
-  @ApiOperation({ summary: 'Undos that were asked for, or that a failed step of the run began (`begun_by`).' })
-  @ApiQuery({ name: 'run_id', required: false })
-  @ApiQuery({ name: 'phase', required: false, enum: UNDO_PHASES })
-  @ApiQuery({ name: 'cursor', required: false })
-  @ApiQuery({ name: 'limit', required: false })
-  list(@FromCaller() caller: Caller, @Query() query: unknown): Promise<ListAnswer> {
-    const { run_id, phase, ...page } = parse(listQuery, query);
+  @ReadRoute('', 'Undos that were asked for, or that a failed step of the run began (`begun_by`).', listQuery)
+  list(
+    @FromCaller() caller: Caller,
+    @Queried(listQuery) { run_id, phase, ...page }: z.infer<typeof listQuery>,
+  ): Promise<ListAnswer> {
     return this.reads.list(caller, { log: MUTATIONS_LOG, kind: 'undo', where: { run_id, phase }, ...page });
   }
 
-  @Get(':id')
-  @ApiOperation({
-    summary:
-      'What became of an undo: each effect undone clean, undone with residue, not undone with its reason, or still open. The whole is undone only if every one is.',
-  })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  async one(@FromCaller() caller: Caller, @Param('id') id: string, @Query() query: unknown): Promise<unknown> {
-    const { tenant } = parse(oneQuery, query);
+  @ReadRoute(
+    ':id',
+    'What became of an undo: each effect undone clean, undone with residue, not undone with its reason, or still open. The whole is undone only if every one is.',
+    oneQuery,
+  )
+  async one(
+    @FromCaller() caller: Caller,
+    @Id('id') id: string,
+    @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
+  ): Promise<unknown> {
     const { doc } = await this.reads.find(caller, {
       log: MUTATIONS_LOG,
       kind: 'undo',
-      where: { undo_id: parse(idText, id) },
+      where: { undo_id: id },
       tenant,
     });
     const asked = doc as UndoDoc; // rows of this kind are undos

@@ -1,7 +1,7 @@
 // HTTP edge of rates: how many compensations may start in a minute, and which schedules are in use.
-import { Controller, Get, Inject, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { FromCaller, pageQuery, parse, tenantOfRead } from '@recourse/service';
+import { Controller, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { FromCaller, pageQuery, Queried, ReadRoute, tenantOfRead } from '@recourse/service';
 import type { Caller } from '@recourse/service';
 import { z } from 'zod';
 import type { Rates } from '../rules/admission/pace.decisions.js';
@@ -29,12 +29,11 @@ export class RatesController {
     @Inject(RATES_IN_FORCE) private readonly inForce: Rates,
   ) {}
 
-  @Get()
-  @ApiOperation({ summary: 'Rates of compensations that are set, and their schedules that are in use.' })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  @ApiQuery({ name: 'limit', required: false })
-  async rates(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<RatesAnswer> {
-    const { tenant: named, limit = LIMIT_DEFAULT } = parse(rateQuery, query);
+  @ReadRoute('', 'Rates of compensations that are set, and their schedules that are in use.', rateQuery)
+  async rates(
+    @FromCaller() { principal }: Caller,
+    @Queried(rateQuery) { tenant: named, limit = LIMIT_DEFAULT }: z.infer<typeof rateQuery>,
+  ): Promise<RatesAnswer> {
     const { items, more } = await this.queries.paces({ tenant: tenantOfRead(principal, named) }, Date.now(), limit);
     const { tenantPerMinute, capabilityPerMinute } = this.inForce;
     return {

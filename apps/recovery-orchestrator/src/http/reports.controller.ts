@@ -1,7 +1,7 @@
 // HTTP edge of the orchestrator's reports: which tools end with people and why, and what was observed of recoveries.
-import { Controller, Get, Inject, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { FromCaller, idText, manualReport, pageQuery, parse, tenantOfRead } from '@recourse/service';
+import { Controller, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { FromCaller, idText, manualReport, pageQuery, Queried, ReadRoute, tenantOfRead } from '@recourse/service';
 import type { Caller, ManualReport } from '@recourse/service';
 import { z } from 'zod';
 import { isUnprovable } from '../core/reports.decisions.js';
@@ -17,30 +17,28 @@ const reportQuery = z.strictObject({ tenant: pageQuery.tenant, limit: pageQuery.
 export class ReportsController {
   constructor(@Inject(RecoveryQueries) private readonly queries: RecoveryQueries) {}
 
-  @Get('manual-reasons')
-  @ApiOperation({
-    summary:
-      'Why steps of recoveries land with a person: tools by reason, the most frequent first, and those whose outcomes often cannot be proven.',
-  })
-  @ApiQuery({ name: 'capability', required: false })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  @ApiQuery({ name: 'limit', required: false })
-  async manualReasons(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<ManualReport> {
-    const { tenant, limit = LIMIT_DEFAULT, capability } = parse(reportQuery, query);
+  @ReadRoute(
+    'manual-reasons',
+    'Why steps of recoveries land with a person: tools by reason, the most frequent first, and those whose outcomes often cannot be proven.',
+    reportQuery,
+  )
+  async manualReasons(
+    @FromCaller() { principal }: Caller,
+    @Queried(reportQuery) { tenant, limit = LIMIT_DEFAULT, capability }: z.infer<typeof reportQuery>,
+  ): Promise<ManualReport> {
     const counted = await this.queries.manualReasons({ tenant: tenantOfRead(principal, tenant), capability }, limit);
     return manualReport(counted, isUnprovable);
   }
 
-  @Get('recoveries')
-  @ApiOperation({
-    summary:
-      'What was observed of recoveries per tool: how they ended, how often they were tried, and how long a compensation took.',
-  })
-  @ApiQuery({ name: 'capability', required: false })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  @ApiQuery({ name: 'limit', required: false })
-  recoveries(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<Report<ObservedRecoveries>> {
-    const { tenant, limit = LIMIT_DEFAULT, capability } = parse(reportQuery, query);
+  @ReadRoute(
+    'recoveries',
+    'What was observed of recoveries per tool: how they ended, how often they were tried, and how long a compensation took.',
+    reportQuery,
+  )
+  recoveries(
+    @FromCaller() { principal }: Caller,
+    @Queried(reportQuery) { tenant, limit = LIMIT_DEFAULT, capability }: z.infer<typeof reportQuery>,
+  ): Promise<Report<ObservedRecoveries>> {
     return this.queries.recoveries({ tenant: tenantOfRead(principal, tenant), capability }, limit);
   }
 }

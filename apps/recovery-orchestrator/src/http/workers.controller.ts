@@ -1,8 +1,8 @@
 // HTTP edge of workers: what waits for them, who is silent, and whose keys act and observe.
-import { Controller, Get, Inject, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Controller, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Keyring } from '@recourse/kernel';
-import { FromCaller, pageQuery, parse, tenantOfRead } from '@recourse/service';
+import { FromCaller, pageQuery, Queried, ReadRoute, tenantOfRead } from '@recourse/service';
 import type { Caller } from '@recourse/service';
 import { z } from 'zod';
 import { RecoveryQueries } from '../reads/recovery-queries.js';
@@ -25,15 +25,15 @@ export class WorkersController {
     @Inject(KEYRING) private readonly keyring: KeyringNow,
   ) {}
 
-  @Get()
-  @ApiOperation({
-    summary:
-      'What is asked of the workers of each adapter: how much waits, since when, and what nobody answered in time; and whose keys act and observe.',
-  })
-  @ApiQuery({ name: 'tenant', required: false, description: 'Only a token for all tenants may name one.' })
-  @ApiQuery({ name: 'limit', required: false })
-  async workers(@FromCaller() { principal }: Caller, @Query() query: unknown): Promise<WorkersView> {
-    const { tenant: named, limit = LIMIT_DEFAULT } = parse(workersQuery, query);
+  @ReadRoute(
+    '',
+    'What is asked of the workers of each adapter: how much waits, since when, and what nobody answered in time; and whose keys act and observe.',
+    workersQuery,
+  )
+  async workers(
+    @FromCaller() { principal }: Caller,
+    @Queried(workersQuery) { tenant: named, limit = LIMIT_DEFAULT }: z.infer<typeof workersQuery>,
+  ): Promise<WorkersView> {
     const tenant = tenantOfRead(principal, named);
     const now = Date.now();
     const ring = this.keyring();
