@@ -1074,13 +1074,13 @@ export interface operations {
     HarmController_harm: {
         parameters: {
             query?: {
-                limit?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                capability?: unknown;
-                agent_id?: unknown;
+                tenant?: string;
+                limit?: number;
                 /** @description What sums are made by. */
                 by?: "tenant" | "agent" | "capability";
+                agent_id?: string;
+                capability?: string;
             };
             header?: never;
             path?: never;
@@ -1099,13 +1099,13 @@ export interface operations {
     HarmController_forecast: {
         parameters: {
             query?: {
-                limit?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                capability?: unknown;
-                agent_id?: unknown;
+                tenant?: string;
+                limit?: number;
                 /** @description What sums are made by. */
                 by?: "tenant" | "agent" | "capability";
+                agent_id?: string;
+                capability?: string;
             };
             header?: never;
             path?: never;
@@ -1125,7 +1125,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
             };
             header?: never;
             path: {
@@ -1146,17 +1146,17 @@ export interface operations {
     OutcomesController_outcomes: {
         parameters: {
             query?: {
-                limit?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                /** @description Ended before it; epoch milliseconds. */
-                to?: unknown;
-                /** @description Ended at or after it; epoch milliseconds. */
-                from?: unknown;
+                tenant?: string;
+                limit?: number;
+                workflow_id?: string;
+                intent?: string;
                 /** @description Version of the agent. */
-                release?: unknown;
-                intent?: unknown;
-                workflow_id?: unknown;
+                release?: string;
+                /** @description Ended at or after it; epoch milliseconds. */
+                from?: number;
+                /** @description Ended before it; epoch milliseconds. */
+                to?: number;
             };
             header?: never;
             path?: never;

@@ -127,7 +127,7 @@ export interface paths {
             cookie?: never;
         };
         /** Contracts of the tenant and those of the platform. */
-        get: operations["ContractsController_list"];
+        get: operations["ListsController_list_contracts"];
         put?: never;
         /** Registers a contract, or a new version of one; the body is the contract. Every problem is listed at once. */
         post: operations["ContractsController_register"];
@@ -230,7 +230,7 @@ export interface paths {
             cookie?: never;
         };
         /** Weaker versions that wait for a second person, each with its deadline. */
-        get: operations["ContractProposalsController_list"];
+        get: operations["ListsController_list_contract-proposals"];
         put?: never;
         post?: never;
         delete?: never;
@@ -483,13 +483,16 @@ export interface operations {
             };
         };
     };
-    ContractsController_list: {
+    ListsController_list_contracts: {
         parameters: {
             query?: {
-                limit?: unknown;
-                cursor?: unknown;
-                retired?: unknown;
-                name?: unknown;
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                name?: string;
+                retired?: "true" | "false";
             };
             header?: never;
             path?: never;
@@ -650,8 +653,9 @@ export interface operations {
     ContractsController_one: {
         parameters: {
             query?: {
-                tenant?: unknown;
-                version?: unknown;
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                version?: number;
             };
             header?: never;
             path: {
@@ -669,12 +673,15 @@ export interface operations {
             };
         };
     };
-    ContractProposalsController_list: {
+    "ListsController_list_contract-proposals": {
         parameters: {
             query?: {
-                limit?: unknown;
-                cursor?: unknown;
-                name?: unknown;
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                name?: string;
             };
             header?: never;
             path?: never;
@@ -723,10 +730,13 @@ export interface operations {
     EntriesController_list: {
         parameters: {
             query?: {
-                limit?: unknown;
-                cursor?: unknown;
-                retired?: unknown;
-                name?: unknown;
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                name?: string;
+                retired?: "true" | "false";
             };
             header?: never;
             path: {
@@ -807,7 +817,8 @@ export interface operations {
     EntriesController_one: {
         parameters: {
             query?: {
-                tenant?: unknown;
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
             };
             header?: never;
             path: {

@@ -127,7 +127,7 @@ export interface paths {
             cookie?: never;
         };
         /** Versions of policy bundles that are applied to earlier commits: how many were looked at, how many are refused, how many cannot be judged. One item per partition that has such commits. */
-        get: operations["ReevaluationsController_list"];
+        get: operations["ListsController_list_reevaluations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1112,15 +1112,16 @@ export interface operations {
             };
         };
     };
-    ReevaluationsController_list: {
+    ListsController_list_reevaluations: {
         parameters: {
             query?: {
-                limit?: unknown;
-                cursor?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                bundle?: string;
                 phase?: "running" | "closed";
-                bundle?: unknown;
             };
             header?: never;
             path?: never;
@@ -1140,7 +1141,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
             };
             header?: never;
             path: {
@@ -1162,8 +1163,8 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                mutation_id?: unknown[];
+                tenant?: string;
+                mutation_id?: string | string[];
             };
             header?: never;
             path: {
@@ -1241,16 +1242,17 @@ export interface operations {
     CommitsController_list: {
         parameters: {
             query?: {
-                limit?: unknown;
-                cursor?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                /** @description Policy bundle that admitted it. */
-                bundle?: unknown;
-                subject?: unknown;
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                run_id?: string;
+                agent_id?: string;
                 standing?: "stands" | "rolled_back" | "beyond";
-                agent_id?: unknown;
-                run_id?: unknown;
+                subject?: string;
+                /** @description Policy bundle that admitted it. */
+                bundle?: string;
             };
             header?: never;
             path?: never;
@@ -1270,7 +1272,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
                 state?: "true" | "false";
             };
             header?: never;
@@ -1293,7 +1295,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
             };
             header?: never;
             path: {
@@ -1315,7 +1317,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
             };
             header?: never;
             path: {
@@ -1336,13 +1338,14 @@ export interface operations {
     EffectsController_effects: {
         parameters: {
             query?: {
-                limit?: unknown;
-                cursor?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                tool_name?: unknown;
-                run_id?: unknown;
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
                 status?: "planned" | "executing" | "succeeded" | "failed" | "uncertain" | "compensation_pending" | "compensating" | "compensated" | "manual_review";
+                run_id?: string;
+                tool_name?: string;
             };
             header?: never;
             path?: never;
@@ -1386,13 +1389,14 @@ export interface operations {
     EffectsController_horizon: {
         parameters: {
             query?: {
-                limit?: unknown;
-                cursor?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                capability?: unknown;
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
                 /** @description Only windows that close within so many milliseconds. */
-                within_ms?: unknown;
+                within_ms?: number;
+                capability?: string;
             };
             header?: never;
             path?: never;
@@ -1411,16 +1415,17 @@ export interface operations {
     CompensationsController_list: {
         parameters: {
             query?: {
-                limit?: unknown;
-                cursor?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                capability?: unknown;
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                run_id?: string;
+                /** @description The mutation that is reversed. */
+                mutation_id?: string;
                 /** @description Execution state. */
                 execution?: "planned" | "executing" | "succeeded" | "failed" | "uncertain";
-                /** @description The mutation that is reversed. */
-                mutation_id?: unknown;
-                run_id?: unknown;
+                capability?: string;
             };
             header?: never;
             path?: never;
@@ -1440,7 +1445,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
             };
             header?: never;
             path: {
@@ -1462,7 +1467,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
             };
             header?: never;
             path: {
@@ -1509,10 +1514,10 @@ export interface operations {
     ReportsController_exposure: {
         parameters: {
             query?: {
-                limit?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                capability?: unknown;
+                tenant?: string;
+                limit?: number;
+                capability?: string;
             };
             header?: never;
             path?: never;
@@ -1531,10 +1536,10 @@ export interface operations {
     ReportsController_manualReasons: {
         parameters: {
             query?: {
-                limit?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                capability?: unknown;
+                tenant?: string;
+                limit?: number;
+                capability?: string;
             };
             header?: never;
             path?: never;
@@ -1553,15 +1558,16 @@ export interface operations {
     ConsumersController_deliveries: {
         parameters: {
             query?: {
-                limit?: unknown;
-                cursor?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                rollback_id?: unknown;
-                mutation_id?: unknown;
-                run_id?: unknown;
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                consumer?: string;
                 phase?: "waiting" | "overdue" | "reviewed" | "acknowledged";
-                consumer?: unknown;
+                run_id?: string;
+                mutation_id?: string;
+                rollback_id?: string;
             };
             header?: never;
             path?: never;
@@ -1580,11 +1586,11 @@ export interface operations {
     ConsumersController_rolledBack: {
         parameters: {
             query?: {
-                limit?: unknown;
-                /** @description `after` of the poll before; all without it. */
-                after?: unknown;
                 /** @description Prefix of tenant/agent/run/subject; * stands for one part. */
-                scope?: unknown;
+                scope?: string;
+                /** @description `after` of the poll before; all without it. */
+                after?: string;
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -1603,10 +1609,10 @@ export interface operations {
     ConsumersController_report: {
         parameters: {
             query?: {
-                limit?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                consumer?: unknown;
+                tenant?: string;
+                limit?: number;
+                consumer?: string;
             };
             header?: never;
             path?: never;
@@ -1626,9 +1632,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
                 /** @description Only what this rollback reached. */
-                rollback?: unknown;
+                rollback?: string;
             };
             header?: never;
             path: {
@@ -1650,11 +1656,11 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                /** @description Part of an id, run, agent, label or subject; boxes with it come first. */
-                find?: unknown;
+                tenant?: string;
                 /** @description Runs whose commits are boxes of their own; at most 20. */
                 open?: string[];
+                /** @description Part of an id, run, agent, label or subject; boxes with it come first. */
+                find?: string;
             };
             header?: never;
             path: {
@@ -1676,7 +1682,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
             };
             header?: never;
             path: {
@@ -1698,7 +1704,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
             };
             header?: never;
             path: {
@@ -2016,10 +2022,13 @@ export interface operations {
     UndosController_list: {
         parameters: {
             query?: {
-                limit?: unknown;
-                cursor?: unknown;
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+                /** @description next_cursor of the previous page. */
+                cursor?: string;
+                limit?: number;
+                run_id?: string;
                 phase?: "opened" | "listed";
-                run_id?: unknown;
             };
             header?: never;
             path?: never;
@@ -2068,7 +2077,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
             };
             header?: never;
             path: {

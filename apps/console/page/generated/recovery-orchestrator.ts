@@ -1454,10 +1454,10 @@ export interface operations {
     ReportsController_manualReasons: {
         parameters: {
             query?: {
-                limit?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                capability?: unknown;
+                tenant?: string;
+                limit?: number;
+                capability?: string;
             };
             header?: never;
             path?: never;
@@ -1476,10 +1476,10 @@ export interface operations {
     ReportsController_recoveries: {
         parameters: {
             query?: {
-                limit?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
-                capability?: unknown;
+                tenant?: string;
+                limit?: number;
+                capability?: string;
             };
             header?: never;
             path?: never;
@@ -1498,9 +1498,9 @@ export interface operations {
     RatesController_rates: {
         parameters: {
             query?: {
-                limit?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -1519,9 +1519,9 @@ export interface operations {
     WorkersController_workers: {
         parameters: {
             query?: {
-                limit?: unknown;
                 /** @description Only a token for all tenants may name one. */
-                tenant?: unknown;
+                tenant?: string;
+                limit?: number;
             };
             header?: never;
             path?: never;
