@@ -52,7 +52,7 @@ const boxesQuery = z.strictObject({
     .optional()
     .meta({
       description: `Runs whose commits are boxes of their own; at most ${OPEN_MAX}.`,
-      ...openApiSchema(z.array(idText).max(OPEN_MAX)), // of what is put into a list first no schema is known
+      ...openApiSchema(z.array(idText).max(OPEN_MAX)), // zod cannot say what a preprocess takes
     }),
   find: z
     .string()
