@@ -15,7 +15,7 @@ const listQuery = z.strictObject({
   execution: z.enum(EXECUTION_STATE_VALUES).optional().describe('Execution state.'),
   capability: idText.optional(),
 });
-const oneQuery = z.strictObject({ tenant: idText.optional().describe('Only a token for all tenants may name one.') });
+const oneQuery = z.strictObject({ tenant: pageQuery.tenant });
 
 @ApiTags('mutations')
 @ApiBearerAuth()
