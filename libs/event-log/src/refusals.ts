@@ -2,7 +2,8 @@
 //
 // Invariants
 //   R1. It stands before no record of anybody else: it parks nothing and holds nothing up.
-//   R2. A flood of it leaves one record a batch, with the number, the offsets and a hash over all of it.
+//   R2. A flood of it leaves one record a batch and partition, whatever is wrong with each: with the number, the offsets, what was
+//       wrong with how many, and a hash over all of it.
 import { createHash } from 'node:crypto';
 import type { PlacedDecided } from './parking.decisions.js';
 
@@ -22,9 +23,15 @@ export interface RefusedItem {
 /** Reason of what a key may not say. */
 export const SPEAKER_MISMATCH = 'SPEAKER_MISMATCH';
 
+/** Reason of what was refused for several reasons; the detail tells them. */
+const SEVERAL_REASONS = 'SEVERAL_REASONS';
+/** Kinds of refusals that a detail names. */
+const KINDS_TOLD = 10;
+const DETAIL_MAX = 1_000;
+
 /** Do two refusals that follow each other go into one record? */
 export function goTogether(a: RefusedItem, b: RefusedItem): boolean {
-  return a.topic === b.topic && a.partition === b.partition && a.reason === b.reason && a.signingKey === b.signingKey;
+  return a.topic === b.topic && a.partition === b.partition;
 }
 
 /**
@@ -34,7 +41,7 @@ export function goTogether(a: RefusedItem, b: RefusedItem): boolean {
  */
 export function refusedRecord(run: readonly [RefusedItem, ...RefusedItem[]]): PlacedDecided {
   const [first] = run;
-  const { topic, partition, reason, detail, signingKey } = first;
+  const { topic, partition } = first;
   const values_sha256 = run.reduce<Buffer>(
     (hash, { value }) =>
       createHash('sha256')
@@ -44,11 +51,31 @@ export function refusedRecord(run: readonly [RefusedItem, ...RefusedItem[]]): Pl
     Buffer.alloc(32),
   );
   const offsets = { from_offset: first.offset, to_offset: run.at(-1)?.offset ?? first.offset, count: run.length };
-  const why = {
-    reason,
-    detail: detail.slice(0, 1_000).toWellFormed().replaceAll('\u0000', '\\0'),
-    signing_key: signingKey,
-  };
-  const body = { topic, partition, ...offsets, ...why, values_sha256 };
+  const body = { topic, partition, ...offsets, ...whyOf(run), values_sha256 };
   return { decided: { type: 'RecordsRefused', body }, key: `${topic}/${String(partition)}` };
+}
+
+/** What was wrong: the same with all of them, or what with how many. */
+function whyOf(run: readonly [RefusedItem, ...RefusedItem[]]): {
+  readonly reason: string;
+  readonly detail: string;
+  readonly signing_key: string | null;
+} {
+  const [{ reason, detail, signingKey }] = run;
+  const isOne = run.every((item) => item.reason === reason);
+  const isOfOne = run.every((item) => item.signingKey === signingKey);
+  const text = isOne && isOfOne ? detail : kindsOf(run);
+  return {
+    reason: isOne ? reason : SEVERAL_REASONS,
+    detail: text.slice(0, DETAIL_MAX).toWellFormed().replaceAll('\u0000', '\\0'),
+    signing_key: isOfOne ? signingKey : null,
+  };
+}
+
+function kindsOf(run: readonly RefusedItem[]): string {
+  const kinds = Map.groupBy(run, ({ reason, signingKey }) => `${reason} of ${signingKey ?? 'no key'}`);
+  const told = [...kinds].sort(([, one], [, other]) => other.length - one.length).slice(0, KINDS_TOLD);
+  const more = kinds.size - told.length;
+  const counts = told.map(([kind, { length }]) => `${String(length)} ${kind}`);
+  return [...counts, ...(more === 0 ? [] : [`${String(more)} more kinds`])].join(', ');
 }

@@ -133,6 +133,29 @@ describe('a wire whose records are signed', () => {
       'SIGNATURE_MISSING',
     );
   });
+
+  it('leaves one record of a flood whatever is wrong with each of it, and no key id is longer than one', async () => {
+    const kinds = [undefined, 'k1', 'k2', 'k'.repeat(300_000)];
+    const flood = Array.from({ length: 80 }, (_, index) => {
+      const keyId = kinds[index % kinds.length];
+      const headers = keyId === undefined ? {} : { 'recourse-signature': `v1 ${keyId} 1700000000000 1 AA` };
+      return { ...record(String(index)), headers };
+    });
+    await (await stranger().wireProducer()).send(WIRE, flood);
+    await send(as('crm'), 'after');
+    await world.until('taken', stated('after'));
+    const refused = await ofType('RecordsRefused');
+    expect(refused.reduce((sum, { count }) => sum + Number(count), 0)).toBe(80);
+    expect(refused.length).toBeLessThan(10);
+    expect(refused).toContainEqual(
+      expect.objectContaining({
+        reason: 'SEVERAL_REASONS',
+        signing_key: null,
+        detail: expect.stringMatching(/\d+ SIGNATURE_MISSING of no key, \d+ KEY_UNKNOWN of k1, \d+ KEY_UNKNOWN of k2/),
+      }),
+    );
+    expect(JSON.stringify(refused).length).toBeLessThan(10_000);
+  });
 });
 
 describe('a log whose owner signs', () => {

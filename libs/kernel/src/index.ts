@@ -26,10 +26,11 @@ export { lookAlikes } from './alike.js';
 export { isAmong, isPerson, isSubject, personKey, policyDecider, SUBJECT_FORM } from './person.js';
 export type { Asking } from './person.js';
 export {
+  isKeyId,
   isObserved,
   isValidAt,
-  observersIn,
   KEY_PROBLEMS,
+  observersIn,
   parseKeyring,
   ProvenSignatures,
   publicKeyText,

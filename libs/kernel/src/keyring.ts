@@ -42,6 +42,11 @@ export interface Signer {
 }
 
 const ID = /^[A-Za-z0-9._:-]{1,64}$/;
+
+/** Can a key be called this? */
+export function isKeyId(text: string): boolean {
+  return ID.test(text);
+}
 /** What stands before the 32 octets of an Ed25519 key in its DER form (RFC 8410). */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 const RAW_KEY_BYTES = 32;

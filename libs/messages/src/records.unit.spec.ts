@@ -1,5 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
+import { TOPICS } from './generated/index.js';
 import { bodyIn, recordIn } from './records.js';
+
+describe('a wire', () => {
+  it.each(TOPICS.filter(({ kind }) => kind === 'wire').map(({ name, config }) => [name, config] as const))(
+    '%s keeps what was sent by when the broker got it: no time of a stranger makes it older',
+    (_name, config) => {
+      expect(config).toMatchObject({ 'message.timestamp.type': 'LogAppendTime' });
+    },
+  );
+});
 
 describe('a decoded record', () => {
   const released = { type: 'BudgetReleased', body: { reservation_id: 'res_1' } };

@@ -13,6 +13,7 @@ const batch = (firstOffset: number, keys: readonly (string | Buffer)[], more: Pa
   lastOffsetDelta: keys.length - 1,
   firstTimestamp: 1_000,
   producerId: NOBODY,
+  cost: 0,
   records: keys.map((key, delta) => ({
     offset: firstOffset + delta,
     key: Buffer.from(key),

@@ -5,12 +5,15 @@
 // Invariants
 //   R1. What is broken in one batch costs no other: each is read for itself.
 //   R2. Nothing of a batch counts whose checksum does not fit, but the place it takes.
+//   R4. A set is read as far as it takes no more memory than a batch may: what is compressed well comes bit by bit.
 //   R3. No length is believed that leads nowhere: behind it a batch begins whose own checksum fits, or reading stops before it.
 //
 // Grammar: see record-batch.kafka.ts.
 import { crc32c } from '@platformatic/kafka';
 import type { FetchedRecord, Unreadable } from '../kafka.port.js';
+import { PLAIN_MAX } from './decompress.kafka.js';
 import { readRecords } from './records.kafka.js';
+import type { ReadRecords } from './records.kafka.js';
 
 /** Bytes of the offset and the length before what the length counts. */
 const FRAME_BYTES = 12;
@@ -37,6 +40,8 @@ export interface StoredBatch {
   readonly producerId: bigint;
   readonly records: readonly FetchedRecord[];
   readonly unreadable: Unreadable | null;
+  /** What its records take in memory, about, octets. */
+  readonly cost: number;
 }
 
 /** Bytes where a batch begins that does not say where it ends. */
@@ -54,13 +59,16 @@ export interface RecordSet {
   readonly broken: BrokenFrame | null;
 }
 
+/** Cost of the batches of one set after which no more of it is read: the rest is asked for again. */
+const SET_COST_MAX = PLAIN_MAX;
 /** Bytes of a broken frame that are kept: its head, and what tells people whose it was. */
 const BROKEN_BYTES_MAX = 4_096;
 
 /** Reads a set of batches as a broker sends it: the last may be cut off, and is asked for again. */
 export function readRecordSet(set: Buffer): RecordSet {
   const batches: StoredBatch[] = [];
-  for (let at = 0; set.length - at >= FRAME_BYTES;) {
+  let cost = 0;
+  for (let at = 0; set.length - at >= FRAME_BYTES && cost < SET_COST_MAX;) {
     const length = set.readInt32BE(at + LENGTH_AT);
     const end = at + FRAME_BYTES + length;
     if (length < HEAD_BYTES)
@@ -72,7 +80,9 @@ export function readRecordSet(set: Buffer): RecordSet {
     }
     const wrong = mismatchIn(set.subarray(at, end));
     if (wrong !== null && !isWholeBatch(set, end)) return { batches, broken: brokenAt(set, at, wrong) };
-    batches.push(readStored(set.subarray(at, end), wrong, nextOffset(set, end)));
+    const stored = readStored(set.subarray(at, end), wrong, nextOffset(set, end));
+    batches.push(stored);
+    cost += stored.cost;
     at = end;
   }
   return { batches, broken: null };
@@ -110,7 +120,7 @@ function readStored(bytes: Buffer, wrong: string | null, next: bigint | null): S
   if (wrong !== null) return unreadable(bytes, next, wrong);
   const head = headOf(bytes);
   try {
-    return { ...head, records: recordsIn(bytes, head), unreadable: null };
+    return { ...head, ...recordsIn(bytes, head), unreadable: null };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const { attributes, producerId, lastOffsetDelta } = head;
@@ -118,7 +128,7 @@ function readStored(bytes: Buffer, wrong: string | null, next: bigint | null): S
   }
 }
 
-function recordsIn(bytes: Buffer, head: StoredBatch): readonly FetchedRecord[] {
+function recordsIn(bytes: Buffer, head: StoredBatch): ReadRecords {
   const { attributes, firstTimestamp } = head;
   const [firstOffset, count] = [Number(head.firstOffset), bytes.readInt32BE(COUNT_AT)];
   return readRecords(bytes.subarray(RECORDS_AT), { attributes, firstOffset, firstTimestamp, count });
@@ -145,5 +155,6 @@ function headOf(bytes: Buffer): StoredBatch {
     producerId: bytes.readBigInt64BE(PRODUCER_ID_AT),
     records: [],
     unreadable: null,
+    cost: 0,
   };
 }

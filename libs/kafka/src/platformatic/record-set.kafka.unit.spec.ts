@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { crc32c, createRecordsBatch } from '@platformatic/kafka';
 import { visibleIn } from './fetch.kafka.js';
+import { PLAIN_MAX } from './decompress.kafka.js';
 import { readRecordSet } from './record-set.kafka.js';
+import { BATCH_RECORDS_MAX } from './records.kafka.js';
 
 const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
-const [CRC_AT, COVERED_AT, RECORDS_AT] = [17, 21, 61];
+const [CRC_AT, COVERED_AT, COUNT_AT, RECORDS_AT] = [17, 21, 57, 61];
 const TEXT = 'the refund of order 4711 '.repeat(50);
 
 /** A batch of two records as a client makes it, at an offset. */
@@ -53,6 +55,42 @@ describe('a set of record batches', () => {
     const { records, nextOffset } = readFrom(3, broken);
     expect([records[0]?.offset, nextOffset]).toEqual([3, 4]);
     expect(records[0]?.unreadable).toEqual({ detail: expect.stringMatching(/cannot be read: ./), bytes: broken });
+  });
+
+  it.each(CODECS.slice(1))(
+    'tells of a batch that %s blows up beyond what is read, and reads those around it',
+    (codec) => {
+      const messages = [{ topic: 'wire', value: Buffer.alloc(PLAIN_MAX + 1) }];
+      const bomb = Buffer.from(createRecordsBatch(messages, { compression: codec }).buffer);
+      bomb.writeBigInt64BE(2n, 0);
+      const { records } = readFrom(2, bomb);
+      expect(records[0]?.unreadable?.detail).toMatch(/more than 33554432 bytes/);
+      expect(seen(0, batchAt(0), bomb, batchAt(3))).toEqual(['0 a', '1 b', '2 unreadable', '3 a', '4 b']);
+    },
+  );
+
+  it.each(CODECS.slice(1))('takes as much as is read, compressed with %s', (codec) => {
+    const value = Buffer.alloc(PLAIN_MAX - 1_000, 'the refund of order 4711 ');
+    const large = Buffer.from(createRecordsBatch([{ topic: 'wire', value }], { compression: codec }).buffer);
+    expect(readFrom(0, large).records[0]?.value?.equals(value)).toBe(true);
+  });
+
+  it('is read no further once it takes as much memory as a batch may; the rest is asked for again', () => {
+    const value = Buffer.alloc(PLAIN_MAX - 1_000);
+    const large = Buffer.from(createRecordsBatch([{ topic: 'wire', value }], { compression: 'zstd' }).buffer);
+    const at = (offset: number): Buffer => {
+      const bytes = Buffer.from(large);
+      bytes.writeBigInt64BE(BigInt(offset), 0);
+      return bytes;
+    };
+    expect(readFrom(0, at(0), at(1), at(2), at(3)).nextOffset).toBe(2);
+  });
+
+  it('tells of a batch that says it has more records than are read', () => {
+    const many = holding(batchAt(0), Buffer.alloc(8 * (BATCH_RECORDS_MAX + 1), 0));
+    many.writeInt32BE(BATCH_RECORDS_MAX + 1, COUNT_AT);
+    many.writeUInt32BE(crc32c(many.subarray(COVERED_AT)), CRC_AT);
+    expect(readFrom(0, many).records[0]?.unreadable?.detail).toMatch(/100001 records; 100000 are read/);
   });
 
   it('tells of a batch whose codec nobody knows', () => {

@@ -8,12 +8,16 @@
 //   record  = size attributes time-delta offset-delta bytes(key) bytes(value) headers
 //   headers = count *( bytes(name) bytes(value) )
 //   bytes   = varint *OCTET                                   ; a length of -1: there are none
-import { compressionsAlgorithmsByBitmask } from '@platformatic/kafka';
 import type { FetchedRecord } from '../kafka.port.js';
+import { decompressed } from './decompress.kafka.js';
 
 const CODEC = 0b111;
 /** A number of 64 bits never takes more octets. */
 const VARINT_SIZE_MAX = 10;
+/** Records of a batch at the most: of empty ones a few octets would say that there are millions. */
+export const BATCH_RECORDS_MAX = 100_000;
+/** What a record takes in memory beside its bytes, about. */
+const RECORD_COST = 256;
 export const NO_HEADERS: FetchedRecord['headers'] = Object.freeze({});
 
 /** What the head of a batch says of its records. */
@@ -25,12 +29,21 @@ export interface RecordsHead {
   readonly count: number;
 }
 
+/** Records as they were read, and what they take in memory, about, octets. */
+export interface ReadRecords {
+  readonly records: FetchedRecord[];
+  readonly cost: number;
+}
+
 /** Reads the records of a batch. Errors: whatever is wrong with the bytes, as an Error for people. */
-export function readRecords(bytes: Buffer, head: RecordsHead): FetchedRecord[] {
-  const cursor = new Cursor(plain(bytes, head.attributes & CODEC));
+export function readRecords(bytes: Buffer, head: RecordsHead): ReadRecords {
+  if (head.count > BATCH_RECORDS_MAX)
+    throw new RangeError(`it says that it has ${String(head.count)} records; ${String(BATCH_RECORDS_MAX)} are read`);
+  const plain = decompressed(bytes, head.attributes & CODEC);
+  const cursor = new Cursor(plain);
   const records: FetchedRecord[] = [];
   for (let n = 0; n < head.count; n += 1) records.push(readRecord(cursor, head));
-  return records;
+  return { records, cost: plain.length + records.length * RECORD_COST };
 }
 
 function readRecord(cursor: Cursor, { firstOffset, firstTimestamp }: RecordsHead): FetchedRecord {
@@ -50,13 +63,6 @@ function readHeaders(cursor: Cursor): FetchedRecord['headers'] {
   const headers: [string, Buffer][] = [];
   for (let n = 0; n < count; n += 1) headers.push([String(cursor.bytes()), cursor.bytes() ?? Buffer.alloc(0)]);
   return Object.fromEntries(headers);
-}
-
-function plain(bytes: Buffer, codec: number): Buffer {
-  if (codec === 0) return bytes;
-  const algorithm = compressionsAlgorithmsByBitmask[codec];
-  if (algorithm === undefined) throw new Error(`nobody knows the codec ${String(codec)}`);
-  return algorithm.decompressSync(bytes);
 }
 
 /** Reads on from where it is. Errors: RangeError behind the end. */

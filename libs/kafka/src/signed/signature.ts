@@ -14,6 +14,7 @@
 // different partitions, and one may be parked, handed on or left out.
 import { createHash } from 'node:crypto';
 import { HASH_SIZE, inclusionProofs, sha256 } from '@recourse/chain';
+import { isKeyId } from '@recourse/kernel';
 import { MetTrees } from './met-trees.js';
 
 /** Header that carries a signature. */
@@ -23,6 +24,8 @@ export const SIGNATURE = 'recourse-signature';
 export const SIGNED_RECORDS_MAX = 2_000;
 /** Records of a wire that share a signature at the most: more of them make it cheaper, and every path longer. */
 export const SHARED_MAX = 128;
+/** Octets of a header at the most: the longest path, a signature, a key id and three numbers take less. */
+const HEADER_MAX = 1_024;
 const PATH_MAX = Math.ceil(Math.log2(SIGNED_RECORDS_MAX)) * HASH_SIZE;
 const LEAF_PREFIX = 0x00;
 const SPACE = 0x20;
@@ -91,9 +94,10 @@ function sharedPart(header: Buffer, { place: _place, ...shared }: SignatureHeade
 
 /** Reads a header; null when there is none, or it is no signature of ours. */
 export function readHeader(header: Buffer | undefined): SignatureHeader | null {
-  if (header === undefined) return null;
+  if (header === undefined || header.length > HEADER_MAX) return null;
   const [version, keyId, signedAt, count, signature, index, path, ...more] = header.toString('latin1').split(' ');
-  if (version !== 'v1' || keyId === undefined || signature === undefined || more.length > 0) return null;
+  if (version !== 'v1' || keyId === undefined || signature === undefined || more.length > 0 || !isKeyId(keyId))
+    return null;
   const numbers = { signedAt: Number(signedAt), count: Number(count) };
   const isSound =
     Number.isSafeInteger(numbers.signedAt) &&

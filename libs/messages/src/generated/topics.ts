@@ -32,7 +32,8 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
-      "max.message.bytes": "3145728"
+      "max.message.bytes": "3145728",
+      "message.timestamp.type": "LogAppendTime"
     }
   },
   {
@@ -52,7 +53,8 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
-      "max.message.bytes": "3145728"
+      "max.message.bytes": "3145728",
+      "message.timestamp.type": "LogAppendTime"
     }
   },
   {
@@ -77,7 +79,8 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
-      "max.message.bytes": "3145728"
+      "max.message.bytes": "3145728",
+      "message.timestamp.type": "LogAppendTime"
     }
   },
   {
@@ -110,7 +113,8 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
-      "max.message.bytes": "3145728"
+      "max.message.bytes": "3145728",
+      "message.timestamp.type": "LogAppendTime"
     }
   },
   {
@@ -142,7 +146,8 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
-      "max.message.bytes": "3145728"
+      "max.message.bytes": "3145728",
+      "message.timestamp.type": "LogAppendTime"
     }
   },
   {
@@ -168,7 +173,8 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
-      "max.message.bytes": "3145728"
+      "max.message.bytes": "3145728",
+      "message.timestamp.type": "LogAppendTime"
     }
   },
   {
@@ -185,7 +191,8 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
-      "max.message.bytes": "3145728"
+      "max.message.bytes": "3145728",
+      "message.timestamp.type": "LogAppendTime"
     }
   },
   {
@@ -202,7 +209,8 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
-      "max.message.bytes": "3145728"
+      "max.message.bytes": "3145728",
+      "message.timestamp.type": "LogAppendTime"
     }
   },
   {
@@ -219,7 +227,8 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
-      "max.message.bytes": "3145728"
+      "max.message.bytes": "3145728",
+      "message.timestamp.type": "LogAppendTime"
     }
   },
   {
@@ -237,7 +246,8 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
-      "max.message.bytes": "3145728"
+      "max.message.bytes": "3145728",
+      "message.timestamp.type": "LogAppendTime"
     }
   },
   {
