@@ -135,7 +135,7 @@ describe('a wire whose records are signed', () => {
   });
 
   it('leaves one record of a flood whatever is wrong with each of it, and no key id is longer than one', async () => {
-    const kinds = [undefined, 'k1', 'k2', 'k'.repeat(300_000)];
+    const kinds = [undefined, 'k1', 'k2', 'k'.repeat(500), 'k'.repeat(300_000)];
     const flood = Array.from({ length: 80 }, (_, index) => {
       const keyId = kinds[index % kinds.length];
       const headers = keyId === undefined ? {} : { 'recourse-signature': `v1 ${keyId} 1700000000000 1 AA` };
@@ -154,7 +154,7 @@ describe('a wire whose records are signed', () => {
         detail: expect.stringMatching(/\d+ SIGNATURE_MISSING of no key, \d+ KEY_UNKNOWN of k1, \d+ KEY_UNKNOWN of k2/),
       }),
     );
-    expect(JSON.stringify(refused).length).toBeLessThan(10_000);
+    expect(JSON.stringify(refused)).not.toContain('kkk');
   });
 });
 
