@@ -15,6 +15,7 @@ describe('undo --wait', () => {
     ['undone', 0],
     ['partly_undone', 7],
     ['not_undone', 7],
+    ['nothing_to_undo', 7],
   ])('tells a script that the whole is %s', async (outcome, code) => {
     const { call, out } = ended(outcome);
     expect(await call('undo', 'run-1', '--reason', 'a mistake', '--wait', '5')).toBe(code);

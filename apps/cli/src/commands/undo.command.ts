@@ -54,7 +54,12 @@ interface UndoOptions {
 }
 
 /** What a script is told of how an undo ended. */
-const ENDED_AS: Readonly<Record<string, ExitKind>> = { undone: 'done', partly_undone: 'partly', not_undone: 'partly' };
+const ENDED_AS: Readonly<Record<string, ExitKind>> = {
+  undone: 'done',
+  partly_undone: 'partly',
+  not_undone: 'partly',
+  nothing_to_undo: 'partly',
+};
 
 const undoPath = pathBelow('/v1/undos');
 
@@ -169,10 +174,17 @@ function reportText(report: Doc): string {
       ['outcome', wordsOf(report['outcome'])],
     ]),
     '',
-    itemsOf(report).length === 0 ? 'no effects are named yet' : formatTable(REPORT_COLUMNS, itemsOf(report)),
+    itemsOf(report).length === 0 ? noItems(report) : formatTable(REPORT_COLUMNS, itemsOf(report)),
     '',
     formatFields(Object.entries(docOf(report['counts'])).map(([name, count]) => [wordsOf(name), count])),
   ].join('\n');
+}
+
+/** A mistyped run looks like one that did nothing. */
+function noItems({ outcome, run_id }: Doc): string {
+  return outcome === 'nothing_to_undo'
+    ? `run ${cellText(run_id)} has no effects on record in this tenant: was it meant? See recourse mutations list`
+    : 'no effects are named yet';
 }
 
 /** Who asked, or the step of the run that failed for good. */

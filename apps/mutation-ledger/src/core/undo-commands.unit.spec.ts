@@ -196,6 +196,10 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
       });
     });
 
+    it('nothing to undo where the run has no effects, as a mistyped one has not', () => {
+      expect(report(start().when(undo(), AT))).toMatchObject({ outcome: 'nothing_to_undo', items: [] });
+    });
+
     it('not undone of what the run does not have', () => {
       expect(report(start().when(undo(['mut_x']), AT))).toMatchObject({
         outcome: 'not_undone',

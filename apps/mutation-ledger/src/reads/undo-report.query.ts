@@ -31,12 +31,12 @@ export interface UndoItem {
   readonly step_id: string | null;
 }
 
-/** `undone` only if every item is; `still_open` while anything is under way. */
+/** `undone` only if every item is, `nothing_to_undo` where there is none; `still_open` while anything is under way. */
 export interface UndoReport {
   readonly undo_id: string;
   readonly run_id: string;
   readonly tenant: string;
-  readonly outcome: 'undone' | 'partly_undone' | 'not_undone' | 'still_open';
+  readonly outcome: 'undone' | 'partly_undone' | 'not_undone' | 'nothing_to_undo' | 'still_open';
   readonly counts: Readonly<Record<ItemOutcome, number>>;
   readonly items: readonly UndoItem[];
 }
@@ -77,8 +77,9 @@ function wholeOf({
   still_open: open,
 }: Readonly<Record<ItemOutcome, number>>): UndoReport['outcome'] {
   if (open > 0) return 'still_open';
-  if (not === 0) return 'undone';
-  return clean + residue > 0 ? 'partly_undone' : 'not_undone';
+  const undone = clean + residue;
+  if (not === 0) return undone > 0 ? 'undone' : 'nothing_to_undo';
+  return undone > 0 ? 'partly_undone' : 'not_undone';
 }
 
 function itemOf(mutationId: string, mutation: Mutation | undefined): UndoItem {

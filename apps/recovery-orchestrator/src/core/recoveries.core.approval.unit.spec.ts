@@ -218,6 +218,15 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         .thenAnswer({ httpStatus: 409, code: 'DIGEST_MISMATCH' });
     });
 
+    it('of what was undone by itself is refused for its phase: there was no approval to use', () => {
+      const run = asked({ terms: terms({ impact: 'write', recovery_approval_mode: 'auto' }) });
+      const proposed = run.rows('step')[0]?.doc['action_digest'] as Buffer; // every step that is dispatched proposes an action
+      run
+        .when(approval({ digest: proposed }), 20_000)
+        .then()
+        .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+    });
+
     it('given twice is used once', () => {
       asked()
         .when(approval(), 20_000)

@@ -42,11 +42,11 @@ export interface ReportItem {
   /** Its step in the recovery, which says who has it until when; null for one that is not marked. */
   readonly step_id: string | null;
 }
-/** What became of an undo; `undone` only if every effect is. */
+/** What became of an undo; `undone` only if every effect is, `nothing_to_undo` where the run has none. */
 export interface UndoReport {
   readonly undo_id: string;
   readonly run_id: string;
-  readonly outcome: 'undone' | 'partly_undone' | 'not_undone' | 'still_open';
+  readonly outcome: 'undone' | 'partly_undone' | 'not_undone' | 'nothing_to_undo' | 'still_open';
   readonly items: readonly ReportItem[];
 }
 

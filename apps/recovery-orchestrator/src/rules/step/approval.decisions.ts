@@ -171,10 +171,10 @@ function phaseRefusal(step: StepDoc): Refusal | null {
   if (hasExpired) return windowClosed();
   const code = step.phase === 'manual' && wasSent ? 'APPROVAL_USED' : REFUSED_IN[step.phase];
   if (code === null) return null;
-  return {
-    code,
-    message: code === 'APPROVAL_USED' ? 'The approval of this action was used.' : `The step is ${step.phase}.`,
-  };
+  const wasAgreedTo = step.approvals.length > 0 || step.glass.length > 0;
+  return code === 'APPROVAL_USED' && wasAgreedTo
+    ? { code, message: 'The approval of this action was used.' }
+    : { code: 'STEP_WRONG_PHASE', message: `The step is ${step.phase}.` };
 }
 
 /** Nobody agrees to what nobody can judge; anybody may still deny it (C63). */
