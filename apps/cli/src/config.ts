@@ -12,13 +12,14 @@ import {
   withPassword,
 } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
-import { signingFrom, signingPlacesGiven } from '@recourse/kafka';
 import type { RegistryWriter, Signing } from '@recourse/kafka';
-import { systemClock } from '@recourse/kernel';
-import { ownerOfLog } from '@recourse/messages';
 import { findStack } from '@recourse/sdk';
 import type { StackFile } from '@recourse/sdk';
 import { CliProblem } from './problem.js';
+import { areWiresSaidOpen, OPERATOR, signingOf } from './signing.js';
+import type { KeysWanted } from './signing.js';
+
+export { OPERATOR };
 
 const HTTP = { protocols: ['http:', 'https:'] } as const;
 
@@ -67,14 +68,18 @@ export const CLI_CONFIG = {
   ),
   wires: optional(
     text('RECOURSE_WIRES', {
-      doc: 'strict or open, for audits, replays and `log accept-…`; strict where a keyring is named.',
+      doc: 'strict or open, for audits, replays and `log accept-…`; strict where a keyring is named, or a development stack keeps one.',
     }),
   ),
   keyringFile: optional(
-    text('RECOURSE_KEYRING_FILE', { doc: 'Public keys that sign logs: what their owners did not sign is void then.' }),
+    text('RECOURSE_KEYRING_FILE', {
+      doc: 'Public keys that sign logs: what their owners did not sign is void then. A secure development stack keeps its own.',
+    }),
   ),
   signingKeyFile: optional(
-    secretPath('RECOURSE_SIGNING_KEY_FILE', { doc: 'Private key of the service that owns a log, for `log accept-…`.' }),
+    secretPath('RECOURSE_SIGNING_KEY_FILE', {
+      doc: 'Private key of the service that owns a log, for `log accept-…`; a secure development stack keeps it.',
+    }),
   ),
   signingKeyId: optional(text('RECOURSE_SIGNING_KEY_ID', { doc: 'Id under which the keyring holds that key.' })),
   token: optional(text('RECOURSE_TOKEN', { doc: 'Bearer token. Prefer a file.' })),
@@ -114,9 +119,6 @@ export interface KafkaUser {
   readonly ca: string | null;
 }
 
-/** Who audits and checks on a secure development stack. */
-export const OPERATOR = 'operator';
-
 /** Everything that is known; what is missing is asked for when it is needed. */
 export interface Settings {
   /** Data directory of the development stack that was found; null without one. */
@@ -130,8 +132,10 @@ export interface Settings {
   /** Who may write to it; null where it asks nobody. */
   readonly registryWriter: RegistryWriter | null;
   readonly logId: string | null;
-  /** How logs are signed; null where they are not. Errors: Failure(KEYRING_INVALID). */
-  readonly signing: () => Signing | null;
+  /** How logs are signed, and by whom; null where they are not, or nobody says. Errors: Failure(KEYRING_INVALID). */
+  readonly signing: (wanted: KeysWanted) => Signing | null;
+  /** Somebody says that nothing is signed. */
+  readonly areWiresSaidOpen: boolean;
   /** Database of the service that owns a log, by service name. */
   readonly databaseOf: (service: string) => string | null;
   /** Database of the keys that seal payloads. */
@@ -160,7 +164,8 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
     registryUrl: flags.registry ?? env.registryUrl ?? system?.registryUrl ?? null,
     registryWriter: registryWriterOf(env),
     logId: flags.logId ?? env.logId ?? system?.logId ?? null,
-    signing: () => signingFrom(signingPlacesGiven(environment), { ownerOf: ownerOfLog, clock: systemClock }),
+    signing: (wanted) => signingOf(wanted, environment, system),
+    areWiresSaidOpen: areWiresSaidOpen(environment),
     databaseOf: (service) => {
       const named = flags.databaseUrl ?? env.databaseUrl;
       return named === undefined ? (system?.databases[service] ?? null) : withPassword(named, env.databasePassword);

@@ -10,7 +10,7 @@ export function kafkaAs(settings: Settings, name: string): Kafka {
   return createKafka({
     brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
     clientId: 'recourse-cli',
-    signing: settings.signing(),
+    signing: settings.signing({ user: name }),
     ...accessOf({ user: user ?? undefined, password: password ?? undefined, ca: ca ?? undefined }),
   });
 }

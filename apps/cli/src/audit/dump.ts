@@ -95,6 +95,11 @@ export async function auditDump(audit: DumpAudit): Promise<readonly PartitionRep
   ];
 }
 
+/** Ids of the logs that a dump says it holds. Errors: CliProblem(DUMP_UNREADABLE). */
+export function logIdsIn(folder: string): readonly string[] {
+  return headersOf(folder, filesOf(folder)).map(({ logId }) => logId);
+}
+
 function headersOf(folder: string, files: readonly string[]): readonly GenesisOf[] {
   return files.flatMap((file) => headerOf(join(folder, file)) ?? []);
 }

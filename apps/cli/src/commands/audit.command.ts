@@ -6,7 +6,7 @@ import { noteSigner, verifierText } from '@recourse/audit';
 import type { NoteKey, NoteRole } from '@recourse/audit';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { auditDump } from '../audit/dump.js';
+import { auditDump, logIdsIn } from '../audit/dump.js';
 import { createDump } from '../audit/dump-writer.js';
 import { headsInFile, headsOfEarlier, knownOf, startsOfEarlier, startsOfSigned } from '../audit/heads.js';
 import type { AuditStart } from '../audit/partition-audit.js';
@@ -14,6 +14,7 @@ import { auditReport, describeReport } from '../audit/report.js';
 import type { AuditReport, KnownHeads } from '../audit/report.js';
 import { withScratch } from '../audit/scratch.js';
 import { auditTopics, LOG_TOPICS } from '../audit/topics.js';
+import { OPERATOR } from '../config.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
@@ -122,7 +123,8 @@ async function verifyDump(
   common: Common,
 ): Promise<AuditReport> {
   const logId = session.flags.logId ?? null;
-  const signing = session.settings.signing();
+  // The keyring of a stack that happens to run here is about its own logs.
+  const signing = session.settings.signing({ user: OPERATOR, logIds: logIdsIn(folder) });
   return auditReport(logId, await auditDump({ folder, logId, topics: LOG_TOPICS, only, signing, ...common }));
 }
 

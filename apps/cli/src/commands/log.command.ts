@@ -13,6 +13,7 @@ import { acceptTime, lookAtTime, refuseUnlessAhead } from '../log/accept-time.js
 import type { TimeSeen } from '../log/accept-time.js';
 import { AUDITOR, closeAlarm, HEADS_LOG } from '../log/close-alarm.js';
 import { OWNED_LOGS, WIRES } from '../log/owned-logs.js';
+import { refuseOtherKeys, refuseSignedLog } from '../log/owners-key.js';
 import { openProjection } from '../outbound/projection.postgres.js';
 import type { Projection } from '../outbound/projection.postgres.js';
 import { formatFields, instant } from '../output/table.js';
@@ -117,13 +118,14 @@ async function onLog<Options extends LossOptions>(
 ): Promise<ExitKind> {
   const { settings } = session;
   const service = OWNED_LOGS.get(options.log) ?? '';
+  const logOptions = await optionsOf(session, { ...options, owner: service });
   const projection = await openProjection({
     databaseUrl: known(settings.databaseOf(service), `where the database of ${service} is`, '--database-url'),
     log: options.log,
     partition: options.partition,
   });
   try {
-    const log = openLog(await optionsOf(session, { ...options, owner: service }));
+    const log = openLog(logOptions);
     try {
       return await decide(session, { log, projection, options });
     } finally {
@@ -139,6 +141,9 @@ async function optionsOf(
   { log: topic, partition, owner }: Pick<LossOptions, 'log' | 'partition'> & { readonly owner: string },
 ): Promise<Parameters<typeof openLog>[0]> {
   // What is accepted is written to the log, and only its owner writes there.
+  const place = { log: topic, owner, dataDir: settings.dataDir };
+  const signing = settings.signing({ user: owner });
+  refuseOtherKeys(signing, place);
   const kafka = kafkaAs(settings, owner);
   const registry = createSchemaRegistry({
     url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
@@ -151,6 +156,7 @@ async function optionsOf(
       throw new CliProblem('PARTITION_UNKNOWN', `${topic} has ${partitionCount} partitions, from 0`, 'usage', {
         remedy: 'Name one of them.',
       });
+    if (signing === null && !settings.areWiresSaidOpen) await refuseSignedLog(kafka, partition, place);
     return {
       kafka,
       codecs: createCodecs(registry),
