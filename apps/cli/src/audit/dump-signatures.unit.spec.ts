@@ -7,10 +7,12 @@ import { MemoryBroker, MemoryRegistry, signedKafka, testKeys } from '@recourse/k
 import type { Kafka, Signing } from '@recourse/kafka';
 import { ManualClock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
-import { run } from '../program.js';
+import { OPERATOR, resolveSettings } from '../config.js';
+import { desk, table } from '../desk.testing.js';
+import { writeSecureStack } from '../stack.testing.js';
 import { auditDump } from './dump.js';
 import { createDump } from './dump-writer.js';
-import type { PartitionReport } from './report.js';
+import type { AuditReport, PartitionReport } from './report.js';
 import { chained, LOG, LOG_ID } from './signed-dump.testing.js';
 import type { Line } from './signed-dump.testing.js';
 import { auditTopics } from './topics.js';
@@ -99,6 +101,30 @@ function edit(folder: string, change: (line: string, index: number) => string): 
   writeFileSync(path, readFileSync(path, 'utf8').split('\n').map(change).join('\n'));
 }
 
+/** A dump of two records of the owner and one of somebody without a key. */
+const strangersDump = async (): Promise<string> => {
+  const scene = await new Scene().append([
+    ['accountant', 2],
+    ['stranger', 1],
+  ]);
+  return scene.dump();
+};
+
+/** What `recourse audit verify` prints of a dump. */
+async function said(
+  folder: string,
+  more: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { call, out } = desk(table({}), { environment, folder });
+  await call('audit', 'verify', '--dump', folder, '--log', LOG, ...more);
+  return out();
+}
+
+/** The command printed it; a spec that reads another shape fails. */
+const kindsIn = (json: string): readonly string[] =>
+  (JSON.parse(json) as AuditReport).partitions.flatMap(({ findings }) => findings.map(({ kind }) => kind));
+
 describe('a dump of a signed log', () => {
   it('is sound with the keyring where its owner signed all of it', async () => {
     const scene = await new Scene().append([
@@ -157,37 +183,53 @@ describe('a dump of a signed log', () => {
   });
 
   it('is asked of by the command line with the keyring that its environment names', async () => {
-    const folder = await (
-      await new Scene().append([
-        ['accountant', 2],
-        ['stranger', 1],
-      ])
-    ).dump();
+    const folder = await strangersDump();
     const keyring = join(folder, 'keyring.json');
     writeFileSync(keyring, keys.text);
-    const kindsWith = async (environment: Readonly<Record<string, string>>): Promise<readonly string[]> => {
-      const out: string[] = [];
-      const terminal = {
-        out: (text: string) => out.push(text),
-        note: () => undefined,
-        isInteractive: false,
-        ask: () => Promise.reject(new Error('nobody is asked')),
-      };
-      await run(['audit', 'verify', '--dump', folder, '--log', LOG, '--json'], {
-        terminal,
-        environment,
-        folder,
-        fetch,
-      });
-      // The command printed it; a spec that reads another shape fails.
-      const { partitions } = JSON.parse(out.join('')) as { readonly partitions: readonly PartitionReport[] };
-      return partitions.flatMap(({ findings }) => findings.map(({ kind }) => kind));
-    };
-    expect(await kindsWith({})).toEqual([]);
-    expect(await kindsWith({ RECOURSE_KEYRING_FILE: keyring })).toContain('unreadable');
+    expect(kindsIn(await said(folder, ['--json']))).toEqual([]);
+    expect(kindsIn(await said(folder, ['--json'], { RECOURSE_KEYRING_FILE: keyring }))).toContain('unreadable');
   });
 
   it('needs no signature where nothing is in it', async () => {
     expect(await verify(await (await new Scene().append([])).dump())).toMatchObject([{ accepted: 0, findings: [] }]);
+  });
+});
+
+describe('an audit by the command line', () => {
+  const stackOf = (logId: string): string => {
+    const stack = mkdtempSync(join(tmpdir(), 'recourse-stack-'));
+    folders.push(stack);
+    writeSecureStack(stack, { keys, users: ['accountant'], logId });
+    return stack;
+  };
+
+  it('takes the keyring of the development stack whose logs it reads', async () => {
+    const folder = await strangersDump();
+    const own = JSON.parse(await said(folder, ['--json', '--data-dir', stackOf(LOG_ID)])) as AuditReport;
+    expect(own).toMatchObject({ ok: false, signatures: 'checked', partitions: [{ accepted: 2, void: 1 }] });
+    // A stack that happens to run here says nothing about the logs of another.
+    const other = JSON.parse(await said(folder, ['--json', '--data-dir', stackOf('other')])) as AuditReport;
+    expect(other).toMatchObject({ signatures: 'not_checked', partitions: [{ accepted: 3, void: 0 }] });
+  });
+
+  it('believes at the brokers what the keyring of the stack does', async () => {
+    const scene = await new Scene().append([
+      ['accountant', 2],
+      ['stranger', 2],
+    ]);
+    const by = resolveSettings({ dataDir: stackOf(LOG_ID) }, {}, '/').signing({ user: OPERATOR });
+    expect(by).toMatchObject({ signer: null });
+    if (by === null) return;
+    const kafka = signedKafka(scene.raw(), { ...by, ownerOf: signing.ownerOf });
+    const asked = { kafka, registry: scene.registry, logId: LOG_ID, topics: [LOG], known: new Map() };
+    expect(await auditTopics(asked)).toMatchObject([{ accepted: 2, void: 2 }]);
+  });
+
+  it('says last that no keyring was read, where none was, and says it to scripts', async () => {
+    const folder = await strangersDump();
+    const last = (text: string): string => text.split('\n').at(-1) ?? '';
+    expect(last(await said(folder, []))).toMatch(/^SIGNATURES NOT CHECKED: .*RECOURSE_KEYRING_FILE/);
+    expect(JSON.parse(await said(folder, ['--json']))).toMatchObject({ ok: true, signatures: 'not_checked' });
+    expect(await said(folder, ['--data-dir', stackOf(LOG_ID)])).not.toContain('NOT CHECKED');
   });
 });

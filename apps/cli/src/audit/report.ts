@@ -1,5 +1,6 @@
 // The result of an audit: one report a partition, as a table and as JSON. Pure.
 import type { KnownHead } from '@recourse/chain';
+import type { Signing } from '@recourse/kafka';
 import { formatTable } from '../output/table.js';
 import { named } from './findings.js';
 import type { MaterialFinding, NamedFinding } from './findings.js';
@@ -26,8 +27,12 @@ export interface PartitionReport {
   readonly findings: readonly NamedFinding[];
 }
 
+/** Whether records were told by a keyring from those that nobody signed; what is not checked counts whoever wrote it. */
+export type Signatures = 'checked' | 'not_checked';
+
 export interface AuditReport {
   readonly ok: boolean;
+  readonly signatures: Signatures;
   readonly log_id: string | null;
   readonly partitions: readonly PartitionReport[];
 }
@@ -60,11 +65,16 @@ export function withFindings(report: PartitionReport, findings: readonly Materia
   return findings.length === 0 ? report : { ...report, findings: [...findings.map(named), ...report.findings] };
 }
 
-export function auditReport(logId: string | null, partitions: readonly PartitionReport[]): AuditReport {
+export function auditReport(
+  logId: string | null,
+  partitions: readonly PartitionReport[],
+  signing: Signing | null,
+): AuditReport {
   const sorted = asRestored(partitions).sort((a, b) =>
     a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1,
   );
-  return { ok: sorted.every(({ findings }) => findings.length === 0), log_id: logId, partitions: sorted };
+  const ok = sorted.every(({ findings }) => findings.length === 0);
+  return { ok, signatures: signing === null ? 'not_checked' : 'checked', log_id: logId, partitions: sorted };
 }
 
 /** Several logs that lost their tails, and were not otherwise touched, were set back together. */
@@ -82,8 +92,12 @@ function asRestored(partitions: readonly PartitionReport[]): PartitionReport[] {
 /** Digits of a hash that a table shows; the whole stands in the JSON. */
 const HASH_SHOWN = 16;
 
-/** The report for people: the table, every finding, and the verdict. */
-export function describeReport({ ok, partitions }: AuditReport): string {
+/** Stands last, and alone: who reads only the end has read it. */
+const NOT_CHECKED =
+  'SIGNATURES NOT CHECKED: no keyring was read, so a record that nobody signed counts like any other. Set RECOURSE_KEYRING_FILE where logs are signed.';
+
+/** The report for people: the table, the verdict, every finding, and what was not checked. */
+export function describeReport({ ok, signatures, partitions }: AuditReport): string {
   const table = formatTable(
     [
       { title: 'LOG', of: ({ topic }: PartitionReport) => topic },
@@ -107,5 +121,5 @@ export function describeReport({ ok, partitions }: AuditReport): string {
   const verdict = ok
     ? `Nothing found in ${records} records of ${partitions.length} partitions.`
     : `${lines.length} ${lines.length === 1 ? 'finding' : 'findings'}:`;
-  return [table, '', verdict, ...lines].join('\n');
+  return [table, '', verdict, ...lines, ...(signatures === 'checked' ? [] : ['', NOT_CHECKED])].join('\n');
 }

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { NoteKey, SignedHead } from '@recourse/audit';
 import { createSchemaRegistry } from '@recourse/kafka';
-import type { Kafka, SchemaRegistry } from '@recourse/kafka';
+import type { Kafka, SchemaRegistry, Signing } from '@recourse/kafka';
 import { auditorKey, headsInDump, headsInFile, headsInTopic } from '../audit/heads.js';
 import { known, OPERATOR } from '../config.js';
 import { kafkaAs } from '../kafka.js';
@@ -43,11 +43,14 @@ export function cluster({ settings }: Session): {
   readonly kafka: Kafka;
   readonly registry: SchemaRegistry;
   readonly logId: string;
+  /** Null: signatures are not looked at. */
+  readonly signing: Signing | null;
 } {
   const url = known(settings.registryUrl, 'where the schema registry is', '--registry');
   return {
     kafka: kafkaAs(settings, OPERATOR),
     registry: createSchemaRegistry({ url, timeoutMs: REGISTRY_TIMEOUT_MS }),
     logId: known(settings.logId, 'the id of the logs', '--log-id'),
+    signing: settings.signing({ user: OPERATOR }),
   };
 }

@@ -111,9 +111,9 @@ interface Common {
 }
 
 async function verifyTopics(session: Session, log: string | undefined, common: Common): Promise<AuditReport> {
-  const { kafka, registry, logId } = cluster(session);
+  const { kafka, registry, logId, signing } = cluster(session);
   const topics = log === undefined ? LOG_TOPICS : [log];
-  return auditReport(logId, await auditTopics({ kafka, registry, logId, topics, ...common }));
+  return auditReport(logId, await auditTopics({ kafka, registry, logId, topics, ...common }), signing);
 }
 
 /** The log id of the command line is checked; that of a stack that happens to run here is not. */
@@ -125,7 +125,7 @@ async function verifyDump(
   const logId = session.flags.logId ?? null;
   // The keyring of a stack that happens to run here is about its own logs.
   const signing = session.settings.signing({ user: OPERATOR, logIds: logIdsIn(folder) });
-  return auditReport(logId, await auditDump({ folder, logId, topics: LOG_TOPICS, only, signing, ...common }));
+  return auditReport(logId, await auditDump({ folder, logId, topics: LOG_TOPICS, only, signing, ...common }), signing);
 }
 
 function startsIn(
@@ -155,14 +155,14 @@ function progressOf({ terminal, clock }: Session): (records: number) => void {
 }
 
 async function dump(session: Session, folder: string): Promise<AuditReport> {
-  const { kafka, registry, logId } = cluster(session);
+  const { kafka, registry, logId, signing } = cluster(session);
   const writer = createDump(folder, registry);
   const reports = await withScratch((scratch) =>
     auditTopics({ kafka, registry, logId, topics: LOG_TOPICS, known: new Map(), scratch, dump: writer }),
   );
   writer.close();
   session.terminal.note(`The dump is in ${folder}.`);
-  return auditReport(logId, reports);
+  return auditReport(logId, reports, signing);
 }
 
 function makeKey(
