@@ -14,7 +14,14 @@ export { hashHex, idText, instant, openApiSchema, parse, reasonText, tenantText 
 export { FromCaller } from './inbound/http/caller.js';
 export type { Caller } from './inbound/http/caller.js';
 export { Commands } from './inbound/http/commands.js';
-export { cursorText, partitionNumber, placeText, readCursor } from './inbound/http/cursor.js';
+export {
+  cursorText,
+  pageCursorText,
+  partitionNumber,
+  placeText,
+  readCursor,
+  readPageCursor,
+} from './inbound/http/cursor.js';
 export type { CursorHint } from './inbound/http/cursor.js';
 export { listsController } from './inbound/http/lists.js';
 export { CommandRoute, Given, Id, Queried, ReadRoute } from './inbound/http/routes.js';

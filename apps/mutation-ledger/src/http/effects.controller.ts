@@ -61,18 +61,15 @@ export class EffectsController {
     { status, run_id, tool_name, tenant, cursor, limit = LIMIT_DEFAULT }: z.infer<typeof effectQuery>,
   ): Promise<ListAnswer> {
     const order: Order = status === undefined ? 'place' : 'updated';
-    const { effects, next } = await this.queries.effects({
-      filter: { tenant: tenantOfRead(caller.principal, tenant), status, run_id, capability: tool_name },
-      order,
-      after: positionOf(order, cursor),
-      limit,
-    });
+    const filter = { tenant: tenantOfRead(caller.principal, tenant), status, run_id, capability: tool_name };
+    const list = { list: 'agent-effects', order, filter };
+    const { effects, next } = await this.queries.effects({ filter, order, after: positionOf(list, cursor), limit });
     // Their tenant stands in the rows alone: a page of several is recorded as what its reader may read.
     const { docs } = await this.reads.shown(
       caller,
       effects.map((executed) => ({ ...agentEffectOf(executed) })),
     );
-    return { items: docs.map(render), next_cursor: cursorOf(order, next) };
+    return { items: docs.map(render), next_cursor: cursorOf(list, next) };
   }
 
   @ReadRoute('effects', 'Recorded effects as /v1/mutations has them, what was heard of last first.', newestQuery)
@@ -80,17 +77,19 @@ export class EffectsController {
     @FromCaller() caller: Caller,
     @Queried(newestQuery) { tenant, cursor, limit = LIMIT_DEFAULT, ...narrowed }: z.infer<typeof newestQuery>,
   ): Promise<ListAnswer> {
+    const filter = { tenant: tenantOfRead(caller.principal, tenant), ...narrowed };
+    const list = { list: 'effects', order: 'newest', filter } as const;
     const { mutations, next } = await this.queries.page({
-      filter: { tenant: tenantOfRead(caller.principal, tenant), ...narrowed },
+      filter,
       order: 'newest',
-      after: positionOf('newest', cursor),
+      after: positionOf(list, cursor),
       limit,
     });
     const { docs } = await this.reads.shown(
       caller,
       mutations.map((mutation) => ({ ...mutation })),
     );
-    return { items: docs.map(render), next_cursor: cursorOf('newest', next) };
+    return { items: docs.map(render), next_cursor: cursorOf(list, next) };
   }
 
   @ReadRoute(
@@ -103,10 +102,9 @@ export class EffectsController {
     @Queried(horizonQuery)
     { within_ms, capability, tenant, cursor, limit = LIMIT_DEFAULT }: z.infer<typeof horizonQuery>,
   ): Promise<HorizonAnswer> {
-    const [after, filter] = [
-      positionOf('expiry', cursor),
-      { tenant: tenantOfRead(principal, tenant), recoverability: 'reversal_available', capability },
-    ] as const;
+    const filter = { tenant: tenantOfRead(principal, tenant), recoverability: 'reversal_available', capability };
+    const list = { list: 'horizon', order: 'expiry', filter: { ...filter, within_ms } } as const;
+    const after = positionOf(list, cursor);
     const now = await this.queries.now();
     const closing = { after: now, until: within_ms === undefined ? null : now + within_ms };
     const [{ mutations, next }, stakes] = await Promise.all([
@@ -117,7 +115,7 @@ export class EffectsController {
       as_of: now,
       at_stake: stakes,
       items: mutations.map((mutation) => closingOf(mutation, now)),
-      next_cursor: cursorOf('expiry', next),
+      next_cursor: cursorOf(list, next),
     };
   }
 }

@@ -1,8 +1,7 @@
-// Cursors of the ledger's own lists: opaque to callers, bound to the order they were made in.
+// Cursors of the ledger's own lists: opaque to callers, bound to the list, its filters and the order they were made in.
 //
-//   cursor = base64url(JSON [order, ...values of the order's columns])
-import { cursorText, readCursor } from '@recourse/service';
-import type { CursorHint } from '@recourse/service';
+//   place = [order, ...values of the order's columns]
+import { pageCursorText, readPageCursor } from '@recourse/service';
 import { z } from 'zod';
 import type { Order, Position } from '../reads/mutation-statements.js';
 
@@ -25,17 +24,21 @@ const SHAPES = {
   newest: z.tuple([z.literal('newest'), instant, key]),
 } as const satisfies Record<Order, z.ZodType<readonly [string, ...(string | number)[]]>>;
 
-const SAME_LIST: CursorHint = {
-  path: '/cursor',
-  message: 'Pass next_cursor of the previous page unchanged, with the same filters.',
-};
+export interface OrderedList {
+  /** Its path. */
+  readonly list: string;
+  readonly order: Order;
+  /** All that narrows it. */
+  readonly filter: Readonly<Record<string, unknown>>;
+}
 
 /** Text of a position; null on the last page. */
-export function cursorOf(order: Order, position: Position | null): string | null {
-  return position === null ? null : cursorText([order, ...position]);
+export function cursorOf({ list, order, filter }: OrderedList, position: Position | null): string | null {
+  return position === null ? null : pageCursorText({ list, filter }, [order, ...position]);
 }
 
 /** Errors: EdgeRefusal(INPUT_INVALID) with CURSOR_INVALID for what is no cursor of this list. */
-export function positionOf(order: Order, cursor: string | undefined): Position | undefined {
-  return readCursor<readonly [string, ...(string | number)[]]>(SHAPES[order], cursor, SAME_LIST)?.slice(1);
+export function positionOf({ list, order, filter }: OrderedList, cursor: string | undefined): Position | undefined {
+  const shape: z.ZodType<readonly [string, ...(string | number)[]]> = SHAPES[order];
+  return readPageCursor({ list, filter }, shape, cursor)?.slice(1);
 }

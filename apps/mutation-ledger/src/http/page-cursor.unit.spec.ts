@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { EdgeRefusal } from '@recourse/service';
 import type { Order, Position } from '../reads/mutation-statements.js';
 import { cursorOf, positionOf } from './page-cursor.js';
+import type { OrderedList } from './page-cursor.js';
 
 const POSITIONS: readonly (readonly [Order, Position])[] = [
   ['place', [3, 'run-1', 'mut_1']],
@@ -9,22 +10,38 @@ const POSITIONS: readonly (readonly [Order, Position])[] = [
   ['expiry', [0, '']],
   ['newest', [1_700_000_000_000, 'mut_1']],
 ];
-const told = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const listIn = (order: Order): OrderedList => ({ list: 'effects', order, filter: { run_id: 'run-1' } });
+const CLOSING = listIn('expiry');
+/** A cursor of that list, with another place in it. */
+function told(place: unknown): string {
+  const cursor = cursorOf(CLOSING, [0, '']) ?? '';
+  const [mark] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as readonly [string];
+  return Buffer.from(JSON.stringify([mark, place])).toString('base64url');
+}
 
 describe.each(POSITIONS)('a cursor in order of %s', (order, position) => {
   it('leads back to where it was made', () => {
-    expect(positionOf(order, cursorOf(order, position) ?? undefined)).toEqual(position);
+    expect(positionOf(listIn(order), cursorOf(listIn(order), position) ?? undefined)).toEqual(position);
   });
 
   it('is refused by a list in another order', () => {
     for (const [other] of POSITIONS.filter(([one]) => one !== order))
-      expect(() => positionOf(other, cursorOf(order, position) ?? undefined)).toThrow(EdgeRefusal);
+      expect(() => positionOf(listIn(other), cursorOf(listIn(order), position) ?? undefined)).toThrow(EdgeRefusal);
   });
 });
 
 describe('a cursor', () => {
+  it.each([
+    ['another list', { list: 'horizon' }],
+    ['the same list under another filter', { filter: { run_id: 'run-2' } }],
+    ['the same list without its filter', { filter: {} }],
+  ])('is refused by %s in the same order', (_what, other) => {
+    const cursor = cursorOf(CLOSING, [1, 'mut_1']) ?? undefined;
+    expect(() => positionOf({ ...CLOSING, ...other }, cursor)).toThrow('not a cursor of this list');
+  });
+
   it('is absent on the last page and on the first request', () => {
-    expect([cursorOf('expiry', null), positionOf('expiry', undefined)]).toEqual([null, undefined]);
+    expect([cursorOf(CLOSING, null), positionOf(CLOSING, undefined)]).toEqual([null, undefined]);
   });
 
   it.each([
@@ -40,7 +57,7 @@ describe('a cursor', () => {
   ])('%j is refused with its code', (cursor) => {
     const refusal = (): unknown => {
       try {
-        return positionOf('expiry', cursor);
+        return positionOf(CLOSING, cursor);
       } catch (error) {
         return error;
       }

@@ -3,16 +3,16 @@ import { Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import {
   ALL_TENANTS,
-  cursorText,
   EdgeRefusal,
   FromCaller,
   Id,
   idText,
   limitTo,
+  pageCursorText,
   pageQuery,
   placeText,
   Queried,
-  readCursor,
+  readPageCursor,
   ReadRoute,
   seesAllTenants,
   tenantOfRead,
@@ -53,16 +53,19 @@ export class DeliveriesController {
     @FromCaller() { principal }: Caller,
     @Queried(listQuery) { state, endpoint, tenant, cursor, limit = LIMIT_DEFAULT }: z.infer<typeof listQuery>,
   ): Promise<ListAnswer> {
+    const narrowed = { state, endpoint, tenant: tenantOfRead(principal, tenant) };
+    const list = { list: 'deliveries', ...narrowed };
     const found = await this.notifier.store.list({
-      state,
-      endpoint,
-      tenant: tenantOfRead(principal, tenant),
+      ...narrowed,
       countMax: limit + 1,
-      after: readCursor(place, cursor),
+      after: readPageCursor(list, place, cursor),
     });
     const { items, more } = limitTo(found, limit);
     const last = more ? items.at(-1) : undefined;
-    return { items: await this.shown(items), next_cursor: last === undefined ? null : cursorText(placeOf(last)) };
+    return {
+      items: await this.shown(items),
+      next_cursor: last === undefined ? null : pageCursorText(list, placeOf(last)),
+    };
   }
 
   @ReadRoute('deliveries/:id', 'One notice and what became of it.')

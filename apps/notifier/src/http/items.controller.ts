@@ -2,13 +2,13 @@
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import {
-  cursorText,
   FromCaller,
   limitTo,
+  pageCursorText,
   pageQuery,
   placeText,
   Queried,
-  readCursor,
+  readPageCursor,
   ReadRoute,
   tenantOfRead,
 } from '@recourse/service';
@@ -55,18 +55,20 @@ export class ItemsController {
     @FromCaller() { principal }: Caller,
     @Queried(listQuery) { kind, tenant, cursor, limit = LIMIT_DEFAULT }: z.infer<typeof listQuery>,
   ): Promise<ListAnswer> {
+    const narrowed = { kind, tenant: tenantOfRead(principal, tenant) };
+    const list = { list: 'items', ...narrowed };
     const found = await this.notifier.store.items({
-      kind,
-      tenant: tenantOfRead(principal, tenant),
+      ...narrowed,
       countMax: limit + 1,
-      after: readCursor(place, cursor),
+      after: readPageCursor(list, place, cursor),
     });
     const { items, more } = limitTo(found, limit);
     const last = more ? items.at(-1) : undefined;
     const now = this.notifier.now();
     return {
       items: items.map((one) => shownItem(one, now)),
-      next_cursor: last === undefined ? null : cursorText({ deadlineAt: last.item.deadlineAt, key: keyOf(last) }),
+      next_cursor:
+        last === undefined ? null : pageCursorText(list, { deadlineAt: last.item.deadlineAt, key: keyOf(last) }),
     };
   }
 }

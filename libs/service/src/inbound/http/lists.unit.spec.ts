@@ -6,7 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Metrics } from '@recourse/telemetry';
 import { z } from 'zod';
 import { idText } from '../../edge/validate.js';
-import type { PageQuery, PlacedRow } from '../../projection-reads.js';
+import type { PagePosition, PageQuery, PlacedRow } from '../../projection-reads.js';
 import type { ServiceContext } from '../../service-context.js';
 import { createEdge } from '../../process.js';
 import { ServiceModule } from '../../service.module.js';
@@ -75,6 +75,8 @@ const THING: PlacedRow = {
 
 let app: NestFastifyApplication;
 let asked: PageQuery[] = [];
+/** Where the next page begins. */
+let next: PagePosition | null = null;
 
 function notAsked(): never {
   throw new Error('no route here asks for this');
@@ -87,7 +89,7 @@ beforeAll(async () => {
       health: () => ({ live: true, ready: true, started: true, detail: {} }),
       page: (query) => {
         asked.push(query);
-        return Promise.resolve({ rows: query.where['thing_id'] === 'b' ? [] : [THING], next: null });
+        return Promise.resolve({ rows: query.where['thing_id'] === 'b' ? [] : [THING], next });
       },
       commandRow: notAsked,
       partition: notAsked,
@@ -157,6 +159,49 @@ describe('a list', () => {
     expect(await call('GET', '/v1/things/a')).toEqual({ status: 200, body: { thing_id: 'a', hash: 'ab' } });
     expect(asked[0]?.where).toEqual({ thing_id: 'a', tenant: 'acme' });
     expect(await call('GET', '/v1/things/b')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+  });
+});
+
+describe('a cursor of a list', () => {
+  const PLACE = { partition: 0, group: 'a', key: 'a' };
+  const cursorOf = async (path: string): Promise<string> => {
+    next = PLACE;
+    const { body } = await call('GET', path);
+    next = null;
+    return (body as { next_cursor: string }).next_cursor;
+  };
+  const withCursor = (path: string, cursor: string) =>
+    call('GET', `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`);
+  const REFUSED = {
+    status: 400,
+    body: { code: 'INPUT_INVALID', problems: [{ code: 'CURSOR_INVALID', path: '/cursor' }] },
+  };
+
+  it('leads to its next page, however long that is to be', async () => {
+    const cursor = await cursorOf('/v1/things?subject=s-1');
+    expect(await withCursor('/v1/things?limit=7&subject=s-1', cursor)).toMatchObject({ status: 200 });
+    expect(asked[0]?.after).toEqual(PLACE);
+  });
+
+  it.each([
+    ['another list', '/v1/questions'],
+    ['the same list under a filter', '/v1/things?subject=s-1'],
+  ])('is refused by %s', async (_what, path) => {
+    expect(await withCursor(path, await cursorOf('/v1/things'))).toMatchObject(REFUSED);
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    { ...PLACE, partition: 2 ** 31 },
+    { ...PLACE, partition: -1 },
+    { ...PLACE, group: 'g\0' },
+    { ...PLACE, group: '\ud800' },
+  ])('is refused with a place that no row has, and the database is not asked: %#', async (place) => {
+    const read = Buffer.from(await cursorOf('/v1/things'), 'base64url').toString();
+    const forged = JSON.stringify([(JSON.parse(read) as readonly unknown[])[0], place]);
+    const cursor = Buffer.from(forged).toString('base64url');
+    expect(await withCursor('/v1/things', cursor)).toMatchObject(REFUSED);
+    expect(asked).toEqual([]);
   });
 });
 

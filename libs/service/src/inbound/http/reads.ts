@@ -16,7 +16,7 @@ import type { PagePosition, PlacedRow } from '../../projection-reads.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { ServiceContext } from '../../service-context.js';
 import type { Caller } from './caller.js';
-import { cursorText, partitionNumber, placeText, readCursor } from './cursor.js';
+import { pageCursorText, partitionNumber, placeText, readPageCursor } from './cursor.js';
 
 export interface ListQuery {
   readonly log: string;
@@ -65,11 +65,10 @@ export class Reads {
 
   /** Errors: EdgeRefusal(TENANT_FOREIGN, INPUT_INVALID); Failure(DATABASE_UNAVAILABLE, KEY_STORE_UNAVAILABLE). */
   async list(caller: Caller, query: ListQuery): Promise<ListAnswer> {
+    const list = { log: query.log, kind: query.kind, where: this.narrowed(caller.principal, query) };
     const { rows, next } = await this.service.host.page({
-      log: query.log,
-      kind: query.kind,
-      where: this.narrowed(caller.principal, query),
-      after: readCursor(position, query.cursor),
+      ...list,
+      after: readPageCursor(list, position, query.cursor),
       limit: query.limit ?? LIMIT_DEFAULT,
     });
     const { docs } = await this.shown(
@@ -78,7 +77,7 @@ export class Reads {
     );
     return {
       items: docs.map((doc, at) => render({ ...doc, ...query.adds?.(rows[at]?.doc ?? doc) })),
-      next_cursor: next ? cursorText(next) : null,
+      next_cursor: next ? pageCursorText(list, next) : null,
     };
   }
 
