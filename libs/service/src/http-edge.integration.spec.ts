@@ -25,6 +25,7 @@ import { FromCaller } from './inbound/http/caller.js';
 import type { Caller } from './inbound/http/caller.js';
 import { Commands } from './inbound/http/commands.js';
 import { serveDocs } from './inbound/http/docs.js';
+import { takeBodies } from './inbound/http/bodies.js';
 import { harden } from './inbound/http/hardening.js';
 import { Reads } from './inbound/http/reads.js';
 import type { ListAnswer } from './inbound/http/reads.js';
@@ -148,9 +149,10 @@ describe('the HTTP edge', () => {
       ServiceModule.forService(context, [ThingsController]),
       new FastifyAdapter(),
       // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-      { logger: false, abortOnError: false },
+      { logger: false, abortOnError: false, bodyParser: false },
     );
     harden(app);
+    takeBodies(app);
     serveDocs(app, 'things', null);
     app.connectMicroservice({
       strategy: new EventLogTransport({

@@ -11,6 +11,7 @@ import { systemClock } from '@recourse/kernel';
 import { ownerOfLog } from '@recourse/messages';
 import type { Logger, Metrics } from '@recourse/telemetry';
 import type { Authenticate } from './edge/authenticate.js';
+import { takeBodies } from './inbound/http/bodies.js';
 import { answerBroken, answerUnrouted } from './inbound/http/broken.js';
 import { serveDocs } from './inbound/http/docs.js';
 import { harden } from './inbound/http/hardening.js';
@@ -106,9 +107,10 @@ export async function createEdge(
       },
     }),
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-    { logger: false, abortOnError: false },
+    { logger: false, abortOnError: false, bodyParser: false },
   );
   harden(app);
+  takeBodies(app);
   serveDocs(app, name, readers);
   return app;
 }

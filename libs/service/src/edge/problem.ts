@@ -13,6 +13,10 @@ export const EDGE_REFUSALS = {
     httpStatus: 400,
     summary: 'The body nests lists and objects more than 64 levels deep.',
   },
+  CODING_UNSUPPORTED: {
+    httpStatus: 415,
+    summary: 'The body is compressed or encoded otherwise, which no edge decodes; send it plain.',
+  },
   TOKEN_MISSING: { httpStatus: 401, summary: 'The request carries no bearer token.' },
   TOKEN_REFUSED: {
     httpStatus: 401,

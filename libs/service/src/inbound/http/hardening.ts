@@ -1,8 +1,6 @@
-// What every answer carries and what no request may hold, whichever route it is for.
+// What every answer carries, whichever route it is for.
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { isTooDeep, JSON_DEPTH_MAX } from '@recourse/kernel';
 import type { FastifyReply } from 'fastify';
-import { EdgeRefusal } from '../../edge/problem.js';
 
 /** Nothing here is a page to be framed, sniffed, cached or embedded. */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -19,16 +17,11 @@ export function hardenReply(reply: FastifyReply): void {
   for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) void reply.header(name, value);
 }
 
-/** Sets the headers that an answer does not set itself, and refuses bodies that are nested too deep. */
+/** Sets the headers that an answer does not set itself. */
 export function harden(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
     hardenReply(reply);
-    done();
-  });
-  fastify.addHook('preValidation', (request, _reply, done) => {
-    if (isTooDeep(request.body))
-      throw new EdgeRefusal('INPUT_TOO_DEEP', `the body has more than ${JSON_DEPTH_MAX} levels inside each other`);
     done();
   });
 }

@@ -1,0 +1,113 @@
+// What a caller is told whose body is not taken: what is wrong about it, and nothing else.
+import 'reflect-metadata';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Controller } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Metrics } from '@recourse/telemetry';
+import { z } from 'zod';
+import { Limits } from '../../edge/limits.js';
+import { createEdge } from '../../process.js';
+import type { EdgeContext } from '../../service-context.js';
+import { ServiceModule } from '../../service.module.js';
+import { FromCaller } from './caller.js';
+import type { Caller } from './caller.js';
+import { send } from './commands.js';
+import { CommandRoute, Given, Queried, ReadRoute } from './routes.js';
+
+const body = z.record(z.string(), z.unknown());
+const query = z.strictObject({ name: z.string().optional() });
+
+@Controller('v1')
+class EchoController {
+  @CommandRoute('things', { summary: 'Says what it was given.', body, httpStatus: 201 })
+  make(@FromCaller() caller: Caller, @Given(body) given: z.infer<typeof body>): Promise<void> {
+    send(caller, { httpStatus: 201, body: JSON.stringify(given) });
+    return Promise.resolve();
+  }
+  @ReadRoute('things', 'Says what it was asked.', query)
+  read(@Queried(query) asked: z.infer<typeof query>): Promise<z.infer<typeof query>> {
+    return Promise.resolve(asked);
+  }
+}
+
+let app: NestFastifyApplication;
+beforeAll(async () => {
+  const context: EdgeContext = {
+    definition: { name: 'things' },
+    host: { health: () => ({ live: true, ready: true, started: true, detail: {} }) },
+    limits: new Limits(),
+    access: () => ({ roles: ['operator'], reach: 'tenant' }),
+    authenticate: () => Promise.resolve({ subject: 'asha', tenant: 'acme', roles: ['operator'] }),
+    metrics: new Metrics({ service: 'things' }),
+    onError: () => undefined,
+  };
+  app = await createEdge('things', ServiceModule.forEdge(context, [EchoController], []), {
+    bodyBytesMax: 10_000,
+    readers: null,
+  });
+  await app.init();
+}, 60_000);
+afterAll(() => app.close());
+
+async function post(payload: string | Buffer, headers: Readonly<Record<string, string>> = {}) {
+  const all = { 'content-type': 'application/json', ...headers };
+  const answer = await app.inject({ method: 'POST', url: '/v1/things', headers: all, payload });
+  return { status: answer.statusCode, type: answer.headers['content-type'], body: answer.json<unknown>() };
+}
+
+describe('a body', () => {
+  it.each(['{"run_id":"r"}', '\uFEFF{"run_id":"r"}', '{"constructor":"builds","of":"\\u0061 prototype"}'])(
+    'is taken as it is: %s',
+    async (text) => {
+      const given: unknown = JSON.parse(text.replace('\uFEFF', ''));
+      expect(await post(text)).toMatchObject({ status: 201, body: given });
+    },
+  );
+
+  it('is taken where its coding is said to be none', async () => {
+    expect(await post('{"a":1}', { 'content-encoding': 'identity' })).toMatchObject({ status: 201 });
+  });
+
+  it.each([
+    ['gzip', gzipSync('{"a":1}')],
+    ['GZIP', gzipSync('{"a":1}')],
+    ['br', '{"a":1}'],
+    ['zstd', '{"a":1}'],
+  ])('that is encoded as %s is refused by the name of its coding', async (coding, payload) => {
+    const refused = await post(payload, { 'content-encoding': `identity, ${coding}` });
+    expect(refused).toMatchObject({
+      status: 415,
+      type: expect.stringContaining('application/problem+json'),
+      body: { code: 'CODING_UNSUPPORTED', detail: expect.stringContaining(`${coding}; send it plain`) },
+    });
+  });
+
+  it.each(['application/x-www-form-urlencoded', 'text/plain', 'application/xml', 'multipart/form-data; boundary=x'])(
+    'of %s is refused: what a form of another page may send is no command',
+    async (type) => {
+      expect(await post('a=1', { 'content-type': type })).toMatchObject({
+        status: 415,
+        body: { code: 'REQUEST_REFUSED', detail: 'Unsupported Media Type' },
+      });
+    },
+  );
+
+  it.each([
+    ['{"__proto__":{"admin":true}}', '/__proto__'],
+    ['{"a":[{"\\u005f_proto_\\u005F":1}]}', '/a/0/__proto__'],
+    ['{"constructor":{"prototype":{"a":1}}}', '/constructor/prototype'],
+    ['{"a":{"c\\u006fnstructor":{"pr\\u006ftotype":1}}}', '/a/constructor/prototype'],
+  ])('with a member that would be a prototype is refused with its place: %s', async (text, path) => {
+    const problems = [{ code: 'MEMBER_NOT_TAKEN', path }];
+    expect(await post(text)).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID', problems } });
+  });
+
+  it.each([
+    ['{', 'REQUEST_REFUSED', 'not valid JSON'],
+    ['', 'REQUEST_REFUSED', 'empty'],
+    [`${'['.repeat(65)}${']'.repeat(65)}`, 'INPUT_TOO_DEEP', '64 levels'],
+  ])('that cannot be read is refused with what is wrong about it: %j', async (text, code, detail) => {
+    expect(await post(text)).toMatchObject({ status: 400, body: { code, detail: expect.stringContaining(detail) } });
+  });
+});
