@@ -15,6 +15,7 @@ import { takeBodies } from './inbound/http/bodies.js';
 import { answerBroken, answerUnrouted } from './inbound/http/broken.js';
 import { serveDocs } from './inbound/http/docs.js';
 import { harden } from './inbound/http/hardening.js';
+import { refuseBrokenQueries } from './inbound/http/utf8.js';
 import { ID_LENGTH_MAX } from './edge/validate.js';
 import type { EdgeConfig } from './service-config.js';
 
@@ -111,6 +112,7 @@ export async function createEdge(
   );
   harden(app);
   takeBodies(app);
+  refuseBrokenQueries(app);
   serveDocs(app, name, readers);
   return app;
 }

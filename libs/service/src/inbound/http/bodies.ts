@@ -3,9 +3,8 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { JSON_DEPTH_MAX, readJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { EdgeRefusal } from '../../edge/problem.js';
+import { utf8Of } from './utf8.js';
 
-/** Passes a byte order mark over. */
-const UTF8 = new TextDecoder('utf-8');
 /** Longest name of a coding that is told back. */
 const CODING_TOLD_MAX = 40;
 /** A body without one of these has no member that speaks of prototypes, however its name is escaped. */
@@ -44,7 +43,7 @@ function refuseCodings(header: string | undefined): void {
 
 /** Errors: EdgeRefusal(REQUEST_REFUSED, INPUT_TOO_DEEP, INPUT_INVALID). */
 function readBody(bytes: Buffer): Json {
-  const text = UTF8.decode(bytes);
+  const text = utf8Of(bytes);
   if (text === '') throw new EdgeRefusal('REQUEST_REFUSED', 'the body is empty, and application/json is none');
   const value = jsonOf(text);
   const path = MAY_SPEAK_OF_PROTOTYPES.test(text) ? prototypeIn(value) : null;

@@ -1,4 +1,4 @@
-// What a caller is told whose body is not taken: what is wrong about it, and nothing else.
+// What a caller is told whose body or query is not taken: what is wrong about it, and nothing else.
 import 'reflect-metadata';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -104,10 +104,41 @@ describe('a body', () => {
   });
 
   it.each([
+    ['a byte that begins nothing', [0xff]],
+    ['half of a pair of surrogates', [0xed, 0xa0, 0x80]],
+    ['a character that is cut off', [0xc3]],
+    ['a character that is longer than it need be', [0xc0, 0xaf]],
+  ])('that is no UTF-8 is refused, and not read as another text: %s', async (_what, bytes) => {
+    const payload = Buffer.concat([Buffer.from('{"run_id":"r'), Buffer.from(bytes), Buffer.from('"}')]);
+    const problems = [{ code: 'TEXT_NOT_UTF8' }];
+    expect(await post(payload)).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID', problems } });
+  });
+
+  it.each([
     ['{', 'REQUEST_REFUSED', 'not valid JSON'],
     ['', 'REQUEST_REFUSED', 'empty'],
     [`${'['.repeat(65)}${']'.repeat(65)}`, 'INPUT_TOO_DEEP', '64 levels'],
   ])('that cannot be read is refused with what is wrong about it: %j', async (text, code, detail) => {
     expect(await post(text)).toMatchObject({ status: 400, body: { code, detail: expect.stringContaining(detail) } });
   });
+});
+
+describe('a query', () => {
+  const get = async (text: string) => {
+    const answer = await app.inject({ method: 'GET', url: `/v1/things?name=${text}` });
+    return { status: answer.statusCode, body: answer.json<unknown>() };
+  };
+
+  it.each(['%C3%BC', '%F0%9F%98%80', 'a+b', '%25'])('of text is read: %s', async (text) => {
+    const name = decodeURIComponent(text.replace('+', ' '));
+    expect(await get(text)).toEqual({ status: 200, body: { name } });
+  });
+
+  it.each(['%ff', '%ED%A0%80', '%C3', '%zz', '100%'])(
+    'that decodes to no text is refused, and not read as another text: %s',
+    async (text) => {
+      const problems = [{ code: 'TEXT_NOT_UTF8' }];
+      expect(await get(text)).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID', problems } });
+    },
+  );
 });
