@@ -376,6 +376,15 @@ export const BREAKS: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'edge-key-of-another-spelling',
+    requirement: 'edge/spellings',
+    spec: 'libs/service/src/inbound/http/lists.unit.spec.ts',
+    test: 'the place of an idempotency key is one however the path is spelled: /v1/things/%61%3ab/%70lace',
+    file: 'libs/service/src/inbound/http/caller.ts',
+    find: 'route: placeOf(request),',
+    replace: "route: `${request.method} ${request.url.split('?')[0] ?? ''}`,",
+  },
+  {
     id: 'edge-cursor-of-another-list',
     requirement: 'edge/cursors',
     spec: 'libs/service/src/inbound/http/lists.unit.spec.ts',

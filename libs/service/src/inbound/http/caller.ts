@@ -15,7 +15,7 @@ import type { EdgeContext } from '../../service-context.js';
 
 export interface Caller {
   readonly principal: Principal;
-  /** Method and path with its values. */
+  /** Method and path with its values, spelled in one way however it was sent. */
   readonly route: string;
   /** Method and pattern of the path: a closed set, for metrics. */
   readonly routePattern: string;
@@ -75,6 +75,12 @@ function routeOf({ method, routeOptions: { url = '' } }: FastifyRequest): string
   return `${method === 'HEAD' ? 'GET' : method} ${url}`;
 }
 
+/** Two spellings of a path are one place: an idempotency key counts for both. */
+function placeOf({ method, params, routeOptions: { url = '' } }: FastifyRequest): string {
+  const values = params as Readonly<Record<string, string>>; // what stands in a path is text
+  return `${method} ${url.replaceAll(/:(\w+)/gu, (_pattern, name: string) => encodeURIComponent(values[name] ?? ''))}`;
+}
+
 /** The tenant a request names, in its query or body; whatever else stands there the route refuses. */
 function tenantNamedBy({ query, body }: FastifyRequest): string | undefined {
   for (const part of [query, body])
@@ -93,7 +99,7 @@ export const FromCaller = createParamDecorator((_data: unknown, context: Executi
   return {
     principal: opening.principal,
     opening,
-    route: `${request.method} ${request.url.split('?')[0] ?? ''}`,
+    route: placeOf(request),
     routePattern: `${request.method} ${request.routeOptions.url ?? ''}`,
     idempotencyKey: key === undefined ? undefined : parse(idText, key),
     reply: http.getResponse<FastifyReply>(),

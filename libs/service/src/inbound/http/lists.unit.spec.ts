@@ -54,7 +54,7 @@ class CommandsController {
     @Id('id') id: string,
     @Given(shelving) { shelf }: z.infer<typeof shelving>,
   ): Promise<void> {
-    send(caller, { httpStatus: 200, body: JSON.stringify({ id, shelf }) });
+    send(caller, { httpStatus: 200, body: JSON.stringify({ id, shelf }), location: caller.route });
     return Promise.resolve();
   }
   @CommandRoute('things/:id', { summary: 'Throws a thing away.', httpStatus: 204, verb: Delete })
@@ -217,6 +217,20 @@ describe('a command', () => {
     });
     expect(await call('POST', '/v1/things/a%07/place', { shelf: 3 })).toMatchObject({ status: 400 });
     expect((await call('DELETE', '/v1/things/a')).status).toBe(204);
+  });
+});
+
+describe('the place of an idempotency key', () => {
+  it.each([
+    ['/v1/things/a%3Ab/place', '/v1/things/a%3Ab/place'],
+    ['/v1/things/a:b/place', '/v1/things/a%3Ab/place'],
+    ['/v1/things/%61%3ab/%70lace', '/v1/things/a%3Ab/place'],
+    ['/v1/things/a:b/place?', '/v1/things/a%3Ab/place'],
+    ['/v1/things/a%2Fplace/place', '/v1/things/a%2Fplace/place'],
+    ['/v1/things/%C3%BC%253A/place', '/v1/things/%C3%BC%253A/place'],
+  ])('is one however the path is spelled: %s', async (url, place) => {
+    const { headers } = await app.inject({ method: 'POST', url, payload: { shelf: 3 } });
+    expect(headers.location).toBe(`POST ${place}`);
   });
 });
 
