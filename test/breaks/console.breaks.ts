@@ -11,6 +11,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'const isOurs = publicUrl !== origin;',
   },
   {
+    id: 'console-address-answered-raw',
+    requirement: 'console/addresses',
+    spec: 'apps/console/src/console.slow.unit.spec.ts',
+    test: 'an address that the console cannot read is answered as every other that is not taken: /%ff',
+    file: 'apps/console/src/console.ts',
+    find: 'void answer(reply, problemOf(error));',
+    replace: 'void reply.send(error);',
+  },
+  {
     id: 'console-word-not-asked',
     requirement: 'console/session',
     spec: 'apps/console/src/console.unit.spec.ts',

@@ -1,4 +1,4 @@
-// Requests to the console that do not arrive: nobody holds its connections by sending a byte now and then.
+// Requests to the console that reach no route: those that do not arrive, and those with an address that nothing can decode.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -55,5 +55,24 @@ describe('a request to the console that does not arrive', () => {
     });
     expect(text).toMatch(/^HTTP\/1\.1 408 /);
     expect(performance.now() - began).toBeLessThan(ARRIVE_MS * 10);
+  });
+});
+
+describe('an address that the console cannot read', () => {
+  it.each([
+    ['/%ff', 400],
+    ['/runs/%zz', 400],
+    ['/api/ledger/v1/runs/%ED%A0%80', 400],
+    [`/api/${'e'.repeat(200)}/v1/runs`, 414],
+  ])('is answered as every other that is not taken: %s', async (url, status) => {
+    const answer = await server.inject({ url });
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toMatchObject({ type: 'about:blank', status, code: 'REQUEST_REFUSED' });
+    expect(answer.headers).toMatchObject({
+      'content-type': expect.stringContaining('application/problem+json'),
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    });
   });
 });

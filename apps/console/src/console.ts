@@ -1,7 +1,7 @@
 // The console's server, put together: sign-in, the way to the services, the stream, the page.
 import fastifyCookie from '@fastify/cookie';
 import fastify from 'fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fileURLToPath } from 'node:url';
 import type { ConsoleConfig } from './config.js';
 import { addDrills } from './drills/drills.routes.js';
@@ -12,6 +12,7 @@ import { startOf } from './live/positions.js';
 import { Watch } from './live/watch.js';
 import { addPage, HEADERS } from './page/page.routes.js';
 import { problemOf } from './problem.js';
+import type { ProblemBody } from './problem.js';
 import { createIssuer } from './sign-in/issuer.js';
 import { Sessions } from './sign-in/sessions.js';
 import { addSignIn, cookieNames, sessionOf } from './sign-in/sign-in.routes.js';
@@ -30,6 +31,12 @@ const ARRIVE_WITHIN_MS = 10_000;
 /** How often it is looked, within that time. */
 const LOOKS_PER_ARRIVAL = 10;
 
+/** For whatever is no page. */
+const CLOSED: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
 const PAGE_FOLDER = fileURLToPath(new URL('./page-files', import.meta.url));
 
 /** Makes the server; it does not listen yet. */
@@ -43,15 +50,12 @@ export async function createConsole(config: ConsoleConfig, options: ConsoleOptio
     done(null, body);
   });
   app.addHook('onSend', async (_request, reply) => {
-    for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) void reply.header(name, value);
-    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
-    if (!reply.hasHeader('content-security-policy'))
-      void reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
+    hardenReply(reply);
   });
   app.setErrorHandler((error, _request, reply) => {
     const problem = problemOf(error);
     if (problem.status >= 500) onError?.(error);
-    return reply.status(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+    return answer(reply, problem);
   });
   const { publicUrl, sessionMs } = config;
   const sessions = new Sessions(now);
@@ -70,11 +74,26 @@ export async function createConsole(config: ConsoleConfig, options: ConsoleOptio
   return app;
 }
 
+function answer(reply: FastifyReply, problem: ProblemBody): FastifyReply {
+  return reply.status(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+}
+
+/** Sets the headers that an answer does not set itself. */
+function hardenReply(reply: FastifyReply): void {
+  for (const [name, value] of Object.entries({ ...HEADERS, ...CLOSED }))
+    if (!reply.hasHeader(name)) void reply.header(name, value);
+}
+
 /** A server that a request has to reach in time. */
 function listening(arriveWithinMs: number): FastifyInstance {
   return fastify({
     logger: false,
     forceCloseConnections: true,
+    // What the router does not take, no hook and no handler of errors hears of.
+    frameworkErrors: (error, _request, reply) => {
+      hardenReply(reply);
+      void answer(reply, problemOf(error));
+    },
     requestTimeout: arriveWithinMs,
     http: {
       headersTimeout: arriveWithinMs,
