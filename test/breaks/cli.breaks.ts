@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'guides-answer-cut-off',
+    requirement: 'guides/ending',
+    spec: 'apps/cli/src/output/ending.unit.spec.ts',
+    test: 'ends the process when its answer is written, and not before',
+    file: 'apps/cli/src/output/ending.ts',
+    find: 'await Promise.all(streams.map(written));',
+    replace: 'await Promise.resolve(streams.map(written));',
+  },
+  {
     id: 'd61-story-of-every-erasure',
     requirement: 'D61/erasures',
     spec: 'apps/cli/src/story/story.unit.spec.ts',
