@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'guides-empty-file-registers',
+    requirement: 'guides/empty-files',
+    spec: 'apps/cli/src/contracts/files.unit.spec.ts',
+    test: 'contract register refuses empty.yaml, where nothing stands, says what to name, and asks nobody',
+    file: 'apps/cli/src/contracts/files.ts',
+    find: 'if (found.length === 0) throw',
+    replace: 'if (found.length < 0) throw',
+  },
+  {
     id: 'guides-answer-cut-off',
     requirement: 'guides/ending',
     spec: 'apps/cli/src/output/ending.unit.spec.ts',

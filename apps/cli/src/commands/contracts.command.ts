@@ -97,13 +97,13 @@ function addFiles(contracts: Command, act: Act): void {
     .action(
       act<{ known?: string; strict?: boolean }>((session, { known, strict }, ...paths) => {
         const reports = lintDocuments(
-          readDocuments(listOf(paths), session.folder),
+          readDocuments(listOf(paths), session.folder, 'contracts'),
           known?.split(',').map((name) => name.trim()) ?? [],
         );
         session.show({ contracts: reports }, () => lintText(reports));
-        const isFound =
-          reports.length === 0 ||
-          reports.some(({ problems, advice }) => problems.length > 0 || (strict === true && advice.length > 0));
+        const isFound = reports.some(
+          ({ problems, advice }) => problems.length > 0 || (strict === true && advice.length > 0),
+        );
         return Promise.resolve<ExitKind>(isFound ? 'found' : 'done');
       }),
     );
@@ -162,7 +162,9 @@ function addRegistration(contracts: Command, act: Act): void {
     .addOption(IDEMPOTENCY_KEY())
     .action(
       act<{ idempotencyKey?: string }>(async (session, { idempotencyKey }, ...paths) => {
-        const given = readDocuments(listOf(paths), session.folder).map(({ value }) => withoutSchemaLink(value));
+        const given = readDocuments(listOf(paths), session.folder, 'contracts').map(({ value }) =>
+          withoutSchemaLink(value),
+        );
         const answers: Doc[] = [];
         // One group at a time: each may name those before it, and those of a circle go together. Only the registry says what is
         // wrong, and all of it. Keys are made per group, so that one given key does not stand for several commands.

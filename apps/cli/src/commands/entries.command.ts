@@ -205,7 +205,7 @@ async function register(
   paths: readonly string[],
   { name, idempotencyKey }: RegisterOptions,
 ): Promise<void> {
-  const requests = entryRequests(readDocuments(paths, session.folder), name);
+  const requests = entryRequests(readDocuments(paths, session.folder, 'entries'), name);
   const answers: Doc[] = [];
   // Keys are made per entry, so that one given key does not stand for several commands.
   for (const [at, request] of requests.entries()) {

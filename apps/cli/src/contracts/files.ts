@@ -19,19 +19,32 @@ const ALIASES_MAX = 100;
 /**
  * Reads every document of some files and folders, in order of their names.
  *
- * Errors: CliProblem(FILE_UNREADABLE), with what is wrong where.
+ * Shape:  `what` stands in them, as people call it.
+ * Errors: CliProblem(FILE_UNREADABLE), with what is wrong where; a path without any document is wrong.
  */
-export function readDocuments(paths: readonly string[], folder: string): readonly FileDocument[] {
-  return paths
-    .flatMap((path) => filesAt(resolve(folder, path)))
-    .flatMap((file) => documentsOf(file, relative(folder, file)));
+export function readDocuments(
+  paths: readonly string[],
+  folder: string,
+  what: 'contracts' | 'entries',
+): readonly FileDocument[] {
+  const remedy = `Name files or folders with ${what} as YAML or JSON.`;
+  return paths.flatMap((path) => {
+    const found = documentsAt(path, folder, remedy);
+    if (found.length === 0) throw unreadable(path, 'it holds no documents', remedy);
+    return found;
+  });
 }
 
 /** The one document of a file. Errors: CliProblem(FILE_UNREADABLE) when there are none or several. */
 export function readOne(path: string, folder: string): FileDocument {
-  const [first, ...more] = readDocuments([path], folder);
+  const remedy = 'Name a file that holds one document, as YAML or JSON.';
+  const [first, ...more] = documentsAt(path, folder, remedy);
   if (first === undefined || more.length > 0)
-    throw unreadable(path, `it holds ${first === undefined ? 'no' : more.length + 1} documents, and one is asked for`);
+    throw unreadable(
+      path,
+      `it holds ${first === undefined ? 'no' : more.length + 1} documents, and one is asked for`,
+      remedy,
+    );
   return first;
 }
 
@@ -43,7 +56,11 @@ export function withoutSchemaLink(value: Json): Json {
   );
 }
 
-function filesAt(path: string): readonly string[] {
+function documentsAt(path: string, folder: string, remedy: string): readonly FileDocument[] {
+  return filesAt(resolve(folder, path), remedy).flatMap((file) => documentsOf(file, relative(folder, file), remedy));
+}
+
+function filesAt(path: string, remedy: string): readonly string[] {
   try {
     if (!statSync(path).isDirectory()) return [path];
     return readdirSync(path, { withFileTypes: true })
@@ -51,12 +68,12 @@ function filesAt(path: string): readonly string[] {
       .map((entry) => join(path, entry.name))
       .sort();
   } catch (cause) {
-    throw unreadable(path, cause instanceof Error ? cause.message : String(cause), cause);
+    throw unreadable(path, cause, remedy);
   }
 }
 
 /** JSON is YAML, so one parser reads both. */
-function documentsOf(file: string, name: string): readonly FileDocument[] {
+function documentsOf(file: string, name: string, remedy: string): readonly FileDocument[] {
   try {
     const documents = parseAllDocuments(readFileSync(file, 'utf8'), { uniqueKeys: true });
     const list = Array.isArray(documents) ? documents : [];
@@ -70,13 +87,11 @@ function documentsOf(file: string, name: string): readonly FileDocument[] {
       };
     });
   } catch (cause) {
-    throw unreadable(name, cause instanceof Error ? cause.message : String(cause), cause);
+    throw unreadable(name, cause, remedy);
   }
 }
 
-function unreadable(file: string, why: string, cause?: unknown): CliProblem {
-  return new CliProblem('FILE_UNREADABLE', `${file}: ${why}`, 'usage', {
-    cause,
-    remedy: 'Name files or folders with contracts as YAML or JSON.',
-  });
+function unreadable(file: string, cause: unknown, remedy: string): CliProblem {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new CliProblem('FILE_UNREADABLE', `${file}: ${why}`, 'usage', { cause, remedy });
 }
