@@ -39,6 +39,7 @@ import { CliProblem, EXIT_CODES, problemOf, problemText } from './problem.js';
 import type { ExitKind } from './problem.js';
 import { openSession } from './session.js';
 import type { Surroundings } from './session.js';
+import { withPlaces } from './unreached.js';
 
 /** Exit codes as --help says them. */
 export const EXIT_HELP = [
@@ -104,7 +105,12 @@ export function createProgram(
       // Commander calls with the arguments, then the options, then the command.
       const command = given.at(-1) as Command;
       const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
-      onEnd((await action(openSession(command.optsWithGlobals<Flags>(), surroundings), options, ...args)) ?? 'done');
+      const session = openSession(command.optsWithGlobals<Flags>(), surroundings);
+      try {
+        onEnd((await action(session, options, ...args)) ?? 'done');
+      } catch (thrown) {
+        throw withPlaces(thrown, session.settings);
+      }
     };
   for (const add of COMMANDS) add(program, act);
   return program;

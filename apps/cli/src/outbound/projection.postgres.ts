@@ -4,6 +4,7 @@
 // service rebuilds what is dropped from offset 0 at its next start.
 import { Failure } from '@recourse/kernel';
 import pg from 'pg';
+import { addressIn } from '../unreached.js';
 
 /** How far a log was projected. */
 export interface Projected {
@@ -38,7 +39,7 @@ const IDENTIFIER = /^[a-z][a-z0-9_]*$/;
 export async function openProjection({ databaseUrl, ...place }: ProjectionPlace): Promise<Projection> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   client.on('error', () => undefined);
-  await coded('connect', () => client.connect());
+  await coded(`connect to ${addressIn(databaseUrl)}`, () => client.connect());
   return new PostgresProjection(client, place);
 }
 
