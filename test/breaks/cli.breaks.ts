@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'guides-roles-remedy-of-the-code',
+    requirement: 'guides/roles',
+    spec: 'apps/cli/src/problem.unit.spec.ts',
+    test: 'a role that is missing is remedied by what the refusal lists: ROLE_OF_ONE_TENANT',
+    file: 'apps/cli/src/problem.ts',
+    find: 'const remedy = listed ?? REMEDIES[code] ?? told;',
+    replace: 'const remedy = REMEDIES[code] ?? listed ?? told;',
+  },
+  {
     id: 'guides-unreached-places-of-services',
     requirement: 'guides/unreached',
     spec: 'apps/cli/src/unreached.unit.spec.ts',

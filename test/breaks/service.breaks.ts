@@ -87,6 +87,15 @@ export const BREAKS: readonly Break[] = [
     replace: "requiredClaims: ['sub'],",
   },
   {
+    id: 'guides-roles-idle-of-anything',
+    requirement: 'guides/roles',
+    spec: 'libs/service/src/edge/principal.unit.spec.ts',
+    test: 'a role that gives nothing where its token is for is not said of a token that lacks the role everywhere',
+    file: 'libs/service/src/edge/principal.ts',
+    find: "if (given.length === 0) return new EdgeRefusal('ROLE_REQUIRED', detail);",
+    replace: "if (idle.length === 0) return new EdgeRefusal('ROLE_REQUIRED', detail);",
+  },
+  {
     id: 'p5-no-role-reads',
     requirement: 'P5/agents',
     spec: 'libs/service/src/http-edge.integration.spec.ts',

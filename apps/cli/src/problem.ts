@@ -29,6 +29,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   TOKEN_MISSING: 'Pass --token-file (or --token); on a development stack --as <subject> asks its issuer.',
   TOKEN_REFUSED: 'Get a new token from the issuer that the services trust.',
   ROLE_REQUIRED: 'Use a token with the role; on a development stack: --roles <role,...>.',
+  ROLE_OF_ONE_TENANT: 'Add --tenant <tenant>, or use a token of one tenant: the role counts there.',
+  ROLE_OF_ALL_TENANTS: "Add --tenant '*', or use a token for all tenants: the role counts there.",
   ROLES_CONFLICT:
     'Ask for a token with one of the two; on a development stack: --roles contract_editor, or --roles approver.',
   TENANT_FOREIGN:
@@ -105,10 +107,10 @@ export function problemOf(thrown: unknown): CliProblem {
   );
 }
 
-/** What to do: of the code, or of the problem it lists; else what the service says. */
+/** What to do: of the problem it lists, which says more, or of the code; else what the service says. */
 function remedyOf(code: string, told: string | null, problems: readonly Rejection[]): { readonly remedy?: string } {
-  if (code in REMEDIES) return {};
-  const remedy = problems.map((problem) => REMEDIES[problem.code]).find((found) => found !== undefined) ?? told;
+  const listed = problems.map((problem) => REMEDIES[problem.code]).find((found) => found !== undefined);
+  const remedy = listed ?? REMEDIES[code] ?? told;
   return remedy === null ? {} : { remedy };
 }
 

@@ -6,7 +6,7 @@
 //   W1. A route without a row lets nobody in.
 //   W2. A role that is not in the row is refused before the request is read any further, and leaves nothing in a log.
 //   W3. What sealed payloads hold is shown to nobody whom the row does not name, and each showing is put on record before it.
-import { ALL_TENANTS, seesAllTenants, tenantOfRead } from './principal.js';
+import { ALL_TENANTS, ofAllTenants, roleRequired, seesAllTenants, tenantOfRead } from './principal.js';
 import type { Principal, Role } from './principal.js';
 import { EdgeRefusal } from './problem.js';
 
@@ -221,8 +221,8 @@ export function accessOf(service: ServiceName): (route: string) => Access | unde
 export function requireAccess(access: Access | undefined, principal: Principal, named: string | undefined): void {
   if (access === undefined) throw new EdgeRefusal('ROLE_REQUIRED', 'nobody is let in here: the route has no row');
   if (!access.roles.some((role) => principal.roles.includes(role)))
-    throw new EdgeRefusal('ROLE_REQUIRED', `one of the roles ${access.roles.join(', ')} is needed`);
+    throw roleRequired(principal, access.roles, `one of the roles ${access.roles.join(', ')} is needed`);
   if (access.reach === 'all' && !seesAllTenants(principal))
-    throw new EdgeRefusal('ROLE_REQUIRED', `${access.roles.join(' or ')} of all tenants (${ALL_TENANTS}) is needed`);
+    throw ofAllTenants(`${access.roles.join(' or ')} of all tenants (${ALL_TENANTS}) is needed`);
   if (named !== undefined) tenantOfRead(principal, named);
 }

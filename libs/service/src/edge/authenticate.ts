@@ -8,7 +8,7 @@ import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import type { Directory } from './directory.js';
-import { ALL_TENANTS, rolesOf } from './principal.js';
+import { ALL_TENANTS, idleRolesOf, rolesOf } from './principal.js';
 import type { Principal } from './principal.js';
 import { EdgeRefusal } from './problem.js';
 
@@ -66,7 +66,8 @@ function principalOf(
   const person = directory(sub);
   if (claimed !== undefined && claimed !== person.subject)
     throw new EdgeRefusal('PRINCIPAL_INVALID', 'the token names another person than the directory has for its account');
-  return { ...person, tenant, roles: rolesOf(roles, tenant) };
+  const idle = idleRolesOf(roles, tenant);
+  return { ...person, tenant, roles: rolesOf(roles, tenant), ...(idle !== undefined && { idle }) };
 }
 
 async function verified(

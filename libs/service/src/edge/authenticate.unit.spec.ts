@@ -62,6 +62,11 @@ describe('a token', () => {
     expect(await authenticate(await bearer())).toEqual({ subject: 'dana', tenant: 'acme', roles: ['approver'] });
   });
 
+  it('keeps apart what gives nothing where it is for, so that a refusal names it', async () => {
+    const claims = { tenant: '*', roles: ['auditor', 'viewer', 'root'] };
+    expect(await authenticate(await bearer({ claims }))).toMatchObject({ roles: ['auditor'], idle: ['viewer'] });
+  });
+
   it.each<[string, Wish]>([
     ['of another issuer', { issuer: 'urn:other' }],
     ['for another audience', { audience: 'other' }],

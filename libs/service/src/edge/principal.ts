@@ -10,6 +10,8 @@ export interface Principal {
   readonly tenant: string;
   /** Words of ROLES; others were left out. */
   readonly roles: readonly string[];
+  /** Roles that the token carries and that give nothing for its tenant, or for all: refusals name them. */
+  readonly idle?: readonly string[];
 }
 
 /** Every role that gives a power, and which. A word that is not here gives none. */
@@ -61,6 +63,12 @@ export function rolesOf(words: readonly string[], tenant: string): readonly stri
   );
 }
 
+/** Roles of a token that give nothing for its tenant, or for all, and would elsewhere; undefined for none. */
+export function idleRolesOf(words: readonly string[], tenant: string): readonly string[] | undefined {
+  const idle = [...new Set(words)].filter((word) => Object.hasOwn(ROLES, word) && !counts(word, tenant));
+  return idle.length === 0 ? undefined : idle;
+}
+
 function counts(role: string, tenant: string): boolean {
   return tenant === ALL_TENANTS ? ROLES_OF_ALL.includes(role) : !PLATFORM_ROLES.includes(role);
 }
@@ -105,7 +113,25 @@ function ownTenant({ tenant }: Principal, named: string | undefined): string {
 }
 
 /** A token without any role is somebody's, and gives nothing: not even to read. Errors: EdgeRefusal(ROLE_REQUIRED). */
-export function requireSomeRole({ roles }: Principal): void {
-  if (roles.length === 0)
-    throw new EdgeRefusal('ROLE_REQUIRED', `the token carries none of the roles ${Object.keys(ROLES).join(', ')}`);
+export function requireSomeRole(principal: Principal): void {
+  const known = Object.keys(ROLES);
+  if (principal.roles.length === 0)
+    throw roleRequired(principal, known, `the token carries none of the roles ${known.join(', ')}`);
+}
+
+/** The refusal of who carries none of some roles, or carries one only where it gives nothing. Pure. */
+export function roleRequired({ tenant, idle = [] }: Principal, wanted: readonly string[], detail: string): EdgeRefusal {
+  const given = idle.filter((role) => wanted.some((one) => one === role || `platform_${one}` === role));
+  if (given.length === 0) return new EdgeRefusal('ROLE_REQUIRED', detail);
+  if (tenant !== ALL_TENANTS)
+    return ofAllTenants(`the token carries ${given.join(', ')} for ${tenant}, where that gives nothing`);
+  const message = `Only ${ROLES_OF_ALL.join(', ')} count in a token for all tenants.`;
+  const said = `the token carries ${given.join(', ')} for all tenants (${ALL_TENANTS}), where that gives nothing`;
+  return new EdgeRefusal('ROLE_REQUIRED', said, [{ code: 'ROLE_OF_ONE_TENANT', message }]);
+}
+
+/** The refusal of who would be let in with a token for all tenants. Pure. */
+export function ofAllTenants(detail: string): EdgeRefusal {
+  const message = `That counts only in a token for all tenants (${ALL_TENANTS}).`;
+  return new EdgeRefusal('ROLE_REQUIRED', detail, [{ code: 'ROLE_OF_ALL_TENANTS', message }]);
 }
