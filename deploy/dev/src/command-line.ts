@@ -26,3 +26,15 @@ export function recourse(args: readonly string[], variables: Readonly<Record<str
 export function nameOf(dataDir: string): string {
   return dataDir === defaultDataDir ? '' : `--data-dir ${dataDir} `;
 }
+
+/** As what a stack was started. */
+export interface Start {
+  readonly dataDir: string;
+  readonly secure: boolean;
+}
+
+/** What a person types to start the same stack again. Pure. */
+export function startAgain({ dataDir, secure }: Start): string {
+  const flags = `${secure ? '--secure ' : ''}${nameOf(dataDir)}`.trimEnd();
+  return flags === '' ? 'npm start' : `npm start -- ${flags}`;
+}

@@ -5,6 +5,7 @@
 //   I2. The exit code is 0 only if nothing failed.
 import { HELP, parseStartOptions, type StartOptions } from '../../../scripts/lib/start-options.mjs';
 import { step } from '../../../scripts/lib/progress.mjs';
+import { deathOf } from './ended.js';
 import { startProcesses, type ProcessSpec, type Processes } from './processes.js';
 import { startStack, type DevStack } from './stack.js';
 
@@ -83,7 +84,7 @@ async function runProgramme(
       onProgress: say,
       handleSignals: false,
       onPartExit: (part, how) => {
-        onDeath(`${part} stopped unexpectedly: ${how}. See ${options.dataDir}/logs/${part}.log.`);
+        onDeath(deathOf(part, how, `${options.dataDir}/logs`, options));
       },
     }),
   );
@@ -96,7 +97,7 @@ async function runProgramme(
       book: stack.book,
       onProgress: say,
       onExit: (name, how) => {
-        onDeath(`${name} stopped unexpectedly: ${how}. See ${stack.logDir}/${name}.log.`);
+        onDeath(deathOf(name, how, stack.logDir, options));
       },
     }),
   );

@@ -19,6 +19,17 @@ export function verifying(audited: Audited | null): string {
   return audited === null ? 'audit verify' : `audit verify --auditor-key ${audited.auditorKeyFile}`;
 }
 
+/** The same for whoever reads the end of a story: Kafka may be stopped by then. Pure. */
+export function howToVerify(audited: Audited, dataDir: string): readonly string[] {
+  const program = 'npx recourse';
+  const named = `${program} ${nameOf(dataDir)}`;
+  return [
+    '   Anybody can check that, without our services:',
+    `     while the stack is up:        ${named}${verifying(audited)}`,
+    `     later, from a dump made then: ${named}audit dump the-logs, and ${program} audit verify --dump the-logs --auditor-key ${audited.auditorKeyFile}`,
+  ];
+}
+
 /** Says whether what the story wrote is signed, and how to verify it. */
 export async function sayWhatIsSigned(
   { audited }: SystemPlan,
@@ -47,7 +58,7 @@ export async function sayWhatIsSigned(
       ? `   held    heads signed by the auditor and the witness cover all ${String(records)} records of the logs`
       : `   BROKEN  heads signed by the auditor and the witness cover the logs: not ${open.join(', ')}`,
   );
-  say(`   Anybody can check that, without our services: npx recourse ${nameOf(dataDir)}${verifying(audited)}`);
+  for (const line of howToVerify(audited, dataDir)) say(line);
   return open.length === 0;
 }
 
