@@ -5,8 +5,8 @@
 // Invariants
 //   R1. What is broken in one batch costs no other: each is read for itself.
 //   R2. Nothing of a batch counts whose checksum does not fit, but the place it takes.
-//   R4. A set is read as far as it takes no more memory than a batch may: what is compressed well comes bit by bit.
 //   R3. No length is believed that leads nowhere: behind it a batch begins whose own checksum fits, or reading stops before it.
+//   R4. A set is read as far as it takes no more memory than a batch may: what is compressed well comes bit by bit.
 //
 // Grammar: see record-batch.kafka.ts.
 import { crc32c } from '@platformatic/kafka';
