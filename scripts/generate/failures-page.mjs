@@ -120,8 +120,7 @@ ${UNIONS.map((union) => unionSection(union, source)).join('\n')}`;
 async function wireCodes(built) {
   const { KEY_PROBLEMS } = await built('libs/kernel/dist/keyring.js');
   const mismatch = 'The key may not say this: its role, its names or its tenants are others.';
-  const several = 'A run of records that were refused for several of these; `detail` says how many for which.';
-  const all = Object.entries({ ...KEY_PROBLEMS, SPEAKER_MISMATCH: mismatch, SEVERAL_REASONS: several });
+  const all = Object.entries({ ...KEY_PROBLEMS, SPEAKER_MISMATCH: mismatch });
   return `## Reasons of refusal on wires
 
 Where wires are strict the record is dropped, and \`RecordsRefused\` in the log keeps the evidence; see [keys](../guides/keys.md).

@@ -10,7 +10,7 @@
 //   I4. After anything unknown, memory is dropped and read anew: store, then tail, then inputs from the cursors found there.
 import { Failure, InvariantViolation, partitionForKey } from '@recourse/kernel';
 import type { Clock } from '@recourse/kernel';
-import type { Codecs } from '@recourse/messages';
+import type { Codecs, RefusedCount } from '@recourse/messages';
 import { recordsOf } from '@recourse/messages';
 import type { FetchedBatch, Kafka } from '@recourse/kafka';
 import { BackgroundLoop } from './background.js';
@@ -527,7 +527,7 @@ export class PartitionLoop {
       onEvent({ kind: 'accepted', record, rows: () => overlay.changed(ends[at - 1] ?? 0, ends[at] ?? 0) });
       if (record.type === 'RecordParked') onEvent({ kind: 'parked', reason: String(record.body.reason) });
       if (record.type === 'RecordRedirected') onEvent(redirectedEvent(record));
-      if (record.type === 'RecordsRefused') onEvent(refusedEvent(record));
+      if (record.type === 'RecordsRefused') for (const event of refusedEvents(record)) onEvent(event);
     }
   }
 
@@ -876,8 +876,11 @@ function redirectedEvent({ body: { topic, producer } }: AcceptedRecord): LoopEve
   return { kind: 'redirected', topic: String(topic), producer: typeof producer === 'string' ? producer : null };
 }
 
-function refusedEvent({ body: { topic, reason, count } }: AcceptedRecord): LoopEvent {
-  return { kind: 'refused', topic: String(topic), reason: String(reason), records: Number(count) };
+/** One of each reason. */
+function refusedEvents({ body }: AcceptedRecord): readonly LoopEvent[] {
+  const reasons = body['reasons'] as readonly RefusedCount[]; // by its schema
+  const topic = String(body['topic']);
+  return reasons.map(({ reason, count }) => ({ kind: 'refused', topic, reason, records: count }));
 }
 
 /** Timers that are left wait for the next batch, and the inputs with them. */

@@ -2,8 +2,8 @@
 //
 // Invariants
 //   R1. It stands before no record of anybody else: it parks nothing and holds nothing up.
-//   R2. A flood of it leaves one record a batch and partition, whatever is wrong with each: with the number, the offsets, what was
-//       wrong with how many, and a hash over all of it.
+//   R2. A flood of it leaves one record a batch and partition, whatever is wrong with each: with the number, the offsets, how many for
+//       which reason, and a hash over all of it.
 import { createHash } from 'node:crypto';
 import type { PlacedDecided } from './parking.decisions.js';
 
@@ -23,10 +23,8 @@ export interface RefusedItem {
 /** Reason of what a key may not say. */
 export const SPEAKER_MISMATCH = 'SPEAKER_MISMATCH';
 
-/** Reason of what was refused for several reasons; the detail tells them. */
-const SEVERAL_REASONS = 'SEVERAL_REASONS';
-/** Kinds of refusals that a detail names. */
-const KINDS_TOLD = 10;
+/** Claimed keys that a record names. */
+const KEYS_TOLD = 10;
 const DETAIL_MAX = 1_000;
 
 /** Do two refusals that follow each other go into one record? */
@@ -51,31 +49,19 @@ export function refusedRecord(run: readonly [RefusedItem, ...RefusedItem[]]): Pl
     Buffer.alloc(32),
   );
   const offsets = { from_offset: first.offset, to_offset: run.at(-1)?.offset ?? first.offset, count: run.length };
-  const body = { topic, partition, ...offsets, ...whyOf(run), values_sha256 };
+  const detail = first.detail.slice(0, DETAIL_MAX).toWellFormed().replaceAll('\u0000', '\\0');
+  const why = { reasons: reasonsOf(run), detail, signing_keys: keysOf(run) };
+  const body = { topic, partition, ...offsets, ...why, values_sha256 };
   return { decided: { type: 'RecordsRefused', body }, key: `${topic}/${String(partition)}` };
 }
 
-/** What was wrong: the same with all of them, or what with how many. */
-function whyOf(run: readonly [RefusedItem, ...RefusedItem[]]): {
-  readonly reason: string;
-  readonly detail: string;
-  readonly signing_key: string | null;
-} {
-  const [{ reason, detail, signingKey }] = run;
-  const isOne = run.every((item) => item.reason === reason);
-  const isOfOne = run.every((item) => item.signingKey === signingKey);
-  const text = isOne && isOfOne ? detail : kindsOf(run);
-  return {
-    reason: isOne ? reason : SEVERAL_REASONS,
-    detail: text.slice(0, DETAIL_MAX).toWellFormed().replaceAll('\u0000', '\\0'),
-    signing_key: isOfOne ? signingKey : null,
-  };
+/** How many for which reason, the commonest first. */
+function reasonsOf(run: readonly RefusedItem[]): readonly { readonly reason: string; readonly count: number }[] {
+  return [...Map.groupBy(run, ({ reason }) => reason)]
+    .map(([reason, { length }]) => ({ reason, count: length }))
+    .sort((one, other) => other.count - one.count);
 }
 
-function kindsOf(run: readonly RefusedItem[]): string {
-  const kinds = Map.groupBy(run, ({ reason, signingKey }) => `${reason} of ${signingKey ?? 'no key'}`);
-  const told = [...kinds].sort(([, one], [, other]) => other.length - one.length).slice(0, KINDS_TOLD);
-  const more = kinds.size - told.length;
-  const counts = told.map(([kind, { length }]) => `${String(length)} ${kind}`);
-  return [...counts, ...(more === 0 ? [] : [`${String(more)} more kinds`])].join(', ');
+function keysOf(run: readonly RefusedItem[]): readonly string[] {
+  return [...new Set(run.flatMap(({ signingKey }) => signingKey ?? []))].slice(0, KEYS_TOLD);
 }

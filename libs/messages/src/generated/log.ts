@@ -271,12 +271,12 @@ export interface RecordsRefused {
   readonly to_offset: number;
   /** How many they are. */
   readonly count: number;
-  /** Code of why nobody may have said it, such as SIGNATURE_MISSING or SPEAKER_MISMATCH. */
-  readonly reason: string;
-  /** The same of the first of them, for people. */
+  /** Why nobody may have said them, the commonest first; the counts add up to `count`. */
+  readonly reasons: readonly RefusedCount[];
+  /** What is wrong with the first of them, for people. */
   readonly detail: string;
-  /** Key they claim to be signed with; null when they claim none. */
-  readonly signing_key: string | null;
+  /** Keys they claim to be signed with, as they first occur, ten at most; empty when they claim none. */
+  readonly signing_keys: readonly string[];
   /** Over all of them: h(n) with h(0) = 32 zero octets and h(i) = SHA-256 of h(i-1) and the i-th value. */
   readonly values_sha256: Hash;
 }
@@ -291,6 +291,14 @@ export interface RedriveParked {
   readonly parked_id: string;
   /** Why, in the person's words. */
   readonly reason: string;
+}
+
+/** How many records were refused for one reason. */
+export interface RefusedCount {
+  /** Code, such as SIGNATURE_MISSING or SPEAKER_MISMATCH. */
+  readonly reason: string;
+  /** How many records. */
+  readonly count: number;
 }
 
 /** An operator accepted that the last decision of a log lies ahead of the true time: its time stands until the true time has come. */
