@@ -2557,4 +2557,13 @@ export const BREAKS: readonly Break[] = [
     find: 'committed_at: ref?.committed_at ?? earliest(asked) ?? asked,',
     replace: 'committed_at: ref?.committed_at ?? asked,',
   },
+  {
+    id: 'tenants-rollback-of-another',
+    requirement: 'tenants/ids',
+    spec: 'apps/mutation-ledger/src/core/mutations.effects.unit.spec.ts',
+    test: 'the ids of a rollback, straight are known before the commit is, to the tenant that named it and apart from its owner',
+    file: 'libs/messages/src/ids.ts',
+    find: "return deriveId('rb', tenant, mutationId);",
+    replace: "return deriveId('rb', mutationId);",
+  },
 ];

@@ -10,7 +10,7 @@ import type {
   SpreadContinued,
   TriggerUnmatched,
 } from '@recourse/messages';
-import { fallenIn, movedIn } from '@recourse/messages';
+import { fallenIn, movedIn, recoveryIdOf } from '@recourse/messages';
 import { OUTCOME_UNKNOWN } from './rules/mutation/manual.decisions.js';
 import { claimAfter, judgedClaim } from './rules/handle/handle.decider.js';
 import { closingRefsOf } from './rules/mutation/recoverability.decider.js';
@@ -31,7 +31,6 @@ import {
   putMutation,
   putRecovered,
   putSpread,
-  recoveryIdOf,
   spreadAddress,
   spreadIn,
 } from './rows/mutation.rows.js';

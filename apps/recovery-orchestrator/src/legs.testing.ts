@@ -1,18 +1,19 @@
 // Legs of several steps, and switches over them, for specs of the orchestrator.
+import { rollbackIdOf } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
 import type { Decided, RecordInput } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
 import type { LegReported, LegRequested, StepOutcome } from '@recourse/messages';
 import { entrySaid, fact } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { rollbackIdOf, stepIdOf } from './rules/step/opening.decisions.js';
+import { stepIdOf } from './rules/step/opening.decisions.js';
 import { answered, BALANCE_KEPT, BALANCE_ZERO, fallenInput, marked, ref, terms, views } from './recoveries.testing.js';
 
 /** A contract that lets its steps go by themselves, in legs. */
 export const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto', max_attempts: 2 });
 
 export const idOf = (place: number): string => `mut_${String(place).padStart(3, '0')}`;
-export const stepOf = (place: number): string => stepIdOf(rollbackIdOf(idOf(place)), idOf(place));
+export const stepOf = (place: number): string => stepIdOf(rollbackIdOf('acme', idOf(place)), idOf(place));
 
 export interface MarkOptions {
   readonly terms?: typeof AUTO;
@@ -25,7 +26,7 @@ export interface MarkOptions {
 export function markOf(place: number, more: MarkOptions = {}): ReturnType<typeof marked> {
   return marked({
     mutation_id: idOf(place),
-    rollback_id: rollbackIdOf(idOf(place)),
+    rollback_id: rollbackIdOf('acme', idOf(place)),
     recorded_seq: place,
     terms: more.terms ?? AUTO,
     ref: ref({

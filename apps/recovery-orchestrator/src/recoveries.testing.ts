@@ -14,17 +14,17 @@ import type {
   ObservationPhase,
   StepOutcome,
 } from '@recourse/messages';
-import { fellTogether } from '@recourse/messages';
+import { fellTogether, recoveryIdOf, rollbackIdOf } from '@recourse/messages';
 import { envelopeIn, fact, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { recoveriesCore } from './core.js';
 import type { RecoveriesConfig } from './core.js';
-import { actionDigest, recoveryIdOf, rollbackIdOf, stepIdOf } from './rules/step/opening.decisions.js';
+import { actionDigest, stepIdOf } from './rules/step/opening.decisions.js';
 
 export const TENANT = 'acme';
 export const RUN = 'run-1';
 export const MUTATION = 'mut_1';
-export const ROLLBACK = rollbackIdOf(MUTATION);
+export const ROLLBACK = rollbackIdOf(TENANT, MUTATION);
 export const STEP = stepIdOf(ROLLBACK, MUTATION);
 export const RECOVERY = recoveryIdOf(TENANT, RUN);
 export const WINDOW_END = 1_000_000;

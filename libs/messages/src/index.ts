@@ -5,6 +5,7 @@ export { ownerOfLog, recordsOf, shortName } from './catalogue.js';
 export { createCodecs, recordOf } from './codecs.js';
 export type { BadReason, Codecs, Decoded, SchemaSource } from './codecs.js';
 export { schemaIdOf } from '@recourse/chain';
+export { recoveryIdOf, rollbackIdOf } from './ids.js';
 export { lossReader } from './loss-reader.js';
 export { bodyIn, recordIn } from './records.js';
 export type { BodyOf, ChainField, DecodedBody, RecordOf, RecordTypeOf } from './records.js';

@@ -3,7 +3,8 @@
 // Boundary: reads rows, asks the rules, answers. Key and role are checked by the table of core.ts.
 import { accepted } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
-import { deriveId, isUsableId } from '@recourse/kernel';
+import { recoveryIdOf, rollbackIdOf } from '@recourse/messages';
+import { isUsableId } from '@recourse/kernel';
 import type {
   CloseBreaker,
   ConfirmTrigger,
@@ -20,13 +21,7 @@ import { record } from '../rules/record.messages.js';
 import type { MutationRecord } from '../rules/record.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
 import { boundOf, reopened, reviewedFact, reviewRefusal } from '../rules/rollback/bound.decider.js';
-import {
-  admitted,
-  rollbackIdOf,
-  triggerOfCommand,
-  triggerOfStanding,
-  triggerRefusal,
-} from '../rules/rollback/rollback.decider.js';
+import { admitted, triggerOfCommand, triggerOfStanding, triggerRefusal } from '../rules/rollback/rollback.decider.js';
 import type { RollbackDoc } from '../rules/rollback/rollback.messages.js';
 import { undoIdOf, undoOf, undoPart, undoRefusal } from '../rules/undo/undo.decider.js';
 import { endingRefusal } from './ending.part.js';
@@ -52,7 +47,7 @@ export function onTrigger(context: DecideContext, command: TriggerRollback, poli
   if (refusal !== null) return refuse(refusal);
   const { records, outcome } = decideOne(context, triggerOfCommand(command), policy);
   const body = {
-    rollback_id: rollbackIdOf(mutation_id),
+    rollback_id: rollbackIdOf(envelope.tenant, mutation_id),
     recovery_id: recoveryIdOf(envelope.tenant, run_id),
     run_id,
     mutation_id,
@@ -165,18 +160,13 @@ export function onReviewed(context: DecideContext, command: ReviewOutOfBand, pol
   const isLeft = verdict === 'stands';
   const phase: RollbackDoc['phase'] = isLeft ? 'reviewed' : 'opened';
   const fallen = isLeft ? [] : decideOne(context, triggerOfCommand(command), policy).records;
-  return accepted(200, { rollback_id: rollbackIdOf(mutation_id), run_id, phase, verdict }, reviewed, ...fallen);
+  return accepted(200, { rollback_id: rollbackIdOf(tenant, mutation_id), run_id, phase, verdict }, reviewed, ...fallen);
 }
 
 /** A person closes a breaker. */
 export function onCloseBreaker(context: DecideContext, command: CloseBreaker): Decision {
   const closed = close(context, command);
   return 'code' in closed ? refuse(closed) : accepted(200, { breaker_id: command.breaker_id, phase: 'closed' }, closed);
-}
-
-/** The recovery of a run, whoever begins it. */
-function recoveryIdOf(tenant: string, runId: string): string {
-  return deriveId('rec', tenant, runId);
 }
 
 const ROLLBACK_UNKNOWN: Refusal = {

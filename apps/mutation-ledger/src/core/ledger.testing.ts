@@ -1,10 +1,10 @@
 // The refund story as plain data, for specs of the ledger.
 import { readFileSync } from 'node:fs';
-import { canonicalJson, deriveId } from '@recourse/kernel';
+import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { contractDigest, contractView, entryView, plainPayload } from '@recourse/contract';
 import type { BroadcastView, Decided, RecordInput } from '@recourse/event-log';
-import { announcedTogether } from '@recourse/messages';
+import { announcedTogether, rollbackIdOf } from '@recourse/messages';
 import type {
   Admission,
   Announced,
@@ -115,7 +115,7 @@ export function intent(changes: Partial<ToolPlanned> = {}): ToolPlanned {
 }
 
 export const MUTATION = mutationIdOf(refund());
-export const ROLLBACK = deriveId('rb', MUTATION);
+export const ROLLBACK = rollbackIdOf(TENANT, MUTATION);
 
 /** A report on the wire, keyed by its run. */
 export function executed(event: ToolExecuted): RecordInput {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
+import { rollbackIdOf } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
 import { entrySaid, fact, WAYS, eachMember } from '@recourse/testing';
 import { NO_LIMITS, REJECTED_TAKES } from '../rules/admission/admission.messages.js';
 import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
-import { rollbackIdOf } from '../rules/rollback/rollback.decider.js';
 import { mutationIdOf } from './executions.js';
 import {
   command,
@@ -71,7 +71,7 @@ function said(
 ): RecordInput {
   return command(type, envelope(by, roles, { command_id: `cmd-${type}-${name}-${by}` }), {
     run_id: RUN,
-    rollback_id: rollbackIdOf(idOf(name)),
+    rollback_id: rollbackIdOf('acme', idOf(name)),
     mutation_id: idOf(name),
     reason: 'looked at it',
     ...more,
@@ -193,7 +193,7 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .when(said('ConfirmTrigger', 'mut_1'), 2_000)
         .then(
           fell({
-            rollback_id: rollbackIdOf(idOf('mut_1')),
+            rollback_id: rollbackIdOf('acme', idOf('mut_1')),
             admission: { confirmed_by: 'olga' },
             evidence: { event_id: 'ev-1' },
           }),

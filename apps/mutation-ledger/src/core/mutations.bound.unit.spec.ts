@@ -2,11 +2,11 @@
 // effect, which nothing is to be compensated of (E34).
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
+import { rollbackIdOf } from '@recourse/messages';
 import type { Evidence, LineageRoot } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import { NO_LIMITS } from '../rules/admission/admission.messages.js';
 import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
-import { rollbackIdOf } from '../rules/rollback/rollback.decider.js';
 import { bundleRegistered, commit, committed, gateOf, rollback } from './commits.testing.js';
 import {
   command,
@@ -300,7 +300,7 @@ describe.each(WAYS)('a commit without an effect, $way', ({ isRebuilt }) => {
     return on.run;
   };
   const plan = commit('plan', { assumption_refs: [REF] });
-  const marked = fact('CheckpointRolledBack', { commit_id: plan.id, rollback_id: rollbackIdOf(plan.id) });
+  const marked = fact('CheckpointRolledBack', { commit_id: plan.id, rollback_id: rollbackIdOf('acme', plan.id) });
 
   it('is rolled back alone: no second mark (E34, E20)', () => {
     const run = start().when(committed(plan), NOW).when(rollback(plan), NOW).then(marked);

@@ -1,7 +1,7 @@
 // Lineage: what stood on a commit falls with it, across runs and partitions, whichever came first (docs/design/ledger.md; E9, E10, P9).
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { deriveId } from '@recourse/kernel';
+import { rollbackIdOf } from '@recourse/messages';
 import type { RecordInput } from '@recourse/event-log';
 import type { CommitRef } from '@recourse/messages';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
@@ -70,7 +70,7 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
         run_id: 'run-2',
         evidence: {
           kind: 'lineage',
-          event_id: deriveId('rb', PARENT.commit_id),
+          event_id: rollbackIdOf('acme', PARENT.commit_id),
           ref: STANDS,
           source: 'service:mutation-ledger',
           statement: null,
@@ -221,7 +221,7 @@ describe.each(WAYS)('commits that were derived from several that fell together, 
   }
   const fallOf = (...refs: readonly [CommitRef, ...CommitRef[]]) => {
     const [first, ...others] = refs.map(({ run_id, commit_id }) => ({
-      ...{ run_id, mutation_id: commit_id, rollback_id: deriveId('rb', commit_id) },
+      ...{ run_id, mutation_id: commit_id, rollback_id: rollbackIdOf('acme', commit_id) },
     }));
     if (first === undefined) throw new Error('nothing fell');
     return announced(first, ...others);
@@ -238,12 +238,12 @@ describe.each(WAYS)('commits that were derived from several that fell together, 
       [
         'MutationsFell',
         idOf('run-2', 'of-other'),
-        expect.objectContaining({ event_id: deriveId('rb', OTHER.commit_id) }),
+        expect.objectContaining({ event_id: rollbackIdOf('acme', OTHER.commit_id) }),
       ],
       [
         'MutationsFell',
         idOf('run-2', 'of-parent'),
-        expect.objectContaining({ event_id: deriveId('rb', PARENT.commit_id) }),
+        expect.objectContaining({ event_id: rollbackIdOf('acme', PARENT.commit_id) }),
       ],
     ]);
     run.when(notice, NOW + 2).thenNothing();
@@ -254,8 +254,11 @@ describe.each(WAYS)('commits that were derived from several that fell together, 
     run
       .when(notice, NOW + 1)
       .then(
-        fell({ mutation_id: CHILD, evidence: { event_id: deriveId('rb', OTHER.commit_id), position: 1 } }),
-        fact('TriggerRedundant', { mutation_id: CHILD, evidence: { event_id: deriveId('rb', PARENT.commit_id) } }),
+        fell({ mutation_id: CHILD, evidence: { event_id: rollbackIdOf('acme', OTHER.commit_id), position: 1 } }),
+        fact('TriggerRedundant', {
+          mutation_id: CHILD,
+          evidence: { event_id: rollbackIdOf('acme', PARENT.commit_id) },
+        }),
       );
   });
 

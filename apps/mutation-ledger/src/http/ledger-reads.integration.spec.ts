@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { rollbackIdOf } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
 import { createDatabase, dropDatabase, sharedTestStack } from '@recourse/dev-stack';
 import type { DatabaseAddress, TestStack } from '@recourse/dev-stack';
@@ -92,7 +93,7 @@ const THEIRS = of('other', 'b-1', 5_000);
 
 const ids = (...events: readonly Pick<ToolExecuted, 'tenant' | 'run_id' | 'effect_key'>[]): readonly string[] =>
   events.map(mutationIdOf).sort();
-const rollbackOf = (event: ToolExecuted): string => deriveId('rb', mutationIdOf(event));
+const rollbackOf = (event: ToolExecuted): string => rollbackIdOf('acme', mutationIdOf(event));
 const about = (event: ToolExecuted) => ({
   tenant: event.tenant,
   run_id: event.run_id,

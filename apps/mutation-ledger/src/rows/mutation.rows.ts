@@ -183,11 +183,6 @@ export function spreadIn(state: StateView, tenant: string, ref: string, position
   return state.get('spread', refScope(tenant, ref), spreadKey(position)) as Spread | undefined;
 }
 
-/** Id of the recovery of a run. */
-export function recoveryIdOf(tenant: string, runId: string): string {
-  return deriveId('rec', tenant, runId);
-}
-
 /** Its timer goes off at whatever is due next about it. */
 export function putMutation(mutation: Mutation): Change {
   return put('mutation', mutation.run_id, mutation.mutation_id, mutation, dutyOf(mutation)?.at ?? null);

@@ -5,7 +5,7 @@
 import { foldEach } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
-import { fallenIn } from '@recourse/messages';
+import { fallenIn, recoveryIdOf } from '@recourse/messages';
 import type { Fallen } from '@recourse/messages';
 import { isHandleAsked } from '../rules/handle/handle.decider.js';
 import { OWNER_OF_MARKS } from '../rules/owners.js';
@@ -20,7 +20,7 @@ import { commitIn } from './commit.rows.js';
 import type { Fold } from './fold.js';
 import { countAdmitted, heldPut, unlisted } from './limit.rows.js';
 import type { DraftFold } from './limit.rows.js';
-import { mutationIn, recoveryIdOf } from './mutation.rows.js';
+import { mutationIn } from './mutation.rows.js';
 
 /** Rows that admission changes; a decision folds them too, over what it has decided so far. */
 export const ADMISSION_FOLD = {

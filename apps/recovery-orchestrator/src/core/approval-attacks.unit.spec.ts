@@ -1,6 +1,7 @@
 // Attacks on approvals that reach the core with a good signature: each is refused with its code, records nothing and dispatches nothing.
 // Those that end before it are in approval-attacks.wire (forgeries, copies, races on one wire) and in libs/service (tokens).
 import { describe, expect, it } from '@jest/globals';
+import { rollbackIdOf } from '@recourse/messages';
 import { contractDigest, forwardApprovalId, forwardDigest, plainPayload } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
@@ -8,7 +9,6 @@ import type { CommandEnvelope, ContractTerms, MutationRef } from '@recourse/mess
 import { entrySaid, fact, harness, logged, WAYS, wire } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
-import { rollbackIdOf } from '../rules/step/opening.decisions.js';
 import { stepIdOf } from '../rules/step/opening.decisions.js';
 import {
   answered,
@@ -54,7 +54,7 @@ const BODY = example({ forward_approval: 'human' });
 /** The version every mutation here executed under: rosa wrote it, remo confirmed it. */
 const EXECUTED = contractDigest(BODY);
 const SECOND = 'mut_2';
-const SECOND_STEP = stepIdOf(rollbackIdOf(SECOND), SECOND);
+const SECOND_STEP = stepIdOf(rollbackIdOf('acme', SECOND), SECOND);
 
 type World = ReturnType<typeof views>;
 interface Edit {
@@ -137,7 +137,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
         markedInput({
           terms: under(),
           mutation_id: SECOND,
-          rollback_id: rollbackIdOf(SECOND),
+          rollback_id: rollbackIdOf('acme', SECOND),
           ref: ref({ mutation_id: SECOND, idempotency_key: 'key-2' }),
           execution: execution({ effect_key: 'e-2', call_id: 'c-2' }),
         }),
@@ -579,7 +579,7 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
       const second = markedInput({
         terms: under(),
         mutation_id: SECOND,
-        rollback_id: rollbackIdOf(SECOND),
+        rollback_id: rollbackIdOf('acme', SECOND),
         ref: ref({ mutation_id: SECOND, idempotency_key: 'key-2' }),
         execution: execution({ effect_key: 'e-2', call_id: 'c-2' }),
       });

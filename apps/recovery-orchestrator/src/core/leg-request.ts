@@ -1,11 +1,10 @@
 // The request a dispatch sends, and whether it is still owed (L9, L11).
 import type { CoreTable, Outgoing, StateView } from '@recourse/event-log';
 import { TRACEPARENT, traceparentOf } from '@recourse/kernel';
-import { bodyIn } from '@recourse/messages';
+import { bodyIn, rollbackIdOf } from '@recourse/messages';
 import type { LegRequested } from '@recourse/messages';
 import type { RECOVERIES_LOG } from '../rules/record.messages.js';
 import { askOf } from '../rules/step/dispatch.decisions.js';
-import { rollbackIdOf } from '../rules/step/opening.decisions.js';
 import { readRow } from '../rows/kinds.js';
 import { DECISION, legSpan } from './spans.js';
 import type { SpanPlace } from './spans.js';
@@ -45,7 +44,10 @@ function legRequest(leg: Body<'LegDispatched'>): Outgoing {
   const [head] = leg.members;
   return head === undefined
     ? outgoing(leg.adapter, request)
-    : { ...outgoing(leg.adapter, request), headers: placedIn(head, legSpan(leg.attempt, 'answered')) };
+    : {
+        ...outgoing(leg.adapter, request),
+        headers: placedIn({ ...head, tenant: leg.tenant }, legSpan(leg.attempt, 'answered')),
+      };
 }
 
 function outgoing(adapter: string, asked: Request, for_observer = false): Outgoing {
@@ -78,10 +80,10 @@ function lookRequest(look: Body<'LookDispatched'>): Outgoing {
 
 /** The worker's calls hang below this span of the rollback's trace. */
 function placedIn(
-  { mutation_id }: { readonly mutation_id: string },
+  { tenant, mutation_id }: { readonly tenant: string; readonly mutation_id: string },
   span: SpanPlace,
 ): Readonly<Record<string, string>> {
-  return { [TRACEPARENT]: traceparentOf(rollbackIdOf(mutation_id), span) };
+  return { [TRACEPARENT]: traceparentOf(rollbackIdOf(tenant, mutation_id), span) };
 }
 
 /** A look at the resource: the capability of the stale-state check, and no condition to meet. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { rollbackIdOf } from '@recourse/messages';
 import { contractDigest, plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { LegRequested } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
-import { rollbackIdOf } from '../rules/step/opening.decisions.js';
 import { stepIdOf } from '../rules/step/opening.decisions.js';
 import {
   answered,
@@ -37,7 +37,7 @@ import {
 
 const AUTO = { impact: 'write', recovery_approval_mode: 'auto' } as const;
 const SECOND = 'mut_2';
-const SECOND_STEP = stepIdOf(rollbackIdOf(SECOND), SECOND);
+const SECOND_STEP = stepIdOf(rollbackIdOf('acme', SECOND), SECOND);
 const EXECUTED = observed('execute', 'payments.cancel_refund', { credit_note: 'cn_7' });
 
 const bodyOf = (args: Json): string =>
@@ -75,7 +75,7 @@ const first = (more: Parameters<typeof terms>[0] = AUTO, about: Parameters<typeo
 const second = (more: Parameters<typeof terms>[0] = AUTO, pointer: Parameters<typeof ref>[0] = {}) =>
   markedInput({
     mutation_id: SECOND,
-    rollback_id: rollbackIdOf(SECOND),
+    rollback_id: rollbackIdOf('acme', SECOND),
     terms: terms({ contract_digest: DIGEST, ...more }),
     execution: execution({ effect_key: 'effect-2', call_id: 'call-2' }),
     ref: ref({ mutation_id: SECOND, reversal_args: null, idempotency_key: 'key-2', ...pointer }),
@@ -219,7 +219,7 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
   it('guesses nothing where two effects could give it', () => {
     const again = markedInput({
       mutation_id: 'mut_3',
-      rollback_id: rollbackIdOf('mut_3'),
+      rollback_id: rollbackIdOf('acme', 'mut_3'),
       terms: terms(AUTO),
       execution: execution({ capability: DEPOSIT, effect_key: 'effect-3', call_id: 'call-3' }),
       ref: ref({ mutation_id: 'mut_3', idempotency_key: 'key-3' }),

@@ -1,11 +1,11 @@
 // The nine ways in which recovery itself does harm (A90, A91, A92), each by its name, and what stands against it.
 import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
+import { rollbackIdOf } from '@recourse/messages';
 import { reviewContract } from '@recourse/contract';
 import type { ContractTerms } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { rollbackIdOf } from '../rules/step/opening.decisions.js';
 import {
   answered,
   approval,
@@ -222,7 +222,7 @@ describe.each(WAYS)('failure modes, $way', ({ isRebuilt }) => {
         tenant,
         run_id: runId,
         mutation_id: id,
-        rollback_id: rollbackIdOf(id),
+        rollback_id: rollbackIdOf('acme', id),
         execution: execution({ tenant, run_id: runId, effect_key: `effect-${String(at)}` }),
         ref: ref({ mutation_id: id }),
       });

@@ -1,9 +1,9 @@
 // Last effects are undone first (B17), what was made of an effect before it, and nobody waits for ever (docs/design/recovery.md, order).
 import { describe, expect, it } from '@jest/globals';
+import { rollbackIdOf } from '@recourse/messages';
 import type { Execution, LegRequested } from '@recourse/messages';
 import type { CoreHarness } from '@recourse/testing';
 import { fact, harness, WAYS } from '@recourse/testing';
-import { rollbackIdOf } from '../rules/step/opening.decisions.js';
 import { stepIdOf } from '../rules/step/opening.decisions.js';
 import {
   answered,
@@ -33,7 +33,7 @@ const AT = 10_000;
 const AUTO = { impact: 'write', recovery_approval_mode: 'auto' } as const;
 const COMMIT = `cp_${'ab'.repeat(32)}`;
 const idOf = (place: number): string => `mut_${place}`;
-const stepOf = (place: number): string => stepIdOf(rollbackIdOf(idOf(place)), idOf(place));
+const stepOf = (place: number): string => stepIdOf(rollbackIdOf('acme', idOf(place)), idOf(place));
 
 interface Made {
   readonly parents?: readonly number[];
@@ -54,7 +54,7 @@ function effect(
   ];
   return markedInput({
     mutation_id: idOf(place),
-    rollback_id: rollbackIdOf(idOf(place)),
+    rollback_id: rollbackIdOf('acme', idOf(place)),
     recorded_seq: place,
     execution_state: state,
     terms: terms(termed),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { rollbackIdOf } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { Rates } from '../rules/admission/pace.decisions.js';
-import { rollbackIdOf } from '../rules/step/opening.decisions.js';
 import {
   answered,
   BALANCE_ZERO,
@@ -33,7 +33,7 @@ function marks(id: string, tenant = 'acme', more: Readonly<Record<string, unknow
     tenant,
     mutation_id: id,
     run_id: run,
-    rollback_id: rollbackIdOf(id),
+    rollback_id: rollbackIdOf('acme', id),
     execution: execution({ tenant, run_id: run }),
     ref: ref({ mutation_id: id, idempotency_key: `key-${id}`, ...more }),
     terms: AUTO,
@@ -145,7 +145,7 @@ describe.each(WAYS)('a rate of compensations, $way', ({ isRebuilt }) => {
     const chained = (id: string, seq: number) =>
       markedInput({
         mutation_id: id,
-        rollback_id: rollbackIdOf(id),
+        rollback_id: rollbackIdOf('acme', id),
         recorded_seq: seq,
         execution: execution(),
         ref: ref({ mutation_id: id, idempotency_key: `key-${id}` }),

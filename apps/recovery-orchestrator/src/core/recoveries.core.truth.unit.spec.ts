@@ -1,10 +1,10 @@
 // Runs of several effects: what is claimed of a recovery is what was observed, and every record of it leads to what it reverses and back.
 import { describe, expect, it } from '@jest/globals';
+import { rollbackIdOf } from '@recourse/messages';
 import type { LegRequested, StepOutcome } from '@recourse/messages';
 import { harness, eachMember } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import fc from 'fast-check';
-import { rollbackIdOf } from '../rules/step/opening.decisions.js';
 import { isAtRest } from '../rules/step/step.transitions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import {
@@ -54,7 +54,7 @@ function played(answers: Answers): CoreHarness {
     run.when(
       markedInput({
         mutation_id: id,
-        rollback_id: rollbackIdOf(id),
+        rollback_id: rollbackIdOf('acme', id),
         recorded_hash: hashAt(at),
         terms: terms({ impact: 'write', recovery_approval_mode: 'auto', max_attempts: 3 }),
         ref: ref({

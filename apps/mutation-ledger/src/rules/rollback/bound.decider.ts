@@ -7,10 +7,10 @@
 //   B2. A commit beyond is given to a person, with owner and deadline, unless its rollback stands already (P12); so is one that a
 //       successor of its bundle cannot judge (rules/commit/successor.decisions.ts).
 //   B3. Nothing but a trigger of its own rolls it back; a person's verdict that it should not stand is one.
+import { rollbackIdOf } from '@recourse/messages';
 import { isPerson } from '@recourse/kernel';
 import type { CommitBeyondBound, ReviewOutOfBand } from '@recourse/messages';
 import { OWNER_OF_APPROVALS } from '../owners.js';
-import { rollbackIdOf } from './rollback.decider.js';
 import { record } from '../record.messages.js';
 import type { MutationRecord } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
@@ -74,7 +74,7 @@ function listed(
   { reviewDeadlineMs }: Reviewing,
 ): MutationRecord {
   return record('RollbackOutOfBand', {
-    rollback_id: rollbackIdOf(mutation_id),
+    rollback_id: rollbackIdOf(tenant, mutation_id),
     tenant,
     run_id,
     mutation_id,

@@ -1,6 +1,7 @@
 // What becomes of a trigger, and of what waits: one rollback per commit, however many say so (E20, E21, L12). Whether a trigger is
 // admitted is admission.decisions.ts'.
-import { deriveId, ID_BYTES_MAX, isUsableId } from '@recourse/kernel';
+import { ID_BYTES_MAX, isUsableId } from '@recourse/kernel';
+import { rollbackIdOf } from '@recourse/messages';
 import type { Evidence, LineageRoot, TriggerRollback } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
 import { OWNER_OF_APPROVALS, OWNER_OF_MARKS, OWNER_OF_OVERDUE } from '../owners.js';
@@ -9,10 +10,6 @@ import { record } from '../record.messages.js';
 import type { Contradiction, MutationRecord } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
 import type { Admitted, Reviewing, RollbackDoc, Trigger } from './rollback.messages.js';
-
-export function rollbackIdOf(mutationId: string): string {
-  return deriveId('rb', mutationId);
-}
 
 /** Key of a rollback's row. It holds the tenant, so that nobody can take another tenant's commit by naming it first. */
 export function rollbackKey(tenant: string, mutationId: string): string {
@@ -152,7 +149,7 @@ function aboutOf({
   run_id,
   mutation_id,
 }: Trigger): Pick<RollbackDoc, 'rollback_id' | 'tenant' | 'run_id' | 'mutation_id'> {
-  return { rollback_id: rollbackIdOf(mutation_id), tenant, run_id, mutation_id };
+  return { rollback_id: rollbackIdOf(tenant, mutation_id), tenant, run_id, mutation_id };
 }
 
 /** Time a commit has to be recorded once somebody said that it should not stand, before a person is asked, milliseconds: its execution may still be under way. */

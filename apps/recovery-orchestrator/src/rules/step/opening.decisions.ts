@@ -1,5 +1,6 @@
 // Opens the step of a commit the ledger marked: binds the call, decides by the table, and goes on at once where nobody must be asked.
 import { createHash } from 'node:crypto';
+import { recoveryIdOf } from '@recourse/messages';
 import { canonicalJson, deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Contract } from '@recourse/contract';
@@ -31,13 +32,6 @@ export type Marked = Omit<Fallen, 'admission'> & {
 };
 
 /** Ids follow from their cause (L1). */
-export function recoveryIdOf(tenant: string, runId: string): string {
-  return deriveId('rec', tenant, runId);
-}
-/** The rollback of a commit, which its trace is about. */
-export function rollbackIdOf(mutationId: string): string {
-  return deriveId('rb', mutationId);
-}
 export function stepIdOf(rollbackId: string, mutationId: string): string {
   return deriveId('step', rollbackId, mutationId);
 }
