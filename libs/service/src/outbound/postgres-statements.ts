@@ -72,7 +72,7 @@ function columnsOf(columns: readonly ValueColumn[]): readonly ValueColumn[] {
 }
 
 /** Moves the head, and answers a row iff it stood where the caller thinks (L7). */
-export function moveHead(log: string, isFirst: boolean): string {
+function moveHead(log: string, isFirst: boolean): string {
   const heads = tableOf(log, HEADS_TABLE);
   return isFirst
     ? `INSERT INTO ${heads} (log_partition, seq, hash, log_offset, decided_at, reacted_seq, reacted_offset, cursors) VALUES ($1::int, $2::bigint, $3::bytea, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::bytea) ON CONFLICT DO NOTHING RETURNING 1`
@@ -150,10 +150,6 @@ export function mergeStage(log: string, spec: KindSpec, stage: string): string {
   return `INSERT INTO ${tableOf(log, spec.table)} (${names}) SELECT ${names} FROM ${stage} ${onConflict(spec)}`;
 }
 
-export function deleteRows(log: string, spec: KindSpec): string {
-  return `DELETE FROM ${tableOf(log, spec.table)} t USING unnest($2::text[], $3::text[]) AS u (g, k) WHERE t.log_partition = $1 AND t.group_key = u.g AND t.row_key = u.k`;
-}
-
 export function copyInto(table: string, spec: KindSpec): string {
   return `COPY ${table} (${['log_partition', ...valueColumns(spec).map(({ name }) => name)].map(quoted).join(', ')}) FROM STDIN (FORMAT binary)`;
 }
@@ -162,15 +158,6 @@ function putClause(log: string, spec: KindSpec, take: (type: string) => string):
   const columns = valueColumns(spec);
   const arrays = columns.map(({ type }) => take(type)).join(', ');
   return `INSERT INTO ${tableOf(log, spec.table)} (log_partition, ${columns.map(({ name }) => quoted(name)).join(', ')}) SELECT $1::int, u.* FROM unnest(${arrays}) AS u WHERE EXISTS (SELECT 1 FROM moved) ${onConflict(spec)}`;
-}
-
-/** Updates of many rows outside `projectSmall`. Parameters: partition, then one array per column. */
-export function updateRows(log: string, spec: KindSpec): string {
-  let next = 1;
-  return updateClause(log, spec, (type) => {
-    next += 1;
-    return `$${String(next)}::${type}[]`;
-  });
 }
 
 function updateClause(log: string, spec: KindSpec, take: (type: string) => string): string {

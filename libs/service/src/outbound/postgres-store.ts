@@ -4,7 +4,8 @@
 //
 // Invariants
 //   S1. Rows change only in a transaction in which the head moved from where the caller thinks it stands.
-//   S2. Few rows are one statement, so one round trip; many rows are a COPY, straight into the table when they turn out new.
+//   S2. The head and few rows are one statement, so one round trip; many rows of a kind are a COPY, straight into the table when they
+//       turn out new.
 //   S3. Time is the database's.
 import { compareText, decodeDoc, encodeDoc } from '@recourse/event-log';
 import type {
@@ -22,7 +23,7 @@ import type {
   StoreFactory,
 } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { coded, inTransaction } from './postgres-connection.js';
 import { countRows, lastChanges } from './kind-changes.js';
 import type { KindChanges } from './kind-changes.js';
@@ -31,22 +32,28 @@ import { HEADS_TABLE, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
 import { hashRows, SNAPSHOT } from './postgres-state.js';
 import {
-  deleteRows,
   dueTimers,
   groupsOf,
   loadGroups,
-  moveHead,
   projectSmall,
   rowOf,
-  updateRows,
   wholeKind,
 } from './postgres-statements.js';
 import type { KindPart, Statement, StoredRow } from './postgres-statements.js';
 
-/** Rows above which a COPY is cheaper than arrays as parameters, in spite of its round trips. */
-const SMALL_ROWS_MAX = 200;
+/** Puts of one kind above which a COPY is cheaper than arrays as parameters, in spite of its round trips. */
+const FEW_PUTS_MAX = 200;
 
 type From = { readonly seq: number; readonly hash: Buffer } | null;
+
+/** Where the head stands and moves to, and what changes with it, by kind. */
+interface Projection {
+  readonly from: From;
+  readonly to: ProjectedHead;
+  readonly changes: readonly KindChanges[];
+}
+
+const areMany = ({ puts }: KindChanges): boolean => puts.length > FEW_PUTS_MAX;
 
 /** Stores of all partitions of the logs, over one pool. Errors: InvariantViolation for a log that was not declared. */
 export function createPostgresStores(pool: Pool, logs: readonly ProjectedLog[]): StoreFactory {
@@ -153,9 +160,9 @@ class PostgresPartitionStore implements PartitionStore {
   }
 
   project(from: From, to: ProjectedHead, changes: readonly Change[]): Promise<ProjectResult> {
-    const perKind = lastChanges(changes, (kind) => this.spec(kind));
+    const projection = { from, to, changes: lastChanges(changes, (kind) => this.spec(kind)) };
     return coded('project', () =>
-      countRows(perKind) <= SMALL_ROWS_MAX ? this.projectFew(from, to, perKind) : this.projectMany(from, to, perKind),
+      projection.changes.some(areMany) ? this.projectMany(projection) : this.projectFew(this.place.pool, projection),
     );
   }
 
@@ -177,22 +184,26 @@ class PostgresPartitionStore implements PartitionStore {
     );
   }
 
-  private async projectFew(from: From, to: ProjectedHead, changes: readonly KindChanges[]): Promise<ProjectResult> {
-    const { pool, partition } = this.place;
-    const parts = changes.map(({ spec, puts, updates, deletes }) => ({
+  /** Moves the head and changes the rows in one statement. */
+  private async projectFew(
+    client: Pick<PoolClient, 'query'>,
+    { from, to, changes }: Projection,
+  ): Promise<ProjectResult> {
+    const touched = changes.filter((one) => countRows([one]) > 0);
+    const parts = touched.map(({ spec, puts, updates, deletes }) => ({
       spec,
       puts: puts.length > 0,
       updates: updates.length > 0,
       deletes: deletes.length > 0,
     }));
-    const values = changes.flatMap(({ spec, puts, updates, deletes }) => [
+    const values = touched.flatMap(({ spec, puts, updates, deletes }) => [
       ...(puts.length > 0 ? columnsOf(spec, puts) : []),
       ...(updates.length > 0 ? updatesOf(spec, updates) : []),
       ...(deletes.length > 0 ? addressesOf(deletes) : []),
     ]);
-    const { rows } = await pool.query<{ moved: number }>({
+    const { rows } = await client.query<{ moved: number }>({
       ...this.statementOf(from === null, parts),
-      values: [...headValues(partition, from, to), ...values],
+      values: [...headValues(this.place.partition, from, to), ...values],
     });
     return rows[0]?.moved === 1 ? 'projected' : 'fenced';
   }
@@ -207,16 +218,13 @@ class PostgresPartitionStore implements PartitionStore {
     return statement;
   }
 
-  private projectMany(from: From, to: ProjectedHead, changes: readonly KindChanges[]): Promise<ProjectResult> {
+  /** Many puts of a kind follow by COPY, in the transaction in which the head moved. */
+  private projectMany({ from, to, changes }: Projection): Promise<ProjectResult> {
     const { pool, log, partition, bulk } = this.place;
     return inTransaction(pool, 'BEGIN', async (client) => {
-      const { rowCount } = await client.query(moveHead(log, from === null), headValues(partition, from, to));
-      if (rowCount !== 1) return 'fenced';
-      for (const { spec, puts, updates, deletes } of changes) {
-        if (puts.length > 0) await bulk.put(client, { log, partition, spec }, puts);
-        if (updates.length > 0) await client.query(updateRows(log, spec), [partition, ...updatesOf(spec, updates)]);
-        if (deletes.length > 0) await client.query(deleteRows(log, spec), [partition, ...addressesOf(deletes)]);
-      }
+      const few = changes.map((one) => (areMany(one) ? { ...one, puts: [] } : one));
+      if ((await this.projectFew(client, { from, to, changes: few })) === 'fenced') return 'fenced';
+      for (const { spec, puts } of changes.filter(areMany)) await bulk.put(client, { log, partition, spec }, puts);
       return 'projected';
     });
   }
