@@ -787,8 +787,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.traces.unit.spec.ts',
     test: 'the trace of a recovery, straight goes on at the worker: the request names the span of its leg, which the answer ends',
     file: 'apps/recovery-orchestrator/src/core/leg-request.ts',
-    find: "headers: placedIn({ ...head, tenant: leg.tenant }, legSpan(leg.attempt, 'answered')) };",
-    replace: 'headers: placedIn({ ...head, tenant: leg.tenant }, DECISION) };',
+    find: "headers: placedIn({ ...head, tenant: leg.tenant }, legSpan(leg.attempt, 'answered')),",
+    replace: 'headers: placedIn({ ...head, tenant: leg.tenant }, DECISION),',
   },
   {
     id: 'c54-changed-and-tried-again',

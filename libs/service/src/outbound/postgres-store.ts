@@ -31,14 +31,7 @@ import { addressesOf, BulkPuts, columnsOf, updatesOf } from './postgres-bulk.js'
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
 import { hashRows, SNAPSHOT } from './postgres-state.js';
-import {
-  dueTimers,
-  groupsOf,
-  loadGroups,
-  projectSmall,
-  rowOf,
-  wholeKind,
-} from './postgres-statements.js';
+import { dueTimers, groupsOf, loadGroups, projectSmall, rowOf, wholeKind } from './postgres-statements.js';
 import type { KindPart, Statement, StoredRow } from './postgres-statements.js';
 
 /** Puts of one kind above which a COPY is cheaper than arrays as parameters, in spite of its round trips. */
