@@ -118,11 +118,15 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
   });
 }
 
+/** What was done is booked together: who asks for a budget is a command, which takes along what came before it. */
+const PATIENCE_MS = 20;
+
 /** What the ledger recorded, and which approvals were used. */
 function heardLogs(policy: EscalationPolicy): readonly InputTable[] {
   return [
     heardOf(MUTATIONS_LOG, {
       mode: 'broadcast',
+      patienceMs: PATIENCE_MS,
       concerns: (record, owns) => isOurs(record, owns) || isJudgedFalse(record, owns),
       records: {
         MutationRecorded: (asked) => {
@@ -136,6 +140,7 @@ function heardLogs(policy: EscalationPolicy): readonly InputTable[] {
     }),
     heardOf(RECOVERIES_LOG, {
       mode: 'broadcast',
+      patienceMs: PATIENCE_MS,
       concerns: ({ type, body }, owns) => type === 'ForwardApprovalUsed' && body.tenant !== '' && owns(body.tenant),
       records: { ForwardApprovalUsed: onApprovalUsed },
     }),

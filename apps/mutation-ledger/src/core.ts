@@ -147,6 +147,9 @@ function commandsOfPeople(config: MutationsPolicy): InputTable {
 }
 
 /** Logs of the other services, of assumptions, and the notices of all partitions. */
+/** A recovery goes on without what is noted of it here: its records are noted together, and told then. */
+const NOTED_TOGETHER = { mode: 'aligned', patienceMs: 10 } as const;
+
 function heardLogs(config: MutationsPolicy): readonly InputTable[] {
   const fell =
     <Body>(members: (body: Body) => Parameters<typeof onFall>[2]) =>
@@ -154,7 +157,7 @@ function heardLogs(config: MutationsPolicy): readonly InputTable[] {
       onFall(context, input, members(body), policyIn(config, context));
   return [
     heardOf('recourse.recoveries', {
-      mode: 'aligned',
+      ...NOTED_TOGETHER,
       records: {
         LegDispatched: ({ body, context }) => onRecovery(context, { type: 'LegDispatched', body }),
         LegSettled: ({ body, context }) => onRecovery(context, { type: 'LegSettled', body }),

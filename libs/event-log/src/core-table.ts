@@ -150,8 +150,7 @@ export interface ToldTable<Wire extends TopicName> {
 }
 
 /** Records of somebody's log that are heard; others only move the cursor. */
-export interface HeardTable<Log extends TopicName> {
-  readonly mode: 'aligned' | 'broadcast';
+export interface HeardTable<Log extends TopicName> extends Pick<InputSpec, 'mode' | 'patienceMs'> {
   /** False for a record that leads to nothing whatever the state: it only moves the cursor. */
   readonly concerns?: (record: RecordOf<Log>, owns: Owns) => boolean;
   readonly records: { readonly [Type in RecordTypeOf<Log>]?: Decider<BodyOf<Log, Type>> };
@@ -211,12 +210,13 @@ export function toldOn<Wire extends TopicName>(topic: Wire, table: ToldTable<Wir
 }
 
 /** Records of a log, decided type by type. */
-export function heardOf<Log extends TopicName>(topic: Log, { mode, concerns, records }: HeardTable<Log>): InputTable {
+export function heardOf<Log extends TopicName>(topic: Log, table: HeardTable<Log>): InputTable {
+  const { concerns, records, ...how } = table;
   const deciders = records as Readonly<Record<string, Decider<never> | undefined>>; // types of the log, as the parameter's type says
   return {
     topic,
     source: 'log',
-    mode,
+    ...how,
     types: Object.keys(deciders),
     ...(concerns === undefined ? {} : { concerns: (input, owns) => concerns(recordIn(topic, input), owns) }),
     decide: (input, context) => {

@@ -12,10 +12,10 @@ import { genesisHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
 import { recordsOf, shortName } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
-import { LOOP_COMMANDS } from './fold.js';
 import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
 import { judgeDelivery, othersPart, SILENT_TYPES } from './loop.decisions.js';
-import { badItem, inputOf, mismatchItem, unreadableItem, unvouchedItem } from './queue-item.js';
+import { patienceOf } from './patience.js';
+import { badItem, inputOf, mismatchItem, takes, unreadableItem, unvouchedItem } from './queue-item.js';
 import type { QueueItem } from './queue-item.js';
 import type { InputSpec, Owns } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
@@ -41,7 +41,6 @@ interface Lane {
 }
 
 const ZEROS = Buffer.alloc(32);
-const NO_ITEMS: readonly QueueItem[] = [];
 export const inputId = (topic: string, partition: number): string => `${topic}/${partition}`;
 
 export const LANES = ['first', 'others'] as const;
@@ -150,7 +149,7 @@ export class InputQueue {
   /** The next items, what goes first before the others; left in the queue until `drop`. */
   peek(max: number): readonly QueueItem[] {
     const [first, others] = [this.#first.items, this.#others.items];
-    if (first.length === 0) return others.length === 0 ? NO_ITEMS : others.slice(0, max);
+    if (first.length === 0) return others.slice(0, max);
     const theirs = Math.min(others.length, othersPart(max, this.#passedOver));
     const taken = first.slice(0, max - theirs);
     return [...taken, ...others.slice(0, max - taken.length)];
@@ -163,6 +162,12 @@ export class InputQueue {
     this.#first.items = this.#first.items.slice(firsts);
     this.#passedOver = others > 0 || this.#others.items.length === 0 ? 0 : this.#passedOver + firsts;
     if (others > 0) this.#others.items = this.#others.items.slice(others);
+  }
+
+  /** How long all that waits may wait for more, milliseconds. */
+  patienceMs(): number {
+    const isMore = this.sizeIn('first') + this.#others.waiting.length > 0;
+    return isMore ? 0 : patienceOf(this.#others.items, (topic) => this.#specs.get(topic)?.patienceMs ?? 0);
   }
 
   #judge(waiting: Waiting): QueueItem | Promise<QueueItem> {
@@ -292,9 +297,4 @@ export class InputQueue {
 
 function sizeOf({ waiting, items }: Lane): number {
   return waiting.length + items.length;
-}
-
-/** What a topic carries and this core does not take is for another log of the service that reads the same topic. */
-function takes(spec: InputSpec, { type }: { readonly type: string }): boolean {
-  return spec.types.includes(type) || LOOP_COMMANDS.has(type);
 }

@@ -19,6 +19,7 @@ import type { BatchContext, BatchMaterial, BatchResult, DecidedBatch, OverfullBa
 import type { ViewSet } from './broadcast-view.js';
 import { Cursors, DatabaseClock, Foresight, TurnPace } from './loop-memory.js';
 import { DerivedWriter } from './derived-writer.js';
+import { Patience } from './patience.js';
 import { PARKED_KIND, foldAll, withCommonKinds } from './fold.js';
 import { GroupReader } from './group-reader.js';
 import { inputId, InputQueue, LANES } from './input-queue.js';
@@ -176,6 +177,7 @@ export class PartitionLoop {
   readonly #time: DatabaseClock;
   readonly #cursors = new Cursors();
   readonly #pace = new TurnPace();
+  readonly #patience = new Patience();
   readonly #foresight = new Foresight();
   /** Schemas that the registry said it does not know, of the batch under way. */
   readonly #unknownSchemas = new Set<number>();
@@ -332,6 +334,8 @@ export class PartitionLoop {
     if (this.#life.phase === 'catching_up') await this.#tryOpen();
     await this.#keepUp();
     if (this.#passSilently()) return 0;
+    const restMs = this.#patience.left(this.#life.isOpen ? this.#queue.patienceMs() : 0, this.#hostNow());
+    if (restMs > 0) return restMs;
     const material = await this.#material();
     if (!this.isPositioned) return 0;
     if (material === null) {

@@ -1,10 +1,11 @@
 // Items of the input queue: one a record, whatever becomes of it.
 import type { FetchedRecord, Unreadable } from '@recourse/kafka';
 import type { Speaker } from '@recourse/kernel';
+import { LOOP_COMMANDS } from './fold.js';
 import { BATCH_UNREADABLE } from './parking.decisions.js';
 import { SPEAKER_MISMATCH } from './refusals.js';
 import type { RefusedItem } from './refusals.js';
-import type { Doc, RecordInput } from './service-core.js';
+import type { Doc, InputSpec, RecordInput } from './service-core.js';
 import { speakerProblem } from './speakers.js';
 import type { StoredCursor } from './store.port.js';
 
@@ -86,4 +87,9 @@ export function inputOf(
 ): RecordInput {
   const key = raw.key?.toString('utf8') ?? '';
   return { source, topic, partition, offset: raw.offset, key, type, body: body as Doc, seq, hash }; // what a decoder makes of a record
+}
+
+/** What a topic carries and this core does not take is for another log of the service that reads the same topic. */
+export function takes(spec: InputSpec, { type }: { readonly type: string }): boolean {
+  return spec.types.includes(type) || LOOP_COMMANDS.has(type);
 }

@@ -218,6 +218,11 @@ export interface InputSpec {
    * that may rest on a record of another topic that came before it: an approval waits for the news that was there before it.
    */
   readonly goesFirst?: true;
+  /**
+   * How long its records may wait for others to be decided with, milliseconds: nobody waits for what they lead to, and each batch
+   * costs an append, its readers and a transaction. Anything else that comes ends the wait. Default 0.
+   */
+  readonly patienceMs?: number;
 }
 
 export interface ViewSpec {
