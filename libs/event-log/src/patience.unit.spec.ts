@@ -1,6 +1,7 @@
 // What nobody waits for is decided together with what comes after it, and holds up nothing.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { FetchedBatch } from '@recourse/kafka';
+import { systemClock } from '@recourse/kernel';
 import { InputQueue } from './input-queue.js';
 import { countingCore, LOG_ID, LoopWorld, PARTITIONS, WIRE } from './loop.testing.js';
 import { Patience } from './patience.js';
@@ -10,6 +11,8 @@ const COMMANDS = 'recourse.ledger-commands';
 const REF = 'r1';
 /** Above what a spec takes to send a handful of records, one by one. */
 const PATIENCE_MS = 1_500;
+/** Above what a loop takes for a turn. */
+const APART_MS = 30;
 
 const patient = (patienceMs: number): readonly InputSpec[] =>
   countingCore().inputs.map((input) => (input.topic === WIRE ? { ...input, patienceMs } : input));
@@ -35,7 +38,10 @@ describe('records that nobody waits for', () => {
   it('are decided in one batch with those that come within their patience', async () => {
     await started(PATIENCE_MS);
     const before = batches();
-    for (const one of ids(0, 6)) await world.state([one]);
+    for (const one of ids(0, 6)) {
+      await world.state([one]);
+      await systemClock.sleep(APART_MS);
+    }
     await world.until('all are there', async () => (await world.statements()).length === 7);
     expect(batches() - before).toBeLessThanOrEqual(2);
   });
