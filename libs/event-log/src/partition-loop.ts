@@ -31,6 +31,7 @@ import type { InputPlace } from './loop-start.js';
 import { LoopLife, clockAgeMs, inputsBeside, judgeClock } from './loop.decisions.js';
 import type { ClockJudgement } from './loop.decisions.js';
 import { Obligations } from './obligations.js';
+import { smallerPart } from './overfull.decisions.js';
 import { OwnLog } from './own-log.js';
 import type { BatchSealer, OwnLogOptions, PlacedRecord } from './own-log.js';
 import type { ParkedOrigin } from './parking.decisions.js';
@@ -402,8 +403,7 @@ export class PartitionLoop {
       const result = await this.#decide(run, part, { sealer, sealing });
       if (result === null) return;
       if (result.kind === 'overfull') {
-        if (result.timers === undefined) items = shorter(items, result.take);
-        else [items, timers] = [[], fewer(timers, result.timers)];
+        ({ items, timers } = smallerPart(part, result));
         continue;
       }
       const keys = await this.#settleKeys(sealing);
@@ -885,18 +885,6 @@ function refusedEvents({ body }: AcceptedRecord): readonly LoopEvent[] {
   const reasons = body['reasons'] as readonly RefusedCount[]; // by its schema
   const topic = String(body['topic']);
   return reasons.map(({ reason, count }) => ({ kind: 'refused', topic, reason, records: count }));
-}
-
-/** Timers that are left wait for the next batch, and the inputs with them. */
-function fewer(timers: readonly TimerInput[], fit: number): readonly TimerInput[] {
-  if (fit === 0) throw new InvariantViolation('L4', 'what one timer leads to does not fit a batch', 'partition');
-  return timers.slice(0, fit);
-}
-
-function shorter(items: readonly QueueItem[], take: number): readonly QueueItem[] {
-  if (take > 0) return items.slice(0, take);
-  if (items.length > 1) return items.slice(0, 1);
-  throw new InvariantViolation('L4', 'one decision does not fit a batch', 'partition');
 }
 
 /** What stops the partition until a person acts: a bug of chain, cursor or fence, or a failure that says never. */

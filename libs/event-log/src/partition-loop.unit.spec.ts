@@ -430,6 +430,27 @@ describe('durable timers that are due together', () => {
     await world.until('all fired', async () => (await world.statements()).length === 4 * refs.length);
     expect(world.events.filter(({ kind }) => kind === 'halted')).toEqual([]);
   });
+
+  it('stop the partition where one leads to more than a batch, and say whose it is and what ends that', async () => {
+    const sound = countingCore();
+    const runtime = await world.start('a', {
+      ...sound,
+      decide: (context, input) => {
+        const decision = sound.decide(context, input);
+        return input.source === 'timer'
+          ? { records: Array.from({ length: 1_200 }, () => decision.records[0] ?? { type: '', body: {} }) }
+          : decision;
+      },
+    });
+    await world.state([{ ref: 'r1', id: '1', source: 'timed', statedAt: world.now + 5_000 }]);
+    await world.until('told', recorded('r1:1'));
+    world.now += 6_000;
+    await world.until('halted', () => world.events.some(({ kind }) => kind === 'halted'));
+    const { problem } = runtime.loops()[world.partitionOf('r1')]?.health() ?? { problem: null };
+    expect(problem).toMatch(/^L4: what the deadline of count r1\/count leads to does not fit a batch\./);
+    expect(problem).toContain('no command and no setting lets this partition go on');
+    expect(await world.statements()).toEqual(['r1:1']);
+  });
 });
 
 describe('a durable timer beyond those in memory', () => {
