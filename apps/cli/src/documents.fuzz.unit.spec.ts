@@ -29,7 +29,7 @@ let packet: StoryPacket;
 let logged: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
-  const records = await acceptedInDump(HISTORY, STORY_LOGS);
+  const records = await acceptedInDump({ folder: HISTORY, signing: null }, STORY_LOGS);
   text = await storyPacket(longest(records), schemaOfDump(HISTORY));
   writeFileSync(join(folder, 'whole.json'), text);
   packet = readStoryPacket('whole.json', folder);

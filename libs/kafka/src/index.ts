@@ -29,7 +29,7 @@ export { ACCESS_VARIABLES, accessIn, accessOf } from './access.js';
 export type { KafkaAccess } from './access.js';
 export { createKafka } from './create.kafka.js';
 export { SIGNATURE } from './signed/signature.js';
-export { siftStored, signedKafka } from './signed/signed.kafka.js';
+export { siftStored, signedKafka, storedSieve } from './signed/signed.kafka.js';
 export type { Signing } from './signed/signing.js';
 export { signingFrom, signingPlacesGiven, signingPlacesIn } from './signed/signing-files.js';
 export type { SigningPlaces } from './signed/signing-files.js';

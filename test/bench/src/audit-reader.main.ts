@@ -60,7 +60,14 @@ const READ: Readonly<Record<ReadTask['how'], () => Promise<Read>>> = {
 };
 
 async function verify(dump?: ReturnType<typeof createDump>): Promise<Read> {
-  const audit = { kafka, registry, logId, topics: [topic], known: new Map(), ...(dump && { dump }) };
+  const audit = {
+    kafka,
+    registry,
+    logId,
+    topics: [topic],
+    known: new Map(),
+    ...(dump && { dump: { writer: dump, signing: null } }),
+  };
   return reported(await withScratch((scratch) => auditTopics({ ...audit, scratch })));
 }
 

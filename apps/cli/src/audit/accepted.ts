@@ -9,7 +9,9 @@ import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { CliProblem } from '../problem.js';
 import { filesOf } from './dump.js';
-import { headerOf, loadedCodecs, recordsIn } from './dump-file.js';
+import { headerOf, loadedCodecs } from './dump-file.js';
+import { signedRecordsIn } from './dump-signed.js';
+import type { ReadDump } from './dump-signed.js';
 import { partitionName } from './report.js';
 import { auditTopics, loadSchemas } from './topics.js';
 import type { TopicsAudit } from './topics.js';
@@ -34,13 +36,17 @@ export interface Accepted {
  *
  * Errors: CliProblem(DUMP_UNREADABLE) for no dump, and for what cannot be read: nothing is left out in silence.
  */
-export async function acceptedInDump(folder: string, logs: readonly string[]): Promise<readonly Accepted[]> {
+export async function acceptedInDump(
+  { folder, signing }: ReadDump,
+  logs: readonly string[],
+): Promise<readonly Accepted[]> {
   const found: Accepted[] = [];
   for (const file of filesOf(folder)) {
     const path = join(folder, file);
     const of = headerOf(path);
     if (of === null || !logs.includes(of.topic)) continue;
-    const records = recordsIn(path, (line) => unreadable(file, `line ${String(line)} is damaged`));
+    const onDamage = (line: number): never => unreadable(file, `line ${String(line)} is damaged`);
+    const records = signedRecordsIn(path, of, { signing, onDamage });
     found.push(...acceptedOf(of, records, await loadedCodecs(path)));
   }
   return found;

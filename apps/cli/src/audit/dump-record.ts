@@ -4,7 +4,9 @@
 import { join } from 'node:path';
 import { ChainReader, genesisHead } from '@recourse/chain';
 import { filesOf } from './dump.js';
-import { headerOf, loadedCodecs, recordsIn } from './dump-file.js';
+import { headerOf, loadedCodecs } from './dump-file.js';
+import { signedRecordsIn } from './dump-signed.js';
+import type { ReadDump } from './dump-signed.js';
 
 export interface Place {
   readonly log: string;
@@ -21,14 +23,17 @@ export interface RecordFound {
 }
 
 /** The record at a place; null where the dump does not hold it, or holds nothing readable there. Errors: CliProblem(DUMP_UNREADABLE). */
-export async function recordInDump(folder: string, { log, partition, seq }: Place): Promise<RecordFound | null> {
+export async function recordInDump(
+  { folder, signing }: ReadDump,
+  { log, partition, seq }: Place,
+): Promise<RecordFound | null> {
   for (const file of filesOf(folder)) {
     const path = join(folder, file);
     const of = headerOf(path);
     if (of?.topic !== log || of.partition !== partition) continue;
     const codecs = await loadedCodecs(path);
     const reader = new ChainReader(genesisHead(of), codecs.fingerprintOf);
-    for (const record of recordsIn(path, () => undefined)) {
+    for (const record of signedRecordsIn(path, of, { signing })) {
       const verdict = reader.read(record);
       if (verdict.kind !== 'accepted' || verdict.head.seq !== seq) continue;
       const decoded = codecs.decodeSync(record.value);

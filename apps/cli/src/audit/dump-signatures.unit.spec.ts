@@ -10,8 +10,12 @@ import { createCodecs } from '@recourse/messages';
 import { OPERATOR, resolveSettings } from '../config.js';
 import { desk, table } from '../desk.testing.js';
 import { writeSecureStack } from '../stack.testing.js';
+import { acceptedInDump } from './accepted.js';
 import { auditDump } from './dump.js';
+import type { Manifest } from './dump.js';
+import { recordInDump } from './dump-record.js';
 import { createDump } from './dump-writer.js';
+import { logInDump } from './prove.js';
 import type { AuditReport, PartitionReport } from './report.js';
 import { chained, LOG, LOG_ID } from './signed-dump.testing.js';
 import type { Line } from './signed-dump.testing.js';
@@ -61,21 +65,25 @@ class Scene {
     return this.broker.forActor('spec');
   }
 
-  /** Dumps what lies there, whoever wrote it. */
-  async dump(): Promise<string> {
+  /** Dumps what lies there, whoever wrote it, and says whose keys tell what counts. */
+  async dumped(by: Signing | null): Promise<{ readonly folder: string; readonly reports: readonly PartitionReport[] }> {
     const folder = mkdtempSync(join(tmpdir(), 'recourse-signatures-'));
     folders.push(folder);
     const writer = createDump(folder, this.registry);
-    await auditTopics({
+    const reports = await auditTopics({
       kafka: this.raw(),
       registry: this.registry,
       logId: LOG_ID,
       topics: [LOG],
       known: new Map(),
-      dump: writer,
+      dump: { writer, signing: by },
     });
     writer.close();
-    return folder;
+    return { folder, reports };
+  }
+
+  async dump(): Promise<string> {
+    return (await this.dumped(null)).folder;
   }
 
   /** What the audit of the cluster finds, with the same keys. */
@@ -154,6 +162,38 @@ describe('a dump of a signed log', () => {
       expect(found[0]?.findings.map(({ kind }) => kind)).toContain('unreadable');
     },
   );
+
+  it('holds what nobody vouches for as it lies, and its manifest and report say what counts by the keyring', async () => {
+    const scene = await new Scene().append([
+      ['accountant', 3],
+      ['stranger', 2],
+      ['accountant', 1],
+    ]);
+    const { folder, reports } = await scene.dumped(signing);
+    const file = `${LOG}-0.jsonl`;
+    expect(readFileSync(join(folder, file))).toEqual(readFileSync(join(await scene.dump(), file)));
+    expect(told(reports)).toEqual(told(await scene.online()));
+    expect(told(await verify(folder))).toEqual(told(reports));
+    expect(reports).toMatchObject([{ accepted: 3, void: 3 }]);
+    const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+    expect(manifest.partitions).toMatchObject([{ head_seq: 3, head_hash: reports[0]?.head_hash }]);
+  });
+
+  it('tells, proves and finds with the keyring what its owner signed alone', async () => {
+    const folder = await strangersDump();
+    const place = { log: LOG, partition: 0, seq: 3 };
+    const [unasked, asked] = [
+      { folder, signing: null },
+      { folder, signing },
+    ];
+    expect(await acceptedInDump(unasked, [LOG])).toHaveLength(3);
+    expect(await acceptedInDump(asked, [LOG])).toHaveLength(2);
+    expect(await recordInDump(unasked, place)).not.toBeNull();
+    expect(await recordInDump(asked, place)).toBeNull();
+    const values: unknown[] = [];
+    for await (const page of (await logInDump(asked, place)).records) values.push(...page.map(({ value }) => value));
+    expect(values.map((value) => value === null)).toEqual([false, false, true]);
+  });
 
   it('shows a signature that was put on other records', async () => {
     const scene = await new Scene().append([

@@ -6,19 +6,18 @@
 //   header    = {"log": {"log_id", "topic", "partition", "partition_count"}}
 //   schema    = {"schema": {"id", "text"}}   ; Avro JSON, before the first record that names it
 //   record    = {"record": {"offset", "key", "value", ?"signature"}}   ; base64 or null, in order of offsets; the header of a signed
-//               batch as it stands on its first record
+//               batch as it stands on its first record. All that lies there, whoever wrote it: whose it is says who reads it with a keyring
 //   manifest  = {"dumped_at", "partitions": [{"file", "topic", "partition", "head_seq", "head_hash"}]}
 //
 // The manifest states the head of each partition when it was dumped, so that a cut tail and an altered last record show too.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GenesisOf, Head, KnownHead, StoredRecord } from '@recourse/chain';
-import { SIGNATURE, siftStored } from '@recourse/kafka';
-import type { FetchedRecord, Signing } from '@recourse/kafka';
+import type { GenesisOf, Head, KnownHead } from '@recourse/chain';
+import type { Signing } from '@recourse/kafka';
 import { z } from 'zod';
 import { CliProblem } from '../problem.js';
-import { headerOf, loadedCodecs, recordsIn } from './dump-file.js';
-import type { DumpedRecord } from './dump-file.js';
+import { headerOf, loadedCodecs } from './dump-file.js';
+import { signedRecordsIn } from './dump-signed.js';
 import type { MaterialFinding } from './findings.js';
 import { namedElsewhere } from './lost-logs.js';
 import { PartitionAudit } from './partition-audit.js';
@@ -157,7 +156,7 @@ async function auditFile(
   const onUnsigned = (): void => {
     damaged.push({ kind: 'signatures_missing', file: name });
   };
-  for (const record of signedIn(path, of, { signing, onDamage, onUnsigned })) {
+  for (const record of signedRecordsIn(path, of, { signing, onDamage, onUnsigned })) {
     if (record.offset < audit.startOffset) continue;
     audit.add(record);
     count += 1;
@@ -167,39 +166,4 @@ async function auditFile(
   const report = audit.report();
   leaves?.close();
   return withFindings(report, damaged);
-}
-
-/** Records of a file as their owner signed them; where none of them is signed that is told, and they come as they lie. */
-function signedIn(
-  path: string,
-  of: GenesisOf,
-  on: {
-    readonly signing: Signing | null;
-    readonly onDamage: (line: number) => void;
-    readonly onUnsigned: () => void;
-  },
-): Iterable<StoredRecord> {
-  const records = recordsIn(path, on.onDamage);
-  if (on.signing === null) return records;
-  if (!holdsUnsignedOnly(path)) return siftStored(of, fetched(records), on.signing);
-  on.onUnsigned();
-  return records;
-}
-
-/** Holds records, and no signature of any: a dump of a log that nobody signs, or one that lost its signatures. */
-function holdsUnsignedOnly(path: string): boolean {
-  let count = 0;
-  for (const { signature } of recordsIn(path, () => undefined)) {
-    if (signature !== undefined) return false;
-    count += 1;
-  }
-  return count > 0;
-}
-
-/** As a broker would give them. */
-function* fetched(records: Iterable<DumpedRecord>): Generator<FetchedRecord> {
-  for (const { offset, key, value, signature } of records) {
-    const headers = signature === undefined ? {} : { [SIGNATURE]: Buffer.from(signature, 'utf8') };
-    yield { offset, key, value, timestamp: 0, headers };
-  }
 }

@@ -12,7 +12,9 @@ import type { Codecs } from '@recourse/messages';
 import { z } from 'zod';
 import { CliProblem } from '../problem.js';
 import { filesOf } from './dump.js';
-import { headerOf, loadedCodecs, recordsIn } from './dump-file.js';
+import { headerOf, loadedCodecs } from './dump-file.js';
+import { signedRecordsIn } from './dump-signed.js';
+import type { ReadDump } from './dump-signed.js';
 import type { AuditStart } from './partition-audit.js';
 import { partitionName } from './report.js';
 import type { KnownHeads } from './report.js';
@@ -130,18 +132,13 @@ function current(heads: readonly SignedHead[]): readonly SignedHead[] {
 }
 
 /** Heads that stand in the auditor's log in a dump; none where it is not there. */
-export async function headsInDump(folder: string, key: NoteKey): Promise<readonly SignedHead[]> {
+export async function headsInDump({ folder, signing }: ReadDump, key: NoteKey): Promise<readonly SignedHead[]> {
   const heads: SignedHead[] = [];
   for (const file of filesOf(folder)) {
     const of = headerOf(join(folder, file));
     if (of?.topic !== HEADS_TOPIC) continue;
-    const codecs = await loadedCodecs(join(folder, file));
-    heads.push(
-      ...headsIn(
-        recordsIn(join(folder, file), () => undefined),
-        { of, codecs, key },
-      ),
-    );
+    const path = join(folder, file);
+    heads.push(...headsIn(signedRecordsIn(path, of, { signing }), { of, codecs: await loadedCodecs(path), key }));
   }
   return heads;
 }

@@ -28,7 +28,9 @@ beforeAll(async () => {
       const place = { log: LOG, partition: 0, seq };
       const more = heads.slice(0, at + 1);
       made.push(
-        await withScratch(async (scratch) => prove(await logInDump(folder, place), place, { heads: more, scratch })),
+        await withScratch(async (scratch) =>
+          prove(await logInDump({ folder, signing: null }, place), place, { heads: more, scratch }),
+        ),
       );
     }
   proofs = made;

@@ -9,7 +9,9 @@ import { createCodecs } from '@recourse/messages';
 import type { Codecs, SchemaSource } from '@recourse/messages';
 import { CliProblem } from '../problem.js';
 import { filesOf } from './dump.js';
-import { headerOf, loadedCodecs, recordsIn, schemasIn } from './dump-file.js';
+import { headerOf, loadedCodecs, schemasIn } from './dump-file.js';
+import { signedRecordsIn } from './dump-signed.js';
+import type { ReadDump } from './dump-signed.js';
 import type { Place } from './dump-record.js';
 import { partitionName } from './report.js';
 import { leavesIn } from './scratch.js';
@@ -27,12 +29,12 @@ export interface ProvedLog {
 }
 
 /** A log of a dump. Errors: CliProblem(RECORD_UNKNOWN). */
-export async function logInDump(folder: string, place: Place): Promise<ProvedLog> {
+export async function logInDump({ folder, signing }: ReadDump, place: Place): Promise<ProvedLog> {
   for (const file of filesOf(folder)) {
     const path = join(folder, file);
     const of = headerOf(path);
     if (of?.topic !== place.log || of.partition !== place.partition) continue;
-    const records = pages(recordsIn(path, () => undefined));
+    const records = pages(signedRecordsIn(path, of, { signing }));
     return { of, records, codecs: await loadedCodecs(path), schemas: schemasIn(path), close: () => Promise.resolve() };
   }
   throw unknownRecord(place);

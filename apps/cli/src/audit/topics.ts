@@ -3,7 +3,8 @@
 // Boundary: reads only, without a group. What two requests brought is held in memory.
 import { schemaIdOf } from '@recourse/chain';
 import type { GenesisOf, StoredRecord } from '@recourse/chain';
-import type { FetchedRecord, Kafka, RawReader, SchemaRegistry } from '@recourse/kafka';
+import { storedSieve } from '@recourse/kafka';
+import type { FetchedRecord, Kafka, RawReader, SchemaRegistry, Signing } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
@@ -25,8 +26,8 @@ export interface TopicsAudit {
   readonly starts?: ReadonlyMap<string, AuditStart>;
   /** Where leaf hashes are kept while a log is read. */
   readonly scratch?: Scratch;
-  /** Gets the records as they were read. */
-  readonly dump?: DumpWriter;
+  /** Gets the records as they were read, and says whose keys tell which of them count: `kafka` gives all that lies there then. */
+  readonly dump?: { readonly writer: DumpWriter; readonly signing: Signing | null };
   /** Gets what each request brought, a partition after the other. */
   readonly onRecords?: (of: GenesisOf, records: readonly StoredRecord[]) => void;
   /** Told how many records each request brought. */
@@ -78,18 +79,35 @@ async function auditPartition(
   const leaves = audit.scratch && leavesIn(audit.scratch, of);
   const from = audit.starts?.get(name) ?? null;
   const verified = new PartitionAudit(of, { codecs, known: audit.known.get(name) ?? [], from, leaves });
-  const writer = audit.dump?.open(of);
+  const writer = audit.dump?.writer.open(of);
+  const judged = judging(of, audit.dump);
   for await (const records of readPartition(reader, topic, partition, verified.startOffset)) {
     await loadSchemas(records, codecs);
-    for (const record of records) verified.add(record);
+    for (const record of judged.next(records)) verified.add(record);
     await writer?.write(records);
     audit.onRecords?.(of, records);
     audit.onProgress?.(records.length);
   }
+  for (const record of judged.end()) verified.add(record);
   const report = verified.report();
   writer?.close(report);
   leaves?.close();
   return report;
+}
+
+/** Records that lie in a partition as its owner signed them; as they are without keys. */
+function judging(
+  of: GenesisOf,
+  dump: TopicsAudit['dump'],
+): {
+  readonly next: (records: readonly FetchedRecord[]) => Iterable<FetchedRecord>;
+  readonly end: () => Iterable<FetchedRecord>;
+} {
+  const signing = dump?.signing ?? null;
+  const sieve = signing === null ? null : storedSieve(of, signing);
+  return sieve === null
+    ? { next: (records) => records, end: () => [] }
+    : { next: (records) => records.flatMap((record) => sieve.push(record)), end: () => sieve.end() };
 }
 
 export async function partitionCounts({

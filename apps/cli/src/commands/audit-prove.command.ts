@@ -16,7 +16,7 @@ import type { Look } from '../audit/watch.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { cluster, trustOf } from './audit-trust.js';
+import { cluster, dumpIn, trustOf } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
 import { positiveInteger } from './options.js';
 import type { Act } from './options.js';
@@ -74,7 +74,7 @@ async function proveRecord(session: Session, options: ProveOptions, place: Place
   const trusted = await trustOf(session, options);
   const log = await (options.dump === undefined
     ? logOnKafka(cluster(session), place)
-    : logInDump(resolve(session.folder, options.dump), place));
+    : logInDump(dumpIn(session, options.dump), place));
   const proof = await withScratch((scratch) => prove(log, place, { heads: trusted?.heads ?? [], scratch }));
   if (options.out === undefined) {
     session.terminal.out(JSON.stringify(proof, null, 2));

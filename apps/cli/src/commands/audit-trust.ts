@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import type { NoteKey, SignedHead } from '@recourse/audit';
 import { createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry, Signing } from '@recourse/kafka';
+import { logIdsIn } from '../audit/dump.js';
+import type { ReadDump } from '../audit/dump-signed.js';
 import { auditorKey, headsInDump, headsInFile, headsInTopic } from '../audit/heads.js';
 import { known, OPERATOR } from '../config.js';
 import { kafkaAs } from '../kafka.js';
@@ -34,8 +36,14 @@ export async function trustOf(
   const kept = file === undefined ? [] : headsInFile(resolve(session.folder, file), key);
   const inLog = await (folder === undefined
     ? headsInTopic(cluster(session), key)
-    : headsInDump(resolve(session.folder, folder), key));
+    : headsInDump(dumpIn(session, folder), key));
   return { key, heads: [...kept, ...inLog] };
+}
+
+/** A dump, with the keyring that is named, or that of the development stack whose logs it holds. Errors: CliProblem(DUMP_UNREADABLE). */
+export function dumpIn({ folder, settings }: Session, name: string): ReadDump {
+  const dump = resolve(folder, name);
+  return { folder: dump, signing: settings.signing({ user: OPERATOR, logIds: logIdsIn(dump) }) };
 }
 
 /** Where the logs are. Errors: CliProblem(ADDRESS_UNKNOWN). */

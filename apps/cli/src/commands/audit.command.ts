@@ -6,7 +6,7 @@ import { noteSigner, verifierText } from '@recourse/audit';
 import type { NoteKey, NoteRole } from '@recourse/audit';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { auditDump, logIdsIn } from '../audit/dump.js';
+import { auditDump } from '../audit/dump.js';
 import { createDump } from '../audit/dump-writer.js';
 import { headsInFile, headsOfEarlier, knownOf, startsOfEarlier, startsOfSigned } from '../audit/heads.js';
 import type { AuditStart } from '../audit/partition-audit.js';
@@ -15,11 +15,12 @@ import type { AuditReport, KnownHeads } from '../audit/report.js';
 import { withScratch } from '../audit/scratch.js';
 import { auditTopics, LOG_TOPICS } from '../audit/topics.js';
 import { OPERATOR } from '../config.js';
+import { kafkaAs } from '../kafka.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 import { addProving } from './audit-prove.command.js';
-import { cluster, trustOf } from './audit-trust.js';
+import { cluster, dumpIn, trustOf } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
 import type { Act } from './options.js';
 import { addReadings } from './readings.command.js';
@@ -123,8 +124,7 @@ async function verifyDump(
   common: Common,
 ): Promise<AuditReport> {
   const logId = session.flags.logId ?? null;
-  // The keyring of a stack that happens to run here is about its own logs.
-  const signing = session.settings.signing({ user: OPERATOR, logIds: logIdsIn(folder) });
+  const { signing } = dumpIn(session, folder);
   return auditReport(logId, await auditDump({ folder, logId, topics: LOG_TOPICS, only, signing, ...common }), signing);
 }
 
@@ -155,11 +155,12 @@ function progressOf({ terminal, clock }: Session): (records: number) => void {
 }
 
 async function dump(session: Session, folder: string): Promise<AuditReport> {
-  const { kafka, registry, logId, signing } = cluster(session);
+  const { registry, logId, signing } = cluster(session);
+  // What nobody vouches for is evidence: it is written as it lies, and judged beside that.
+  const kafka = kafkaAs(session.settings, OPERATOR, { signing: null });
   const writer = createDump(folder, registry);
-  const reports = await withScratch((scratch) =>
-    auditTopics({ kafka, registry, logId, topics: LOG_TOPICS, known: new Map(), scratch, dump: writer }),
-  );
+  const dumped = { kafka, registry, logId, topics: LOG_TOPICS, known: new Map(), dump: { writer, signing } };
+  const reports = await withScratch((scratch) => auditTopics({ ...dumped, scratch }));
   writer.close();
   session.terminal.note(`The dump is in ${folder}.`);
   return auditReport(logId, reports, signing);

@@ -16,6 +16,7 @@ import type { Call } from '../eval/trajectory.decisions.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
+import { dumpIn } from './audit-trust.js';
 import type { Act } from './options.js';
 
 interface EvalOptions {
@@ -121,7 +122,7 @@ async function reader(session: Session, dump: string | undefined): Promise<(run:
     const ledger = session.service('ledger');
     return (run) => callsFromLedger(ledger, run, session.tenant);
   }
-  const records = await acceptedInDump(resolve(session.folder, dump), [MUTATIONS_LOG]);
+  const records = await acceptedInDump(dumpIn(session, dump), [MUTATIONS_LOG]);
   return (run) => Promise.resolve(callsFromLog(records, run));
 }
 

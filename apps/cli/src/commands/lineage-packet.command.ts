@@ -1,10 +1,10 @@
 // recourse lineage packet … and replay-packet …: a commit taken away from its log, and reproduced where no service is.
-import { resolve } from 'node:path';
 import type { PackedPolicy, Packet } from '@recourse/lineage';
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { recordInDump } from '../audit/dump-record.js';
+import type { ReadDump } from '../audit/dump-signed.js';
 import { replayPacket } from '../lineage/packet-checks.js';
 import type { Check, Logged, PacketReplay } from '../lineage/packet-checks.js';
 import { packetIn, readPacket, writePacket } from '../lineage/packet-file.js';
@@ -12,6 +12,7 @@ import { formatTable } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
+import { dumpIn } from './audit-trust.js';
 import type { Act } from './options.js';
 
 /** Standing bundles of one name: the tenant's and the one for all. */
@@ -68,10 +69,7 @@ function addReplay(lineage: Command, act: Act): void {
     .action(
       act<{ dump?: string }>(async (session, { dump }, file = '') => {
         const packet = readPacket(file, session.folder);
-        const replay = replayPacket(
-          packet,
-          dump === undefined ? null : await loggedIn(packet, resolve(session.folder, dump)),
-        );
+        const replay = replayPacket(packet, dump === undefined ? null : await loggedIn(packet, dumpIn(session, dump)));
         session.show(replay, () => replayText(replay));
         return EXIT_OF[replay.outcome];
       }),
@@ -85,10 +83,10 @@ const EXIT_OF = { equal: 'done', differs: 'found', incomplete: 'unproved' } as c
 >;
 
 /** What a dump holds at the places that the proofs of a packet name. */
-async function loggedIn({ commits }: Packet, folder: string): Promise<ReadonlyMap<string, Logged>> {
+async function loggedIn({ commits }: Packet, dump: ReadDump): Promise<ReadonlyMap<string, Logged>> {
   const logged = new Map<string, Logged>();
   for (const { commit_id, proof } of commits) {
-    const found = await recordInDump(folder, proof);
+    const found = await recordInDump(dump, proof);
     const id = found?.type === 'CheckpointRecorded' ? docOf(found.body)['commit_id'] : undefined;
     logged.set(
       commit_id,

@@ -6,6 +6,7 @@ import { acceptedInDump, acceptedInTopics } from '../audit/accepted.js';
 import type { Accepted } from '../audit/accepted.js';
 import { schemaOfDump } from '../audit/dump-schemas.js';
 import type { Place } from '../audit/dump-record.js';
+import type { ReadDump } from '../audit/dump-signed.js';
 import { auditorKey } from '../audit/heads.js';
 import { logInDump, logOnKafka } from '../audit/prove.js';
 import type { ProvedLog } from '../audit/prove.js';
@@ -25,7 +26,7 @@ import { settingsIn } from '../story/settings.js';
 import { STORY_LOGS } from '../story/selection.js';
 import { storyOf } from '../story/story.js';
 import type { Story, StoryLine } from '../story/story.js';
-import { cluster, trustOf } from './audit-trust.js';
+import { cluster, dumpIn, trustOf } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
 import { keysFor } from './options.js';
 import type { Act } from './options.js';
@@ -91,7 +92,7 @@ const EXIT_OF = { equal: 'done', differs: 'found', incomplete: 'unproved' } as c
 async function check(session: Session, { dump, auditorKey: given }: CheckOptions, file: string): Promise<ExitKind> {
   const { folder } = session;
   const checked = await checkStory(readStoryPacket(file, folder), {
-    logged: dump === undefined ? null : await placesIn(resolve(folder, dump)),
+    logged: dump === undefined ? null : await placesIn(dumpIn(session, dump)),
     keys: given === undefined ? [] : [auditorKey(given, resolve(folder, given))],
   });
   session.show(checked, () => checkText(file, checked));
@@ -100,7 +101,7 @@ async function check(session: Session, { dump, auditorKey: given }: CheckOptions
 
 async function tell(session: Session, id: string, options: StoryOptions): Promise<void> {
   const { dump, html, packet, open } = options;
-  const source = dump === undefined ? await kafkaSource(session) : await dumpSource(resolve(session.folder, dump));
+  const source = dump === undefined ? await kafkaSource(session) : await dumpSource(dumpIn(session, dump));
   const found = storyOf(source.records, id);
   if (found === null)
     throw new CliProblem('NOT_FOUND', `the logs hold no mutation, rollback or run ${id}`, 'refused', {
@@ -155,11 +156,11 @@ interface Source {
   readonly logOf: (place: Place) => Promise<ProvedLog>;
 }
 
-async function dumpSource(folder: string): Promise<Source> {
+async function dumpSource(dump: ReadDump): Promise<Source> {
   return {
-    records: await acceptedInDump(folder, STORY_LOGS),
-    schemaOf: schemaOfDump(folder),
-    logOf: (place) => logInDump(folder, place),
+    records: await acceptedInDump(dump, STORY_LOGS),
+    schemaOf: schemaOfDump(dump.folder),
+    logOf: (place) => logInDump(dump, place),
   };
 }
 
@@ -172,8 +173,8 @@ async function kafkaSource(session: Session): Promise<Source> {
   };
 }
 
-async function placesIn(folder: string): Promise<ReadonlyMap<string, string>> {
-  const records = await acceptedInDump(folder, STORY_LOGS);
+async function placesIn(dump: ReadDump): Promise<ReadonlyMap<string, string>> {
+  const records = await acceptedInDump(dump, STORY_LOGS);
   return new Map(records.map((record) => [placeName(record), record.hash]));
 }
 

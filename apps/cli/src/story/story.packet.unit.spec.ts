@@ -63,7 +63,7 @@ const codesOf = ({ problems }: StoryCheck): readonly string[] => problems.map(({
 
 /** The story of a mutation with fewest records among those that tell of a member of a record about several. */
 async function shortest(): Promise<string> {
-  const records = await acceptedInDump(HISTORY, STORY_LOGS);
+  const records = await acceptedInDump({ folder: HISTORY, signing: null }, STORY_LOGS);
   const told = records
     .filter(({ type }) => type === 'MutationRecorded')
     .flatMap(({ body }) => storyOf(records, String((body as Readonly<Record<string, unknown>>)['mutation_id'])) ?? [])

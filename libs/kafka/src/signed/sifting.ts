@@ -38,24 +38,39 @@ export function sift(given: readonly FetchedRecord[], isGenuine: IsGenuine): Sif
   return { records, unvouched, rest: [] };
 }
 
-/** Sifts a partition from its start as its records come; holds no more than one batch. A batch that never comes whole is none. */
+/** Sifts a partition from its start as its records come; holds no more than one batch. */
+export class RunningSieve {
+  #held: FetchedRecord[] = [];
+
+  constructor(private readonly isGenuine: IsGenuine) {}
+
+  /** Takes the next record; gives those of which it is known now whose they are. */
+  push(record: FetchedRecord): readonly FetchedRecord[] {
+    this.#held.push(record);
+    if (this.#held.length < (readBatchHeader(this.#held[0]?.headers[SIGNATURE])?.count ?? 1)) return [];
+    const { records, rest } = sift(this.#held, this.isGenuine);
+    this.#held = [...rest];
+    return records;
+  }
+
+  /** Nothing comes after this: a batch that did not come whole is none. */
+  *end(): Generator<FetchedRecord> {
+    for (;;) {
+      const { records, rest } = sift(this.#held, this.isGenuine);
+      yield* records;
+      const [begun, ...others] = rest;
+      this.#held = others;
+      if (begun === undefined) return;
+      yield voided(begun);
+    }
+  }
+}
+
+/** Sifts a partition from its start, all of it. */
 export function* siftAll(given: Iterable<FetchedRecord>, isGenuine: IsGenuine): Generator<FetchedRecord> {
-  let held: FetchedRecord[] = [];
-  for (const record of given) {
-    held.push(record);
-    if (held.length < (readBatchHeader(held[0]?.headers[SIGNATURE])?.count ?? 1)) continue;
-    const { records, rest } = sift(held, isGenuine);
-    yield* records;
-    held = [...rest];
-  }
-  for (;;) {
-    const { records, rest } = sift(held, isGenuine);
-    yield* records;
-    const [begun, ...others] = rest;
-    if (begun === undefined) return;
-    yield voided(begun);
-    held = others;
-  }
+  const sieve = new RunningSieve(isGenuine);
+  for (const record of given) yield* sieve.push(record);
+  yield* sieve.end();
 }
 
 /** Records of the batch that begins here; 0 when none of the owner's does. */

@@ -22,7 +22,7 @@ import type {
 } from '../kafka.port.js';
 import { aloneText, headerText, logText, SHARED_MAX, sharedWire, SIGNATURE, SIGNED_RECORDS_MAX } from './signature.js';
 import type { SignatureHeader } from './signature.js';
-import { siftAll } from './sifting.js';
+import { RunningSieve, siftAll } from './sifting.js';
 import { LogSieve, signedReader } from './signed-reader.js';
 import type { LogJudge } from './signed-reader.js';
 import { judgingOf } from './signing.js';
@@ -145,6 +145,12 @@ export function siftStored(
 ): Iterable<FetchedRecord> {
   const isGenuine = logJudge(signing).genuine(topic, partition);
   return isGenuine === null ? records : siftAll(records, isGenuine);
+}
+
+/** The same for records that come one after the other; null for what is no log of ours: it counts as it lies. */
+export function storedSieve({ topic, partition }: TopicPartition, signing: Signing): RunningSieve | null {
+  const isGenuine = logJudge(signing).genuine(topic, partition);
+  return isGenuine === null ? null : new RunningSieve(isGenuine);
 }
 
 function vouching(reader: RawReader, judging: Judging): RawReader {

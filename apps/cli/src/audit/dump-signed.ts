@@ -1,0 +1,48 @@
+// Records of a dump as the owners of its logs signed them: a dump holds all that lies in a log, whoever wrote it.
+import type { GenesisOf, StoredRecord } from '@recourse/chain';
+import { SIGNATURE, siftStored } from '@recourse/kafka';
+import type { FetchedRecord, Signing } from '@recourse/kafka';
+import { recordsIn } from './dump-file.js';
+import type { DumpedRecord } from './dump-file.js';
+
+/** A dump, and by whose keys it is read. */
+export interface ReadDump {
+  readonly folder: string;
+  /** Null: signatures are not looked at. */
+  readonly signing: Signing | null;
+}
+
+/** Records of a file as their owner signed them; where none of them is signed that is told, and they come as they lie. */
+export function signedRecordsIn(
+  path: string,
+  of: GenesisOf,
+  on: {
+    readonly signing: Signing | null;
+    readonly onDamage?: (line: number) => void;
+    readonly onUnsigned?: () => void;
+  },
+): Iterable<StoredRecord> {
+  const records = recordsIn(path, on.onDamage ?? (() => undefined));
+  if (on.signing === null) return records;
+  if (!holdsUnsignedOnly(path)) return siftStored(of, fetched(records), on.signing);
+  on.onUnsigned?.();
+  return records;
+}
+
+/** Holds records, and no signature of any: a dump of a log that nobody signs, or one that lost its signatures. */
+function holdsUnsignedOnly(path: string): boolean {
+  let count = 0;
+  for (const { signature } of recordsIn(path, () => undefined)) {
+    if (signature !== undefined) return false;
+    count += 1;
+  }
+  return count > 0;
+}
+
+/** As a broker would give them. */
+function* fetched(records: Iterable<DumpedRecord>): Generator<FetchedRecord> {
+  for (const { offset, key, value, signature } of records) {
+    const headers = signature === undefined ? {} : { [SIGNATURE]: Buffer.from(signature, 'utf8') };
+    yield { offset, key, value, timestamp: 0, headers };
+  }
+}
