@@ -16,8 +16,8 @@ import type { RegistryWriter, Signing } from '@recourse/kafka';
 import { findStack } from '@recourse/sdk';
 import type { StackFile } from '@recourse/sdk';
 import { CliProblem } from './problem.js';
-import { areWiresSaidOpen, OPERATOR, signingOf } from './signing.js';
-import type { KeysWanted } from './signing.js';
+import { areWiresSaidOpen, keysToldOf, OPERATOR, signingOf } from './signing.js';
+import type { KeysTold, KeysWanted } from './signing.js';
 
 export { OPERATOR };
 
@@ -134,6 +134,8 @@ export interface Settings {
   readonly logId: string | null;
   /** How logs are signed, and by whom; null where they are not, or nobody says. Errors: Failure(KEYRING_INVALID). */
   readonly signing: (wanted: KeysWanted) => Signing | null;
+  /** The keyring for a process that reads logs for us. Errors: as of signing. */
+  readonly keysTold: (wanted: Pick<KeysWanted, 'user'>) => KeysTold;
   /** Somebody says that nothing is signed. */
   readonly areWiresSaidOpen: boolean;
   /** Database of the service that owns a log, by service name. */
@@ -165,6 +167,7 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
     registryWriter: registryWriterOf(env),
     logId: flags.logId ?? env.logId ?? system?.logId ?? null,
     signing: (wanted) => signingOf(wanted, environment, system),
+    keysTold: (wanted) => keysToldOf(wanted, environment, system),
     areWiresSaidOpen: areWiresSaidOpen(environment),
     databaseOf: (service) => {
       const named = flags.databaseUrl ?? env.databaseUrl;

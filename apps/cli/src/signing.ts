@@ -29,6 +29,19 @@ export function signingOf(
   return signingFrom(placesOf(wanted.user, environment, stack), { ownerOf: ownerOfLog, clock: systemClock });
 }
 
+/** Whom a process that only reads believes; names as they stand on its wire. */
+export interface KeysTold {
+  readonly wires: 'strict' | 'open';
+  readonly keyring_file: string | null;
+}
+
+/** The same for a process that reads in the place of the command line, which judges the keyring before it asks. Errors: as signingOf. */
+export function keysToldOf(wanted: KeysWanted, environment: NodeJS.ProcessEnv, system: StackFile | null): KeysTold {
+  signingOf(wanted, environment, system);
+  const { wires, keyringFile } = placesOf(wanted.user, environment, system);
+  return { wires, keyring_file: keyringFile ?? null };
+}
+
 function placesOf(user: string, environment: NodeJS.ProcessEnv, stack: StackFile | null): SigningPlaces {
   const given = signingPlacesGiven(environment);
   if (areWiresSaidOpen(environment) || stack === null || stack.keyringFile === null) return given;

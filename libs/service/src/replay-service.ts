@@ -5,10 +5,10 @@
 // that a person waits for loads no web server.
 import { OwnLog, replayPartition, withCommonKinds } from '@recourse/event-log';
 import type { KeyStore, OwnLogOptions, ReplayBounds, Replayed, ServiceCore } from '@recourse/event-log';
-import { accessOf, createKafka, createSchemaRegistry, signingFrom, signingPlacesGiven } from '@recourse/kafka';
+import { accessOf, createKafka, createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
-import { Failure, sha256Hex, systemClock } from '@recourse/kernel';
-import { createCodecs, ownerOfLog } from '@recourse/messages';
+import { Failure, sha256Hex } from '@recourse/kernel';
+import { createCodecs } from '@recourse/messages';
 import { z } from 'zod';
 import { PostgresKeyStore } from './outbound/postgres-key-store.js';
 import { openProjectedStates } from './outbound/postgres-state.js';
@@ -17,6 +17,7 @@ import { PartitionCounts } from './partition-counts.js';
 import { checkLines, checkShape } from './pins/check-service.js';
 import { pinLines, pinShape } from './pins/pin-service.js';
 import type { Remaking } from './pins/remaking.js';
+import { keysTold, signingTold } from './replay-keys.js';
 import { judgeReplay } from './replay.decisions.js';
 import type { ReplayVerdict, StateAt } from './replay.decisions.js';
 
@@ -28,6 +29,7 @@ const cluster = {
     password: z.string().nullable(),
     ca: z.string().nullable(),
   }),
+  keys: keysTold,
   registry_url: z.string(),
   log_id: z.string(),
 };
@@ -130,12 +132,12 @@ async function withKeys(url: string | null, use: (keys: KeyStore | null) => Prom
   await use(keys).finally(() => keys?.close());
 }
 
-function kafkaOf({ brokers, kafka_user: { user, password, ca } }: ClusterRequest): Kafka {
+function kafkaOf({ brokers, kafka_user: { user, password, ca }, keys }: ClusterRequest): Kafka {
   return createKafka({
     brokers,
     clientId: 'recourse-replay',
     ...accessOf({ user: user ?? undefined, password: password ?? undefined, ca: ca ?? undefined }),
-    signing: signingFrom(signingPlacesGiven(process.env), { ownerOf: ownerOfLog, clock: systemClock }),
+    signing: signingTold(keys),
   });
 }
 

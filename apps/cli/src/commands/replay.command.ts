@@ -70,6 +70,7 @@ function askedOf(
   return {
     brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
     kafka_user: settings.kafkaAs(OPERATOR),
+    keys: settings.keysTold({ user: OPERATOR }),
     registry_url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
     log_id: known(settings.logId, 'the id of the logs', '--log-id'),
     log,

@@ -12,7 +12,7 @@ import { logInDump, logOnKafka } from '../audit/prove.js';
 import type { ProvedLog } from '../audit/prove.js';
 import { formatTable } from '../output/table.js';
 import { visibleOnOneLine } from '../output/visible.js';
-import { known } from '../config.js';
+import { known, OPERATOR } from '../config.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
@@ -140,6 +140,7 @@ async function gathering(
     brokers: known(settings.brokers, 'where Kafka is', '--brokers'),
     registry_url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
     log_id: known(settings.logId, 'the id of the logs', '--log-id'),
+    keys: settings.keysTold({ user: OPERATOR }),
     ...keysFor(session, open === undefined ? {} : { open }),
   };
   const under = file === undefined ? {} : settingsIn(file, session.folder);

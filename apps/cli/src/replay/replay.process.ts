@@ -11,12 +11,14 @@ import { FAILURES } from '@recourse/kernel';
 import { z } from 'zod';
 import type { KafkaUser } from '../config.js';
 import { CliProblem } from '../problem.js';
+import type { KeysTold } from '../signing.js';
 import type { ReplayedPartition } from './replay.report.js';
 
 /** What is asked; names as they stand on the wire. */
 export interface ReplayAsked {
   readonly brokers: readonly string[];
   readonly kafka_user: KafkaUser;
+  readonly keys: KeysTold;
   readonly registry_url: string;
   readonly log_id: string;
   readonly log: string;

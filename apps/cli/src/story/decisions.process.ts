@@ -55,7 +55,7 @@ export interface Other {
   readonly ceilings: readonly { readonly scope: string; readonly unit: string; readonly minor: number }[];
 }
 
-export type ClusterAsked = Pick<ReplayAsked, 'brokers' | 'kafka_user' | 'registry_url' | 'log_id'>;
+export type ClusterAsked = Pick<ReplayAsked, 'brokers' | 'kafka_user' | 'keys' | 'registry_url' | 'log_id'>;
 
 /** Where the keys are that open payloads; null: they stay sealed. */
 export interface KeysAsked {
