@@ -1,4 +1,5 @@
-// Requests to the console that reach no route: those that do not arrive, and those with an address that nothing can decode.
+// Requests to the console that reach no route: those that do not arrive, those with an address that nothing can decode, and bodies that
+// no edge reads.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -74,5 +75,29 @@ describe('an address that the console cannot read', () => {
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
     });
+  });
+});
+
+describe('a body for the console', () => {
+  it.each(['gzip', 'identity, br', 'x-unknown'])(
+    'that is encoded as %s is refused as at the services, whatever it is for',
+    async (coding) => {
+      for (const url of ['/api/ledger/v1/undos', '/sign-out', '/nowhere']) {
+        const headers = { 'content-type': 'application/json', 'content-encoding': coding };
+        const answer = await server.inject({ method: 'POST', url, headers, payload: '{}' });
+        expect(answer.statusCode).toBe(415);
+        expect(answer.json()).toMatchObject({
+          code: 'CODING_UNSUPPORTED',
+          detail: expect.stringContaining('send it plain'),
+        });
+        expect(answer.headers['content-type']).toContain('application/problem+json');
+      }
+    },
+  );
+
+  it('is taken to its route where its coding is said to be none', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'identity' };
+    const answer = await server.inject({ method: 'POST', url: '/api/ledger/v1/undos', headers, payload: '{}' });
+    expect(answer.json()).toMatchObject({ code: 'SESSION_MISSING' });
   });
 });

@@ -3,6 +3,7 @@ import fastifyCookie from '@fastify/cookie';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fileURLToPath } from 'node:url';
+import { codingProblem } from '@recourse/service/body-rules';
 import type { ConsoleConfig } from './config.js';
 import { addDrills } from './drills/drills.routes.js';
 import { edgesOf } from './edges/edges.js';
@@ -11,7 +12,7 @@ import { addEvents } from './live/events.routes.js';
 import { startOf } from './live/positions.js';
 import { Watch } from './live/watch.js';
 import { addPage, HEADERS } from './page/page.routes.js';
-import { problemOf } from './problem.js';
+import { ConsoleRefusal, problemOf } from './problem.js';
 import type { ProblemBody } from './problem.js';
 import { createIssuer } from './sign-in/issuer.js';
 import { Sessions } from './sign-in/sessions.js';
@@ -49,6 +50,10 @@ export async function createConsole(config: ConsoleConfig, options: ConsoleOptio
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body);
   });
+  app.addHook('onRequest', (request, _reply, done) => {
+    refuseCodings(request.headers['content-encoding']);
+    done();
+  });
   app.addHook('onSend', async (_request, reply) => {
     hardenReply(reply);
   });
@@ -72,6 +77,12 @@ export async function createConsole(config: ConsoleConfig, options: ConsoleOptio
     sessions.find(cookies[name]) === null ? '' : startOf(watch.positions);
   await addPage(app, { folder: pageFolder, positionFor });
   return app;
+}
+
+/** As at the services, which would not decode it either. Errors: ConsoleRefusal(CODING_UNSUPPORTED). */
+function refuseCodings(header: string | undefined): void {
+  const problem = codingProblem(header);
+  if (problem !== null) throw new ConsoleRefusal('CODING_UNSUPPORTED', problem);
 }
 
 function answer(reply: FastifyReply, problem: ProblemBody): FastifyReply {

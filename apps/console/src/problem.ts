@@ -1,6 +1,9 @@
 // What the console's own server refuses: the services' refusals pass through it unchanged.
 
+import { BODY_REFUSALS } from '@recourse/service/body-rules';
+
 export const CONSOLE_PROBLEMS = {
+  ...BODY_REFUSALS,
   SESSION_MISSING: { httpStatus: 401, summary: 'Nobody is signed in here, or the session has ended: sign in again.' },
   SIGN_IN_REFUSED: {
     httpStatus: 400,

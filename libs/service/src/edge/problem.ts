@@ -2,6 +2,7 @@
 import { HttpException } from '@nestjs/common';
 import { Failure, FAILURES } from '@recourse/kernel';
 import type { Rejection } from '@recourse/kernel';
+import { BODY_REFUSALS } from './body-rules.js';
 
 /** Every refusal of the edge itself; the domain's have codes and statuses of their own. */
 export const EDGE_REFUSALS = {
@@ -13,10 +14,7 @@ export const EDGE_REFUSALS = {
     httpStatus: 400,
     summary: 'The body nests lists and objects more than 64 levels deep.',
   },
-  CODING_UNSUPPORTED: {
-    httpStatus: 415,
-    summary: 'The body is compressed or encoded otherwise, which no edge decodes; send it plain.',
-  },
+  ...BODY_REFUSALS,
   TOKEN_MISSING: { httpStatus: 401, summary: 'The request carries no bearer token.' },
   TOKEN_REFUSED: {
     httpStatus: 401,

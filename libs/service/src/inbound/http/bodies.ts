@@ -2,11 +2,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { JSON_DEPTH_MAX, readJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
+import { codingProblem } from '../../edge/body-rules.js';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { utf8Of } from './utf8.js';
 
-/** Longest name of a coding that is told back. */
-const CODING_TOLD_MAX = 40;
 /** A body without one of these has no member that speaks of prototypes, however its name is escaped. */
 const MAY_SPEAK_OF_PROTOTYPES = /__proto__|"constructor"|\\u00/iu;
 
@@ -29,16 +28,8 @@ export function takeBodies(app: NestFastifyApplication): void {
 
 /** Errors: EdgeRefusal(CODING_UNSUPPORTED). */
 function refuseCodings(header: string | undefined): void {
-  const coding = header
-    ?.split(',')
-    .map((one) => one.trim())
-    .find((one) => one !== '' && one.toLowerCase() !== 'identity');
-  if (coding === undefined) return;
-  const told = coding.slice(0, CODING_TOLD_MAX);
-  throw new EdgeRefusal(
-    'CODING_UNSUPPORTED',
-    `the body is encoded as ${told}; send it plain, without Content-Encoding`,
-  );
+  const problem = codingProblem(header);
+  if (problem !== null) throw new EdgeRefusal('CODING_UNSUPPORTED', problem);
 }
 
 /** Errors: EdgeRefusal(REQUEST_REFUSED, INPUT_TOO_DEEP, INPUT_INVALID). */
