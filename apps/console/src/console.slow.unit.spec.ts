@@ -95,6 +95,16 @@ describe('a body for the console', () => {
     },
   );
 
+  it.each(['application/x-www-form-urlencoded', 'text/plain', 'application/xml', 'multipart/form-data; boundary=x'])(
+    'of %s is refused as at the services',
+    async (type) => {
+      const headers = { 'content-type': type };
+      const answer = await server.inject({ method: 'POST', url: '/api/ledger/v1/undos', headers, payload: 'a=1' });
+      expect(answer.statusCode).toBe(415);
+      expect(answer.json()).toMatchObject({ status: 415, code: 'MEDIA_TYPE_UNSUPPORTED' });
+    },
+  );
+
   it('is taken to its route where its coding is said to be none', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'identity' };
     const answer = await server.inject({ method: 'POST', url: '/api/ledger/v1/undos', headers, payload: '{}' });

@@ -1,6 +1,6 @@
 // What the console's own server refuses: the services' refusals pass through it unchanged.
 
-import { BODY_REFUSALS } from '@recourse/service/body-rules';
+import { BODY_REFUSALS, MEDIA_TYPE_DETAIL, NO_PARSER_STATUS } from '@recourse/service/body-rules';
 
 export const CONSOLE_PROBLEMS = {
   ...BODY_REFUSALS,
@@ -51,6 +51,7 @@ export function problemOf(error: unknown): ProblemBody {
     return { type: 'about:blank', title, status, code: error.code, detail: error.message };
   }
   const status = statusOf(error);
+  if (status === NO_PARSER_STATUS) return problemOf(new ConsoleRefusal('MEDIA_TYPE_UNSUPPORTED', MEDIA_TYPE_DETAIL));
   const title = status < 500 ? 'The request is not one that the console takes.' : 'A bug; the log has the details.';
   const code = status < 500 ? 'REQUEST_REFUSED' : 'INTERNAL';
   return { type: 'about:blank', title, status, code, detail: title };

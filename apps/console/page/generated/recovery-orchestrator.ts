@@ -703,6 +703,13 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     AdministrationController_discard: {
@@ -727,6 +734,13 @@ export interface operations {
         };
         responses: {
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -912,6 +926,13 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     VerbsController_DenyStep: {
@@ -936,6 +957,13 @@ export interface operations {
         };
         responses: {
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -972,6 +1000,13 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     VerbsController_BreakGlass: {
@@ -998,6 +1033,13 @@ export interface operations {
         };
         responses: {
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1031,6 +1073,13 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     VerbsController_AbandonStep: {
@@ -1054,6 +1103,13 @@ export interface operations {
         };
         responses: {
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1090,6 +1146,13 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     VerbsController_EscalateStep: {
@@ -1117,6 +1180,13 @@ export interface operations {
         };
         responses: {
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1159,6 +1229,13 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     VerbsController_CloseIncident: {
@@ -1183,6 +1260,13 @@ export interface operations {
         };
         responses: {
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1253,6 +1337,13 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     VerbsController_DecideForwardApproval_approve: {
@@ -1277,6 +1368,13 @@ export interface operations {
         };
         responses: {
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1311,6 +1409,13 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     VerbsController_UseForwardApproval: {
@@ -1335,6 +1440,13 @@ export interface operations {
         };
         responses: {
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

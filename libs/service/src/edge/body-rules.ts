@@ -7,7 +7,17 @@ export const BODY_REFUSALS = {
     httpStatus: 415,
     summary: 'The body is compressed or encoded otherwise, which no edge decodes; send it plain.',
   },
+  MEDIA_TYPE_UNSUPPORTED: {
+    httpStatus: 415,
+    summary: 'The body is of another media type than application/json, or of none; no edge reads it.',
+  },
 } as const satisfies Record<string, { readonly httpStatus: number; readonly summary: string }>;
+
+/** The status with which Fastify refuses a body that no parser takes. */
+export const NO_PARSER_STATUS = 415;
+
+/** What to do about a media type that is not taken. */
+export const MEDIA_TYPE_DETAIL = 'the body is not application/json; send it as JSON, with this Content-Type';
 
 /** Longest name of a coding that is told back. */
 const CODING_TOLD_MAX = 40;

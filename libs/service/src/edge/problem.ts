@@ -2,7 +2,7 @@
 import { HttpException } from '@nestjs/common';
 import { Failure, FAILURES } from '@recourse/kernel';
 import type { Rejection } from '@recourse/kernel';
-import { BODY_REFUSALS } from './body-rules.js';
+import { BODY_REFUSALS, MEDIA_TYPE_DETAIL, NO_PARSER_STATUS } from './body-rules.js';
 
 /** Every refusal of the edge itself; the domain's have codes and statuses of their own. */
 export const EDGE_REFUSALS = {
@@ -74,7 +74,7 @@ export const EDGE_REFUSALS = {
     summary: 'The notice was delivered, or the item it is about has ended; there is nothing to try again.',
   },
   IDEMPOTENCY_KEY_REUSED: { httpStatus: 422, summary: 'The idempotency key was used for another body.' },
-  REQUEST_REFUSED: { httpStatus: 400, summary: 'The HTTP layer refused the request (method, media type, size).' },
+  REQUEST_REFUSED: { httpStatus: 400, summary: 'The HTTP layer refused the request (method, syntax, size).' },
   INTERNAL: { httpStatus: 500, summary: 'A bug; the log has the details.' },
   DIRECTORY_UNAVAILABLE: {
     httpStatus: 503,
@@ -139,6 +139,7 @@ export function problemOf(error: unknown): Problem {
     return { type: 'about:blank', title: summary, status: httpStatus, code: error.code, detail: summary };
   }
   const status = statusOf(error);
+  if (status === NO_PARSER_STATUS) return problemOf(new EdgeRefusal('MEDIA_TYPE_UNSUPPORTED', MEDIA_TYPE_DETAIL));
   if (status !== null && status >= 400 && status < 500) {
     const code: EdgeCode = status === 404 ? 'ROUTE_UNKNOWN' : 'REQUEST_REFUSED';
     return {

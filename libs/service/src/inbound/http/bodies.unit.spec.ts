@@ -88,7 +88,7 @@ describe('a body', () => {
     async (type) => {
       expect(await post('a=1', { 'content-type': type })).toMatchObject({
         status: 415,
-        body: { code: 'REQUEST_REFUSED', detail: 'Unsupported Media Type' },
+        body: { code: 'MEDIA_TYPE_UNSUPPORTED', detail: expect.stringContaining('application/json') },
       });
     },
   );

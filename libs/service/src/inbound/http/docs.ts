@@ -3,15 +3,21 @@ import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { onRequestAsyncHookHandler } from 'fastify';
 import type { Authenticate } from '../../edge/authenticate.js';
+import { BODY_REFUSALS } from '../../edge/body-rules.js';
 
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css',
   'swagger-ui-bundle.js': 'text/javascript',
 };
 
+const METHODS = ['post', 'put', 'patch', 'delete'] as const;
+const BODY_REFUSED = Object.entries(BODY_REFUSALS)
+  .map(([code, { summary }]) => `${code}: ${summary}`)
+  .join(' ');
 const SHOW = "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#ui' });\n";
 /** The page runs its own files and nothing that is written in it; its styles it sets itself. */
 const PAGE_POLICY =
@@ -28,7 +34,9 @@ export function serveDocs(app: NestFastifyApplication, title: string, readers: A
     await readers?.(headers.authorization);
   };
   fastify.get('/openapi.json', { onRequest }, (_request, reply) =>
-    reply.type('application/json').send((document ??= JSON.stringify(SwaggerModule.createDocument(app, config)))),
+    reply
+      .type('application/json')
+      .send((document ??= JSON.stringify(withBodyRefusals(SwaggerModule.createDocument(app, config))))),
   );
   fastify.get('/docs', { onRequest }, (_request, reply) =>
     reply.type('text/html').header('content-security-policy', PAGE_POLICY).send(page(title)),
@@ -39,6 +47,14 @@ export function serveDocs(app: NestFastifyApplication, title: string, readers: A
       reply.type(type).send(await readFile(join(folder, name))),
     );
   }
+}
+
+/** Adds what every route with a body answers for what the headers of the body say. */
+function withBodyRefusals(document: OpenAPIObject): OpenAPIObject {
+  const operations = Object.values(document.paths).flatMap((path) => METHODS.flatMap((method) => path[method] ?? []));
+  for (const operation of operations)
+    if (operation.requestBody !== undefined) operation.responses['415'] = { description: BODY_REFUSED };
+  return document;
 }
 
 /** The page's files come with Nest's OpenAPI package, wherever npm put them. */
