@@ -233,6 +233,37 @@ describe('bad input', () => {
     }
   });
 
+  it('is refused as a member of a query that nobody reads, at every route that reads', async () => {
+    const calm = await Edges.open();
+    const wrong: string[] = [];
+    let asked = 0;
+    try {
+      const tokens = [
+        await calm.token('acme', ['administrator', 'approver', 'agent']),
+        await calm.token('*', ['administrator']),
+      ];
+      for (const { name, app, routes } of calm.all)
+        for (const { path, row } of routes.filter(({ method }) => method === 'GET')) {
+          const url = `${path.replaceAll(/\{\w+\}/g, 'x')}?nobody_reads=1`;
+          const codes: string[] = [];
+          for (const token of tokens) {
+            const answer = await app.inject({ method: 'GET', url, headers: { authorization: `Bearer ${token}` } });
+            codes.push(answer.json<{ code?: string }>().code ?? 'taken');
+          }
+          asked += 1;
+          if (
+            !codes.includes('INPUT_INVALID') ||
+            codes.some((code) => !['INPUT_INVALID', 'ROLE_REQUIRED'].includes(code))
+          )
+            wrong.push(`${name} ${row}: ${codes.join(', ')}`);
+        }
+    } finally {
+      await calm.close();
+    }
+    expect(wrong).toEqual([]);
+    expect(asked).toBeGreaterThan(80);
+  }, 120_000);
+
   it('is refused at every command: JSON of hundreds of levels, of none, and of the wrong kind', async () => {
     const calm = await Edges.open();
     const deep = '{"reason":'.repeat(500) + '1' + '}'.repeat(500);

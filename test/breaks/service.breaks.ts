@@ -349,6 +349,15 @@ export const BREAKS: readonly Break[] = [
     replace: "if (coding === undefined || coding === 'gzip') return null;",
   },
   {
+    id: 'edge-query-of-one-thing-unread',
+    requirement: 'edge/queries',
+    spec: 'libs/service/src/inbound/http/lists.unit.spec.ts',
+    test: 'a list takes no member that nobody reads, at a route to one thing too',
+    file: 'libs/service/src/inbound/http/routes.ts',
+    find: 'if (!parameters.some(isQueried)) Queried(query)',
+    replace: 'if (parameters.length > 9) Queried(query)',
+  },
+  {
     id: 'edge-media-type-without-a-code',
     requirement: 'edge/bodies',
     spec: 'libs/service/src/inbound/http/bodies.unit.spec.ts',

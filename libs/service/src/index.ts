@@ -26,7 +26,7 @@ export type { CursorHint } from './inbound/http/cursor.js';
 export { listsController } from './inbound/http/lists.js';
 export { CommandRoute, Given, Id, Queried, ReadRoute } from './inbound/http/routes.js';
 export { verbsController } from './inbound/http/verbs.js';
-export { pageQuery, Reads } from './inbound/http/reads.js';
+export { oneQuery, pageQuery, Reads } from './inbound/http/reads.js';
 export type { ListAnswer } from './inbound/http/reads.js';
 export { coded, createPool, inTransaction } from './outbound/postgres-connection.js';
 export { migrate, PostgresDatabase } from './outbound/postgres-database.js';

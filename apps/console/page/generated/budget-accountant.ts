@@ -1017,7 +1017,10 @@ export interface operations {
     };
     ListsController_one_of_escalations: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -1063,7 +1066,10 @@ export interface operations {
     };
     ListsController_one_of_autonomy: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+            };
             header?: never;
             path: {
                 id: string;

@@ -1961,7 +1961,10 @@ export interface operations {
     };
     ListsController_one_of_rollbacks: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+            };
             header?: never;
             path: {
                 id: string;

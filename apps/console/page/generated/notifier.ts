@@ -175,7 +175,10 @@ export interface operations {
     };
     DeliveriesController_delivery: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+            };
             header?: never;
             path: {
                 id: string;

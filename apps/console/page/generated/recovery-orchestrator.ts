@@ -813,7 +813,10 @@ export interface operations {
     };
     RecoveriesController_review: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+            };
             header?: never;
             path: {
                 step_id: string;
@@ -882,7 +885,10 @@ export interface operations {
     };
     ListsController_one_of_steps: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -1482,7 +1488,10 @@ export interface operations {
     };
     ListsController_one_of_tasks: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -1501,7 +1510,10 @@ export interface operations {
     };
     IncidentsController_one: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -1546,7 +1558,10 @@ export interface operations {
     };
     ForwardApprovalsController_one: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+            };
             header?: never;
             path: {
                 id: string;

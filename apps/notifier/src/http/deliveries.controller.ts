@@ -9,6 +9,7 @@ import {
   idText,
   limitTo,
   pageCursorText,
+  oneQuery,
   pageQuery,
   placeText,
   Queried,
@@ -68,9 +69,13 @@ export class DeliveriesController {
     };
   }
 
-  @ReadRoute('deliveries/:id', 'One notice and what became of it.')
-  async delivery(@FromCaller() caller: Caller, @Id('id') id: string): Promise<ShownDelivery> {
-    return this.one(await this.found(caller, id));
+  @ReadRoute('deliveries/:id', 'One notice and what became of it.', oneQuery)
+  async delivery(
+    @FromCaller() caller: Caller,
+    @Id('id') id: string,
+    @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
+  ): Promise<ShownDelivery> {
+    return this.one(await this.found(caller, id, tenant));
   }
 
   @Post('deliveries/:id/retry')
@@ -135,8 +140,8 @@ export class DeliveriesController {
   }
 
   /** A delivery of another tenant is answered as if there were none. */
-  private async found({ principal }: Caller, id: string): Promise<Delivery> {
-    const tenant = tenantOfRead(principal);
+  private async found({ principal }: Caller, id: string, named?: string): Promise<Delivery> {
+    const tenant = tenantOfRead(principal, named);
     const delivery = await this.notifier.store.find(id);
     if (delivery === null || (tenant !== undefined && delivery.tenant !== tenant))
       throw new EdgeRefusal('NOT_FOUND', 'no delivery under this id');

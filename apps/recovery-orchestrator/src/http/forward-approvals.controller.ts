@@ -1,7 +1,17 @@
 // HTTP edge of forward approvals: an agent's guard asks, polls and uses; people look and decide.
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { FromCaller, Id, idText, listsController, ReadRoute, Reads, render } from '@recourse/service';
+import {
+  FromCaller,
+  Id,
+  idText,
+  listsController,
+  oneQuery,
+  Queried,
+  ReadRoute,
+  Reads,
+  render,
+} from '@recourse/service';
 import type { Caller } from '@recourse/service';
 import { z } from 'zod';
 import { forwardItem } from '../reads/forward-item.query.js';
@@ -38,9 +48,15 @@ export class ForwardApprovalsController {
   @ReadRoute(
     ':id',
     'One question with everything an approver needs, and its `status`: pending, approved, denied, used or expired.',
+    oneQuery,
   )
-  async one(@FromCaller() caller: Caller, @Id('id') approval_id: string): Promise<unknown> {
-    const { doc } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: FORWARD_KIND, where: { approval_id } });
+  async one(
+    @FromCaller() caller: Caller,
+    @Id('id') approval_id: string,
+    @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
+  ): Promise<unknown> {
+    const where = { approval_id };
+    const { doc } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: FORWARD_KIND, where, tenant });
     // Lengths of lists and short codes on top; the row beneath them.
     const { docs } = await this.reads.shown(caller, [doc], doc['phase'] === 'awaiting');
     // Rows of this kind are written by the forward part alone.

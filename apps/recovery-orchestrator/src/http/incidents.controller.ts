@@ -2,7 +2,17 @@
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { SEVERITY_VALUES } from '@recourse/messages';
-import { FromCaller, Id, idText, listsController, ReadRoute, Reads, render } from '@recourse/service';
+import {
+  FromCaller,
+  Id,
+  idText,
+  listsController,
+  oneQuery,
+  Queried,
+  ReadRoute,
+  Reads,
+  render,
+} from '@recourse/service';
 import type { Caller } from '@recourse/service';
 import { z } from 'zod';
 import { timelineOf } from '../reads/incident.query.js';
@@ -33,12 +43,17 @@ export const IncidentListsController = listsController({
 export class IncidentsController {
   constructor(@Inject(Reads) private readonly reads: Reads) {}
 
-  @ReadRoute(':id', 'One incident, with what happened in its order.')
-  async one(@FromCaller() caller: Caller, @Id('id') incident_id: string): Promise<unknown> {
-    const found = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: 'incident', where: { incident_id } });
+  @ReadRoute(':id', 'One incident, with what happened in its order.', oneQuery)
+  async one(
+    @FromCaller() caller: Caller,
+    @Id('id') incident_id: string,
+    @Queried(oneQuery) { tenant: named }: z.infer<typeof oneQuery>,
+  ): Promise<unknown> {
+    const incidents = { log: RECOVERIES_LOG, kind: 'incident', where: { incident_id }, tenant: named };
+    const found = await this.reads.find(caller, incidents);
     const incident = found.doc as IncidentDoc; // rows of this kind are incidents
-    const { step_id } = incident;
-    const { doc } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: 'step', where: { step_id } });
+    const { step_id, tenant } = incident;
+    const { doc } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: 'step', where: { step_id }, tenant });
     const { docs } = await this.reads.shown(caller, [incident], incident.phase === 'open');
     return render({ ...docs[0], timeline: timelineOf(incident, doc as StepDoc) }); // rows of that kind are steps
   }

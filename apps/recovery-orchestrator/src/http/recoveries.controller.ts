@@ -1,7 +1,17 @@
 // HTTP edge of the recovery orchestrator: recoveries, steps, and steps as reviews.
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { FromCaller, Id, idText, listsController, pageQuery, Queried, ReadRoute, Reads } from '@recourse/service';
+import {
+  FromCaller,
+  Id,
+  idText,
+  listsController,
+  oneQuery,
+  pageQuery,
+  Queried,
+  ReadRoute,
+  Reads,
+} from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
@@ -85,13 +95,20 @@ export class RecoveriesController {
   @ReadRoute(
     'reviews/:step_id',
     'One step as a person decides about it: facts then and now, what is proposed, what may be done. Long texts are folded, misleading characters escaped.',
+    oneQuery,
   )
-  async review(@FromCaller() caller: Caller, @Id('step_id') step_id: string): Promise<ReviewItem> {
-    const { doc, partition } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: 'step', where: { step_id } });
+  async review(
+    @FromCaller() caller: Caller,
+    @Id('step_id') step_id: string,
+    @Queried(oneQuery) { tenant: named }: z.infer<typeof oneQuery>,
+  ): Promise<ReviewItem> {
+    const steps = { log: RECOVERIES_LOG, kind: 'step', where: { step_id }, tenant: named };
+    const { doc, partition } = await this.reads.find(caller, steps);
+    const { mutation_id, tenant } = doc as StepDoc; // rows of this kind are steps
     const { docs } = await this.reads.shown(caller, [doc], asksPeople(doc));
     const questions = await this.reads.every(
       caller,
-      { log: RECOVERIES_LOG, kind: FORWARD_KIND, where: { mutation_id: (doc as StepDoc).mutation_id } },
+      { log: RECOVERIES_LOG, kind: FORWARD_KIND, where: { mutation_id }, tenant },
       QUESTIONS_MAX,
     );
     // Rows of these kinds are steps and questions; opened payloads keep their place.

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { render } from '../../edge/render.js';
 import { FromCaller } from './caller.js';
 import type { Caller } from './caller.js';
-import { pageQuery, Reads } from './reads.js';
+import { oneQuery, pageQuery, Reads } from './reads.js';
 import type { ListAnswer } from './reads.js';
 import { addRoute, Id, Queried, ReadRoute } from './routes.js';
 
@@ -66,9 +66,10 @@ export function listsController({ tag, log, lists }: ListsOptions): Type {
     });
     if (one !== undefined)
       addRoute(ListsController, `one_of_${path}`, {
-        decorators: [ReadRoute(`${path}/:id`, one.summary)],
-        parameters: [FromCaller(), Id('id')],
-        handle: ({ reads }, caller: Caller, id: string) => oneOf(reads, { log, spec, caller }, one, id),
+        decorators: [ReadRoute(`${path}/:id`, one.summary, oneQuery)],
+        parameters: [FromCaller(), Id('id'), Queried(oneQuery)],
+        handle: ({ reads }, caller: Caller, id: string, { tenant }: z.infer<typeof oneQuery>) =>
+          oneOf(reads, { log, spec, caller }, one, { id, tenant }),
       });
   }
   return ListsController;
@@ -103,10 +104,10 @@ async function oneOf(
   reads: Reads,
   { log, spec, caller }: Place,
   { column, people, asks }: NonNullable<ListSpec['one']>,
-  id: string,
+  { id, tenant }: { readonly id: string; readonly tenant: string | undefined },
 ): Promise<unknown> {
   const { kind, sharedTenant } = spec;
-  const query = { log, kind, where: { [column]: id }, ...(sharedTenant === undefined ? {} : { sharedTenant }) };
+  const query = { log, kind, where: { [column]: id }, tenant, ...(sharedTenant === undefined ? {} : { sharedTenant }) };
   const { doc } = await reads.find(caller, query);
   const { docs } = await reads.shown(caller, [doc], asks?.(doc));
   const row = render({ ...docs[0], ...spec.adds?.(doc) });

@@ -144,6 +144,17 @@ describe('a list', () => {
     expect(asked[0]?.where).toEqual({ tenant: ['acme', '*'] });
   });
 
+  it('takes no member that nobody reads, at a route to one thing too', async () => {
+    for (const url of ['/v1/things/a?foo=1', '/v1/things/a?limit=1', '/v1/status?foo=1', '/v1/commands/t?tenant=acme'])
+      expect([url, await call('GET', url)]).toEqual([
+        url,
+        expect.objectContaining({ status: 400, body: expect.objectContaining({ code: 'INPUT_INVALID' }) }),
+      ]);
+    expect(asked).toEqual([]);
+    expect(await call('GET', '/v1/things/a?tenant=other')).toMatchObject({ status: 403 });
+    expect(await call('GET', '/v1/things/a?tenant=acme')).toMatchObject({ status: 200 });
+  });
+
   it('refuses a member it does not have, a value it does not take, and a foreign tenant', async () => {
     expect(await call('GET', '/v1/things?colour=red')).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } });
     expect(await call('GET', '/v1/things?state=lost')).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } });

@@ -57,6 +57,9 @@ export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(LIMIT_MAX).optional(),
 };
 
+/** Query of a route to one thing. */
+export const oneQuery = z.strictObject({ tenant: pageQuery.tenant });
+
 const position = z.object({ partition: partitionNumber, group: placeText, key: placeText });
 
 @Injectable()

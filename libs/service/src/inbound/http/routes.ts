@@ -1,6 +1,7 @@
 // Routes, documented by the schemas that check them: nothing is said twice.
 import { applyDecorators, createParamDecorator, Get, HttpCode, Post } from '@nestjs/common';
 import type { ExecutionContext, Type } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -9,8 +10,10 @@ import { idText, openApiSchema, parse } from '../../edge/validate.js';
 /** What the query of a route may hold. */
 export type QuerySchema = z.ZodObject<Readonly<Record<string, z.ZodType>>>;
 
-/** A GET: its query is documented member by member. */
-export function ReadRoute(path: string, summary: string, query: QuerySchema = z.strictObject({})): MethodDecorator {
+const NO_QUERY: QuerySchema = z.strictObject({});
+
+/** A GET: its query is documented and checked member by member, also where nothing of it is read. Its checks come after those of who asks. */
+export function ReadRoute(path: string, summary: string, query: QuerySchema = NO_QUERY): MethodDecorator {
   const members = Object.entries(query.shape).map(([name, member]) =>
     ApiQuery({
       name,
@@ -19,7 +22,33 @@ export function ReadRoute(path: string, summary: string, query: QuerySchema = z.
       ...(member.description === undefined ? {} : { description: member.description }),
     }),
   );
-  return applyDecorators(Get(path), ApiOperation({ summary }), ...idsIn(path), ...members);
+  const documented = applyDecorators(Get(path), ApiOperation({ summary }), ...idsIn(path), ...members);
+  return (target, name, descriptor) => {
+    const parameters = parametersOf(target, name);
+    if (!parameters.some(isQueried)) Queried(query)(target, name, 1 + Math.max(-1, ...parameters.map(indexOf)));
+    documented(target, name, descriptor);
+  };
+}
+
+/** A parameter of a route as Nest keeps it. */
+interface KeptParameter {
+  readonly index: number;
+  readonly data?: unknown;
+}
+
+/** Parameters are decorated before their method is. */
+function parametersOf(target: object, name: string | symbol): readonly KeptParameter[] {
+  return Object.values(
+    (Reflect.getMetadata(ROUTE_ARGS_METADATA, target.constructor, name) ?? {}) as Readonly<
+      Record<string, KeptParameter> // as Nest's decorators write it
+    >,
+  );
+}
+
+const indexOf = ({ index }: KeptParameter): number => index;
+
+function isQueried({ data }: KeptParameter): boolean {
+  return typeof data === 'object' && data !== null && 'part' in data && data.part === 'query';
 }
 
 export interface CommandRouteOptions {
