@@ -77,7 +77,7 @@ export function addAutonomy(program: Command, act: Act): void {
 
 async function explain(session: Session, id: string): Promise<void> {
   const accountant = session.service('budgets');
-  const found = await accountant.get(autonomyPath(id));
+  const found = await accountant.get(autonomyPath(id), { tenant: session.tenant });
   const { items } = await accountant.list(
     '/v1/autonomy-changes',
     { autonomy_id: id, tenant: session.tenant },

@@ -116,8 +116,8 @@ function addShow(budgets: Command, act: Act): void {
       act(async (session, _options, id = '') => {
         const accountant = session.service('budgets');
         const [found, { items: uses }] = await Promise.all([
-          accountant.get(escalationPath(id)),
-          accountant.get(escalationPath(id, 'uses')),
+          accountant.get(escalationPath(id), { tenant: session.tenant }),
+          accountant.get(escalationPath(id, 'uses'), { tenant: session.tenant }),
         ]);
         session.show({ ...found, uses }, () => [describeEscalation(found), ...describeUses(uses)].join('\n\n'));
       }),

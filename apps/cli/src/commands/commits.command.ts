@@ -48,7 +48,9 @@ export function addCommits(program: Command, act: Act): void {
     .action(
       act(async (session, _options, from = '', to = '') => {
         const ledger = session.service('ledger');
-        const [left, right] = await Promise.all([ledger.get(commitPath(from)), ledger.get(commitPath(to))]);
+        const { tenant } = session;
+        const read = (id: string): ReturnType<typeof ledger.get> => ledger.get(commitPath(id), { tenant });
+        const [left, right] = await Promise.all([read(from), read(to)]);
         const compared = comparisonOf([from, releaseOf(left)], [to, releaseOf(right)]);
         session.show(compared, () => describeComparison(compared));
       }),

@@ -39,7 +39,9 @@ export function addAnswer(contracts: Command, act: Act): void {
 }
 
 async function answerMutation(session: Session, id: string): Promise<void> {
-  const found = await session.service('ledger').get(`/v1/mutations/${encodeURIComponent(id)}`);
+  const found = await session
+    .service('ledger')
+    .get(`/v1/mutations/${encodeURIComponent(id)}`, { tenant: session.tenant });
   const contract = await contractOf(session, docOf(found['terms']));
   const answer = answerForMutation(contract, standingOf(found, id), session.clock.now());
   session.show(answer, () => mutationAnswerText(answer));

@@ -106,7 +106,7 @@ function evidenceOf(text: string): unknown {
 
 async function showOne(session: Session, id: string): Promise<void> {
   const orchestrator = session.service('recoveries');
-  const step = await stepOrNull(orchestrator, id);
+  const step = await stepOrNull(orchestrator, id, session.tenant);
   if (step !== null) {
     session.show(step, () => describeStep(step, session.clock.now()));
     return;
@@ -127,9 +127,9 @@ async function showOne(session: Session, id: string): Promise<void> {
   );
 }
 
-async function stepOrNull(orchestrator: EdgeClient, id: string): Promise<Doc | null> {
+async function stepOrNull(orchestrator: EdgeClient, id: string, tenant: string | null): Promise<Doc | null> {
   try {
-    return await orchestrator.get(stepPath(id));
+    return await orchestrator.get(stepPath(id), { tenant });
   } catch (problem) {
     if (problem instanceof EdgeProblem && problem.code === 'NOT_FOUND') return null;
     throw problem;

@@ -90,7 +90,8 @@ export function addReportAction<Options extends object>(
 export function addShowAction(command: Command, act: Act, { service, path, text }: ShowAction): void {
   command.action(
     act(async (session, _options, id = '') => {
-      const found = await session.service(service).get(path(id));
+      // Who speaks for all tenants names the one that is meant, where several have a thing of that id.
+      const found = await session.service(service).get(path(id), { tenant: session.tenant });
       session.show(found, () => text(found, session.clock.now()));
     }),
   );

@@ -53,7 +53,7 @@ function addBreakGlass(recoveries: Command, act: Act): void {
     .action(
       act<Why & { readonly minutes: number }>(async (session, { minutes, reason, idempotencyKey }, id = '') => {
         const orchestrator = session.service('recoveries');
-        const { action_digest } = await orchestrator.get(stepPath(id));
+        const { action_digest } = await orchestrator.get(stepPath(id), { tenant: session.tenant });
         const body = { action_digest, valid_ms: minutes * 60_000, reason };
         const answer = await orchestrator.command(stepPath(id, 'break-glass'), body, idempotencyKey);
         session.show(answer, () => formatFields(Object.entries(answer)));

@@ -51,7 +51,7 @@ async function decide(
 ): Promise<ExitKind> {
   const { clock, terminal } = session;
   const orchestrator = session.service('recoveries');
-  const item = await orchestrator.get(shownAt(id));
+  const item = await orchestrator.get(shownAt(id), { tenant: session.tenant });
   terminal.note(`${describe(item, clock.now())}\n`);
   const digest = digestOf(item, options.digest);
   if (options.yes !== true) {

@@ -859,7 +859,10 @@ export interface operations {
     };
     VerbsController_ReleaseReservation_delete: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+            };
             header?: {
                 /** @description Repeats a command instead of giving another. */
                 "Idempotency-Key"?: string;
@@ -936,6 +939,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -971,6 +975,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };

@@ -1854,6 +1854,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -2156,6 +2157,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -2193,6 +2195,7 @@ export interface operations {
                     /** @enum {string} */
                     settled_as: "took_effect" | "not_done" | "accepted" | "repaired";
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -2228,6 +2231,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -2299,6 +2303,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -2334,6 +2339,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -2371,6 +2377,7 @@ export interface operations {
                     /** @enum {string} */
                     verdict: "stands" | "rolled_back";
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -2406,6 +2413,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -2441,6 +2449,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -2476,6 +2485,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };

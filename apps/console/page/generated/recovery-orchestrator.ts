@@ -922,6 +922,7 @@ export interface operations {
                 "application/json": {
                     action_digest: string;
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -958,6 +959,7 @@ export interface operations {
                 "application/json": {
                     action_digest: string;
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -996,6 +998,7 @@ export interface operations {
                     resolution: "repaired" | "corrected" | "accepted";
                     evidence: unknown;
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -1034,6 +1037,7 @@ export interface operations {
                     /** @default 900000 */
                     valid_ms?: number;
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -1069,6 +1073,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -1104,6 +1109,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -1142,6 +1148,7 @@ export interface operations {
                     purpose: "repair" | "reconcile" | "observe";
                     evidence?: unknown;
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -1181,6 +1188,7 @@ export interface operations {
                     /** @default null */
                     runbook?: string | null;
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -1225,6 +1233,7 @@ export interface operations {
                     /** @default null */
                     correction_ref?: string | null;
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -1261,6 +1270,7 @@ export interface operations {
                 "application/json": {
                     summary: unknown;
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -1369,6 +1379,7 @@ export interface operations {
                 "application/json": {
                     action_digest: string;
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -1405,6 +1416,7 @@ export interface operations {
                 "application/json": {
                     action_digest: string;
                     reason: string;
+                    tenant?: string;
                 };
             };
         };
@@ -1441,6 +1453,7 @@ export interface operations {
                 "application/json": {
                     action_digest: string;
                     attempt: number;
+                    tenant?: string;
                 };
             };
         };

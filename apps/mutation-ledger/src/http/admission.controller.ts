@@ -15,6 +15,7 @@ import {
   Reads,
   reasonText,
   tenantOfRead,
+  tenantText,
 } from '@recourse/service';
 import type { Caller } from '@recourse/service';
 import { z } from 'zod';
@@ -33,7 +34,7 @@ export interface LimitsInForce {
 export const LIMITS_IN_FORCE = Symbol('limits in force');
 
 const LIMIT_DEFAULT = 200;
-const because = z.strictObject({ reason: reasonText });
+const because = z.strictObject({ reason: reasonText, tenant: tenantText.optional() });
 const sourceQuery = z.strictObject({ tenant: pageQuery.tenant, limit: pageQuery.limit, source: idText.optional() });
 const rollbackQuery = z.strictObject({
   tenant: pageQuery.tenant,
@@ -111,10 +112,10 @@ export class AdmissionController {
     @FromCaller() caller: Caller,
     @Id('run_id') run_id: string,
     @Id('id') breaker_id: string,
-    @Given(because) { reason }: z.infer<typeof because>,
+    @Given(because) { reason, tenant }: z.infer<typeof because>,
   ): Promise<void> {
     const where = { breaker_id, run_id };
-    const { doc } = await this.reads.find(caller, { log: MUTATIONS_LOG, kind: 'breaker', where });
+    const { doc } = await this.reads.find(caller, { log: MUTATIONS_LOG, kind: 'breaker', where, tenant });
     await this.commands.submit(caller, {
       type: 'recourse.mutations.CloseBreaker',
       key: run_id,

@@ -6,7 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Metrics } from '@recourse/telemetry';
 import { z } from 'zod';
 import { idText } from '../../edge/validate.js';
-import type { PagePosition, PageQuery, PlacedRow } from '../../projection-reads.js';
+import type { Page, PagePosition, PageQuery, PlacedRow } from '../../projection-reads.js';
 import type { ServiceContext } from '../../service-context.js';
 import { createEdge } from '../../process.js';
 import { ServiceModule } from '../../service.module.js';
@@ -89,6 +89,7 @@ beforeAll(async () => {
       health: () => ({ live: true, ready: true, started: true, detail: {} }),
       page: (query) => {
         asked.push(query);
+        if (query.where['thing_id'] === 'shared') return Promise.resolve(sharedPage(query));
         return Promise.resolve({ rows: query.where['thing_id'] === 'b' ? [] : [THING], next });
       },
       commandRow: notAsked,
@@ -98,7 +99,12 @@ beforeAll(async () => {
     projection: { isReached: () => Promise.resolve(true) },
     limits: new Limits(),
     access: () => ({ roles: ['operator'], reach: 'tenant' }),
-    authenticate: () => Promise.resolve({ subject: 'asha', tenant: 'acme', roles: ['operator'] }),
+    authenticate: (authorization) =>
+      Promise.resolve({
+        subject: 'asha',
+        tenant: authorization === undefined ? 'acme' : '*',
+        roles: ['operator', 'administrator'],
+      }),
     metrics: new Metrics({ service: 'things' }),
     keys: { destroy: notAsked, destroyUnits: notAsked },
     shown: (docs) => Promise.resolve(docs),
@@ -111,11 +117,27 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => app.close());
 
-async function call(method: 'GET' | 'POST' | 'DELETE', url: string, body?: object) {
+/** Rows of one id, a page each, in two tenants: what a database would give. */
+function sharedPage({ where, after }: PageQuery): Page {
+  const rows = ['acme', 'acme', 'globex']
+    .filter((tenant) => where['tenant'] === undefined || where['tenant'] === tenant)
+    .map((tenant, at): PlacedRow => ({ ...THING, key: String(at), doc: { thing_id: 'shared', tenant } }));
+  const at = after === undefined ? 0 : Number(after.key) + 1;
+  const more = at + 1 < rows.length;
+  return { rows: rows.slice(at, at + 1), next: more ? { partition: 0, group: 'a', key: String(at) } : null };
+}
+
+async function call(
+  method: 'GET' | 'POST' | 'DELETE',
+  url: string,
+  body?: object,
+  headers: Readonly<Record<string, string>> = {},
+) {
   asked = [];
   const { statusCode, payload } = await app.inject({
     method,
     url,
+    headers,
     ...(body === undefined ? {} : { payload: body }),
   });
   // Every answer here is JSON or nothing.
@@ -142,6 +164,22 @@ describe('a list', () => {
   it("shows what is everybody's where it says so", async () => {
     await call('GET', '/v1/shelves');
     expect(asked[0]?.where).toEqual({ tenant: ['acme', '*'] });
+  });
+
+  it('shows who speaks for all tenants one thing of several tenants only under the name of one', async () => {
+    const all = { authorization: 'all' };
+    const problems = [
+      { code: 'TENANT_REQUIRED', path: '/tenant', message: expect.stringContaining('name the tenant') },
+    ];
+    for (const url of ['/v1/things/shared', '/v1/things/shared?tenant=*'])
+      expect(await call('GET', url, undefined, all)).toMatchObject({
+        status: 400,
+        body: { code: 'INPUT_INVALID', problems },
+      });
+    for (const tenant of ['acme', 'globex'])
+      expect((await call('GET', `/v1/things/shared?tenant=${tenant}`, undefined, all)).body).toMatchObject({ tenant });
+    expect((await call('GET', '/v1/things/shared')).body).toMatchObject({ tenant: 'acme' });
+    expect((await call('GET', '/v1/things/a', undefined, all)).body).toMatchObject({ thing_id: 'a' });
   });
 
   it('takes no member that nobody reads, at a route to one thing too', async () => {

@@ -12,7 +12,7 @@ import { tenantOfRead } from '../../edge/principal.js';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { render } from '../../edge/render.js';
 import { tenantText } from '../../edge/validate.js';
-import type { PagePosition, PlacedRow } from '../../projection-reads.js';
+import type { PagePosition, PageQuery, PlacedRow } from '../../projection-reads.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { ServiceContext } from '../../service-context.js';
 import type { Caller } from './caller.js';
@@ -154,13 +154,13 @@ export class Reads {
   /**
    * The one row, as it is stored. A row that is missed is looked for again once the rows have reached the end of the log.
    *
-   * Errors: EdgeRefusal(NOT_FOUND) also for what belongs to another tenant; EdgeRefusal(PROJECTION_BEHIND).
+   * Errors: EdgeRefusal(NOT_FOUND) also for what belongs to another tenant; EdgeRefusal(PROJECTION_BEHIND); EdgeRefusal(INPUT_INVALID)
+   *         with TENANT_REQUIRED where who speaks for all names no tenant, and several have such a row.
    */
   async find({ principal }: Pick<Caller, 'principal'>, query: Omit<ListQuery, 'cursor' | 'limit'>): Promise<PlacedRow> {
     const { log, kind } = query;
     const where = this.narrowed(principal, query);
-    const first = async (): Promise<PlacedRow | undefined> =>
-      (await this.service.host.page({ log, kind, where, limit: 1 })).rows[0];
+    const first = (): Promise<PlacedRow | undefined> => this.first({ log, kind, where });
     const row = await first();
     if (row) return row;
     const isReached = await this.service.projection.isReached(log);
@@ -169,6 +169,22 @@ export class Reads {
     throw isReached
       ? new EdgeRefusal('NOT_FOUND', `no ${kind} under this name`)
       : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${log} are behind`);
+  }
+
+  /** The first row; where no tenant narrows it, all are looked at, so that nobody is shown one of several tenants' by chance. */
+  private async first(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<PlacedRow | undefined> {
+    const { host } = this.service;
+    if ('tenant' in query.where) return (await host.page({ ...query, limit: 1 })).rows[0];
+    let first: PlacedRow | undefined;
+    let after: PagePosition | undefined;
+    do {
+      const { rows, next } = await host.page({ ...query, after, limit: LIMIT_MAX });
+      first ??= rows[0];
+      const whose = first?.doc['tenant'];
+      if (rows.some(({ doc }) => doc['tenant'] !== whose)) throw tenantRequired(query.kind);
+      after = next ?? undefined;
+    } while (after !== undefined);
+    return first;
   }
 
   private narrowed(
@@ -182,4 +198,9 @@ export class Reads {
     if (tenant === undefined) return Object.fromEntries(given);
     return { ...Object.fromEntries(given), tenant: sharedTenant === undefined ? tenant : [tenant, sharedTenant] };
   }
+}
+
+function tenantRequired(kind: string): EdgeRefusal {
+  const message = `Several tenants have a ${kind} under this name: name the tenant whose you mean.`;
+  return new EdgeRefusal('INPUT_INVALID', 'name the tenant', [{ code: 'TENANT_REQUIRED', message, path: '/tenant' }]);
 }

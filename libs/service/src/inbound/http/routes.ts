@@ -14,7 +14,16 @@ const NO_QUERY: QuerySchema = z.strictObject({});
 
 /** A GET: its query is documented and checked member by member, also where nothing of it is read. Its checks come after those of who asks. */
 export function ReadRoute(path: string, summary: string, query: QuerySchema = NO_QUERY): MethodDecorator {
-  const members = Object.entries(query.shape).map(([name, member]) =>
+  const documented = applyDecorators(Get(path), ApiOperation({ summary }), ...idsIn(path), ...membersOf(query));
+  return (target, name, descriptor) => {
+    const parameters = parametersOf(target, name);
+    if (!parameters.some(isQueried)) Queried(query)(target, name, 1 + Math.max(-1, ...parameters.map(indexOf)));
+    documented(target, name, descriptor);
+  };
+}
+
+function membersOf(query: QuerySchema): readonly MethodDecorator[] {
+  return Object.entries(query.shape).map(([name, member]) =>
     ApiQuery({
       name,
       required: !member.safeParse(undefined).success,
@@ -22,12 +31,6 @@ export function ReadRoute(path: string, summary: string, query: QuerySchema = NO
       ...(member.description === undefined ? {} : { description: member.description }),
     }),
   );
-  const documented = applyDecorators(Get(path), ApiOperation({ summary }), ...idsIn(path), ...members);
-  return (target, name, descriptor) => {
-    const parameters = parametersOf(target, name);
-    if (!parameters.some(isQueried)) Queried(query)(target, name, 1 + Math.max(-1, ...parameters.map(indexOf)));
-    documented(target, name, descriptor);
-  };
 }
 
 /** A parameter of a route as Nest keeps it. */
@@ -54,6 +57,8 @@ function isQueried({ data }: KeptParameter): boolean {
 export interface CommandRouteOptions {
   readonly summary: string;
   readonly body?: z.ZodType;
+  /** Where it has no body: what its query may hold. */
+  readonly query?: QuerySchema;
   /** Status of a command that is accepted. Default 200. */
   readonly httpStatus?: number;
   /** Nest's decorator of the verb. Default `Post`. */
@@ -63,7 +68,7 @@ export interface CommandRouteOptions {
 /** A command: it may carry an idempotency key, under which it is repeated and not done again. */
 export function CommandRoute(
   path: string,
-  { summary, body, httpStatus = 200, verb = Post }: CommandRouteOptions,
+  { summary, body, query = NO_QUERY, httpStatus = 200, verb = Post }: CommandRouteOptions,
 ): MethodDecorator {
   return applyDecorators(
     verb(path),
@@ -75,6 +80,7 @@ export function CommandRoute(
       required: false,
       description: 'Repeats a command instead of giving another.',
     }),
+    ...membersOf(query),
     ...(body === undefined ? [] : [ApiBody({ schema: openApiSchema(body) })]),
   );
 }

@@ -13,8 +13,8 @@ import { hashHex, idText, instant, reasonText, runningText, tenantText, wholeNum
 import { FromCaller } from './caller.js';
 import type { Caller } from './caller.js';
 import { Commands } from './commands.js';
-import { Reads } from './reads.js';
-import { addRoute, CommandRoute, Given, Id } from './routes.js';
+import { oneQuery, Reads } from './reads.js';
+import { addRoute, CommandRoute, Given, Id, Queried } from './routes.js';
 
 export interface VerbsOptions {
   /** Groups the routes in OpenAPI. */
@@ -59,19 +59,24 @@ function addVerb(controller: Type<Edge>, verb: Verb, options: VerbsOptions): voi
   const { summary, status: httpStatus = 200, type, sets = {}, route } = verb;
   const [method, path = ''] = route.split(' ');
   const isDeletion = method === 'DELETE';
-  const body = isDeletion ? nothing : bodyOf(verb, options);
+  const body = bodyOf(verb, options);
   addRoute(controller, [shortName(type), ...Object.values(sets), ...(isDeletion ? ['delete'] : [])].join('_'), {
     decorators: [
-      CommandRoute(path, isDeletion ? { summary, httpStatus, verb: Delete } : { summary, httpStatus, body }),
+      CommandRoute(
+        path,
+        isDeletion ? { summary, httpStatus, query: oneQuery, verb: Delete } : { summary, httpStatus, body },
+      ),
     ],
-    parameters: [FromCaller(), Given(body), ...(path.includes(':id') ? [Id('id')] : [])],
+    // A deletion has no body.
+    parameters: [
+      FromCaller(),
+      isDeletion ? Queried(oneQuery) : Given(body),
+      ...(path.includes(':id') ? [Id('id')] : []),
+    ],
     handle: (edge, caller: Caller, asked: Asked, id: string | null = null) =>
       send(edge, caller, { verb, options, id, asked }),
   });
 }
-
-/** A deletion has no body. */
-const nothing = z.unknown().transform((): Asked => ({}));
 
 interface Request {
   readonly verb: Verb;
@@ -82,27 +87,32 @@ interface Request {
 
 async function send({ commands, reads }: Edge, caller: Caller, { verb, options, id, asked }: Request): Promise<void> {
   const { about = {}, key } = options;
-  const { tenant: named, ...given } = asked;
+  const { tenant: _named, ...given } = asked;
   const column = verb.id ?? verb.of;
   const place = column === undefined ? undefined : about[column];
   const thing = id === null ? {} : { [column ?? 'id']: id };
-  const row = place === undefined ? null : (await reads.find(caller, { ...place, where: thing })).doc;
+  const row =
+    place === undefined ? null : (await reads.find(caller, { ...place, where: thing, tenant: tenantIn(asked) })).doc;
   const found = Object.fromEntries((verb.found ?? []).map((field) => [field, row?.[field]]));
   const record: Doc = { ...found, ...verb.sets, ...(verb.id === undefined ? {} : thing), ...toldBy(verb, given) };
   await commands.submit(caller, {
     type: verb.type,
     key: key === undefined ? (tenant) => tenant : String(record[key]),
-    tenant: row === null ? (named as string | undefined) : String(row['tenant']), // as tenantText checked it
+    tenant: row === null ? tenantIn(asked) : String(row['tenant']),
     body: { ...thing, ...given },
     build: (envelope) => ({ envelope, ...record }),
   });
 }
 
-/** What a verb asks for, as it stands in the body of a request; who is asked about a thing of a tenant need not name that. */
-function bodyOf({ id, of = id, fields }: Verb, { about = {}, fields: own = {} }: VerbsOptions): z.ZodType<Asked> {
+/** The tenant that is named, as tenantText checked it. */
+function tenantIn({ tenant }: Asked): string | undefined {
+  return tenant as string | undefined;
+}
+
+/** What a verb asks for, as it stands in the body of a request; a thing of a tenant tells whose it is, unless several have one of its id. */
+function bodyOf({ fields }: Verb, { fields: own = {} }: VerbsOptions): z.ZodType<Asked> {
   const members = fields.map((field) => [field.name, own[field.name] ?? checkOf(field, own)] as const);
-  const tenant = of !== undefined && of in about ? {} : { tenant: tenantText.optional() };
-  return z.strictObject({ ...Object.fromEntries(members), ...tenant });
+  return z.strictObject({ ...Object.fromEntries(members), tenant: tenantText.optional() });
 }
 
 function checkOf(field: VerbField, own: Readonly<Record<string, z.ZodType>>): z.ZodType {

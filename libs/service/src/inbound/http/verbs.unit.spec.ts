@@ -56,7 +56,12 @@ beforeAll(async () => {
       page: ({ kind, where }) => {
         const id = where['step_id'] ?? where['approval_id'] ?? where['reservation_id'];
         const row = { partition: 0, kind, group: 'a', key: 'a', dueAt: null, doc: ROW };
-        return Promise.resolve({ rows: id === 's' && where['tenant'] === 'acme' ? [row] : [], next: null });
+        const rows = id === 's' ? [row] : id === 'both' ? [row, { ...row, doc: { ...ROW, tenant: 'globex' } }] : [];
+        const { tenant } = where;
+        return Promise.resolve({
+          rows: rows.filter(({ doc }) => tenant === undefined || doc.tenant === tenant),
+          next: null,
+        });
       },
       commandRow: notAsked,
       partition: notAsked,
@@ -137,7 +142,7 @@ describe('a verb about a thing', () => {
 
   it.each([
     ['a value it does not know', 'escalate', { severity: 'sev9', reason: 'r' }, '/severity'],
-    ['a member too many', 'retry', { reason: 'r', tenant: 'acme' }, '/'],
+    ['a member too many', 'retry', { reason: 'r', run_id: 'run-1' }, '/'],
     ['a reason that is missing', 'retry', {}, '/reason'],
     ['a text that is too long', 'escalate', { severity: 'sev1', runbook: 'x'.repeat(2_001), reason: 'r' }, '/runbook'],
     ['NUL in a text', 'escalate', { severity: 'sev1', runbook: 'a\u0000', reason: 'r' }, '/runbook'],
@@ -152,6 +157,23 @@ describe('a verb about a thing', () => {
     const { status, one, record } = await post('/v1/reservations/s');
     expect([status, one?.key, one?.body]).toEqual([200, 'acme', { reservation_id: 's' }]);
     expect(record).toEqual({ envelope: ENVELOPE, run_id: 'run-1', effect_key: 'e' });
+  });
+
+  it('is of the tenant that is named where several have a thing of its id, and is not sent where none is', async () => {
+    const headers = { authorization: 'all' };
+    const problems = [{ code: 'TENANT_REQUIRED', path: '/tenant' }];
+    for (const refused of [
+      await post('/v1/steps/both/retry', { reason: 'r' }, headers),
+      await post('/v1/reservations/both', undefined, headers),
+    ])
+      expect(refused).toMatchObject({ status: 400, answer: { code: 'INPUT_INVALID', problems }, one: undefined });
+    const named = await post('/v1/steps/both/retry', { reason: 'r', tenant: 'globex' }, headers);
+    expect(named.one).toMatchObject({ tenant: 'globex', body: { step_id: 'both', reason: 'r' } });
+    expect((await post('/v1/reservations/both?tenant=globex', undefined, headers)).one).toMatchObject({
+      tenant: 'globex',
+    });
+    expect((await post('/v1/steps/both/retry', { reason: 'r' })).one).toMatchObject({ tenant: 'acme' });
+    expect((await post('/v1/steps/both/retry', { reason: 'r', tenant: 'globex' })).status).toBe(403);
   });
 
   it('is not sent about a thing that is not there, or whose id is none', async () => {
