@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'b20-open-without-owner',
+    requirement: 'B20',
+    spec: 'apps/cli/src/commands/undo-and-erase.unit.spec.ts',
+    test: 'undos show says of an open effect what it waits for, who has it and until when',
+    file: 'apps/cli/src/commands/undo-waiting.ts',
+    find: 'if (!items.some(isOpen)) return report;',
+    replace: 'if (items.some(isOpen)) return report;',
+  },
+  {
     id: 'guides-roles-remedy-of-the-code',
     requirement: 'guides/roles',
     spec: 'apps/cli/src/problem.unit.spec.ts',

@@ -23,6 +23,58 @@ describe('undo --wait', () => {
   });
 });
 
+describe('undos show', () => {
+  const open = {
+    mutation_id: 'mut_1',
+    outcome: 'still_open',
+    step_id: 'step_1',
+    waits_for: 'recovery',
+    reason: 'UNDO',
+  };
+  const report = {
+    undo_id: 'undo_1',
+    run_id: 'run-1',
+    tenant: 'acme',
+    outcome: 'still_open',
+    items: [open],
+    counts: {},
+  };
+  const step = {
+    step_id: 'step_1',
+    phase: 'awaiting_approval',
+    owner: 'role:approver',
+    deadline_at: Date.parse('2030-05-02T10:00:00Z'),
+  };
+
+  it('says of an open effect what it waits for, who has it and until when', async () => {
+    const { call, out } = ledger({ '/v1/undos/undo_1': report, '/v1/steps': { items: [step] } });
+    expect(await call('undos', 'show', 'undo_1')).toBe(0);
+    expect(out()).toMatch(/UNDO +approval +role:approver +2030-05-02 10:00:00Z/u);
+  });
+
+  it('says of a retry when it comes, where nothing else ends it', async () => {
+    const retrying = { ...step, phase: 'retrying', deadline_at: null, due_at: Date.parse('2030-05-02T11:00:00Z') };
+    const { call, out } = ledger({ '/v1/undos/undo_1': report, '/v1/steps': { items: [retrying] } });
+    expect(await call('undos', 'show', 'undo_1')).toBe(0);
+    expect(out()).toMatch(/a retry +role:approver +2030-05-02 11:00:00Z/u);
+  });
+
+  it('says what the ledger knows where nobody tells of the step', async () => {
+    const { call, out, note } = ledger({ '/v1/undos/undo_1': report });
+    expect(await call('undos', 'show', 'undo_1')).toBe(0);
+    expect(out()).toContain('its recovery');
+    expect(note()).toContain('does not say who has what is open');
+  });
+});
+
+describe('undos list', () => {
+  it('says how each undo ended', async () => {
+    const { call, out } = ledger({ '/v1/undos': { items: [{ undo_id: 'undo_1', outcome: 'partly_undone' }] } });
+    expect(await call('undos', 'list')).toBe(0);
+    expect(out()).toMatch(/OUTCOME[^]*partly undone/u);
+  });
+});
+
 describe('undo --preview', () => {
   it('shows money as people write it', async () => {
     const item = { mutation_id: 'mut_1', outcome: 'undone', value: { amount_minor: 1_200, currency: 'EUR' } };

@@ -9,13 +9,15 @@ import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY, positiveInteger } from './options.js';
 import type { Act } from './options.js';
-import { addListAction, addShowAction, pathBelow } from './shapes.js';
+import { addListAction, pathBelow } from './shapes.js';
+import { waitsText, withSteps } from './undo-waiting.js';
 
 const UNDO_COLUMNS: readonly Column<Doc>[] = [
   { title: 'UNDO', of: (row) => row['undo_id'] },
   { title: 'TENANT', of: (row) => row['tenant'] },
   { title: 'RUN', of: (row) => row['run_id'] },
   { title: 'PHASE', of: (row) => row['phase'] },
+  { title: 'OUTCOME', of: (row) => wordsOf(row['outcome']) },
   { title: 'EFFECTS', of: (row) => listOf(row['mutation_ids']).length, align: 'right' },
   { title: 'BEGUN BY', of: (row) => begunBy(row, docOf(row['evidence'])['source']) },
   { title: 'ASKED', of: (row) => instant(row['opened_at']) },
@@ -41,6 +43,9 @@ const REPORT_COLUMNS: readonly Column<Doc>[] = [
   { title: 'SUBJECT', of: (row) => row['subject_ref'] },
   { title: 'IS', of: (row) => wordsOf(row['outcome']) },
   { title: 'BECAUSE', of: (row) => row['reason'] },
+  { title: 'WAITS FOR', of: (row) => waitsText(row) },
+  { title: 'OWNER', of: (row) => row['owner'] },
+  { title: 'DEADLINE', of: (row) => instant(row['deadline_at']) },
   { title: 'STAYS', of: (row) => row['residue'] },
   { title: 'STEP', of: (row) => row['step_id'] },
 ];
@@ -107,14 +112,18 @@ function addUndos(undos: Command, act: Act): void {
       query: ({ run, phase }) => ({ run_id: run, phase }),
     },
   );
-  addShowAction(
-    undos
-      .command('show')
-      .description('shows how each effect ended; the whole is undone only if every one is')
-      .argument('<undo>', 'undo id'),
-    act,
-    { service: 'ledger', path: undoPath, text: reportText },
-  );
+  undos
+    .command('show')
+    .description(
+      'shows how each effect ended, and what an open one waits for, who has it and until when; the whole is undone only if every one is',
+    )
+    .argument('<undo>', 'undo id')
+    .action(
+      act(async (session, _options, id = '') => {
+        const report = await withSteps(session, await session.service('ledger').get(undoPath(id)));
+        session.show(report, () => reportText(report));
+      }),
+    );
 }
 
 async function preview(session: Session, run: string, ids: readonly string[]): Promise<undefined> {
@@ -159,7 +168,8 @@ async function undo(
     return undefined;
   }
   const path = undoPath(cellText(opened['undo_id']));
-  const report = await untilEnded(() => ledger.get(path), session.clock, { withinMs: wait * 1_000 });
+  const ended = await untilEnded(() => ledger.get(path), session.clock, { withinMs: wait * 1_000 });
+  const report = await withSteps(session, ended);
   session.show(report, () => reportText(report));
   return ENDED_AS[String(report['outcome'])] ?? 'pending';
 }

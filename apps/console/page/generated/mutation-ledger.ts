@@ -739,7 +739,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Undos that were asked for, or that a failed step of the run began (`begun_by`). */
+        /** Undos that were asked for, or that a failed step of the run began (`begun_by`), each with its outcome; null where the page has too many effects to count. */
         get: operations["UndosController_list"];
         put?: never;
         /** Asks for a run, or some of its mutations, to be undone. Each becomes a governed recovery: last first, with the approvals its contract asks for. */
@@ -757,7 +757,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What became of an undo: each effect undone clean, undone with residue, not undone with its reason, or still open. The whole is undone only if every one is. */
+        /** What became of an undo: each effect undone clean, undone with residue, not undone with its reason, or still open with what it waits for. The whole is undone only if every one is. */
         get: operations["UndosController_one"];
         put?: never;
         post?: never;

@@ -127,6 +127,26 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
       });
     });
 
+    it('open with what it waits for, and who has it where the ledger knows', () => {
+      const run = listed();
+      const asked = doc(run);
+      expect(undoReport({ ...asked, deadline_at: AT + 60_000 }, []).items).toMatchObject([
+        { reason: 'NOT_MARKED_YET', waits_for: 'mark', owner: 'service:mutation-ledger', deadline_at: AT + 60_000 },
+      ]);
+      expect(report(run).items).toMatchObject([{ waits_for: 'recovery', step_id: expect.any(String) }]);
+      const awaited = { owner: 'agent-7', deadline_at: AT + 9, is_overdue: false };
+      expect(
+        undoReport(
+          asked,
+          mutations(run).map((one) => ({ ...one, awaited })),
+        ).items,
+      ).toMatchObject([{ waits_for: 'outcome', owner: 'agent-7', deadline_at: AT + 9 }]);
+      run.when(DISPATCHED, AT + 1);
+      expect(report(run).items).toMatchObject([{ waits_for: 'worker' }]);
+      run.when(outcome('compensated', 'SUCCESS_CONDITION_HELD'), AT + 2);
+      expect(report(run).items).toMatchObject([{ waits_for: null, owner: null, deadline_at: null }]);
+    });
+
     it('clean where the action was reversible and nothing stays', () => {
       const run = undone(listed());
       const reversible = mutations(run).map(({ ref, terms, ...rest }) => ({

@@ -33,7 +33,7 @@ const undo = z.strictObject({
 });
 const listQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), phase: z.enum(UNDO_PHASES).optional() });
 const oneQuery = z.strictObject({ tenant: pageQuery.tenant });
-/** Mutations of one run that a report looks at. */
+/** Mutations that a report, or the undos of one page, look at. */
 const MUTATIONS_MAX = 100_000;
 
 @ApiTags('undos')
@@ -64,17 +64,30 @@ export class UndosController {
     });
   }
 
-  @ReadRoute('', 'Undos that were asked for, or that a failed step of the run began (`begun_by`).', listQuery)
-  list(
+  @ReadRoute(
+    '',
+    'Undos that were asked for, or that a failed step of the run began (`begun_by`), each with its outcome; null where the page has too many effects to count.',
+    listQuery,
+  )
+  async list(
     @FromCaller() caller: Caller,
     @Queried(listQuery) { run_id, phase, ...page }: z.infer<typeof listQuery>,
   ): Promise<ListAnswer> {
-    return this.reads.list(caller, { log: MUTATIONS_LOG, kind: 'undo', where: { run_id, phase }, ...page });
+    const query = { log: MUTATIONS_LOG, kind: 'undo', where: { run_id, phase }, ...page };
+    const { items, next_cursor } = await this.reads.list(caller, query);
+    const undos = items as readonly UndoDoc[]; // rows of this kind are undos; what a report needs of them is plain
+    const runs = [...new Set(undos.map(({ run_id: run }) => run))];
+    const mutations = runs.length === 0 ? [] : await this.mutationsOf(caller, runs, page.tenant);
+    const isWhole = mutations.length < MUTATIONS_MAX;
+    return {
+      items: undos.map((one) => ({ ...one, outcome: isWhole ? undoReport(one, mutations).outcome : null })),
+      next_cursor,
+    };
   }
 
   @ReadRoute(
     ':id',
-    'What became of an undo: each effect undone clean, undone with residue, not undone with its reason, or still open. The whole is undone only if every one is.',
+    'What became of an undo: each effect undone clean, undone with residue, not undone with its reason, or still open with what it waits for. The whole is undone only if every one is.',
     oneQuery,
   )
   async one(
@@ -89,14 +102,10 @@ export class UndosController {
       tenant,
     });
     const asked = doc as UndoDoc; // rows of this kind are undos
-    const mutations = await this.reads.every(
-      caller,
-      { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id: asked.run_id }, tenant: tenant ?? undefined },
-      MUTATIONS_MAX,
-    );
+    const mutations = await this.mutationsOf(caller, [asked.run_id], tenant);
     const { phase, asked_ids, begun_by, opened_at, owner, deadline_at } = asked;
     return render({
-      ...undoReport(asked, mutations as readonly Mutation[]),
+      ...undoReport(asked, mutations),
       phase,
       asked_ids,
       begun_by,
@@ -104,6 +113,15 @@ export class UndosController {
       opened_at,
       owner,
       deadline_at,
-    }); // rows of that kind are mutations
+    });
+  }
+
+  private async mutationsOf(
+    caller: Caller,
+    runs: readonly string[],
+    tenant: string | undefined,
+  ): Promise<readonly Mutation[]> {
+    const query = { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id: runs }, tenant };
+    return (await this.reads.every(caller, query, MUTATIONS_MAX)) as readonly Mutation[]; // rows of that kind are mutations
   }
 }

@@ -6,14 +6,20 @@
 //   V1. `undone_*` needs an observation that the success condition holds, after a compensation or a repair by hand, or that
 //       there was nothing to undo; a person's word alone does not count.
 //   V2. Every effect of the undo is listed, also one that is not marked yet.
+//   V3. An open effect says what it waits for; where the ledger does not know who has it, its step does.
 import { isRead } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { ReversalClass } from '@recourse/messages';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import type { UndoDoc } from '../rules/undo/undo.messages.js';
+import { OWNER_OF_MARKS } from '../rules/owners.js';
 
 export const ITEM_OUTCOMES = ['undone_clean', 'undone_with_residue', 'not_undone', 'still_open'] as const;
 export type ItemOutcome = (typeof ITEM_OUTCOMES)[number];
+
+/** What an open effect waits for: its mark, somebody to tell how its call ended, its recovery, a worker, or a person. */
+export const WAITS_FOR = ['mark', 'outcome', 'recovery', 'worker', 'person'] as const;
+export type WaitsFor = (typeof WAITS_FOR)[number];
 
 /** One effect of an undo. */
 export interface UndoItem {
@@ -29,6 +35,12 @@ export interface UndoItem {
   readonly residue: string | null;
   /** Its step in the recovery, which says who has it until when; null for one that is not marked. */
   readonly step_id: string | null;
+  /** What it waits for; null for one that is not open. */
+  readonly waits_for: WaitsFor | null;
+  /** Who has it, as far as the ledger knows; null where its step says so, or it is not open. */
+  readonly owner: string | null;
+  /** Until when, epoch milliseconds; null where its step says so, or nothing ends by itself. */
+  readonly deadline_at: number | null;
 }
 
 /** `undone` only if every item is, `nothing_to_undo` where there is none; `still_open` while anything is under way. */
@@ -50,13 +62,13 @@ const NOT_KNOWN: readonly string[] = ['OUTCOME_UNKNOWN', 'FORWARD_UNCERTAIN', 'F
  * Source: docs/design/recovery.md (undo), requirements B2, B20.
  */
 export function undoReport(
-  undo: Pick<UndoDoc, 'undo_id' | 'run_id' | 'tenant' | 'phase' | 'mutation_ids' | 'unknown_ids'>,
+  undo: Pick<UndoDoc, 'undo_id' | 'run_id' | 'tenant' | 'phase' | 'mutation_ids' | 'unknown_ids' | 'deadline_at'>,
   mutations: readonly Mutation[],
 ): UndoReport {
   const own = new Map(mutations.filter(({ tenant }) => tenant === undo.tenant).map((one) => [one.mutation_id, one]));
   const items = [
-    ...undo.mutation_ids.map((id) => itemOf(id, own.get(id))),
-    ...undo.unknown_ids.map((id) => nothingKnown(id, 'not_undone', 'MUTATION_UNKNOWN')),
+    ...undo.mutation_ids.map((id) => itemOf(id, own.get(id), undo.deadline_at)),
+    ...undo.unknown_ids.map((id) => nothingKnown(id, { outcome: 'not_undone', reason: 'MUTATION_UNKNOWN' }, SETTLED)),
   ];
   const counts = { undone_clean: 0, undone_with_residue: 0, not_undone: 0, still_open: 0 };
   for (const item of items) counts[item.outcome] += 1;
@@ -82,10 +94,13 @@ function wholeOf({
   return undone > 0 ? 'partly_undone' : 'not_undone';
 }
 
-function itemOf(mutationId: string, mutation: Mutation | undefined): UndoItem {
-  if (mutation === undefined) return nothingKnown(mutationId, 'still_open', 'NOT_MARKED_YET');
+function itemOf(mutationId: string, mutation: Mutation | undefined, markedBy: number | null): UndoItem {
+  const marking = { waits_for: 'mark', owner: OWNER_OF_MARKS, deadline_at: markedBy } as const;
+  if (mutation === undefined)
+    return nothingKnown(mutationId, { outcome: 'still_open', reason: 'NOT_MARKED_YET' }, marking);
   const { capability, terms, subject_ref, ref, rollback_id } = mutation;
   const { outcome, reason } = becameOf(mutation);
+  const waiting = outcome !== 'still_open' ? SETTLED : rollback_id === null ? marking : waitingOf(mutation);
   return {
     mutation_id: mutationId,
     capability,
@@ -96,10 +111,29 @@ function itemOf(mutationId: string, mutation: Mutation | undefined): UndoItem {
     reason,
     residue: outcome === 'undone_with_residue' ? (terms?.residue ?? null) : null,
     step_id: rollback_id === null ? null : deriveId('step', rollback_id, mutationId),
+    ...waiting,
   };
 }
 
-function nothingKnown(mutationId: string, outcome: ItemOutcome, reason: string): UndoItem {
+type Waiting = Pick<UndoItem, 'waits_for' | 'owner' | 'deadline_at'>;
+
+const SETTLED: Waiting = { waits_for: null, owner: null, deadline_at: null };
+
+/** Of one that is marked and open. Who has its step, until when, the orchestrator knows. */
+function waitingOf({ awaited, recoverability }: Mutation): Waiting {
+  if (awaited !== null) return { waits_for: 'outcome', owner: awaited.owner, deadline_at: awaited.deadline_at };
+  switch (recoverability) {
+    case 'compensating':
+      return { ...SETTLED, waits_for: 'worker' };
+    case 'compensation_failed':
+    case 'manual_resolution_required':
+      return { ...SETTLED, waits_for: 'person' };
+    default:
+      return { ...SETTLED, waits_for: 'recovery' };
+  }
+}
+
+function nothingKnown(mutationId: string, { outcome, reason }: Became, waiting: Waiting): UndoItem {
   return {
     mutation_id: mutationId,
     capability: null,
@@ -110,6 +144,7 @@ function nothingKnown(mutationId: string, outcome: ItemOutcome, reason: string):
     reason,
     residue: null,
     step_id: null,
+    ...waiting,
   };
 }
 
