@@ -11,6 +11,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (items.some(isOpen)) return report;',
   },
   {
+    id: 'guides-reason-made-up',
+    requirement: 'guides/reasons',
+    spec: 'apps/cli/src/program.unit.spec.ts',
+    test: 'an approval does not approve without a reason of whoever decides: none is made up',
+    file: 'apps/cli/src/commands/options.ts',
+    find: "if (reason.trim() !== '') return reason;",
+    replace: 'if (reason.length >= 0) return reason;',
+  },
+  {
     id: 'guides-roles-remedy-of-the-code',
     requirement: 'guides/roles',
     spec: 'apps/cli/src/problem.unit.spec.ts',

@@ -185,7 +185,17 @@ describe('one run through all of it (D54)', () => {
       const steps = itemsOf(await system.get('orchestrator', `/v1/steps?run_id=${RUN}&phase=awaiting_approval`));
       return steps[0] ?? null;
     });
-    const { code } = await cli(system, OPERATOR, folder, 'recoveries', 'approve', String(step['step_id']), '--yes');
+    const { code } = await cli(
+      system,
+      OPERATOR,
+      folder,
+      'recoveries',
+      'approve',
+      String(step['step_id']),
+      '--reason',
+      'seen',
+      '--yes',
+    );
     expect(code).toBe(0);
     await until('the mutation to be compensated', async () =>
       (await system.get('ledger', `/v1/mutations/${String(variables['MUTATION'])}`)).body['recoverability'] ===

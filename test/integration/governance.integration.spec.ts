@@ -90,7 +90,9 @@ const questions = async (): Promise<readonly Facts[]> =>
 async function approved(order: string): Promise<GuardedResult> {
   expect(await refund(order)).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
   const [open] = await questions();
-  expect((await cli(OPERATOR, 'approvals', 'approve', String(open?.['approval_id']), '--yes')).code).toBe(0);
+  expect(
+    (await cli(OPERATOR, 'approvals', 'approve', String(open?.['approval_id']), '--reason', 'seen', '--yes')).code,
+  ).toBe(0);
   return refund(order);
 }
 
@@ -110,13 +112,13 @@ describe('a forward approval on real parts', () => {
       },
     ]);
     const id = String(open[0]?.['approval_id']);
-    expect(await cli(INITIATOR, 'approvals', 'approve', id, '--yes')).toMatchObject({
+    expect(await cli(INITIATOR, 'approvals', 'approve', id, '--reason', 'seen', '--yes')).toMatchObject({
       code: 3,
       note: expect.stringContaining('SELF_APPROVAL'),
     });
     expect((await cli(OPERATOR, 'approvals', 'list')).out).toContain(id);
     expect((await cli(OPERATOR, 'approvals', 'show', id)).out).toContain('4711');
-    expect(await cli(OPERATOR, 'approvals', 'approve', id, '--yes')).toMatchObject({
+    expect(await cli(OPERATOR, 'approvals', 'approve', id, '--reason', 'seen', '--yes')).toMatchObject({
       code: 0,
       out: expect.stringContaining('approved'),
     });
@@ -281,7 +283,7 @@ describe('a routine message on real parts', () => {
     const id = String((await asked('three'))['approval_id']);
     const { out } = await cli(OPERATOR, 'approvals', 'show', id);
     expect(out).toMatch(/not let go by +notices@2\/status: CAP_REACHED: 2 of 2 in 24 h for agent status-agent/);
-    expect((await cli(OPERATOR, 'approvals', 'approve', id, '--yes')).code).toBe(0);
+    expect((await cli(OPERATOR, 'approvals', 'approve', id, '--reason', 'seen', '--yes')).code).toBe(0);
     expect(await post('three')).toMatchObject({ kind: 'succeeded' });
     expect(await post('other', 'customers')).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
     expect(await asked('other')).toMatchObject({ not_routine: [{ code: 'CONDITION_FALSE' }] });

@@ -54,7 +54,7 @@ function stageOf({ system, refund, contradict, agree: _agree, lies, told, folder
     pretended: async (order) => {
       lies.add(order);
       const { step } = await waiting(order);
-      await cli(system, OPERATOR, folder, 'recoveries', 'approve', step, '--yes');
+      await cli(system, OPERATOR, folder, 'recoveries', 'approve', step, '--reason', 'seen', '--yes');
       return until('the end of the step', async () => {
         const { body } = await system.get('orchestrator', `/v1/steps/${step}`);
         return ['manual', 'compensated'].includes(String(body['phase']))

@@ -120,7 +120,7 @@ describe('a dry run', () => {
     expect([open.warehouse.about(run), await mutationsOf(run)]).toEqual([[], []]);
     const id = String(item?.['approval_id']);
     expect((await cli(system, OPERATOR, folder, 'approvals', 'show', id)).out).toMatch(/dry run says.*left.*6/);
-    expect((await cli(system, OPERATOR, folder, 'approvals', 'approve', id, '--yes')).code).toBe(0);
+    expect((await cli(system, OPERATOR, folder, 'approvals', 'approve', id, '--reason', 'seen', '--yes')).code).toBe(0);
     expect(await open.act(order, run, call)).toMatchObject({ kind: 'succeeded' });
     await trigger(run, await mutationOf(run, { recoverability: 'reversal_available' }));
     expect(await reviewOf(await stepOf(run, 'awaiting_approval'))).toMatchObject({

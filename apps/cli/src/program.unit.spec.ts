@@ -162,6 +162,19 @@ describe('an approval', () => {
     expect(note()).toContain('CONFIRMATION_NEEDED');
     expect(asked.map(({ method }) => method)).toEqual(['GET']);
   });
+  it.each(['approve', 'deny'])('does not %s without a reason of whoever decides: none is made up', async (verb) => {
+    const { call, asked, note } = desk(answers);
+    for (const given of [[], ['--reason', ' ']])
+      expect(await call('recoveries', verb, 'step_1', '--yes', ...given)).toBe(EXIT_CODES.usage.code);
+    expect(note()).toContain('REASON_NEEDED');
+    expect(note()).toContain('--reason <text>');
+    expect(asked.map(({ method }) => method)).toEqual(['GET', 'GET']);
+  });
+  it('asks whoever sits there for the reason, and sends what they say', async () => {
+    const { call, asked } = desk(answers, 'the goods left');
+    expect(await call('recoveries', 'approve', 'step_1', '--yes')).toBe(0);
+    expect(asked.at(-1)).toMatchObject({ method: 'POST', body: { reason: 'the goods left' } });
+  });
   it('does nothing when the action is no longer the one that was meant', async () => {
     const { call, asked, note } = desk(answers);
     expect(await call('recoveries', 'approve', 'step_1', '--yes', '--digest', 'cd'.repeat(32))).toBe(
@@ -176,7 +189,7 @@ describe('an approval', () => {
       'POST /v1/steps/step_1/deny': { status: 202, body: {}, location: '/v1/commands/cmd_1' },
       'GET /v1/commands/cmd_1': { body: { phase: 'denied' } },
     });
-    expect(await call('recoveries', 'deny', 'step_1', '--yes')).toBe(0);
+    expect(await call('recoveries', 'deny', 'step_1', '--yes', '--reason', 'the goods left')).toBe(0);
     expect(asked.at(-1)?.path).toBe('/v1/commands/cmd_1');
   });
   it('prints the code, the facts and the remedy of a refusal', async () => {
@@ -187,7 +200,9 @@ describe('an approval', () => {
         body: { code: 'SELF_APPROVAL', message: 'Nobody approves their own action.' },
       },
     });
-    expect(await call('recoveries', 'approve', 'step_1', '--yes', '--json')).toBe(EXIT_CODES.refused.code);
+    expect(await call('recoveries', 'approve', 'step_1', '--yes', '--reason', 'the goods left', '--json')).toBe(
+      EXIT_CODES.refused.code,
+    );
     expect(JSON.parse(note().slice(note().lastIndexOf('{\n  "error"')))).toMatchObject({
       error: { code: 'SELF_APPROVAL', exit_code: 3, remedy: expect.stringContaining('Somebody else') },
     });

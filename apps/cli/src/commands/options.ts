@@ -3,6 +3,7 @@ import { isTenant } from '@recourse/kernel';
 import { InvalidArgumentError, Option } from 'commander';
 import { known } from '../config.js';
 import type { ExitKind } from '../problem.js';
+import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 
 /** An action: gets the session, its own options and its arguments, and may say how the process ends. */
@@ -60,4 +61,16 @@ export function keysFor(
 export function tenantName(text: string): string {
   if (text === '*' || isTenant(text)) return text;
   throw new InvalidArgumentError('It must name a tenant (not empty, no blanks around it), or be * for all.');
+}
+
+/** A reason that goes on record: the one given, else what the person at the terminal says. Errors: CliProblem(REASON_NEEDED). */
+export async function reasonIn(
+  { terminal }: Pick<Session, 'terminal'>,
+  { reason: given }: { readonly reason?: string },
+  what: string,
+  remedy = 'Pass --reason <text>: it is recorded under your name.',
+): Promise<string> {
+  const reason = given ?? (terminal.isInteractive ? await terminal.ask('why, in your words: ') : '');
+  if (reason.trim() !== '') return reason;
+  throw new CliProblem('REASON_NEEDED', `${what} needs a reason`, 'usage', { remedy });
 }

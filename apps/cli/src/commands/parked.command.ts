@@ -1,7 +1,6 @@
 // recourse parked …: records that a service could not take, of all logs of all services.
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
-import { Option } from 'commander';
 import type { Command } from 'commander';
 import { SERVICES } from '../config.js';
 import type { Service } from '../config.js';
@@ -49,27 +48,16 @@ export function addParked(program: Command, act: Act): void {
         session.show(listed, () => listText(COLUMNS, listed));
       }),
     );
-  addWayOut(parked, act, 'redrive', {
-    description: 'takes a parked record again, and then those of its key behind it',
-    reason: new Option('--reason <text>', 'why, in your words').default('redriven at the command line'),
-  });
-  addWayOut(parked, act, 'discard', {
-    description: 'gives up a parked record; its bytes stay in the log',
-    reason: new Option('--reason <text>', 'why, in your words').makeOptionMandatory(),
-  });
+  addWayOut(parked, act, 'redrive', 'takes a parked record again, and then those of its key behind it');
+  addWayOut(parked, act, 'discard', 'gives up a parked record; its bytes stay in the log');
 }
 
-function addWayOut(
-  parked: Command,
-  act: Act,
-  verb: 'redrive' | 'discard',
-  { description, reason }: { readonly description: string; readonly reason: Option },
-): void {
+function addWayOut(parked: Command, act: Act, verb: 'redrive' | 'discard', description: string): void {
   parked
     .command(verb)
     .description(description)
     .argument('<id>', 'parked id')
-    .addOption(reason)
+    .requiredOption('--reason <text>', 'why, in your words')
     .addOption(IDEMPOTENCY_KEY())
     .action(act<Why>((session, options, id = '') => resolve(session, verb, id, options)));
 }

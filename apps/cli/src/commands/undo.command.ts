@@ -5,9 +5,8 @@ import type { Command } from 'commander';
 import { cellText, formatFields, formatTable, instant, money, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
-import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, positiveInteger } from './options.js';
+import { IDEMPOTENCY_KEY, positiveInteger, reasonIn } from './options.js';
 import type { Act } from './options.js';
 import { addListAction, pathBelow } from './shapes.js';
 import { waitsText, withSteps } from './undo-waiting.js';
@@ -150,13 +149,10 @@ async function preview(session: Session, run: string, ids: readonly string[]): P
 async function undo(
   session: Session,
   run: string,
-  { mutation = [], reason: given, wait, idempotencyKey }: UndoOptions,
+  { mutation = [], wait, idempotencyKey, ...given }: UndoOptions,
 ): Promise<ExitKind | undefined> {
-  const reason = given ?? (session.terminal.isInteractive ? await session.terminal.ask('why, in your words: ') : '');
-  if (reason.trim() === '')
-    throw new CliProblem('INPUT_INVALID', 'an undo needs a reason', 'usage', {
-      remedy: 'Pass --reason <text>, or --preview to see what it would do.',
-    });
+  const remedy = 'Pass --reason <text>, or --preview to see what it would do.';
+  const reason = await reasonIn(session, given, 'an undo', remedy);
   const ledger = session.service('ledger');
   const opened = await ledger.command('/v1/undos', { run_id: run, mutation_ids: mutation, reason }, idempotencyKey);
   if (wait === undefined) {

@@ -6,10 +6,8 @@ import { isYes } from '../output/terminal.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY } from './options.js';
+import { IDEMPOTENCY_KEY, reasonIn } from './options.js';
 import type { Act } from './options.js';
-
-const REASON_OF = { approve: 'approved at the command line', deny: 'denied at the command line' } as const;
 
 interface VerdictOptions {
   readonly reason?: string;
@@ -35,7 +33,7 @@ export function addVerdict(group: Command, act: Act, verb: 'approve' | 'deny', d
     .command(verb)
     .description(decidable.description)
     .argument(`<${decidable.argument}>`, `${decidable.argument} id`)
-    .option('--reason <text>', 'why, in your words')
+    .option('--reason <text>', 'why, in your words: it is recorded; asked for in a terminal, needed elsewhere')
     .option('--digest <hex>', 'refuse unless the action still has this digest')
     .option('-y, --yes', 'do not ask')
     .addOption(IDEMPOTENCY_KEY())
@@ -68,9 +66,10 @@ async function decide(
     )
       return 'declined';
   }
+  const reason = await reasonIn(session, options, verb === 'approve' ? 'an approval' : 'a denial');
   const answer = await orchestrator.command(
     `${path(id)}/${verb}`,
-    { action_digest: digest, reason: options.reason ?? REASON_OF[verb] },
+    { action_digest: digest, reason },
     options.idempotencyKey,
   );
   session.show(answer, () => formatFields(Object.entries(answer)));
