@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'guides-input-states-of-another-list',
+    requirement: 'guides/input',
+    spec: 'apps/recovery-orchestrator/src/http/recoveries.controller.unit.spec.ts',
+    test: 'a list of what waits for a person {"state":"expired"} is told the states that list has, and no other',
+    file: 'apps/recovery-orchestrator/src/http/recoveries.controller.ts',
+    find: 'const values = STATES[kind];',
+    replace: 'const values: readonly string[] = [...STATES[kind], ...STATES.forward];',
+  },
+  {
     id: 'f12-only-the-first-call-counts',
     requirement: 'F12/rates',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.rates.unit.spec.ts',

@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'guides-input-words-of-the-validator',
+    requirement: 'guides/input',
+    spec: 'libs/service/src/edge/validate.unit.spec.ts',
+    test: 'an input that does not fit {"reason":""} is told which member, what it is and what it may be',
+    file: 'libs/service/src/edge/validate.ts',
+    find: 'schema.safeParse(input, { error: inputWords });',
+    replace: 'schema.safeParse(input);',
+  },
+  {
     id: 'l9-ticket-of-any-log',
     requirement: 'L9',
     spec: 'libs/service/src/edge/command-edge.unit.spec.ts',

@@ -128,8 +128,10 @@ function problemOfEdge(cause: EdgeProblem): CliProblem {
 
 /** Text of a problem for people: the code, what is wrong, every single problem, what to do. Pure. */
 function describeProblem({ code, message, remedy, problems }: CliProblem): string {
+  // What the message says of each is said once, with its code and place.
+  const isListed = problems.length > 0 && problems.every((one) => message.includes(one.message));
   return [
-    `${code}: ${message}`,
+    `${code}: ${isListed ? `${String(problems.length)} ${problems.length === 1 ? 'thing is' : 'things are'} wrong` : message}`,
     ...problems.map((one) => `  ${one.code}${one.path === undefined ? '' : ` at ${one.path}`}: ${one.message}`),
     ...(remedy === null ? [] : [`What to do: ${remedy}`]),
   ].join('\n');

@@ -794,6 +794,7 @@ export interface operations {
                 cursor?: string;
                 limit?: number;
                 kind?: "recovery" | "forward";
+                /** @description Of steps: open, held, awaiting_approval, approved, waiting, halted, observing, dispatched, uncertain, retrying, looking, compensated, not_needed, manual, denied, resolved; of questions: open, absent, awaiting, approved, denied, used, expired. */
                 state?: "open" | "held" | "awaiting_approval" | "approved" | "waiting" | "halted" | "observing" | "dispatched" | "uncertain" | "retrying" | "looking" | "compensated" | "not_needed" | "manual" | "denied" | "resolved" | "absent" | "awaiting" | "used" | "expired";
                 run_id?: string;
             };

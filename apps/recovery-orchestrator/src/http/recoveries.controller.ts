@@ -30,12 +30,26 @@ const QUESTIONS_MAX = 10;
 
 /** Steps that wait for a person. */
 const PHASES_IN_REVIEW: readonly StepPhase[] = ['awaiting_approval', 'halted', 'manual', 'uncertain'];
-const reviewQuery = z.strictObject({
-  ...pageQuery,
-  kind: z.enum(['recovery', 'forward']).default('recovery'),
-  state: z.enum(['open', ...new Set([...STEP_PHASES, ...FORWARD_PHASES])]).default('open'),
-  run_id: idText.optional(),
-});
+/** States of each list: a step has none of a question, and a question none of a step. */
+const STATES = { recovery: ['open', ...STEP_PHASES], forward: ['open', ...FORWARD_PHASES] } as const;
+export const reviewQuery = z
+  .strictObject({
+    ...pageQuery,
+    kind: z.enum(['recovery', 'forward']).default('recovery'),
+    state: z
+      .string()
+      .default('open')
+      .meta({
+        enum: [...new Set(Object.values(STATES).flat())],
+        description: `Of steps: ${STATES.recovery.join(', ')}; of questions: ${STATES.forward.join(', ')}.`,
+      }),
+    run_id: idText.optional(),
+  })
+  .superRefine(({ kind, state }, context) => {
+    const values = STATES[kind];
+    if (!values.some((one) => one === state))
+      context.addIssue({ code: 'invalid_value', values: [...values], input: state, path: ['state'] });
+  });
 const ofRun = { run_id: idText.optional(), phase: idText.optional() };
 
 /** Whoever decides about such a step is shown its payloads. */

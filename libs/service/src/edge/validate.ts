@@ -1,6 +1,7 @@
 // Validated input: a zod schema per request, every problem at once, each with its path.
 import { isTenant } from '@recourse/kernel';
 import { z } from 'zod';
+import { inputWords } from './input-words.js';
 import { EdgeRefusal } from './problem.js';
 
 /** Longest id that the edge takes, UTF-16 units: of three octets each they fit what a database indexes (512). */
@@ -15,7 +16,7 @@ export const idText = z
   .min(1)
   .max(ID_LENGTH_MAX)
   // eslint-disable-next-line no-control-regex -- refusing control characters is what this is for
-  .regex(/^[^\u0000-\u001f\u007f]+$/, 'must not hold control characters')
+  .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not hold control characters')
   .refine(isWellFormed, WELL_FORMED);
 const TENANT_FORM = 'must name a tenant: no blanks around it, no control characters';
 /** The tenant something is about; `*` stands for all, where somebody may name all. */
@@ -30,7 +31,7 @@ export const runningText = (lengthMax: number): z.ZodString =>
     .min(1)
     .max(lengthMax)
     // eslint-disable-next-line no-control-regex -- NUL is the one character PostgreSQL cannot hold
-    .regex(/^[^\u0000]+$/, 'must not hold NUL')
+    .regex(/^[^\u0000]*$/, 'must not hold NUL')
     .refine(isWellFormed, WELL_FORMED);
 /** What a person writes as a reason. */
 export const reasonText = runningText(2_000);
@@ -44,14 +45,14 @@ export const wholeNumber = z
 export const instant = z.number().int().min(0).max(8.64e15);
 export const hashHex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits');
 
-/** Errors: EdgeRefusal(INPUT_INVALID) with every problem. */
-export function parse<T>(schema: z.ZodType<T>, input: unknown): T {
-  const parsed = schema.safeParse(input);
+/** `named`: what the input is called where it is no object of members. Errors: EdgeRefusal(INPUT_INVALID) with every problem. */
+export function parse<T>(schema: z.ZodType<T>, input: unknown, named: string | null = null): T {
+  const parsed = schema.safeParse(input, { error: inputWords });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => ({
     code: codeOf(issue),
     message: issue.message,
-    path: `/${issue.path.map(String).join('/')}`,
+    path: `/${[...(named === null ? [] : [named]), ...issue.path.map(String)].join('/')}`,
   }));
   throw new EdgeRefusal(
     'INPUT_INVALID',

@@ -1,7 +1,8 @@
 // The schemas of the OpenAPI documents, which programs are generated from.
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { openApiSchema } from './validate.js';
+import { EdgeRefusal } from './problem.js';
+import { idText, openApiSchema, parse } from './validate.js';
 
 describe('the schema of an input', () => {
   it('refers to nothing: its definitions have no place in a document of many', () => {
@@ -9,5 +10,51 @@ describe('the schema of an input', () => {
     expect(text).not.toContain('$ref');
     expect(text).not.toContain('$defs');
     expect(openApiSchema(z.strictObject({ evidence: z.json() }))).toMatchObject({ properties: { evidence: {} } });
+  });
+});
+
+describe('an input that does not fit', () => {
+  const schema = z.strictObject({
+    state: z.enum(['open', 'held', 'denied']).optional(),
+    reason: z.string().min(1).max(5).optional(),
+    ids: z.array(z.string()).min(2).optional(),
+    limit: z.coerce.number().int().min(1).max(500).optional(),
+    run_id: idText,
+  });
+  const problemsOf = (input: unknown, named?: string): readonly unknown[] => {
+    try {
+      if (named === undefined) parse(schema, input);
+      else parse(idText, input, named);
+      return [];
+    } catch (refused) {
+      return refused instanceof EdgeRefusal
+        ? refused.problems.map(({ path, message }) => `${path ?? ''} ${message}`)
+        : [refused];
+    }
+  };
+
+  it.each([
+    [{ state: 'approved' }, '/state is "approved", and may be open, held or denied'],
+    [{ reason: '' }, '/reason must not be empty'],
+    [{ reason: 'too long' }, '/reason has 8 characters, and must have at most 5'],
+    [{ reason: 7 }, '/reason is 7, and must be text'],
+    [{ ids: ['one'] }, '/ids has 1 entries, and must have at least 2'],
+    [{ limit: '0' }, '/limit is 0, and must be at least 1'],
+    [{ limit: 'ten' }, '/limit is no number, and must be a number'],
+    [{ run_id: undefined }, '/run_id is missing: it must be text'],
+    [{ run_id: 'a\u0000' }, '/run_id must not hold control characters'],
+    [{ pahse: 'x' }, '/ does not take "pahse": it takes state, reason, ids, limit, run_id'],
+  ])('%j is told which member, what it is and what it may be', (more, words) => {
+    expect(problemsOf({ run_id: 'run-1', ...more })).toEqual([words]);
+  });
+
+  it('names a part that is no object', () => {
+    expect(problemsOf('', 'step_id')).toEqual(['/step_id must not be empty']);
+  });
+
+  it('quotes no more of a text than finds it again', () => {
+    expect(problemsOf({ run_id: 'run-1', state: 'x'.repeat(1_000) })).toEqual([
+      `/state is "${'x'.repeat(40)}…", and may be open, held or denied`,
+    ]);
   });
 });

@@ -101,7 +101,7 @@ export const FromCaller = createParamDecorator((_data: unknown, context: Executi
     opening,
     route: placeOf(request),
     routePattern: `${request.method} ${request.routeOptions.url ?? ''}`,
-    idempotencyKey: key === undefined ? undefined : parse(idText, key),
+    idempotencyKey: key === undefined ? undefined : parse(idText, key, 'idempotency-key'),
     reply: http.getResponse<FastifyReply>(),
   };
 });

@@ -107,7 +107,7 @@ const checkedPart = createParamDecorator(
 
 /** An id in the path, checked. Errors: EdgeRefusal(INPUT_INVALID). */
 export const Id = createParamDecorator((name: string, context: ExecutionContext): string =>
-  parse(idText, (requestOf(context).params as Readonly<Record<string, unknown>>)[name]),
+  parse(idText, (requestOf(context).params as Readonly<Record<string, unknown>>)[name], name),
 );
 
 function requestOf(context: ExecutionContext): FastifyRequest {
