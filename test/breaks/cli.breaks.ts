@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'guides-codes-only-for-scripts',
+    requirement: 'guides/codes',
+    spec: 'apps/cli/src/program.unit.spec.ts',
+    test: 'a call that cannot work refuses ["nonsense"] with a code and what to do, for people too',
+    file: 'apps/cli/src/program.ts',
+    find: 'outputError: () => undefined,',
+    replace: 'outputError: (text, write) => write(text),',
+  },
+  {
     id: 'b20-open-without-owner',
     requirement: 'B20',
     spec: 'apps/cli/src/commands/undo-and-erase.unit.spec.ts',

@@ -9,7 +9,7 @@ const MISSING = 'commander.missingMandatoryOptionValue';
 export async function parseAsking(
   make: () => Command,
   args: readonly string[],
-  terminal: Pick<Terminal, 'isInteractive' | 'ask' | 'note'>,
+  terminal: Pick<Terminal, 'isInteractive' | 'ask'>,
 ): Promise<void> {
   for (let given = [...args]; ;) {
     const program = make();
@@ -20,18 +20,10 @@ export async function parseAsking(
       const option = isMissing(thrown) ? missingOption(commandOf(program, given), thrown) : undefined;
       if (option === undefined || !terminal.isInteractive) throw thrown;
       const answer = (await terminal.ask(questionOf(option))).trim();
-      if (answer === '') {
-        terminal.note((thrown as CommanderError).message); // `missingOption` has seen it
-        throw thrown;
-      }
+      if (answer === '') throw thrown;
       given = [...given, `${option.long ?? ''}=${answer}`];
     }
   }
-}
-
-/** What commander says of a missing option; a person who can be asked need not read it. */
-export function isAskable(text: string): boolean {
-  return text.startsWith("error: required option '");
 }
 
 function isMissing(thrown: unknown): thrown is CommanderError {

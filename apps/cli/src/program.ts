@@ -1,6 +1,6 @@
 // The command line as a whole: its options, its commands, and how a call ends.
 import { Command, CommanderError } from 'commander';
-import { isAskable, parseAsking } from './asking.js';
+import { parseAsking } from './asking.js';
 import { addAdmission } from './commands/admission.command.js';
 import { addApprovals } from './commands/approvals.command.js';
 import { addAudit } from './commands/audit.command.js';
@@ -93,12 +93,8 @@ const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
  *
  * Shape:  `onEnd` hears how an action ended; problems are thrown out of parseAsync.
  */
-export function createProgram(
-  surroundings: Surroundings,
-  onEnd: (end: ExitKind) => void,
-  args: readonly string[] = [],
-): Command {
-  const program = withOptions(new Command('recourse'), surroundings, args);
+export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind) => void): Command {
+  const program = withOptions(new Command('recourse'), surroundings);
   const act: Act =
     <Options extends object>(action: Action<Options>) =>
     async (...given: unknown[]) => {
@@ -117,7 +113,7 @@ export function createProgram(
 }
 
 /** Options of every command, where help and errors go, and what help says beside. */
-function withOptions(program: Command, { terminal }: Surroundings, args: readonly string[]): Command {
+function withOptions(program: Command, { terminal }: Surroundings): Command {
   return program
     .description('What agents did, what can still be undone, and who decides.')
     .option('--json', 'JSON for scripts instead of tables')
@@ -145,9 +141,7 @@ function withOptions(program: Command, { terminal }: Surroundings, args: readonl
       writeErr: (text) => {
         terminal.note(text.trimEnd());
       },
-      outputError: (text, write) => {
-        if (!isForScripts(args) && (!terminal.isInteractive || !isAskable(text))) write(text);
-      },
+      outputError: () => undefined, // it is thrown as well, and printed with a code like any other problem
     })
     .addHelpText('after', `\n${ADDRESS_HELP}\n\n${EXIT_HELP}`);
 }
@@ -157,19 +151,14 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   let end: ExitKind = 'done';
   try {
     const make = (): Command =>
-      createProgram(
-        surroundings,
-        (how) => {
-          end = how;
-        },
-        args,
-      );
+      createProgram(surroundings, (how) => {
+        end = how;
+      });
     await parseAsking(make, args, surroundings.terminal);
     return EXIT_CODES[end].code;
   } catch (thrown) {
-    // Commander has printed its own problem for people, and a call for help is none.
+    // A call for help is no problem.
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT_CODES.done.code;
-    if (thrown instanceof CommanderError && !isForScripts(args)) return EXIT_CODES.usage.code;
     const problem = thrown instanceof CommanderError ? misuse(thrown) : problemOf(thrown);
     surroundings.terminal.note(problemText(problem, isForScripts(args)));
     return EXIT_CODES[problem.exit].code;
@@ -180,7 +169,9 @@ function isForScripts(args: readonly string[]): boolean {
   return args.includes('--json');
 }
 
-function misuse({ message, cause }: CommanderError): CliProblem {
+/** What commander does not understand. It has printed its help where no command was named. */
+function misuse({ code, message, cause }: CommanderError): CliProblem {
   const remedy = '`recourse <command> --help` shows what it takes.';
-  return new CliProblem('CALL_INVALID', message.replace(/^error: /u, ''), 'usage', { remedy, cause });
+  const text = code === 'commander.help' ? 'no command is named' : message.replace(/^error: /u, '');
+  return new CliProblem('CALL_INVALID', text, 'usage', { remedy, cause });
 }

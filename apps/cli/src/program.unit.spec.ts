@@ -431,6 +431,22 @@ describe('a call that cannot work', () => {
   ])('refuses %j', async (args) => {
     expect(await desk({}).call(...args)).toBe(EXIT_CODES.usage.code);
   });
+  it.each([
+    [['nonsense'], "unknown command 'nonsense'"],
+    [['mutations', 'show'], "missing required argument 'id'"],
+    [
+      ['mutations', 'list', '--limit', '0'],
+      "option '--limit <n>' argument '0' is invalid. It must be a whole number from 1.",
+    ],
+    [['mutations', 'list', '--nonsense'], "unknown option '--nonsense'"],
+    [['parked', 'discard', 'p1'], "required option '--reason <text>' not specified"],
+    [['undos'], 'no command is named'],
+  ])('refuses %j with a code and what to do, for people too', async (args, words) => {
+    const { call, note } = desk({});
+    expect(await call(...args)).toBe(EXIT_CODES.usage.code);
+    expect(note()).toContain(`CALL_INVALID: ${words}\nWhat to do: \`recourse <command> --help\` shows`);
+    expect(note()).not.toContain('error: ');
+  });
   it.each([[['nonsense']], [['mutations', 'show']], [['mutations', 'list', '--limit', '0']]])(
     'refuses %j as JSON where a script reads it',
     async (args) => {
