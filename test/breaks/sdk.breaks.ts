@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'guides-plainly-trace',
+    requirement: 'guides/plainly',
+    spec: 'libs/sdk/src/connect/plainly.unit.spec.ts',
+    test: 'a note of a worker tells trouble in one line, with where it was asked',
+    file: 'libs/sdk/src/connect/plainly.ts',
+    find: 'if (!(thrown instanceof Failure) || asked === undefined) return thrown;',
+    replace: "if (!(thrown instanceof Failure) || asked !== 'x') return thrown;",
+  },
+  {
     id: 'c55-made-for-nothing',
     requirement: 'C55',
     spec: 'libs/sdk/src/guard/guard.unit.spec.ts',

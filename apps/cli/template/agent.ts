@@ -1,8 +1,9 @@
 // Your agent: books a room, under the contract that says how the booking is undone.
 import { randomUUID } from 'node:crypto';
-import { connect } from '@recourse/sdk';
+import { connect, endPlainly } from '@recourse/sdk';
 import { book } from './rooms.ts';
 
+endPlainly(); // what cannot be reached is told in a line, not in a trace
 const recourse = await connect({ name: 'room-agent' });
 const bookRoom = await recourse.guard(book, {
   contract: 'rooms.book_room',

@@ -1,6 +1,7 @@
 // Asks for the undo of a run, waits for its end, and says what is true then.
-import { connect } from '@recourse/sdk';
+import { connect, endPlainly } from '@recourse/sdk';
 
+endPlainly(); // what cannot be reached is told in a line, not in a trace
 const [, , runId] = process.argv;
 if (runId === undefined) throw new Error('name a run: npm run undo -- <run>');
 const recourse = await connect({ name: 'room-desk' });

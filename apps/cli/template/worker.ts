@@ -1,5 +1,5 @@
 // Your worker: undoes what the agent did and looks whether it worked, when Recourse asks it to.
-import { connect, happened, notHappened } from '@recourse/sdk';
+import { connect, endPlainly, happened, noteLine, notHappened } from '@recourse/sdk';
 import type { Json, Tool } from '@recourse/sdk';
 import { cancel, find, madeUnder } from './rooms.ts';
 import type { Booking } from './rooms.ts';
@@ -13,12 +13,13 @@ const getBooking: Tool = (args, { phase, idempotencyKey }) => {
   return Promise.resolve(made === undefined ? notHappened() : happened(shown(made), made.booking_id));
 };
 
+endPlainly(); // what cannot be reached is told in a line, not in a trace
 const recourse = await connect({ name: 'room-worker' });
 await recourse.worker({
   adapter: 'rooms',
   capabilities: { 'rooms.cancel_booking': cancelBooking, 'rooms.get_booking': getBooking },
   onNote: (note) => {
-    console.log(JSON.stringify(note));
+    console.log(noteLine(note));
   },
 });
 console.log('The worker of rooms is ready. Ctrl-C stops it.');

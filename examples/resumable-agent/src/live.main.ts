@@ -3,9 +3,18 @@
 // Drives the run of an order on running services, from wherever it stands, and says what it did. The token is in RECOURSE_TOKEN.
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
-import { cachedEntries, createProducer, HttpEntries, HttpResume, kafkaAccessIn, systemClock } from '@recourse/sdk';
+import {
+  cachedEntries,
+  createProducer,
+  endPlainly,
+  HttpEntries,
+  HttpResume,
+  kafkaAccessIn,
+  systemClock,
+} from '@recourse/sdk';
 import { drive } from './agent.js';
 
+endPlainly();
 const [, , brokers, registryUrl, ledgerUrl, contractsUrl, order] = process.argv;
 const held = process.env['RECOURSE_TOKEN'];
 if (

@@ -8,6 +8,7 @@ import {
   FileClaimStore,
   FilePositionStore,
   happened,
+  noteLine,
   notHappened,
   systemClock,
   ToolRejected,
@@ -96,7 +97,7 @@ export function stockWorker({ kafka, codecs, shopUrl, dataDir, workerId }: Worke
     groupId: 'stock-workers',
     callTimeoutMs: CALL_TIMEOUT_MS,
     onNote: (note) => {
-      process.stdout.write(`${JSON.stringify(note)}\n`);
+      process.stdout.write(`${noteLine(note)}\n`);
     },
   });
 }

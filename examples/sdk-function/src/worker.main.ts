@@ -1,11 +1,12 @@
 // node examples/sdk-function/dist/worker.main.js <brokers> <schema registry> <shop> <directory>
 //
 // Serves the adapter `inventory` until it is told to stop.
-import { kafkaAccessIn } from '@recourse/sdk';
+import { endPlainly, kafkaAccessIn } from '@recourse/sdk';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { stockWorker } from './stock.worker.js';
 
+endPlainly();
 const [, , brokers, registryUrl, shopUrl, dataDir] = process.argv;
 if (brokers === undefined || registryUrl === undefined || shopUrl === undefined || dataDir === undefined)
   throw new Error('name brokers, schema registry, shop and directory');

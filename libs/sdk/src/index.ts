@@ -48,6 +48,7 @@ export type {
   TypedTool,
 } from './connect/connect.messages.js';
 export { CONNECT_REMEDIES, ConnectProblem } from './connect/connect.problem.js';
+export { endPlainly, noteLine, plainly } from './connect/plainly.js';
 export type { ConnectCode } from './connect/connect.problem.js';
 export { kafkaAccessIn } from './connect/kafka-access.js';
 export { registeredContract } from './connect/registered.js';

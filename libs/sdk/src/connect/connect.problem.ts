@@ -10,6 +10,8 @@ export const CONNECT_REMEDIES = {
   KAFKA_ACCESS_INVALID:
     'Give both of RECOURSE_KAFKA_USER and RECOURSE_KAFKA_PASSWORD_FILE, and files that can be read; a secure development stack keeps a file for each of its users',
   TOKEN_MISSING: 'Give a `token`, RECOURSE_TOKEN_FILE or RECOURSE_TOKEN; a development stack has an issuer of its own',
+  ISSUER_UNREACHABLE:
+    'Check that the stack runs (`npm start` starts it) and that its address is right, or give a `token` of your own',
   TOKEN_REFUSED: 'Ask the issuer that the services trust for a new one',
   TENANT_UNKNOWN: 'Name a `tenant`, or set RECOURSE_TENANT',
   CONTRACTS_UNREACHABLE: 'Check that the contract registry runs and that its address is right (`npm start` starts it)',

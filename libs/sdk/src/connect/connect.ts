@@ -23,7 +23,7 @@ import { FileClaimStore } from '../stores/claim-store.file.js';
 import { FilePositionStore } from '../stores/position-store.file.js';
 import { undos } from '../undo/undo.js';
 import { createWorker, requestsTopic } from '../worker/worker.js';
-import type { Worker } from '../worker/worker.messages.js';
+import type { Worker, WorkerNote } from '../worker/worker.messages.js';
 import { ConnectProblem } from './connect.problem.js';
 import type {
   ConnectedGuardOptions,
@@ -35,6 +35,7 @@ import type {
 } from './connect.messages.js';
 import { greetRegistry, registeredContract } from './registered.js';
 import { kafkaAccessFor, signingFor } from './kafka-access.js';
+import { withAddress } from './plainly.js';
 import { findStack } from './stack-file.js';
 import { tenantIn, tokenSource } from './token.js';
 import type { TokenSource } from './token.js';
@@ -145,7 +146,9 @@ class Connection implements Recourse {
     this.refuseClosed();
     const { producer } = this.reached.options;
     if (producer !== undefined) return Promise.resolve(producer);
-    const opening = (this.opening ??= createProducer({ kafka: this.kafka, codecs: this.codecs, source: this.name }));
+    const opening = (this.opening ??= this.reaching(
+      createProducer({ kafka: this.kafka, codecs: this.codecs, source: this.name }),
+    ));
     // One that failed is no reason why the next should.
     opening.catch(() => {
       this.opening = null;
@@ -155,11 +158,9 @@ class Connection implements Recourse {
 
   signals(): Promise<Signals> {
     this.refuseClosed();
-    const opening = (this.openingSignals ??= createSignals({
-      kafka: this.kafka,
-      codecs: this.codecs,
-      source: this.name,
-    }));
+    const opening = (this.openingSignals ??= this.reaching(
+      createSignals({ kafka: this.kafka, codecs: this.codecs, source: this.name }),
+    ));
     opening.catch(() => {
       this.openingSignals = null;
     });
@@ -201,10 +202,16 @@ class Connection implements Recourse {
     return (args, place) => guarded(callAt(args, place, this)) as ReturnType<ConnectedTool<Args, Value>>;
   }
 
-  async worker({ adapter, capabilities, isObserver = false, ...overrides }: ConnectedWorkerOptions): Promise<Worker> {
+  async worker({
+    adapter,
+    capabilities,
+    isObserver = false,
+    onNote,
+    ...overrides
+  }: ConnectedWorkerOptions): Promise<Worker> {
     this.refuseClosed();
     const kafka = this.reached.kafkaOf(`${adapter}-worker`);
-    await refuseUnknown(kafka, adapter);
+    await this.reaching(refuseUnknown(kafka, adapter));
     const folder = join(this.reached.stateDir, isObserver ? `${adapter}-observer` : adapter);
     const worker = createWorker({
       kafka,
@@ -220,8 +227,9 @@ class Connection implements Recourse {
       isObserver,
       callTimeoutMs: CALL_TIMEOUT_MS,
       ...overrides,
+      ...(onNote === undefined ? {} : { onNote: this.telling(onNote) }),
     });
-    await worker.start();
+    await this.reaching(worker.start());
     this.workers.push(worker);
     return worker;
   }
@@ -238,6 +246,26 @@ class Connection implements Recourse {
     [this.opening, this.openingSignals] = [null, null];
     await producer?.close();
     await signals?.close();
+  }
+
+  /** What cannot be reached is named with its address; a cluster that was given is not known by one. */
+  private async reaching<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (thrown) {
+      throw this.placed(thrown);
+    }
+  }
+
+  private telling(onNote: (note: WorkerNote) => void): (note: WorkerNote) => void {
+    return (note) => {
+      onNote(note.type === 'trouble' ? { ...note, cause: this.placed(note.cause) } : note);
+    };
+  }
+
+  private placed(thrown: unknown): unknown {
+    const { options, places } = this.reached;
+    return options.kafka === undefined ? withAddress(thrown, places) : thrown;
   }
 
   private refuseClosed(): void {

@@ -2,13 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Clock } from '@recourse/kernel';
-import { bodyOf, docOf, edgeClient } from '../edge/edge.js';
+import { bodyOf, docOf, edgeClient, EdgeProblem } from '../edge/edge.js';
 import type { EdgeOptions } from '../edge/edge.js';
 import { ConnectProblem } from './connect.problem.js';
 import { valueIn } from './whereabouts.js';
 import type { Environment } from './whereabouts.js';
 
-/** Answers the token of the next request. Errors: ConnectProblem(TOKEN_MISSING). */
+/** Answers the token of the next request. Errors: ConnectProblem(TOKEN_MISSING, ISSUER_UNREACHABLE). */
 export type TokenSource = () => Promise<string>;
 
 /** What a token is asked for with. */
@@ -30,7 +30,7 @@ export interface TokenAsk {
 /** A token is asked for anew when less than this is left of it; milliseconds. */
 const RENEW_LEAD_MS = 60_000;
 
-/** The first source that is known: given, RECOURSE_TOKEN_FILE, RECOURSE_TOKEN, a development issuer. Errors: ConnectProblem(TOKEN_MISSING). */
+/** The first source that is known: given, RECOURSE_TOKEN_FILE, RECOURSE_TOKEN, a development issuer. Errors: ConnectProblem(TOKEN_MISSING, ISSUER_UNREACHABLE). */
 export function tokenSource(ask: TokenAsk): TokenSource {
   const { token, environment, folder, issuerUrl } = ask;
   if (typeof token === 'function') return token;
@@ -66,7 +66,10 @@ function issuedBy(url: string, { subject, tenant, roles, clock, fetch }: TokenAs
       .ask({ method: 'POST', path: '/token', body: { subject, tenant, roles } })
       .then(bodyOf)
       .catch((cause: unknown) => {
-        throw new ConnectProblem('TOKEN_MISSING', `the development issuer at ${url} gave no token`, { cause });
+        const isAway = cause instanceof EdgeProblem && cause.status === null;
+        throw isAway
+          ? new ConnectProblem('ISSUER_UNREACHABLE', `the development issuer at ${url} does not answer`, { cause })
+          : new ConnectProblem('TOKEN_MISSING', `the development issuer at ${url} gave no token`, { cause });
       });
     const { access_token: token, expires_in: seconds } = body;
     if (typeof token !== 'string')
