@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'guides-failures-words-of-an-effect',
+    requirement: 'guides/failures',
+    spec: 'libs/sdk/src/guard/guard.unit.spec.ts',
+    test: 'a guarded tool passes on no more words of a failure than are read, and none of a call that may have had an effect',
+    file: 'libs/sdk/src/guard/guard.ts',
+    find: "outcome === 'failed' && failure !== undefined ? { failure } : {};",
+    replace: "outcome !== 'succeeded' && failure !== undefined ? { failure } : {};",
+  },
+  {
     id: 'guides-plainly-trace',
     requirement: 'guides/plainly',
     spec: 'libs/sdk/src/connect/plainly.unit.spec.ts',

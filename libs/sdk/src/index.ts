@@ -73,6 +73,7 @@ export type {
   RunContext,
   StandardSchema,
 } from './guard/guard.messages.js';
+export type { ToolFailure } from './guard/failure.decisions.js';
 export { guardCompensation } from './guard/compensation.js';
 export type { CompensationOptions } from './guard/compensation.js';
 export { ERROR_KINDS, verdictFor } from './guard/verdict.decisions.js';

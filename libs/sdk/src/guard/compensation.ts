@@ -32,7 +32,7 @@ export function guardCompensation(tool: Tool, given: CompensationOptions): Tool 
       case 'refused':
         throw new ToolRejected(answer.code, answer.problems.map(({ message }) => message).join('; '));
       case 'failed':
-        throw new ToolRejected(answer.error_kind ?? 'REJECTED', 'the tool had no effect');
+        throw new ToolRejected(answer.error_kind ?? 'REJECTED', answer.failure?.message ?? 'the tool had no effect');
       case 'uncertain':
       case 'held':
       case 'rehearsed':

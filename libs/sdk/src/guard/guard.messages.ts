@@ -9,6 +9,7 @@ import type { ReleaseTuple } from '../release.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import type { Approvals } from './approval.port.js';
 import type { Budget } from './budget.port.js';
+import type { ToolFailure } from './failure.decisions.js';
 import type { Standing } from './standing.port.js';
 import type { ErrorKind } from './verdict.decisions.js';
 
@@ -191,12 +192,16 @@ export interface GuardTrouble {
  *         keeps no answer for agents.
  */
 export type GuardedResult<Value = unknown> =
-  /** `directive`: what to do about a call that failed; whoever called does it, and calls again or not. */
+  /**
+   * `directive`: what to do about a call that failed; whoever called does it, and calls again or not.
+   * `failure`: what failed, in the tool's own code and words, where `kind` is `failed` and the call was made here.
+   */
   | {
       readonly kind: ToolOutcome;
       readonly value?: Shown<Value>;
       readonly mutation_refs: readonly string[];
       readonly error_kind: ErrorKind | null;
+      readonly failure?: ToolFailure;
       readonly directive?: Directive;
     }
   /** The intent is told; the ledger lets the effect go after `hold_ms`, unless it is cancelled. */

@@ -19,6 +19,8 @@ import type { Ready } from './before.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardedTool, GuardOptions } from './guard.messages.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
+import { failureOf } from './failure.decisions.js';
+import type { ToolFailure } from './failure.decisions.js';
 import { shownOf } from './shown.js';
 import type { Shown } from './shown.js';
 import { verdictFor } from './verdict.decisions.js';
@@ -61,6 +63,7 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: 
         kind: outcome.outcome,
         mutation_refs: [],
         error_kind: outcome.errorKind,
+        ...whyOf(outcome),
         ...directed(situation, outcome, 1),
       },
       value: outcome.result,
@@ -72,16 +75,28 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: 
   if (taken !== null) return { answer: taken.stop, value: null };
   const outcome = await perform(situation, ready.priorValue);
   const followed = directed(situation, outcome, ready.attempt);
+  const { failure: _words, ...told } = outcome;
   await tell(
     action,
-    { ...outcome, handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do] },
+    { ...told, handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do] },
     options,
   );
   if (outcome.outcome === 'failed') await giveBack(action, options);
   return {
-    answer: { kind: outcome.outcome, mutation_refs: [mutationOf(action)], error_kind: outcome.errorKind, ...followed },
+    answer: {
+      kind: outcome.outcome,
+      mutation_refs: [mutationOf(action)],
+      error_kind: outcome.errorKind,
+      ...whyOf(outcome),
+      ...followed,
+    },
     value: outcome.result,
   };
+}
+
+/** What failed, for an answer; nothing of a call that may have had an effect. */
+function whyOf({ outcome, failure }: Performed): { readonly failure?: ToolFailure } {
+  return outcome === 'failed' && failure !== undefined ? { failure } : {};
 }
 
 /** What the playbook says of a call that failed; null for one that did not. */
@@ -128,7 +143,10 @@ async function claim({ action, options }: Situation, { attempt }: Ready): Promis
   }
 }
 
-type Performed = Omit<ActionOutcome, 'errorKind'> & { readonly errorKind: ToolVerdict['kind'] | null };
+type Performed = Omit<ActionOutcome, 'errorKind'> & {
+  readonly errorKind: ToolVerdict['kind'] | null;
+  readonly failure?: ToolFailure;
+};
 
 async function perform({ tool, call, action, options }: Situation, priorValue: Json | null): Promise<Performed> {
   // The window may only be shortened by us: it counts from before the call.
@@ -145,12 +163,14 @@ async function perform({ tool, call, action, options }: Situation, priorValue: J
       ...base,
       outcome: attempted.verdict.effect === 'none' ? 'failed' : 'uncertain',
       errorKind: attempted.verdict.kind,
+      ...(attempted.failure === undefined ? {} : { failure: attempted.failure }),
     };
   return { ...base, ...attempted, outcome: 'succeeded', errorKind: null };
 }
 
 type Attempted =
-  { readonly result: Json; readonly externalTransactionRef: string | null } | { readonly verdict: ToolVerdict };
+  | { readonly result: Json; readonly externalTransactionRef: string | null }
+  | { readonly verdict: ToolVerdict; readonly failure?: ToolFailure };
 
 const LATE: Attempted = { verdict: { kind: 'TIMEOUT', effect: 'unknown' } };
 
@@ -160,9 +180,10 @@ async function attempt(tool: ForwardTool, args: Json, { idempotencyKey, callId, 
     const verdict = verdictFor({ on: 'result', result });
     return verdict === null
       ? { result, externalTransactionRef: tool.externalTransactionRef?.(result) ?? null }
-      : { verdict };
+      : { verdict, failure: failureOf({ on: 'result', result }) };
   } catch (error) {
-    return { verdict: verdictFor({ on: 'exception', error }) ?? { kind: 'UNKNOWN', effect: 'unknown' } };
+    const verdict = verdictFor({ on: 'exception', error }) ?? { kind: 'UNKNOWN', effect: 'unknown' };
+    return { verdict, failure: failureOf({ on: 'exception', error }) };
   }
 }
 

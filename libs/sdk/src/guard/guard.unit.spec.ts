@@ -123,6 +123,27 @@ describe('a guarded tool', () => {
   });
 
   it.each([
+    ['thrown', () => Promise.reject(new ToolRejected('ORDER_CLOSED', 'the order is closed'))],
+    ['in a result', () => Promise.resolve({ ok: false, error: { code: 'REFUSED', message: 'the order is closed' } })],
+    [
+      'before it was sent',
+      () => Promise.reject(Object.assign(new Error('the order is closed'), { code: 'ECONNREFUSED' })),
+    ],
+  ])('says what failed in the words of the tool: %s', async (how, execute) => {
+    const { run } = scene({ tool: { execute } });
+    const code = { thrown: 'ORDER_CLOSED', 'in a result': 'REFUSED' }[how] ?? 'ECONNREFUSED';
+    expect(await run()).toMatchObject({ kind: 'failed', failure: { code, message: 'the order is closed' } });
+  });
+
+  it('passes on no more words of a failure than are read, and none of a call that may have had an effect', async () => {
+    const long = scene({ tool: { execute: () => Promise.reject(new ToolRejected('LONG', 'x'.repeat(10_000))) } });
+    const answer = await long.run();
+    expect(answer).toMatchObject({ failure: { message: `${'x'.repeat(500)}…` } });
+    const hung = scene({ tool: { execute: () => Promise.reject(new Error('sent re_secret, then nothing')) } });
+    expect(JSON.stringify(await hung.run())).not.toContain('re_secret');
+  });
+
+  it.each([
     ['RATE_LIMITED', { do: 'retry', action: 'RETRY_WITH_BACKOFF', backoffs: 1 }, 'retry_scheduled'],
     ['STALE', { do: 'refresh_then_retry', action: 'REFRESH_EVIDENCE' }, 'evidence_refreshed'],
     ['IDEMPOTENCY_KEY_REUSED', { do: 'replan', action: 'DEPRECATE_AND_REPLAN' }, 'deprecated'],
