@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p12-parked-unseen',
+    requirement: 'P12/parked',
+    spec: 'apps/cli/src/commands/items.command.unit.spec.ts',
+    test: 'what waits for a person counts 1 parked, and names the command that lists them',
+    file: 'apps/cli/src/commands/parked-records.ts',
+    find: 'if (open === 0) return null;',
+    replace: 'if (open >= 0) return null;',
+  },
+  {
     id: 'guides-codes-only-for-scripts',
     requirement: 'guides/codes',
     spec: 'apps/cli/src/program.unit.spec.ts',

@@ -1,10 +1,11 @@
 // recourse items: everything that waits for a person, and the command that ends it.
 import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { instant } from '../output/table.js';
+import { instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
+import { LIMIT } from './options.js';
 import type { Act } from './options.js';
-import { addListAction } from './shapes.js';
+import { countParked, parkedText } from './parked-records.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'DEADLINE', of: (row) => `${row['is_overdue'] === true ? '! ' : ''}${instant(row['deadline_at']) ?? ''}` },
@@ -19,12 +20,24 @@ const COLUMNS: readonly Column<Doc>[] = [
 ];
 
 export function addItems(program: Command, act: Act): void {
-  addListAction<{ kind?: string }>(
-    program
-      .command('items')
-      .description('everything that waits for a person, the soonest deadline first, with the command that ends it')
-      .option('--kind <kind>', 'of one kind, such as approval, manual, exposure or execution'),
-    act,
-    { service: 'notifier', path: '/v1/items', columns: COLUMNS, query: ({ kind }) => ({ kind }) },
-  );
+  program
+    .command('items')
+    .description(
+      'everything that waits for a person, the soonest deadline first, with the command that ends it; parked records are counted',
+    )
+    .option('--kind <kind>', 'of one kind, such as approval, manual, exposure or execution')
+    .addOption(LIMIT())
+    .action(
+      act<{ readonly kind?: string; readonly limit: number }>(async (session, { kind, limit }) => {
+        const listed = await session.service('notifier').list('/v1/items', { kind, tenant: session.tenant }, limit);
+        if (kind !== undefined) {
+          session.show(listed, () => listText(COLUMNS, listed));
+          return;
+        }
+        const parked = await countParked(session);
+        session.show({ ...listed, parked }, () =>
+          [listText(COLUMNS, listed), parkedText(parked)].filter((text) => text !== null).join('\n\n'),
+        );
+      }),
+    );
 }

@@ -1,15 +1,14 @@
 // recourse parked …: records that a service could not take, of all logs of all services.
 import type { Doc } from '@recourse/sdk';
-import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { SERVICES } from '../config.js';
-import type { Service } from '../config.js';
 import { formatFields, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
+import { logs, parkedIn } from './parked-records.js';
+import type { OwnedLog } from './parked-records.js';
 import type { Why } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
@@ -20,12 +19,6 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'KEY', of: (row) => row['record_key'] },
   { title: 'STATE', of: (row) => (row['open'] === false ? 'closed' : 'open') },
 ];
-
-/** A log, with the service that owns it. */
-interface OwnedLog {
-  readonly service: Service;
-  readonly log: string;
-}
 
 export function addParked(program: Command, act: Act): void {
   const parked = program
@@ -60,27 +53,6 @@ function addWayOut(parked: Command, act: Act, verb: 'redrive' | 'discard', descr
     .requiredOption('--reason <text>', 'why, in your words')
     .addOption(IDEMPOTENCY_KEY())
     .action(act<Why>((session, options, id = '') => resolve(session, verb, id, options)));
-}
-
-/** Each service says which logs it owns. */
-async function logs(session: Session): Promise<readonly OwnedLog[]> {
-  const owned = await Promise.all(
-    SERVICES.map(async (service) => {
-      const { logs: names } = await session.service(service).get('/v1/status');
-      return (Array.isArray(names) ? names : []).map((log): OwnedLog => ({ service, log: String(log) }));
-    }),
-  );
-  return owned.flat();
-}
-
-async function parkedIn(
-  session: Session,
-  { service, log }: OwnedLog,
-  open: boolean,
-  limit: number,
-): Promise<{ readonly items: readonly Doc[]; readonly more: boolean }> {
-  const { items, more } = await session.service(service).list('/v1/parked', { log, open: String(open) }, limit);
-  return { items: items.map((item) => ({ ...docOf(item), service, log })), more };
 }
 
 async function resolve(session: Session, verb: 'redrive' | 'discard', id: string, options: Why): Promise<void> {

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { desk } from '../desk.testing.js';
+import type { Respond } from '../desk.testing.js';
+
+const ITEM = { kind: 'approval', run_id: 'run-1', deadline_at: 0, way_out: 'recourse recoveries approve step_1' };
+
+describe('what waits for a person', () => {
+  const services =
+    (parked: number, refused = false): Respond =>
+    ({ host, pathname }) => {
+      if (pathname === '/v1/items') return Response.json({ items: [ITEM], next_cursor: null });
+      if (pathname === '/v1/status')
+        return Response.json({ logs: host === 'ledger.test' ? ['recourse.mutations'] : [] });
+      if (pathname !== '/v1/parked') return undefined;
+      return refused
+        ? Response.json({ code: 'ROLE_REQUIRED', detail: 'for administrators' }, { status: 403 })
+        : Response.json({ items: Array.from({ length: parked }, () => ({ parked_id: 'p' })), next_cursor: null });
+    };
+
+  it.each([
+    [1, '1 parked record waits, too: recourse parked list'],
+    [3, '3 parked records wait, too: recourse parked list'],
+  ])('counts %s parked, and names the command that lists them', async (count, words) => {
+    const { call, out } = desk(services(count));
+    expect(await call('items')).toBe(0);
+    expect(out()).toContain('recourse recoveries approve step_1');
+    expect(out()).toContain(words);
+  });
+
+  it('says nothing of parked records where there are none', async () => {
+    const { call, out } = desk(services(0));
+    expect(await call('items')).toBe(0);
+    expect(out()).not.toContain('parked');
+  });
+
+  it('says so where the caller may not know, and shows the rest', async () => {
+    const { call, out } = desk(services(0, true));
+    expect(await call('items')).toBe(0);
+    expect(out()).toContain('approve step_1');
+    expect(out()).toContain('not known here (ROLE_REQUIRED): recourse parked list');
+  });
+
+  it('tells a script the count', async () => {
+    const { call, out } = desk(services(2));
+    expect(await call('items', '--json')).toBe(0);
+    expect(JSON.parse(out())).toEqual({ items: [ITEM], more: false, parked: { open: 2, more: false, code: null } });
+  });
+
+  it('of one kind asks for nothing else', async () => {
+    const { call, paths } = desk(services(2));
+    expect(await call('items', '--kind', 'approval')).toBe(0);
+    expect(paths()).toEqual(['/v1/items?kind=approval&limit=200']);
+  });
+});

@@ -1,0 +1,66 @@
+// Records that a service could not take: which logs hold them, and how many wait for a person.
+import { docOf, EdgeProblem } from '@recourse/sdk';
+import type { Doc } from '@recourse/sdk';
+import { SERVICES } from '../config.js';
+import type { Service } from '../config.js';
+import { CliProblem } from '../problem.js';
+import type { Session } from '../session.js';
+
+/** A log, with the service that owns it. */
+export interface OwnedLog {
+  readonly service: Service;
+  readonly log: string;
+}
+
+/** Each service says which logs it owns. */
+export async function logs(session: Session): Promise<readonly OwnedLog[]> {
+  const owned = await Promise.all(
+    SERVICES.map(async (service) => {
+      const { logs: names } = await session.service(service).get('/v1/status');
+      return (Array.isArray(names) ? names : []).map((log): OwnedLog => ({ service, log: String(log) }));
+    }),
+  );
+  return owned.flat();
+}
+
+/** Parked records of one log, each with its service and log. */
+export async function parkedIn(
+  session: Session,
+  { service, log }: OwnedLog,
+  open: boolean,
+  limit: number,
+): Promise<{ readonly items: readonly Doc[]; readonly more: boolean }> {
+  const { items, more } = await session.service(service).list('/v1/parked', { log, open: String(open) }, limit);
+  return { items: items.map((item) => ({ ...docOf(item), service, log })), more };
+}
+
+/** Open records that are counted in one log. */
+const COUNTED_MAX = 500;
+
+/** Parked records that wait for a person, of all services; `code`: why the caller is not told, null where they are. */
+export interface ParkedCount {
+  readonly open: number;
+  /** There are more than were counted. */
+  readonly more: boolean;
+  readonly code: string | null;
+}
+
+/** Counts what waits. Whoever may not read parked records, or does not reach a service, is told so instead. */
+export async function countParked(session: Session): Promise<ParkedCount> {
+  try {
+    const lists = await Promise.all((await logs(session)).map((owned) => parkedIn(session, owned, true, COUNTED_MAX)));
+    const open = lists.reduce((sum, { items }) => sum + items.length, 0);
+    return { open, more: lists.some(({ more }) => more), code: null };
+  } catch (problem) {
+    if (!(problem instanceof EdgeProblem) && !(problem instanceof CliProblem)) throw problem;
+    return { open: 0, more: false, code: problem.code };
+  }
+}
+
+/** What is said of them below a list of what waits; null where none do. Pure. */
+export function parkedText({ open, more, code }: ParkedCount): string | null {
+  if (code !== null) return `whether parked records wait, too, is not known here (${code}): recourse parked list`;
+  if (open === 0) return null;
+  const count = `${more ? 'more than ' : ''}${String(open)}`;
+  return `${count} parked ${open === 1 && !more ? 'record waits' : 'records wait'}, too: recourse parked list`;
+}
