@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'guides-order-of-partitions',
+    requirement: 'guides/order',
+    spec: 'apps/cli/src/output/order.unit.spec.ts',
+    test: 'a list in the order of its time has the earliest first, and last what has none',
+    file: 'apps/cli/src/output/order.ts',
+    find: 'return one === other ? 0 : one - other;',
+    replace: 'return one === other ? 0 : 0;',
+  },
+  {
     id: 'p12-parked-unseen',
     requirement: 'P12/parked',
     spec: 'apps/cli/src/commands/items.command.unit.spec.ts',

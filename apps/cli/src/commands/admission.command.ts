@@ -118,6 +118,7 @@ function addRollbacks(program: Command, act: Act): void {
     {
       service: 'ledger',
       path: '/v1/rollbacks',
+      by: 'deadline_at',
       columns: ROLLBACK_COLUMNS,
       query: ({ phase, run }) => ({ phase, run_id: run }),
     },
@@ -173,7 +174,13 @@ function addBreakers(program: Command, act: Act): void {
       .description('those that are open, or were closed')
       .addOption(new Option('--state <state>', 'which').choices(['open', 'closed']).default('open')),
     act,
-    { service: 'ledger', path: '/v1/breakers', columns: BREAKER_COLUMNS, query: ({ state }) => ({ state }) },
+    {
+      service: 'ledger',
+      path: '/v1/breakers',
+      by: 'opened_at',
+      columns: BREAKER_COLUMNS,
+      query: ({ state }) => ({ state }),
+    },
   );
   breakers
     .command('close')

@@ -83,6 +83,7 @@ function addEscalations(budgets: Command, act: Act): void {
     {
       service: 'budgets',
       path: '/v1/escalations',
+      by: 'deadline_at',
       columns: ESCALATION_COLUMNS,
       query: ({ run, phase }) => ({ run_id: run, phase }),
     },

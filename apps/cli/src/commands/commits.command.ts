@@ -28,7 +28,13 @@ export function addCommits(program: Command, act: Act): void {
   addListAction<{ run?: string }>(
     commits.command('list').description('commits').option('--run <id>', 'of one run'),
     act,
-    { service: 'ledger', path: '/v1/commits', columns: COLUMNS, query: ({ run }) => ({ run_id: run }) },
+    {
+      service: 'ledger',
+      path: '/v1/commits',
+      by: 'recorded_at',
+      columns: COLUMNS,
+      query: ({ run }) => ({ run_id: run }),
+    },
   );
   addShowAction(
     commits

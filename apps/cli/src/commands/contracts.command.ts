@@ -186,6 +186,7 @@ function addProposals(contracts: Command, act: Act): void {
   addListAction(contracts.command('proposals').description('weaker versions that wait for a second person'), act, {
     service: 'contracts',
     path: '/v1/contract-proposals',
+    by: 'expires_at',
     columns: PROPOSAL_COLUMNS,
   });
   contracts

@@ -19,7 +19,7 @@ export function addDivergences(lineage: Command, act: Act): void {
   addListAction(
     lineage.command('divergences').description('lists runtimes that keep what fell, until a person has dealt with it'),
     act,
-    { service: 'ledger', path: '/v1/reconciliations/divergences', columns: COLUMNS },
+    { service: 'ledger', path: '/v1/reconciliations/divergences', by: 'deadline_at', columns: COLUMNS },
   );
   addSendAction(
     lineage

@@ -138,6 +138,7 @@ function addReconciling(lineage: Command, act: Act): void {
     {
       service: 'ledger',
       path: '/v1/reconciliations',
+      by: 'reconciled_at',
       columns: RECONCILIATIONS,
       query: ({ runtime, diverging }) => ({ runtime, diverges: diverging === true ? 'true' : undefined }),
     },

@@ -1,7 +1,8 @@
 // recourse parked …: records that a service could not take, of all logs of all services.
 import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { formatFields, listText } from '../output/table.js';
+import { byTime } from '../output/order.js';
+import { formatFields, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
@@ -15,7 +16,10 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'PARKED', of: (row) => row['parked_id'] },
   { title: 'LOG', of: (row) => row['log'] },
   { title: 'REASON', of: (row) => row['reason'] },
+  { title: 'PARKED AT', of: (row) => instant(row['parked_at']) },
   { title: 'FROM', of: (row) => row['topic'] },
+  { title: 'PARTITION', of: (row) => row['partition'], align: 'right' },
+  { title: 'OFFSET', of: (row) => row['offset'], align: 'right' },
   { title: 'KEY', of: (row) => row['record_key'] },
   { title: 'STATE', of: (row) => (row['open'] === false ? 'closed' : 'open') },
 ];
@@ -26,7 +30,7 @@ export function addParked(program: Command, act: Act): void {
     .description('records that could not be taken; those of the same key wait behind them');
   parked
     .command('list')
-    .description('lists the parked records of all services')
+    .description('lists the parked records of all services, the earliest first')
     .option('--closed', 'those that were redriven or discarded')
     .addOption(LIMIT())
     .action(
@@ -34,10 +38,9 @@ export function addParked(program: Command, act: Act): void {
         const lists = await Promise.all(
           (await logs(session)).map(({ service, log }) => parkedIn(session, { service, log }, closed !== true, limit)),
         );
-        const listed = {
-          items: lists.flatMap(({ items }) => items).slice(0, limit),
-          more: lists.some(({ more }) => more),
-        };
+        const all = { items: lists.flatMap(({ items }) => items), more: lists.some(({ more }) => more) };
+        const { items, more } = byTime(all, 'parked_at');
+        const listed = { items: items.slice(0, limit), more: more || items.length > limit };
         session.show(listed, () => listText(COLUMNS, listed));
       }),
     );

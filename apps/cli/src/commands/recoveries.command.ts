@@ -3,6 +3,7 @@ import { EdgeProblem } from '@recourse/sdk';
 import type { Doc, EdgeClient } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { byTime } from '../output/order.js';
 import { formatFields, formatTable, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
@@ -42,9 +43,10 @@ export function addRecoveries(program: Command, act: Act): void {
       act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
         const query = { run_id: run, tenant: session.tenant };
         const orchestrator = session.service('recoveries');
-        const listed = await (state === undefined
+        const found = await (state === undefined
           ? orchestrator.list('/v1/recoveries', query, limit)
           : orchestrator.list('/v1/reviews', { ...query, state }, limit));
+        const listed = byTime(found, 'deadline_at');
         session.show(listed, () => listText(state === undefined ? RECOVERY_COLUMNS : STEP_COLUMNS, listed));
       }),
     );

@@ -2,6 +2,7 @@
 import type { Doc, Listed, Query } from '@recourse/sdk';
 import type { Command } from 'commander';
 import type { Service } from '../config.js';
+import { byTime } from '../output/order.js';
 import { formatFields, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
@@ -25,6 +26,8 @@ interface ListAction<Options> {
   readonly path: string;
   readonly query?: (options: Options) => Query;
   readonly columns: readonly Column<Doc>[];
+  /** Member in epoch milliseconds by which it is ordered, the earliest first; as the service gives it unless told. */
+  readonly by?: string;
   readonly text?: (listed: Listed) => string;
 }
 
@@ -59,12 +62,13 @@ export function pathBelow(base: string): (id: string, verb?: string) => string {
 export function addListAction<Options extends object>(
   command: Command,
   act: Act,
-  { service, path, query, columns, text = (listed) => listText(columns, listed) }: ListAction<Options>,
+  { service, path, query, columns, by, text = (listed) => listText(columns, listed) }: ListAction<Options>,
 ): void {
   command.addOption(LIMIT()).action(
     act<Options & Limited>(async (session, options) => {
       const asked = { ...query?.(options), tenant: session.tenant };
-      const listed = await session.service(service).list(path, asked, options.limit);
+      const found = await session.service(service).list(path, asked, options.limit);
+      const listed = by === undefined ? found : byTime(found, by);
       session.show(listed, () => text(listed));
     }),
   );

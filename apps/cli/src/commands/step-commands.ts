@@ -77,6 +77,7 @@ export function addIncidents(program: Command, act: Act): void {
     {
       service: 'recoveries',
       path: '/v1/incidents',
+      by: 'deadline_at',
       columns: INCIDENT_COLUMNS,
       query: ({ state, severity, run }) => ({ state, severity, run_id: run }),
     },

@@ -35,21 +35,7 @@ export function addTasks(program: Command, act: Act): void {
   const tasks = program
     .command('tasks')
     .description('work for people that follows what cannot be undone: correction, support, note for the file');
-  addListAction<{ state: string; kind?: string; run?: string }>(
-    tasks
-      .command('list')
-      .description('what is open, or what ended so')
-      .addOption(new Option('--state <state>', 'which').choices(['open', 'done', 'dropped']).default('open'))
-      .addOption(new Option('--kind <kind>', 'of one kind').choices(['correction', 'support', 'audit_note']))
-      .option('--run <id>', 'of one run'),
-    act,
-    {
-      service: 'recoveries',
-      path: '/v1/tasks',
-      columns: COLUMNS,
-      query: ({ state, kind, run }) => ({ state, kind, run_id: run }),
-    },
-  );
+  addList(tasks, act);
   addShowAction(
     tasks.command('show').description('shows one task, with what its author wrote').argument('<task>', 'task id'),
     act,
@@ -69,6 +55,25 @@ export function addTasks(program: Command, act: Act): void {
       .option('--correction <mutation>', 'mutation of the correcting action, where it ran under a contract'),
     act,
     { service: 'recoveries', path: (id) => taskPath(id, 'close'), body: closing },
+  );
+}
+
+function addList(tasks: Command, act: Act): void {
+  addListAction<{ state: string; kind?: string; run?: string }>(
+    tasks
+      .command('list')
+      .description('what is open, or what ended so')
+      .addOption(new Option('--state <state>', 'which').choices(['open', 'done', 'dropped']).default('open'))
+      .addOption(new Option('--kind <kind>', 'of one kind').choices(['correction', 'support', 'audit_note']))
+      .option('--run <id>', 'of one run'),
+    act,
+    {
+      service: 'recoveries',
+      path: '/v1/tasks',
+      by: 'deadline_at',
+      columns: COLUMNS,
+      query: ({ state, kind, run }) => ({ state, kind, run_id: run }),
+    },
   );
 }
 

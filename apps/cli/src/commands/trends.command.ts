@@ -26,7 +26,7 @@ export function addTrends(program: Command, act: Act): void {
   addListAction(
     trends.command('list').description('lists those that nobody has looked at, of each partition by itself'),
     act,
-    { service: 'ledger', path: '/v1/trends', columns: COLUMNS },
+    { service: 'ledger', path: '/v1/trends', by: 'deadline_at', columns: COLUMNS },
   );
   addVerbs(trends, act, 'ledger');
 }

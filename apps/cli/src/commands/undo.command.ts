@@ -107,6 +107,7 @@ function addUndos(undos: Command, act: Act): void {
     {
       service: 'ledger',
       path: '/v1/undos',
+      by: 'opened_at',
       columns: UNDO_COLUMNS,
       query: ({ run, phase }) => ({ run_id: run, phase }),
     },
