@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'guides-codes-empty-id',
+    requirement: 'guides/codes',
+    spec: 'apps/cli/src/program.unit.spec.ts',
+    test: 'a call that cannot work refuses the empty id of ["recoveries","show",""] before it asks anybody',
+    file: 'apps/cli/src/program.ts',
+    find: 'if (at < 0) return;',
+    replace: 'if (at <= 0) return;',
+  },
+  {
+    id: 'guides-codes-agent-unheard-of',
+    requirement: 'guides/codes',
+    spec: 'apps/cli/src/probes/probes.unit.spec.ts',
+    test: 'readiness of an agent that nobody has heard of is no report: it says that nothing is on record, and what to do',
+    file: 'apps/cli/src/commands/readiness.command.ts',
+    find: 'if (!isWhole || chartersOf(',
+    replace: 'if (isWhole || chartersOf(',
+  },
+  {
     id: 'guides-order-of-partitions',
     requirement: 'guides/order',
     spec: 'apps/cli/src/output/order.unit.spec.ts',

@@ -15,6 +15,7 @@ import type { ConfigOf } from '@recourse/config';
 import type { RegistryWriter, Signing } from '@recourse/kafka';
 import { findStack } from '@recourse/sdk';
 import type { StackFile } from '@recourse/sdk';
+import { refuseBadAddresses } from './addresses.js';
 import { CliProblem } from './problem.js';
 import { areWiresSaidOpen, keysToldOf, OPERATOR, signingOf } from './signing.js';
 import type { KeysTold, KeysWanted } from './signing.js';
@@ -147,8 +148,9 @@ export interface Settings {
   readonly tenant: string | null;
 }
 
-/** Resolves every address once. Errors: CliProblem(ENVIRONMENT_INVALID), ConnectProblem(STACK_FILE_UNREADABLE). */
+/** Resolves every address once. Errors: CliProblem(ADDRESS_INVALID, ENVIRONMENT_INVALID), ConnectProblem(STACK_FILE_UNREADABLE). */
 export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, folder: string): Settings {
+  refuseBadAddresses(flags);
   const env = environmentOf(environment);
   const system = findStack(flags.dataDir ?? env.dataDir, folder);
   return {

@@ -101,6 +101,7 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
       // Commander calls with the arguments, then the options, then the command.
       const command = given.at(-1) as Command;
       const [options, args] = [given.at(-2) as Options, given.slice(0, -2) as (string | undefined)[]];
+      refuseEmpty(command);
       const session = openSession(command.optsWithGlobals<Flags>(), surroundings);
       try {
         onEnd((await action(session, options, ...args)) ?? 'done');
@@ -110,6 +111,15 @@ export function createProgram(surroundings: Surroundings, onEnd: (end: ExitKind)
     };
   for (const add of COMMANDS) add(program, act);
   return program;
+}
+
+/** An id that is empty, as an unset variable of a shell is, would ask for another thing. Errors: CliProblem(CALL_INVALID). */
+function refuseEmpty({ args, registeredArguments }: Command): void {
+  const at = args.findIndex((argument) => argument.trim() === '');
+  if (at < 0) return;
+  const name = (registeredArguments[at] ?? registeredArguments.at(-1))?.name() ?? 'argument';
+  const remedy = 'Name it. Where it comes from a variable of the shell, that variable is not set.';
+  throw new CliProblem('CALL_INVALID', `<${name}> is empty`, 'usage', { remedy });
 }
 
 /** Options of every command, where help and errors go, and what help says beside. */

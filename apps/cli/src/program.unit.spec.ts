@@ -457,6 +457,32 @@ describe('a call that cannot work', () => {
       });
     },
   );
+  it.each([
+    [['recoveries', 'show', ''], '<id> is empty'],
+    [['undos', 'show', ' '], '<undo> is empty'],
+    [['parked', 'redrive', '', '--reason', 'mended'], '<id> is empty'],
+  ])('refuses the empty id of %j before it asks anybody', async (args, words) => {
+    const { call, note, asked } = desk({});
+    expect(await call(...args)).toBe(EXIT_CODES.usage.code);
+    expect(note()).toBe(
+      `CALL_INVALID: ${words}\nWhat to do: Name it. Where it comes from a variable of the shell, that variable is not set.`,
+    );
+    expect(asked).toEqual([]);
+  });
+  it.each([
+    ['--recoveries-url', 'notaurl', '"notaurl" is no address\nWhat to do: Write it as http://host:port.'],
+    ['--registry', 'localhost:8081', '"localhost:8081" is no address\nWhat to do: Write it as http://host:port.'],
+    [
+      '--database-url',
+      'user:secret@host',
+      'what it was given is no address\nWhat to do: Write it as postgres://host:port.',
+    ],
+  ])('says of %s %s that it is no address, and asks nobody', async (flag, value, words) => {
+    const { call, note, asked } = desk({});
+    expect(await call('recoveries', 'list', flag, value)).toBe(EXIT_CODES.usage.code);
+    expect(note()).toBe(`ADDRESS_INVALID: ${flag}: ${words}`);
+    expect(asked).toEqual([]);
+  });
   it('names every variable that cannot be used', async () => {
     const { call, note } = desk({}, null, { RECOURSE_LEDGER_URL: 'nowhere', RECOURSE_KAFKA_BROKERS: 'x' });
     expect(await call('mutations', 'list')).toBe(EXIT_CODES.usage.code);

@@ -9,8 +9,9 @@ import type { HarnessReport } from '../probes/harness.js';
 import { readiness } from '../probes/readiness.js';
 import type { ReadinessReport } from '../probes/readiness.js';
 import { countsText, endOf, judgedText } from '../probes/report.js';
-import { textsOf } from '../probes/scope.js';
+import { chartersOf, textsOf } from '../probes/scope.js';
 import { look } from '../probes/seen.js';
+import type { Seen } from '../probes/seen.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 import type { Act } from './options.js';
@@ -31,7 +32,10 @@ export function addReadiness(program: Command, act: Act): void {
     .option('--fail-under <score>', 'exit 1 below this, 0 to 1', threshold, 1)
     .action(
       act<ReadinessOptions>(async (session, { tools, failUnder }, agent = '') => {
-        const report = readiness(await look(session), agent, tools === undefined ? [] : toolsIn(session, tools));
+        const named = tools === undefined ? [] : toolsIn(session, tools);
+        const seen = await look(session);
+        const report = readiness(seen, agent, named);
+        if (report.capabilities.length === 0) refuseUnheard(seen, agent);
         session.show(report, () => readinessText(report));
         return endOf(report, failUnder);
       }),
@@ -78,6 +82,21 @@ function harnessText({ outcomes, ...counts }: HarnessReport): string {
     '',
     countsText(counts),
   ].join('\n');
+}
+
+/** An agent of which nothing is on record is a slip of the pen, or has not acted yet. Errors: CliProblem(AGENT_UNKNOWN). */
+function refuseUnheard({ effects, charters }: Seen, agent: string): void {
+  const isWhole = effects.ok && charters.ok && !effects.isCut && !charters.isCut;
+  if (!isWhole || chartersOf({ charters }, agent).length > 0) return;
+  throw new CliProblem(
+    'AGENT_UNKNOWN',
+    `nobody has heard of ${agent}: it has made no call and has no charter`,
+    'refused',
+    {
+      remedy:
+        'Check its id, as its calls carry it (`recourse mutations show`), and the tenant. For one that has not acted yet pass --tools, or register its charter.',
+    },
+  );
 }
 
 /** Errors: CliProblem(FILE_UNREADABLE). */

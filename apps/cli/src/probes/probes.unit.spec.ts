@@ -444,3 +444,18 @@ describe('the readiness of an agent', () => {
     rmSync(folder, { recursive: true });
   });
 });
+
+describe('readiness of an agent that nobody has heard of', () => {
+  it('is no report: it says that nothing is on record, and what to do', async () => {
+    const { call, out, note } = system();
+    expect(await call('readiness', 'nobody-agent')).toBe(3);
+    expect(note()).toMatch(/^AGENT_UNKNOWN: nobody has heard of nobody-agent[^]*What to do: Check its id/u);
+    expect(out()).toBe('');
+  });
+
+  it('is a report of blockers where what is on record cannot be read', async () => {
+    const { call, out } = system({ down: ['ledger/v1/mutations'] });
+    expect(await call('readiness', 'nobody-agent')).toBe(2);
+    expect(out()).toContain('nobody-agent is not ready');
+  });
+});

@@ -52,7 +52,7 @@ export function scopeOf(seen: Seen, agent: string | null, tools: readonly string
 
 /** Charters that are about the agent; all for null. */
 export function chartersOf(
-  seen: Seen,
+  seen: Pick<Seen, 'charters'>,
   agent: string | null,
 ): readonly { readonly agent: string; readonly allowed: readonly string[] }[] {
   return valueOf(seen.charters)
