@@ -46,7 +46,10 @@ interface Decided {
 
 /** What a person says here, or said elsewhere meanwhile: whichever is first. */
 async function verdictOn(desk: Desk, step: Facts, interactive: Interactive | null): Promise<Decided> {
-  if (interactive === null) return { verdict: 'approve', elsewhere: false };
+  if (interactive === null) {
+    desk.say('   nobody is asked, since there is no terminal, or --once was given: the story approves at once');
+    return { verdict: 'approve', elsewhere: false };
+  }
   const over = new AbortController();
   const here = interactive(`Take the refund of ${money(amountOf(step))} back?`, over.signal).then(
     (verdict): Decided => ({ verdict, elsewhere: false }),

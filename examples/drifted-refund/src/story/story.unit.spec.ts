@@ -201,6 +201,14 @@ describe('the story of the drifted refund', () => {
     expect([isOk, world.decided, world.status]).toEqual([true, 'deny', 'settled']);
   });
 
+  it('says that it approves without asking, where nobody is there to ask', async () => {
+    const { ok: isOk, text } = await play(new World());
+    expect(isOk).toBe(true);
+    expect(text).toContain('nobody is asked, since there is no terminal');
+    const asked = await play(new World(), { interactive: () => Promise.resolve('approve') });
+    expect(asked.text).not.toContain('nobody is asked');
+  });
+
   it('notices a provider that says yes and undoes nothing, and sets it right again', async () => {
     const world = new World();
     const { ok: isOk, broken } = await play(world, { breakMode: 'phantom-undo' });
