@@ -4,7 +4,7 @@
 // outside this tree. The archives are unpacked into an empty project, type-checked there and run, and kept.
 //
 //   node scripts/pack.mjs [--node <path of another node>] [--out <folder, default .cache/release>]
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -21,6 +21,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { bootstrap, main } from './lib/bootstrap.mjs';
 import { importsOf, isPublished, PUBLISHED } from './lib/published.mjs';
 import { cacheDir, pinnedNode, root } from './lib/paths.mjs';
+import { step } from './lib/progress.mjs';
 
 const at = (name) => process.argv[process.argv.indexOf(name) + 1];
 const option = (name, otherwise) => (process.argv.includes(name) ? at(name) : otherwise);
@@ -47,9 +48,19 @@ await main(async () => {
     const out = resolve(option('--out', join(cacheDir, 'release')));
     mkdirSync(out, { recursive: true });
     for (const old of readdirSync(out)) if (/^recourse-.*\.tgz$/.test(old)) rmSync(join(out, old));
-    declare(join(work, 'types'));
-    const archives = PUBLISHED.map((name) => pack(name, work, out));
-    tryOut(archives, join(work, 'project'), option('--node', pinnedNode));
+    await step('making declarations', () => declare(join(work, 'types')));
+    const archives = await step(`packing ${PUBLISHED.length} packages`, async (say) => {
+      const packed = [];
+      for (const name of PUBLISHED) {
+        packed.push(await pack(name, work, out));
+        say(`${packed.length} of ${PUBLISHED.length}: @recourse/${name}`);
+      }
+      return packed;
+    });
+    const told = await step('trying the archives out in an empty project', () =>
+      tryOut(archives, join(work, 'project'), option('--node', pinnedNode)),
+    );
+    process.stdout.write(told);
     console.log(`packed: ${archives.map((archive) => relative(out, archive)).join(', ')}`);
     console.log(`they are in ${out}. In a project: npm install ${join(out, 'recourse-*.tgz')}`);
     console.log('or let `npx recourse init <folder>` lay one out that installs them.');
@@ -60,7 +71,7 @@ await main(async () => {
 });
 
 /** Declarations of every published package. */
-function declare(types) {
+async function declare(types) {
   const config = join(root, '.cache', 'tsconfig.pack.json');
   mkdirSync(dirname(config), { recursive: true });
   const sources = PUBLISHED.map((name) => `../libs/${name}/src/**/*.ts`);
@@ -86,18 +97,18 @@ function declare(types) {
       ],
     }),
   );
-  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', config], root);
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', config], root);
 }
 
 /** Lays a package out and packs it; the path of the archive. */
-function pack(name, work, out) {
+async function pack(name, work, out) {
   const staged = join(work, 'staged', name);
   const from = join(root, 'libs', name);
   cpSync(join(from, 'dist'), join(staged, 'dist'), { recursive: true, filter: isPublished });
   cpSync(join(work, 'types', name, 'src'), join(staged, 'dist'), { recursive: true, filter: isPublished });
   cpSync(join(root, 'LICENSE'), join(staged, 'LICENSE'));
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifestOf(name, join(staged, 'dist')), null, 2)}\n`);
-  const listed = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', out], staged));
+  const listed = JSON.parse(await run('npm', ['pack', '--json', '--pack-destination', out], staged));
   return join(out, (Array.isArray(listed) ? listed[0] : Object.values(listed)[0]).filename);
 }
 
@@ -119,22 +130,22 @@ function manifestOf(name, dist) {
   };
 }
 
-/** Installs the archives where nothing of this tree is, checks the types and runs. */
-function tryOut(archives, project, node) {
+/** Installs the archives where nothing of this tree is, checks the types and runs; what the program printed. */
+async function tryOut(archives, project, node) {
   const modules = join(project, 'node_modules');
   mkdirSync(join(modules, '@recourse'), { recursive: true });
-  archives.forEach((archive, index) => {
+  for (const [index, archive] of archives.entries()) {
     const folder = join(modules, '@recourse', PUBLISHED[index]);
     mkdirSync(folder);
-    run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1'], project);
-  });
+    await run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1'], project);
+  }
   // What npm would fetch is here already.
   for (const name of readdirSync(join(root, 'node_modules')))
     if (name !== '@recourse' && !name.startsWith('.') && !existsSync(join(modules, name)))
       symlinkSync(join(root, 'node_modules', name), join(modules, name));
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
   writeFileSync(join(project, 'use.ts'), USE);
-  run(
+  await run(
     process.execPath,
     [
       join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
@@ -152,14 +163,15 @@ function tryOut(archives, project, node) {
     ],
     project,
   );
-  process.stdout.write(run(node, ['use.js'], project));
+  return run(node, ['use.js'], project);
 }
 
 function run(command, args, cwd) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 26 });
-  if (status !== 0)
-    throw new Error(
-      `${command} ${args.slice(0, 2).join(' ')}: ${error?.message ?? `${stdout}${stderr}`.slice(-4_000)}`,
-    );
-  return stdout;
+  return new Promise((done, reject) => {
+    execFile(command, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      const said = `${stdout}${stderr}`.slice(-4_000);
+      if (error === null) done(stdout);
+      else reject(new Error(`${command} ${args.slice(0, 2).join(' ')}: ${said === '' ? error.message : said}`));
+    });
+  });
 }

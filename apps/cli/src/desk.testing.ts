@@ -1,4 +1,6 @@
 // The command line at a desk of proofs: services that answer as they are told, and a person who answers so.
+import { systemClock } from '@recourse/sdk';
+import type { Clock } from '@recourse/sdk';
 import { run } from './program.js';
 
 /** One request, as a service saw it. */
@@ -51,10 +53,12 @@ export function desk(
     said = null,
     environment = ENVIRONMENT,
     folder = '/',
+    clock = systemClock,
   }: {
     readonly said?: string | null;
     readonly environment?: Readonly<Record<string, string>>;
     readonly folder?: string;
+    readonly clock?: Clock;
   } = {},
 ): Desk {
   const [asked, questions, out, note]: [Asked[], string[], string[], string[]] = [[], [], [], []];
@@ -74,7 +78,7 @@ export function desk(
     },
   };
   return {
-    call: (...args) => run(args, { terminal, environment, folder, fetch: fetcher }),
+    call: (...args) => run(args, { terminal, environment, folder, fetch: fetcher, clock }),
     asked,
     questions,
     paths: () => asked.map(({ path }) => path),

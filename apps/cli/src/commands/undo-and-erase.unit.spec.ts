@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '@recourse/sdk';
+import type { Clock } from '@recourse/sdk';
 import { desk, table } from '../desk.testing.js';
+import type { Respond } from '../desk.testing.js';
 
 const ledger = (answers: Readonly<Record<string, object>>, said: string | null = null) =>
   desk(table(answers), { said });
@@ -20,6 +23,45 @@ describe('undo --wait', () => {
     const { call, out } = ended(outcome);
     expect(await call('undo', 'run-1', '--reason', 'a mistake', '--wait', '5')).toBe(code);
     expect(out()).toContain(outcome.replaceAll('_', ' '));
+  });
+});
+
+describe('undo --wait, while it lasts', () => {
+  const counts = [
+    { still_open: 2, undone_clean: 0 },
+    { still_open: 2, undone_clean: 0 },
+    { still_open: 1, undone_clean: 1 },
+    { still_open: 0, undone_clean: 2 },
+  ];
+  const clock: Clock = { ...systemClock, sleep: () => Promise.resolve() };
+  const settling = () => {
+    let reads = 0;
+    const respond: Respond = ({ pathname, method }) => {
+      if (method === 'POST') return Response.json({ undo_id: 'undo_1' });
+      if (pathname !== '/v1/undos/undo_1') return undefined;
+      const now = counts[Math.min(reads, counts.length - 1)];
+      reads += 1;
+      const outcome = now?.still_open === 0 ? 'undone' : 'still_open';
+      return Response.json({ undo_id: 'undo_1', outcome, items: [], counts: now });
+    };
+    return desk(respond, { clock });
+  };
+  const args = ['undo', 'run-1', '--reason', 'a mistake', '--wait', '30'];
+
+  it('says in a line how its effects stand, whenever that changes', async () => {
+    const { call, note } = settling();
+    expect(await call(...args)).toBe(0);
+    expect(note().split('\n')).toEqual([
+      'undo undo_1: 2 still open',
+      'undo undo_1: 1 still open, 1 undone clean',
+      'undo undo_1: 2 undone clean',
+    ]);
+  });
+
+  it('says nothing beside the report where a script reads it', async () => {
+    const { call, note, out } = settling();
+    expect(await call(...args, '--json')).toBe(0);
+    expect([note(), JSON.parse(out())]).toEqual(['', expect.objectContaining({ outcome: 'undone' })]);
   });
 });
 

@@ -136,9 +136,7 @@ async function preview(session: Session, run: string, ids: readonly string[]): P
       items.length === 0 ? 'this run has no effects' : formatTable(PREVIEW_COLUMNS, items),
       '',
       formatFields([
-        ...Object.entries(docOf(found['counts']))
-          .filter(([, count]) => count !== 0)
-          .map(([name, count]) => [wordsOf(name), count] as const),
+        ...countsIn(found),
         ['approvals needed', found['approvals_needed']],
         ['not of this run', listOf(found['unknown_ids'])],
       ]),
@@ -165,10 +163,36 @@ async function undo(
     return undefined;
   }
   const path = undoPath(cellText(opened['undo_id']));
-  const ended = await untilEnded(() => ledger.get(path), session.clock, { withinMs: wait * 1_000 });
+  const ended = await untilEnded(
+    sayingChanges(session, () => ledger.get(path)),
+    session.clock,
+    {
+      withinMs: wait * 1_000,
+    },
+  );
   const report = await withSteps(session, ended);
   session.show(report, () => reportText(report));
   return ENDED_AS[String(report['outcome'])] ?? 'pending';
+}
+
+/** Reads a report, and tells a person in a line how its effects stand whenever that changes. A script reads the last report. */
+function sayingChanges({ isJson, terminal }: Session, read: () => Promise<Doc>): () => Promise<Doc> {
+  let said = '';
+  return async () => {
+    const report = await read();
+    const counts = countsIn(report).map(([name, count]) => `${cellText(count)} ${name}`);
+    const line = `undo ${cellText(report['undo_id'])}: ${counts.length === 0 ? 'no effects are named yet' : counts.join(', ')}`;
+    if (line !== said && !isJson) terminal.note(line);
+    said = line;
+    return report;
+  };
+}
+
+/** How many effects ended how; what none did is left out. */
+function countsIn(report: Doc): readonly (readonly [name: string, count: unknown])[] {
+  return Object.entries(docOf(report['counts']))
+    .filter(([, count]) => count !== 0)
+    .map(([name, count]) => [wordsOf(name), count] as const);
 }
 
 function reportText(report: Doc): string {
