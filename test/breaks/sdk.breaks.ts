@@ -61,9 +61,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.unit.spec.ts',
     test: 'a guarded tool tells its intent, acts, tells the outcome, and gives back the answer without the handle',
     file: 'libs/sdk/src/guard/guard.ts',
-    find: 'answer: { kind: outcome.outcome, mutation_refs: [mutationOf(action)], error_kind: outcome.errorKind, ...followed },',
-    replace:
-      "answer: { kind: outcome.outcome, mutation_refs: [mutationOf(action), outcome.externalTransactionRef ?? ''], error_kind: outcome.errorKind, ...followed, },",
+    find: 'mutation_refs: [mutationOf(action)],',
+    replace: "mutation_refs: [mutationOf(action), outcome.externalTransactionRef ?? ''],",
   },
   {
     id: 'a37-reversal-argument-shown',
@@ -481,8 +480,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.unit.spec.ts',
     test: 'a guarded tool tells what is done about a failure with STALE, to its caller and on the wire',
     file: 'libs/sdk/src/guard/guard.ts',
-    find: 'await tell( action, { ...outcome, handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do] }, options, );',
-    replace: 'await tell(action, { ...outcome, handledAs: null }, options);',
+    find: 'handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do]',
+    replace: 'handledAs: null',
   },
   {
     id: 'd21-two-verdicts',

@@ -1,7 +1,6 @@
 // What a tool said of a call that certainly had no effect: the reason an agent, and whoever reads its log, is given.
 //
 // Boundary: pure. Asked only where nothing happened: there is no handle then that the words could give away (A37).
-import { docOf } from '../edge/edge.js';
 import { ToolRejected } from '../tool/tool.js';
 import type { ToolError } from './verdict.decisions.js';
 
@@ -12,26 +11,28 @@ export interface ToolFailure {
   readonly message: string;
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
 /** Longest message that is passed on, in characters. */
 const MESSAGE_MAX = 500;
 const UNNAMED = 'FAILED';
 
 /** The tool's own code and words. */
 export function failureOf(error: ToolError): ToolFailure {
-  const said = error.on === 'result' ? ofResult(docOf(error.result)) : ofException(error.error);
+  const said = error.on === 'result' ? ofResult(membersOf(error.result)) : ofException(error.error);
   const message = said.message.length > MESSAGE_MAX ? `${said.message.slice(0, MESSAGE_MAX)}…` : said.message;
   return { code: said.code, message };
 }
 
 function ofException(error: unknown): ToolFailure {
   if (error instanceof ToolRejected) return { code: error.kind, message: error.message };
-  const { code, name, message } = docOf(error);
+  const { code, name, message } = membersOf(error);
   return { code: firstText(code, name) ?? UNNAMED, message: firstText(message) ?? String(error) };
 }
 
-function ofResult(result: ReturnType<typeof docOf>): ToolFailure {
+function ofResult(result: Members): ToolFailure {
   const { error, error_code, code, message } = result;
-  const inner = docOf(error);
+  const inner = membersOf(error);
   const text = firstText(inner['message'], message, error);
   return {
     code: firstText(inner['code'], inner['type'], inner['kind'], error_code, code) ?? UNNAMED,
@@ -41,4 +42,9 @@ function ofResult(result: ReturnType<typeof docOf>): ToolFailure {
 
 function firstText(...found: readonly unknown[]): string | null {
   return found.find((one): one is string => typeof one === 'string' && one !== '') ?? null;
+}
+
+/** Of an error or an object, as records; errors come from other realms and libraries, and any object may be read by name. */
+function membersOf(value: unknown): Members {
+  return typeof value === 'object' && value !== null ? (value as Members) : {};
 }
