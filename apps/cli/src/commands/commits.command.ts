@@ -25,17 +25,14 @@ export function addCommits(program: Command, act: Act): void {
   const commits = program
     .command('commits')
     .description('admitted steps of runs without an outside effect: their state, gate and release');
-  addListAction<{ run?: string }>(
-    commits.command('list').description('commits').option('--run <id>', 'of one run'),
-    act,
-    {
-      service: 'ledger',
-      path: '/v1/commits',
-      by: 'recorded_at',
-      columns: COLUMNS,
-      query: ({ run }) => ({ run_id: run }),
-    },
-  );
+  const list = commits.command('list').description('commits').option('--run <id>', 'of one run');
+  addListAction<{ run?: string }>(list, act, {
+    service: 'ledger',
+    path: '/v1/commits',
+    by: 'recorded_at',
+    columns: COLUMNS,
+    query: ({ run }) => ({ run_id: run }),
+  });
   addShowAction(
     commits
       .command('show')

@@ -251,15 +251,13 @@ describe.each(WAYS)('commits that were derived from several that fell together, 
 
   it('fall once where they were derived from both', () => {
     const { run, notice } = start({ derived_from: [PARENT, OTHER] });
-    run
-      .when(notice, NOW + 1)
-      .then(
-        fell({ mutation_id: CHILD, evidence: { event_id: rollbackIdOf('acme', OTHER.commit_id), position: 1 } }),
-        fact('TriggerRedundant', {
-          mutation_id: CHILD,
-          evidence: { event_id: rollbackIdOf('acme', PARENT.commit_id) },
-        }),
-      );
+    run.when(notice, NOW + 1).then(
+      fell({ mutation_id: CHILD, evidence: { event_id: rollbackIdOf('acme', OTHER.commit_id), position: 1 } }),
+      fact('TriggerRedundant', {
+        mutation_id: CHILD,
+        evidence: { event_id: rollbackIdOf('acme', PARENT.commit_id) },
+      }),
+    );
   });
 
   it('fall in bounded parts: what does not fit beside the others is spread by itself', () => {

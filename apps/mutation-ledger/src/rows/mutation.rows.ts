@@ -4,7 +4,6 @@
 // Timers: a mutation at whatever is due next about it (agenda.decisions.ts); a spread until it is closed.
 import type { Change, ColumnSpec, Doc, KindSpec, RowAddress, StateView } from '@recourse/event-log';
 import { row, foldEach } from '@recourse/event-log';
-import { deriveId } from '@recourse/kernel';
 import type { Compensation } from '../rules/compensation/compensation.messages.js';
 import { effectStatusOf } from '../rules/effect/effect.decisions.js';
 import { dutyOf } from '../rules/mutation/agenda.decisions.js';
