@@ -363,8 +363,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/service/src/inbound/http/lists.unit.spec.ts',
     test: 'a list shows who speaks for all tenants one thing of several tenants only under the name of one',
     file: 'libs/service/src/inbound/http/reads.ts',
-    find: "if (rows.some(({ doc }) => doc['tenant'] !== whose)) throw tenantRequired(query.kind);",
-    replace: 'if (rows.length < 1 && whose !== undefined) throw tenantRequired(query.kind);',
+    find: "else if (![whose, undefined].includes(row.doc['tenant'])) throw tenantRequired(query.kind);",
+    replace: 'else if (whose === row) throw tenantRequired(query.kind);',
   },
   {
     id: 'edge-one-of-several-first-page-alone',

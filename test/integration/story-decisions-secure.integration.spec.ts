@@ -34,8 +34,6 @@ beforeAll(async () => {
   system = await startSystem({ secure: true, withAuditor: true });
   secrets = join(dirname(system.plan.audited?.auditorKeyFile ?? ''), 'secrets');
   keyring = { RECOURSE_WIRES: 'strict', RECOURSE_KEYRING_FILE: join(secrets, 'keyring.json') };
-  // The programs of the services are given what the command line was.
-  Object.assign(process.env, keyring);
   await tell();
   put(
     folder,
@@ -78,8 +76,14 @@ async function tell(): Promise<void> {
   });
 }
 
-/** As a user of Kafka; null: as the stack's own files say. */
-const recourse = (user: string | null, ...args: readonly string[]): Promise<Ran> => {
+/** Whose files and keys the command line is given. */
+interface Given {
+  /** A user of Kafka; null: what the stack's own files say. */
+  readonly user: string | null;
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+const recourse = ({ user, keys }: Given, ...args: readonly string[]): Promise<Ran> => {
   const speaks =
     user === null
       ? { RECOURSE_DATA_DIR: dirname(secrets) }
@@ -88,23 +92,34 @@ const recourse = (user: string | null, ...args: readonly string[]): Promise<Ran>
           RECOURSE_KAFKA_PASSWORD_FILE: join(secrets, 'users', `${user}.password`),
           RECOURSE_KEY_STORE_URL: system.plan.keyStoreUrl,
         };
-  const seat = { system, folder, person: READER, saidTo: null, environment: { ...keyring, ...speaks } };
+  const seat = { system, folder, person: READER, saidTo: null, environment: { ...keys, ...speaks } };
   return cliAt(seat, ['audit', ...args]);
 };
 
 /** The packet as this user wrote it once the auditor's heads cover it, replayed with the keys. */
-async function taken(user: string | null, file: string): Promise<readonly (readonly (string | null)[])[]> {
+async function taken(
+  user: string | null,
+  file: string,
+  keys = keyring,
+): Promise<readonly (readonly (string | null)[])[]> {
   const { headsFile, auditorKeyFile } = system.plan.audited ?? { headsFile: '', auditorKeyFile: '' };
   let tries = 0;
   await until('heads that cover the run', async () => {
     const name = tries === 0 ? file : `${String(tries)}-${file}`;
     const story = ['story', RUN, '--decisions', '--settings', 'settings.env', '--open', '--packet', name];
-    const { code, note } = await recourse(user, ...story, '--auditor-key', auditorKeyFile, '--heads', headsFile);
+    const { code, note } = await recourse(
+      { user, keys },
+      ...story,
+      '--auditor-key',
+      auditorKeyFile,
+      '--heads',
+      headsFile,
+    );
     if (code === 0) tries += 1;
     last = name;
     return /(\d+) of its \1 records are proved/.test(note) ? name : null;
   });
-  const { out } = await recourse(user, 'replay-story', last, '--open', '--json');
+  const { out } = await recourse({ user, keys }, 'replay-story', last, '--open', '--json');
   const { decisions } = JSON.parse(out) as Replay;
   return decisions.map(({ type, outcome, code }) => [type, outcome, code]);
 }
@@ -113,7 +128,8 @@ describe('a run of a secure stack, taken away with its decisions', () => {
   it('is decided again by who reads the wires as the service does, with the keyring and the keys, and proved', async () => {
     expect(await taken('mutation-ledger', 'service.json')).toEqual([['MutationRecorded', 'equal', null]]);
     const { auditorKeyFile = '' } = system.plan.audited ?? {};
-    expect((await recourse('mutation-ledger', 'check-story', last, '--auditor-key', auditorKeyFile)).code).toBe(0);
+    const given = { user: 'mutation-ledger', keys: keyring };
+    expect((await recourse(given, 'check-story', last, '--auditor-key', auditorKeyFile)).code).toBe(0);
     const { decisions } = JSON.parse(readFileSync(join(folder, last), 'utf8')) as Packed;
     const values = decisions.pins.map(({ input }) => Buffer.from(input.value, 'base64').toString('latin1'));
     expect([values.length, values.filter((value) => value.includes(SECRET))]).toEqual([1, []]);
@@ -124,9 +140,7 @@ describe('a run of a secure stack, taken away with its decisions', () => {
   }, 120_000);
 
   it('claims no decision where nobody could tell who had signed its input', async () => {
-    process.env['RECOURSE_WIRES'] = 'open';
-    delete process.env['RECOURSE_KEYRING_FILE'];
-    const told = await taken('mutation-ledger', 'unsigned.json').finally(() => Object.assign(process.env, keyring));
+    const told = await taken('mutation-ledger', 'unsigned.json', { RECOURSE_WIRES: 'open' });
     expect(told.filter(([, outcome]) => outcome !== 'equal')).toEqual([
       ['MutationRecorded', 'not_made', 'not_matched'],
     ]);

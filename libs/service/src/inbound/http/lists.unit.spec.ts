@@ -89,7 +89,8 @@ beforeAll(async () => {
       health: () => ({ live: true, ready: true, started: true, detail: {} }),
       page: (query) => {
         asked.push(query);
-        if (query.where['thing_id'] === 'shared') return Promise.resolve(sharedPage(query));
+        if (query.where['thing_id'] === 'shared') return Promise.resolve(pageOf(['acme', 'acme', 'globex'], query));
+        if (query.where['thing_id'] === 'placed') return Promise.resolve(pageOf([undefined, 'acme', undefined], query));
         return Promise.resolve({ rows: query.where['thing_id'] === 'b' ? [] : [THING], next });
       },
       commandRow: notAsked,
@@ -117,9 +118,9 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => app.close());
 
-/** Rows of one id, a page each, in two tenants: what a database would give. */
-function sharedPage({ where, after }: PageQuery): Page {
-  const rows = ['acme', 'acme', 'globex']
+/** Rows of one id, a page each, in these tenants: what a database would give. */
+function pageOf(tenants: readonly (string | undefined)[], { where, after }: PageQuery): Page {
+  const rows = tenants
     .filter((tenant) => where['tenant'] === undefined || where['tenant'] === tenant)
     .map((tenant, at): PlacedRow => ({ ...THING, key: String(at), doc: { thing_id: 'shared', tenant } }));
   const at = after === undefined ? 0 : Number(after.key) + 1;
@@ -180,6 +181,11 @@ describe('a list', () => {
       expect((await call('GET', `/v1/things/shared?tenant=${tenant}`, undefined, all)).body).toMatchObject({ tenant });
     expect((await call('GET', '/v1/things/shared')).body).toMatchObject({ tenant: 'acme' });
     expect((await call('GET', '/v1/things/a', undefined, all)).body).toMatchObject({ thing_id: 'a' });
+  });
+
+  it('shows one thing to who speaks for all tenants where rows of no tenant lie beside it', async () => {
+    const found = await call('GET', '/v1/things/placed', undefined, { authorization: 'all' });
+    expect(found).toMatchObject({ status: 200, body: { tenant: 'acme' } });
   });
 
   it('takes no member that nobody reads, at a route to one thing too', async () => {

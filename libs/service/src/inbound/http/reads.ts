@@ -171,7 +171,10 @@ export class Reads {
       : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${log} are behind`);
   }
 
-  /** The first row; where no tenant narrows it, all are looked at, so that nobody is shown one of several tenants' by chance. */
+  /**
+   * The first row; where no tenant narrows it, all are looked at, so that nobody is shown one of several tenants' by chance. A row of
+   * no tenant says no more than where another is found.
+   */
   private async first(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<PlacedRow | undefined> {
     const { host } = this.service;
     if ('tenant' in query.where) return (await host.page({ ...query, limit: 1 })).rows[0];
@@ -179,9 +182,11 @@ export class Reads {
     let after: PagePosition | undefined;
     do {
       const { rows, next } = await host.page({ ...query, after, limit: LIMIT_MAX });
-      first ??= rows[0];
-      const whose = first?.doc['tenant'];
-      if (rows.some(({ doc }) => doc['tenant'] !== whose)) throw tenantRequired(query.kind);
+      for (const row of rows) {
+        const whose = first?.doc['tenant'];
+        if (whose === undefined) first = row;
+        else if (![whose, undefined].includes(row.doc['tenant'])) throw tenantRequired(query.kind);
+      }
       after = next ?? undefined;
     } while (after !== undefined);
     return first;
