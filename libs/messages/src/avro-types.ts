@@ -2,7 +2,8 @@
 //
 // avsc reads past the end of a buffer as zeros and checks only at the end, so a truncated or forged array count makes it
 // loop (or allocate) up to 2^53 times. Counts are therefore bounded by the octets left: every item of ours takes at least
-// one. Map keys named `__proto__` become ordinary keys.
+// one; and of one value no more are read than ITEMS_MAX, since compressed well a few octets stand for millions.
+// Map keys named `__proto__` become ordinary keys.
 import { setOwn } from '@recourse/kernel';
 import avsc from 'avsc';
 
@@ -16,6 +17,12 @@ interface Tap {
   readString(): string;
   skipString(): void;
 }
+
+/** Items of all arrays and maps of one value at the most; of ids, 100,000 are more than a topic takes. */
+export const ITEMS_MAX = 100_000;
+
+/** Items read of a value so far: avsc makes a cursor for each. */
+const itemsRead = new WeakMap<Tap, number>();
 
 /** A block claims more items than octets are left. */
 export class CountExceedsBytes extends RangeError {
@@ -59,7 +66,14 @@ function blockCount(tap: Tap): number {
   const items = Math.abs(count);
   if (items > tap.buf.length - tap.pos)
     throw new CountExceedsBytes(`${items} items in ${tap.buf.length - tap.pos} octets`);
+  if (items > 0) countItems(tap, items);
   return items;
+}
+
+function countItems(tap: Tap, items: number): void {
+  const sum = (itemsRead.get(tap) ?? 0) + items;
+  if (sum > ITEMS_MAX) throw new RangeError(`it says that it has ${String(sum)} items; ${String(ITEMS_MAX)} are read`);
+  itemsRead.set(tap, sum);
 }
 
 class BoundedArray extends avsc.types.ArrayType {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { avroType, UnrecognizedSymbol } from './avro-types.js';
+import { avroType, ITEMS_MAX, UnrecognizedSymbol } from './avro-types.js';
 
 const schemaOf = (symbols: readonly string[]): string =>
   JSON.stringify({
@@ -27,5 +27,33 @@ describe('a symbol of a newer schema', () => {
 
   it('may not be written by its stand-in either', () => {
     expect(() => older.fromBuffer(older.toBuffer({ verdict: 'unrecognized' }))).toThrow(UnrecognizedSymbol);
+  });
+});
+
+describe('items of arrays and maps', () => {
+  const type = avroType(
+    JSON.stringify({
+      type: 'record',
+      name: 'Lists',
+      fields: [
+        { name: 'names', type: { type: 'array', items: 'string' } },
+        { name: 'by_name', type: { type: 'map', values: 'string' } },
+      ],
+    }),
+  );
+  /** So many empty strings, and then one name. */
+  const bytesOf = (count: number): Buffer =>
+    type.toBuffer({ names: Array<string>(count).fill(''), by_name: { a: '' } });
+
+  it('are refused in one value beyond what is read, whatever few bytes they take', () => {
+    expect(() => type.fromBuffer(bytesOf(ITEMS_MAX))).toThrow(/100001 items; 100000 are read/);
+    expect(() => type.fromBuffer(bytesOf(20 * ITEMS_MAX))).toThrow(/2000000 items; 100000 are read/);
+    const other = type.createResolver(avroType(JSON.stringify(type.schema())));
+    expect(() => type.fromBuffer(bytesOf(ITEMS_MAX), other)).toThrow(/100001 items/);
+  });
+
+  it('are read up to there, in each value anew', () => {
+    const most = bytesOf(ITEMS_MAX - 1);
+    for (let n = 0; n < 2; n += 1) expect(type.fromBuffer(most)).toMatchObject({ by_name: { a: '' } });
   });
 });

@@ -53,7 +53,7 @@ export type BadReason =
   | 'SCHEMA_INCOMPATIBLE' // a record of ours under a schema ours cannot read
   | 'TRUNCATED' // the bytes end inside the record, or a count claims more items than octets are left
   | 'TRAILING_BYTES'
-  | 'MALFORMED'; // a branch, symbol or number outside its range
+  | 'MALFORMED'; // a branch, symbol or number outside its range, or more items than are read
 
 /** A record of a type we know. `body` has the shape of the generated interface of `fullName`. */
 export interface DecodedRecord {

@@ -12,7 +12,7 @@ import type { FetchedRecord, ReadBatch, ReadPosition, TopicPartition } from '../
 import { Failure } from '@recourse/kernel';
 import { behindBroken } from './broken-frame.kafka.js';
 import type { Isolation } from '../options.js';
-import { readRecordSet } from './record-set.kafka.js';
+import { readRecordSet, SET_COST_MAX } from './record-set.kafka.js';
 import type { BrokenFrame, StoredBatch } from './record-set.kafka.js';
 import { NO_HEADERS } from './records.kafka.js';
 
@@ -131,6 +131,7 @@ export function parseFetch(_: number, apiKey: number, version: number, reader: R
   const isThrottled = reader.readInt32() > 0;
   refused('/', reader.readInt16());
   reader.readInt32(); // the session
+  let costLeft = SET_COST_MAX;
   const answers = reader.readArray(
     (r, at) => ({
       topic: r.readString(false),
@@ -140,7 +141,9 @@ export function parseFetch(_: number, apiKey: number, version: number, reader: R
           const code = p.readInt16();
           const isCorrupt = code === CORRUPT_MESSAGE;
           if (!isCorrupt) refused(`/responses/${String(at)}/partitions/${String(index)}`, code);
-          return { ...partitionIn(p, partitionIndex), isCorrupt, isThrottled };
+          const answer = partitionIn(p, partitionIndex, costLeft);
+          for (const { cost } of answer.batches) costLeft -= cost;
+          return { ...answer, isCorrupt, isThrottled };
         },
         false,
         false,
@@ -153,7 +156,11 @@ export function parseFetch(_: number, apiKey: number, version: number, reader: R
   return answers;
 }
 
-function partitionIn(reader: Reader, partitionIndex: number): Omit<PartitionAnswer, 'isCorrupt' | 'isThrottled'> {
+function partitionIn(
+  reader: Reader,
+  partitionIndex: number,
+  costMax: number,
+): Omit<PartitionAnswer, 'isCorrupt' | 'isThrottled'> {
   const highWatermark = reader.readInt64();
   const stableEnd = reader.readInt64();
   reader.readInt64(); // the first offset
@@ -163,7 +170,7 @@ function partitionIn(reader: Reader, partitionIndex: number): Omit<PartitionAnsw
     false,
   );
   reader.readInt32(); // the replica to read from
-  const set = readRecordSet(reader.readNullableBytes(false) ?? Buffer.alloc(0));
+  const set = readRecordSet(reader.readNullableBytes(false) ?? Buffer.alloc(0), costMax);
   return { partitionIndex, highWatermark, stableEnd, abortedTransactions, ...set };
 }
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { visibleIn } from './fetch.kafka.js';
+import { createRecordsBatch, Reader } from '@platformatic/kafka';
+import { PLAIN_MAX } from './decompress.kafka.js';
+import { parseFetch, visibleIn } from './fetch.kafka.js';
 import type { StoredBatch } from './record-set.kafka.js';
 
 const TRANSACTIONAL = 1 << 4;
@@ -70,5 +72,40 @@ describe('what a reader sees of a fetch answer', () => {
       keys: ['before', 'of another', 'of nobody', 'after'],
       nextOffset: 8,
     });
+  });
+});
+
+/** An answer to Fetch, version 11, about one topic: a set of batches for each of its partitions. */
+function answerOf(sets: readonly Buffer[]): Reader {
+  const partitions = sets.map((set, partition) => {
+    const head = Buffer.alloc(42);
+    head.writeInt32BE(partition, 0);
+    head.writeInt32BE(-1, 30); // no transaction was aborted
+    head.writeInt32BE(set.length, 38);
+    return Buffer.concat([head, set]);
+  });
+  const topic = Buffer.from([0, 4, ...Buffer.from('wire')]);
+  const one = Buffer.from([0, 0, 0, 1]);
+  return Reader.from(Buffer.concat([Buffer.alloc(10), one, topic, Buffer.from([0, 0, 0, sets.length]), ...partitions]));
+}
+
+describe('an answer about several partitions', () => {
+  it('is read no further than a batch may go in memory, but for the first batch of each: the rest is asked for again', () => {
+    const holding = (value: Buffer): Buffer =>
+      Buffer.from(createRecordsBatch([{ topic: 'wire', value }], { compression: 'zstd' }).buffer);
+    const [small, large] = [holding(Buffer.from('small')), holding(Buffer.alloc(PLAIN_MAX - 100))];
+    const sets = [
+      [small, small],
+      [large, small],
+      [small, small],
+      [large, small],
+    ];
+    const [topic] = parseFetch(0, 1, 11, answerOf(sets.map((set) => Buffer.concat(set))));
+    expect(topic?.partitions.map(({ batches, broken }) => [batches.length, broken])).toEqual([
+      [2, null],
+      [1, null],
+      [1, null],
+      [1, null],
+    ]);
   });
 });

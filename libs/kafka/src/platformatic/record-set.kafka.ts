@@ -6,13 +6,14 @@
 //   R1. What is broken in one batch costs no other: each is read for itself.
 //   R2. Nothing of a batch counts whose checksum does not fit, but the place it takes.
 //   R3. No length is believed that leads nowhere: behind it a batch begins whose own checksum fits, or reading stops before it.
-//   R4. A set is read as far as it takes no more memory than a batch may: what is compressed well comes bit by bit.
+//   R4. A set is read as far as it takes no more memory than a batch may: what is compressed well comes bit by bit. So are the
+//       sets of one answer together, but for the first batch of each.
 //
 // Grammar: see record-batch.kafka.ts.
 import { crc32c } from '@platformatic/kafka';
 import type { FetchedRecord, Unreadable } from '../kafka.port.js';
 import { PLAIN_MAX } from './decompress.kafka.js';
-import { readRecords } from './records.kafka.js';
+import { IS_APPEND_TIME, readRecords } from './records.kafka.js';
 import type { ReadRecords } from './records.kafka.js';
 
 /** Bytes of the offset and the length before what the length counts. */
@@ -25,6 +26,7 @@ const CRC_AT = 17;
 const COVERED_AT = 21;
 const LAST_DELTA_AT = 23;
 const FIRST_TIMESTAMP_AT = 27;
+const MAX_TIMESTAMP_AT = 35;
 const PRODUCER_ID_AT = 43;
 const COUNT_AT = 57;
 const RECORDS_AT = 61;
@@ -35,7 +37,7 @@ export interface StoredBatch {
   readonly firstOffset: bigint;
   readonly attributes: number;
   readonly lastOffsetDelta: number;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds; the broker's where it is that of all records. */
   readonly firstTimestamp: number;
   readonly producerId: bigint;
   readonly records: readonly FetchedRecord[];
@@ -59,16 +61,16 @@ export interface RecordSet {
   readonly broken: BrokenFrame | null;
 }
 
-/** Cost of the batches of one set after which no more of it is read: the rest is asked for again. */
-const SET_COST_MAX = PLAIN_MAX;
+/** Cost of the batches of one set, or of all in one answer, after which no more is read: the rest is asked for again. */
+export const SET_COST_MAX = PLAIN_MAX;
 /** Bytes of a broken frame that are kept: its head, and what tells people whose it was. */
 const BROKEN_BYTES_MAX = 4_096;
 
-/** Reads a set of batches as a broker sends it: the last may be cut off, and is asked for again. */
-export function readRecordSet(set: Buffer): RecordSet {
+/** Reads a set of batches as a broker sends it: the last may be cut off, and is asked for again. Its first is read at any cost. */
+export function readRecordSet(set: Buffer, costMax = SET_COST_MAX): RecordSet {
   const batches: StoredBatch[] = [];
   let cost = 0;
-  for (let at = 0; set.length - at >= FRAME_BYTES && cost < SET_COST_MAX;) {
+  for (let at = 0; set.length - at >= FRAME_BYTES && (at === 0 || cost < costMax);) {
     const length = set.readInt32BE(at + LENGTH_AT);
     const end = at + FRAME_BYTES + length;
     if (length < HEAD_BYTES)
@@ -147,11 +149,14 @@ function unreadable(bytes: Buffer, next: bigint | null, why: string): StoredBatc
 }
 
 function headOf(bytes: Buffer): StoredBatch {
+  const attributes = bytes.readInt16BE(COVERED_AT);
+  // A broker that says the time writes it here alone; the first stays its sender's word.
+  const timeAt = (attributes & IS_APPEND_TIME) === 0 ? FIRST_TIMESTAMP_AT : MAX_TIMESTAMP_AT;
   return {
     firstOffset: bytes.readBigInt64BE(0),
-    attributes: bytes.readInt16BE(COVERED_AT),
+    attributes,
     lastOffsetDelta: bytes.readInt32BE(LAST_DELTA_AT),
-    firstTimestamp: Number(bytes.readBigInt64BE(FIRST_TIMESTAMP_AT)),
+    firstTimestamp: Number(bytes.readBigInt64BE(timeAt)),
     producerId: bytes.readBigInt64BE(PRODUCER_ID_AT),
     records: [],
     unreadable: null,

@@ -7,6 +7,7 @@ import { BATCH_RECORDS_MAX } from './records.kafka.js';
 
 const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
 const [CRC_AT, COVERED_AT, COUNT_AT, RECORDS_AT] = [17, 21, 57, 61];
+const [FIRST_TIMESTAMP_AT, MAX_TIMESTAMP_AT, LOG_APPEND_TIME] = [27, 35, 8];
 const TEXT = 'the refund of order 4711 '.repeat(50);
 
 /** A batch of two records as a client makes it, at an offset. */
@@ -84,6 +85,36 @@ describe('a set of record batches', () => {
       return bytes;
     };
     expect(readFrom(0, at(0), at(1), at(2), at(3)).nextOffset).toBe(2);
+  });
+
+  it('is read up to what is left of its answer, and its first batch at any cost', () => {
+    const set = Buffer.concat([batchAt(0), batchAt(2), batchAt(4)]);
+    const read = (costMax?: number): number => readRecordSet(set, costMax).batches.length;
+    const { cost } = readRecordSet(batchAt(0)).batches[0] ?? { cost: 0 };
+    expect([read(), read(cost + 1), read(0), read(-1)]).toEqual([3, 2, 1, 1]);
+  });
+
+  it('has the time of the broker, where it is that of all records: also of a batch that cannot be read', () => {
+    const stamped = (records: Buffer): Buffer => {
+      const bytes = holding(batchAt(0), records);
+      bytes.writeInt16BE(LOG_APPEND_TIME, COVERED_AT);
+      bytes.writeBigInt64BE(1n, FIRST_TIMESTAMP_AT);
+      bytes.writeBigInt64BE(1_700_000_000_000n, MAX_TIMESTAMP_AT);
+      bytes.writeUInt32BE(crc32c(bytes.subarray(COVERED_AT)), CRC_AT);
+      return bytes;
+    };
+    const timesOf = (bytes: Buffer): readonly number[] => readFrom(0, bytes).records.map(({ timestamp }) => timestamp);
+    expect(timesOf(stamped(batchAt(0).subarray(RECORDS_AT)))).toEqual([1_700_000_000_000, 1_700_000_000_000]);
+    expect(timesOf(stamped(Buffer.from('?')))).toEqual([1_700_000_000_000]);
+  });
+
+  it('tells of a batch with a record of more headers than are read, and reads those around it', () => {
+    const headers = new Map(Array.from({ length: 129 }, (_, n) => [Buffer.from(`h${String(n)}`), Buffer.alloc(0)]));
+    const messages = [{ topic: 'wire', value: Buffer.from('v'), headers }];
+    const crowded = Buffer.from(createRecordsBatch(messages, { compression: 'zstd' }).buffer);
+    crowded.writeBigInt64BE(2n, 0);
+    expect(seen(0, batchAt(0), crowded, batchAt(3))).toEqual(['0 a', '1 b', '2 unreadable', '3 a', '4 b']);
+    expect(readFrom(2, crowded).records[0]?.unreadable?.detail).toMatch(/129 headers; 128 are read/);
   });
 
   it('tells of a batch that says it has more records than are read', () => {

@@ -12,19 +12,31 @@ import type { FetchedRecord } from '../kafka.port.js';
 import { decompressed } from './decompress.kafka.js';
 
 const CODEC = 0b111;
+/** The broker's time stands for that of all records, whatever their sender said. */
+export const IS_APPEND_TIME = 1 << 3;
 /** A number of 64 bits never takes more octets. */
 const VARINT_SIZE_MAX = 10;
 /** Records of a batch at the most: of empty ones a few octets would say that there are millions. */
 export const BATCH_RECORDS_MAX = 100_000;
+/** Headers of a record at the most; ours have up to ten, tracing adds three. */
+export const RECORD_HEADERS_MAX = 128;
+/** Headers of all records of a batch at the most: an empty one is two octets, and a hundred times that in memory. */
+export const BATCH_HEADERS_MAX = 100_000;
 /** What a record takes in memory beside its bytes, about. */
 const RECORD_COST = 256;
+/** The same of a header: its name, its value and its place. */
+const HEADER_COST = 256;
+/** No record takes fewer octets: seven numbers of one each. */
+const RECORD_SIZE_MIN = 7;
+/** The lengths of a name and of a value. */
+const HEADER_SIZE_MIN = 2;
 export const NO_HEADERS: FetchedRecord['headers'] = Object.freeze({});
 
 /** What the head of a batch says of its records. */
 export interface RecordsHead {
   readonly attributes: number;
   readonly firstOffset: number;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds; the broker's where it is that of all records. */
   readonly firstTimestamp: number;
   readonly count: number;
 }
@@ -40,29 +52,55 @@ export function readRecords(bytes: Buffer, head: RecordsHead): ReadRecords {
   if (head.count > BATCH_RECORDS_MAX)
     throw new RangeError(`it says that it has ${String(head.count)} records; ${String(BATCH_RECORDS_MAX)} are read`);
   const plain = decompressed(bytes, head.attributes & CODEC);
+  if (head.count > plain.length / RECORD_SIZE_MIN)
+    throw new RangeError(`it says that it has ${String(head.count)} records in ${String(plain.length)} bytes`);
   const cursor = new Cursor(plain);
+  const headers = new HeaderReader(cursor);
   const records: FetchedRecord[] = [];
-  for (let n = 0; n < head.count; n += 1) records.push(readRecord(cursor, head));
-  return { records, cost: plain.length + records.length * RECORD_COST };
+  for (let n = 0; n < head.count; n += 1) records.push(readRecord(cursor, headers, head));
+  return { records, cost: plain.length + records.length * RECORD_COST + headers.sum * HEADER_COST };
 }
 
-function readRecord(cursor: Cursor, { firstOffset, firstTimestamp }: RecordsHead): FetchedRecord {
+function readRecord(cursor: Cursor, headers: HeaderReader, head: RecordsHead): FetchedRecord {
   cursor.varint(); // its size
   cursor.skip(1); // attributes: none are in use
-  const timestamp = firstTimestamp + cursor.varint();
-  const offset = firstOffset + cursor.varint();
+  const delta = cursor.varint();
+  const timestamp = head.firstTimestamp + ((head.attributes & IS_APPEND_TIME) === 0 ? delta : 0);
+  const offset = head.firstOffset + cursor.varint();
   const key = cursor.bytes();
   const value = cursor.bytes();
-  return { offset, key, value, timestamp, headers: readHeaders(cursor) };
+  return { offset, key, value, timestamp, headers: headers.read() };
 }
 
-/** Shape: a header given several times keeps its last value. */
-function readHeaders(cursor: Cursor): FetchedRecord['headers'] {
-  const count = cursor.varint();
-  if (count <= 0) return NO_HEADERS;
-  const headers: [string, Buffer][] = [];
-  for (let n = 0; n < count; n += 1) headers.push([String(cursor.bytes()), cursor.bytes() ?? Buffer.alloc(0)]);
-  return Object.fromEntries(headers);
+/** Reads the headers of the records of one batch. */
+class HeaderReader {
+  /** Of all records so far. */
+  sum = 0;
+
+  constructor(private readonly cursor: Cursor) {}
+
+  /** Shape: a header given several times keeps its last value. Errors: RangeError, at once, where it says that it has too many. */
+  read(): FetchedRecord['headers'] {
+    const { cursor } = this;
+    const count = cursor.varint();
+    if (count <= 0) return NO_HEADERS;
+    this.#count(count);
+    const headers: [string, Buffer][] = [];
+    for (let n = 0; n < count; n += 1) headers.push([String(cursor.bytes()), cursor.bytes() ?? Buffer.alloc(0)]);
+    return Object.fromEntries(headers);
+  }
+
+  #count(count: number): void {
+    const says = `a record says that it has ${String(count)} headers`;
+    if (count > RECORD_HEADERS_MAX) throw new RangeError(`${says}; ${String(RECORD_HEADERS_MAX)} are read`);
+    if (count > this.cursor.left / HEADER_SIZE_MIN)
+      throw new RangeError(`${says} in ${String(this.cursor.left)} bytes`);
+    this.sum += count;
+    if (this.sum > BATCH_HEADERS_MAX)
+      throw new RangeError(
+        `its records have ${String(this.sum)} headers or more; ${String(BATCH_HEADERS_MAX)} are read`,
+      );
+  }
 }
 
 /** Reads on from where it is. Errors: RangeError behind the end. */
@@ -70,6 +108,11 @@ class Cursor {
   #at = 0;
 
   constructor(private readonly all: Buffer) {}
+
+  /** Octets that are left. */
+  get left(): number {
+    return this.all.length - this.#at;
+  }
 
   skip(count: number): void {
     this.#at += count;

@@ -4,7 +4,7 @@ import { createRecordsBatch } from '@platformatic/kafka';
 import fc from 'fast-check';
 import type { FetchedRecord } from '../kafka.port.js';
 import { encodeRecordBatch } from './record-batch.kafka.js';
-import { readRecords } from './records.kafka.js';
+import { BATCH_HEADERS_MAX, IS_APPEND_TIME, RECORD_HEADERS_MAX, readRecords } from './records.kafka.js';
 
 const [COUNT_AT, RECORDS_AT] = [57, 61];
 const PLAIN = { attributes: 0, firstOffset: 40, firstTimestamp: 1_000 };
@@ -18,6 +18,19 @@ const message = fc.record({
 
 const read = (batch: Buffer, count = batch.readInt32BE(COUNT_AT)): readonly FetchedRecord[] =>
   readRecords(batch.subarray(RECORDS_AT), { ...PLAIN, count }).records;
+
+/** The octets of a record up to its headers: no key, no value. */
+const BEFORE_HEADERS = [0, 0, 0, 0, 1, 1];
+const varint = (value: number): number[] => (value < 64 ? [value * 2] : [((value * 2) & 0x7f) | 0x80, ...rest(value)]);
+const rest = (value: number): number[] => {
+  const left = Math.floor((value * 2) / 128);
+  return left < 128 ? [left] : [(left & 0x7f) | 0x80, ...rest(left / 2)];
+};
+/** Records with so many empty headers each. */
+const withHeaders = (records: number, says: number, has = says): Buffer => {
+  const one = Buffer.concat([Buffer.from([...BEFORE_HEADERS, ...varint(says)]), Buffer.alloc(2 * has)]);
+  return Buffer.concat(Array.from({ length: records }, () => one));
+};
 
 describe('records of a batch', () => {
   it('are what a client wrote, with places and times counted from those of the batch', () => {
@@ -57,6 +70,44 @@ describe('records of a batch', () => {
     for (let end = RECORDS_AT; end < written.length; end += 1)
       expect(() => read(written.subarray(0, end), 1)).toThrow(RangeError);
     expect(() => read(written, 2 ** 31 - 1)).toThrow(RangeError);
+  });
+
+  it('are refused at once with more headers than are read, or than there are bytes for', () => {
+    const tooMany = `${String(RECORD_HEADERS_MAX + 1)} headers; ${String(RECORD_HEADERS_MAX)} are read`;
+    expect(() => readRecords(withHeaders(1, RECORD_HEADERS_MAX + 1), { ...PLAIN, count: 1 })).toThrow(tooMany);
+    expect(() => readRecords(withHeaders(1, 16_000_000, 1), { ...PLAIN, count: 1 })).toThrow(/16000000 headers; 128/);
+    expect(() => readRecords(withHeaders(1, 3, 2), { ...PLAIN, count: 1 })).toThrow('3 headers in 4 bytes');
+    expect(readRecords(withHeaders(1, RECORD_HEADERS_MAX), { ...PLAIN, count: 1 }).records).toHaveLength(1);
+  });
+
+  it('are refused with more headers in all than are read, and each counts as memory', () => {
+    const [each, few] = [100, 10];
+    const many = BATCH_HEADERS_MAX / each + 1;
+    const whole = withHeaders(many, each);
+    expect(() => readRecords(whole, { ...PLAIN, count: many })).toThrow(
+      `${String(many * each)} headers or more; ${String(BATCH_HEADERS_MAX)} are read`,
+    );
+    expect(readRecords(whole, { ...PLAIN, count: many - 1 }).records).toHaveLength(many - 1);
+    const without = readRecords(withHeaders(few, 0), { ...PLAIN, count: few }).cost;
+    const { cost } = readRecords(withHeaders(few, each), { ...PLAIN, count: few });
+    expect(cost - without).toBeGreaterThan(few * each * 200);
+  });
+
+  it('are refused at once where more of them are claimed than there are bytes for', () => {
+    expect(() => readRecords(Buffer.alloc(699), { ...PLAIN, count: 100 })).toThrow('100 records in 699 bytes');
+  });
+
+  it('are all of the time that the broker gives, where it gives one', () => {
+    const sent = [5_000, 9_000].map((timestamp) => ({
+      topic: 'wire',
+      value: Buffer.from('v'),
+      timestamp: BigInt(timestamp),
+    }));
+    const bytes = createRecordsBatch(sent).buffer.subarray(RECORDS_AT);
+    const timesBy = (attributes: number): readonly number[] =>
+      readRecords(bytes, { ...PLAIN, attributes, count: 2 }).records.map(({ timestamp }) => timestamp);
+    expect(timesBy(0)).toEqual([1_000, 5_000]);
+    expect(timesBy(IS_APPEND_TIME)).toEqual([1_000, 1_000]);
   });
 
   it('never make a reader loop, whatever the bytes are', () => {
