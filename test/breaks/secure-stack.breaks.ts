@@ -64,4 +64,22 @@ export const BREAKS: readonly Break[] = [
     find: '.filter((rule) => !wanted.has(key(rule)))',
     replace: ".filter((rule) => rule.permission === 'DENY')",
   },
+  {
+    id: 'secure-stack-files-left-open',
+    requirement: 'secure-stack',
+    spec: 'deploy/dev/src/private-data.unit.spec.ts',
+    test: 'a data directory of an ordinary user is closed to others, also one that was left open',
+    file: 'deploy/dev/src/private-data.ts',
+    find: 'if (existsSync(folder)) chmodSync(folder, OWN);',
+    replace: '',
+  },
+  {
+    id: 'secure-stack-files-made-open',
+    requirement: 'secure-stack',
+    spec: 'deploy/dev/src/private-data.unit.spec.ts',
+    test: 'a data directory gets no file that others read, and way for the programs of another account alone',
+    file: 'deploy/dev/src/private-data.ts',
+    find: '  process.umask(OTHERS);',
+    replace: '',
+  },
 ];

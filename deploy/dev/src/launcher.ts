@@ -6,6 +6,7 @@
 import { HELP, parseStartOptions, type StartOptions } from '../../../scripts/lib/start-options.mjs';
 import { step } from '../../../scripts/lib/progress.mjs';
 import { deathOf } from './ended.js';
+import { makePrivately } from './private-data.js';
 import { startProcesses, type ProcessSpec, type Processes } from './processes.js';
 import { startStack, type DevStack } from './stack.js';
 
@@ -76,6 +77,7 @@ async function runProgramme(
   programme: Programme,
   onDeath: (how: string) => void,
 ): Promise<boolean> {
+  makePrivately(options.dataDir);
   const stack = await step('starting Kafka, registry and PostgreSQL', (say) =>
     startStack({
       dataDir: options.dataDir,

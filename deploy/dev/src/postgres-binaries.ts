@@ -14,14 +14,14 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { root } from '../../../scripts/lib/paths.mjs';
+import { forOthers, isTraversable } from './private-data.js';
 
 /** Whom the server runs as; undefined means as ourselves. */
 export interface Account {
@@ -72,13 +72,6 @@ function createAccount(): Account | null {
     return lookUp(ACCOUNT);
   }
   return null;
-}
-
-/** Whether other users can get to the path: every folder above it lets them through. */
-export function isTraversable(path: string): boolean {
-  const folder = existsSync(path) && statSync(path).isDirectory() ? path : dirname(path);
-  if (existsSync(folder) && (statSync(folder).mode & 0o001) === 0) return false;
-  return folder === dirname(folder) || isTraversable(dirname(folder));
 }
 
 /** The programs, where the account can run them. */
@@ -139,7 +132,9 @@ function copyFor(native: string): string {
   const marker = join(target, '.complete');
   if (existsSync(marker) && isOurs(target)) return target;
   const partial = mkdtempSync(join(tmpdir(), 'recourse-postgres-partial-'));
-  cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
+  forOthers(() => {
+    cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
+  });
   writeFileSync(join(partial, '.complete'), '');
   chmodSync(partial, 0o755);
   if (isThere(target) && isOurs(target)) rmSync(target, { recursive: true, force: true });

@@ -8,13 +8,8 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { startOf } from '../../../scripts/lib/identity.mjs';
 import type { ChildPlan } from './child.js';
-import {
-  isTraversable,
-  ownedFolder,
-  postgresPrograms,
-  type Account,
-  type PostgresPrograms,
-} from './postgres-binaries.js';
+import { ownedFolder, postgresPrograms, type Account, type PostgresPrograms } from './postgres-binaries.js';
+import { isTraversable } from './private-data.js';
 
 /** How to reach the server as its superuser. */
 export interface PostgresAddress {

@@ -11,6 +11,7 @@ import { takeLock } from '../../../scripts/lib/lock.mjs';
 import type { SupervisedChild } from './child.js';
 import type { StackPorts } from './ports.js';
 import type { PostgresAddress } from './postgres-server.js';
+import { closeData } from './private-data.js';
 import { layoutOf, markComplete, wipeData, type Layout } from './stack-data.js';
 import { prepare } from './stack-servers.js';
 import type { PartName, ServerOptions, Servers, StackFacts } from './stack-servers.js';
@@ -60,6 +61,7 @@ export async function startStack(options: StackOptions): Promise<DevStack> {
   try {
     await killLeftovers(layout.dataDir, say);
     if (options.reset === true) wipeData(layout);
+    closeData(layout, process.getuid?.() === 0);
     const book = new StateBook(layout.dataDir, readState(layout.dataDir));
     const servers = await prepare(layout, options, book, say);
     const stack = new Running(servers, layout, book, release, startedAt);
