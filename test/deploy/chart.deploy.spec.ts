@@ -90,6 +90,7 @@ interface Manifest {
     readonly strategy: { readonly type: string };
     readonly template: { readonly spec: Pod };
     readonly authorization: { readonly acls: readonly Acl[] };
+    readonly quotas?: Readonly<Record<string, number>>;
     readonly volumeClaimTemplates: readonly Claim[];
     readonly persistentVolumeClaimRetentionPolicy: unknown;
     readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
@@ -349,6 +350,16 @@ describe('topics and users', () => {
     expect(new Set(acls.map(({ resource }) => resource.type))).toEqual(
       new Set(['topic', 'group', 'transactionalId', 'cluster']),
     );
+  });
+
+  it('hold those outside to what a broker gives each, and neither services nor who checks', () => {
+    const outside = ['refund-agent', 'payments-worker', 'mail-worker', 'loyalty', 'judge'];
+    const quotas = { producerByteRate: 4_194_304, consumerByteRate: 33_554_432, requestPercentage: 50 };
+    const held = ofKind('KafkaUser').filter(({ spec }) => spec.quotas !== undefined);
+    expect(held.map(({ metadata }) => metadata.name).sort()).toEqual([...outside].sort());
+    expect(held.map(({ spec }) => spec.quotas)).toEqual(outside.map(() => quotas));
+    const free = manifests(render({ strimzi: { quotas: null } })).filter(({ kind }) => kind === 'KafkaUser');
+    expect(free.flatMap(({ spec }) => spec.quotas ?? [])).toEqual([]);
   });
 
   it('give a group to one user alone', () => {
