@@ -48,6 +48,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'const isPlaced = logged !== null || proved > 0;',
   },
   {
+    id: 'p11-unreadable-by-its-place',
+    requirement: 'P11/auditor',
+    spec: 'apps/auditor/src/auditor.unit.spec.ts',
+    test: 'an alarm is raised on no wire with a batch nobody can read, which is the same after a restart; and on one whose bytes were altered',
+    file: 'libs/audit/src/wire-leaf.ts',
+    find: 'if (unreadable !== undefined) return',
+    replace: 'if (unreadable !== undefined && offset < 0) return',
+  },
+  {
     id: 'p11-backup-taken-for-cuts',
     requirement: 'P11/auditor',
     spec: 'apps/auditor/src/auditor.unit.spec.ts',

@@ -121,6 +121,23 @@ describe('an alarm', () => {
     expect(cluster.alarms()).toEqual([`cut_tail in ${WIRE}/0`]);
   });
 
+  it('is raised on no wire with a batch nobody can read, which is the same after a restart; and on one whose bytes were altered', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.send(WIRE, ['a', 'b']);
+    cluster.broker.spoil(WIRE, 0, 1, { detail: 'it ends inside a block', bytes: Buffer.from('as it is stored') });
+    await cluster.turn();
+    for (const withoutTrees of [false, true]) {
+      await cluster.restart({ withoutTrees });
+      cluster.broker.spoil(WIRE, 0, 1, { detail: 'in other words', bytes: Buffer.from('as it is stored') });
+      await cluster.turn();
+    }
+    expect([cluster.sizes(WIRE), cluster.alarms()]).toEqual([[2], []]);
+    cluster.broker.spoil(WIRE, 0, 1, { detail: 'in other words', bytes: Buffer.from('as it was altered') });
+    await cluster.restart();
+    await cluster.turn();
+    expect(cluster.alarms()).toEqual([`regrown in ${WIRE}/0`]);
+  });
+
   it('is raised on heads that its log lost and its file has', async () => {
     const cluster = await AuditedCluster.start();
     await cluster.write(4);

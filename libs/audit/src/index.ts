@@ -8,3 +8,4 @@ export type { Proof, ProofProblem } from './proof.js';
 export { headText, knownHeadOf, originOf, parseHeadText, readSignedHead, treeName } from './tree-head.js';
 export type { SignedHead, TreeHead } from './tree-head.js';
 export { wireLeaf } from './wire-leaf.js';
+export type { WireRecord } from './wire-leaf.js';

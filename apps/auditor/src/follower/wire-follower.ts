@@ -68,9 +68,9 @@ export class WireFollower implements FollowedPartition {
     let count = 0;
     while (this.#offset < high) {
       const batch = await reader.read(topic, partition, this.#offset);
-      for (const { offset, key, value } of batch.records) {
-        if (offset < this.#offset) continue;
-        tree.append(wireLeaf(offset, key, value));
+      for (const record of batch.records) {
+        if (record.offset < this.#offset) continue;
+        tree.append(wireLeaf(record));
         count += 1;
       }
       if (batch.nextOffset <= this.#offset) break;
@@ -121,6 +121,6 @@ export class WireFollower implements FollowedPartition {
   }
 }
 
-function isLast({ offset, key, value }: FetchedRecord, tree: HashTree): boolean {
-  return tree.at(tree.count - 1)?.equals(wireLeaf(offset, key, value)) === true;
+function isLast(record: FetchedRecord, tree: HashTree): boolean {
+  return tree.at(tree.count - 1)?.equals(wireLeaf(record)) === true;
 }
