@@ -3,6 +3,7 @@ import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { endpointsOf } from '../endpoints.js';
 import { cellText, formatFields, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
@@ -76,7 +77,7 @@ function addEndpoints(notifications: Command, act: Act): void {
     .description('lists endpoints: who is told what, and whether it is on')
     .action(
       act(async (session) => {
-        const listed = await session.service('notifier').list('/v1/endpoints', {}, Number.MAX_SAFE_INTEGER);
+        const listed = { items: await endpointsOf(session), more: false };
         session.show(listed, () => withWaysOut(listText(ENDPOINTS, listed), listed.items));
       }),
     );

@@ -6,6 +6,7 @@ import { docOf, EdgeProblem } from '@recourse/sdk';
 import type { Doc, EdgeClient } from '@recourse/sdk';
 import { SERVICES } from '../config.js';
 import type { Service } from '../config.js';
+import { endpointsOf } from '../endpoints.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -90,7 +91,7 @@ export async function look(session: Session): Promise<Seen> {
     budgets: await list('budgets', '/v1/budgets'),
     reservations: await list('budgets', '/v1/reservations'),
     endpoints: await fact(async () => ({
-      value: (await session.service('notifier').list('/v1/endpoints', {}, ROWS_MAX)).items,
+      value: await endpointsOf(session),
       isCut: false,
     })),
     items: await list('notifier', '/v1/items'),
