@@ -35,7 +35,7 @@ import { dueTimers, groupsOf, loadGroups, projectSmall, rowOf, wholeKind } from 
 import type { KindPart, Statement, StoredRow } from './postgres-statements.js';
 
 /** Puts of one kind above which a COPY is cheaper than arrays as parameters, in spite of its round trips. */
-const FEW_PUTS_MAX = 200;
+const FEW_PUTS_MAX = 50;
 
 type From = { readonly seq: number; readonly hash: Buffer } | null;
 
