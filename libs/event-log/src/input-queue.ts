@@ -14,6 +14,8 @@ import { recordsOf, shortName } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
 import { judgeDelivery, othersPart, SILENT_TYPES } from './loop.decisions.js';
+import { Lane } from './input-lane.js';
+import type { Waiting } from './input-lane.js';
 import { patienceOf } from './patience.js';
 import { badItem, inputOf, mismatchItem, takes, unreadableItem, unvouchedItem } from './queue-item.js';
 import type { QueueItem } from './queue-item.js';
@@ -24,21 +26,7 @@ interface Position {
   offset: number;
   head: Head;
 }
-interface Waiting {
-  readonly spec: InputSpec;
-  readonly partition: number;
-  /** null: only the position moves, over what no reader may see. */
-  readonly record: FetchedRecord | null;
-  /** Where reading goes on behind it. */
-  readonly next: number;
-}
 type WaitingRecord = Waiting & { readonly record: FetchedRecord };
-
-/** Inputs that are decided in the order in which they came. */
-interface Lane {
-  waiting: Waiting[];
-  items: QueueItem[];
-}
 
 const ZEROS = Buffer.alloc(32);
 export const inputId = (topic: string, partition: number): string => `${topic}/${partition}`;
@@ -60,8 +48,8 @@ export class InputQueue {
   #expected = new Map<string, number>();
   #judged = new Map<string, Position>();
   /** Answers to what the own log asked for: they wait for nothing that came before them. */
-  #first: Lane = { waiting: [], items: [] };
-  #others: Lane = { waiting: [], items: [] };
+  #first = new Lane();
+  #others = new Lane();
   /** Items that went first since one of the others was taken, while others waited. */
   #passedOver = 0;
   #typeOfSchema = new Map<number, string>();
@@ -76,7 +64,12 @@ export class InputQueue {
   }
 
   sizeIn(lane: LaneName): number {
-    return sizeOf(lane === 'first' ? this.#first : this.#others);
+    return (lane === 'first' ? this.#first : this.#others).size;
+  }
+
+  /** What the records of a lane hold of memory, octets. */
+  octetsIn(lane: LaneName): number {
+    return (lane === 'first' ? this.#first : this.#others).octets;
   }
 
   laneOf(topic: string): LaneName {
@@ -92,8 +85,8 @@ export class InputQueue {
     partitions: readonly { readonly topic: string; readonly partition: number }[],
     cursors: readonly StoredCursor[],
   ): void {
-    this.#first = { waiting: [], items: [] };
-    this.#others = { waiting: [], items: [] };
+    this.#first = new Lane();
+    this.#others = new Lane();
     const known = new Map(cursors.map((cursor) => [inputId(cursor.topic, cursor.partition), cursor]));
     for (const { topic, partition } of partitions) {
       const id = inputId(topic, partition);
@@ -119,9 +112,12 @@ export class InputQueue {
     if (delivery.kind === 'drop') return 'dropped';
     const { partition, nextOffset: next } = batch;
     const taken = delivery.skip === 0 ? batch.records : batch.records.slice(delivery.skip);
-    const { waiting } = spec.goesFirst === true ? this.#first : this.#others;
-    for (const record of taken) waiting.push({ spec, partition, record, next: record.offset + 1 });
-    if ((taken.at(-1)?.offset ?? expected - 1) + 1 < next) waiting.push({ spec, partition, record: null, next });
+    const lane = spec.goesFirst === true ? this.#first : this.#others;
+    const isBehind = (taken.at(-1)?.offset ?? expected - 1) + 1 < next;
+    lane.add([
+      ...taken.map((record) => ({ spec, partition, record, next: record.offset + 1 })),
+      ...(isBehind ? [{ spec, partition, record: null, next }] : []),
+    ]);
     this.#expected.set(id, next);
     return 'taken';
   }
@@ -142,7 +138,7 @@ export class InputQueue {
         taken += 1;
       }
     } finally {
-      if (taken > 0) lane.waiting = lane.waiting.slice(taken);
+      lane.judged(taken);
     }
   }
 
@@ -159,9 +155,9 @@ export class InputQueue {
   drop(items: readonly QueueItem[]): void {
     const firsts = items.filter(({ cursor }) => this.laneOf(cursor.topic) === 'first').length;
     const others = items.length - firsts;
-    this.#first.items = this.#first.items.slice(firsts);
+    this.#first.drop(firsts);
     this.#passedOver = others > 0 || this.#others.items.length === 0 ? 0 : this.#passedOver + firsts;
-    if (others > 0) this.#others.items = this.#others.items.slice(others);
+    this.#others.drop(others);
   }
 
   /** How long all that waits may wait for more, milliseconds. */
@@ -293,8 +289,4 @@ export class InputQueue {
       partitionCount: this.options.partitionCountOf(topic),
     });
   }
-}
-
-function sizeOf({ waiting, items }: Lane): number {
-  return waiting.length + items.length;
 }

@@ -74,6 +74,8 @@ export interface LoopSettings {
   readonly projectionRowsMax: number;
   /** Queue size that pauses an input, records. */
   readonly queueMax: number;
+  /** What the queue may hold of memory before an input pauses, octets. */
+  readonly queueOctetsMax: number;
 }
 
 export const LOOP_SETTINGS: LoopSettings = {
@@ -87,6 +89,7 @@ export const LOOP_SETTINGS: LoopSettings = {
   viewAgeMs: 250,
   projectionRowsMax: 20_000,
   queueMax: 20_000,
+  queueOctetsMax: 64 * 1_024 * 1_024,
 };
 
 export interface PartitionLoopOptions {
@@ -805,9 +808,10 @@ export class PartitionLoop {
   }
 
   #judgePressure(): void {
-    const { queueMax } = this.#settings;
+    const { queueMax, queueOctetsMax } = this.#settings;
     for (const lane of LANES) {
-      const isLong = this.#queue.sizeIn(lane) > (this.#isLong[lane] ? queueMax / 4 : queueMax);
+      const part = this.#isLong[lane] ? 1 / 4 : 1;
+      const isLong = this.#queue.sizeIn(lane) > queueMax * part || this.#queue.octetsIn(lane) > queueOctetsMax * part;
       if (isLong === this.#isLong[lane]) continue;
       this.#isLong[lane] = isLong;
       this.options.onPressure();
