@@ -115,9 +115,12 @@ describe('recourse recoveries show', () => {
   });
 });
 
+/** What is asked without a terminal. */
+const ASKED = ['--yes', '--json', '--reason', 'seen'] as const;
+
 describe('recourse recoveries approve', () => {
   it('is refused to the initiator, with the remedy, and nothing is done', async () => {
-    const ended = await recourse('recoveries', 'approve', item.stepId, '--yes', '--json', ...as(INITIATOR));
+    const ended = await recourse('recoveries', 'approve', item.stepId, ...ASKED, ...as(INITIATOR));
     expect([ended.code, refusalIn(ended)]).toEqual([
       EXIT.refused,
       expect.objectContaining({
@@ -134,8 +137,7 @@ describe('recourse recoveries approve', () => {
       'recoveries',
       'approve',
       item.stepId,
-      '--yes',
-      '--json',
+      ...ASKED,
       ...as({ subject: 'guest', roles: ['auditor'] }),
     );
     expect([ended.code, refusalIn(ended)['code']]).toEqual([EXIT.refused, 'ROLE_REQUIRED']);
@@ -183,8 +185,7 @@ describe('recourse recoveries approve', () => {
       'recoveries',
       'approve',
       item.stepId,
-      '--yes',
-      '--json',
+      ...ASKED,
       ...as({ subject: 'tomas', roles: ['approver'] }),
     );
     expect([again.code, refusalIn(again)['code']]).toEqual([EXIT.refused, 'APPROVAL_USED']);
@@ -210,7 +211,7 @@ describe('recourse recoveries deny', () => {
   }, 90_000);
 
   it('makes a later approval void', async () => {
-    const ended = await recourse('recoveries', 'approve', other.stepId, '--yes', '--json', ...as(OPERATOR));
+    const ended = await recourse('recoveries', 'approve', other.stepId, ...ASKED, ...as(OPERATOR));
     expect([ended.code, refusalIn(ended)['code']]).toEqual([EXIT.refused, 'STEP_WRONG_PHASE']);
   });
 });
