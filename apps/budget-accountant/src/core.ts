@@ -119,7 +119,7 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
 }
 
 /** What was done is booked together: who asks for a budget is a command, which takes along what came before it. */
-const PATIENCE_MS = 20;
+const PATIENCE_MS = 250;
 
 /** What the ledger recorded, and which approvals were used. */
 function heardLogs(policy: EscalationPolicy): readonly InputTable[] {

@@ -44,14 +44,20 @@ export class DatabaseClock {
   }
 }
 
-// How much a turn takes, told by what the last ones cost: a turn is what an input waits for at the most, so it is bounded by
-// time, whatever its inputs lead to.
+// How much a turn takes, told by what the last ones cost. While little waits, a turn is what an input waits for at the most, so
+// it is bounded by time. Where more waits than that holds, what is behind waits for all the turns before it, and each has an
+// append, its readers and a transaction of its own: so a turn takes half of what waits, and the bound is how long the process
+// may hear nothing.
 //
 // Boundary: remembers sums and decides nothing else. The time is that of deciding; what a turn waits for beside that is the
 // same for few inputs and for many.
 
-/** Time that deciding one batch takes, milliseconds: the append and its answer take about as long. */
+/** Time that deciding one batch takes while little waits, milliseconds: the append and its answer take about as long. */
 const TURN_MS = 12;
+/** Part of a backlog that one batch takes: timers and what goes first wait for no more than that. */
+const BACKLOG_PART = 1 / 2;
+/** Time that deciding any batch takes, milliseconds. */
+const TURN_MAX_MS = 150;
 /** Bytes of a part of a batch: what is decided in vain when a batch is full. A Progress is one part in three hundred of it. */
 const PART_BYTES = 64_000;
 /** Bytes an input is taken to lead to before any was seen. */
@@ -77,10 +83,15 @@ export class TurnPace {
     this.#bytes = this.#bytes * REMAINS + bytes;
   }
 
-  /** Inputs of the next batch, from 1 to `max`. */
-  inputs(max: number): number {
+  /** Inputs of the next batch, from 1 to `max`, of so many that wait. */
+  inputs(max: number, waiting: number): number {
     if (this.#ms <= 0) return max;
-    return Math.max(1, Math.min(max, Math.floor((TURN_MS * this.#inputs) / this.#ms)));
+    const part = Math.min(waiting * BACKLOG_PART, this.#inputsIn(TURN_MAX_MS));
+    return Math.max(1, Math.min(max, Math.floor(Math.max(this.#inputsIn(TURN_MS), part))));
+  }
+
+  #inputsIn(ms: number): number {
+    return (ms * this.#inputs) / this.#ms;
   }
 
   /** Inputs of one part of it. */

@@ -367,7 +367,7 @@ export class PartitionLoop {
 
   /** What the next batch is made of, and the time; null when there is nothing to do. */
   async #material(): Promise<Material | null> {
-    const inputsMax = this.#pace.inputs(this.#settings.itemsMax);
+    const inputsMax = this.#pace.inputs(this.#settings.itemsMax, this.#queue.size);
     const items = this.#queue.peek(inputsMax);
     const isOpen = this.#life.isOpen;
     const resends = isOpen ? this.#obligations.again() : [];

@@ -9,7 +9,7 @@ function paceAfter(...turns: readonly (readonly [inputs: number, ms: number, byt
 
 describe('the pace of turns', () => {
   it('takes all there is while nothing is known', () => {
-    expect(paceAfter().inputs(500)).toBe(500);
+    expect(paceAfter().inputs(500, 500)).toBe(500);
   });
 
   it.each([
@@ -17,14 +17,26 @@ describe('the pace of turns', () => {
     ['inputs of 0.2 ms', [100, 20, 0], 60],
     ['inputs of 30 ms', [2, 60, 0], 1],
   ] as const)('takes about 12 ms of %s', (_, turn, inputs) => {
-    expect(paceAfter(turn).inputs(500)).toBe(inputs);
+    expect(paceAfter(turn).inputs(500, 1)).toBe(inputs);
+  });
+
+  it.each([
+    ['half of a backlog', 40, 20],
+    ['what 12 ms hold where that is more', 10, 6],
+    ['what 150 ms hold of any', 5_000, 75],
+  ] as const)('takes %s', (_, waiting, inputs) => {
+    expect(paceAfter([10, 20, 0]).inputs(500, waiting)).toBe(inputs);
+  });
+
+  it('takes no more than a batch may hold', () => {
+    expect(paceAfter([1_000, 10, 0]).inputs(500, 20_000)).toBe(500);
   });
 
   it('follows what turns cost now, and is not thrown by one', () => {
     const cheap = [100, 2, 0] as const;
-    expect(paceAfter(cheap, cheap, cheap, cheap, [1, 20, 0]).inputs(500)).toBeGreaterThan(100);
+    expect(paceAfter(cheap, cheap, cheap, cheap, [1, 20, 0]).inputs(500, 1)).toBeGreaterThan(100);
     const dear = [10, 20, 0] as const;
-    expect(paceAfter(cheap, ...Array.from({ length: 20 }, () => dear)).inputs(500)).toBe(6);
+    expect(paceAfter(cheap, ...Array.from({ length: 20 }, () => dear)).inputs(500, 1)).toBe(6);
   });
 
   it('makes parts of some 64 KB', () => {
