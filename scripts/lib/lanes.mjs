@@ -72,7 +72,7 @@ export const LANES = [
     script: 'simulate.mjs',
     command: 'npm run simulate',
     test: ['--seeds', '1..40', '--events', '150'],
-    ci: ['--seeds', '1..400'],
+    ci: ['--seeds', '1..200'],
     all: ['--seeds', '1..400'],
   },
   { name: 'interop', script: 'interop.mjs', command: 'npm run test:interop', test: null, ci: [], all: [] },
@@ -85,14 +85,15 @@ export const LANES = [
     ci: [],
     all: [],
   },
-  // Every two of point, action and process; all three on request: npm run test:crash -- --matrix whole.
+  // Every two of point, action and process; all three on request: npm run test:crash -- --matrix whole. The runs of `crash` strike
+  // at moments, so .ci/run leaves the points to `npm run test:all`.
   {
     name: 'matrix',
     script: 'crash.mjs',
     args: ['--matrix'],
     command: 'npm run test:crash -- --matrix',
     test: null,
-    ci: [],
+    ci: null,
     all: [],
   },
   {

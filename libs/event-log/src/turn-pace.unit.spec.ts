@@ -1,5 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { TurnPace } from './loop-memory.js';
+import { countingCore, LoopWorld } from './loop.testing.js';
 
 function paceAfter(...turns: readonly (readonly [inputs: number, ms: number, bytes: number])[]): TurnPace {
   const pace = new TurnPace();
@@ -43,5 +44,38 @@ describe('the pace of turns', () => {
     expect(paceAfter().partInputs()).toBe(16);
     expect(paceAfter([100, 1, 64_000]).partInputs()).toBe(100);
     expect(paceAfter([2, 1, 800_000]).partInputs()).toBe(1);
+  });
+});
+
+describe('a loop whose inputs are dear', () => {
+  const { decide } = countingCore();
+  /** Above what a turn takes while little waits: one input each. */
+  const DEAR_MS = 15;
+  const BACKLOG = 40;
+  const dear = countingCore({
+    decide: (context, input) => {
+      for (const until = performance.now() + DEAR_MS; performance.now() < until;);
+      return decide(context, input);
+    },
+  });
+  const world = new LoopWorld(dear);
+
+  afterEach(() => world.stop());
+
+  it('makes few batches of a backlog', async () => {
+    const stated = (from: number, count: number): Promise<void> =>
+      world.state(Array.from({ length: count }, (_, at) => ({ ref: 'r1', id: String(from + at) })));
+    const until = (count: number): Promise<void> =>
+      world.until('all are there', async () => (await world.statements()).length === count);
+    await world.prepare();
+    const runtime = await world.start('a');
+    await world.until('it goes', () => runtime.health().ready);
+    await stated(0, 3);
+    await until(3);
+    const before = world.events.length;
+    await stated(3, BACKLOG);
+    await until(3 + BACKLOG);
+    const batches = world.events.slice(before).filter(({ kind }) => kind === 'appended').length;
+    expect(batches).toBeLessThanOrEqual(BACKLOG / 2);
   });
 });
