@@ -88,12 +88,12 @@ describe('a loop with inputs', () => {
     expect(records.filter(({ type }) => type === 'Progress').length).toBeLessThan(10);
   });
 
-  it('takes no more of them at a time than it decides in some milliseconds', async () => {
+  it('takes no more of them at a time than it decides in 150 ms, however many wait', async () => {
     const sound = countingCore();
     await world.start('a', {
       ...sound,
       decide: (context, input) => {
-        for (const until = performance.now() + 5; performance.now() < until;);
+        for (const until = performance.now() + 50; performance.now() < until;);
         return sound.decide(context, input);
       },
     });
@@ -102,7 +102,7 @@ describe('a loop with inputs', () => {
     await world.state(Array.from({ length: 30 }, (_, index) => ({ ref: 'r1', id: String(index) })));
     await world.until('all', async () => (await world.statements()).length === 35);
     const records = await world.accepted(world.partitionOf('r1'));
-    expect(records.filter(({ type }) => type === 'Progress').length).toBeGreaterThan(10);
+    expect(records.filter(({ type }) => type === 'Progress').length).toBeGreaterThan(8);
   });
 
   it('writes a Progress alone only for inputs that mean something, and never for its own', async () => {
