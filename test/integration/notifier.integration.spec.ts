@@ -211,6 +211,7 @@ describe('a step that waits for an approval', () => {
       unanswered?.text,
     ]);
     // At least once: what was on its way to the chat when the process was killed may come again, as the same notice.
+    await heardBy(chat, 'run-killed', 1);
     expect(
       new Set(
         chat
