@@ -10,7 +10,7 @@ import { bootstrap, main } from './lib/bootstrap.mjs';
 import { lackOfChromium } from './lib/chromium.mjs';
 import { countsIn, jestCounts, lastLine, settleCounts, sumCounts } from './lib/counts.mjs';
 import { failuresIn, titlesIn } from './lib/failures.mjs';
-import { argumentsOf, laneRows, lanesOf, leftOutOf } from './lib/lanes.mjs';
+import { argumentsOf, laneRows, lanesOf, lateBy, leftOutOf } from './lib/lanes.mjs';
 import { pinnedNode } from './lib/paths.mjs';
 import { table } from './lib/table.mjs';
 import { runTee } from './lib/tee.mjs';
@@ -30,13 +30,16 @@ await main(async () => {
   const sharing = lanes.filter((lane) => lane.usesSharedStack === true);
   const alone = lanes.filter((lane) => lane.usesSharedStack !== true);
   // The shared stack is gone before the lanes that bring their own: two cores carry one.
-  const done = [
-    ...(sharing.length > 0 ? await withTestStack(() => runAll(sharing, set)) : []),
-    ...(await runAll(alone, set)),
+  const runs = { set, startedAt: isWhole ? startedAt : Infinity };
+  const ended = [
+    ...(sharing.length > 0 ? await withTestStack(() => runAll(sharing, runs)) : []),
+    ...(await runAll(alone, runs)),
   ];
+  const done = ended.filter(({ why }) => why === undefined);
+  const late = ended.filter(({ why }) => why !== undefined);
   const sum = sumCounts(done);
   if (isWhole) console.log(`\n${leftOutOf(set).join('\n')}`);
-  tell(done, lacking);
+  tell(done, [...lacking, ...late]);
   if (isWhole && sum.failed === 0) console.log(`${SETS[set]} took ${noteTiming(SETS[set], startedAt, done)} s\n`);
   console.log(lastLine(sum));
   return sum.failed > 0 ? 1 : 0;
@@ -48,10 +51,13 @@ function lackOf({ name, needs }) {
   return why === null ? null : { name, why };
 }
 
-async function runAll(lanes, set) {
-  const done = [];
-  for (const lane of lanes) done.push(await runLane(lane, set));
-  return done;
+async function runAll(lanes, { set, startedAt }) {
+  const ended = [];
+  for (const lane of lanes) {
+    const why = lateBy(lane, set, (performance.now() - startedAt) / 60_000);
+    ended.push(why === null ? await runLane(lane, set) : { name: lane.name, why });
+  }
+  return ended;
 }
 
 async function runLane(lane, set) {
@@ -63,8 +69,8 @@ async function runLane(lane, set) {
   return { name: lane.name, ...settleCounts(counted, code), output, seconds };
 }
 
-function tell(done, lacking) {
-  console.log(`\n${table(['lane', 'passed', 'failed', 'seconds'], laneRows(done, lacking))}\n`);
+function tell(done, leftOut) {
+  console.log(`\n${table(['lane', 'passed', 'failed', 'seconds'], laneRows(done, leftOut))}\n`);
   for (const { name, failed, output } of done)
     if (failed > 0) console.log(`##### what failed in ${name}\n${failuresIn(output)}\n`);
   for (const { name, failed, output } of done)

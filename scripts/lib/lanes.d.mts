@@ -9,9 +9,12 @@ export interface Lane {
   readonly all: readonly string[] | null;
   readonly kind?: string;
   readonly needs?: 'chromium';
+  readonly samples?: boolean;
   readonly usesSharedStack?: boolean;
 }
 export const LANES: readonly Lane[];
+export const LATE_AFTER_MINUTES: number;
+export function lateBy(lane: Lane, set: LaneSet, minutes: number): string | null;
 export const ON_REQUEST: readonly { readonly command: string; readonly says: string }[];
 export function lanesOf(set: LaneSet): readonly Lane[];
 export function argumentsOf(lane: Lane, set: LaneSet): readonly string[];
@@ -23,7 +26,7 @@ export function laneRows(
     readonly failed: number;
     readonly seconds: number;
   }[],
-  lacking: readonly { readonly name: string; readonly why: string }[],
+  leftOut: readonly { readonly name: string; readonly why: string }[],
 ): readonly (readonly (string | number)[])[];
 export function lanesTable(): string;
 export function leftOutOf(set: LaneSet): readonly string[];

@@ -1,7 +1,17 @@
 // The lanes of proof are one table: what people read of it, and what runs them, says the same.
 import { describe, expect, it } from '@jest/globals';
 import { JEST_SUITES } from '../../scripts/lib/suites.mjs';
-import { argumentsOf, commandOf, LANES, lanesOf, lanesTable, leftOutOf, ON_REQUEST } from '../../scripts/lib/lanes.mjs';
+import {
+  argumentsOf,
+  commandOf,
+  LANES,
+  lanesOf,
+  lanesTable,
+  LATE_AFTER_MINUTES,
+  lateBy,
+  leftOutOf,
+  ON_REQUEST,
+} from '../../scripts/lib/lanes.mjs';
 import type { LaneSet } from '../../scripts/lib/lanes.mjs';
 import { filesBelow, textOf } from './tree.testing.js';
 
@@ -53,6 +63,19 @@ describe('a run', () => {
   it('of everything names only what has to be asked for', () => {
     expect(leftOutOf('all').join('\n')).not.toContain('test:all');
     for (const { command } of ON_REQUEST) expect(leftOutOf('all').join('\n')).toContain(command);
+  });
+
+  it('of .ci/run begins late no lane that only samples, says so with the command for all of it, and begins the rest', () => {
+    const late = LANES.filter((lane) => lateBy(lane, 'ci', LATE_AFTER_MINUTES) !== null);
+    expect(late.map(({ name }) => name)).toEqual(['simulation', 'mutants', 'seeds', 'breaks']);
+    expect(late.map((lane) => lateBy(lane, 'ci', LATE_AFTER_MINUTES + 6.6))).toEqual(
+      late.map((lane) => `62 minutes had passed; all of it: ${commandOf(lane, 'all')}`),
+    );
+    for (const lane of LANES) {
+      expect(lateBy(lane, 'ci', LATE_AFTER_MINUTES - 0.1)).toBeNull();
+      expect(lateBy(lane, 'all', 1_000)).toBeNull();
+      expect(lateBy(lane, 'test', 1_000)).toBeNull();
+    }
   });
 
   it('of a lane gets its own arguments before those of the set', () => {
