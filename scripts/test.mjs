@@ -10,7 +10,7 @@ import { bootstrap, main } from './lib/bootstrap.mjs';
 import { lackOfChromium } from './lib/chromium.mjs';
 import { countsIn, jestCounts, lastLine, settleCounts, sumCounts } from './lib/counts.mjs';
 import { failuresIn, titlesIn } from './lib/failures.mjs';
-import { argumentsOf, laneRows, lanesOf, lateBy, leftOutOf } from './lib/lanes.mjs';
+import { argumentsOf, laneRows, lanesOf, leftOutOf, whenLate } from './lib/lanes.mjs';
 import { pinnedNode } from './lib/paths.mjs';
 import { table } from './lib/table.mjs';
 import { runTee } from './lib/tee.mjs';
@@ -54,8 +54,10 @@ function lackOf({ name, needs }) {
 async function runAll(lanes, { set, startedAt }) {
   const ended = [];
   for (const lane of lanes) {
-    const why = lateBy(lane, set, (performance.now() - startedAt) / 60_000);
-    ended.push(why === null ? await runLane(lane, set) : { name: lane.name, why });
+    const late = whenLate(lane, set, (performance.now() - startedAt) / 60_000);
+    if (late === null) ended.push(await runLane(lane, set));
+    else if (late.lane === null) ended.push({ name: lane.name, why: late.why });
+    else ended.push({ ...(await runLane(late.lane, set)), less: late.why });
   }
   return ended;
 }

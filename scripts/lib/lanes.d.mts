@@ -9,12 +9,16 @@ export interface Lane {
   readonly all: readonly string[] | null;
   readonly kind?: string;
   readonly needs?: 'chromium';
-  readonly samples?: boolean;
+  readonly late?: readonly string[] | null;
   readonly usesSharedStack?: boolean;
 }
 export const LANES: readonly Lane[];
 export const LATE_AFTER_MINUTES: number;
-export function lateBy(lane: Lane, set: LaneSet, minutes: number): string | null;
+export function whenLate(
+  lane: Lane,
+  set: LaneSet,
+  minutes: number,
+): { readonly lane: Lane | null; readonly why: string } | null;
 export const ON_REQUEST: readonly { readonly command: string; readonly says: string }[];
 export function lanesOf(set: LaneSet): readonly Lane[];
 export function argumentsOf(lane: Lane, set: LaneSet): readonly string[];
@@ -25,6 +29,7 @@ export function laneRows(
     readonly passed: number;
     readonly failed: number;
     readonly seconds: number;
+    readonly less?: string;
   }[],
   leftOut: readonly { readonly name: string; readonly why: string }[],
 ): readonly (readonly (string | number)[])[];

@@ -14,7 +14,7 @@ import { root } from './paths.mjs';
  * @property {readonly string[] | null} all arguments in `npm run test:all`
  * @property {string} [kind] counts come from Jest's results, else from the last line that the lane prints
  * @property {'chromium'} [needs] where it is not, a run of a set leaves the lane out, and says why
- * @property {boolean} [samples] tries some of what could be tried; .ci/run begins it only in time (`lateBy`)
+ * @property {readonly string[] | null} [late] arguments in .ci/run when it is late (`whenLate`); null: left out
  * @property {boolean} [usesSharedStack] runs beside other lanes on one stack; the rest start their own, or need none
  */
 
@@ -67,7 +67,15 @@ export const LANES = [
   },
   // The quick runs kill each process once; all of them make a third of their runs on two instances of every service, and end with
   // twelve kills of workers in legs.
-  { name: 'crash', script: 'crash.mjs', command: 'npm run test:crash', test: ['--quick'], ci: [], all: [] },
+  {
+    name: 'crash',
+    script: 'crash.mjs',
+    command: 'npm run test:crash',
+    test: ['--quick'],
+    ci: [],
+    all: [],
+    late: ['--quick'],
+  },
   { name: 'interop', script: 'interop.mjs', command: 'npm run test:interop', test: null, ci: [], all: [] },
   {
     name: 'simulation',
@@ -76,7 +84,7 @@ export const LANES = [
     test: ['--seeds', '1..40', '--events', '150'],
     ci: ['--seeds', '1..200'],
     all: ['--seeds', '1..400'],
-    samples: true,
+    late: null,
   },
   {
     name: 'mutants',
@@ -86,7 +94,7 @@ export const LANES = [
     test: null,
     ci: [],
     all: [],
-    samples: true,
+    late: null,
   },
   // Every two of point, action and process; all three on request: npm run test:crash -- --matrix whole. The runs of `crash` strike
   // at moments, so .ci/run leaves the points to `npm run test:all`.
@@ -106,7 +114,7 @@ export const LANES = [
     test: null,
     ci: ['--seeds', '401..430', '--events', '100'],
     all: ['--seeds', '401..800', '--events', '100'],
-    samples: true,
+    late: null,
   },
   // Every tampering at every record; `npm run unit` does some of them.
   { name: 'tamper', script: 'tamper.mjs', command: 'npm run tamper', test: null, ci: null, all: [] },
@@ -117,26 +125,27 @@ export const LANES = [
     test: null,
     ci: ['--changed', '--minutes', '5'],
     all: [],
-    samples: true,
+    late: null,
   },
   { name: 'sdk', script: 'pack.mjs', command: 'npm run pack:sdk', test: null, ci: null, all: [] },
 ];
 
 /**
- * Minutes after which .ci/run begins no lane that only samples. Two cores take 40 for all of it; the same cores, when others use
- * them, take three times as long, and a run that is cut gives no verdict at all.
+ * Minutes after which .ci/run is late: it does less of the lanes that try some of what could be tried, and says so. Two cores take
+ * 40 for all of it; the same cores, when others use them, take three times as long, and a run that is cut gives no verdict at all.
  */
-export const LATE_AFTER_MINUTES = 55;
+export const LATE_AFTER_MINUTES = 50;
 
 /**
- * Why a lane is not begun so late. Pure.
+ * What becomes of a lane that would begin after so many minutes. Pure.
  *
  * @param {Lane} lane @param {LaneSet} set @param {number} minutes since the run began
- * @returns {string | null} null: it is begun
+ * @returns {{ readonly lane: Lane | null, readonly why: string } | null} null: it runs as ever; without a lane it is left out
  */
-export function lateBy(lane, set, minutes) {
-  if (set !== 'ci' || lane.samples !== true || minutes < LATE_AFTER_MINUTES) return null;
-  return `${String(Math.round(minutes))} minutes had passed; all of it: ${commandOf(lane, 'all')}`;
+export function whenLate(lane, set, minutes) {
+  if (set !== 'ci' || lane.late === undefined || minutes < LATE_AFTER_MINUTES) return null;
+  const why = `${String(Math.round(minutes))} minutes had passed; all of it: ${commandOf(lane, 'all')}`;
+  return { lane: lane.late === null ? null : { ...lane, ci: lane.late }, why };
 }
 
 /** Kept apart from the lanes: they want a download, or hours. `npm test` and `npm run test:all` name them at their end. */
@@ -166,7 +175,12 @@ export function commandOf(lane, set) {
 
 /** What a run tells of its lanes: those that ran, then those that it left out, and why. Pure. */
 export const laneRows = (done, leftOut) => [
-  ...done.map(({ name, passed, failed, seconds }) => [name, passed, failed, seconds]),
+  ...done.map(({ name, passed, failed, seconds, less }) => [
+    name,
+    passed,
+    failed,
+    less === undefined ? seconds : `${String(seconds)}, less of it: ${less}`,
+  ]),
   ...leftOut.map(({ name, why }) => [name, '-', '-', `left out: ${why}`]),
 ];
 
