@@ -97,14 +97,14 @@ describe.each(CODECS)('what was compressed with %s', (_name, codec) => {
     );
   });
 
-  it('is read as before after hundreds that were broken, which leave no memory behind', () => {
+  it('is read as before after many that were broken, which leave no memory behind', () => {
     const bomb = compressed(Buffer.alloc(2 * MIB), codec);
     const broken = bomb.subarray(0, bomb.length - 3);
     const good = compressed(Buffer.from('the refund of order 4711 '.repeat(50)), codec);
     const before = process.memoryUsage().rss;
-    for (let n = 0; n < 300; n += 1) if (tried(broken, codec) !== null) throw new Error('it was read');
+    for (let n = 0; n < 150; n += 1) if (tried(broken, codec) !== null) throw new Error('it was read');
     expect(String(decompressed(good, codec))).toBe('the refund of order 4711 '.repeat(50));
-    expect(process.memoryUsage().rss - before).toBeLessThan(250 * MIB);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * MIB);
   }, 60_000);
 });
 

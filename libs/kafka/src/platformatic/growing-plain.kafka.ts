@@ -43,14 +43,14 @@ export class GrowingPlain {
     if (offset === 0 || from < floor) throw new RangeError('it repeats what is not there');
     const to = this.#room(count);
     const bytes = this.#bytes;
-    if (count <= SHORT) {
-      for (let n = 0; n < count; n += 1) bytes[to + n] = bytes[from + n] ?? 0;
-      return;
-    }
+    // What does not overlap is one copy; what repeats soon begins in a loop, since each short copy is a call.
+    let done = offset >= count && count > SHORT ? 0 : Math.min(count, SHORT);
+    for (let n = 0; n < done; n += 1) bytes[to + n] = bytes[from + n] ?? 0;
     // What was copied is twice as much to copy from.
-    for (let done = 0; done < count;) {
-      const step = Math.min(offset + done, count - done);
-      bytes.copyWithin(to + done, from, from + step);
+    while (done < count) {
+      const again = from + (done % offset);
+      const step = Math.min(to + done - again, count - done);
+      bytes.copyWithin(to + done, again, again + step);
       done += step;
     }
   }
