@@ -9,11 +9,10 @@ export interface Lane {
   readonly all: readonly string[] | null;
   readonly kind?: string;
   readonly needs?: 'chromium';
-  readonly late?: readonly string[] | null;
+  readonly late?: { readonly after: number; readonly args: readonly string[] | null };
   readonly usesSharedStack?: boolean;
 }
 export const LANES: readonly Lane[];
-export const LATE_AFTER_MINUTES: number;
 export function whenLate(
   lane: Lane,
   set: LaneSet,

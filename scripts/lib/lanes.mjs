@@ -14,9 +14,16 @@ import { root } from './paths.mjs';
  * @property {readonly string[] | null} all arguments in `npm run test:all`
  * @property {string} [kind] counts come from Jest's results, else from the last line that the lane prints
  * @property {'chromium'} [needs] where it is not, a run of a set leaves the lane out, and says why
- * @property {readonly string[] | null} [late] arguments in .ci/run when it is late (`whenLate`); null: left out
+ * @property {{ readonly after: number, readonly args: readonly string[] | null }} [late] arguments in .ci/run when it begins so many
+ *   minutes after the run or later (`whenLate`); null: left out
  * @property {boolean} [usesSharedStack] runs beside other lanes on one stack; the rest start their own, or need none
  */
+
+/**
+ * Minutes after which .ci/run does less of the lanes at its end. Two cores take 40 for all of it; the same cores, when others use
+ * them, take three times as long, and a run that is cut gives no verdict at all.
+ */
+const LATE_AFTER_MINUTES = 50;
 
 /** @type {readonly Lane[]} */
 export const LANES = [
@@ -29,6 +36,8 @@ export const LANES = [
     test: [],
     ci: [],
     all: [],
+    // A machine on which verify took that long takes three quarters of an hour for all of them.
+    late: { after: 11, args: ['--shard=1/2'] },
     kind: 'integration',
     usesSharedStack: true,
   },
@@ -74,7 +83,7 @@ export const LANES = [
     test: ['--quick'],
     ci: [],
     all: [],
-    late: ['--quick'],
+    late: { after: LATE_AFTER_MINUTES, args: ['--quick'] },
   },
   { name: 'interop', script: 'interop.mjs', command: 'npm run test:interop', test: null, ci: [], all: [] },
   {
@@ -84,7 +93,7 @@ export const LANES = [
     test: ['--seeds', '1..40', '--events', '150'],
     ci: ['--seeds', '1..200'],
     all: ['--seeds', '1..400'],
-    late: null,
+    late: { after: LATE_AFTER_MINUTES, args: null },
   },
   {
     name: 'mutants',
@@ -94,7 +103,7 @@ export const LANES = [
     test: null,
     ci: [],
     all: [],
-    late: null,
+    late: { after: LATE_AFTER_MINUTES, args: null },
   },
   // Every two of point, action and process; all three on request: npm run test:crash -- --matrix whole. The runs of `crash` strike
   // at moments, so .ci/run leaves the points to `npm run test:all`.
@@ -114,7 +123,7 @@ export const LANES = [
     test: null,
     ci: ['--seeds', '401..430', '--events', '100'],
     all: ['--seeds', '401..800', '--events', '100'],
-    late: null,
+    late: { after: LATE_AFTER_MINUTES, args: null },
   },
   // Every tampering at every record; `npm run unit` does some of them.
   { name: 'tamper', script: 'tamper.mjs', command: 'npm run tamper', test: null, ci: null, all: [] },
@@ -125,16 +134,10 @@ export const LANES = [
     test: null,
     ci: ['--changed', '--minutes', '5'],
     all: [],
-    late: null,
+    late: { after: LATE_AFTER_MINUTES, args: null },
   },
   { name: 'sdk', script: 'pack.mjs', command: 'npm run pack:sdk', test: null, ci: null, all: [] },
 ];
-
-/**
- * Minutes after which .ci/run is late: it does less of the lanes that try some of what could be tried, and says so. Two cores take
- * 40 for all of it; the same cores, when others use them, take three times as long, and a run that is cut gives no verdict at all.
- */
-export const LATE_AFTER_MINUTES = 50;
 
 /**
  * What becomes of a lane that would begin after so many minutes. Pure.
@@ -143,9 +146,10 @@ export const LATE_AFTER_MINUTES = 50;
  * @returns {{ readonly lane: Lane | null, readonly why: string } | null} null: it runs as ever; without a lane it is left out
  */
 export function whenLate(lane, set, minutes) {
-  if (set !== 'ci' || lane.late === undefined || minutes < LATE_AFTER_MINUTES) return null;
+  const { late } = lane;
+  if (set !== 'ci' || late === undefined || minutes < late.after) return null;
   const why = `${String(Math.round(minutes))} minutes had passed; all of it: ${commandOf(lane, 'all')}`;
-  return { lane: lane.late === null ? null : { ...lane, ci: lane.late }, why };
+  return { lane: late.args === null ? null : { ...lane, ci: late.args }, why };
 }
 
 /** Kept apart from the lanes: they want a download, or hours. `npm test` and `npm run test:all` name them at their end. */
