@@ -1,4 +1,6 @@
 // Our decoders of lz4 and snappy against the client's compressors, and against whatever else somebody may send.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { compressionsAlgorithmsByBitmask } from '@platformatic/kafka';
 import fc from 'fast-check';
@@ -46,6 +48,13 @@ const repeating = (offset: number, half = 0): Buffer =>
 function xerial(...blocks: readonly Buffer[]): Buffer {
   const sized = blocks.flatMap((block) => [uint32(block.length).reverse(), block]);
   return Buffer.concat([Buffer.from('82534e41505059000000000100000001', 'hex'), ...sized]);
+}
+
+/** Lets go of what nobody holds any more, so that what is left was kept; a thread beside ours gives the memory back. */
+async function collected(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  await new Promise((resolve) => setTimeout(resolve, 300));
 }
 
 /** Octets of a decoder, or null where it says what is wrong. Errors: whatever is thrown that is no Error. */
@@ -97,14 +106,19 @@ describe.each(CODECS)('what was compressed with %s', (_name, codec) => {
     );
   });
 
-  it('is read as before after many that were broken, which leave no memory behind', () => {
+  it('is read as before after many that were broken, which leave no memory behind', async () => {
     const bomb = compressed(Buffer.alloc(2 * MIB), codec);
     const broken = bomb.subarray(0, bomb.length - 3);
     const good = compressed(Buffer.from('the refund of order 4711 '.repeat(50)), codec);
+    await collected();
     const before = process.memoryUsage().rss;
-    for (let n = 0; n < 150; n += 1) if (tried(broken, codec) !== null) throw new Error('it was read');
+    for (let n = 0; n < 200; n += 1) {
+      if (tried(broken, codec) !== null) throw new Error('it was read');
+      if (n % 50 === 0) await collected();
+    }
     expect(String(decompressed(good, codec))).toBe('the refund of order 4711 '.repeat(50));
-    expect(process.memoryUsage().rss - before).toBeLessThan(150 * MIB);
+    await collected();
+    expect(process.memoryUsage().rss - before).toBeLessThan(250 * MIB);
   }, 60_000);
 });
 
