@@ -1,13 +1,7 @@
 // What a person reads of the crash runs of legs. Pure.
 import { LEG_STEPS, MOMENTS, TOOL_KINDS } from './leg.cases.js';
-import { permille } from './leg.decisions.js';
+import { permille, SESSION_MS } from './leg.decisions.js';
 import type { LegResult } from './leg-place.js';
-
-/** How long a group misses a member that was killed, milliseconds: a worker's session (libs/kafka). */
-const SESSION_MS = 6_000;
-/** The next one joins, reads and calls in this time. */
-const JOIN_MS = 1_000;
-export const TAKEN_UP_WITHIN_MS = SESSION_MS + JOIN_MS;
 
 const HEAD = [
   'tool',
@@ -26,9 +20,9 @@ export function legLine(number: number, result: LegResult): string {
   return `${String(number).padStart(4)}  ${verdict.padEnd(6)}  ${kind.padEnd(7)} step ${String(step).padStart(2)} of ${String(LEG_STEPS)} at ${moment.padEnd(12)} taken up after ${seconds(takenUpMs)} s, at rest after ${seconds(restMs)} s${withPeople > 0 ? `, ${String(withPeople)} with a person` : ''}`;
 }
 
-export function takenUpLine(times: readonly number[]): string {
-  const within = times.filter((ms) => ms <= TAKEN_UP_WITHIN_MS).length;
-  return `taken up after ${seconds(permille(times, 500))} s (p50), ${seconds(permille(times, 990))} s (p99), ${seconds(permille(times, 1_000))} s (max); ${String(within)} of ${String(times.length)} within a session of ${seconds(SESSION_MS)} s and ${seconds(JOIN_MS)} s for the next to join`;
+export function takenUpLine(times: readonly number[], withinMs: number): string {
+  const within = times.filter((ms) => ms <= withinMs).length;
+  return `taken up after ${seconds(permille(times, 500))} s (p50), ${seconds(permille(times, 990))} s (p99), ${seconds(permille(times, 1_000))} s (max); ${String(within)} of ${String(times.length)} within a session of ${seconds(SESSION_MS)} s and ${seconds(withinMs - SESSION_MS)} s for the next to join`;
 }
 
 /** A line per kind of tool and moment, and one for each kind. */

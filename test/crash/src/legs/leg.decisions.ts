@@ -96,6 +96,23 @@ export function takenUpAfterMs(calls: readonly ToolCall[], { worker, at }: Kille
   return first === undefined ? null : first.at - at;
 }
 
+/** How long a group misses a member that was killed, milliseconds: a worker's session (libs/kafka). */
+export const SESSION_MS = 6_000;
+/** What the next one has at least to join, read and call, milliseconds. */
+const JOIN_MS = 1_000;
+
+/** Joining, reading and calling are less than this share of a whole start: most of it passes while the dead one is still missed. */
+const JOIN_SHARE = 0.5;
+
+/**
+ * In what time the rest of a run is to be taken up, milliseconds: a session, and what the next worker needs to join, read and call.
+ *
+ * Shape: `starts` are how long workers of the same runs took to start where nobody was missed, milliseconds: a slow machine is told by them.
+ */
+export function takenUpWithinMs(starts: readonly number[]): number {
+  return SESSION_MS + Math.max(JOIN_MS, Math.ceil(JOIN_SHARE * (permille(starts, 500) ?? 0)));
+}
+
 /** The value that so many of a thousand are not above; null when there is none. */
 export function permille(values: readonly number[], share: number): number | null {
   const sorted = [...values].sort((one, other) => one - other);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LEG_STEPS } from './leg.cases.js';
 import type { LegCase } from './leg.cases.js';
-import { permille, problemsOf, takenUpAfterMs } from './leg.decisions.js';
+import { permille, problemsOf, takenUpAfterMs, takenUpWithinMs } from './leg.decisions.js';
 import type { RunSeen, ToolCall } from './leg.decisions.js';
 
 const LAST_FIRST = Array.from({ length: LEG_STEPS }, (_, index) => LEG_STEPS - index);
@@ -88,6 +88,10 @@ describe('the rest of a leg', () => {
 
   it('is taken up by nobody while only the dead one called', () => {
     expect(takenUpAfterMs([call(1, 90), call(1, 101)], { worker: 1, at: 100 })).toBeNull();
+  });
+
+  it('has a session and a second to be taken up, and longer only where workers start more slowly', () => {
+    expect([[], [1_700, 1_900, 2_000, 9_000], [5_201, 6_000, 900]].map(takenUpWithinMs)).toEqual([7_000, 7_000, 8_601]);
   });
 });
 
