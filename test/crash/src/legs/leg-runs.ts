@@ -32,7 +32,7 @@ const PROBLEMS_MAX = 6;
 export class LegRuns {
   readonly problems: string[] = [];
   private readonly results: LegResult[] = [];
-  /** How long workers took to start where nobody was missed, milliseconds. */
+  /** How long workers took to stop and start where nobody was missed, milliseconds. */
   private readonly starts: number[] = [];
   private checks = 0;
 

@@ -101,13 +101,13 @@ export const SESSION_MS = 6_000;
 /** What the next one has at least to join, read and call, milliseconds. */
 const JOIN_MS = 1_000;
 
-/** Joining, reading and calling are less than this share of a whole start: most of it passes while the dead one is still missed. */
+/** Joining, reading and calling are less than this share of a restart: most of it passes while the dead one is still missed. */
 const JOIN_SHARE = 0.5;
 
 /**
  * In what time the rest of a run is to be taken up, milliseconds: a session, and what the next worker needs to join, read and call.
  *
- * Shape: `starts` are how long workers of the same runs took to start where nobody was missed, milliseconds: a slow machine is told by them.
+ * Shape: `starts` are how long workers of the same runs took to stop and start where nobody was missed, milliseconds: a slow machine is told by them.
  */
 export function takenUpWithinMs(starts: readonly number[]): number {
   return SESSION_MS + Math.max(JOIN_MS, Math.ceil(JOIN_SHARE * (permille(starts, 500) ?? 0)));
