@@ -90,7 +90,7 @@ export class AuditedCluster {
       everyRecords: 1_000,
       everyMs: 1_000,
       now: () => this.now,
-      sleep: () => Promise.resolve(),
+      ...{ sleep: () => Promise.resolve(), news: () => Promise.resolve() },
       onTrouble: (what, cause) => this.trouble.push(`${what}: ${String(cause)}`),
     });
     await this.book.readOn();

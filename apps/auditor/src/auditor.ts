@@ -38,12 +38,16 @@ export interface AuditorOptions {
   readonly everyMs: number;
   readonly now: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Resolves when there may be something to read. */
+  readonly news: () => Promise<void>;
   readonly onTrouble: (what: string, cause: unknown) => void;
   readonly onSigned?: (heads: readonly SignedHead[]) => void;
   readonly onAlarm?: (found: Found) => void;
 }
 
+/** Least time between two looks at partitions that were quiet, and the most that news are waited for after it. */
 const POLL_MS = 500;
+const NEWS_WITHIN_MS = 1_000;
 
 export class Auditor {
   readonly #stopped = new AbortController();
@@ -82,14 +86,16 @@ export class Auditor {
   }
 
   async #run(): Promise<void> {
-    const { sleep } = this.options;
+    const { sleep, news } = this.options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       const count = await this.turn().catch((cause: unknown) => {
         this.#note('auditor', cause);
         return 0;
       });
-      if (count === 0) await sleep(POLL_MS, signal);
+      if (count > 0) continue;
+      await sleep(POLL_MS, signal);
+      await Promise.race([news(), sleep(NEWS_WITHIN_MS, signal)]);
     }
   }
 

@@ -5,7 +5,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HashTree, headsText, NodeFiles, noteSigner, parseVerifier, readHeads, verifierText } from '@recourse/audit';
 import type { NoteSigner, SignedHead } from '@recourse/audit';
-import { accessOf, createKafka, createSchemaRegistry, signingFrom } from '@recourse/kafka';
+import { accessOf, createKafka, createSchemaRegistry, NewsBell, signingFrom } from '@recourse/kafka';
 import type { Kafka, RawReader } from '@recourse/kafka';
 import { Failure, systemClock } from '@recourse/kernel';
 import { createCodecs, lossReader, ownerOfLog } from '@recourse/messages';
@@ -25,6 +25,8 @@ import { witnessClient } from './witness/witness.http.js';
 
 const NAME = 'auditor';
 const WITNESS_TIMEOUT_MS = 3_000;
+/** How long one question for news waits at the broker. */
+const NEWS_WAIT_MS = 1_000;
 const HEADS = 'heads.notes';
 
 /** Starts the auditor. Errors: what no retry helps against. */
@@ -36,7 +38,8 @@ export async function startAuditor(config: AuditorConfig): Promise<void> {
   const book = new HeadBook({ kafka, codecs, logId: config.logId, key: signer.key, now: Date.now });
   const reader = await kafka.rawReader();
   const partitions = await partitionsOf(config, { kafka, reader, codecs, book });
-  const auditor = auditorOf(config, { partitions, book, signer, logger });
+  const bell = new NewsBell({ kafka, positions: () => [book, ...partitions], waitMs: NEWS_WAIT_MS });
+  const auditor = auditorOf(config, { partitions, book, signer, logger, news: () => bell.heard() });
   await book.readOn();
   auditor.learn(keptHeads(config, signer));
   const server = healthServer(auditor).listen(config.httpPort, config.httpHost);
@@ -45,7 +48,7 @@ export async function startAuditor(config: AuditorConfig): Promise<void> {
   const stop = async (): Promise<void> => {
     server.close();
     await auditor.stop();
-    await Promise.all([reader.close(), book.close()]);
+    await Promise.all([bell.close(), reader.close(), book.close()]);
     for (const { tree } of partitions) tree.close();
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -58,7 +61,7 @@ export async function startAuditor(config: AuditorConfig): Promise<void> {
 
 function auditorOf(
   config: AuditorConfig,
-  { logger, ...parts }: Pick<AuditorOptions, 'partitions' | 'book' | 'signer'> & { readonly logger: Logger },
+  { logger, ...parts }: Pick<AuditorOptions, 'partitions' | 'book' | 'signer' | 'news'> & { readonly logger: Logger },
 ): Auditor {
   mkdirSync(config.folder, { recursive: true, mode: 0o700 });
   return new Auditor({

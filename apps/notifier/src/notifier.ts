@@ -17,6 +17,8 @@ export interface NotifierOptions {
   readonly keepMs: number;
   readonly now: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Resolves when there may be something to read. */
+  readonly news: () => Promise<void>;
   /** A loop failed; it goes on. */
   readonly onTrouble: (name: string, cause: unknown) => void;
 }
@@ -28,7 +30,9 @@ export interface NotifierHealth {
   readonly trouble: Readonly<Record<string, string>>;
 }
 
+/** Least time between two looks at what was quiet, and the most that news are waited for after it. */
 const POLL_MS = 200;
+const NEWS_WITHIN_MS = 1_000;
 const TROUBLE_MS = 1_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
@@ -44,13 +48,13 @@ export class Notifier {
   }
 
   start(): void {
-    const { followers, senders, store, keepMs, now } = this.options;
+    const { followers, senders, store, keepMs, now, sleep } = this.options;
     this.#loops = [
       ...followers.map(({ name, follower }) =>
         this.#run(
           name,
           () => follower.readOn(),
-          POLL_MS,
+          (signal) => this.#untilNews(signal),
           () => {
             this.#caughtUpWith(name);
           },
@@ -58,7 +62,11 @@ export class Notifier {
       ),
       ...senders.map(async ({ name, sender }) => {
         await this.#caughtUp.promise;
-        await this.#run(name, () => sender.sendDue(), POLL_MS);
+        await this.#run(
+          name,
+          () => sender.sendDue(),
+          (signal) => sleep(POLL_MS, signal),
+        );
       }),
       this.#run(
         'tidying',
@@ -66,7 +74,7 @@ export class Notifier {
           await store.prune(now() - keepMs);
           return 0;
         },
-        PRUNE_EVERY_MS,
+        (signal) => sleep(PRUNE_EVERY_MS, signal),
       ),
     ];
   }
@@ -85,7 +93,12 @@ export class Notifier {
   }
 
   /** Works without a pause while there is something to do. */
-  async #run(name: string, work: () => Promise<number>, pauseMs: number, onDone?: () => void): Promise<void> {
+  async #run(
+    name: string,
+    work: () => Promise<number>,
+    rest: (signal: AbortSignal) => Promise<void>,
+    onDone?: () => void,
+  ): Promise<void> {
     const { sleep, onTrouble } = this.options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
@@ -93,13 +106,19 @@ export class Notifier {
         const count = await work();
         this.#trouble.delete(name);
         onDone?.();
-        if (count === 0) await sleep(pauseMs, signal);
+        if (count === 0) await rest(signal);
       } catch (cause) {
         this.#trouble.set(name, cause instanceof Failure ? cause.code : 'INTERNAL');
         onTrouble(name, cause);
         await sleep(TROUBLE_MS, signal);
       }
     }
+  }
+
+  async #untilNews(signal: AbortSignal): Promise<void> {
+    const { sleep, news } = this.options;
+    await sleep(POLL_MS, signal);
+    await Promise.race([news(), sleep(NEWS_WITHIN_MS, signal)]);
   }
 
   /** A call that ended has read to the end seen when it began. */

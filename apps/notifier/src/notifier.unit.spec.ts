@@ -18,6 +18,7 @@ function notifier(more: Partial<NotifierOptions>): Notifier {
     keepMs: 1_000,
     now: () => 5_000,
     onTrouble: () => undefined,
+    news: () => Promise.resolve(),
     sleep: (_ms, signal) =>
       new Promise((resolve) => {
         setImmediate(resolve);

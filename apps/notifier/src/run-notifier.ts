@@ -4,7 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { OwnLog } from '@recourse/event-log';
-import type { Kafka } from '@recourse/kafka';
+import { NewsBell } from '@recourse/kafka';
+import type { Kafka, ReadPosition } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import {
@@ -44,6 +45,8 @@ import { PostgresNotifierStore } from './store/notifier-store.postgres.js';
 
 const NAME = 'notifier';
 const BODY_BYTES_MAX = 64 * 1_024;
+/** How long one question for news waits at the broker. */
+const NEWS_WAIT_MS = 1_000;
 
 /** One partition of a log that is followed. */
 interface Opened {
@@ -57,6 +60,7 @@ interface Parts {
   readonly authenticate: Authenticate;
   readonly store: PostgresNotifierStore;
   readonly opened: readonly Opened[];
+  readonly bell: NewsBell;
   readonly schemas: KnownSchemas;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -82,10 +86,14 @@ export async function startNotifier(config: NotifierConfig): Promise<void> {
     });
 }
 
-async function stop({ opened, schemas, store }: Parts, notifier: Notifier, app: NestFastifyApplication): Promise<void> {
+async function stop(
+  { opened, bell, schemas, store }: Parts,
+  notifier: Notifier,
+  app: NestFastifyApplication,
+): Promise<void> {
   await notifier.stop();
   await app.close();
-  await Promise.all(opened.map(({ log }) => log.close()));
+  await Promise.all([bell.close(), ...opened.map(({ log }) => log.close())]);
   await schemas.close();
   await store.close();
 }
@@ -106,7 +114,8 @@ async function partsOf(config: NotifierConfig, logger: Logger): Promise<Parts> {
   const codecs = createCodecs(schemas.registry);
   const opened = await reached(logger, 'logs', () => openLogs(kafka, codecs, config.logId));
   metrics.beforeRead(() => measure(config, store, metrics));
-  return { config, authenticate, store, schemas, opened, metrics, logger };
+  const bell = bellOf(kafka, opened);
+  return { config, authenticate, store, schemas, opened, bell, metrics, logger };
 }
 
 /** Until it listens, a signal ends the process; so nothing here has to stop trying. */
@@ -120,7 +129,7 @@ function reached<T>(logger: Logger, what: string, work: () => Promise<T>): Promi
 }
 
 function notifierOf(parts: Parts, followers: readonly Follower[]): Notifier {
-  const { config, store, logger } = parts;
+  const { config, store, bell, logger } = parts;
   return new Notifier({
     followers,
     senders: sendersOf(parts),
@@ -128,6 +137,7 @@ function notifierOf(parts: Parts, followers: readonly Follower[]): Notifier {
     keepMs: config.keepMs,
     now: Date.now,
     sleep: quietPause,
+    news: () => bell.heard(),
     onTrouble: (loop, cause) => {
       logger.warn({ loop, err: cause }, 'an operation failed and is tried again');
     },
@@ -200,6 +210,12 @@ async function openLogs(kafka: Kafka, codecs: Codecs, logId: string): Promise<re
       log: new OwnLog({ kafka, codecs, topic, partition, partitionCount, logId }),
     }));
   });
+}
+
+function bellOf(kafka: Kafka, opened: readonly Opened[]): NewsBell {
+  const positions = (): readonly ReadPosition[] =>
+    opened.map(({ topic, partition, log }) => ({ topic, partition, offset: log.position.offset }));
+  return new NewsBell({ kafka, positions, waitMs: NEWS_WAIT_MS });
 }
 
 async function edgeOf(

@@ -24,6 +24,7 @@ export type {
   Unreadable,
   WireProducer,
 } from './kafka.port.js';
+export { NewsBell } from './news-bell.js';
 export { murmur2, partitionForKey } from './murmur2.js';
 export { ACCESS_VARIABLES, accessIn, accessOf } from './access.js';
 export type { KafkaAccess } from './access.js';

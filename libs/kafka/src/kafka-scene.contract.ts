@@ -84,7 +84,7 @@ export class KafkaScene {
     aligned,
     broadcast,
     sessionTimeoutMs: SESSION_TIMEOUT_MS,
-    maxWaitMs: 50,
+    maxWaitMs: 5_000,
   });
   readonly owner = async (from: Kafka, ...given: ConstructorParameters<typeof TestOwner>): Promise<TestOwner> => {
     const started = await new TestOwner(...given).startOn(from);

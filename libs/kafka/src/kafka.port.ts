@@ -138,7 +138,7 @@ export interface InputConsumerOptions {
   readonly logs?: readonly string[];
   /** Default 6,000. */
   readonly sessionTimeoutMs?: number;
-  /** Longest time a fetch waits for data at the broker. Default 100. */
+  /** Longest time a fetch waits for data at the broker while nothing is paused. Default 500. */
   readonly maxWaitMs?: number;
 }
 

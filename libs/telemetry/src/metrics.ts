@@ -10,6 +10,9 @@ type LabelsOf<N extends keyof typeof METRICS> = Readonly<
   Record<(typeof METRICS)[N]['labels'][number], string | number>
 >;
 
+/** How often the lag of the event loop is taken, milliseconds: each time wakes a process that may have nothing else to do. */
+const LAG_EVERY_MS = 100;
+
 /** The metrics of one process. */
 export class Metrics {
   private readonly registry = new Registry();
@@ -25,7 +28,7 @@ export class Metrics {
 
   /** Event loop, memory and garbage collection of the process beside ours. */
   collectProcess(): void {
-    collectDefaultMetrics({ register: this.registry });
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: LAG_EVERY_MS });
   }
 
   count<N extends NameOf<'counter'>>(metric: N, labels: LabelsOf<N>, by = 1): void {

@@ -50,6 +50,13 @@ export class HeadBook {
     this.#chain = new ChainReader(genesis, codecs.fingerprintOf);
   }
 
+  readonly topic = TOPIC;
+  readonly partition = PARTITION;
+  /** Where the next read begins. */
+  get offset(): number {
+    return this.#offset;
+  }
+
   /** Heads of the generation that counts, oldest first. */
   signed(place: { readonly topic: string; readonly partition: number }): {
     readonly heads: readonly SignedHead[];

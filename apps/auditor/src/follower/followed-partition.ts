@@ -7,6 +7,8 @@ export interface FollowedPartition {
   readonly topic: string;
   readonly partition: number;
   readonly tree: HashTree;
+  /** Where the next read begins. */
+  readonly offset: number;
   /** Takes up where the signed heads end, or reads anew where the stored tree does not fit them. Errors: those of the cluster. */
   resume(): Promise<void>;
   /** Reads to the end seen at the call; answers how many records came. Errors: those of the cluster. */

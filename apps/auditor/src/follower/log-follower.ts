@@ -54,6 +54,9 @@ export class LogFollower implements FollowedPartition {
   get tree(): HashTree {
     return this.options.tree;
   }
+  get offset(): number {
+    return this.#offset;
+  }
 
   async resume(): Promise<void> {
     const last = this.options.signed().heads.at(-1);

@@ -35,6 +35,9 @@ export class WireFollower implements FollowedPartition {
   get tree(): HashTree {
     return this.options.tree;
   }
+  get offset(): number {
+    return this.#offset;
+  }
 
   async resume(): Promise<void> {
     const { reader, topic, partition, tree, signed } = this.options;

@@ -14,7 +14,8 @@ import { alignedAssigner } from './assigner.kafka.js';
 import { clientFor } from './client.kafka.js';
 import { isolationOf } from '../options.js';
 import type { KafkaOptions } from '../options.js';
-import type { FetcherHandlers, PartitionFetcher } from '../platformatic/partition-fetcher.kafka.js';
+import type { FetcherHandlers } from '../platformatic/fetch-terms.kafka.js';
+import type { PartitionFetcher } from '../platformatic/partition-fetcher.kafka.js';
 import { asFailure } from './failures.kafka.js';
 import { ended, within } from '../time-limit.js';
 
@@ -23,7 +24,8 @@ const SESSION_TIMEOUT_MS = 6_000;
 const HEARTBEAT_INTERVAL_MS = 100;
 /** Above the longest fetch wait, or the group never converges. */
 const REBALANCE_TIMEOUT_MS = 10_000;
-const MAX_WAIT_MS = 100;
+/** Twenty polls in ten seconds of rest; with the time a broker may be silent it stays below the five seconds of P14. */
+const MAX_WAIT_MS = 500;
 /** Rest of a group that fetches nothing: how soon it heartbeats and hears of a rebalance. */
 const GROUP_REST_MS = 50;
 const RETRY = {
@@ -100,7 +102,10 @@ export class KafkaJsInputConsumer implements InputConsumer {
 
   /** @platformatic/kafka is loaded by who first needs it: that takes a process half a second. */
   private async openFetchers(): Promise<Readonly<Record<ReadsOf, PartitionFetcher>>> {
-    const { PartitionFetcher: Fetcher, brokersOf } = await import('../platformatic/partition-fetcher.kafka.js');
+    const [{ PartitionFetcher: Fetcher }, { brokersOf }] = await Promise.all([
+      import('../platformatic/partition-fetcher.kafka.js'),
+      import('../platformatic/fetch-terms.kafka.js'),
+    ]);
     const { transactionOpenMs: heldMs } = this.kafka;
     const terms = { waitMs: this.options.maxWaitMs ?? MAX_WAIT_MS, ...(heldMs === undefined ? {} : { heldMs }) };
     const open = (of: ReadsOf): PartitionFetcher =>

@@ -9,15 +9,13 @@
 //   I3. An error of a connection costs all of them; only a position that no partition has ends the fetcher.
 //   I5. A partition whose fetch has no answer is told of and asked for again after a rest; the others go on.
 //   I4. A broker that waits for records holds up no other broker.
+//   I6. A poll that waits long asks for everything the owner follows there; when the owner seeks, it is given up for another.
 import type { Connection } from '@platformatic/kafka';
 import { Failure, systemClock } from '@recourse/kernel';
 import type { FetchedBatch, TopicPartition } from '../kafka.port.js';
-import { REQUEST_TIMEOUT_MS } from '../options.js';
-import type { Isolation, KafkaOptions } from '../options.js';
 import { ended, within } from '../time-limit.js';
-import { BrokerCluster } from './cluster.kafka.js';
 import { asFailure } from './failures.kafka.js';
-import { fetchFrom } from './fetch.kafka.js';
+import type { FetchedFrom, FetcherHandlers, FetchTerms } from './fetch-terms.kafka.js';
 
 const MAX_BYTES = 1 << 20;
 /** A broker answers a fetch within its wait; one that is silent for so long is away, or as good as that. */
@@ -27,6 +25,10 @@ const ANSWER_WITHIN_MS = 15_000;
 /** Above what a transaction of an exactly-once client takes. */
 const HELD_MS = 30_000;
 const FIRST_PAUSE_MS = 50;
+/** Longest wait of a poll that leaves out a partition: that one is asked for with the next. */
+const SHORT_WAIT_MS = 100;
+/** Owners seek many partitions at once; until they have, a poll that waits long would be given up at once. */
+const SETTLED_MS = 1_000;
 const PAUSE_MAX_MS = 1_000;
 
 interface Position extends TopicPartition {
@@ -50,45 +52,15 @@ interface Asking {
   readonly offset: number;
 }
 
-/** What a fetcher asks: the brokers of a cluster, and one of them for records. */
-export interface FetchedFrom {
-  readonly cluster: () => Pick<BrokerCluster, 'leaderOf' | 'close'>;
-  readonly fetch: typeof fetchFrom;
-}
-
-/** A cluster of real brokers. */
-export function brokersOf(options: KafkaOptions): FetchedFrom {
-  return {
-    cluster: () => new BrokerCluster(options, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS),
-    fetch: fetchFrom,
-  };
-}
-
-export interface FetcherHandlers {
-  onBatch(batch: FetchedBatch): void;
-  /** A fetch of the partition had no answer, and is made again; null once it has one. */
-  onTrouble(at: TopicPartition, cause: Failure | null): void;
-  /** The fetcher is over. */
-  onCrash(cause: Failure): void;
-}
-
-export interface FetchTerms {
-  /** What is seen of transactions. */
-  readonly isolation: Isolation;
-  /** Longest wait of a broker for records, milliseconds. */
-  readonly waitMs: number;
-  /** Time beyond that after which an owner hears that a broker says nothing, milliseconds. Default 3,000. */
-  readonly silentMs?: number;
-  /** Time for which an open transaction may hold a partition before an owner hears of it, milliseconds. Default 30,000. */
-  readonly heldMs?: number;
-}
-
 export class PartitionFetcher {
   private readonly positions = new Map<string, Position>();
   /** Partitions that flow though nobody has sought them yet. */
   private readonly flowing = new Set<string>();
   private readonly polled = new Set<Connection>();
   private cluster: ReturnType<FetchedFrom['cluster']> | null = null;
+  /** Polls under way that may wait long, by what they ask for. */
+  private readonly longPolls = new Set<readonly Asking[]>();
+  private soughtAt = -Infinity;
   private closed = false;
   private failures = 0;
   private wake: () => void = () => undefined;
@@ -115,6 +87,8 @@ export class PartitionFetcher {
       isTroubled: false,
       heldSince: null,
     });
+    this.soughtAt = systemClock.monotonic();
+    this.giveUpLongPolls();
     this.look();
   }
 
@@ -164,11 +138,11 @@ export class PartitionFetcher {
 
   /** Begins a poll to each broker that has none and leads something that flows. */
   private async poll(): Promise<void> {
-    const waiting = [...this.positions.values()].filter(({ flows, isAsked, rests }) => flows && !isAsked && !rests);
-    if (waiting.length === 0) return;
+    const followed = [...this.positions.values()].filter(({ flows, rests }) => flows && !rests);
+    if (followed.every(({ isAsked }) => isAsked)) return;
     const cluster = (this.cluster ??= this.from.cluster());
     const led = new Map<Connection, Position[]>();
-    for (const position of waiting) {
+    for (const position of followed) {
       const broker = await within(
         cluster.leaderOf(position.topic, position.partition),
         ANSWER_WITHIN_MS,
@@ -176,16 +150,35 @@ export class PartitionFetcher {
       );
       led.set(broker, [...(led.get(broker) ?? []), position]);
     }
-    for (const [broker, positions] of led) if (!this.polled.has(broker)) void this.ask(broker, positions);
+    // A poll may have ended, and an owner may have sought or paused, while the leaders were looked up.
+    const mayAsk = (position: Position): boolean =>
+      position.flows && !position.isAsked && !position.rests && this.positions.get(keyOf(position)) === position;
+    for (const [broker, positions] of led) {
+      const asking = this.polled.has(broker) ? [] : positions.filter(mayAsk);
+      if (asking.length > 0) void this.ask(cluster, broker, asking);
+    }
   }
 
-  private async ask(broker: Connection, positions: readonly Position[]): Promise<void> {
+  /** What was just sought is in none of them, and the connection takes no other request before they end. */
+  private giveUpLongPolls(): void {
+    if (this.longPolls.size === 0) return;
+    this.longPolls.clear();
+    for (const position of this.positions.values()) position.isAsked = false;
+    void this.drop(this.cluster);
+  }
+
+  private async ask(
+    cluster: ReturnType<FetchedFrom['cluster']>,
+    broker: Connection,
+    positions: readonly Position[],
+  ): Promise<void> {
     this.polled.add(broker);
     const asking = positions.map((position): Asking => {
       position.isAsked = true;
       return { position, topic: position.topic, partition: position.partition, offset: position.offset };
     });
-    const { isolation, waitMs, silentMs = SILENT_MS } = this.terms;
+    const { isolation, silentMs = SILENT_MS } = this.terms;
+    const waitMs = this.waitOf(asking);
     const listening = setTimeout(() => {
       this.tellSilence(asking, waitMs + silentMs);
     }, waitMs + silentMs);
@@ -199,13 +192,25 @@ export class PartitionFetcher {
         if (failure === undefined) this.take(asked, records, nextOffset);
       }
     } catch (error) {
-      await this.failed(error, asking);
+      // Of a cluster that was given up meanwhile nothing is expected.
+      if (cluster === this.cluster) await this.failed(error, asking);
     } finally {
       clearTimeout(listening);
+      this.longPolls.delete(asking);
       for (const { position } of asking) position.isAsked = false;
       this.polled.delete(broker);
       this.look();
     }
+  }
+
+  /** Long where nothing is left out that would have to wait for its end. */
+  private waitOf(asking: readonly Asking[]): number {
+    const { waitMs, settledMs = SETTLED_MS } = this.terms;
+    const isWhole = [...this.positions.values()].every(({ isAsked }) => isAsked);
+    if (waitMs <= SHORT_WAIT_MS || !isWhole || systemClock.monotonic() - this.soughtAt < settledMs)
+      return Math.min(SHORT_WAIT_MS, waitMs);
+    this.longPolls.add(asking);
+    return waitMs;
   }
 
   private take(asked: Asking, records: FetchedBatch['records'], nextOffset: number): void {

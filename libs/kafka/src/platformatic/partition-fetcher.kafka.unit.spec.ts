@@ -4,7 +4,7 @@ import { Failure } from '@recourse/kernel';
 import type { FetchedBatch, ReadPosition } from '../kafka.port.js';
 import type { Fetched } from './fetch.kafka.js';
 import { PartitionFetcher } from './partition-fetcher.kafka.js';
-import type { FetchedFrom, FetcherHandlers } from './partition-fetcher.kafka.js';
+import type { FetchedFrom, FetcherHandlers } from './fetch-terms.kafka.js';
 
 const WIRE = 'spec.wire';
 const AT = (partition: number): { topic: string; partition: number } => ({ topic: WIRE, partition });
@@ -12,6 +12,8 @@ const AT = (partition: number): { topic: string; partition: number } => ({ topic
 /** A fetch that waits for its answer: offsets of records by partition, and where the next begins. */
 interface Pending {
   readonly asked: string;
+  /** How long the broker may wait, milliseconds. */
+  readonly waitMs: number;
   readonly answer: (found?: Readonly<Record<number, readonly number[]>>, next?: number) => void;
   /** The same, but one partition has no answer. */
   readonly without: (partition: number, found: Readonly<Record<number, readonly number[]>>) => void;
@@ -28,17 +30,26 @@ const troubles: string[] = [];
 let fetcher: PartitionFetcher;
 
 /** Each partition has a broker of its own when there are several. */
-function following({ brokers = 1, silentMs = 3_000, heldMs = 30_000 } = {}): PartitionFetcher {
-  const connections = Array.from({ length: brokers }, () => new Connection('spec'));
+function following({
+  brokers = 1,
+  silentMs = 3_000,
+  heldMs = 30_000,
+  waitMs = 100,
+  settledMs = 0,
+} = {}): PartitionFetcher {
   const from: FetchedFrom = {
-    cluster: () => ({
-      leaderOf: (_, partition) => Promise.resolve(connections[partition % brokers] ?? new Connection('spec')),
-      close: () => Promise.resolve(),
-    }),
-    fetch: (_, positions) =>
+    cluster: () => {
+      const connections = Array.from({ length: brokers }, () => new Connection('spec'));
+      return {
+        leaderOf: (_, partition) => Promise.resolve(connections[partition % brokers] ?? new Connection('spec')),
+        close: () => Promise.resolve(),
+      };
+    },
+    fetch: (_, positions, limits) =>
       new Promise((resolve, refuse) => {
         const fetch: Pending = {
           asked: positions.map(({ partition, offset }) => `${String(partition)}@${String(offset)}`).join(' '),
+          waitMs: limits.waitMs,
           refuse,
           hold: () => {
             resolve(new Map(positions.map((position) => [position, { ...fetchedAt(position, {}), isHeld: true }])));
@@ -71,7 +82,7 @@ function following({ brokers = 1, silentMs = 3_000, heldMs = 30_000 } = {}): Par
   };
   fetcher = new PartitionFetcher(
     from,
-    { isolation: 'committed', waitMs: silentMs > 100 ? 100 : 0, silentMs, heldMs },
+    { isolation: 'committed', waitMs: silentMs > 100 ? waitMs : 0, silentMs, heldMs, settledMs },
     handlers,
   );
   return fetcher;
@@ -144,6 +155,58 @@ describe('a partition fetcher', () => {
     first.answer({ 0: [5], 1: [5] });
     expect((await nextFetch()).asked).toBe('0@2');
     expect(taken).toEqual([]);
+  });
+
+  it('waits long while it asks for everything, and not while the owner has paused some', async () => {
+    const one = following({ waitMs: 1_000 });
+    for (const partition of [0, 1]) one.seek(AT(partition), 5);
+    one.flow([AT(0), AT(1)], true);
+    const first = await nextFetch();
+    one.flow([AT(1)], false);
+    first.answer({ 0: [5] });
+    const second = await nextFetch();
+    one.flow([AT(1)], true);
+    second.answer();
+    const third = await nextFetch();
+    expect([first, second, third].map(({ asked, waitMs }) => [asked, waitMs])).toEqual([
+      ['0@5 1@5', 1_000],
+      ['0@6', 100],
+      ['0@6 1@5', 1_000],
+    ]);
+  });
+
+  it('waits long only some time after the owner sought last', async () => {
+    const one = following({ waitMs: 1_000, settledMs: 60_000 });
+    one.seek(AT(0), 5);
+    one.flow([AT(0)], true);
+    expect((await nextFetch()).waitMs).toBe(100);
+  });
+
+  it('gives up a long wait when the owner seeks, and takes nothing twice that it brings after all', async () => {
+    const one = following({ waitMs: 1_000 });
+    for (const partition of [0, 1]) one.seek(AT(partition), 5);
+    one.flow([AT(0), AT(1)], true);
+    const first = await nextFetch();
+    one.seek(AT(0), 2);
+    const second = await nextFetch();
+    expect(second.asked).toBe('0@2 1@5');
+    first.answer({ 0: [5], 1: [5] });
+    second.answer({ 0: [2], 1: [5] });
+    expect((await nextFetch()).asked).toBe('0@3 1@6');
+    expect(taken).toEqual(['1@5: 5', '0@2: 2']);
+  });
+
+  it('takes no offence at the end of a wait that it gave up', async () => {
+    const one = following({ waitMs: 1_000 });
+    one.seek(AT(0), 5);
+    one.flow([AT(0)], true);
+    const first = await nextFetch();
+    one.seek(AT(0), 2);
+    const second = await nextFetch();
+    first.refuse(new Failure('CURSOR_OUT_OF_RANGE', 'the connection was closed'));
+    second.answer({ 0: [2] });
+    expect((await nextFetch()).asked).toBe('0@3');
+    expect([taken, crashes, troubles]).toEqual([['0@2: 2'], [], []]);
   });
 
   it('tells its owner of what no reader may see: that it is passed', async () => {
