@@ -4,11 +4,18 @@
 //
 // Invariants
 //   W1. What is written is what JSON.stringify writes, UTF-8, but for bytes and for names that read like theirs.
+//   W3. What two docs share is the very same object: docs are never changed.
 //   W2. What was given out stands until the next doc is written; who keeps it copies it.
 import type { Doc } from './service-core.js';
 
 export const BYTES = '$b';
 export const LIKE_BYTES = /^\$+b$/;
+
+/** An object that stood under a name; its octets from the second time on. */
+interface Shared {
+  readonly value: object;
+  readonly octets: Buffer | null;
+}
 
 /** The two parts of a doc: lasting members, and the others. */
 export interface DocParts {
@@ -38,25 +45,32 @@ const [QUOTE, COMMA, EQUALS, SQUARE, SQUARE_END, BRACE, BRACE_END] = [
 export class DocWriter {
   #out = Buffer.allocUnsafe(FIRST_SIZE);
   #at = 0;
+  /** What the members of one record have in common stands in all their docs: the newest by the name it stands under. */
+  readonly #shared = new Map<string, Shared>();
 
   /** Writes a doc. Errors: TypeError for a value that is not plain data. */
   whole(doc: Doc): Buffer {
     this.#at = 0;
-    this.#members(doc, null, false);
+    this.#members(doc, null, false, true);
     return this.#out.subarray(0, this.#at);
   }
 
   /** Writes the members of a doc that are named, and apart from them the others. Errors: those of `whole`. */
   parts(lasting: ReadonlySet<string>, doc: Doc): DocParts {
     this.#at = 0;
-    this.#members(doc, lasting, false);
+    this.#members(doc, lasting, false, true);
     const end = this.#at;
-    this.#members(doc, lasting, true);
+    this.#members(doc, lasting, true, true);
     return { rest: this.#out.subarray(0, end), lasting: this.#out.subarray(end, this.#at) };
   }
 
   /** All members of an object; where names are given, those that are among them, or are not. What JSON has no word for is left out. */
-  #members(members: Readonly<Record<string, unknown>>, names: ReadonlySet<string> | null, areNamed: boolean): void {
+  #members(
+    members: Readonly<Record<string, unknown>>,
+    names: ReadonlySet<string> | null,
+    areNamed: boolean,
+    isDoc: boolean,
+  ): void {
     let isFirst = true;
     this.#octet(BRACE);
     for (const name in members) {
@@ -65,9 +79,25 @@ export class DocWriter {
       if (!isFirst) this.#octet(COMMA);
       isFirst = false;
       this.#copy(quotedName(name));
-      this.#value(value);
+      if (isDoc && typeof value === 'object' && value !== null) this.#memberOf(name, value);
+      else this.#value(value);
     }
     this.#octet(BRACE_END);
+  }
+
+  /** Written anew while it is met for the first time: most objects are in one doc alone. */
+  #memberOf(name: string, value: object): void {
+    const known = this.#shared.get(name);
+    if (known?.value === value && known.octets !== null) {
+      this.#reserve(known.octets.length);
+      known.octets.copy(this.#out, this.#at);
+      this.#at += known.octets.length;
+      return;
+    }
+    const from = this.#at;
+    this.#object(value);
+    const octets = known?.value === value ? Buffer.from(this.#out.subarray(from, this.#at)) : null;
+    if (known !== undefined || this.#shared.size < QUOTED_MAX) this.#shared.set(name, { value, octets });
   }
 
   #value(value: unknown): void {
@@ -96,7 +126,7 @@ export class DocWriter {
   #object(value: object): void {
     if (value instanceof Uint8Array) this.#bytes(value);
     else if (Array.isArray(value)) this.#list(value);
-    else this.#members(value as Readonly<Record<string, unknown>>, null, false); // any object can be read by name
+    else this.#members(value as Readonly<Record<string, unknown>>, null, false, false); // any object can be read by name
   }
 
   #list(values: readonly unknown[]): void {

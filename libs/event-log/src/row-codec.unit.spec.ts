@@ -54,6 +54,21 @@ describe('a doc', () => {
     expect(docBytes(odd).toString('utf8')).toBe(JSON.stringify(odd));
   });
 
+  it('is written as it is beside others that share members with it', () => {
+    const members = fc.uniqueArray(doc, { minLength: 1, maxLength: 3 });
+    const places = fc.array(fc.record({ a: fc.nat(2), b: fc.nat(2) }), { minLength: 3, maxLength: 12 });
+    fc.assert(
+      fc.property(members, places, (shared, picked) => {
+        const docs = picked.map(({ a, b }) => ({ a: shared[a % shared.length], n: a, b: shared[b % shared.length] }));
+        for (const { a, n, b } of docs) {
+          const { lasting, rest } = partedBytes(['a'], { a, n, b });
+          expect([decodeDoc(lasting), decodeDoc(rest)]).toEqual([{ a }, { n, b }]);
+          expect(decodeDoc(docBytes({ b, a }))).toEqual({ b, a });
+        }
+      }),
+    );
+  });
+
   it('is written whole however long its names, texts and bytes are', () => {
     const lengths = [0, 1, 2, 3, 199, 200, 201, 40_000];
     for (const length of lengths)
