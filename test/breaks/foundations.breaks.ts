@@ -253,8 +253,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/kafka/src/platformatic/partition-fetcher.kafka.unit.spec.ts',
     test: 'a partition fetcher tells of a partition that has no answer, asks for the others meanwhile, and tells when it goes on',
     file: 'libs/kafka/src/platformatic/partition-fetcher.kafka.ts',
-    find: 'position.flows && !position.isAsked && !position.rests && this.positions',
-    replace: 'position.flows && !position.isAsked && this.positions',
+    find: 'return flows && !isAsked && !rests &&',
+    replace: 'return flows && !isAsked &&',
   },
   {
     id: 'l15-altered-batch-believed',

@@ -138,8 +138,8 @@ export class PartitionFetcher {
 
   /** Begins a poll to each broker that has none and leads something that flows. */
   private async poll(): Promise<void> {
-    const followed = [...this.positions.values()].filter(({ flows, rests }) => flows && !rests);
-    if (followed.every(({ isAsked }) => isAsked)) return;
+    const followed = [...this.positions.values()].filter(({ flows }) => flows);
+    if (!followed.some((position) => this.mayAsk(position))) return;
     const cluster = (this.cluster ??= this.from.cluster());
     const led = new Map<Connection, Position[]>();
     for (const position of followed) {
@@ -151,12 +151,15 @@ export class PartitionFetcher {
       led.set(broker, [...(led.get(broker) ?? []), position]);
     }
     // A poll may have ended, and an owner may have sought or paused, while the leaders were looked up.
-    const mayAsk = (position: Position): boolean =>
-      position.flows && !position.isAsked && !position.rests && this.positions.get(keyOf(position)) === position;
     for (const [broker, positions] of led) {
-      const asking = this.polled.has(broker) ? [] : positions.filter(mayAsk);
+      const asking = this.polled.has(broker) ? [] : positions.filter((position) => this.mayAsk(position));
       if (asking.length > 0) void this.ask(cluster, broker, asking);
     }
+  }
+
+  private mayAsk(position: Position): boolean {
+    const { flows, isAsked, rests } = position;
+    return flows && !isAsked && !rests && this.positions.get(keyOf(position)) === position;
   }
 
   /** What was just sought is in none of them, and the connection takes no other request before they end. */
