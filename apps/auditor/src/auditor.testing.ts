@@ -9,7 +9,7 @@ import type { Kafka } from '@recourse/kafka';
 import { createCodecs, lossReader } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { Auditor } from './auditor.js';
-import type { Witness } from './auditor.js';
+import type { AuditorOptions, Witness } from './auditor.js';
 import { HeadBook, TOPIC } from './book/head-book.js';
 import type { BookRecord } from './book/head-book.js';
 import { LogFollower } from './follower/log-follower.js';
@@ -34,6 +34,8 @@ export class AuditedCluster {
   readonly signer: NoteSigner = noteSigner('auditor.spec', 'log', freshPem());
   readonly kept: SignedHead[] = [];
   readonly trouble: string[] = [];
+  /** What the auditor's loop rests by, where a spec starts it. */
+  rests: Pick<AuditorOptions, 'sleep' | 'news'> = { sleep: () => Promise.resolve(), news: () => Promise.resolve() };
   now = 1_800_000_000_000;
   #codecs: Codecs = createCodecs(this.registry.forActor('owner'));
   #heads = new Map<number, Head>();
@@ -90,7 +92,7 @@ export class AuditedCluster {
       everyRecords: 1_000,
       everyMs: 1_000,
       now: () => this.now,
-      ...{ sleep: () => Promise.resolve(), news: () => Promise.resolve() },
+      ...this.rests,
       onTrouble: (what, cause) => this.trouble.push(`${what}: ${String(cause)}`),
     });
     await this.book.readOn();

@@ -5,6 +5,13 @@ import { Failure } from '@recourse/kernel';
 import { AuditedCluster, freshPem, LOG, WIRE } from './auditor.testing.js';
 import type { Witness } from './auditor.js';
 
+const turnsOf = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+};
+
 describe('an auditor', () => {
   it('signs every partition that has grown, and nothing twice', async () => {
     const cluster = await AuditedCluster.start();
@@ -18,6 +25,34 @@ describe('an auditor', () => {
     expect([cluster.sizes(), cluster.sizes(LOG, 1)]).toEqual([[3, 7], [2]]);
     expect(cluster.kept.map(({ size }) => size)).toEqual([3, 2, 7]);
     expect(cluster.alarms()).toEqual([]);
+  });
+
+  it('looks again when there are news, or after a second', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.turn();
+    const news = Promise.withResolvers<undefined>();
+    const second = Promise.withResolvers<undefined>();
+    let rests = 0;
+    cluster.rests = {
+      sleep: (ms) => (ms === 500 ? Promise.resolve() : second.promise),
+      news: () => {
+        rests += 1;
+        return rests === 1 ? news.promise : new Promise(() => undefined);
+      },
+    };
+    await cluster.restart();
+    cluster.auditor.start();
+    await turnsOf(100);
+    await cluster.write(3);
+    await turnsOf(100);
+    expect([rests, cluster.sizes()]).toEqual([1, []]);
+    cluster.now += 1_000;
+    news.resolve(undefined);
+    await turnsOf(100);
+    expect([rests, cluster.sizes()]).toEqual([2, [3]]);
+    const stopping = cluster.auditor.stop();
+    second.resolve(undefined);
+    await stopping;
   });
 
   it('commits to the last record of a log by its hash, and to the bytes of a wire', async () => {

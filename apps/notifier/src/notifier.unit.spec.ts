@@ -61,6 +61,37 @@ describe('the notifier', () => {
     expect(one.health().ready).toBe(false);
   });
 
+  it('looks at a log that was quiet again when there are news, or after a second', async () => {
+    let looks = 0;
+    const news = Promise.withResolvers<undefined>();
+    const second = Promise.withResolvers<undefined>();
+    const one = notifier({
+      followers: [
+        {
+          name: 'quiet',
+          follower: {
+            readOn: () => {
+              looks += 1;
+              return Promise.resolve(0);
+            },
+          },
+        },
+      ],
+      sleep: (ms) => (ms === 200 ? Promise.resolve() : second.promise),
+      news: () => (looks === 1 ? news.promise : new Promise(() => undefined)),
+    });
+    one.start();
+    await turns();
+    expect(looks).toBe(1);
+    news.resolve(undefined);
+    await turns();
+    expect(looks).toBe(2);
+    const stopping = one.stop();
+    second.resolve(undefined);
+    await stopping;
+    expect(looks).toBe(2);
+  });
+
   it('says which loop is in trouble, and goes on with it and all others', async () => {
     let tries = 0;
     let sent = 0;

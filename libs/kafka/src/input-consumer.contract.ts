@@ -2,9 +2,13 @@
 import { expect } from '@jest/globals';
 import { systemClock } from '@recourse/kernel';
 import type { Cases } from '@recourse/testing';
+import { NEWS_WAIT_MS } from './kafka-scene.contract.js';
 import type { KafkaScene } from './kafka-scene.contract.js';
 import { codeOf, record, records, until } from './testing/owner.testing.js';
 import type { TestOwner } from './testing/owner.testing.js';
+
+/** Time after which a consumer that has nothing to read waits long for news. */
+const AT_REST_MS = 1_500;
 
 /** Part of the contract of the Kafka port. */
 export const INPUT_CONSUMER: Cases<KafkaScene> = {
@@ -38,6 +42,41 @@ export const INPUT_CONSUMER: Cases<KafkaScene> = {
     one.seek(wire, 0, 1);
     await until('it has it again', () => one.taken.length >= 6);
     expect(one.valuesAt(wire)).toEqual(['a-3', 'a-4', 'a-1', 'a-2', 'a-3', 'a-4']);
+  },
+
+  'brings what its owner seeks or resumes, and what is new, long before a wait for news would end': async ({
+    kafka,
+    topics,
+    logProducer,
+    owner,
+    group,
+  }) => {
+    const [a = '', b = ''] = await topics(1, 1);
+    const producer = await logProducer();
+    await producer.send(a, 0, records('a', 1));
+    const one = await owner(kafka, group([a, b]), 0, new Map());
+    const soonHas = async (count: number): Promise<void> => {
+      const from = systemClock.monotonic();
+      await until(`it has ${String(count)}`, () => one.taken.length === count);
+      expect(systemClock.monotonic() - from).toBeLessThan(NEWS_WAIT_MS / 2);
+    };
+    await until('it has the first', () => one.taken.length === 1);
+    await systemClock.sleep(AT_REST_MS);
+    one.seek(a, 0, 0);
+    await soonHas(2);
+    await systemClock.sleep(AT_REST_MS);
+    await producer.send(b, 0, records('b', 1));
+    await soonHas(3);
+    one.consumer.pause([{ topic: b, partition: 0 }]);
+    await producer.send(b, 0, records('b', 1));
+    await systemClock.sleep(AT_REST_MS);
+    expect(one.taken).toHaveLength(3);
+    one.consumer.resume([{ topic: b, partition: 0 }]);
+    await soonHas(4);
+    expect([one.valuesAt(a), one.valuesAt(b)]).toEqual([
+      ['a-0', 'a-0'],
+      ['b-0', 'b-0'],
+    ]);
   },
 
   'never gives a batch fetched before a seek as if it began where the owner stands': async ({

@@ -43,6 +43,8 @@ export interface KafkaHarness {
 
 /** Short, so that a member that fell silent is soon missed. */
 const SESSION_TIMEOUT_MS = 1_000;
+/** How long a broker may wait for news: above what any of these specs waits for. */
+export const NEWS_WAIT_MS = 5_000;
 
 /** What the parts of the contract work with; what is opened through it is closed after each spec. */
 export class KafkaScene {
@@ -84,7 +86,7 @@ export class KafkaScene {
     aligned,
     broadcast,
     sessionTimeoutMs: SESSION_TIMEOUT_MS,
-    maxWaitMs: 5_000,
+    maxWaitMs: NEWS_WAIT_MS,
   });
   readonly owner = async (from: Kafka, ...given: ConstructorParameters<typeof TestOwner>): Promise<TestOwner> => {
     const started = await new TestOwner(...given).startOn(from);
