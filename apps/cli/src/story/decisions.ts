@@ -3,7 +3,7 @@ import { schemaIdOf } from '@recourse/chain';
 import type { PackedDecisions, PackedPin } from '@recourse/contract';
 import type { Accepted } from '../audit/accepted.js';
 import { checkInProcess, pinInProcess, PINNED_LOGS, serviceOf } from './decisions.process.js';
-import type { Checked, ClusterAsked, KeysAsked, Other, Place } from './decisions.process.js';
+import type { Checked, ClusterAsked, KeysAsked, Other, PinnedLog, Place } from './decisions.process.js';
 import { placeName } from './story.packet.js';
 import type { Gathered, StoryPacket } from './story.packet.js';
 
@@ -19,15 +19,18 @@ export async function gatherDecisions(
   { settings, cluster }: { readonly settings: Readonly<Record<string, string>>; readonly cluster: Reached },
 ): Promise<Gathered> {
   const decisions: PackedDecisions = { settings: {}, partitions: {}, pins: [], unpinned: [] };
-  for (const log of PINNED_LOGS) {
+  const { kafkaAs, ...asked } = cluster;
+  const pinnedOf = async (log: string): Promise<PinnedLog | null> => {
     const ofLog = Map.groupBy(
       told.filter((record) => record.log === log),
       ({ partition }) => partition,
     );
-    if (ofLog.size === 0) continue;
+    if (ofLog.size === 0) return null;
     const wanted = [...ofLog].map(([partition, records]) => ({ partition, seqs: records.map(({ seq }) => seq) }));
-    const { kafkaAs, ...asked } = cluster;
-    const pinned = await pinInProcess(log, wanted, settings, { ...asked, kafka_user: kafkaAs(serviceOf(log)) });
+    return pinInProcess(log, wanted, settings, { ...asked, kafka_user: kafkaAs(serviceOf(log)) });
+  };
+  for (const [log, pinned] of await sideBySide(pinnedOf)) {
+    if (pinned === null) continue;
     decisions.settings[log] = { ...pinned.settings };
     Object.assign(decisions.partitions, pinned.viewPartitions, { [log]: pinned.partitions });
     decisions.pins.push(...pinned.pins);
@@ -62,27 +65,34 @@ export async function remakeDecisions(
 ): Promise<readonly Checked[]> {
   const { decisions, schemas, records } = packet;
   if (decisions === null) return [];
-  const checked: Checked[] = [];
-  for (const log of PINNED_LOGS) {
+  const checkedOf = async (log: string): Promise<readonly Checked[]> => {
     const pins = decisions.pins.filter((pin) => pin.log === log);
-    if (pins.length === 0) continue;
-    checked.push(
-      ...(await checkInProcess({
-        log,
-        settings: decisions.settings[log] ?? {},
-        partitions: decisions.partitions[log] ?? 1,
-        view_partitions: decisions.partitions,
-        ...keys,
-        schemas,
-        records: records.map(({ proof: _proof, offset: _offset, key, value, ...place }) => ({
-          ...place,
-          key: key.toString('base64'),
-          value: value.toString('base64'),
-        })),
-        pins,
-        other,
+    if (pins.length === 0) return [];
+    return checkInProcess({
+      log,
+      settings: decisions.settings[log] ?? {},
+      partitions: decisions.partitions[log] ?? 1,
+      view_partitions: decisions.partitions,
+      ...keys,
+      schemas,
+      records: records.map(({ proof: _proof, offset: _offset, key, value, ...place }) => ({
+        ...place,
+        key: key.toString('base64'),
+        value: value.toString('base64'),
       })),
-    );
-  }
-  return checked;
+      pins,
+      other,
+    });
+  };
+  return (await sideBySide(checkedOf)).flatMap(([, checked]) => checked);
+}
+
+/** Asks for each log in a process of its own, all at once; answers in the order of the logs. Errors: the first of them, once all have ended. */
+async function sideBySide<T>(ask: (log: string) => Promise<T>): Promise<readonly (readonly [string, T])[]> {
+  const ended = await Promise.allSettled(PINNED_LOGS.map(ask));
+  return PINNED_LOGS.map((log, index) => {
+    const one = ended[index];
+    if (one?.status === 'fulfilled') return [log, one.value];
+    throw one?.reason;
+  });
 }
