@@ -79,7 +79,12 @@ function start(
   ]);
   return spawn(command, rest, {
     cwd: root,
-    env: { ...Object.fromEntries(placed), PATH: join(root, 'node_modules', '.bin') },
+    // An image holds no data of a development stack; this checkout may, and only its owner can read it.
+    env: {
+      ...Object.fromEntries(placed),
+      PATH: join(root, 'node_modules', '.bin'),
+      INIT_CWD: folder,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(isRoot ? { uid, gid } : {}),
   });
