@@ -34,7 +34,7 @@ describe('an auditor', () => {
     const second = Promise.withResolvers<undefined>();
     let rests = 0;
     cluster.rests = {
-      sleep: (ms) => (ms === 500 ? Promise.resolve() : second.promise),
+      sleep: (ms) => (ms === 500 ? turnsOf(1) : second.promise),
       news: () => {
         rests += 1;
         return rests === 1 ? news.promise : new Promise(() => undefined);

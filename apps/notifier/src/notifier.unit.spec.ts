@@ -77,7 +77,7 @@ describe('the notifier', () => {
           },
         },
       ],
-      sleep: (ms) => (ms === 200 ? Promise.resolve() : second.promise),
+      sleep: (ms) => (ms === 200 ? turns(1) : second.promise),
       news: () => (looks === 1 ? news.promise : new Promise(() => undefined)),
     });
     one.start();
