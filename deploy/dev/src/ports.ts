@@ -1,4 +1,9 @@
 // Free ports on 127.0.0.1. A recorded port is taken again when nobody else has it meanwhile.
+//
+// Invariants
+//   I1. What is chosen lies below the ports that systems give to outgoing connections (Linux from 32,768, others from 49,152):
+//       between the choice and the start of its program a stack opens hundreds of those, and any could get it.
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /** Every listener of the stack. */
@@ -18,21 +23,27 @@ export const PORT_NAMES = [
   'postgres',
 ] as const satisfies readonly (keyof StackPorts)[];
 
+/** From where ports are chosen, and below where. */
+const FIRST_PORT = 20_000;
+const END_PORT = 32_768;
+
 /**
  * Reserves different free ports for the names, each its preferred one when that is free.
  *
- * Shape:   the listeners are held until all are chosen, so no two names get the same port.
- * Errors:  none of its own; a port can still be lost before its program binds it, so a start is tried twice.
+ * Shape:   the listeners are held until all are chosen, so no two names get the same port. They lie side by side from a place of
+ *          chance, so that two stacks that choose at the same time hardly meet.
+ * Errors:  Error when no port is free; one can still be lost before its program binds it, so a start is tried twice.
  */
 export async function choosePorts<Name extends string>(
   names: readonly Name[],
   preferred: Partial<Record<Name, number>> = {},
 ): Promise<Record<Name, number>> {
   const held: { readonly name: Name; readonly port: number; close(): Promise<void> }[] = [];
+  const others = portsFrom(randomInt(FIRST_PORT, END_PORT));
   try {
     for (const name of names) {
       const wish = preferred[name];
-      held.push({ name, ...((wish === undefined ? null : await hold(wish)) ?? (await holdAny())) });
+      held.push({ name, ...((wish === undefined ? null : await hold(wish)) ?? (await holdNext(others))) });
     }
     // Object.fromEntries forgets the key type; every name was just pushed once.
     return Object.fromEntries(held.map(({ name, port }) => [name, port])) as Record<Name, number>;
@@ -46,10 +57,20 @@ interface HeldPort {
   close(): Promise<void>;
 }
 
-async function holdAny(): Promise<HeldPort> {
-  const held = await hold(0);
-  if (held === null) throw new Error('found no free port on 127.0.0.1; end programs that hold many ports');
-  return held;
+/** Each port once, from a place on and around. */
+function* portsFrom(first: number): Generator<number, undefined> {
+  for (let port = first; port < END_PORT; port += 1) yield port;
+  for (let port = FIRST_PORT; port < first; port += 1) yield port;
+}
+
+async function holdNext(ports: Iterator<number, undefined>): Promise<HeldPort> {
+  for (let next = ports.next(); next.done !== true; next = ports.next()) {
+    const held = await hold(next.value);
+    if (held !== null) return held;
+  }
+  throw new Error(
+    `found no free port on 127.0.0.1 from ${String(FIRST_PORT)} to ${String(END_PORT - 1)}; end programs that hold many ports`,
+  );
 }
 
 /** Binds the port; null when somebody else has it. */

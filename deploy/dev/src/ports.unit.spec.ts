@@ -8,6 +8,21 @@ describe('free ports', () => {
     expect(new Set([a, b, c]).size).toBe(3);
   });
 
+  it('are none that a connection of somebody else could be given before they are used', async () => {
+    const names = Array.from({ length: 20 }, (_, n) => `p${String(n)}`);
+    for (let turn = 0; turn < 5; turn += 1) {
+      const ports = Object.values(await choosePorts(names));
+      expect(Math.min(...ports)).toBeGreaterThanOrEqual(20_000);
+      expect(Math.max(...ports)).toBeLessThan(32_768);
+    }
+  });
+
+  it('are chosen from another place each time', async () => {
+    const firsts = new Set<number>();
+    for (let turn = 0; turn < 8; turn += 1) firsts.add((await choosePorts(['a'])).a);
+    expect(firsts.size).toBeGreaterThan(1);
+  });
+
   it('are the preferred ones while nobody else has them', async () => {
     const { a } = await choosePorts(['a']);
     expect(await choosePorts(['a'], { a })).toEqual({ a });
