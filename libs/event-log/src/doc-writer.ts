@@ -64,6 +64,13 @@ export class DocWriter {
     return { rest: this.#out.subarray(0, end), lasting: this.#out.subarray(end, this.#at) };
   }
 
+  /** Writes the others alone. Shape and errors: those of `parts`. */
+  rest(lasting: ReadonlySet<string>, doc: Doc): Buffer {
+    this.#at = 0;
+    this.#members(doc, lasting, false, true);
+    return this.#out.subarray(0, this.#at);
+  }
+
   /** All members of an object; where names are given, those that are among them, or are not. What JSON has no word for is left out. */
   #members(
     members: Readonly<Record<string, unknown>>,

@@ -49,6 +49,7 @@ export {
   docBytes,
   encodeDoc,
   partedBytes,
+  restBytes,
 } from './row-codec.js';
 export type { ColumnValue } from './row-codec.js';
 export { MemoryDatabase } from './memory-store.js';

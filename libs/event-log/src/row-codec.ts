@@ -45,6 +45,11 @@ export function partedBytes(lasting: readonly string[], doc: Doc): DocParts {
   return WRITER.parts(namesIn(lasting), doc);
 }
 
+/** The others alone: for a row that keeps its lasting members, which are most of it. Shape and errors: those of `docBytes`. */
+export function restBytes(lasting: readonly string[], doc: Doc): Buffer {
+  return WRITER.rest(namesIn(lasting), doc);
+}
+
 /** The members of a doc that its kind calls lasting, and the others. */
 function partedDoc(lasting: readonly string[], doc: Doc): { readonly lasting: Doc; readonly rest: Doc } {
   const lastingNames = namesIn(lasting);

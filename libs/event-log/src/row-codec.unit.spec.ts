@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { canonicalRow, columnValue, compareText, decodeDoc, docBytes, encodeDoc, partedBytes } from './row-codec.js';
+import {
+  canonicalRow,
+  columnValue,
+  compareText,
+  decodeDoc,
+  docBytes,
+  encodeDoc,
+  partedBytes,
+  restBytes,
+} from './row-codec.js';
 import type { Doc, Row } from './service-core.js';
 
 const leaf = fc.oneof(
@@ -86,6 +95,7 @@ describe('a doc', () => {
         expect(Object.keys(JSON.parse(kept.toString('utf8')) as object).length).toBe(
           Object.keys(own).filter((member) => lasting.includes(member)).length,
         );
+        expect(Buffer.from(restBytes(lasting, own))).toEqual(Buffer.from(partedBytes(lasting, own).rest));
       }),
     );
   });

@@ -1,5 +1,5 @@
 // Many rows at once: COPY straight into the table while rows turn out new, else COPY into a stage and merge.
-import { columnValue, docBytes, partedBytes } from '@recourse/event-log';
+import { columnValue, docBytes, partedBytes, restBytes } from '@recourse/event-log';
 import type { ColumnValue, KindSpec, Row } from '@recourse/event-log';
 import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -74,7 +74,7 @@ export function updatesOf(spec: KindSpec, rows: readonly Row[]): readonly Buffer
     row.key,
     row.dueAt,
     ...columns.map((column) => columnValue(column, row)),
-    partedBytes(spec.lasting ?? [], row.doc).rest,
+    restBytes(spec.lasting ?? [], row.doc),
   ]);
 }
 
