@@ -11,6 +11,23 @@ export function deriveId(prefix: string, ...parts: readonly (string | number)[])
   return `${prefix}_${sha256Hex(joined(parts)).slice(0, 32)}`;
 }
 
+/** Ids of one prefix that are remembered at the most. */
+const KEPT_MAX = 1_000;
+
+/** `deriveId` for ids that are asked for again and again: the latest are remembered. Ids asked for once want `deriveId`. */
+export function keptIds(prefix: string): (...parts: readonly (string | number)[]) => string {
+  const kept = new Map<string, string>();
+  return (...parts) => {
+    const cause = joined(parts);
+    const known = kept.get(cause);
+    if (known !== undefined) return known;
+    const id = deriveId(prefix, ...parts);
+    if (kept.size >= KEPT_MAX) kept.clear();
+    kept.set(cause, id);
+    return id;
+  };
+}
+
 /** SHA-256 of text or bytes, as 64 hex digits. */
 export function sha256Hex(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');

@@ -6,6 +6,7 @@ export {
   deriveId,
   isTenant,
   isUsableId,
+  keptIds,
   placeInTrace,
   sha256Hex,
   spanIdOf,

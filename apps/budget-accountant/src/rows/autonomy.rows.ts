@@ -1,13 +1,11 @@
 // Rows of earned autonomy: what agents have earned, how it came about, and what was said by whom.
 import { row } from '@recourse/event-log';
 import type { Change, Fold, StateView } from '@recourse/event-log';
-import { deriveId } from '@recourse/kernel';
+import { deriveId, keptIds } from '@recourse/kernel';
 import type { Autonomy, AutonomyChange } from '../rules/autonomy/autonomy.messages.js';
 
 /** Id of what an agent has earned at a kind of task (D30). */
-export function autonomyIdOf(tenant: string, agent: string, taskKind: string): string {
-  return deriveId('aut', tenant, agent, taskKind);
-}
+export const autonomyIdOf: (tenant: string, agent: string, taskKind: string) => string = keptIds('aut');
 
 /** Id of what a source said: the same whenever it is said (L12). */
 export function toldIdOf(tenant: string, source: string, eventId: string): string {

@@ -1,7 +1,7 @@
 // Rows of the budgets log: what is kept of budgets, reservations and questions, and how it is found.
 import { row } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
-import { deriveId } from '@recourse/kernel';
+import { deriveId, keptIds } from '@recourse/kernel';
 import type { NotedApproval } from '../rules/budget/approval.decisions.js';
 import { emptyBudget } from '../rules/budget/budget.decider.js';
 import type { BudgetScope, BudgetWindow } from '@recourse/messages';
@@ -16,9 +16,7 @@ import type {
 } from '../rules/budget/budget.messages.js';
 
 /** Group of the budgets of a scope; their keys are units, and windows where there are any. */
-export function budgetGroup(tenant: string, scope: BudgetScope, scopeId: string): string {
-  return deriveId('bud', tenant, scope, scopeId);
-}
+export const budgetGroup: (tenant: string, scope: BudgetScope, scopeId: string) => string = keptIds('bud');
 
 // Groups are ids, so that texts of any length address them.
 export const budgets = row<Budget>({

@@ -2,7 +2,7 @@
 // taken back. Gauges read these and no reservation. Holds no rules; adds what a reservation became.
 import { row } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
-import { deriveId } from '@recourse/kernel';
+import { keptIds } from '@recourse/kernel';
 import type { Reservation } from '../rules/budget/budget.messages.js';
 
 /** Windows are summed to the minute in which they close. */
@@ -40,8 +40,10 @@ interface DebtClosing {
   readonly value_minor: number;
 }
 
+const closingIdOf = keptIds('cls');
+
 const closingGroup = ({ currency, closes_at }: Pick<DebtClosing, 'currency' | 'closes_at'>): string =>
-  deriveId('cls', currency, closes_at);
+  closingIdOf(currency, closes_at);
 
 const closings = row<DebtClosing>({
   kind: 'debt_closing',

@@ -1,7 +1,7 @@
 // Keys: what they are called, and the bytes they seal.
 import type { KeyObject } from 'node:crypto';
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey } from 'node:crypto';
-import { deriveId, sha256Hex } from '@recourse/kernel';
+import { keptIds, sha256Hex } from '@recourse/kernel';
 import { keptAt } from './kept-at.js';
 import type { KeyScope } from './key-store.port.js';
 
@@ -10,9 +10,11 @@ import type { KeyScope } from './key-store.port.js';
 /** Longest name that is kept as it is, bytes. */
 const NAME_BYTES_MAX = 512;
 
+const keyScopeId = keptIds('key');
+
 /** Id of a scope; its keys are numbered from 1, since a destroyed one is followed by another. */
 export function scopeId({ tenant, subject, windowStart, windowEnd, unit }: KeyScope): string {
-  return deriveId('key', tenant, subject, windowStart, windowEnd, ...(unit === undefined ? [] : [unit]));
+  return keyScopeId(tenant, subject, windowStart, windowEnd, ...(unit === undefined ? [] : [unit]));
 }
 
 /**

@@ -1,0 +1,19 @@
+import { describe, expect, it } from '@jest/globals';
+import { deriveId, keptIds } from './ids.js';
+
+describe('ids that are remembered', () => {
+  it('are those that are derived, the first time, again, and after others were forgotten', () => {
+    const idOf = keptIds('rec');
+    const ids = Array.from({ length: 2_500 }, (_, at) => at);
+    for (const round of [1, 2])
+      for (const at of ids) expect([round, idOf('acme', at)]).toEqual([round, deriveId('rec', 'acme', at)]);
+  });
+
+  it('are told apart by their parts and by their prefix', () => {
+    const idOf = keptIds('a');
+    const other = keptIds('b');
+    const all = [idOf('x', 'yz'), idOf('xy', 'z'), idOf('xyz'), idOf('x', 'y', 'z'), other('x', 'yz')];
+    expect(new Set(all).size).toBe(all.length);
+    expect(idOf('x', 'yz')).toBe(all[0]);
+  });
+});
