@@ -8,6 +8,7 @@ import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import type { Json, Rejection } from '@recourse/kernel';
+import { patternSize } from './pattern-size.js';
 
 /** Kind of a problem of arguments. */
 export type ArgsProblemCode = 'ARGS_TYPE' | 'ARGS_MISSING' | 'ARGS_UNKNOWN' | 'ARGS_VALUE' | 'ARGS_SCHEMA_UNSUPPORTED';
@@ -42,6 +43,8 @@ function linear(pattern: string): RE2JS {
 const OPTIONS: Options = {
   code: { regExp: PATTERNS },
   allErrors: true,
+  // Written into each place that refers to it, a schema of a few kilobytes takes minutes to compile.
+  inlineRefs: false,
   strictSchema: true,
   strictTypes: false,
   strictTuples: false,
@@ -53,6 +56,8 @@ const OPTIONS: Options = {
 const DRAFT_7 = /draft-0[67]\/schema/;
 const REMARK = /^x-/;
 const DEPTH_MAX = 64;
+/** Instructions of all patterns of a schema: compiling so many takes some tens of milliseconds. */
+const PATTERNS_MAX = 20_000;
 
 /** By schema: compiling costs a millisecond, and a contract is asked about for as long as it is used. */
 const COMPILED = new WeakMap<object, Compiled>();
@@ -106,6 +111,7 @@ function compileAnew(schema: Readonly<Record<string, Json>>): Compiled {
   // Ajv would answer with a promise, which is no `false`: everything would fit.
   if ('$async' in schema) return { kind: 'unusable', why: '$async: a schema is judged at once' };
   if (refersToItself(schema, schema)) return { kind: 'unusable', why: 'a reference leads to itself' };
+  if (patternsSize(schema) > PATTERNS_MAX) return { kind: 'unusable', why: 'its patterns repeat too much' };
   try {
     const ajv = isDraft7(schema['$schema']) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
     for (const remark of remarksIn(schema)) ajv.addKeyword(remark);
@@ -135,6 +141,18 @@ function refersToItself(root: Json, at: Json, seen: readonly string[] = []): boo
 function isDeeper(value: Json, levels: number): boolean {
   if (value === null || typeof value !== 'object') return false;
   return levels === 0 || Object.values(value).some((one: Json) => isDeeper(one, levels - 1));
+}
+
+function patternsSize(value: Json): number {
+  if (value === null || typeof value !== 'object') return 0;
+  const own = isJsonObject(value)
+    ? [
+        value['pattern'],
+        ...Object.keys(isJsonObject(value['patternProperties'] ?? null) ? (value['patternProperties'] ?? {}) : {}),
+      ]
+    : [];
+  const sum = own.reduce<number>((all, one) => all + (typeof one === 'string' ? patternSize(one) : 0), 0);
+  return Object.values(value).reduce<number>((all, one: Json) => all + patternsSize(one), sum);
 }
 
 function remarksIn(value: Json, found: Set<string> = new Set()): ReadonlySet<string> {

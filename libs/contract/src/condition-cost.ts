@@ -4,9 +4,12 @@
 //
 // Invariants
 //   M1. Each turn of a loop costs one step, entering it a little for what it goes over, and a call inside of it what it has to look at.
+//   M3. A search of one text for another, or for a pattern, costs by both of them, inside loops and outside.
 //   M2. Past the limit every loop ends at its next turn, whatever its operators make of errors.
-import { CelScalar, celFunc, isCelList, isCelMap } from '@bufbuild/cel';
+import { CelScalar, celFunc, celMethod, isCelList, isCelMap } from '@bufbuild/cel';
 import type { CelFunc, CelValue, parse } from '@bufbuild/cel';
+import { RE2JS } from 're2js';
+import { patternSize } from './pattern-size.js';
 
 type Expr = NonNullable<ReturnType<typeof parse>['expr']>;
 
@@ -19,14 +22,21 @@ const COPIED_PER_STEP = 16;
 /** Characters that are looked at in one step. */
 const TEXT_PER_STEP = 64;
 
+/** Comparisons of two characters that a search makes in one step. */
+const COMPARED_PER_STEP = 1_024;
+/** Characters of text that compiling a pattern takes as long as. */
+const COMPILED_AS = 200;
+
 const TURN = '@turn';
 const ENTER = '@enter';
 const WEIGH = '@weigh';
 /** Calls that look at all of what they are given. */
 const LOOKING: ReadonlySet<string> = new Set([
   ...['_==_', '_!=_', '_<_', '_<=_', '_>_', '_>=_', '@in', '_+_'],
-  ...['contains', 'startsWith', 'endsWith', 'matches', 'size', 'string', 'bytes'],
+  ...['startsWith', 'endsWith', 'size', 'string', 'bytes'],
 ]);
+/** Calls whose operands tell together what they cost, by what they are replaced by. */
+const SEARCHING: Readonly<Record<string, string>> = { contains: '@contains', matches: '@matches' };
 
 export class ConditionTooCostly extends Error {
   override readonly name = 'ConditionTooCostly';
@@ -61,6 +71,15 @@ export const METER: CelFunc[] = [
     charged(range, isCelList(range) || isCelMap(range) ? Math.ceil(range.size / COPIED_PER_STEP) : 0),
   ),
   celFunc(WEIGH, [CelScalar.DYN], CelScalar.DYN, (value) => charged(value, weightOf(value))),
+  celMethod('@contains', CelScalar.STRING, [CelScalar.STRING], CelScalar.BOOL, function (part) {
+    charged(part, Math.ceil(this.length / TEXT_PER_STEP + (this.length * part.length) / COMPARED_PER_STEP));
+    return this.includes(part);
+  }),
+  celMethod('@matches', CelScalar.STRING, [CelScalar.STRING], CelScalar.BOOL, function (pattern) {
+    charged(pattern, pattern.length);
+    charged(pattern, Math.ceil((patternSize(pattern) * (this.length + COMPILED_AS)) / TEXT_PER_STEP));
+    return RE2JS.compile(pattern).test(this);
+  }),
 ];
 
 function charged(value: CelValue, steps: number): CelValue {
@@ -99,7 +118,7 @@ function meteredExpr(expr: Expr, accumulator: string | null): Expr {
     };
     return { ...expr, exprKind: { case: 'comprehensionExpr', value: loop } };
   }
-  const walked = mapParts(expr, (part) => meteredExpr(part, accumulator));
+  const walked = searching(mapParts(expr, (part) => meteredExpr(part, accumulator)));
   return accumulator === null ? walked : weighed(walked, accumulator);
 }
 
@@ -115,6 +134,15 @@ function weighed(expr: Expr, accumulator: string): Expr {
   const weigh = (part: Expr): Expr => (isFree(part, accumulator) ? part : (called(WEIGH, part) ?? part));
   const target = value.target === undefined ? {} : { target: weigh(value.target) };
   return { ...expr, exprKind: { case: 'callExpr', value: { ...value, ...target, args: value.args.map(weigh) } } };
+}
+
+/** A call that searches, as one that is counted. */
+function searching(expr: Expr): Expr {
+  if (expr.exprKind.case !== 'callExpr') return expr;
+  const { value } = expr.exprKind;
+  const name = Object.hasOwn(SEARCHING, value.function) ? SEARCHING[value.function] : undefined;
+  if (name === undefined) return expr;
+  return { ...expr, exprKind: { case: 'callExpr', value: { ...value, function: name } } };
 }
 
 function isFree({ exprKind }: Expr, accumulator: string): boolean {

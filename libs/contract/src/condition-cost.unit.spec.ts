@@ -53,6 +53,17 @@ describe('an expression that is judged', () => {
       { l: Array(500).fill(1) as Json, t: 'a'.repeat(100_000) },
     ],
     [
+      'a pattern that the facts hold, over a text of theirs',
+      'observed.t.matches(observed.p)',
+      { t: 'ab'.repeat(100_000), p: '[ab]*a[ab]{900}'.repeat(1_000) },
+    ],
+    ['a short pattern that repeats much', 'observed.t.matches("[ab]*a[ab]{900}")', { t: 'ab'.repeat(100_000) }],
+    [
+      'a search of a long text for another, outside of any loop',
+      'observed.t.contains(observed.p)',
+      { t: 'a'.repeat(200_000), p: `b${'a'.repeat(50_000)}` },
+    ],
+    [
       'a list that is made longer and longer',
       'observed.items.map(i, observed.items + observed.items).size() > 0',
       items(1_000),
@@ -77,6 +88,20 @@ describe('an expression that is judged', () => {
     expect(judged('observed.items.map(i, i.id).size() == 2000', items(2_000))).toMatchObject({ holds: true });
     expect(judged(nested(2), {})).toMatchObject({ holds: true });
     expect(judged('observed.items.all(i, i.none == 1)', items(3))).toMatchObject({ ok: false });
+  });
+
+  it('searches texts as before within its limit', () => {
+    const observed = { t: 'order 4711 is settled', mail: `${'x'.repeat(2_000)}@example.org`, n: 3 };
+    for (const expression of [
+      'observed.t.contains("settled")',
+      'observed.t.matches("[0-9]{4}")',
+      'observed.mail.matches("^[^@]+@[a-z.]+$")',
+      '!observed.t.matches("^x")',
+      'observed.t.matches("(?i)ORDER [0-9]{1,9} is (settled|paid)")',
+    ])
+      expect([expression, judged(expression, observed)]).toEqual([expression, { ok: true, holds: true }]);
+    for (const expression of ['observed.n.contains("3")', 'observed.t.matches(3)', 'observed.t.matches("(")'])
+      expect([expression, judged(expression, observed)]).toMatchObject([expression, { ok: false }]);
   });
 
   it('counts anew each time', () => {

@@ -2,9 +2,6 @@
 import { isJsonObject } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 
-/** Deepest nesting of allOf that is followed. */
-const DEPTH_MAX = 16;
-
 /** Reads a value; undefined when there is none. Shape: '' is the whole, '/a/0' a member of a list. */
 export function readPointer(value: Json, pointer: string): Json | undefined {
   let at: Json | undefined = value;
@@ -77,12 +74,17 @@ export function danglingRefs(schema: Json, at: Json = schema): readonly string[]
   return [...own, ...Object.values(at).flatMap((part: Json) => danglingRefs(schema, part))];
 }
 
-/** The schema and what allOf and local references add to it. */
-function partsOf(schema: Json, at: Json = schema, depth = 0): readonly Readonly<Record<string, Json>>[] {
-  const found = deref(at, schema);
-  if (found === undefined || !isJsonObject(found) || depth > DEPTH_MAX) return [];
-  const parts = Array.isArray(found['allOf']) ? (found['allOf'] as readonly Json[]) : [];
-  return [found, ...parts.flatMap((part) => partsOf(schema, part, depth + 1))];
+/** The schema and what allOf and local references add to it, each once: what they unfold to has no bound. */
+function partsOf(root: Json, at: Json = root): readonly Readonly<Record<string, Json>>[] {
+  const parts = new Set<Readonly<Record<string, Json>>>();
+  const open: Json[] = [at];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const part = deref(next, root);
+    if (part === undefined || !isJsonObject(part) || parts.has(part)) continue;
+    parts.add(part);
+    if (Array.isArray(part['allOf'])) open.push(...(part['allOf'] as readonly Json[]).toReversed());
+  }
+  return [...parts];
 }
 
 function objectKeys(value: Json | undefined): readonly string[] {
@@ -90,15 +92,13 @@ function objectKeys(value: Json | undefined): readonly string[] {
 }
 
 function subschema(schema: Json, token: string, root: Json): Json | undefined {
-  if (!isJsonObject(schema)) return undefined;
-  const found =
-    member(schema['properties'], token) ?? itemSchema(schema, token) ?? schemaOnly(schema['additionalProperties']);
-  if (found !== undefined) return deref(found, root);
-  const parts = schema['allOf'];
-  if (!Array.isArray(parts)) return undefined;
-  return (parts as readonly Json[])
-    .map((part) => subschema(deref(part, root) ?? null, token, root))
-    .find((part) => part !== undefined);
+  for (const part of partsOf(root, schema)) {
+    const found =
+      member(part['properties'], token) ?? itemSchema(part, token) ?? schemaOnly(part['additionalProperties']);
+    const at = found === undefined ? undefined : deref(found, root);
+    if (at !== undefined) return at;
+  }
+  return undefined;
 }
 
 function itemSchema(schema: Readonly<Record<string, Json>>, token: string): Json | undefined {

@@ -82,7 +82,7 @@ interface Operation {
   readonly method: string;
   readonly path: string;
   readonly operation: Doc;
-  readonly root: Doc;
+  readonly resolved: Resolved;
 }
 
 const METHODS: Readonly<Record<string, SafetyClass>> = {
@@ -97,25 +97,24 @@ const METHODS: Readonly<Record<string, SafetyClass>> = {
 
 function operationsIn(document: Json): readonly Operation[] {
   if (!isJsonObject(document) || !isJsonObject(document['paths'])) return [];
+  const resolved = resolvedIn(document);
   return Object.entries(document['paths']).flatMap(([path, item]) =>
     isJsonObject(item)
       ? Object.entries(item).flatMap(([method, operation]) =>
-          METHODS[method] === undefined || !isJsonObject(operation)
-            ? []
-            : [{ method, path, operation, root: document }],
+          !Object.hasOwn(METHODS, method) || !isJsonObject(operation) ? [] : [{ method, path, operation, resolved }],
         )
       : [],
   );
 }
 
-function openApiDraft({ method, path, operation, root }: Operation, { adapter, owner }: DraftOptions): Draft {
+function openApiDraft({ method, path, operation, resolved }: Operation, { adapter, owner }: DraftOptions): Draft {
   return draftOf(
     {
       name: textOf(operation['operationId']) ?? `${method} ${path}`,
       adapter,
       description: textOf(operation['summary']) ?? textOf(operation['description']),
-      argsSchema: openApiArgs(operation, root),
-      resultSchema: openApiResult(operation, root),
+      argsSchema: openApiArgs(operation, resolved),
+      resultSchema: openApiResult(operation, resolved),
       safetyClass: METHODS[method] ?? 'DESTRUCTIVE',
       because: `${method.toUpperCase()} ${path}`,
     },
@@ -125,17 +124,17 @@ function openApiDraft({ method, path, operation, root }: Operation, { adapter, o
 }
 
 /** Parameters and body side by side: a call has one set of named arguments. */
-function openApiArgs(operation: Doc, root: Doc): Json {
+function openApiArgs(operation: Doc, resolved: Resolved): Json {
   const listed = (Array.isArray(operation['parameters']) ? (operation['parameters'] as readonly Json[]) : [])
-    .map((each) => resolved(each, root))
+    .map((each) => resolved(each))
     .filter(isJsonObject);
   const parameters = listed.flatMap((each) => {
     const name = textOf(each['name']);
     return name === null
       ? []
-      : [{ name, schema: resolved(each['schema'] ?? {}, root), isRequired: each['required'] === true }];
+      : [{ name, schema: resolved(each['schema'] ?? {}), isRequired: each['required'] === true }];
   });
-  const body = resolved(contentSchema(resolved(operation['requestBody'] ?? {}, root)), root);
+  const body = resolved(contentSchema(resolved(operation['requestBody'] ?? {})));
   const fromBody = isJsonObject(body) && isJsonObject(body['properties']) ? body['properties'] : {};
   const required = isJsonObject(body) && Array.isArray(body['required']) ? (body['required'] as readonly Json[]) : [];
   return {
@@ -145,10 +144,10 @@ function openApiArgs(operation: Doc, root: Doc): Json {
   };
 }
 
-function openApiResult(operation: Doc, root: Doc): Json | null {
+function openApiResult(operation: Doc, resolved: Resolved): Json | null {
   const responses = isJsonObject(operation['responses']) ? operation['responses'] : {};
   const good = Object.entries(responses).find(([status]) => /^2/.test(status))?.[1];
-  const schema = good === undefined ? null : resolved(contentSchema(resolved(good, root)), root);
+  const schema = good === undefined ? null : resolved(contentSchema(resolved(good)));
   return isJsonObject(schema) && Object.keys(schema).length > 0 ? schema : null;
 }
 
@@ -160,18 +159,27 @@ function contentSchema(holder: Json): Json {
 
 const HOPS_MAX = 8;
 const DEPTH_MAX = 12;
+/** Values that the references of one document are written out to, all together: a few hundred bytes of them have no other bound. */
+const VALUES_MAX = 100_000;
 
-/** Local references written out, as far as they go; a circle ends as any value. */
-function resolved(value: Json, root: Doc, depth = 0): Json {
-  let at: Json = value;
-  for (let hops = 0; hops < HOPS_MAX && isJsonObject(at) && typeof at['$ref'] === 'string'; hops += 1)
-    at = pointed(root, at['$ref']);
-  if (isJsonObject(at) && typeof at['$ref'] === 'string') return {};
-  if (depth >= DEPTH_MAX) return {};
-  if (Array.isArray(at)) return (at as readonly Json[]).map((each) => resolved(each, root, depth + 1));
-  return isJsonObject(at)
-    ? Object.fromEntries(Object.entries(at).map(([name, each]) => [name, resolved(each, root, depth + 1)]))
-    : at;
+type Resolved = (value: Json) => Json;
+
+/** Writes out local references of a document, as far as they go; a circle ends as any value, and so does what is too much. */
+function resolvedIn(root: Doc): Resolved {
+  let left = VALUES_MAX;
+  const resolve = (value: Json, depth: number): Json => {
+    left -= 1;
+    let at: Json = value;
+    for (let hops = 0; hops < HOPS_MAX && isJsonObject(at) && typeof at['$ref'] === 'string'; hops += 1)
+      at = pointed(root, at['$ref']);
+    if (isJsonObject(at) && typeof at['$ref'] === 'string') return {};
+    if (depth >= DEPTH_MAX || left <= 0) return {};
+    if (Array.isArray(at)) return (at as readonly Json[]).map((each) => resolve(each, depth + 1));
+    return isJsonObject(at)
+      ? Object.fromEntries(Object.entries(at).map(([name, each]) => [name, resolve(each, depth + 1)]))
+      : at;
+  };
+  return (value) => resolve(value, 0);
 }
 
 function pointed(root: Doc, ref: string): Json {
