@@ -30,6 +30,13 @@ export interface NotifierHealth {
   readonly trouble: Readonly<Record<string, string>>;
 }
 
+/** How one loop does, in the words that every service has for it. */
+export interface NotifierLoop {
+  readonly state: 'catching_up' | 'ready' | 'waiting';
+  /** Code of what is in the way; null while nothing is. */
+  readonly problem: string | null;
+}
+
 /** Least time between two looks at what was quiet, and the most that news are waited for after it. */
 const POLL_MS = 200;
 const NEWS_WITHIN_MS = 1_000;
@@ -90,6 +97,12 @@ export class Notifier {
       ready: this.#behind.size === 0 && this.#trouble.size === 0 && !this.#stopped.signal.aborted,
       trouble: Object.fromEntries(this.#trouble),
     };
+  }
+
+  loop(name: string): NotifierLoop {
+    const problem = this.#trouble.get(name) ?? null;
+    if (problem !== null) return { state: 'waiting', problem };
+    return { state: this.#behind.has(name) ? 'catching_up' : 'ready', problem };
   }
 
   /** Works without a pause while there is something to do. */

@@ -133,9 +133,11 @@ describe('the notifier', () => {
     one.start();
     await turns();
     expect(one.health()).toEqual({ ready: false, trouble: { broken: 'DATABASE_UNAVAILABLE' } });
+    expect(one.loop('broken')).toEqual({ state: 'waiting', problem: 'DATABASE_UNAVAILABLE' });
     patience.resolve(undefined);
     await turns();
     expect([one.health(), troubles, sent > 1]).toEqual([{ ready: true, trouble: {} }, ['broken', 'broken'], true]);
+    expect(one.loop('broken')).toEqual({ state: 'ready', problem: null });
     await one.stop();
   });
 

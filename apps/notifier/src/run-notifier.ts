@@ -35,7 +35,7 @@ import type { FollowedPartition } from './follower/log-follower.js';
 import { DeliveriesController } from './http/deliveries.controller.js';
 import { ItemsController } from './http/items.controller.js';
 import { NOTIFIER_CONTEXT } from './http/notifier-context.js';
-import type { NotifierContext } from './http/notifier-context.js';
+import type { Followed, NotifierContext } from './http/notifier-context.js';
 import { Notifier } from './notifier.js';
 import type { NotifierOptions } from './notifier.js';
 import { EndpointSender } from './sender/endpoint-sender.js';
@@ -244,8 +244,7 @@ async function edgeOf(
     store,
     now: Date.now,
     nonce: randomUUID,
-    followed: () =>
-      followers.map(({ topic, partition, follower }) => ({ log: topic, partition, keptSeq: follower.keptSeq })),
+    followed: () => followers.map((one) => followedBy(one, notifier)),
   };
   const providers = [{ provide: NOTIFIER_CONTEXT, useValue: context }];
   const app = await createEdge(NAME, ServiceModule.forEdge(edge, [DeliveriesController, ItemsController], providers), {
@@ -254,6 +253,10 @@ async function edgeOf(
   });
   await app.listen(config.httpPort, config.httpHost);
   return app;
+}
+
+function followedBy({ name, topic, partition, follower }: Follower, notifier: Notifier): Followed {
+  return { log: topic, partition, keptSeq: follower.keptSeq, ...notifier.loop(name) };
 }
 
 /** Sets the gauges of every endpoint of the file; a database that does not answer leaves them out. */

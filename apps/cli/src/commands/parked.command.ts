@@ -63,18 +63,20 @@ async function resolve(session: Session, verb: 'redrive' | 'discard', id: string
   const answer = await session
     .service(service)
     .command(`/v1/parked/${encodeURIComponent(id)}/${verb}`, { reason: options.reason, log }, options.idempotencyKey);
-  session.show(answer, () => formatFields(Object.entries(answer)));
+  const shown = { ...answer, log };
+  session.show(shown, () => formatFields(Object.entries(shown)));
 }
 
 /** Parked records that are looked through for one id, in each log. */
 const SEARCH_MAX = 10_000;
 
+/** Two logs may hold it, since both read the record: the one where it is still open comes first. */
 async function ownerOf(session: Session, id: string): Promise<OwnedLog> {
-  for (const owned of await logs(session)) {
-    for (const open of [true, false]) {
+  const all = await logs(session);
+  for (const open of [true, false])
+    for (const owned of all) {
       const { items } = await parkedIn(session, owned, open, SEARCH_MAX);
       if (items.some((item) => item['parked_id'] === id)) return owned;
     }
-  }
   throw new CliProblem('NOT_FOUND', `no service has parked a record under ${id}`, 'refused');
 }

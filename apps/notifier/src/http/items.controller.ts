@@ -26,6 +26,8 @@ interface Loop {
   readonly partition: number;
   readonly state: string;
   readonly projectedSeq: number;
+  /** Code of what is in the way; null while nothing is. */
+  readonly problem: string | null;
 }
 
 const LIMIT_DEFAULT = 100;
@@ -42,7 +44,13 @@ export class ItemsController {
   status(): { readonly service: 'notifier'; readonly detail: { readonly loops: readonly Loop[] } } {
     const loops = this.notifier
       .followed()
-      .map(({ log, partition, keptSeq }) => ({ log, partition, state: 'ready', projectedSeq: keptSeq }));
+      .map(({ log, partition, state, keptSeq, problem }) => ({
+        log,
+        partition,
+        state,
+        projectedSeq: keptSeq,
+        problem,
+      }));
     return { service: 'notifier', detail: { loops } };
   }
 

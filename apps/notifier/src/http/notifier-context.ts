@@ -1,9 +1,10 @@
 // What the controllers of the notifier get.
 import type { NotifierStore } from '../store/notifier-store.port.js';
+import type { NotifierLoop } from '../notifier.js';
 import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
 
-/** How far one partition of a log was read, and kept. */
-export interface Followed {
+/** How far one partition of a log was read, and kept, and what is in the way. */
+export interface Followed extends NotifierLoop {
   readonly log: string;
   readonly partition: number;
   readonly keptSeq: number;
