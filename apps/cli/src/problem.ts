@@ -61,7 +61,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   NOT_FOUND: 'Look for the name with the list command; what was just written may take a moment to show.',
   NOT_READY: 'The service is still reading its inputs; try again in a moment.',
   SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
-  OUTCOME_PENDING: 'Repeat it with that key in --idempotency-key: it is the same command.',
+  OUTCOME_PENDING:
+    'Repeat it with that key in --idempotency-key: it is the same command. One that stays so may wait behind a parked record: `recourse parked list`.',
   CURSOR_OUT_OF_RANGE: 'See `recourse log accept-loss --help`.',
   KEYRING_INVALID:
     'Mend the place that is named; `recourse keys check <file>` reads a whole keyring, `recourse keys new` makes a key.',

@@ -12,15 +12,49 @@ export interface OwnedLog {
   readonly log: string;
 }
 
-/** Each service says which logs it owns. */
-export async function logs(session: Session): Promise<readonly OwnedLog[]> {
-  const owned = await Promise.all(
-    SERVICES.map(async (service) => {
-      const { logs: names } = await session.service(service).get('/v1/status');
-      return (Array.isArray(names) ? names : []).map((log): OwnedLog => ({ service, log: String(log) }));
+/** What was found in the logs of the services that answer; the others are named with what is in the way. */
+export interface Looked<Found> {
+  readonly found: readonly Found[];
+  readonly away: readonly { readonly service: Service; readonly code: string }[];
+}
+
+/** Looks into each log of each service; those that are away keep nobody from the others. Errors: the first, where none answers. */
+export async function lookInto<Found>(
+  session: Session,
+  look: (owned: OwnedLog) => Promise<Found>,
+): Promise<Looked<Found>> {
+  const asked = await Promise.allSettled(SERVICES.map((service) => lookIntoOne(session, service, look)));
+  const failed = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+  const [first] = failed;
+  const isBug = (cause: unknown): boolean => !(cause instanceof EdgeProblem) && !(cause instanceof CliProblem);
+  if (failed.some(isBug) || failed.length === SERVICES.length) throw failed.find(isBug) ?? first;
+  return {
+    found: asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
+    away: asked.flatMap((one, at) => {
+      const service = SERVICES[at];
+      return one.status === 'fulfilled' || service === undefined ? [] : [{ service, code: codeOf(one.reason) }];
     }),
-  );
-  return owned.flat();
+  };
+}
+
+/** Each service says which logs it owns. */
+async function lookIntoOne<Found>(
+  session: Session,
+  service: Service,
+  look: (owned: OwnedLog) => Promise<Found>,
+): Promise<readonly Found[]> {
+  const { logs: names } = await session.service(service).get('/v1/status');
+  return Promise.all((Array.isArray(names) ? names : []).map((log) => look({ service, log: String(log) })));
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof EdgeProblem || cause instanceof CliProblem ? cause.code : 'INTERNAL';
+}
+
+/** What is said of services that did not answer; null where all did. Pure. */
+export function awayText({ away }: Pick<Looked<unknown>, 'away'>): string | null {
+  if (away.length === 0) return null;
+  return `not asked: ${away.map(({ service, code }) => `${service} (${code})`).join(', ')}`;
 }
 
 /** Parked records of one log, each with its service and log. */
@@ -48,9 +82,9 @@ export interface ParkedCount {
 /** Counts what waits. Whoever may not read parked records, or does not reach a service, is told so instead. */
 export async function countParked(session: Session): Promise<ParkedCount> {
   try {
-    const lists = await Promise.all((await logs(session)).map((owned) => parkedIn(session, owned, true, COUNTED_MAX)));
+    const { found: lists, away } = await lookInto(session, (owned) => parkedIn(session, owned, true, COUNTED_MAX));
     const open = lists.reduce((sum, { items }) => sum + items.length, 0);
-    return { open, more: lists.some(({ more }) => more), code: null };
+    return { open, more: lists.some(({ more }) => more), code: away[0]?.code ?? null };
   } catch (problem) {
     if (!(problem instanceof EdgeProblem) && !(problem instanceof CliProblem)) throw problem;
     return { open: 0, more: false, code: problem.code };

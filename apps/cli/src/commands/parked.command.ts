@@ -8,8 +8,8 @@ import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
-import { logs, parkedIn } from './parked-records.js';
-import type { OwnedLog } from './parked-records.js';
+import { awayText, lookInto, parkedIn } from './parked-records.js';
+import type { Looked, OwnedLog } from './parked-records.js';
 import type { Why } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
@@ -35,13 +35,16 @@ export function addParked(program: Command, act: Act): void {
     .addOption(LIMIT())
     .action(
       act<{ closed?: boolean; limit: number }>(async (session, { closed, limit }) => {
-        const lists = await Promise.all(
-          (await logs(session)).map(({ service, log }) => parkedIn(session, { service, log }, closed !== true, limit)),
+        const { found: lists, away } = await lookInto(session, (owned) =>
+          parkedIn(session, owned, closed !== true, limit),
         );
         const all = { items: lists.flatMap(({ items }) => items), more: lists.some(({ more }) => more) };
         const { items, more } = byTime(all, 'parked_at');
         const listed = { items: items.slice(0, limit), more: more || items.length > limit };
-        session.show(listed, () => listText(COLUMNS, listed));
+        const untold = awayText({ away });
+        session.show({ ...listed, away }, () =>
+          untold === null ? listText(COLUMNS, listed) : `${listText(COLUMNS, listed)}\n\n${untold}`,
+        );
       }),
     );
   addWayOut(parked, act, 'redrive', 'takes a parked record again, and then those of its key behind it');
@@ -72,11 +75,16 @@ const SEARCH_MAX = 10_000;
 
 /** Two logs may hold it, since both read the record: the one where it is still open comes first. */
 async function ownerOf(session: Session, id: string): Promise<OwnedLog> {
-  const all = await logs(session);
-  for (const open of [true, false])
-    for (const owned of all) {
+  let looked: Looked<readonly OwnedLog[]> = { found: [], away: [] };
+  for (const open of [true, false]) {
+    looked = await lookInto(session, async (owned) => {
       const { items } = await parkedIn(session, owned, open, SEARCH_MAX);
-      if (items.some((item) => item['parked_id'] === id)) return owned;
-    }
-  throw new CliProblem('NOT_FOUND', `no service has parked a record under ${id}`, 'refused');
+      return items.some((item) => item['parked_id'] === id) ? [owned] : [];
+    });
+    const [held] = looked.found.flat();
+    if (held !== undefined) return held;
+  }
+  const untold = awayText(looked);
+  const what = `no service has parked a record under ${id}`;
+  throw new CliProblem('NOT_FOUND', untold === null ? what : `${what}; ${untold}`, 'refused');
 }

@@ -20,3 +20,21 @@ describe('a record that two logs hold, since both read it', () => {
     expect(out()).toMatch(/log\s+recoveries/u);
   });
 });
+
+describe('parked records while a service is away', () => {
+  const away = desk(({ host, pathname }) => {
+    if (host.startsWith('recoveries')) return undefined;
+    if (pathname === '/v1/status') return Response.json({ logs: [host] });
+    return Response.json({ items: host.startsWith('ledger') ? [{ parked_id: 'p1' }] : [] });
+  });
+
+  it('are those of the others, and the one that was not asked is named', async () => {
+    expect(await away.call('parked', 'list')).toBe(0);
+    expect(away.out()).toMatch(/p1[^]*not asked: recoveries \(SERVICE_UNREACHABLE\)/u);
+  });
+
+  it('are not said to be missing before everybody was asked', async () => {
+    expect(await away.call('parked', 'discard', 'p2', '--reason', 'x')).toBe(3);
+    expect(away.note()).toContain('not asked: recoveries');
+  });
+});
