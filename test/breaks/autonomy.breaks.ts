@@ -176,8 +176,8 @@ export const BREAKS: readonly Break[] = [
     spec: CORE,
     test: `${STRAIGHT} is of the tenant, the agent and the kind of task alone (D30)`,
     file: 'apps/budget-accountant/src/rows/autonomy.rows.ts',
-    find: "deriveId('aut', tenant, agent, taskKind)",
-    replace: "deriveId('aut', tenant, agent, taskKind.slice(0, 0))",
+    find: "= keptIds('aut');",
+    replace: "= (tenant, agent) => deriveId('aut', tenant, agent);",
   },
   {
     id: 'd31-word-about-oneself',

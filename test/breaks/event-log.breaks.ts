@@ -300,8 +300,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
     test: 'a payload on its way into a log has a key of its own where it is part of a unit: destroying that takes nothing else of the subject',
     file: 'libs/event-log/src/sealing/keys.ts',
-    find: "return deriveId('key', tenant, subject, windowStart, windowEnd, ...(unit === undefined ? [] : [unit]));",
-    replace: "return deriveId('key', tenant, subject, windowStart, windowEnd, ...(unit === undefined ? [] : ['']));",
+    find: 'return keyScopeId(tenant, subject, windowStart, windowEnd, ...(unit === undefined ? [] : [unit]));',
+    replace: "return keyScopeId(tenant, subject, windowStart, windowEnd, ...(unit === undefined ? [] : ['']));",
   },
   {
     id: 'e5-salted-hash-replaced',

@@ -42,15 +42,13 @@ export class ItemsController {
 
   @ReadRoute('status', 'How far each log was read: what `items` says is as of there.')
   status(): { readonly service: 'notifier'; readonly detail: { readonly loops: readonly Loop[] } } {
-    const loops = this.notifier
-      .followed()
-      .map(({ log, partition, state, keptSeq, problem }) => ({
-        log,
-        partition,
-        state,
-        projectedSeq: keptSeq,
-        problem,
-      }));
+    const loops = this.notifier.followed().map(({ log, partition, state, keptSeq, problem }) => ({
+      log,
+      partition,
+      state,
+      projectedSeq: keptSeq,
+      problem,
+    }));
     return { service: 'notifier', detail: { loops } };
   }
 
