@@ -4,8 +4,8 @@
 //
 // Invariants
 //   M1. Each turn of a loop costs one step, entering it a little for what it goes over, and a call inside of it what it has to look at.
-//   M3. A search of one text for another, or for a pattern, costs by both of them, inside loops and outside.
 //   M2. Past the limit every loop ends at its next turn, whatever its operators make of errors.
+//   M3. A search of one text for another, or for a pattern, costs by both of them, inside loops and outside.
 import { CelScalar, celFunc, celMethod, isCelList, isCelMap } from '@bufbuild/cel';
 import type { CelFunc, CelValue, parse } from '@bufbuild/cel';
 import { RE2JS } from 're2js';

@@ -13,6 +13,8 @@ export function deriveId(prefix: string, ...parts: readonly (string | number)[])
 
 /** Ids of one prefix that are remembered at the most. */
 const KEPT_MAX = 1_000;
+/** Longest cause that is remembered, UTF-16 units: parts may be texts of any length, and memory may not grow with them. */
+const KEPT_LENGTH_MAX = 1_000;
 
 /** `deriveId` for ids that are asked for again and again: the latest are remembered. Ids asked for once want `deriveId`. */
 export function keptIds(prefix: string): (...parts: readonly (string | number)[]) => string {
@@ -22,6 +24,7 @@ export function keptIds(prefix: string): (...parts: readonly (string | number)[]
     const known = kept.get(cause);
     if (known !== undefined) return known;
     const id = deriveId(prefix, ...parts);
+    if (cause.length > KEPT_LENGTH_MAX) return id;
     if (kept.size >= KEPT_MAX) kept.clear();
     kept.set(cause, id);
     return id;

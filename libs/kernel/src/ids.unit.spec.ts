@@ -9,6 +9,12 @@ describe('ids that are remembered', () => {
       for (const at of ids) expect([round, idOf('acme', at)]).toEqual([round, deriveId('rec', 'acme', at)]);
   });
 
+  it('are derived each time where their parts are long', () => {
+    const idOf = keptIds('rec');
+    const long = 'x'.repeat(100_000);
+    for (const part of [long, `${long}y`, long]) expect(idOf('acme', part)).toBe(deriveId('rec', 'acme', part));
+  });
+
   it('are told apart by their parts and by their prefix', () => {
     const idOf = keptIds('a');
     const other = keptIds('b');
