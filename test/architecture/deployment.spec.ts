@@ -211,6 +211,13 @@ function labelsIn(expression: string): readonly string[] {
   return [...grouped, ...selected].map((label) => label.trim()).filter((label) => !['le', 'service'].includes(label));
 }
 
+interface AlertTest {
+  readonly alert_rule_test?: readonly {
+    readonly alertname: string;
+    readonly exp_alerts: readonly { readonly exp_annotations: Readonly<Record<string, string>> }[];
+  }[];
+}
+
 describe('alerts and dashboard', () => {
   const { groups } = parse(textOf(ALERTS)) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
   const rules = groups.flatMap((group) => group.rules);
@@ -234,6 +241,18 @@ describe('alerts and dashboard', () => {
     expect(chapters).toEqual(rules.map(({ alert }) => alert));
     for (const { alert, annotations } of rules)
       expect(annotations['runbook_url']).toBe(`https://runbooks.invalid/runbooks.md#${alert.toLowerCase()}`);
+  });
+
+  it('what the rules of Prometheus are tested to say is what they say, also where promtool is not run', () => {
+    const { tests } = parse(textOf('deploy/check/alerts.test.yaml')) as { readonly tests: readonly AlertTest[] };
+    const said = tests.flatMap((test) =>
+      (test.alert_rule_test ?? []).flatMap(({ alertname, exp_alerts }) =>
+        exp_alerts.map(({ exp_annotations }) => [alertname, exp_annotations['description']]),
+      ),
+    );
+    const written = new Map(rules.map(({ alert, annotations }) => [alert, annotations['description']]));
+    expect(said.length).toBeGreaterThan(4);
+    expect(said).toEqual(said.map(([alert = '']) => [alert, written.get(alert)]));
   });
 });
 
