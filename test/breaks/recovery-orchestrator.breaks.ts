@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'c59-words-of-a-tool-dropped',
+    requirement: 'C59/words',
+    spec: 'apps/recovery-orchestrator/src/reads/worker-words.unit.spec.ts',
+    test: "a worker's words of a step that failed are shown to whoever looks at the item: why it failed, not only that it did (C59)",
+    file: 'apps/recovery-orchestrator/src/rules/step/judgement.decisions.ts',
+    find: "const words = told.outcome === 'compensated' ? SAID_NOTHING : wordsOf(report);",
+    replace: 'const words = SAID_NOTHING;',
+  },
+  {
+    id: 'c59-look-that-saw-nothing-in-place',
+    requirement: 'C59/words',
+    spec: 'apps/recovery-orchestrator/src/reads/worker-words.unit.spec.ts',
+    test: "a worker's words of a step that failed are not lost to a later look that sees nothing, and that look says why",
+    file: 'apps/recovery-orchestrator/src/rules/step/step-look.transitions.ts',
+    find: 'step.last !== null && SAW_NOTHING.includes(reason)',
+    replace: "step.last !== null && reason === ''",
+  },
+  {
     id: 'guides-input-states-of-another-list',
     requirement: 'guides/input',
     spec: 'apps/recovery-orchestrator/src/http/recoveries.controller.unit.spec.ts',
@@ -1024,9 +1042,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.commands.unit.spec.ts',
     test: "a step that a person has, straight is looked at and stays a person's when it shows unknown (the worker says verified)",
     file: 'apps/recovery-orchestrator/src/rules/step/judgement.decisions.ts',
-    find: "if (!isAgreed) return { verdict: 'unknown', reason: 'VERDICTS_DISAGREE', observations };",
-    replace:
-      "if (!isAgreed && observations.length === 0) return { verdict: 'unknown', reason: 'VERDICTS_DISAGREE', observations };",
+    find: "if (!isAgreed) return { verdict: 'unknown',",
+    replace: "if (!isAgreed && observations.length === 0) return { verdict: 'unknown',",
   },
   {
     id: 'c64-repair-believed',

@@ -47,6 +47,8 @@ class Provider {
   readonly reversals: { readonly refundId: string; readonly key: string }[] = [];
   /** Refunds whose next reversal is refused, without an effect. */
   readonly busy = new Set<string>();
+  /** Refunds whose reversals are all refused, without an effect. */
+  readonly refused = new Set<string>();
 
   /** The tool as the agent guards it. */
   readonly forward: ForwardTool = {
@@ -77,6 +79,8 @@ class Provider {
     const { refund_id: refundId = '' } = args as { readonly refund_id?: string };
     this.reversals.push({ refundId, key });
     if (this.busy.delete(refundId)) return Promise.reject(new ToolRejected('busy', 'come back later'));
+    if (this.refused.has(refundId))
+      return Promise.reject(new ToolRejected('blocked', `${refundId} is blocked by its bank: DISPUTE-7`));
     const refund = this.find(refundId);
     if (refund !== undefined) refund.status = 'reversed';
     return Promise.resolve({ refund_id: refundId, status: 'reversed' });
@@ -189,6 +193,24 @@ async function approve(run: string): Promise<void> {
   ).toMatchObject({ status: 200 });
 }
 
+/** Does a text stand in the clear in a record of the log of recoveries? */
+async function isInLog(text: string): Promise<boolean> {
+  const topic = 'recourse.recoveries';
+  const kafka = createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'spec' });
+  const [admin, reader] = [await kafka.admin(), await kafka.rawReader()];
+  let isFound = false;
+  for (let partition = 0; partition < ((await admin.partitionCount(topic)) ?? 0); partition += 1) {
+    const { high } = await reader.range(topic, partition);
+    for (let at = 0; at < high;) {
+      const { records } = await reader.read(topic, partition, at);
+      isFound ||= records.some(({ value }) => value?.includes(text) === true);
+      at += records.length;
+    }
+  }
+  await Promise.all([admin.close(), reader.close()]);
+  return isFound;
+}
+
 const refundIdOf = (mutation: Facts): string => String((mutation['ref'] as Facts)['external_transaction_ref']);
 const reversalsOf = (mutation: Facts): readonly string[] =>
   provider.reversals.filter(({ refundId }) => refundId === refundIdOf(mutation)).map(({ key }) => key);
@@ -251,6 +273,30 @@ describe('a recovery', () => {
     expect(reversalsOf(made)).toEqual([keyOf(made), keyOf(made)]);
     expect(keyOf(made)).not.toBe((made['execution'] as Facts)['idempotency_key']);
     expect(await stepOf(run, 'compensated')).toMatchObject({ attempt: 2 });
+  }, 90_000);
+
+  it("whose tool refuses each time is a person's, who reads what the tool said (C59)", async () => {
+    const run = runOn(0, 'refused');
+    await refund(run);
+    const made = await mutationOf(run, { recoverability: 'reversal_available' });
+    const said = `${refundIdOf(made)} is blocked by its bank: DISPUTE-7`;
+    provider.refused.add(refundIdOf(made));
+    await invalidate(run);
+    await approve(run);
+    const { step_id } = await stepOf(run, 'manual');
+    const { body: item } = await system.get('orchestrator', `/v1/reviews/${String(step_id)}`);
+    expect(item).toMatchObject({
+      reconciliation: {
+        outcome: 'failed',
+        reason: 'TOOL_FAILED',
+        attempt: 3,
+        error_kind: 'TOOL_REJECTED',
+        said: { json: said },
+        looked: null,
+      },
+    });
+    // What a tool says may be about people: the log holds it sealed, and its run in the clear.
+    expect([await isInLog('DISPUTE-7'), await isInLog(run)]).toEqual([false, true]);
   }, 90_000);
 
   it('of what somebody changed outside stops at a person, and writes nothing (C77)', async () => {

@@ -1,7 +1,7 @@
 // Which inputs are set aside, and what a person may do about them (L14, L15). Pure.
 import { SIGNATURE } from '@recourse/kafka';
 import type { FetchedRecord } from '@recourse/kafka';
-import { deriveId, isSubject, isTenant, sha256Hex, SPEAKER_ROLES, SUBJECT_FORM } from '@recourse/kernel';
+import { deriveId, excerpt, isSubject, isTenant, sha256Hex, SPEAKER_ROLES, SUBJECT_FORM } from '@recourse/kernel';
 import type { Speaker } from '@recourse/kernel';
 import type { ParkedSpeaker } from '@recourse/messages';
 import type { Doc } from './service-core.js';
@@ -280,7 +280,7 @@ export function parkedRecord(
     offset,
     record_key: key,
     reason,
-    detail: detail.slice(0, 1_000).toWellFormed().replaceAll('\u0000', '\\0'),
+    detail: excerpt(detail, 1_000),
     value: value.subarray(0, PARKED_BYTES_MAX),
     value_sha256: Buffer.from(sha256Hex(value), 'hex'),
     value_bytes: value.length,

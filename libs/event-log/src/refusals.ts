@@ -5,6 +5,7 @@
 //   R2. A flood of it leaves one record a batch and partition, whatever is wrong with each: with the number, the offsets, how many for
 //       which reason, and a hash over all of it.
 import { createHash } from 'node:crypto';
+import { excerpt } from '@recourse/kernel';
 import type { PlacedDecided } from './parking.decisions.js';
 
 /** A record on a wire that speaks for nobody, or for somebody else. */
@@ -49,7 +50,7 @@ export function refusedRecord(run: readonly [RefusedItem, ...RefusedItem[]]): Pl
     Buffer.alloc(32),
   );
   const offsets = { from_offset: first.offset, to_offset: run.at(-1)?.offset ?? first.offset, count: run.length };
-  const detail = first.detail.slice(0, DETAIL_MAX).toWellFormed().replaceAll('\u0000', '\\0');
+  const detail = excerpt(first.detail, DETAIL_MAX);
   const why = { reasons: reasonsOf(run), detail, signing_keys: keysOf(run) };
   const body = { topic, partition, ...offsets, ...why, values_sha256 };
   return { decided: { type: 'RecordsRefused', body }, key: `${topic}/${String(partition)}` };

@@ -17,6 +17,7 @@ export {
   JSON_DEPTH_MAX,
   canonicalJson,
   escapedCharacter,
+  excerpt,
   isJsonObject,
   isTooDeep,
   jsonIn,

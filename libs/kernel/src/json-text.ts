@@ -105,3 +105,8 @@ export function escapedCharacter(character: string): string {
     (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
   ).join('');
 }
+
+/** The beginning of a text, at most `max` UTF-16 units (an escaped NUL takes one more), as a database takes it: well-formed, without NUL. */
+export function excerpt(text: string, max: number): string {
+  return text.slice(0, max).toWellFormed().replaceAll('\u0000', '\\0');
+}

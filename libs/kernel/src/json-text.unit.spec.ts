@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { canonicalJson, isTooDeep, JSON_DEPTH_MAX, readJson } from './json-text.js';
+import { canonicalJson, excerpt, isTooDeep, JSON_DEPTH_MAX, readJson } from './json-text.js';
 
 const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const objects = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
@@ -39,5 +39,16 @@ describe('canonical JSON', () => {
         expect(text).toBe(`{${members.join(',')}}`);
       }),
     );
+  });
+});
+
+describe('an excerpt of a text', () => {
+  it.each([
+    ['short', 'short', 10],
+    ['long', 'lo', 2],
+    ['ab\ud83d\ude00', 'ab\ufffd', 3],
+    ['a\u0000b', 'a\\0b', 10],
+  ])('of %j is %j of at most %d units: no half character, no NUL', (text, kept, max) => {
+    expect(excerpt(text, max)).toBe(kept);
   });
 });

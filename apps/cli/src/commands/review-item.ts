@@ -30,7 +30,7 @@ function overview(step: Doc, now: number): string {
     ['phase', step['phase']],
     ['reason', step['reason']],
     ['owner', step['owner']],
-    ['decide by', instant(step['deadline_at'])],
+    ['due', instant(step['deadline_at'])],
     [
       'window ends',
       typeof endsAt === 'number'
@@ -100,6 +100,8 @@ function progress(step: Doc): string {
     ['attempt', step['attempt'] === 0 ? null : step['attempt']],
     ['outcome', last['outcome']],
     ['outcome reason', last['reason']],
+    ['error', last['error_kind']],
+    ['the worker says', last['said'] === undefined ? null : payload(last['said'])],
     ...docsOf(last['observations']).map(
       (seen) =>
         [

@@ -61,6 +61,9 @@ export function describeReview(item: Doc): string {
     .join('\n\n');
 }
 
+/** Phases in which the deadline is a person's; in the others it is a worker's, or a timer's. */
+const ASKED_OF_PEOPLE: readonly string[] = ['awaiting_approval', 'manual', 'halted'];
+
 function overview(item: Doc): string {
   const left = item['time_left_ms'];
   return formatFields([
@@ -73,7 +76,7 @@ function overview(item: Doc): string {
     ['run', item['run_id']],
     ['phase', item['phase']],
     ['owner', item['owner']],
-    ['decide by', instant(item['deadline_at'])],
+    [ASKED_OF_PEOPLE.includes(String(item['phase'])) ? 'decide by' : 'due', instant(item['deadline_at'])],
     ['time left', typeof left === 'number' ? (left > 0 ? span(left) : 'none') : null],
     ['take care', alike(item['lookalikes'])],
     ['you may', item['may']],
@@ -141,16 +144,28 @@ function forward(item: Doc): string {
 }
 
 function found(item: Doc): string {
-  const { outcome, reason, attempt, observations, calls } = docOf(item['reconciliation']);
+  const { outcome, reason, attempt, observations, calls, looked, ...words } = docOf(item['reconciliation']);
   const { done, stopped_at } = docOf(calls);
+  const later = docOf(looked);
   return formatFields([
     ['outcome', outcome],
     ['reason', reason],
     ['attempt', attempt],
     ['calls made', done],
     ['stopped at', stopped_at],
+    ...wordsIn(words),
     ...observedIn(observations),
+    ['looked at later', later['reason'] === undefined ? null : `${cellText(later['reason'])}, ${instant(later['at'])}`],
+    ...wordsIn(later),
   ]);
+}
+
+/** What a worker said, in a kind of its own and in words of its tool. */
+function wordsIn({ error_kind, said }: Doc): readonly (readonly [string, unknown])[] {
+  return [
+    ['error', error_kind],
+    ['the worker says', said === undefined || said === null ? null : shown(said)],
+  ];
 }
 
 function observedIn(observations: unknown): readonly (readonly [string, string])[] {

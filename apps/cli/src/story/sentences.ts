@@ -35,6 +35,10 @@ const evidenceOf = ({ evidence }: Doc, open: Open): string => {
   return `${cellText(source)} says of ${cellText(ref)}: ${open(statement)}`;
 };
 const digest = (value: unknown): string => (hashIn(value) ?? '-').slice(0, 12);
+/** What a worker said of it, where it said something. */
+const saying = ({ error_kind: kind, said }: Doc, open: Open): string =>
+  `${typeof kind === 'string' ? `; the worker says ${kind}` : ''}${isGiven(said) ? `; in its words: ${open(said)}` : ''}`;
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 const observed = ({ observations }: Doc, open: Open): string =>
   (Array.isArray(observations) ? observations.map(docOf) : [])
     .map((one) => `${cellText(one['capability'])} saw ${open(one['observed'])}`)
@@ -128,9 +132,12 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   LegSettled: tells(
     ORCHESTRATOR,
     (says, open) =>
-      `judged the attempt: ${cellText(says['outcome'])}${because(says['reason'])}; ${observed(says, open)}`,
+      `judged the attempt: ${cellText(says['outcome'])}${because(says['reason'])}${saying(says, open)}; ${observed(says, open)}`,
   ),
-  LookAnswered: (says, open) => ({ who: 'a worker', what: `looked on a person's word: ${observed(says, open)}` }),
+  LookAnswered: (says, open) => ({
+    who: 'a worker',
+    what: `looked on a person's word: ${observed(says, open)}${saying(says, open)}`,
+  }),
   StepEscalated: tells(ORCHESTRATOR, (says) => `gave it to people (${cellText(says['reason'])}); ${owed(says)}`),
   StepHalted: tells(ORCHESTRATOR, (says) => `halted it (${cellText(says['reason'])})`),
   StepReopened: by('had it tried again'),

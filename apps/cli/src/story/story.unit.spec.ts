@@ -145,6 +145,21 @@ const RECORDS: readonly Accepted[] = [
     by: 'olga',
     reason: 'it was shipped',
   }),
+  record('recoveries', 'LegSettled', {
+    run_id: 'run-1',
+    attempt: 1,
+    members: [
+      {
+        step_id: 'st_1',
+        mutation_id: 'mut_1',
+        outcome: 'failed',
+        reason: 'TOOL_FAILED',
+        observations: [],
+        error_kind: 'TOOL_REJECTED',
+        said: payload('the bank blocks it'),
+      },
+    ],
+  }),
   record('mutations', 'RecoverabilityChanged', {
     run_id: 'run-1',
     event: 'compensation_verified',
@@ -185,6 +200,7 @@ describe('the story of a mutation', () => {
       'RecoveryPlanned',
       'FactsObserved',
       'StepApproved',
+      'LegSettled',
       'RecoverabilityChanged',
       'ErasureOrdered',
       'SomethingNew',
@@ -204,6 +220,12 @@ describe('the story of a mutation', () => {
       'StepApproved',
       'ErasureOrdered',
     ]);
+  });
+
+  it('says in what words an attempt failed', () => {
+    expect(lines.find(({ type }) => type === 'LegSettled')?.what).toBe(
+      'judged the attempt: failed: TOOL_FAILED; the worker says TOOL_REJECTED; in its words: "the bank blocks it"; nothing was seen',
+    );
   });
 
   it('says who had its payloads erased, and why', () => {

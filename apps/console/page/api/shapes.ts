@@ -53,6 +53,9 @@ const OBSERVATION = z.object({
   observed: SHOWN,
   observed_at: z.number(),
 });
+/** What a worker said; absent where a service is of before it was kept. */
+const WORDS = { error_kind: z.nullish(text), said: z.nullish(SHOWN) };
+export type WorkerWords = z.infer<z.ZodMiniObject<typeof WORDS>>;
 const STATEMENT = z.object({ source: text, stated_at: z.number(), statement: SHOWN });
 const FOLDABLE = z.union([text, z.record(text, z.unknown())]);
 
@@ -90,7 +93,14 @@ export const REVIEW = z.object({
   }),
   forward: z.object({ state: text }),
   reconciliation: z.nullable(
-    z.object({ outcome: text, reason: text, attempt: z.number(), observations: z.array(OBSERVATION) }),
+    z.object({
+      ...WORDS,
+      outcome: text,
+      reason: text,
+      attempt: z.number(),
+      looked: z.nullish(z.object({ ...WORDS, reason: text, at: z.number() })),
+      observations: z.array(OBSERVATION),
+    }),
   ),
   lacking: z.array(text),
   compensation: z.nullable(

@@ -1,6 +1,6 @@
 // The parts of a review.
 import type { ReactNode } from 'react';
-import type { Review } from '../api/shapes.js';
+import type { Review, WorkerWords } from '../api/shapes.js';
 import { Difference } from '../parts/difference.tsx';
 import { Amount, Card, Countdown, Fact, Facts, Id, Json, Outward, plain, Text, Time } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
@@ -226,6 +226,7 @@ export function LastAttempt({ review }: Props): ReactNode {
       <p>
         {codeWords(last.outcome)}: {codeWords(last.reason)}
       </p>
+      <Words of={last} />
       {last.observations.map((seen) => (
         <details key={`${seen.phase} ${seen.call} ${seen.observed_at}`}>
           <summary>
@@ -234,7 +235,23 @@ export function LastAttempt({ review }: Props): ReactNode {
           <Json value={seen.observed} />
         </details>
       ))}
+      {last.looked ? (
+        <p>
+          Looked at later, <Time at={last.looked.at} />: {codeWords(last.looked.reason)}
+        </p>
+      ) : null}
+      {last.looked ? <Words of={last.looked} /> : null}
     </Card>
+  );
+}
+
+/** What a worker said of it, in a kind of its own and in words of its tool. */
+function Words({ of: { error_kind: kind, said } }: { readonly of: WorkerWords }): ReactNode {
+  return (
+    <>
+      {kind ? <p>The worker says: {codeWords(kind)}</p> : null}
+      {said === undefined || said === null ? null : <Json value={said} />}
+    </>
   );
 }
 

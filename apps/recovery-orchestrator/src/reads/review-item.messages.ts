@@ -12,6 +12,12 @@ export interface ShownObservation {
   readonly observed_at: number;
 }
 
+/** What a worker said of a step that did not end well: a kind of its closed set, and its own or its tool's words; null where it said nothing. */
+export interface ShownWords {
+  readonly error_kind: string | null;
+  readonly said: Shown | null;
+}
+
 /** What a source said, and when. */
 export interface ShownStatement {
   readonly source: string;
@@ -123,14 +129,18 @@ export interface ReviewItem {
   /** How the action itself ended, and how that was found out; null where its producer told. */
   readonly forward: { readonly state: string; readonly found_out: ShownFinding | null };
   /** What the last attempt to compensate showed; null before the first. */
-  readonly reconciliation: {
-    readonly outcome: string;
-    readonly reason: string;
-    readonly attempt: number;
-    /** Of a reversal of several calls: those that were seen to have been made, and the one it stopped at; null for all others. */
-    readonly calls: { readonly done: readonly string[]; readonly stopped_at: string | null } | null;
-    readonly observations: readonly ShownObservation[];
-  } | null;
+  readonly reconciliation:
+    | ({
+        readonly outcome: string;
+        readonly reason: string;
+        readonly attempt: number;
+        /** Of a reversal of several calls: those that were seen to have been made, and the one it stopped at; null for all others. */
+        readonly calls: { readonly done: readonly string[]; readonly stopped_at: string | null } | null;
+        /** A later look that saw nothing; null where nobody looked, or somebody saw something. */
+        readonly looked: (ShownWords & { readonly reason: string; readonly at: number }) | null;
+        readonly observations: readonly ShownObservation[];
+      } & ShownWords)
+    | null;
   /** How the contract says the effect is compensated, and what a person works from; null without one, and for a read. */
   readonly compensation_mode: CompensationTerms | null;
   /** What the compensation needs and nobody captured, by name; empty where it can be called. */

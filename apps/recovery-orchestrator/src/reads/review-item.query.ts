@@ -12,6 +12,7 @@ import { VERBS } from '@recourse/messages';
 import type { Observation, ReversalCall } from '@recourse/messages';
 import { callsMs, dispatchableUntil } from '../rules/decision/recovery.decisions.js';
 import { factsLacked } from '../rules/step/readiness.decisions.js';
+import type { KeptWords } from '../rules/step/last-outcome.messages.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import { FACTS_NEEDED } from './review-item.messages.js';
 import type {
@@ -21,6 +22,7 @@ import type {
   ShownCall,
   ShownObservation,
   ShownStatement,
+  ShownWords,
 } from './review-item.messages.js';
 import { WHY } from './review-words.js';
 import { isSealedForReader, isUnreadable, shown } from './shown-payload.js';
@@ -178,8 +180,16 @@ function reconciliationOf(step: StepDoc): ReviewItem['reconciliation'] {
     reason: last.reason,
     attempt: last.attempt,
     calls: callsOf(step),
+    ...shownWords(last),
+    looked:
+      last.looked === undefined ? null : { reason: last.looked.reason, at: last.looked.at, ...shownWords(last.looked) },
     observations: last.observations.map(shownObservation),
   };
+}
+
+/** A worker's words are a text of somebody else: shown as what tools answered is. */
+function shownWords({ error_kind, said }: KeptWords): ShownWords {
+  return { error_kind: error_kind ?? null, said: said === undefined ? null : shown(said) };
 }
 
 /** What had been done of several calls, and where it stopped. */

@@ -693,6 +693,10 @@ export interface LegVerdict {
   readonly acted_by: string | null;
   /** Key of the worker whose observations are believed: that of another worker where one observes for the adapter, else the one that acted. */
   readonly observed_by: string | null;
+  /** Closed kind of the error, as the worker says; null where it says none, or the outcome is good. */
+  readonly error_kind: string | null;
+  /** What the worker, or the tool through it, said of it: a JSON string of at most 1,000 characters; null where it said nothing, or the outcome is good. */
+  readonly said: Payload | null;
 }
 
 /** What a look showed. */
@@ -725,6 +729,10 @@ export interface LookAnswered {
   readonly owner: string;
   /** By when; epoch milliseconds. */
   readonly deadline_at: number;
+  /** Closed kind of the error, as the worker says; null where it says none, or the outcome is good. */
+  readonly error_kind: string | null;
+  /** What the worker, or the tool through it, said of it: a JSON string of at most 1,000 characters; null where it said nothing, or the outcome is good. */
+  readonly said: Payload | null;
 }
 
 /** A worker is asked to look, and to touch nothing. */

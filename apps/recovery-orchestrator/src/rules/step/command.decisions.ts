@@ -27,10 +27,11 @@ import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messa
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { selfRefusal } from './approval.decisions.js';
 import { mayRepeat } from './dispatch.decisions.js';
-import { judgeLook } from './judgement.decisions.js';
+import { judgeLook, NOBODY_LOOKED } from './judgement.decisions.js';
 import type { LookJudgement } from './judgement.decisions.js';
 import { seenByAnother, type Signed } from './observer.decisions.js';
 import { settledBy, verdictOn, witnessed } from './verdict.decisions.js';
+import { SAID_NOTHING } from './worker-words.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { LookDoc, StepDoc, StepPhase } from './step.messages.js';
 import { record } from '../record.messages.js';
@@ -211,6 +212,7 @@ function compensated(
     reason: 'SUCCESS_CONDITION_HELD',
     observations,
     calls_done: callsBehind(step.ref),
+    ...SAID_NOTHING,
   } as const;
   return settledBy(step, { leg_id, attempt: step.attempt }, [
     witnessed(verdictOn(step, judged, null, 'reversed'), actedBy, speaker?.keyId ?? null),
@@ -219,7 +221,7 @@ function compensated(
 
 /** Nobody answered a look: nothing was seen. */
 export function lookMissed(step: StepDoc, seen: LookDoc, now: number, policy: RecoveryPolicy): RecoveryRecord {
-  return lookAnswered(step, seen, { verdict: 'unknown', reason: 'NO_ANSWER', observations: [] }, now, policy);
+  return lookAnswered(step, seen, NOBODY_LOOKED, now, policy);
 }
 
 /** Gives a step up for good, or says why not. */
@@ -257,16 +259,14 @@ export function openIncident(
 function lookAnswered(
   step: StepDoc,
   { leg_id }: LookDoc,
-  { verdict, reason, observations }: ReturnType<typeof judgeLook>,
+  judged: LookJudgement,
   now: number,
   policy: RecoveryPolicy,
 ): RecoveryRecord {
   return record('LookAnswered', {
     ...identityOf(step),
     leg_id,
-    verdict,
-    reason,
-    observations,
+    ...judged,
     owner: OWNER_OF_MANUAL,
     deadline_at: now + policy.reviewDeadlineMs,
   });

@@ -20,6 +20,8 @@ import type {
 } from '@recourse/messages';
 import { askOf } from './dispatch.decisions.js';
 import type { StepDoc } from './step.messages.js';
+import { SAID_NOTHING, wordsOf } from './worker-words.decisions.js';
+import type { WorkerWords } from './worker-words.decisions.js';
 
 export const JUDGEMENT_REASONS = [
   'SUCCESS_CONDITION_HELD',
@@ -35,7 +37,7 @@ export const JUDGEMENT_REASONS = [
 ] as const;
 export type JudgementReason = (typeof JUDGEMENT_REASONS)[number];
 
-export interface Judgement {
+export interface Judgement extends WorkerWords {
   readonly reported: StepOutcome;
   readonly outcome: Exclude<StepVerdict, 'not_begun'>;
   readonly reason: JudgementReason;
@@ -59,6 +61,7 @@ interface Verdict {
 const CONFLICT = 'TOOL_CONFLICT';
 const LOST_WRITE: Verdict = { outcome: 'stale', reason: 'WRITE_CONFLICT' };
 const DISAGREE: Verdict = { outcome: 'uncertain', reason: 'VERDICTS_DISAGREE' };
+const NOT_REPORTED = { reported: 'unknown', outcome: 'uncertain', reason: 'STEP_NOT_REPORTED' } as const;
 
 /** Verdict by what the worker says and what the success condition says. The stale condition is looked at before. */
 export const VERDICT_TABLE = {
@@ -101,8 +104,7 @@ export const VERDICT_TABLE = {
  * Errors: none; what cannot be read or evaluated was not seen.
  */
 export function judge(step: StepDoc, report: StepReport | undefined): Judgement {
-  if (report === undefined)
-    return { reported: 'unknown', outcome: 'uncertain', reason: 'STEP_NOT_REPORTED', observations: [], calls_done: 0 };
+  if (report === undefined) return { ...NOT_REPORTED, ...SAID_NOTHING, observations: [], calls_done: 0 };
   const { outcome: reported, observations } = report;
   if (reported === 'refused_late') throw new InvariantViolation('judgement', 'a late refusal is not an outcome');
   const last = lastJudged(step, report);
@@ -111,7 +113,9 @@ export function judge(step: StepDoc, report: StepReport | undefined): Judgement 
     const isMade = verdict.outcome === 'compensated';
     if (position < last && isMade) continue;
     const calls_done = isMade ? position : position - 1;
-    return { reported, ...(position < last ? DISAGREE : verdict), observations, calls_done };
+    const told = position < last ? DISAGREE : verdict;
+    const words = told.outcome === 'compensated' ? SAID_NOTHING : wordsOf(report);
+    return { reported, ...told, ...words, observations, calls_done };
   }
 }
 
@@ -122,11 +126,18 @@ function lastJudged({ call }: StepDoc, { outcome, calls_done: done }: StepReport
 }
 
 /** What a look showed, by our own judgement of its last observation. */
-export interface LookJudgement {
+export interface LookJudgement extends WorkerWords {
   readonly verdict: LookVerdict;
   readonly reason: string;
   readonly observations: readonly Observation[];
 }
+
+export const NOBODY_LOOKED: LookJudgement = {
+  ...SAID_NOTHING,
+  verdict: 'unknown',
+  reason: 'NO_ANSWER',
+  observations: [],
+};
 
 /** Judges a look at the success conditions; a worker that says otherwise than its observations was not looking (J2). */
 export function judgeLook(step: StepDoc, report: StepReport | undefined): LookJudgement {
@@ -134,13 +145,14 @@ export function judgeLook(step: StepDoc, report: StepReport | undefined): LookJu
   const count = step.call === null ? 1 : callCountOf(step.call);
   const saw = Array.from({ length: count }, (_, index) => succeeded(callSeen(step, index + 1, observations)));
   const first = saw.find((one) => one !== 'holds') ?? 'holds';
+  const words = wordsOf(report);
   if (first === 'unseen' || report === undefined)
-    return { verdict: 'unknown', reason: 'SUCCESS_NOT_OBSERVED', observations };
+    return { verdict: 'unknown', reason: 'SUCCESS_NOT_OBSERVED', observations, ...words };
   const isAgreed = (first === 'holds') === (report.outcome === 'verified');
-  if (!isAgreed) return { verdict: 'unknown', reason: 'VERDICTS_DISAGREE', observations };
+  if (!isAgreed) return { verdict: 'unknown', reason: 'VERDICTS_DISAGREE', observations, ...words };
   return first === 'holds'
-    ? { verdict: 'met', reason: 'SUCCESS_CONDITION_HELD', observations }
-    : { verdict: 'not_met', reason: 'SUCCESS_CONDITION_FALSE', observations };
+    ? { verdict: 'met', reason: 'SUCCESS_CONDITION_HELD', observations, ...SAID_NOTHING }
+    : { verdict: 'not_met', reason: 'SUCCESS_CONDITION_FALSE', observations, ...words };
 }
 
 /** One call of a step: how it is to be checked, and what was observed of it. */

@@ -21,6 +21,7 @@ import type { FactsAsk, LookDoc, StepDoc, StepPhase } from './step.messages.js';
 import type { LegDoc, ReportRefusal } from './leg.messages.js';
 import { isAtRest } from './step.transitions.js';
 import { settledBy, verdictOn, witnessed } from './verdict.decisions.js';
+import { SAID_NOTHING } from './worker-words.decisions.js';
 
 /** Takes a worker's report; `speaker`: whose key signed it, where reports are signed. */
 export function report(message: LegReported, context: StepContext, speaker?: Signed): readonly RecoveryRecord[] {
@@ -177,7 +178,14 @@ function unnamed(
 /** What is found about a step, by a report. */
 type Judged = Judgement | typeof NOT_BEGUN;
 
-const NOT_BEGUN = { reported: null, outcome: 'not_begun', reason: 'ORDER', observations: [], calls_done: 0 } as const;
+const NOT_BEGUN = {
+  ...SAID_NOTHING,
+  reported: null,
+  outcome: 'not_begun',
+  reason: 'ORDER',
+  observations: [],
+  calls_done: 0,
+} as const;
 
 /** Verdicts on steps of a leg; those behind one that failed wait for it. */
 function settle(
@@ -248,6 +256,7 @@ export function silence(step: StepDoc, context: StepContext): readonly RecoveryR
 }
 
 const NO_ANSWER = {
+  ...SAID_NOTHING,
   reported: null,
   outcome: 'uncertain',
   reason: 'NO_ANSWER',

@@ -3,7 +3,9 @@ import { ownerOfLeg } from '../policy.messages.js';
 import type { Body } from '../record.messages.js';
 import { seenResource } from './facts.decisions.js';
 import { moveStep } from './step-move.transitions.js';
-import type { LastOutcome, StepDoc } from './step.messages.js';
+import type { LastOutcome } from './last-outcome.messages.js';
+import type { StepDoc } from './step.messages.js';
+import { wordsIn } from './worker-words.decisions.js';
 
 export function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: number): StepDoc {
   const { leg_id, adapter, purpose, lease_id, not_after, answer_by } = body;
@@ -21,14 +23,20 @@ export function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: numb
   return { ...looking, due_at: deadline_at };
 }
 
+const SAW_NOTHING: readonly string[] = ['NO_ANSWER', 'SUCCESS_NOT_OBSERVED'];
+
 /** It is the person's again, with what was seen. */
 export function lookEndedBy(
-  { verdict, reason, observations, owner, deadline_at }: Body<'LookAnswered'>,
+  { verdict, reason, observations, error_kind, said, owner, deadline_at }: Body<'LookAnswered'>,
   step: StepDoc,
   at: number,
 ): StepDoc {
+  const words = wordsIn({ error_kind, said });
   const outcome = verdict === 'met' ? 'compensated' : verdict === 'not_met' ? 'unverified' : 'uncertain';
-  const last: LastOutcome = { attempt: step.attempt, reported: null, outcome, reason, observations, at };
+  const seen: LastOutcome = { attempt: step.attempt, reported: null, outcome, reason, observations, at, ...words };
+  // A look that saw nothing takes nothing away from what an attempt showed.
+  const last =
+    step.last !== null && SAW_NOTHING.includes(reason) ? { ...step.last, looked: { reason, at, ...words } } : seen;
   return moveStep({ ...step, look: null, last, owner, deadline_at }, 'LookEnded', at);
 }
 

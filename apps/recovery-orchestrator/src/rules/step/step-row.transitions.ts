@@ -7,7 +7,8 @@ import { isMemberRecord, stepsTold } from './leg.messages.js';
 import type { StepDispatched, StepSettled, StepTold } from './leg.messages.js';
 import { factChangedBy, factsAskedBy, factsSeenBy, lookEndedBy, lookSentBy } from './step-look.transitions.js';
 import { moveStep } from './step-move.transitions.js';
-import type { LastOutcome, StepDoc } from './step.messages.js';
+import type { StepDoc } from './step.messages.js';
+import { wordsIn } from './worker-words.decisions.js';
 import type { LegDoc } from './leg.messages.js';
 import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY } from './step.transitions.js';
 import { callByType } from '../record.messages.js';
@@ -187,13 +188,13 @@ function dispatchedBy(body: StepDispatched, step: StepDoc, at: number): StepDoc 
 }
 
 function settledBy(body: StepSettled, step: StepDoc, at: number): StepDoc {
-  const { attempt, reported, outcome, reason, observations, retry_at } = body;
+  const { attempt, reported, outcome, reason, observations, error_kind, said, retry_at } = body;
   if (outcome === 'not_begun') return notBegun(body, step, at);
   const legs =
     reported === null
       ? step.legs
       : step.legs.map((leg) => (leg.leg_id === body.leg_id ? { ...leg, answered: reported } : leg));
-  const last: LastOutcome = { attempt, reported, outcome, reason, observations, at };
+  const last = { attempt, reported, outcome, reason, observations, at, ...wordsIn({ error_kind, said }) };
   const next = {
     ...step,
     legs,

@@ -16,10 +16,9 @@ import type {
   RecoveryCall,
   Resolution,
   StepDecision,
-  StepOutcome,
   StepResolved,
-  StepVerdict,
 } from '@recourse/messages';
+import type { LastOutcome } from './last-outcome.messages.js';
 import type { LegDoc } from './leg.messages.js';
 
 export const STEP_PHASES = [
@@ -98,17 +97,6 @@ export type GivenApproval = {
   readonly approval_id: string;
   readonly by: string;
   readonly reason: string;
-  readonly at: number;
-};
-
-/** What the last answered or silent attempt showed: the reconciliation result of the review item (C59). */
-export type LastOutcome = {
-  readonly attempt: number;
-  /** Null when nobody answered. */
-  readonly reported: StepOutcome | null;
-  readonly outcome: Exclude<StepVerdict, 'not_begun'>;
-  readonly reason: string;
-  readonly observations: readonly Observation[];
   readonly at: number;
 };
 

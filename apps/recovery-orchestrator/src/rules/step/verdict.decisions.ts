@@ -16,7 +16,10 @@ export function settledBy(
 }
 
 /** What was found about a step. */
-type Found = Pick<LegVerdict, 'reported' | 'outcome' | 'reason' | 'observations' | 'calls_done'>;
+type Found = Pick<
+  LegVerdict,
+  'reported' | 'outcome' | 'reason' | 'observations' | 'calls_done' | 'error_kind' | 'said'
+>;
 
 /** The verdict with whose keys stand for what was done and for what was seen; null where reports are not signed. */
 export function witnessed(verdict: LegVerdict, actedBy: string | null, observedBy: string | null): LegVerdict {
