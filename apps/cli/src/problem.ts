@@ -60,6 +60,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ROUTE_UNKNOWN: 'Look at the address: another service answers there, or one of another version.',
   NOT_FOUND: 'Look for the name with the list command; what was just written may take a moment to show.',
   NOT_READY: 'The service is still reading its inputs; try again in a moment.',
+  BROKER_UNAVAILABLE: waitsFor('Kafka'),
+  REGISTRY_UNAVAILABLE: waitsFor('schema registry'),
+  DATABASE_UNAVAILABLE: waitsFor('database'),
+  KEY_STORE_UNAVAILABLE: waitsFor('key store'),
   SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
   OUTCOME_PENDING:
     'Repeat it with that key in --idempotency-key: it is the same command. One that stays so may wait behind a parked record: `recourse parked list`.',
@@ -69,6 +73,11 @@ const REMEDIES: Readonly<Record<string, string>> = {
   CLOCK_BEHIND: 'Correct the clock; if the log itself lies ahead, see `recourse log accept-time --help`.',
   LOG_CUT: 'Find out why the log lost records, then see `recourse log accept-cut --help`.',
 };
+
+/** What a service does not reach, it asks for on by itself. */
+function waitsFor(what: string): string {
+  return `See that the ${what} of that service runs and can be reached from it; the service goes on by itself then, and nothing is lost.`;
+}
 
 /** A coded refusal or failure on its way to the terminal. */
 export class CliProblem extends Error {
@@ -115,12 +124,12 @@ function remedyOf(code: string, told: string | null, problems: readonly Rejectio
   return remedy === null ? {} : { remedy };
 }
 
-/** A refusal is in the service's own words; where there are none, what is said is who was asked. */
+/** A refusal is in the service's own words; of trouble of its own, and where there are none, it is said who was asked. */
 function problemOfEdge(cause: EdgeProblem): CliProblem {
   const { code, detail, from, status, problems, remedy } = cause;
   const isRefusal = status !== null && status >= 400;
   const exit = code === 'OUTCOME_PENDING' ? 'pending' : isRefusal && status < 500 ? 'refused' : 'unavailable';
-  return new CliProblem(code, isRefusal ? detail : `${from}: ${detail}`, exit, {
+  return new CliProblem(code, isRefusal && status < 500 ? detail : `${from}: ${detail}`, exit, {
     ...remedyOf(code, remedy, problems),
     problems,
     cause,

@@ -54,3 +54,22 @@ it('what a service did not reach is left in its own words, as is everything else
   expect(withPlaces(other, PLACES)).toBe(other);
   expect(addressIn('no address')).toBe('no address');
 });
+
+it("what a service does not reach is told with the service's name, and what to look at", async () => {
+  const { call, note } = desk(() =>
+    Response.json({ code: 'DATABASE_UNAVAILABLE', detail: 'no answer' }, { status: 503 }),
+  );
+  expect(await call('kill-switch', 'list')).toBe(EXIT_CODES.unavailable.code);
+  expect(note()).toMatch(
+    /^DATABASE_UNAVAILABLE: .*contracts.*: no answer\nWhat to do: See that the database of that service/u,
+  );
+});
+
+it.each([
+  ['on', ['--over', 'tenant', '--reason', 'r', '--runbook', 'b'], 'POST /v1/entries/kill_switch', 'switch +on'],
+  ['off', ['--reason', 'r'], 'POST /v1/entries/kill_switch/stop/retire', 'switch +off'],
+])('a kill switch that is turned %s is said to be', async (verb, options, route, said) => {
+  const { call, out } = desk(table({ [route]: { name: 'stop', version: 1 } }));
+  expect(await call('kill-switch', verb, 'stop', ...options)).toBe(0);
+  expect(out()).toMatch(new RegExp(said, 'u'));
+});

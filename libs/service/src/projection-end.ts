@@ -11,6 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { genesisHead, judge, readHead } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import type { PartitionLoop, ProjectedHead } from '@recourse/event-log';
+import { within } from '@recourse/kafka';
 import type { RawReader } from '@recourse/kafka';
 import type { ProjectedHere } from './running-service.js';
 
@@ -25,10 +26,13 @@ export interface ProjectionEndOptions {
   readonly logId: string;
   /** Longest wait, milliseconds. Default 1,000. */
   readonly patienceMs?: number;
+  /** How long broker and database have for their answers besides, milliseconds. Default 4,000. */
+  readonly answerWithinMs?: number;
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
 const PATIENCE_MS = 1_000;
+const ANSWER_WITHIN_MS = 4_000;
 const POLL_MS = 20;
 
 export class ProjectionEnd {
@@ -38,20 +42,15 @@ export class ProjectionEnd {
 
   /** Waits until the rows of every partition hold what the log holds now; false when patience ends first. Errors: Failure of broker or database. */
   async isReached(log: string): Promise<boolean> {
-    const reader = await this.reader();
+    const { answerWithinMs = ANSWER_WITHIN_MS, patienceMs = PATIENCE_MS } = this.options;
+    const reading = this.reader();
+    const reached = reading.then((reader) => this.reaches(reader, log, patienceMs));
     try {
-      const { patienceMs = PATIENCE_MS, sleep = pause } = this.options;
-      const count = await this.options.partitionCount(log);
-      let behind = await this.ends(reader, log, count);
-      for (let waitedMs = 0; ; waitedMs += POLL_MS) {
-        behind = await this.stillBehind(reader, log, count, behind);
-        if (behind.size === 0) return true;
-        if (waitedMs >= patienceMs) return false;
-        await sleep(POLL_MS);
-      }
+      return await within(reached, patienceMs + answerWithinMs, `the end of ${log}`);
     } catch (error) {
-      this.reading = undefined;
-      await reader.close().catch(() => undefined);
+      if (this.reading === reading) this.reading = undefined;
+      // Its closing may hang like its answer: nobody waits for it.
+      void reading.then((reader) => reader.close()).catch(() => undefined);
       throw error;
     }
   }
@@ -59,6 +58,18 @@ export class ProjectionEnd {
   async close(): Promise<void> {
     const reader = await this.reading?.catch(() => undefined);
     await reader?.close();
+  }
+
+  private async reaches(reader: RawReader, log: string, patienceMs: number): Promise<boolean> {
+    const { sleep = pause } = this.options;
+    const count = await this.options.partitionCount(log);
+    let behind = await this.ends(reader, log, count);
+    for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+      behind = await this.stillBehind(reader, log, count, behind);
+      if (behind.size === 0) return true;
+      if (waitedMs >= patienceMs) return false;
+      await sleep(POLL_MS);
+    }
   }
 
   /** Offset of the next record, by partition. */

@@ -30,6 +30,7 @@ describe('the end of a log', () => {
   let onWait: () => void;
   let closed: number;
   let isBrokerAway: boolean;
+  let isBrokerSilent: boolean;
   let here: number | null;
   let readAnew: () => void;
 
@@ -40,15 +41,17 @@ describe('the end of a log', () => {
     onWait = () => undefined;
     closed = 0;
     isBrokerAway = false;
+    isBrokerSilent = false;
     here = null;
     readAnew = () => undefined;
   });
 
   const reader: RawReader = {
-    range: (_topic, partition) =>
-      isBrokerAway
-        ? Promise.reject(new Error('away'))
-        : Promise.resolve({ low: 0, high: partition === 0 ? records.length : 0 }),
+    range: (_topic, partition) => {
+      if (isBrokerSilent) return Promise.withResolvers<never>().promise;
+      if (isBrokerAway) return Promise.reject(new Error('away'));
+      return Promise.resolve({ low: 0, high: partition === 0 ? records.length : 0 });
+    },
     readMany: () => Promise.reject(new Error('not read')),
     read: (topic, partition, from) =>
       Promise.resolve({
@@ -74,6 +77,7 @@ describe('the end of a log', () => {
       head: (_log, partition) => Promise.resolve(partition === 0 ? head : null),
       logId: LOG_ID,
       patienceMs: 100,
+      answerWithinMs: 20,
       projectedHere: (_log, partition) => (here === null || partition !== 0 ? null : { seq: here, readAnew }),
       sleep: () => {
         waits += 1;
@@ -155,5 +159,13 @@ describe('the end of a log', () => {
     expect([await asked.isReached(LOG), closed]).toEqual([true, 1]);
     await asked.close();
     expect(closed).toBe(2);
+  });
+
+  it('is not waited for while the broker says nothing: whoever reads is told so in time', async () => {
+    const asked = end();
+    isBrokerSilent = true;
+    await expect(asked.isReached(LOG)).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
+    isBrokerSilent = false;
+    expect([await asked.isReached(LOG), closed]).toEqual([true, 1]);
   });
 });

@@ -196,7 +196,7 @@ async function switchOn(
   const answer = await session
     .service('contracts')
     .command(pathOf('kill_switch'), { name, entry, ...tenantIn(session) }, idempotencyKey);
-  session.show(answer, () => formatFields(Object.entries(answer)));
+  session.show(answer, () => formatFields([['switch', 'on'], ...Object.entries(answer)]));
 }
 
 async function register(
@@ -226,7 +226,8 @@ async function retire(
   const answer = await session
     .service('contracts')
     .command(`${pathOf(kind, name)}/retire`, { reason, ...tenantIn(session) }, idempotencyKey);
-  session.show(answer, () => formatFields(Object.entries(answer)));
+  const now = kind === 'kill_switch' ? (['switch', 'off'] as const) : (['entry', 'retired'] as const);
+  session.show(answer, () => formatFields([now, ...Object.entries(answer)]));
 }
 
 function pathOf(kind: string, name?: string): string {

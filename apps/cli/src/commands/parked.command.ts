@@ -1,8 +1,9 @@
 // recourse parked …: records that a service could not take, of all logs of all services.
 import type { Doc } from '@recourse/sdk';
+import { excerpt } from '@recourse/kernel';
 import type { Command } from 'commander';
 import { byTime } from '../output/order.js';
-import { formatFields, instant, listText } from '../output/table.js';
+import { cellText, formatFields, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
@@ -22,7 +23,12 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'OFFSET', of: (row) => row['offset'], align: 'right' },
   { title: 'KEY', of: (row) => row['record_key'] },
   { title: 'STATE', of: (row) => (row['open'] === false ? 'closed' : 'open') },
+  { title: 'DETAIL', of: (row) => beginning(cellText(row['detail'])) },
 ];
+
+/** The whole of it is in `--json`. */
+const beginning = (text: string): string => (text.length > DETAIL_SHOWN ? `${excerpt(text, DETAIL_SHOWN)}…` : text);
+const DETAIL_SHOWN = 120;
 
 export function addParked(program: Command, act: Act): void {
   const parked = program

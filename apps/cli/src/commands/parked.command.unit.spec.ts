@@ -38,3 +38,15 @@ describe('parked records while a service is away', () => {
     expect(away.note()).toContain('not asked: recoveries');
   });
 });
+
+it('a list of parked records says what is wrong with each, the beginning of it where that is long', async () => {
+  const detail = `/args/amount is no number: ${'9'.repeat(200)}`;
+  const { call, out } = desk(({ host, pathname }) =>
+    pathname === '/v1/status'
+      ? Response.json({ logs: [host] })
+      : Response.json({ items: host.startsWith('ledger') ? [{ parked_id: 'p1', detail }] : [] }),
+  );
+  expect(await call('parked', 'list')).toBe(0);
+  expect(out()).toContain(`${detail.slice(0, 120)}…`);
+  expect(out()).not.toContain(detail);
+});

@@ -42,8 +42,10 @@ export const WHY: Readonly<Record<string, string>> = {
   FACT_CHANGED: 'A fact that somebody relied on has changed since they agreed: look again.',
   POLICY_CHANGED: 'The contract or its policy asks for more than when the step was decided.',
   HALTED_TOO_LONG: 'A kill switch stopped the step, and nobody lifted it in time.',
-  KILL_SWITCH: 'A kill switch stops the step until somebody lifts it.',
-  BREAKER_OPEN: 'A breaker over its capability is open: a burst opened it, and a person closes it.',
+  KILL_SWITCH:
+    'A kill switch stops the step until somebody lifts it: `recourse kill-switch list`, then `recourse kill-switch off`.',
+  BREAKER_OPEN:
+    'A breaker over its capability is open: a burst opened it, and a person closes it (`recourse breakers list`).',
   RATE_LIMITED: 'A rate limit lets it go later, or would have let it go only after its time.',
   POLICY_AUTO: 'The contract lets the compensation run without a person.',
   APPROVED: 'People agreed to the compensation.',
