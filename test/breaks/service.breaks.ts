@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'edge-anybody-says-where-they-are',
+    requirement: 'edge',
+    spec: 'libs/service/src/inbound/http/proxies.unit.spec.ts',
+    test: 'an address of whoever is no proxy is their own, whatever they say',
+    file: 'libs/service/src/process.ts',
+    find: 'trustProxy: trustedProxies === undefined ? false : [...trustedProxies],',
+    replace: 'trustProxy: trustedProxies !== undefined,',
+  },
+  {
     id: 'guides-input-words-of-the-validator',
     requirement: 'guides/input',
     spec: 'libs/service/src/edge/validate.unit.spec.ts',

@@ -249,6 +249,7 @@ async function edgeOf(
   const providers = [{ provide: NOTIFIER_CONTEXT, useValue: context }];
   const app = await createEdge(NAME, ServiceModule.forEdge(edge, [DeliveriesController, ItemsController], providers), {
     bodyBytesMax: BODY_BYTES_MAX,
+    trustedProxies: config.trustedProxies,
     readers: config.docs === 'public' ? null : authenticate,
   });
   await app.listen(config.httpPort, config.httpHost);

@@ -7,6 +7,7 @@ import {
   file,
   hostPorts,
   integer,
+  networks,
   oneOf,
   optional,
   passwordFile,
@@ -176,5 +177,25 @@ describe('a configuration', () => {
     );
     expect(table).toContain('| `RECOURSE_KEY_FILE` | Key. |');
     expect(table).toContain('Note, a \\| b.');
+  });
+});
+
+describe('addresses and networks', () => {
+  const spec = { trusted: networks('RECOURSE_TRUSTED', { doc: 'Proxies.' }) };
+  it.each(['10.0.0.7', '10.0.0.0/8, ::1', 'fd00::/8,192.0.2.1/32'])('are %s', (text) => {
+    expect(loadConfig(spec, { RECOURSE_TRUSTED: text }).trusted).toEqual(text.split(',').map((one) => one.trim()));
+  });
+  it.each([
+    'proxy.example',
+    '10.0.0',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '::1/129',
+    '10.0.0.1,',
+    '10.0.0.0/-1',
+  ])('are not %j', (text) => {
+    const read = readConfig(spec, { RECOURSE_TRUSTED: text });
+    expect(read.ok ? [] : read.problems.map(({ code }) => code)).toEqual(['INVALID']);
   });
 });

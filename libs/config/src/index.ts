@@ -5,6 +5,7 @@ export {
   hostPorts,
   integer,
   names,
+  networks,
   oneOf,
   optional,
   passwordFile,

@@ -1,5 +1,6 @@
 // One environment variable: what it must be, said once for reading, for problems and for docs/reference/config.md.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 /** How a variable is read. */
@@ -67,6 +68,23 @@ export function hostPorts(name: string, options: VariableOptions): Variable<read
     .transform((value) => value.split(',').map((part) => part.trim()))
     .pipe(z.array(z.string().regex(HOST_PORT)).min(1));
   return make(name, options, { range: 'host:port, several separated by commas', schema });
+}
+
+/** Addresses and networks, `10.0.0.7` or `10.0.0.0/8`, IPv4 or IPv6, several with commas. */
+export function networks(name: string, options: VariableOptions): Variable<readonly string[]> {
+  const schema = z
+    .string()
+    .transform((value) => value.split(',').map((part) => part.trim()))
+    .pipe(z.array(z.string().refine(isNetwork, { error: 'is no address and no network' })).min(1));
+  return make(name, options, { range: 'an address or a network (10.0.0.0/8), several separated by commas', schema });
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', length, ...more] = text.split('/');
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  return (
+    bits > 0 && more.length === 0 && (length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits))
+  );
 }
 
 /** An absolute address of one of the protocols. */

@@ -62,6 +62,8 @@ export interface EdgeOptions {
   readonly bodyBytesMax: number;
   /** Who reads the OpenAPI pages: whoever has a token; null for everybody. */
   readonly readers: Authenticate | null;
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed; without, of none. */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** Longest a request may take to arrive, headers and body, milliseconds. Default 10,000. */
   readonly arriveWithinMs?: number;
 }
@@ -91,12 +93,13 @@ function serviceSigning(places: SigningPlaces, logger: Logger, metrics: Pick<Met
 export async function createEdge(
   name: string,
   module: DynamicModule,
-  { bodyBytesMax, readers, arriveWithinMs = ARRIVE_WITHIN_MS }: EdgeOptions,
+  { bodyBytesMax, readers, trustedProxies, arriveWithinMs = ARRIVE_WITHIN_MS }: EdgeOptions,
 ): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     module,
     new FastifyAdapter({
       bodyLimit: bodyBytesMax,
+      trustProxy: trustedProxies === undefined ? false : [...trustedProxies],
       forceCloseConnections: true,
       requestTimeout: arriveWithinMs,
       clientErrorHandler: answerBroken,

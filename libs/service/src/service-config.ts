@@ -3,6 +3,7 @@ import {
   file,
   hostPorts,
   integer,
+  networks,
   oneOf,
   optional,
   passwordFile,
@@ -87,8 +88,13 @@ export const EDGE_CONFIG = {
     doc: 'Who reads the OpenAPI document and its page: whoever has a token, or everybody, as in a development stack.',
     fallback: 'token',
   }),
+  trustedProxies: optional(
+    networks('RECOURSE_TRUSTED_PROXIES', {
+      doc: 'Proxies in front of the edge: whom they ask for (`X-Forwarded-For`) is believed, and counted in their place. Unset: nobody is.',
+    }),
+  ),
   addressPerSecond: integer('RECOURSE_ADDRESS_REQUESTS_PER_SECOND', {
-    doc: 'Requests that one address may send in the long run, twice as many at once; beyond that 429. A proxy is one address.',
+    doc: 'Requests that one address may send in the long run, twice as many at once; beyond that 429. A proxy that is not trusted is one address.',
     min: 1,
     max: 1_000_000,
     unit: 'requests a second',
