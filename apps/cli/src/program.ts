@@ -33,6 +33,7 @@ import { addIncidents } from './commands/step-commands.js';
 import { addReviews } from './commands/reviews.command.js';
 import { addTasks } from './commands/tasks.command.js';
 import { addKeys } from './commands/keys.command.js';
+import { addStatus } from './commands/status.command.js';
 import { addUndo } from './commands/undo.command.js';
 import type { Flags } from './config.js';
 import { CliProblem, EXIT_CODES, problemOf, problemText } from './problem.js';
@@ -73,6 +74,7 @@ const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
   addBudgets,
   addAutonomy,
   addItems,
+  addStatus,
   addNotifications,
   addParked,
   addErasures,

@@ -78,6 +78,6 @@ export async function acceptWireLoss(
 
 export function nothingGone(): CliProblem {
   return new CliProblem('NOTHING_LOST', 'the wire holds everything this log has not read', 'refused', {
-    remedy: 'There is nothing to accept. What halted the partition is in `GET /v1/status` of its service.',
+    remedy: 'There is nothing to accept. What halted the partition is in `recourse status`.',
   });
 }

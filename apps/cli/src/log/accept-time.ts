@@ -62,7 +62,7 @@ export function refuseUnlessAhead(judgement: TimeJudgement): void {
   if (judgement.kind === 'ahead') return;
   if (judgement.kind === 'nothing_ahead')
     throw new CliProblem('NOTHING_AHEAD', 'the last decision of this log is not ahead of its database', 'refused', {
-      remedy: 'There is nothing to accept. What is in the way is in `GET /v1/status` of its service.',
+      remedy: 'There is nothing to accept. What is in the way is in `recourse status`.',
     });
   const { byMs } = judgement;
   throw new CliProblem(

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { desk } from '../desk.testing.js';
+import { EXIT_CODES } from '../problem.js';
+
+interface Loop {
+  readonly state: string;
+  readonly problem?: string;
+}
+
+/** Services of which each has one partition; `said` replaces what one of them answers, undefined for none. */
+function stack(said: Readonly<Record<string, object | undefined>> = {}, parked: readonly object[] = []) {
+  const ready = (log: string, { state, problem = undefined }: Loop = { state: 'ready' }) => ({
+    service: log,
+    logs: [log],
+    ready: state === 'ready',
+    detail: { problem: null, loops: [{ log, partition: 0, state, seq: 9, projectedSeq: 7, owedSince: null, problem }] },
+  });
+  return desk(({ host, pathname }) => {
+    const name = host.split('.')[0] ?? '';
+    if (pathname === '/v1/parked') return Response.json({ items: name === 'ledger' ? parked : [] });
+    if (name in said && said[name] === undefined) return undefined;
+    return Response.json(said[name] ?? ready(name));
+  });
+}
+
+describe('the status of an installation', () => {
+  it('has a line for each partition of each service, and ends well where all are ready', async () => {
+    const { call, out } = stack();
+    expect(await call('status')).toBe(0);
+    for (const [name, host] of Object.entries({ contracts: 'contracts', ledger: 'ledger', budgets: 'budget' }))
+      expect(out()).toMatch(new RegExp(`^${name} +ready +${host} +0 +9 +7 +- +-$`, 'mu'));
+    expect(out()).not.toContain('parked');
+  });
+
+  it('names what is in the way of one that is not ready, and of one that does not answer', async () => {
+    const { call, out } = stack({
+      ledger: { ready: false, detail: { in_the_way: { code: 'DATABASE_UNAVAILABLE', detail: 'no answer' } } },
+      recoveries: {
+        ready: false,
+        detail: {
+          problem: 'BROKER_UNAVAILABLE: no answer',
+          loops: [
+            { log: 'l', partition: 3, state: 'halted', seq: 1, projectedSeq: 1, problem: 'LOG_CUT: 4 are missing' },
+          ],
+        },
+      },
+      budget: undefined,
+    });
+    expect(await call('status')).toBe(EXIT_CODES.unavailable.code);
+    expect(out()).toMatch(/^ledger +not ready .*DATABASE_UNAVAILABLE: no answer$/mu);
+    expect(out()).toMatch(/^recoveries +not ready .*BROKER_UNAVAILABLE: no answer$/mu);
+    expect(out()).toMatch(/^recoveries +halted +l +3 .*LOG_CUT: 4 are missing$/mu);
+    expect(out()).toMatch(/^budgets +not ready .*SERVICE_UNREACHABLE$/mu);
+  });
+
+  it('tells of a notifier that does not read on, though it answers', async () => {
+    const loops = [{ log: 'l', partition: 0, state: 'waiting', projectedSeq: 4, problem: 'REGISTRY_UNAVAILABLE' }];
+    const { call, out } = stack({ notifier: { service: 'notifier', detail: { loops } } });
+    expect(await call('status', '--notifier-url', 'http://notifier.test')).toBe(EXIT_CODES.unavailable.code);
+    expect(out()).toMatch(/^notifier +waiting +l +0 .*REGISTRY_UNAVAILABLE$/mu);
+  });
+
+  it('counts parked records, since nobody is told of them otherwise', async () => {
+    const { call, out } = stack({}, [{ parked_id: 'p1' }]);
+    expect(await call('status')).toBe(0);
+    expect(out()).toContain('1 parked record waits, too: recourse parked list');
+  });
+});
