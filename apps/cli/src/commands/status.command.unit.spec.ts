@@ -9,7 +9,7 @@ interface Loop {
 
 /** Services of which each has one partition; `said` replaces what one of them answers, undefined for none. */
 function stack(said: Readonly<Record<string, object | undefined>> = {}, parked: readonly object[] = []) {
-  const ready = (log: string, { state, problem = undefined }: Loop = { state: 'ready' }) => ({
+  const ready = (log: string, { state, problem }: Loop = { state: 'ready' }) => ({
     service: log,
     logs: [log],
     ready: state === 'ready',
