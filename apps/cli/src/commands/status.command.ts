@@ -43,8 +43,9 @@ export function addStatus(program: Command, act: Act): void {
         const asked = [...SERVICES, 'notifier' as const].map((service) => standingOf(session, service));
         const services = (await Promise.all(asked)).filter((one) => one !== null);
         const parked = await countParked(session);
+        const rows = services.flatMap(rowsOf);
         session.show({ services, parked }, () =>
-          [formatTable(COLUMNS, services.flatMap(rowsOf)), parkedText(parked)]
+          [formatTable(COLUMNS, rows), remediesFor(rows), parkedText(parked)]
             .filter((text) => text !== null)
             .join('\n\n'),
         );
@@ -79,4 +80,16 @@ function rowsOf({ service, ready, problem, loops }: Standing): readonly Doc[] {
   const of = loops.map((loop): Doc => ({ ...loop, service }));
   const whole = { service, state: ready ? 'ready' : 'not ready', problem };
   return problem !== null || of.length === 0 ? [whole, ...of] : of;
+}
+
+/** What can be done about each code that is in the way, once; null where nothing is known of any. */
+function remediesFor(rows: readonly Doc[]): string | null {
+  const codes = new Set(
+    rows.flatMap(({ problem }) => (typeof problem === 'string' ? [/^\w+/.exec(problem)?.[0]] : [])),
+  );
+  const told = [...codes].flatMap((code) => {
+    const remedy = code === undefined ? null : new CliProblem(code, '', 'unavailable').remedy;
+    return remedy === null ? [] : [`What to do about ${String(code)}: ${remedy}`];
+  });
+  return told.length === 0 ? null : told.join('\n');
 }

@@ -51,6 +51,8 @@ describe('the status of an installation', () => {
     expect(out()).toMatch(/^recoveries +not ready .*BROKER_UNAVAILABLE: no answer$/mu);
     expect(out()).toMatch(/^recoveries +halted +l +3 .*LOG_CUT: 4 are missing$/mu);
     expect(out()).toMatch(/^budgets +not ready .*SERVICE_UNREACHABLE$/mu);
+    for (const code of ['DATABASE_UNAVAILABLE', 'BROKER_UNAVAILABLE', 'LOG_CUT', 'SERVICE_UNREACHABLE'])
+      expect(out().split(`What to do about ${code}: `)).toHaveLength(2);
   });
 
   it('tells of a notifier that does not read on, though it answers', async () => {
