@@ -1,6 +1,6 @@
 // What other clients send compressed is read like everything else, by the raw reader and by the consumer of a service.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Connection, Producer, produceV7, Writer } from '@platformatic/kafka';
+import { Connection, crc32c, Producer, produceV7, Writer } from '@platformatic/kafka';
 import { createKafka } from './create.kafka.js';
 import type { Kafka } from './kafka.port.js';
 import { encodeProduce, encodeRecordBatch } from './platformatic/record-batch.kafka.js';
@@ -9,11 +9,18 @@ import { alterStored } from './testing/alter-stored.js';
 import { testStack } from './testing/real-broker.js';
 
 const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
-/** Of the length in the head of a batch. */
-const LENGTH_AT = 8;
+/** Of the length in the head of a batch, and of its checksum and what that covers. */
+const [LENGTH_AT, CRC_AT, COVERED_AT] = [8, 17, 21];
+/** Of what the first record of a batch says of its place: behind the head, two octets of its size, attributes and time. */
+const PLACE_AT = 65;
 const TOPIC = `codecs-${String(Date.now())}-${String(process.pid)}`;
 /** Long enough for every codec to leave something out, short enough for one batch. */
 const TEXT = 'the refund of order 4711 '.repeat(200);
+
+const recordOf = (key: string): { readonly key: Buffer; readonly value: Buffer } => ({
+  key: Buffer.from(key),
+  value: Buffer.from(TEXT),
+});
 
 /** Sends a produce request as it is. Errors: what the broker refuses, and a connection it ends. */
 function sentAs(broker: Connection, body: Buffer): Promise<unknown> {
@@ -108,6 +115,34 @@ describe('a record that is compressed', () => {
     }
     const reader = await kafka.rawReader();
     expect(await reader.range(topic, 0)).toEqual({ low: 0, high: 0 });
+    await reader.close();
+    await broker.close();
+  });
+
+  it('whose record says that it stands elsewhere is taken by a broker, told of in its own place, and what comes behind it is read', async () => {
+    const topic = `${TOPIC}-misplaced`;
+    const admin = await kafka.admin();
+    await admin.ensureTopics([{ name: topic, partitions: 1 }]);
+    await admin.close();
+    const broker = new Connection('forging');
+    const [host = '', port = '0'] = (testStack().kafka.brokers[0] ?? '').split(':');
+    await broker.connect(host, Number(port));
+    const request = (key: string): Buffer =>
+      encodeProduce({ topic, partition: 0, timeoutMs: 5_000 }, [recordOf(key)], Date.now());
+    const forged = request('a');
+    const batch = forged.subarray(forged.length - encodeRecordBatch([recordOf('a')], 0).length);
+    expect(batch[PLACE_AT]).toBe(0);
+    batch[PLACE_AT] = 2 * 50;
+    batch.writeUInt32BE(crc32c(batch.subarray(COVERED_AT)), CRC_AT);
+    for (const body of [forged, request('b')]) await sentAs(broker, body);
+    const reader = await kafka.rawReader();
+    expect(await reader.range(topic, 0)).toEqual({ low: 0, high: 2 });
+    const { records, nextOffset } = await reader.read(topic, 0, 0);
+    expect(records.map(({ offset, key, unreadable }) => [offset, unreadable?.detail ?? String(key)])).toEqual([
+      [0, expect.stringContaining('a record says that it is number 50')],
+      [1, 'b'],
+    ]);
+    expect(nextOffset).toBe(2);
     await reader.close();
     await broker.close();
   });

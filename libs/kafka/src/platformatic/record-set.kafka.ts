@@ -131,9 +131,9 @@ function readStored(bytes: Buffer, wrong: string | null, next: bigint | null): S
 }
 
 function recordsIn(bytes: Buffer, head: StoredBatch): ReadRecords {
-  const { attributes, firstTimestamp } = head;
+  const { attributes, firstTimestamp, lastOffsetDelta } = head;
   const [firstOffset, count] = [Number(head.firstOffset), bytes.readInt32BE(COUNT_AT)];
-  return readRecords(bytes.subarray(RECORDS_AT), { attributes, firstOffset, firstTimestamp, count });
+  return readRecords(bytes.subarray(RECORDS_AT), { attributes, firstOffset, firstTimestamp, lastOffsetDelta, count });
 }
 
 /** What stands where a batch cannot be read: nobody's, and of no transaction. */

@@ -50,6 +50,17 @@ describe('a set of record batches', () => {
     expect(seen(0, whole, cut.subarray(0, 5))).toEqual(['0 a', '1 b']);
   });
 
+  it('goes on behind a batch whose records say that they stand elsewhere, and nowhere else', () => {
+    const strange = batchAt(2);
+    // Place of the first record: behind its size (two octets of it, the value is long), attributes and time.
+    const placeAt = RECORDS_AT + 4;
+    expect(strange[placeAt]).toBe(0);
+    strange[placeAt] = 2 * 50;
+    const forged = holding(strange, strange.subarray(RECORDS_AT));
+    expect(seen(0, batchAt(0), forged, batchAt(4))).toEqual(['0 a', '1 b', '2 unreadable', '4 a', '5 b']);
+    expect(readFrom(0, batchAt(0), forged).nextOffset).toBe(4);
+  });
+
   it.each(CODECS.slice(1))('tells of a batch whose %s is broken, and reads those around it', (codec) => {
     const broken = holding(batchAt(2, codec), Buffer.from('this is no such thing'));
     expect(seen(0, batchAt(0), broken, batchAt(4))).toEqual(['0 a', '1 b', '2 unreadable', '4 a', '5 b']);

@@ -8,6 +8,10 @@
 //   record  = size attributes time-delta offset-delta bytes(key) bytes(value) headers
 //   headers = count *( bytes(name) bytes(value) )
 //   bytes   = varint *OCTET                                   ; a length of -1: there are none
+//
+// Invariants
+//   R1. A record stands where its batch does. A broker gives a batch its place and checks how far it goes; where in it each record stands
+//       is the sender's word, which readers go by when they say how far they have read: it goes up, and never beyond the batch.
 import type { FetchedRecord } from '../kafka.port.js';
 import { decompressed } from './decompress.kafka.js';
 
@@ -39,6 +43,8 @@ export interface RecordsHead {
   /** Epoch milliseconds; the broker's where it is that of all records. */
   readonly firstTimestamp: number;
   readonly count: number;
+  /** Place of its last record, counted from the first offset. */
+  readonly lastOffsetDelta: number;
 }
 
 /** Records as they were read, and what they take in memory, about, octets. */
@@ -57,16 +63,27 @@ export function readRecords(bytes: Buffer, head: RecordsHead): ReadRecords {
   const cursor = new Cursor(plain);
   const headers = new HeaderReader(cursor);
   const records: FetchedRecord[] = [];
-  for (let n = 0; n < head.count; n += 1) records.push(readRecord(cursor, headers, head));
+  let from = 0;
+  for (let n = 0; n < head.count; n += 1) {
+    const record = readRecord(cursor, headers, head, from);
+    from = record.offset - head.firstOffset + 1;
+    records.push(record);
+  }
   return { records, cost: plain.length + records.length * RECORD_COST + headers.sum * HEADER_COST };
 }
 
-function readRecord(cursor: Cursor, headers: HeaderReader, head: RecordsHead): FetchedRecord {
+/** `from`: the first place that no record before it has. Errors: RangeError where it says that it stands elsewhere (R1). */
+function readRecord(cursor: Cursor, headers: HeaderReader, head: RecordsHead, from: number): FetchedRecord {
   cursor.varint(); // its size
   cursor.skip(1); // attributes: none are in use
   const delta = cursor.varint();
   const timestamp = head.firstTimestamp + ((head.attributes & IS_APPEND_TIME) === 0 ? delta : 0);
-  const offset = head.firstOffset + cursor.varint();
+  const place = cursor.varint();
+  if (place < from || place > head.lastOffsetDelta)
+    throw new RangeError(
+      `a record says that it is number ${String(place)}, where ${String(from)} to ${String(head.lastOffsetDelta)} are left`,
+    );
+  const offset = head.firstOffset + place;
   const key = cursor.bytes();
   const value = cursor.bytes();
   return { offset, key, value, timestamp, headers: headers.read() };

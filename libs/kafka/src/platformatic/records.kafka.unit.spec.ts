@@ -7,7 +7,7 @@ import { encodeRecordBatch } from './record-batch.kafka.js';
 import { BATCH_HEADERS_MAX, IS_APPEND_TIME, RECORD_HEADERS_MAX, readRecords } from './records.kafka.js';
 
 const [COUNT_AT, RECORDS_AT] = [57, 61];
-const PLAIN = { attributes: 0, firstOffset: 40, firstTimestamp: 1_000 };
+const PLAIN = { attributes: 0, firstOffset: 40, firstTimestamp: 1_000, lastOffsetDelta: 2 ** 31 - 1 };
 const bytesOf = fc.uint8Array({ maxLength: 300 }).map((octets) => Buffer.from(octets));
 const message = fc.record({
   key: fc.option(bytesOf),
@@ -19,8 +19,8 @@ const message = fc.record({
 const read = (batch: Buffer, count = batch.readInt32BE(COUNT_AT)): readonly FetchedRecord[] =>
   readRecords(batch.subarray(RECORDS_AT), { ...PLAIN, count }).records;
 
-/** The octets of a record up to its headers: no key, no value. */
-const BEFORE_HEADERS = [0, 0, 0, 0, 1, 1];
+/** The octets of a record up to its headers: its place, no key, no value. */
+const beforeHeaders = (place: number): readonly number[] => [0, 0, 0, ...varint(place), 1, 1];
 const varint = (value: number): number[] => (value < 64 ? [value * 2] : [((value * 2) & 0x7f) | 0x80, ...rest(value)]);
 const rest = (value: number): number[] => {
   const left = Math.floor((value * 2) / 128);
@@ -28,8 +28,12 @@ const rest = (value: number): number[] => {
 };
 /** Records with so many empty headers each. */
 const withHeaders = (records: number, says: number, has = says): Buffer => {
-  const one = Buffer.concat([Buffer.from([...BEFORE_HEADERS, ...varint(says)]), Buffer.alloc(2 * has)]);
-  return Buffer.concat(Array.from({ length: records }, () => one));
+  const empty = Buffer.alloc(2 * has);
+  return Buffer.concat(
+    Array.from({ length: records }, (_, n) =>
+      Buffer.concat([Buffer.from([...beforeHeaders(n), ...varint(says)]), empty]),
+    ),
+  );
 };
 
 describe('records of a batch', () => {
@@ -95,6 +99,33 @@ describe('records of a batch', () => {
 
   it('are refused at once where more of them are claimed than there are bytes for', () => {
     expect(() => readRecords(Buffer.alloc(699), { ...PLAIN, count: 100 })).toThrow('100 records in 699 bytes');
+  });
+
+  describe('say where in their batch they stand, and', () => {
+    /** Records without anything, of which each says its place; zig-zag, so that a place may lie before the batch. */
+    const placed = (...places: readonly number[]): Buffer =>
+      Buffer.concat(places.map((place) => Buffer.from([0, 0, 0, place < 0 ? -2 * place - 1 : 2 * place, 1, 1, 0])));
+    const offsetsOf = (places: readonly number[], lastOffsetDelta: number): readonly number[] =>
+      readRecords(placed(...places), { ...PLAIN, count: places.length, lastOffsetDelta }).records.map(
+        ({ offset }) => offset,
+      );
+
+    it.each([
+      [[0, 1, 2], 2, [40, 41, 42]],
+      [[1, 4], 5, [41, 44]],
+    ])('are believed where they go up within it, with gaps where a log was compacted: %j', (places, last, offsets) => {
+      expect(offsetsOf(places, last)).toEqual(offsets);
+    });
+
+    it.each([
+      ['beyond its end', [3], 0],
+      ['beyond its end, the last of them', [0, 2], 1],
+      ['before its beginning', [-2], 0],
+      ['twice in one place', [1, 1], 2],
+      ['one after the other', [1, 0], 1],
+    ])('are not where they stand %s', (_case, places, last) => {
+      expect(() => offsetsOf(places, last)).toThrow(/a record says that it is number/u);
+    });
   });
 
   it('are all of the time that the broker gives, where it gives one', () => {
