@@ -2,6 +2,25 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'edge-console-one-person-fills-it',
+    requirement: 'edge/console',
+    spec: 'apps/console/src/sign-in/sign-in.unit.spec.ts',
+    test: 'sessions of one person take no place from anybody else, however often they sign in',
+    file: 'apps/console/src/sign-in/sessions.ts',
+    find: 'if (theirs.length > SESSIONS_OF_ONE_MAX && oldestOfTheirs !== undefined) this.end(oldestOfTheirs.id);',
+    replace:
+      'if (theirs.length > SESSIONS_OF_ONE_MAX && oldestOfTheirs !== undefined) this.end([...this.#all.keys()][0]);',
+  },
+  {
+    id: 'edge-console-odd-names-count-as-none',
+    requirement: 'edge/console',
+    spec: 'libs/service/src/inbound/http/proxies.unit.spec.ts',
+    test: 'an account whose token is good, in a name that nobody can have, slows nobody who comes by the same proxy',
+    file: 'libs/service/src/inbound/http/caller.ts',
+    find: "['TOKEN_MISSING', 'TOKEN_REFUSED']",
+    replace: "['TOKEN_MISSING', 'TOKEN_REFUSED', 'PRINCIPAL_INVALID']",
+  },
+  {
     id: 'edge-anybody-says-where-they-are',
     requirement: 'edge',
     spec: 'libs/service/src/inbound/http/proxies.unit.spec.ts',
@@ -273,7 +292,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'test/architecture/hostile.spec.ts',
     test: 'whoever asks too often is told when to ask again, by their name',
     file: 'libs/service/src/edge/limits.ts',
-    find: 'this.take(this.#principals, subject, this.rates.principal);',
+    find: 'this.take(this.#principals, holder, this.rates.principal);',
     replace: 'this.take(this.#principals, `${subject}${String(this.now())}`, this.rates.principal);',
   },
   {

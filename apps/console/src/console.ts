@@ -16,6 +16,7 @@ import { ConsoleRefusal, problemOf } from './problem.js';
 import type { ProblemBody } from './problem.js';
 import { createIssuer } from './sign-in/issuer.js';
 import { Sessions } from './sign-in/sessions.js';
+import { SignInSeal } from './sign-in/sign-in-cookie.js';
 import { addSignIn, cookieNames, sessionOf } from './sign-in/sign-in.routes.js';
 
 export interface ConsoleOptions {
@@ -67,7 +68,7 @@ export async function createConsole(config: ConsoleConfig, options: ConsoleOptio
   const whose = sessionOf({ sessions, publicUrl });
   const edges = edgesOf(config);
   app.get('/health', () => ({ live: true }));
-  addSignIn(app, { issuer: createIssuer(config), sessions, publicUrl, sessionMs, now });
+  addSignIn(app, { issuer: createIssuer(config), sessions, seal: new SignInSeal(now), publicUrl, sessionMs, now });
   addForwarding(app, { edges, sessionOf: whose, publicUrl });
   const watch = new Watch({ edges });
   addEvents(app, { watch, sessionOf: whose, isOpen: ({ id }) => sessions.find(id) !== null });

@@ -82,7 +82,7 @@ interface Signed {
 const cookieIn = (header: unknown): string => ([header].flat() as string[]).map((one) => one.split(';')[0]).join('; ');
 
 /** Goes the way a browser goes. */
-async function signIn(then = '/'): Promise<Signed> {
+async function signIn(then = '/', before = ''): Promise<Signed> {
   const leaving = await server.inject({ url: `/auth/sign-in?then=${encodeURIComponent(then)}` });
   const asked = new URL(String(leaving.headers.location));
   const chosen = await fetch(`${asked.origin}/authorize`, {
@@ -99,7 +99,7 @@ async function signIn(then = '/'): Promise<Signed> {
   const back = new URL(chosen.headers.get('location') ?? '');
   const returning = await server.inject({
     url: `${back.pathname}${back.search}`,
-    headers: { cookie: cookieIn(leaving.headers['set-cookie']) },
+    headers: { cookie: [cookieIn(leaving.headers['set-cookie']), before].filter((one) => one !== '').join('; ') },
   });
   const cookie = cookieIn(returning.headers['set-cookie']);
   const session = await server.inject({ url: '/session', headers: { cookie } });
@@ -137,6 +137,26 @@ describe('a session', () => {
     const cookie = cookieIn(leaving.headers['set-cookie']);
     const other = await server.inject({ url: '/auth/callback?code=x&state=y', headers: { cookie } });
     expect(other.json()).toMatchObject({ code: 'SIGN_IN_REFUSED' });
+  });
+
+  it('is over once somebody signs in at the same browser', async () => {
+    const before = await signIn();
+    await signIn('/', before.cookie);
+    const { cookie } = before;
+    expect((await server.inject({ url: '/session', headers: { cookie } })).json()).toMatchObject({
+      code: 'SESSION_MISSING',
+    });
+  });
+
+  it('is there for whoever began to sign in, however many strangers begin meanwhile', async () => {
+    const leaving = await server.inject({ url: '/auth/sign-in' });
+    for (let at = 0; at < 50; at += 1) await server.inject({ url: '/auth/sign-in' });
+    const refused = await server.inject({
+      url: '/auth/callback?code=x&state=y',
+      headers: { cookie: 'recourse_sign_in=x' },
+    });
+    expect(refused.json()).toMatchObject({ code: 'SIGN_IN_REFUSED' });
+    expect(String(leaving.headers['set-cookie']).length).toBeLessThan(4_096);
   });
 
   it('is over once its person signs out', async () => {
@@ -289,9 +309,29 @@ async function firstMoved(address: string, cookie: string): Promise<{ readonly m
 }
 
 describe('the stream of a page', () => {
+  let address: string;
+  beforeAll(async () => {
+    address = `${await server.listen({ port: 0, host: '127.0.0.1' })}/events`;
+  });
+
+  it('is one of so many of its session, and another comes once one is closed', async () => {
+    const { cookie } = await signIn();
+    const closing = new AbortController();
+    const open = async (): Promise<number> =>
+      (await fetch(address, { headers: { cookie }, signal: closing.signal })).status;
+    const statuses = [];
+    for (let at = 0; at < 21; at += 1) statuses.push(await open());
+    expect(statuses).toEqual([...Array.from({ length: 20 }, () => 200), 429]);
+    closing.abort();
+    for (;;) {
+      const again = await fetch(address, { headers: { cookie } });
+      await again.body?.cancel();
+      if (again.status === 200) break;
+    }
+  });
+
   it('goes on where services stood before its document, so that nothing is read twice, and tells strangers nothing', async () => {
     const { cookie } = await signIn();
-    const address = `${await server.listen({ port: 0, host: '127.0.0.1' })}/events`;
     const all = ['contracts', 'ledger', 'recoveries', 'notifier'];
     expect((await firstMoved(address, cookie)).moved).toEqual(all);
     const from = await positionIn(cookie);

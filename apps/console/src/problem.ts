@@ -19,6 +19,10 @@ export const CONSOLE_PROBLEMS = {
     httpStatus: 502,
     summary: 'The service does not answer. Whether a command arrived nobody knows yet; look before repeating it.',
   },
+  STREAMS_TOO_MANY: {
+    httpStatus: 429,
+    summary: 'This session has as many open pages as are told what moves; close some of them.',
+  },
   PAGE_MISSING: { httpStatus: 404, summary: 'The console has no such file.' },
 } as const satisfies Record<string, { readonly httpStatus: number; readonly summary: string }>;
 

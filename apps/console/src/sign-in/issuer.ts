@@ -17,7 +17,8 @@ import type { ServerMetadata } from 'openid-client';
 import { z } from 'zod';
 import { ConsoleRefusal } from '../problem.js';
 import type { ConsoleConfig } from '../config.js';
-import type { Person, SignIn } from './sessions.js';
+import type { Person } from './sessions.js';
+import type { SignIn } from './sign-in-cookie.js';
 
 /** Somebody the issuer vouches for. */
 export interface SignedIn {

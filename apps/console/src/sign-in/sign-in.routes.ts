@@ -4,11 +4,14 @@ import { ConsoleRefusal } from '../problem.js';
 import type { Issuer } from './issuer.js';
 import { CALLBACK_PATH } from './issuer.js';
 import type { Session, Sessions } from './sessions.js';
-import { isWordOf, SIGN_IN_MS } from './sessions.js';
+import { isWordOf } from './sessions.js';
+import { SIGN_IN_MS } from './sign-in-cookie.js';
+import type { SignInSeal } from './sign-in-cookie.js';
 
 export interface SignInParts {
   readonly issuer: Issuer;
   readonly sessions: Sessions;
+  readonly seal: SignInSeal;
   /** Address of the console as browsers reach it. */
   readonly publicUrl: string;
   readonly sessionMs: number;
@@ -53,19 +56,21 @@ export function requireOwnSite({ headers }: FastifyRequest): void {
 }
 
 export function addSignIn(app: FastifyInstance, parts: SignInParts): void {
-  const { issuer, sessions, publicUrl } = parts;
+  const { issuer, sessions, seal, publicUrl } = parts;
   const names = cookieNames(publicUrl);
   const whose = sessionOf(parts);
   app.get<{ Querystring: { then?: string } }>('/auth/sign-in', async ({ query }, reply) => {
     const { to, kept } = await issuer.leave();
-    const id = sessions.begin({ ...kept, then: pathOf(query.then) });
-    return setCookie(reply, names.signIn, id, { publicUrl, lifeMs: SIGN_IN_MS }).redirect(to, 303);
+    const carried = seal.seal({ ...kept, then: pathOf(query.then) });
+    return setCookie(reply, names.signIn, carried, { publicUrl, lifeMs: SIGN_IN_MS }).redirect(to, 303);
   });
   app.get(CALLBACK_PATH, async (request, reply) => {
-    const kept = sessions.takeSignIn(request.cookies[names.signIn]);
+    const kept = seal.open(request.cookies[names.signIn]);
     if (kept === null) throw new ConsoleRefusal('SIGN_IN_REFUSED');
     const { person, token, tokenEndsAt } = await issuer.comeBack(new URL(request.url, publicUrl), kept);
     const lifeMs = Math.min(parts.sessionMs, tokenEndsAt - parts.now());
+    // Whoever was signed in at this browser before no longer is.
+    sessions.end(request.cookies[names.session]);
     const { id } = sessions.open(person, token, lifeMs);
     setCookie(reply, names.signIn, '', { publicUrl, lifeMs: 0 });
     return setCookie(reply, names.session, id, { publicUrl, lifeMs }).redirect(kept.then, 303);
@@ -98,11 +103,15 @@ function setCookie(
   });
 }
 
+/** A browser carries it in a cookie, of which it takes 4 KB. */
+const PATH_MAX = 1_000;
+
 /** Where to go on after signing in: a path of this console, and nowhere else. */
 export function pathOf(asked: unknown): string {
   if (typeof asked !== 'string' || !/^\/(?![/\\])/.test(asked)) return '/';
   const base = 'http://console.invalid';
   if (!URL.canParse(asked, base)) return '/';
   const { origin, pathname, search } = new URL(asked, base);
-  return origin === base && !pathname.startsWith('//') ? `${pathname}${search}` : '/';
+  const path = `${pathname}${search}`;
+  return origin === base && !pathname.startsWith('//') && path.length <= PATH_MAX ? path : '/';
 }

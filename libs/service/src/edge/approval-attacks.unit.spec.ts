@@ -213,7 +213,7 @@ describe('a token of ours that says something odd sends nothing', () => {
     expect(sent).toEqual([]);
   });
 
-  it.each([[['contract_editor', 'approver']], [['approver', 'operator', 'contract_editor']]])(
+  it.each([[['contract_editor', 'approver']], [['approver', 'operator', 'contract_editor']], [['agent', 'approver']]])(
     'the roles %j at once',
     async (roles) => {
       await expect(approveWith(await token({ roles }))).rejects.toMatchObject({ code: 'ROLES_CONFLICT' });

@@ -74,6 +74,7 @@ describe('the roles of a token', () => {
 
   it('make nobody contract editor and approver at once; an administrator may be either', () => {
     expect(refused(() => rolesOf(['contract_editor', 'approver'], 'acme'))).toBe('ROLES_CONFLICT');
+    expect(refused(() => rolesOf(['agent', 'approver'], 'acme'))).toBe('ROLES_CONFLICT');
     for (const roles of [
       ['administrator', 'approver'],
       ['administrator', 'contract_editor'],

@@ -55,10 +55,10 @@ export class Limits {
     keep(this.#badTokens, address, { left: Math.max(0, left - 1), at });
   }
 
-  /** A token was good. Errors: EdgeRefusal(TOO_MANY_REQUESTS) where its holder has asked too often. */
-  tokenTaken(subject: string, authorization: string | undefined): void {
+  /** A token was good; `holder`: its tenant and subject, since two tenants may have a program of one name. Errors: EdgeRefusal(TOO_MANY_REQUESTS) where its holder has asked too often. */
+  tokenTaken(holder: string, authorization: string | undefined): void {
     if (authorization !== undefined) keep(this.#good, digestOf(authorization), true);
-    this.take(this.#principals, subject, this.rates.principal);
+    this.take(this.#principals, holder, this.rates.principal);
   }
 
   private take(buckets: Map<string, Bucket>, key: string, rate: Rate): void {

@@ -35,10 +35,11 @@ export const ROLES = {
 
 export type Role = keyof typeof ROLES;
 
-/** Two roles that nobody holds at once: who writes the rule would be who it asks. */
+/** Two roles that nobody holds at once: who writes the rule would be who it asks, and a program approves nothing. */
 const APART = [
   ['contract_editor', 'approver'],
   ['platform_editor', 'platform_approver'],
+  ['agent', 'approver'],
 ] as const;
 
 export const ALL_TENANTS = '*';
@@ -51,7 +52,7 @@ const ROLES_OF_ALL: readonly string[] = ['administrator', 'auditor', ...PLATFORM
  * The roles of a token for a tenant, or for all: those that count there, each once.
  *
  * Shape:  a platform approver is an approver of each tenant.
- * Errors: EdgeRefusal(ROLES_CONFLICT) for an editor who is approver too.
+ * Errors: EdgeRefusal(ROLES_CONFLICT) for an editor or a program that is approver too.
  */
 export function rolesOf(words: readonly string[], tenant: string): readonly string[] {
   const roles = [...new Set(words)].filter((word) => Object.hasOwn(ROLES, word) && counts(word, tenant));

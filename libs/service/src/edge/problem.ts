@@ -30,7 +30,7 @@ export const EDGE_REFUSALS = {
   ROLES_CONFLICT: {
     httpStatus: 403,
     summary:
-      'The token makes one person contract editor and approver of one tenant; the issuer must give one of the two.',
+      'The token carries two roles that nobody holds at once: editor and approver, or agent and approver; the issuer must give one of the two.',
   },
   TOO_MANY_REQUESTS: {
     httpStatus: 429,

@@ -8,7 +8,8 @@ import { openingOf } from '../../edge/readings.js';
 import type { Opening } from '../../edge/readings.js';
 import { requireSomeRole } from '../../edge/principal.js';
 import type { Principal } from '../../edge/principal.js';
-import { EDGE_REFUSALS, EdgeRefusal } from '../../edge/problem.js';
+import { EdgeRefusal } from '../../edge/problem.js';
+import type { EdgeCode } from '../../edge/problem.js';
 import { parse, idText } from '../../edge/validate.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { EdgeContext } from '../../service-context.js';
@@ -60,15 +61,17 @@ export class AuthenticationGuard implements CanActivate {
     limits.beforeToken(ip, authorization);
     try {
       const principal = await authenticate(authorization);
-      limits.tokenTaken(principal.subject, authorization);
+      limits.tokenTaken(`${principal.tenant} ${principal.subject}`, authorization);
       return principal;
     } catch (error) {
-      if (error instanceof EdgeRefusal && EDGE_REFUSALS[error.code].httpStatus === 401)
-        limits.tokenRefused(ip, authorization);
+      if (error instanceof EdgeRefusal && NO_TOKEN.includes(error.code)) limits.tokenRefused(ip, authorization);
       throw error;
     }
   }
 }
+
+/** Tokens that are none. One that the issuer gave, in a name that no subject has, says nothing of others who come by the same proxy. */
+const NO_TOKEN: readonly EdgeCode[] = ['TOKEN_MISSING', 'TOKEN_REFUSED'];
 
 /** Method and pattern of the path; what is asked for its headers alone is read like the rest. */
 function routeOf({ method, routeOptions: { url = '' } }: FastifyRequest): string {

@@ -35,7 +35,11 @@ async function edgeBehind(trustedProxies: readonly string[] | undefined): Promis
     authenticate: (authorization) =>
       authorization === 'Bearer good'
         ? Promise.resolve({ subject: 'asha', tenant: 'acme', roles: ['operator'] })
-        : Promise.reject(new EdgeRefusal('TOKEN_REFUSED', 'it is none')),
+        : Promise.reject(
+            authorization === 'Bearer odd'
+              ? new EdgeRefusal('PRINCIPAL_INVALID', 'no such name')
+              : new EdgeRefusal('TOKEN_REFUSED', 'it is none'),
+          ),
     metrics: new Metrics({ service: 'things' }),
     onError: () => undefined,
   };
@@ -47,7 +51,7 @@ async function edgeBehind(trustedProxies: readonly string[] | undefined): Promis
   await app.init();
 }
 
-async function ask(from: string, forwardedFor: string | undefined, token: 'good' | 'none'): Promise<number> {
+async function ask(from: string, forwardedFor: string | undefined, token: 'good' | 'none' | 'odd'): Promise<number> {
   const { statusCode } = await app.inject({
     method: 'GET',
     url: '/v1/things',
@@ -61,9 +65,13 @@ async function ask(from: string, forwardedFor: string | undefined, token: 'good'
 }
 
 /** One after the other: what is under way at the same time is not yet counted. */
-async function askThrice(from: string, forwardedFor: (at: number) => string): Promise<readonly number[]> {
+async function askThrice(
+  from: string,
+  forwardedFor: (at: number) => string | undefined,
+  token: 'none' | 'odd' = 'none',
+): Promise<readonly number[]> {
   const answers: number[] = [];
-  for (const at of [1, 2, 3]) answers.push(await ask(from, forwardedFor(at), 'none'));
+  for (const at of [1, 2, 3]) answers.push(await ask(from, forwardedFor(at), token));
   return answers;
 }
 
@@ -89,4 +97,10 @@ describe('an address', () => {
     expect(await askThrice(from, (at) => `192.0.2.${String(at)}`)).toEqual([401, 401, 429]);
     expect(await ask(from, GUEST, 'good')).toBe(429);
   });
+});
+
+it('an account whose token is good, in a name that nobody can have, slows nobody who comes by the same proxy', async () => {
+  await edgeBehind(undefined);
+  expect(await askThrice(PROXY, () => undefined, 'odd')).toEqual([401, 401, 401]);
+  expect(await ask(PROXY, undefined, 'good')).toBe(200);
 });
