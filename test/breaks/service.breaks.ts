@@ -364,7 +364,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'test/architecture/hostile.spec.ts',
     test: 'bad input is no id of 170 characters: a run of it is looked for',
     file: 'libs/service/src/process.ts',
-    find: 'maxParamLength: ID_LENGTH_MAX',
+    find: 'maxParamLength: RUN_BYTES_MAX',
     replace: 'maxParamLength: 100',
   },
   {

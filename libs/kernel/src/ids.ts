@@ -91,8 +91,10 @@ export function placeInTrace(header: string | undefined): TracePlace | null {
 
 // Ids that others name in commands, and that rows of the database can hold (L7).
 
-/** Longest tenant, run or mutation id a command may name, bytes: keys of rows stay below 512. */
+/** Longest tenant or mutation id a command may name, bytes: keys of rows stay below 512. */
 export const ID_BYTES_MAX = 200;
+/** Longest id of a run, bytes: as long as a record on a wire may have it. */
+export const RUN_BYTES_MAX = 512;
 
 /** Who speaks for all tenants; the name of none. */
 const ALL_TENANTS = '*';
@@ -102,6 +104,14 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 /** Names one tenant: text without blanks around it that a person can tell from another. */
 export function isTenant(text: string): boolean {
   return isUsableId(text) && text === text.trim() && text !== ALL_TENANTS && !CONTROL.test(text);
+}
+
+/**
+ * Ids of runs, as agents choose them: whatever a wire takes of an effect, people can name who ask for its undo. Otherwise an agent would put
+ * its effects out of their reach by the name of its run.
+ */
+export function isRunId(id: string): boolean {
+  return id !== '' && !id.includes('\0') && id.isWellFormed() && Buffer.byteLength(id) <= RUN_BYTES_MAX;
 }
 
 /** Ids a row can hold. */

@@ -2,8 +2,10 @@ export { assertNever, Failure, FAILURES, InvariantViolation } from './outcome.js
 export type { Rejection } from './outcome.js';
 export {
   ID_BYTES_MAX,
+  RUN_BYTES_MAX,
   TRACEPARENT,
   deriveId,
+  isRunId,
   isTenant,
   isUsableId,
   keptIds,

@@ -7,7 +7,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigInvalid } from '@recourse/config';
 import { accessOf, createKafka, signingFrom } from '@recourse/kafka';
 import type { Kafka, KafkaOptions, Signing, SigningPlaces } from '@recourse/kafka';
-import { systemClock } from '@recourse/kernel';
+import { RUN_BYTES_MAX, systemClock } from '@recourse/kernel';
 import { ownerOfLog } from '@recourse/messages';
 import type { Logger, Metrics } from '@recourse/telemetry';
 import type { Authenticate } from './edge/authenticate.js';
@@ -16,7 +16,6 @@ import { answerBroken, answerUnrouted } from './inbound/http/broken.js';
 import { serveDocs } from './inbound/http/docs.js';
 import { harden } from './inbound/http/hardening.js';
 import { refuseBrokenQueries } from './inbound/http/utf8.js';
-import { ID_LENGTH_MAX } from './edge/validate.js';
 import type { EdgeConfig } from './service-config.js';
 
 /** Runs a process: a wrong configuration, and whatever no retry helps against, ends it with exit code 1. */
@@ -104,7 +103,7 @@ export async function createEdge(
       requestTimeout: arriveWithinMs,
       clientErrorHandler: answerBroken,
       frameworkErrors: answerUnrouted,
-      routerOptions: { maxParamLength: ID_LENGTH_MAX },
+      routerOptions: { maxParamLength: RUN_BYTES_MAX },
       http: {
         headersTimeout: arriveWithinMs,
         connectionsCheckingInterval: Math.ceil(arriveWithinMs / LOOKS_PER_ARRIVAL),

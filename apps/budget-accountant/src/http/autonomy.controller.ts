@@ -1,5 +1,5 @@
 // HTTP edge of earned autonomy: what agents have earned, what each change of it follows from, and the outcomes of their work.
-import { idText, listsController } from '@recourse/service';
+import { idText, runText, listsController } from '@recourse/service';
 import { z } from 'zod';
 import { RUNGS } from '@recourse/contract';
 import { BUDGETS_LOG } from '../core.js';
@@ -30,7 +30,7 @@ export const AutonomyListsController = listsController({
       where: {
         workflow_id: idText.optional(),
         agent_id: idText.optional(),
-        run_id: idText.optional(),
+        run_id: runText.optional(),
         intent: idText.optional(),
         release: idText.optional(),
       },

@@ -1,5 +1,5 @@
 // HTTP edge of the budget accountant: its verbs and its lists. Every command of a tenant has the tenant as its key.
-import { idText, listsController, verbsController } from '@recourse/service';
+import { idText, runText, listsController, verbsController } from '@recourse/service';
 import { z } from 'zod';
 import { BUDGET_COMMANDS, BUDGETS_LOG } from '../core.js';
 import { namedIn, questionDigest } from '../rules/budget/escalation.decider.js';
@@ -31,17 +31,17 @@ export const BudgetListsController = listsController({
     budgets: {
       kind: 'budget',
       summary: 'Budgets and what is used of them.',
-      where: { scope: z.enum(['run', 'agent', 'tenant', 'platform']).optional(), scope_id: idText.optional() },
+      where: { scope: z.enum(['run', 'agent', 'tenant', 'platform']).optional(), scope_id: runText.optional() },
     },
     reservations: {
       kind: 'reservation',
       summary: 'Reservations and what became of them.',
-      where: { run_id: idText.optional(), phase },
+      where: { run_id: runText.optional(), phase },
     },
     escalations: {
       kind: 'escalation',
       summary: 'Questions for a person: what would exceed a ceiling, and what has.',
-      where: { run_id: idText.optional(), phase },
+      where: { run_id: runText.optional(), phase },
       adds: (doc) => ({ action_digest: questionDigest(doc) }),
       one: {
         column: 'escalation_id',

@@ -4,7 +4,7 @@
 import { accepted } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
 import { recoveryIdOf, rollbackIdOf } from '@recourse/messages';
-import { isUsableId } from '@recourse/kernel';
+import { isRunId, isUsableId } from '@recourse/kernel';
 import type {
   CloseBreaker,
   ConfirmTrigger,
@@ -151,8 +151,8 @@ function releasing(
 export function onReviewed(context: DecideContext, command: ReviewOutOfBand, policy: CommandPolicy): Decision {
   const { envelope, run_id, mutation_id, verdict } = command;
   const { tenant } = envelope;
-  if (![tenant, run_id, mutation_id].every(isUsableId))
-    return refuse(invalid('Tenant, run and mutation must be 1 to 200 bytes without NUL.'));
+  if (!isRunId(run_id) || ![tenant, mutation_id].every(isUsableId))
+    return refuse(invalid('Tenant and mutation must be 1 to 200 bytes without NUL, a run up to 512.'));
   const standing = rollbackIn(context.state, { tenant, run_id, mutation_id });
   const refusal = reviewRefusal(standing, command) ?? endingRefusal(context, { tenant, run_id, mutation_id }, envelope);
   if (refusal !== null || standing === undefined) return refuse(refusal ?? ROLLBACK_UNKNOWN);

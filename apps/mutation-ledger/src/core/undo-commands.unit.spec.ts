@@ -78,6 +78,15 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
     expect(doc(run)).toMatchObject({ phase: 'listed', mutation_ids: [expect.anything(), MUTATION], deadline_at: null });
   });
 
+  it.each(['a\nb', '\u001b[2J', 'x'.repeat(512)])('reaches a run whatever its agent calls it: %j', (run_id) => {
+    const { run } = ledger({ isRebuilt });
+    run.when(executed(refund({ run_id })), NOW);
+    const asked = { run_id, mutation_ids: [], reason: 'not what I meant' };
+    run
+      .when(command('UndoRun', envelope('ursula', ['requester'], { tenant: TENANT }), asked), AT)
+      .then(fact('UndoListed', { run_id, is_last: true }), fell({ admission: { triggered_at: AT } }));
+  });
+
   it('of another tenant names nothing of this one', () => {
     ran()
       .when(undo([], 'eve', ['requester'], 'evil'), AT)

@@ -8,6 +8,7 @@ import {
   Given,
   Id,
   idText,
+  runText,
   listsController,
   pageQuery,
   Queried,
@@ -66,7 +67,7 @@ export const RollbackListsController = listsController({
     rollbacks: {
       kind: 'rollback',
       summary: 'Rollbacks: what fell, what is held for a person, what waits for its commit.',
-      where: { run_id: idText.optional(), phase: idText.optional() },
+      where: { run_id: runText.optional(), phase: idText.optional() },
       one: {
         column: 'rollback_id',
         summary: 'One rollback or held trigger: the evidence, what holds it, what people said of it.',

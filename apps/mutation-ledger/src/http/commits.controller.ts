@@ -6,6 +6,7 @@ import {
   FromCaller,
   Id,
   idText,
+  runText,
   pageQuery,
   Queried,
   ReadRoute,
@@ -27,7 +28,7 @@ import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 const ROWS_MAX = 100_000;
 const listQuery = z.strictObject({
   ...pageQuery,
-  run_id: idText.optional(),
+  run_id: runText.optional(),
   agent_id: idText.optional(),
   standing: z.enum(STANDINGS).optional(),
   subject: idText.optional(),

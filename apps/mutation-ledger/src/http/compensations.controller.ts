@@ -2,7 +2,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { EXECUTION_STATE_VALUES } from '@recourse/messages';
-import { FromCaller, Id, idText, pageQuery, Queried, ReadRoute, Reads, render } from '@recourse/service';
+import { FromCaller, Id, idText, runText, pageQuery, Queried, ReadRoute, Reads, render } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
@@ -10,7 +10,7 @@ import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 const KIND = { log: MUTATIONS_LOG, kind: 'compensation' } as const;
 const listQuery = z.strictObject({
   ...pageQuery,
-  run_id: idText.optional(),
+  run_id: runText.optional(),
   mutation_id: idText.optional().describe('The mutation that is reversed.'),
   execution: z.enum(EXECUTION_STATE_VALUES).optional().describe('Execution state.'),
   capability: idText.optional(),

@@ -5,6 +5,7 @@ import {
   EdgeRefusal,
   FromCaller,
   idText,
+  runText,
   pageQuery,
   Queried,
   ReadRoute,
@@ -35,7 +36,7 @@ const deliveriesQuery = z.strictObject({
   ...pageQuery,
   consumer: idText.optional(),
   phase: z.enum(DELIVERY_PHASES).optional(),
-  run_id: idText.optional(),
+  run_id: runText.optional(),
   mutation_id: idText.optional(),
   rollback_id: idText.optional(),
 });

@@ -2,7 +2,16 @@
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { entryView } from '@recourse/contract';
-import { FromCaller, idText, Queried, ReadRoute, Reads, SERVICE_CONTEXT, tenantOfCommand } from '@recourse/service';
+import {
+  FromCaller,
+  idText,
+  runText,
+  Queried,
+  ReadRoute,
+  Reads,
+  SERVICE_CONTEXT,
+  tenantOfCommand,
+} from '@recourse/service';
 import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { hearersNow } from '../reads/hearers.view.js';
@@ -28,7 +37,7 @@ const drillQuery = z.strictObject({
   tenant: idText.optional().describe('Only a token for all tenants may name one.'),
   source: idText.describe('Who would say it, as a token or a record names it.'),
   ref: idText.describe('The assumption that would be false, as in order/4711#not_shipped.'),
-  run_id: idText.optional().describe('The run it would be said of; all runs without one.'),
+  run_id: runText.optional().describe('The run it would be said of; all runs without one.'),
 });
 
 @ApiTags('rollbacks')

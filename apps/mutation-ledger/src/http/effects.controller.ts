@@ -1,7 +1,17 @@
 // HTTP edge of the ledger: effects as recovery tools know them, and the windows that close next.
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { FromCaller, idText, pageQuery, Queried, ReadRoute, Reads, render, tenantOfRead } from '@recourse/service';
+import {
+  FromCaller,
+  idText,
+  runText,
+  pageQuery,
+  Queried,
+  ReadRoute,
+  Reads,
+  render,
+  tenantOfRead,
+} from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { agentEffectOf, EFFECT_STATUSES } from '../rules/effect/effect.decisions.js';
@@ -17,7 +27,7 @@ const WITHIN_MS_MAX = 10 * 366 * 86_400_000;
 const effectQuery = z.strictObject({
   ...pageQuery,
   status: z.enum(EFFECT_STATUSES).optional(),
-  run_id: idText.optional(),
+  run_id: runText.optional(),
   tool_name: idText.optional(),
 });
 const horizonQuery = z.strictObject({
@@ -32,7 +42,7 @@ const horizonQuery = z.strictObject({
   capability: idText.optional(),
 });
 
-const newestQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), capability: idText.optional() });
+const newestQuery = z.strictObject({ ...pageQuery, run_id: runText.optional(), capability: idText.optional() });
 
 interface HorizonAnswer extends ListAnswer {
   /** Database time the answer was made at, epoch milliseconds. */

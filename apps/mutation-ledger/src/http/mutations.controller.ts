@@ -5,6 +5,7 @@ import {
   FromCaller,
   Id,
   idText,
+  runText,
   listsController,
   pageQuery,
   Queried,
@@ -43,7 +44,7 @@ export const MutationListsController = listsController({
       kind: 'mutation',
       summary: 'Recorded effects with their recoverability.',
       where: {
-        run_id: idText.optional(),
+        run_id: runText.optional(),
         state: z.enum(RECOVERABILITY_STATE_VALUES).optional().describe('Recoverability state.'),
         execution: z.enum(EXECUTION_STATE_VALUES).optional().describe('Execution state.'),
         capability: idText.optional(),
@@ -63,7 +64,7 @@ export const AssumptionListsController = listsController({
       summary: 'What was last stated about assumptions, and what each of their sources says.',
       where: {
         ref: idText.optional(),
-        run_id: idText.optional(),
+        run_id: runText.optional(),
         disputed: z
           .enum(['true', 'false'])
           .transform((text) => text === 'true')

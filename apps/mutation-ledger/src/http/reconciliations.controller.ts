@@ -6,6 +6,7 @@ import {
   EdgeRefusal,
   FromCaller,
   idText,
+  runText,
   instant,
   listsController,
   openApiSchema,
@@ -20,7 +21,7 @@ import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 const PARENTS_MAX = 100;
 /** Bytes of a comparison as JSON: it fits the wire (256 KB), and its answer, which may name everything twice, one decision (900 KB). */
 const BYTES_MAX = 160 * 1_024;
-const ref = z.strictObject({ run_id: idText, commit_id: idText });
+const ref = z.strictObject({ run_id: runText, commit_id: idText });
 const held = z.strictObject({
   ...ref.shape,
   derived_from: z.array(ref).max(PARENTS_MAX).default([]),

@@ -6,6 +6,7 @@ import {
   FromCaller,
   Id,
   idText,
+  runText,
   openApiSchema,
   pageQuery,
   parse,
@@ -26,12 +27,12 @@ import type { UndoDoc } from '../rules/undo/undo.messages.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 
 const undo = z.strictObject({
-  run_id: idText,
+  run_id: runText,
   mutation_ids: z.array(idText).max(UNDO_IDS_MAX).default([]),
   reason: reasonText,
   tenant: tenantText.optional(),
 });
-const listQuery = z.strictObject({ ...pageQuery, run_id: idText.optional(), phase: z.enum(UNDO_PHASES).optional() });
+const listQuery = z.strictObject({ ...pageQuery, run_id: runText.optional(), phase: z.enum(UNDO_PHASES).optional() });
 const oneQuery = z.strictObject({ tenant: pageQuery.tenant });
 /** Mutations that a report, or the undos of one page, look at. */
 const MUTATIONS_MAX = 100_000;

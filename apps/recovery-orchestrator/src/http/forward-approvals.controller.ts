@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import {
   FromCaller,
   Id,
-  idText,
+  runText,
   listsController,
   oneQuery,
   Queried,
@@ -32,7 +32,7 @@ export const ForwardListsController = listsController({
           .enum(['open', ...FORWARD_PHASES])
           .default('open')
           .transform((state) => (state === 'open' ? 'awaiting' : state)),
-        run_id: idText.optional(),
+        run_id: runText.optional(),
       },
       columns: { state: 'phase' },
     },

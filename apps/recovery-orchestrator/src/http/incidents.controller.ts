@@ -5,7 +5,7 @@ import { SEVERITY_VALUES } from '@recourse/messages';
 import {
   FromCaller,
   Id,
-  idText,
+  runText,
   listsController,
   oneQuery,
   Queried,
@@ -30,7 +30,7 @@ export const IncidentListsController = listsController({
       where: {
         state: z.enum(['open', 'closed']).default('open'),
         severity: z.enum(SEVERITY_VALUES).optional(),
-        run_id: idText.optional(),
+        run_id: runText.optional(),
       },
       columns: { state: 'phase' },
     },

@@ -5,6 +5,7 @@ import {
   FromCaller,
   Id,
   idText,
+  runText,
   listsController,
   oneQuery,
   pageQuery,
@@ -43,14 +44,14 @@ export const reviewQuery = z
         enum: [...new Set(Object.values(STATES).flat())],
         description: `Of steps: ${STATES.recovery.join(', ')}; of questions: ${STATES.forward.join(', ')}.`,
       }),
-    run_id: idText.optional(),
+    run_id: runText.optional(),
   })
   .superRefine(({ kind, state }, context) => {
     const values = STATES[kind];
     if (!values.some((one) => one === state))
       context.addIssue({ code: 'invalid_value', values: [...values], input: state, path: ['state'] });
   });
-const ofRun = { run_id: idText.optional(), phase: idText.optional() };
+const ofRun = { run_id: runText.optional(), phase: idText.optional() };
 
 /** Whoever decides about such a step is shown its payloads. */
 function asksPeople({ phase }: Readonly<Record<string, unknown>>): boolean {

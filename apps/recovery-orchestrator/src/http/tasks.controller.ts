@@ -1,6 +1,6 @@
 // HTTP edge of the work of people: corrections, support and notes that follow what nothing undoes.
 import { TASK_KIND_VALUES, TASK_OUTCOME_VALUES } from '@recourse/messages';
-import { idText, listsController } from '@recourse/service';
+import { runText, listsController } from '@recourse/service';
 import { z } from 'zod';
 import { RECOVERIES_LOG } from '../core.js';
 
@@ -14,7 +14,7 @@ export const TasksController = listsController({
       where: {
         state: z.enum(['open', ...TASK_OUTCOME_VALUES]).default('open'),
         kind: z.enum(TASK_KIND_VALUES).optional(),
-        run_id: idText.optional(),
+        run_id: runText.optional(),
       },
       columns: { state: 'phase', kind: 'task_kind' },
       one: {

@@ -1,5 +1,5 @@
 // Validated input: a zod schema per request, every problem at once, each with its path.
-import { isTenant } from '@recourse/kernel';
+import { isRunId, isTenant, RUN_BYTES_MAX } from '@recourse/kernel';
 import { z } from 'zod';
 import { inputWords } from './input-words.js';
 import { EdgeRefusal } from './problem.js';
@@ -18,6 +18,12 @@ export const idText = z
   // eslint-disable-next-line no-control-regex -- refusing control characters is what this is for
   .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not hold control characters')
   .refine(isWellFormed, WELL_FORMED);
+/** The id of a run, as wires take it. */
+export const runText = z
+  .string()
+  .min(1)
+  .max(RUN_BYTES_MAX)
+  .refine(isRunId, `must be well-formed Unicode of at most ${String(RUN_BYTES_MAX)} bytes, without NUL`);
 const TENANT_FORM = 'must name a tenant: no blanks around it, no control characters';
 /** The tenant something is about; `*` stands for all, where somebody may name all. */
 export const tenantText = z

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { EdgeRefusal } from './problem.js';
-import { idText, openApiSchema, parse } from './validate.js';
+import { idText, openApiSchema, parse, runText } from './validate.js';
 
 describe('the schema of an input', () => {
   it('refers to nothing: its definitions have no place in a document of many', () => {
@@ -56,5 +56,17 @@ describe('an input that does not fit', () => {
     expect(problemsOf({ run_id: 'run-1', state: 'x'.repeat(1_000) })).toEqual([
       `/state is "${'x'.repeat(40)}…", and may be open, held or denied`,
     ]);
+  });
+});
+
+describe('the id of a run', () => {
+  it.each(['a\nb', '\u001b[2J', 'x'.repeat(512), 'ä'.repeat(256)])(
+    'is what agents may call it on a wire: %j',
+    (run) => {
+      expect(parse(runText, run)).toBe(run);
+    },
+  );
+  it.each(['', 'x'.repeat(513), 'ä'.repeat(257), 'a\u0000', '\ud800'])('is not what no wire takes: %j', (run) => {
+    expect(() => parse(runText, run)).toThrow(EdgeRefusal);
   });
 });

@@ -1,6 +1,6 @@
 // What becomes of a trigger, and of what waits: one rollback per commit, however many say so (E20, E21, L12). Whether a trigger is
 // admitted is admission.decisions.ts'.
-import { ID_BYTES_MAX, isUsableId } from '@recourse/kernel';
+import { ID_BYTES_MAX, isRunId, isUsableId, RUN_BYTES_MAX } from '@recourse/kernel';
 import { rollbackIdOf } from '@recourse/messages';
 import type { Evidence, LineageRoot, TriggerRollback } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
@@ -221,13 +221,13 @@ export function triggerOfCommand(
 
 /** Refuses what names no commit or no evidence (E8), and ids no row could hold: what the database could refuse is refused before it is decided (L7). */
 export function triggerRefusal(command: TriggerRollback): Refusal | null {
-  const isUsable = [command.envelope.tenant, command.run_id, command.mutation_id].every(isUsableId);
+  const isUsable = isRunId(command.run_id) && [command.envelope.tenant, command.mutation_id].every(isUsableId);
   if (isUsable && command.reason.trim() === '')
     return { code: 'COMMAND_INVALID', message: 'A trigger says why: its reason is the evidence.' };
   return isUsable
     ? null
     : {
         code: 'COMMAND_INVALID',
-        message: `Tenant, run and mutation must be 1 to ${String(ID_BYTES_MAX)} bytes without NUL.`,
+        message: `Tenant and mutation must be 1 to ${String(ID_BYTES_MAX)} bytes without NUL, a run up to ${String(RUN_BYTES_MAX)}.`,
       };
 }

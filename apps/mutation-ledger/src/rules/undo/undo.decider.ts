@@ -6,7 +6,7 @@
 //   U2. No decision holds more effects than the bound (L4): what was named is remembered, and the next part names the rest.
 //   U3. Every effect of the run that was asked for is named, also those that something rolled back before.
 //   U4. What is recorded again between two parts is still named: its place moves, what was named is remembered.
-import { deriveId, isUsableId } from '@recourse/kernel';
+import { deriveId, isRunId, isUsableId } from '@recourse/kernel';
 import { plainPayload } from '@recourse/contract';
 import type { Evidence, ToolExecuted, UndoRun } from '@recourse/messages';
 import type { Mutation } from '../mutation/mutation.messages.js';
@@ -32,9 +32,9 @@ export function undoRefusal({ envelope, run_id, mutation_ids: ids }: UndoRun): R
   if (ids.length > UNDO_IDS_MAX)
     return invalid(`One request names ${String(UNDO_IDS_MAX)} mutations at the most; name none for the whole run.`);
   if (new Set(ids).size !== ids.length) return invalid('A mutation is named twice.');
-  return [envelope.tenant, run_id, ...ids].every(isUsableId)
+  return isRunId(run_id) && [envelope.tenant, ...ids].every(isUsableId)
     ? null
-    : invalid('Tenant, run and mutations must be 1 to 200 bytes without NUL.');
+    : invalid('Tenant and mutations must be 1 to 200 bytes without NUL, a run up to 512.');
 }
 
 /** The undo a person asks for. */

@@ -5,7 +5,7 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { idText, openApiSchema, parse } from '../../edge/validate.js';
+import { idText, openApiSchema, parse, runText } from '../../edge/validate.js';
 
 /** What the query of a route may hold. */
 export type QuerySchema = z.ZodObject<Readonly<Record<string, z.ZodType>>>;
@@ -107,7 +107,11 @@ const checkedPart = createParamDecorator(
 
 /** An id in the path, checked. Errors: EdgeRefusal(INPUT_INVALID). */
 export const Id = createParamDecorator((name: string, context: ExecutionContext): string =>
-  parse(idText, (requestOf(context).params as Readonly<Record<string, unknown>>)[name], name),
+  parse(
+    name === 'run_id' ? runText : idText,
+    (requestOf(context).params as Readonly<Record<string, unknown>>)[name],
+    name,
+  ),
 );
 
 function requestOf(context: ExecutionContext): FastifyRequest {

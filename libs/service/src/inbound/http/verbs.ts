@@ -9,7 +9,16 @@ import type { Doc } from '@recourse/event-log';
 import { shortName, VERBS } from '@recourse/messages';
 import type { TopicName, Verb, VerbField } from '@recourse/messages';
 import { z } from 'zod';
-import { hashHex, idText, instant, reasonText, runningText, tenantText, wholeNumber } from '../../edge/validate.js';
+import {
+  hashHex,
+  idText,
+  instant,
+  reasonText,
+  runningText,
+  runText,
+  tenantText,
+  wholeNumber,
+} from '../../edge/validate.js';
 import { FromCaller } from './caller.js';
 import type { Caller } from './caller.js';
 import { Commands } from './commands.js';
@@ -124,7 +133,8 @@ function checkOf(field: VerbField, own: Readonly<Record<string, z.ZodType>>): z.
 const CHECKS: Readonly<
   Record<VerbField['kind'], (field: VerbField, own: Readonly<Record<string, z.ZodType>>) => z.ZodType>
 > = {
-  text: ({ name, max }) => (name === 'reason' ? reasonText : max === undefined ? idText : runningText(max)),
+  text: ({ name, max }) =>
+    name === 'reason' ? reasonText : max !== undefined ? runningText(max) : NAME_RUNS.includes(name) ? runText : idText,
   flag: () => z.boolean(),
   number: () => wholeNumber,
   instant: () => instant,
@@ -135,6 +145,8 @@ const CHECKS: Readonly<
     z.array(z.strictObject({ amount_minor: wholeNumber, currency })).max(MONEYS_MAX),
   hash: () => hashHex,
 };
+/** Fields that name a run, or may. */
+const NAME_RUNS: readonly string[] = ['run_id', 'scope_id'];
 /** Amounts of one command: every unit at most once, and there are few. */
 const MONEYS_MAX = 16;
 
