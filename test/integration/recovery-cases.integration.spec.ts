@@ -279,7 +279,7 @@ describe('a recovery', () => {
     const run = runOn(0, 'refused');
     await refund(run);
     const made = await mutationOf(run, { recoverability: 'reversal_available' });
-    const said = `${refundIdOf(made)} is blocked by its bank: DISPUTE-7`;
+    const said = `blocked: ${refundIdOf(made)} is blocked by its bank: DISPUTE-7`;
     provider.refused.add(refundIdOf(made));
     await invalidate(run);
     await approve(run);

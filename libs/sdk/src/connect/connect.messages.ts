@@ -57,6 +57,7 @@ export interface ConnectOptions extends Partial<Addresses>, Partial<ConnectedPar
   readonly stateDir?: string;
   /** How much its guards do. Default `enforce`. */
   readonly mode?: GuardMode;
+  /** Default: a warning of the process, which Node prints, and hands to who listens for `warning`. */
   readonly onTrouble?: GuardOptions['onTrouble'];
   /** Default `process.env`. */
   readonly environment?: Environment;

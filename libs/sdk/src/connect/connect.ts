@@ -13,7 +13,7 @@ import { HttpEntries } from '../entries/entries.http.js';
 import { HttpApprovals } from '../guard/approval.http.js';
 import { HttpBudget } from '../guard/budget.http.js';
 import { guard } from '../guard/guard.js';
-import type { GuardOptions } from '../guard/guard.messages.js';
+import type { GuardOptions, GuardTrouble } from '../guard/guard.messages.js';
 import { HttpStanding } from '../guard/standing.http.js';
 import { createSignals } from '../signals/signals.js';
 import type { Signals } from '../signals/signals.js';
@@ -112,6 +112,11 @@ interface Reached {
   readonly kafkaOf: (...users: readonly string[]) => Kafka;
 }
 
+/** What a guard has to say where nobody asked to hear it: nothing is lost in silence. */
+function warned({ code, problems }: GuardTrouble): void {
+  process.emitWarning(problems.map(({ message }) => message).join('; '), { type: 'RecourseWarning', code });
+}
+
 class Connection implements Recourse {
   readonly name: string;
   readonly tenant: string;
@@ -177,7 +182,7 @@ class Connection implements Recourse {
   }
 
   async guardOptions(contract: string): Promise<GuardOptions> {
-    const { mode = 'enforce', onTrouble } = this.reached.options;
+    const { mode = 'enforce', onTrouble = warned } = this.reached.options;
     return {
       ...(await this.contract(contract)),
       mode,
@@ -188,7 +193,7 @@ class Connection implements Recourse {
       approvals: this.approvals,
       standing: this.standing,
       claims: this.claims,
-      ...(onTrouble === undefined ? {} : { onTrouble }),
+      onTrouble,
     };
   }
 

@@ -1,7 +1,6 @@
 // How a drill calls tools: as a worker would, no longer than their contract lets it wait. A failure is a verdict.
 import type { Json } from '@recourse/kernel';
 import type { ContractTerms, ObservationPhase } from '@recourse/messages';
-import type { ForwardTool } from '../guard/guard.messages.js';
 import type { Tool } from '../tool/tool.js';
 import { within } from '../within.js';
 import { notRun, ofError } from './drill.decisions.js';
@@ -79,14 +78,5 @@ export class DrillCalls {
     } catch (error) {
       return { kind: 'failed', verdict: ofError(error) };
     }
-  }
-}
-
-/** A handle that cannot be read off the answer is none; binding says what lacks it. */
-export function handleOf(forward: ForwardTool, result: Json): string | null {
-  try {
-    return forward.externalTransactionRef?.(result) ?? null;
-  } catch {
-    return null;
   }
 }

@@ -11,7 +11,8 @@ import type { Contract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { ContractTerms, ObservationPhase } from '@recourse/messages';
-import { DrillCalls, handleOf } from './drill.calls.js';
+import { handleIn } from '../guard/handle.js';
+import { DrillCalls } from './drill.calls.js';
 import type { Answered, BoundStep, Made } from './drill.calls.js';
 import {
   CLEAN,
@@ -160,7 +161,7 @@ class CapabilityDrill {
     return {
       args,
       result: answered.value,
-      externalRef: handleOf(forward, answered.value),
+      externalRef: handleIn(forward, answered.value).handle,
       priorValue: priorValue.value,
     };
   }

@@ -130,7 +130,7 @@ export interface GuardOptions {
   readonly claims?: ClaimStore;
   /** What is done about each kind of error, and how many calls of one effect there may be; the playbook as it stands and 3 unless told. */
   readonly playbook?: { readonly actions?: Playbook; readonly attemptsMax?: number };
-  /** Hears what `observe` lets pass, and what could not be published. */
+  /** Hears what `observe` lets pass, what could not be published, and what a tool said of a call that nobody knows the end of. */
   readonly onTrouble?: (trouble: GuardTrouble) => void;
 }
 
@@ -177,7 +177,11 @@ export type GuardTroubleCode =
   /** The contract holds the effect, and `observe` let it go at once. */
   | 'HOLD_SKIPPED'
   | 'INTENT_NOT_PUBLISHED'
-  | 'OUTCOME_NOT_PUBLISHED';
+  | 'OUTCOME_NOT_PUBLISHED'
+  /** The call was made, and nobody knows whether it took effect: what the tool said. Objects to nothing. */
+  | 'TOOL_UNCERTAIN'
+  /** The tool gave no text for a handle; its outcome is told without one. Objects to nothing. */
+  | 'HANDLE_UNREADABLE';
 
 /** What a guard objects to, with every problem it found. */
 export interface GuardTrouble {

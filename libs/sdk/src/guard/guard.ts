@@ -17,6 +17,7 @@ import { actionOf, mutationOf } from './action.js';
 import { pending, prepare } from './before.js';
 import type { Ready } from './before.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardedTool, GuardOptions } from './guard.messages.js';
+import { handleIn } from './handle.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import { failureOf } from './failure.decisions.js';
@@ -40,7 +41,7 @@ export function guard<Value extends Json>(tool: ForwardTool<Value>, options: Gua
   return async (call) => {
     const { answer, value } = await runGuarded(tool, call, options);
     if (answer.kind !== 'succeeded' || value === null) return answer as GuardedResult<Value>;
-    const shown = shownOf(value, options.contract, tool.externalTransactionRef?.(value) ?? null);
+    const shown = shownOf(value, options.contract, handleIn(tool, value).handle);
     // The tool's own answer, less some members: what its type says.
     return { ...answer, value: shown as Shown<Value> };
   };
@@ -154,9 +155,10 @@ async function perform({ tool, call, action, options }: Situation, priorValue: J
   const attempted = await within(
     options.clock,
     options.contract.call_timeout_ms,
-    attempt(tool, call.args, action),
+    attempt({ tool, options }, call.args, action),
     LATE,
   );
+  notedIfUnknown(attempted, options);
   const base = { result: null, priorValue, externalTransactionRef: null, committedAt };
   if ('verdict' in attempted)
     return {
@@ -168,18 +170,37 @@ async function perform({ tool, call, action, options }: Situation, priorValue: J
   return { ...base, ...attempted, outcome: 'succeeded', errorKind: null };
 }
 
+/** What failed in a call that may have had an effect is no business of an agent; whoever runs the tool has to read it somewhere. */
+function notedIfUnknown(attempted: Attempted, { onTrouble }: GuardOptions): void {
+  if (!('verdict' in attempted) || attempted.verdict.effect !== 'unknown') return;
+  const { kind } = attempted.verdict;
+  const said =
+    attempted.failure === undefined ? 'no answer in time' : `${attempted.failure.code}: ${attempted.failure.message}`;
+  onTrouble?.(trouble('TOOL_UNCERTAIN', `${kind}: ${said}`));
+}
+
+function handleNoted(tool: ForwardTool, result: Json, { contract, onTrouble }: GuardOptions): string | null {
+  const { handle, problem } = handleIn(tool, result);
+  if (problem !== null) onTrouble?.(trouble('HANDLE_UNREADABLE', `${contract.name}: ${problem}`));
+  return handle;
+}
+
 type Attempted =
   | { readonly result: Json; readonly externalTransactionRef: string | null }
   | { readonly verdict: ToolVerdict; readonly failure?: ToolFailure };
 
 const LATE: Attempted = { verdict: { kind: 'TIMEOUT', effect: 'unknown' } };
 
-async function attempt(tool: ForwardTool, args: Json, { idempotencyKey, callId, runId }: Action): Promise<Attempted> {
+async function attempt(
+  { tool, options }: Pick<Situation, 'tool' | 'options'>,
+  args: Json,
+  { idempotencyKey, callId, runId }: Action,
+): Promise<Attempted> {
   try {
     const result = await tool.execute(args, { idempotencyKey, callId, runId });
     const verdict = verdictFor({ on: 'result', result });
     return verdict === null
-      ? { result, externalTransactionRef: tool.externalTransactionRef?.(result) ?? null }
+      ? { result, externalTransactionRef: handleNoted(tool, result, options) }
       : { verdict, failure: failureOf({ on: 'result', result }) };
   } catch (error) {
     const verdict = verdictFor({ on: 'exception', error }) ?? { kind: 'UNKNOWN', effect: 'unknown' };

@@ -5,6 +5,7 @@ import { boundFacts, evaluateExpression, forwardFinding, plainPayload, readPaylo
 import type { Clock, Json } from '@recourse/kernel';
 import type { LegRequested, LegStep, Observation, ObservationPhase, StepReport } from '@recourse/messages';
 import type { ForwardTool } from '../guard/guard.messages.js';
+import { handleIn } from '../guard/handle.js';
 import { verdictFor } from '../guard/verdict.decisions.js';
 import { within } from '../within.js';
 import type { CallsUnderWay } from './one-at-a-time.js';
@@ -254,7 +255,7 @@ function letGo(tool: ForwardTool, running: Running): Tool {
       throw verdict.effect === 'none'
         ? new ToolRejected(verdict.kind, `the tool answered ${verdict.kind}`)
         : new Error(`the tool answered ${verdict.kind}`);
-    running.handle = tool.externalTransactionRef?.(result) ?? null;
+    running.handle = handleIn(tool, result).handle;
     return result;
   };
 }
@@ -291,7 +292,9 @@ async function attempt(
     plainPayload(observed);
     return { kind: 'answered', observed };
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
+    // The tool's own code is the first thing that whoever mends it looks for.
+    const detail = error instanceof ToolRejected ? `${error.kind}: ${message}` : message;
     return { kind: 'failed', failure: failureOf(error, leg.kind), detail };
   }
 }

@@ -1,0 +1,41 @@
+// The provider's handle of an effect, as a tool reads it off its own answer.
+//
+// Invariants
+//   H1. Nothing that a tool says of its handle undoes that it has acted: what is no text is no handle, and the outcome is told all the same.
+import type { Json } from '@recourse/kernel';
+import type { ForwardTool } from './guard.messages.js';
+
+/** A handle, or why there is none where the tool gave something. */
+export interface Handle {
+  readonly handle: string | null;
+  /** For whoever wrote the tool; null where nothing is wrong. */
+  readonly problem: string | null;
+}
+
+const NONE: Handle = { handle: null, problem: null };
+
+/** Reads the handle off an answer; a number is its text, as in most APIs an id is. Errors: none. */
+export function handleIn(
+  { externalTransactionRef: read }: Pick<ForwardTool, 'externalTransactionRef'>,
+  result: Json,
+): Handle {
+  if (read === undefined) return NONE;
+  let given: unknown;
+  try {
+    given = read(result);
+  } catch (cause) {
+    return {
+      handle: null,
+      problem: `externalTransactionRef threw: ${cause instanceof Error ? cause.message : String(cause)}`,
+    };
+  }
+  if (given === null || given === undefined) return NONE;
+  if (typeof given === 'string' || typeof given === 'bigint') return { handle: String(given), problem: null };
+  if (typeof given === 'number' && Number.isSafeInteger(given)) return { handle: String(given), problem: null };
+  return { handle: null, problem: `externalTransactionRef gave ${kindOf(given)}; return the handle as a text` };
+}
+
+function kindOf(given: unknown): string {
+  if (Array.isArray(given)) return 'a list';
+  return typeof given === 'object' ? 'an object' : `a ${typeof given}`;
+}
